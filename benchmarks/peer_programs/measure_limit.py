@@ -161,7 +161,7 @@ def draw(states: Array, count: Word, actions: Array) -> None:
 
 @entry_kernel
 def play_on(states: Array, tables: Array, decisions: int) -> None:
-    """Play random decisions in row 0 inside the kernel, without observations."""
+    """Play a number of random decisions in row 0 inside the kernel, without observations."""
     s, t, word = states[0], tables[0], GOLDEN
     for _ in range(decisions):
         word += GOLDEN

@@ -62,7 +62,7 @@ def main() -> None:
 
 
 def nothing(state: Any) -> None:
-    """Read no observation."""
+    """Do nothing: play without observations."""
 
 
 def play(state: Any, look: Callable[[Any], Any] = nothing) -> int:
@@ -146,7 +146,7 @@ def looping(name: str, look: int) -> Task:
 
 
 def environment(name: str) -> Task:
-    """Return a task: an episode of the Python environment for its learning algorithms."""
+    """Return a task: an episode of the Python environment that its learning algorithms use."""
     env = rl_environment.Environment(name)
 
     def run() -> int:

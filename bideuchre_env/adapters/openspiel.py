@@ -194,7 +194,7 @@ class BidEuchreState(pyspiel.State):
         return _by_seat(self.dealt_game.paid)
 
     def rewards(self) -> list[float]:
-        """Return the rewards by seat of the last decision, which later chance choices keep."""
+        """Return the rewards by seat of the last decision; chance choices do not reset them."""
         return _by_seat(self.dealt_game.paid_last)
 
     def resample_from_infostate(

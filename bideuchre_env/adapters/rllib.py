@@ -111,7 +111,8 @@ class MultiAgentEnv(multi_agent_env.MultiAgentEnv):
         """Apply the action of the seat to act; return RLlib's five dicts by agent.
 
         Raises:
-            IllegalActionError: if the dict does not have exactly the seat to act.
+            IllegalActionError: if the dict has other agents than the seat to act, or for an action
+                that does not exist.
         """
         actor = self._env.agent_selection
         if list(action_dict) != [actor]:

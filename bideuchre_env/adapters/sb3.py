@@ -48,8 +48,8 @@ class VecEnv(BaseVecEnv):
             for an existing one.
 
     Raises:
-        OptionError: for an unknown or invalid option, an autoreset mode other than "SameStep",
-            `copy=False`, or a device other than "cpu".
+        OptionError: for an unknown or invalid option, a vector environment of another class, an
+            autoreset mode other than "SameStep", `copy=False`, or a device other than "cpu".
     """
 
     def __init__(

@@ -314,7 +314,7 @@ def forward(p: dict[str, Array], x: Array) -> tuple[Array, Array, Array]:
 
 
 def gradients(p: dict[str, Array], x: Array, one: Array, two: Array, g: Array) -> dict[str, Array]:
-    """Return the gradient of the loss in every weight from `g` (n,), that in the outputs."""
+    """Return the gradients of the loss in all weights; `g` (n,) is the one in the outputs."""
     slopes = {"last": two.T @ g, "straight": x.T @ g, "base": g.sum()}
     g_one = g[:, None] * p["last"] * (two > 0)
     if "second" in p:

@@ -101,7 +101,7 @@ class Preparation:
 
     @property
     def folder(self) -> Path:
-        """The folder of the finished steps with these settings; deleted at the end of a run."""
+        """The folder of the finished steps with these settings; deleted after a complete run."""
         digest = hashlib.sha256(self.made["settings"].encode()).hexdigest()[:16]
         return prepared_folder() / f"steps-{rules_hash(self.rules)}" / digest
 

@@ -8,9 +8,9 @@ cards in hand, the script counts the true holders of the unseen cards, and the h
 deals (`agents/expert/sampled_deals.py`). The ratio of the two corrects the odds of a holder for a
 card. The next round samples its deals with the new odds, which are limited to `MOST`, about 16
 times a defender's. Counts of all variants with the same deck are added: the odds are per deck. The
-first round assumes equal odds everywhere; `CAREFUL` such cards are added to the counts, so that
-rare cases stay near equal odds. A contract that was never played with a number of cards in hand
-gets zeros, which mean unknown.
+first round assumes equal odds everywhere. `CAREFUL` is added to both counts, so that rare cases
+hardly change the odds. A contract that was never played with a number of cards in hand gets zeros,
+which mean unknown.
 
 Each game and round has its own random stream from the seed. The file is written only at the end;
 after Ctrl-C there is none.
@@ -57,7 +57,7 @@ from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows
 
 DRAWN = 2  # deals sampled at each card
-CAREFUL = 25.0  # cards with equal odds everywhere, added to the counts
+CAREFUL = 25.0  # cards added to both the true and the sampled counts
 MOST = 255  # maximum odds of a holder
 AT_ONCE = 250  # hands between two checks for Ctrl-C
 
