@@ -240,15 +240,15 @@ def _call_factory(
 
 def _check_options(own: str, factory: Factory, options: Mapping[str, Any], in_name: bool) -> None:
     """Raise `OptionError` for an option that is not accepted, or not in a name."""
-    known = options_of(factory, in_name=in_name)
+    allowed = options_of(factory, in_name=in_name)
     others = _accepts_any(_parameters(factory))
     for option, value in options.items():
-        if option in known or (others and option not in ("rules", "seed")):
+        if option in allowed or (others and option not in ("rules", "seed")):
             continue
         where = " to give in its name" if in_name else ""
-        expected = f"it takes {', '.join(known)}" if known else "it takes none"
+        expected = f"it takes {', '.join(allowed)}" if allowed else "it takes none"
         raise OptionError(
-            f"{option}={shown(value)}: no option of {own!r}{where}{did_you_mean(option, known)}: "
+            f"{option}={shown(value)}: no option of {own!r}{where}{did_you_mean(option, allowed)}: "
             f"{expected}"
         )
 

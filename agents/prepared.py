@@ -111,9 +111,9 @@ def watched(watch: Watch) -> Iterator[None]:
 
 def prepared_digests() -> dict[str, str]:
     """Return the hash of every prepared file by its name."""
-    found = {}
+    hashes = {}
     with suppress(OSError, OptionError):
         for file in prepared_folder().glob("*.npz"):
             with suppress(OSError):  # an unreadable file is not used either
-                found[file.name] = hashlib.sha256(file.read_bytes()).hexdigest()
-    return found
+                hashes[file.name] = hashlib.sha256(file.read_bytes()).hexdigest()
+    return hashes

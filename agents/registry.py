@@ -292,9 +292,9 @@ def _attribute(where: str, module: ModuleType, attribute: str) -> Any:
         return reduce(getattr, attribute.split("."), module)
     except AttributeError:
         agents = _agents_in(module)
-        known = f": its agents are {', '.join(agents)}" if agents else ", and defines no agent"
+        hint = f": its agents are {', '.join(agents)}" if agents else ", and defines no agent"
         close = did_you_mean(attribute, agents)
-        raise OptionError(f"{where} has no {attribute!r}{close}{known}") from None
+        raise OptionError(f"{where} has no {attribute!r}{close}{hint}") from None
 
 
 def _agents_in(module: ModuleType) -> list[str]:

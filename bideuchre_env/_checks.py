@@ -184,25 +184,28 @@ def whole_numbers(name: str, value: Any, n: int, limit: int = 2**62) -> npt.NDAr
     return numbers.astype(np.int64)
 
 
-def did_you_mean(given: object, words: Iterable[str]) -> str:
-    """Return " (did you mean 'expert'?)" if one of the words is close to `given`, else ""."""
-    if not isinstance(given, str):
+def did_you_mean(name: object, words: Iterable[str]) -> str:
+    """Return " (did you mean 'expert'?)" if one of the words is close to `name`, else ""."""
+    if not isinstance(name, str):
         return ""
     spelled = {word.lower(): word for word in words}
-    close = get_close_matches(given.lower(), spelled, n=1)
+    close = get_close_matches(name.lower(), spelled, n=1)
     return f" (did you mean {spelled[close[0]]!r}?)" if close else ""
 
 
 def unknown_options(
-    given: Iterable[object], known: Sequence[str], whose: str = "", what: str = "unknown option"
+    keywords: Iterable[object],
+    options: Sequence[str],
+    whose: str = "",
+    what: str = "unknown option",
 ) -> str:
     """Return the message about unknown options, with " of" `whose`; "" if all are known."""
-    unknown = sorted(set(given) - set(known), key=shown)
+    unknown = sorted(set(keywords) - set(options), key=shown)
     if not unknown:
         return ""
     names = ", ".join(map(shown, unknown))
-    close = "".join(did_you_mean(name, known) for name in unknown)
-    return f"{what} {names}{whose}{close}; the options are: {', '.join(known)}"
+    close = "".join(did_you_mean(name, options) for name in unknown)
+    return f"{what} {names}{whose}{close}; the options are: {', '.join(options)}"
 
 
 def printable(text: str) -> str:

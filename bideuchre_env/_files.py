@@ -214,16 +214,16 @@ class Output:
         there = self._beside
         if there is None or not self.size:
             return ""
-        number, kept = 2, self._target.with_name(f"{self._target.name}.new")
-        while os.path.lexists(kept):
-            kept, number = kept.with_name(f"{self._target.name}.new-{number}"), number + 1
+        number, spare = 2, self._target.with_name(f"{self._target.name}.new")
+        while os.path.lexists(spare):
+            spare, number = spare.with_name(f"{self._target.name}.new-{number}"), number + 1
         try:
-            there.rename(kept)
+            there.rename(spare)
         except OSError:
-            kept = there
+            spare = there
         self._beside = None
         _waiting.discard(self)
-        return f"; what was to be written is in {_shown(kept)}"
+        return f"; what was to be written is in {_shown(spare)}"
 
     def _take_place(self, there: Path) -> None:
         if self._in_place(self._target):  # Ctrl-C ends the program just there

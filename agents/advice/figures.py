@@ -220,7 +220,7 @@ def cause(
     """
     counts = weights > 0
     values, weights, hands = values[counts], weights[counts], hands[counts]
-    total, found, most = weights.sum(), None, 0.0
+    total, result, most = weights.sum(), None, 0.0
     for words, true in conditions(unseen, strain, hands, t):
         share = float(weights[true].sum() / total) if total else 0.0
         if not LEAST_SHARE <= share <= 1 - LEAST_SHARE:
@@ -232,5 +232,5 @@ def cause(
         explained, apart = share * (1 - share) * (yes - no) ** 2, abs(yes - no)
         clear = apart >= least and apart > SURE * sqrt(errors[0] ** 2 + errors[1] ** 2)
         if clear and explained > most + 1e-12:
-            found, most = Cause(words, yes, no, share), explained
-    return found
+            result, most = Cause(words, yes, no, share), explained
+    return result

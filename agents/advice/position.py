@@ -122,12 +122,12 @@ def known_position(
         IllegalActionError: a call is not legal.
         NotationError: a name is not valid.
     """
-    known = _Known(rules, hand, seat, calls, strain, given, passed, played, score, deal)
+    knowledge = _Known(rules, hand, seat, calls, strain, given, passed, played, score, deal)
     if dealer is not None:
-        return known.row(parse_seat("dealer", dealer))
-    if len(known.calls) < N_SEATS:
-        return known.row((known.seat - len(known.calls) - 1) % N_SEATS)
-    return known.row(known.only_dealer())
+        return knowledge.row(parse_seat("dealer", dealer))
+    if len(knowledge.calls) < N_SEATS:
+        return knowledge.row((knowledge.seat - len(knowledge.calls) - 1) % N_SEATS)
+    return knowledge.row(knowledge.only_dealer())
 
 
 class _Known:
@@ -254,7 +254,7 @@ class _Known:
         """Check and apply the exchange, as far as this seat knows it."""
         declarer, phase = int(rows["declarer"][0]), int(rows["phase"][0])
         role = (self.seat - declarer) % N_SEATS if phase == Phase.GIVING else -1
-        wanted = int(self.tables["exchange"][0][int(rows["level"][0])]) if role >= 0 else 0
+        exchanged = int(self.tables["exchange"][0][int(rows["level"][0])]) if role >= 0 else 0
         if self.given and role != 0:
             raise DealError(
                 f"cards given up: seat {self.seat} has given up none that it could know"
@@ -262,13 +262,13 @@ class _Known:
         if self.passed and role not in (0, 2):
             raise DealError(f"cards passed: seat {self.seat} knows of none")
         for name, cards in (("given up", self.given), ("passed", self.passed)):
-            if len(cards) > wanted:
-                raise DealError(f"{len(cards)} cards {name}: this bid takes {wanted}")
-        if role == 0 and len(self.given) < wanted and self.passed:
-            raise DealError(f"cards passed: {wanted} are given up first")
-        if role == 0 and len(self.given) == wanted and len(self.passed) < wanted:
-            raise DealError(f"{len(self.passed)} cards passed: partner passes {wanted}")
-        unknown = [0] * wanted  # any kind: `_whole` rebuilds the cards
+            if len(cards) > exchanged:
+                raise DealError(f"{len(cards)} cards {name}: this bid takes {exchanged}")
+        if role == 0 and len(self.given) < exchanged and self.passed:
+            raise DealError(f"cards passed: {exchanged} are given up first")
+        if role == 0 and len(self.given) == exchanged and len(self.passed) < exchanged:
+            raise DealError(f"{len(self.passed)} cards passed: partner passes {exchanged}")
+        unknown = [0] * exchanged  # any kind: `_whole` rebuilds the cards
         first = self.given if role == 0 else unknown
         second = self.passed if role in (0, 2) else unknown
         lay_cards(rows, self.tables, np.array([*first, *second], np.int64))
@@ -286,8 +286,8 @@ class _Known:
             replay[name][: len(cards)] = cards
         replay["strain"] = -1 if phase <= Phase.NAMING else replay["strain"]
         replay["hands"][0] = hand_bits(self.hand)
-        known = (len(self.given), len(self.passed))
-        sound = carry_known_out(replays, views, self.tables, *known, rows)
+        sizes = (len(self.given), len(self.passed))
+        sound = carry_known_out(replays, views, self.tables, *sizes, rows)
         if not sound or rows["turn"][0] != 0 or rows["phase"][0] != phase:
             raise DealError("the cards held, given up, passed and played are not of one deck")
         return rows
@@ -346,7 +346,7 @@ def would_bid(cards: Sequence[str], rules: Rules) -> dict[str, str]:
     strain that the expert would name.
     """
     expert, acts = ExpertAgent(rules), actions.of(rules)
-    found = {}
+    result = {}
     for words, before in PLACES.items():
         calls = ["pass"] * before
         if before and rules.all_pass == "eldest_forced":
@@ -359,8 +359,8 @@ def would_bid(cards: Sequence[str], rules: Rules) -> dict[str, str]:
             if rows["phase"][0] == Phase.NAMING:
                 strain = _choice(expert, rows) - acts.trump_offset
                 name = str(acts.contract(call - 1, strain))
-        found[words] = name.removeprefix("bid ")
-    return found
+        result[words] = name.removeprefix("bid ")
+    return result
 
 
 def _choice(expert: ExpertAgent, rows: Array) -> int:

@@ -239,14 +239,14 @@ def decided(situation: Situation, option: Option, strain: int) -> str:
     """Format the cause that decides if a contract is made: " (60 if partner has AC, 20 if not)"."""
     counted, column = situation.counted, situation.counted.column(option.action)
     own = counted.weights * (column["declarer"] == 0)
-    found = cause(
+    reason = cause(
         column["good"].astype(float), own, int(situation.view["unseen"]), strain, counted.hands,
         situation.tables, least=LEAST_CHANCE, alike=counted.alike,
     )  # fmt: skip
-    if found is None:
+    if reason is None:
         return ""
-    yes, no = (round(100 * chance) or "none" for chance in (found.true, found.false))
-    return f" ({yes} if {found.words}, {no} if not)"
+    yes, no = (round(100 * chance) or "none" for chance in (reason.true, reason.false))
+    return f" ({yes} if {reason.words}, {no} if not)"
 
 
 def gain_decided(situation: Situation, option: Option) -> Cause | None:
@@ -268,11 +268,11 @@ def gain_decided(situation: Situation, option: Option) -> Cause | None:
     )  # fmt: skip
 
 
-def if_not(situation: Situation, found: Cause) -> str:
+def if_not(situation: Situation, reason: Cause) -> str:
     """Format the gains with and without the condition of a cause."""
     unit = "" if situation.goal == "points" else " %"
-    yes, no = (f"{round(gain, 1) + 0.0:.1f}{unit}" for gain in (found.true, found.false))
-    return f"{yes} if {found.words}, {no} if not"
+    yes, no = (f"{round(gain, 1) + 0.0:.1f}{unit}" for gain in (reason.true, reason.false))
+    return f"{yes} if {reason.words}, {no} if not"
 
 
 def lead(situation: Situation) -> str:
@@ -281,8 +281,8 @@ def lead(situation: Situation) -> str:
     second = next((option for option in others if clearly_behind(option, goal)), None)
     if second is None:
         return ""
-    found = gain_decided(situation, second)
-    decides = f" ({if_not(situation, found)})" if found else ""
+    reason = gain_decided(situation, second)
+    decides = f" ({if_not(situation, reason)})" if reason else ""
     if second is not others[0]:
         return f"; {second.name} loses {amount(second, goal)}{decides}"
     text = f"; {amount(second, goal)} more than {second.name}{decides}"
@@ -295,11 +295,11 @@ def loss_words(situation: Situation, option: Option) -> str:
     """Format the tricks that an option clearly behind the first loses, and the cause."""
     if not clearly_behind(option, situation.goal):
         return ""
-    best, found = situation.best, gain_decided(situation, option)
+    best, reason = situation.best, gain_decided(situation, option)
     fewer, text = best.tricks - option.tricks, ""
     if situation.phase > Phase.NAMING and fewer >= LEAST:
         text = f"; it takes {fewer:.1f} tricks fewer than {best.name}"
-    return text if found is None else f"{text}; {best.name} gains {if_not(situation, found)}"
+    return text if reason is None else f"{text}; {best.name} gains {if_not(situation, reason)}"
 
 
 def verdict(situation: Situation) -> str:

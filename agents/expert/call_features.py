@@ -144,14 +144,14 @@ def describe_strains(view: Row, t: Row, calls: Row) -> None:
 @kernel
 def describe_seat(view: Row, t: Row, seat: int, calls: Row) -> None:
     """Write a seat's call, and its strain relative to our hand; nothing if it has not called."""
-    inputs, said, strain = calls.inputs, view.calls[seat], view.call_strains[seat]
+    inputs, call, strain = calls.inputs, view.calls[seat], view.call_strains[seat]
     at, best = AT.seats + (seat - 1) * len(SEAT), calls.ranked[0]
-    if said == 0:
+    if call == 0:
         inputs[at + SEAT.passed] = 1.0
-    if said <= 0:
+    if call <= 0:
         return
-    inputs[at + SEAT.need] = 0.125 * t.need[said - 1]
-    inputs[at + SEAT.alone] = float(t.alone[said - 1])
+    inputs[at + SEAT.need] = 0.125 * t.need[call - 1]
+    inputs[at + SEAT.alone] = float(t.alone[call - 1])
     if strain < 0:
         return
     if strain == best:

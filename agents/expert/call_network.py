@@ -154,16 +154,16 @@ def checked_calls(rules: Rules, weights: Weights) -> Array:
 
 def call_arrays(network: Array) -> dict[str, Array]:
     """Return the arrays of a network under the names that `calls_of` reads."""
-    named = NETWORK.names or ()
-    return {f"calls.{name}": np.atleast_1d(network[name][0]).astype(np.float32) for name in named}
+    fields = NETWORK.names or ()
+    return {f"calls.{name}": np.atleast_1d(network[name][0]).astype(np.float32) for name in fields}
 
 
 def alike(rules: Rules, fitted: Rules) -> bool:
     """Whether a fitted game's weights suit `rules`: the same deck, and no other lone bids."""
     lone = {(bid.exchange, bid.value) for bid in rules.lone}
-    known = {(bid.exchange, bid.value) for bid in fitted.lone}
+    fitted_bids = {(bid.exchange, bid.value) for bid in fitted.lone}
     same_deck = (rules.kinds, rules.copies) == (fitted.kinds, fitted.copies)
-    return same_deck and lone <= known
+    return same_deck and lone <= fitted_bids
 
 
 def difference(one: Rules, other: Rules) -> int:

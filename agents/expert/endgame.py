@@ -39,15 +39,15 @@ def open_node(deal: Row, depth: int, turn: int, led: int, left: int, base: int) 
 
 
 @kernel
-def absorb(deal: Row, depth: int, found: int) -> None:
+def absorb(deal: Row, depth: int, value: int) -> None:
     """Fold the result of a card into its node; stop trying cards once the window is closed."""
     node = deal.nodes[depth]
     if node.turn & 1 == 0:
-        node.value = max(node.value, found)
-        node.low = max(node.low, found)
+        node.value = max(node.value, value)
+        node.low = max(node.low, value)
     else:
-        node.value = min(node.value, found)
-        node.high = min(node.high, found)
+        node.value = min(node.value, value)
+        node.high = min(node.high, value)
     if node.low >= node.high:
         node.legal = 0
 
@@ -81,12 +81,12 @@ def search(deal: Row, turn: int, played: int, led: int, best: int, winner: int, 
         node = deal.nodes[depth]
         legal = node.legal
         if legal == 0:
-            found = node.value
+            value = node.value
             if depth == 0:
-                return found
+                return value
             depth -= 1
             deal.hands[deal.nodes[depth].turn] = deal.nodes[depth].hand
-            absorb(deal, depth, found)
+            absorb(deal, depth, value)
             continue
         place = highest_bit(legal)
         node.legal = legal ^ (1 << place)
@@ -110,11 +110,11 @@ def search(deal: Row, turn: int, played: int, led: int, best: int, winner: int, 
             left -= 1
             turn, played, led, best = winner, 0, -1, -1
         if left == 1:
-            found = base + last_trick(deal, turn, played, best, winner)
+            value = base + last_trick(deal, turn, played, best, winner)
         elif base + left <= node.low:
-            found = base + left
+            value = base + left
         elif base >= node.high:
-            found = base
+            value = base
         else:
             depth += 1
             child = open_node(deal, depth, turn, led, left, base)
@@ -122,7 +122,7 @@ def search(deal: Row, turn: int, played: int, led: int, best: int, winner: int, 
             child.low, child.high = node.low, node.high
             continue
         deal.hands[node.turn] = hand
-        absorb(deal, depth, found)
+        absorb(deal, depth, value)
 
 
 @kernel
@@ -226,31 +226,31 @@ def add_gains(deal: Row, places: int, favourite: int) -> None:
 
 
 @kernel
-def error_of(deal: Row, place: int, found: int) -> float:
-    """Standard error of a card's mean gain over `found` deals; infinite for one deal."""
-    if found < 2:
+def error_of(deal: Row, place: int, n_deals: int) -> float:
+    """Standard error of a card's mean gain over `n_deals` deals; infinite for one deal."""
+    if n_deals < 2:
         return np.inf
-    mean = deal.sums[place] / found
-    return sqrt(max(deal.squares[place] / found - mean * mean, 0.0) / (found - 1))
+    mean = deal.sums[place] / n_deals
+    return sqrt(max(deal.squares[place] / n_deals - mean * mean, 0.0) / (n_deals - 1))
 
 
 @kernel
-def hopeful(deal: Row, places: int, favourite: int, found: int) -> int:
+def hopeful(deal: Row, places: int, favourite: int, n_deals: int) -> int:
     """Return the favourite, and the cards that may still exceed it by the margin, as places."""
-    kept = 1 << favourite
+    remaining = 1 << favourite
     while places:
         place = lowest_bit(places)
         places &= places - 1
-        if deal.sums[place] / found + SURELY * error_of(deal, place, found) > deal.margin:
-            kept |= 1 << place
-    return kept
+        if deal.sums[place] / n_deals + SURELY * error_of(deal, place, n_deals) > deal.margin:
+            remaining |= 1 << place
+    return remaining
 
 
 @kernel
 def endgame_card(view: Row, t: Row, deal: Row, legal: int, chosen: int) -> int:
     """Return the kind to play of the `legal` kinds, as bits; `chosen` is the rule player's kind."""
-    wanted = deal.wanted[min(count_held(view, -1), len(deal.wanted) - 1)]
-    if wanted == 0:
+    most_deals = deal.wanted[min(count_held(view, -1), len(deal.wanted) - 1)]
+    if most_deals == 0:
         return chosen
     number_cards(view, deal)
     begin_deals(view, deal)
@@ -273,25 +273,25 @@ def endgame_card(view: Row, t: Row, deal: Row, legal: int, chosen: int) -> int:
     places = one_of_each(deal, places)
     if places >> favourite & 1 == 0:
         return chosen  # no game has this mask
-    found = 0
-    for _ in range(wanted):
+    n_deals = 0
+    for _ in range(most_deals):
         if places & (places - 1) == 0:
             return chosen
         if sample_deal(view, deal):
             try_cards(view, deal, places)
             add_gains(deal, places, favourite)
-            found += 1
-            if found % FEW == 0:
-                places = hopeful(deal, places, favourite, found)
+            n_deals += 1
+            if n_deals % FEW == 0:
+                places = hopeful(deal, places, favourite, n_deals)
     best, most = -1, 0.0
     places &= ~(1 << favourite)
-    while places and found:
+    while places and n_deals:
         place = lowest_bit(places)
         places &= places - 1
-        gain = deal.sums[place] / found
+        gain = deal.sums[place] / n_deals
         least = deal.margin
         if deal.standard_errors > 0.0:
-            least += deal.standard_errors * error_of(deal, place, found)
+            least += deal.standard_errors * error_of(deal, place, n_deals)
         if gain > most and gain > least:
             best, most = place, gain
     return chosen if best < 0 else deal.kind[best]

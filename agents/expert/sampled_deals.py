@@ -191,9 +191,9 @@ def fill_odds(view: Row, deal: Row, seat: int) -> None:
     while cards:
         place = lowest_bit(cards)
         cards &= cards - 1
-        known = deal.holder_odds[contract, held, holder, deal.rank[place]]
-        odds, suit = known if known else EQUAL, deal.suit[place]
-        leans = suit == bid or (known == 0 and holder == DECLARER and suit == view.strain)
+        estimate = deal.holder_odds[contract, held, holder, deal.rank[place]]
+        odds, suit = estimate if estimate else EQUAL, deal.suit[place]
+        leans = suit == bid or (estimate == 0 and holder == DECLARER and suit == view.strain)
         deal.odds[seat, place] = odds * (EVEN + (deal.lean_by if leans else 0))
 
 

@@ -91,10 +91,10 @@ def estimate(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row)
 @kernel
 def bids_alone(t: Row, exchange: int) -> bool:
     """Whether the ladder has a lone bid with an exchange of so many cards."""
-    found = False
+    exists = False
     for level in range(t.n_levels):
-        found = found or (t.alone[level] == 1 and t.exchange[level] == exchange)
-    return found
+        exists = exists or (t.alone[level] == 1 and t.exchange[level] == exchange)
+    return exists
 
 
 @kernel

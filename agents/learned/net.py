@@ -114,17 +114,17 @@ class NetAgent(LearnedAgent):
                 raise OptionError(f"{name}={shown(points)}: points from 0 to 100")
         if not isinstance(search, bool):
             raise OptionError(f"search={shown(search)}: True or False")
-        found = weights_for(rules, weights)
+        loaded = weights_for(rules, weights)
         self.margin, self.veto, self.goal = float(margin), float(veto), goal
-        self._remember(found, search=search, margin=margin, veto=veto, goal=goal)
+        self._remember(loaded, search=search, margin=margin, veto=veto, goal=goal)
         self._expert = ExpertAgent(
             rules,
             seed=seed,
-            network=calls_of(found),
+            network=calls_of(loaded),
             wanted=WANTED if search else NO_SEARCH,
             goal=goal,
         )
-        self._cards = network_workspace(network_of(found, "cards"), features_of(rules, "cards"))
+        self._cards = network_workspace(network_of(loaded, "cards"), features_of(rules, "cards"))
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
         """Return a legal action for every row; int64 (n,)."""

@@ -64,11 +64,11 @@ class PpoAgent(LearnedAgent):
         super().__init__(rules)
         if seed is not None:
             split_seed(seed)  # raises for an invalid seed
-        found = fitting_weights(KIND, rules, weights, PARTS, {})
-        self._remember(found)
+        loaded = fitting_weights(KIND, rules, weights, PARTS, {})
+        self._remember(loaded)
         self._work = PpoWorkspace(
             *(
-                network_workspace(network_of(found, part), features_of(rules, part))
+                network_workspace(network_of(loaded, part), features_of(rules, part))
                 for part in PARTS
             )
         )

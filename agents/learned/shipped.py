@@ -60,15 +60,15 @@ def fitting_weights(
         features = features_of(rules, part)
         shapes = {**shapes, **shapes_of(part, features.size, features.outputs)}
     if weights is None:
-        found = shipped_weights(kind, rules)
+        loaded = shipped_weights(kind, rules)
     elif isinstance(weights, Weights):
-        found = weights
+        loaded = weights
     elif isinstance(weights, str | Path):
-        found = read_weights(weights)
+        loaded = read_weights(weights)
     else:
         raise OptionError(f"weights={shown(weights)}: a file, or None for the package's own")
-    check_weights(found, made_for(kind, rules, VERSION), shapes)
-    return found
+    check_weights(loaded, made_for(kind, rules, VERSION), shapes)
+    return loaded
 
 
 def shipped_weights(kind: str, rules: Rules) -> Weights:
@@ -77,14 +77,14 @@ def shipped_weights(kind: str, rules: Rules) -> Weights:
     Weights prepared for custom rules on this machine come first, then the package's own. Raises
     `OptionError` if there are none.
     """
-    found = prepared_weights(kind, rules) or package_weights(kind, rules)
-    if found is not None:
-        return found
-    known = [name for name in RULES if file_of(kind, name).is_file()]
+    loaded = prepared_weights(kind, rules) or package_weights(kind, rules)
+    if loaded is not None:
+        return loaded
+    variants = [name for name in RULES if file_of(kind, name).is_file()]
     makes = "`bideuchre prepare` makes some, " if kind in PREPARED else ""
     raise OptionError(
         f"agent {kind!r} has no weights for these rules, whose deck and bids are those of none of "
-        f"{', '.join(known)}: {makes}weights=FILE takes your own"
+        f"{', '.join(variants)}: {makes}weights=FILE takes your own"
     )
 
 
@@ -93,9 +93,9 @@ def package_weights(kind: str, rules: Rules) -> Weights | None:
     """Return the package's weights of a variant with the deck and bids of these rules, or None."""
     for name, variant in RULES.items():
         if made_for(kind, variant, VERSION) == made_for(kind, rules, VERSION):
-            found = file_of(kind, name)
-            if found.is_file():
-                return read_weights(found)
+            path = file_of(kind, name)
+            if path.is_file():
+                return read_weights(path)
     return None
 
 

@@ -113,8 +113,8 @@ class RuleAgent(RowAgent):
         if seed is not None:
             split_seed(seed)  # raises for an invalid seed
         if type(boldness) not in (int, float) or not -MOST_BOLD <= boldness <= MOST_BOLD:
-            told = f"boldness={shown(boldness)}: tricks from -{MOST_BOLD} to {MOST_BOLD}"
-            raise OptionError(told)
+            message = f"boldness={shown(boldness)}: tricks from -{MOST_BOLD} to {MOST_BOLD}"
+            raise OptionError(message)
         work = rule_workspace(rules, weights)
         self._workspace = bolder(work, float(boldness)) if boldness else work
 

@@ -69,18 +69,18 @@ def describe_auction(view: Row, t: Row, strain: int, features: Array) -> None:
         features[i] = 0.0
     for seat in range(1, 4):
         at = PARTNER if seat == 2 else OPPONENTS
-        said, named = view.calls[seat], view.call_strains[seat]
-        if said == 0:
+        call, strain_bid = view.calls[seat], view.call_strains[seat]
+        if call == 0:
             features[at.passes] += 1.0
-        elif said > 0:
-            tricks = float(t.need[said - 1])
-            if named < 0:
+        elif call > 0:
+            tricks = float(t.need[call - 1])
+            if strain_bid < 0:
                 features[at.unnamed] += tricks
-            elif named == strain:
+            elif strain_bid == strain:
                 features[at.same] += tricks
-            elif named == NO_TRUMP or strain == NO_TRUMP:
+            elif strain_bid == NO_TRUMP or strain == NO_TRUMP:
                 features[at.no_trump] += tricks
-            elif named == same_colour(strain):
+            elif strain_bid == same_colour(strain):
                 features[at.same_colour] += tricks
             else:
                 features[at.other_colour] += tricks

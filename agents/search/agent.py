@@ -181,9 +181,9 @@ class PimcAgent(RowAgent):
         if phase == AUCTION and drop_hopeless(space.plans) == 1 and not to_the_end:
             return
         in_play = phase == PLAY
-        wanted = self.worlds if in_play else self.played_out
+        worlds = self.worlds if in_play else self.played_out
         self.sampler.report = self.how_far
-        weights = self.sampler.weights(wanted, self.considered[in_play], began + limit / 2)
+        weights = self.sampler.weights(worlds, self.considered[in_play], began + limit / 2)
         numbers = np.flatnonzero(weights)
         step = STAGE if limit == inf else AT_ONCE
         for first in range(0, len(numbers), step):

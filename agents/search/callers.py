@@ -44,12 +44,12 @@ def list_caller(space: SearchWorkspace, n_worlds: int, most: float) -> bool:
     if n == 0:
         return False
     weights = logs[:n] + np.log(ways[:n])
-    kept = np.flatnonzero(weights > weights.max() - NEGLIGIBLE)
-    kept = kept[np.argsort(weights[kept])][-MOST_LISTED:]
+    listed = np.flatnonzero(weights > weights.max() - NEGLIGIBLE)
+    listed = listed[np.argsort(weights[listed])][-MOST_LISTED:]
     caller = space.callers[0]
-    caller["seat"], caller["n"] = seat, len(kept)
-    caller["hands"][: len(kept)], caller["logs"][: len(kept)] = hands[kept], logs[kept]
-    caller["reached"][: len(kept)] = np.cumsum(np.exp(weights[kept] - weights[kept[-1]]))
+    caller["seat"], caller["n"] = seat, len(listed)
+    caller["hands"][: len(listed)], caller["logs"][: len(listed)] = hands[listed], logs[listed]
+    caller["reached"][: len(listed)] = np.cumsum(np.exp(weights[listed] - weights[listed[-1]]))
     return True
 
 
@@ -113,7 +113,7 @@ def weigh_hands_dealt(
     have given it up.
     """
     world, t, redeal = space.worlds[0], space.expert.tables[0], space.redeals[0]
-    caller, n, seconds, n_played, found, passed_over = space.callers[0], 0, 0, 0, 0, 0
+    caller, n, seconds, n_played, drawn, passed_over = space.callers[0], 0, 0, 0, 0, 0
     gave = world.given[0] >= 0 and world.declarer == seat
     if redeal.known[seat] != 0 or (world.given[0] >= 0 and world.declarer ^ seat == 2):
         return 0
@@ -143,15 +143,15 @@ def weigh_hands_dealt(
                     passed_over += 1
                 if passed_over == every:
                     passed_over = 0
-                    if found == len(hands):
+                    if drawn == len(hands):
                         return 0
-                    hands[found] = join_cards(world, caller, seat, own, subset)
-                    ways[found] = float(1 << popcount(subset & ~(subset >> 1) & seconds >> 1))
-                    logs[found] = calls_log(space, seat, call, hands[found])
-                    found += 1
+                    hands[drawn] = join_cards(world, caller, seat, own, subset)
+                    ways[drawn] = float(1 << popcount(subset & ~(subset >> 1) & seconds >> 1))
+                    logs[drawn] = calls_log(space, seat, call, hands[drawn])
+                    drawn += 1
                 subset = next_subset(subset, end)
             own = next_subset(own, own_end)
-    return found
+    return drawn
 
 
 @kernel

@@ -285,14 +285,14 @@ def known_gain(plan: Row, i: int) -> tuple[float, float]:
     experts = index_of(plan, plan.expert_action)
     if i == experts:
         return 0.0, 0.0
-    prior, known = plan.priors[i] - plan.priors[experts], plan.prior_errors[i] ** 2
+    prior, variance = plan.priors[i] - plan.priors[experts], plan.prior_errors[i] ** 2
     if plan.total <= 0.0:
         return prior, plan.prior_errors[i]
     gain, error = (plan.sums[i] - plan.sums[experts]) / plan.total, standard_error(plan, i)
-    if known > 0.0:
+    if variance > 0.0:
         tried = error * error
-        gain = (gain * known + prior * tried) / (known + tried)
-        error *= plan.prior_errors[i] / sqrt(known + tried)
+        gain = (gain * variance + prior * tried) / (variance + tried)
+        error *= plan.prior_errors[i] / sqrt(variance + tried)
     return gain, error
 
 

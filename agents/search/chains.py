@@ -74,9 +74,9 @@ def fit_leanings(space: SearchWorkspace, kinds: int) -> None:
     samples = space.samples.reshape(N_SEATS, MOST_SAMPLES)
     for seat in range(1, N_SEATS):
         rows = samples[seat, : min(int(mixing["n_samples"][seat]), MOST_SAMPLES)]
-        found = logistic_fit(rows["hand"], powers[seat] * rows["log"], kinds)
-        space.mixings["leanings"][0, seat, :kinds] = found[:kinds]
-        space.mixings["constants"][0, seat] = found[kinds]
+        weights = logistic_fit(rows["hand"], powers[seat] * rows["log"], kinds)
+        space.mixings["leanings"][0, seat, :kinds] = weights[:kinds]
+        space.mixings["constants"][0, seat] = weights[kinds]
 
 
 def logistic_fit(hands: Array, logs: Array, kinds: int) -> Array:
@@ -93,16 +93,16 @@ def logistic_fit(hands: Array, logs: Array, kinds: int) -> Array:
     cards[:, :kinds] -= mean
     chances = np.exp(logs - logs.max())
     share = min(max(float(chances.mean()), 0.001), 0.999)
-    found: Array = np.zeros(kinds + 1)
-    found[kinds] = np.log(share / (1.0 - share))
+    weights: Array = np.zeros(kinds + 1)
+    weights[kinds] = np.log(share / (1.0 - share))
     ridge = np.append(np.full(kinds, RIDGE), 0.001)
     for _ in range(NEWTON_STEPS):
-        guess = 1.0 / (1.0 + np.exp(-(cards @ found).clip(-MOST_SUM, MOST_SUM)))
-        slope = (chances - guess) @ cards - ridge * found
+        guess = 1.0 / (1.0 + np.exp(-(cards @ weights).clip(-MOST_SUM, MOST_SUM)))
+        slope = (chances - guess) @ cards - ridge * weights
         curve = (cards * (guess * (1.0 - guess) + 0.001)[:, np.newaxis]).T @ cards
-        found += np.linalg.solve(curve + np.diag(ridge), slope).clip(-MOST_STEP, MOST_STEP)
-    found[kinds] -= found[:kinds] @ mean
-    return found
+        weights += np.linalg.solve(curve + np.diag(ridge), slope).clip(-MOST_STEP, MOST_STEP)
+    weights[kinds] -= weights[:kinds] @ mean
+    return weights
 
 
 @entry_kernel
@@ -150,12 +150,12 @@ def systematic(weights: Array, n: int, offset: float) -> Array:
 @kernel
 def note_seat(space: SearchWorkspace, seat: int, least: float) -> float:
     """Return `seat_log`, and record it as a sample for `fit_leanings` in place of the oldest."""
-    mixing, found = space.mixings[0], seat_log(space, seat, least)
+    mixing, weights = space.mixings[0], seat_log(space, seat, least)
     sample = space.samples[seat * MOST_SAMPLES + mixing.n_samples[seat] % MOST_SAMPLES]
     sample.hand = space.worlds[0].hands[seat]
-    sample.log = found
+    sample.log = weights
     mixing.n_samples[seat] += 1
-    return found
+    return weights
 
 
 @kernel

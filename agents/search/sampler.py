@@ -61,22 +61,22 @@ class WorldSampler:
         """List all hands wherever uniform draws are not enough: advice has the time."""
         self.listed_share = self.hands_listed = inf
 
-    def weights(self, wanted: int, considered: int, ends: float) -> Array:
-        """Sample worlds and return their weights, float64 (n,); the weights sum to `wanted`.
+    def weights(self, n_worlds: int, considered: int, ends: float) -> Array:
+        """Sample worlds and return their weights, float64 (n,); the weights sum to `n_worlds`.
 
-        All weights are 1 if `considered` is 0 or no seat has called yet. Otherwise about `wanted` x
-        `considered` worlds are weighed. Both are smaller if the clock reaches `ends` before.
+        All weights are 1 if `considered` is 0 or no seat has called yet. Otherwise about `n_worlds`
+        x `considered` worlds are weighed. Both are smaller if the clock reaches `ends` before.
         """
-        space, weighed = self.space, wanted * considered
+        space, weighed = self.space, n_worlds * considered
         space.mixings["n_kept"], space.callers["n"] = 0, 0
         if weighed == 0 or space.expert.views[0]["calls_made"] == 0:
-            return np.ones(wanted)
-        weights = np.zeros(wanted)
+            return np.ones(n_worlds)
+        weights = np.zeros(n_worlds)
         few = ends == inf and open_listing(space) <= LISTED
-        if few and list_worlds(space, wanted, weights):
+        if few and list_worlds(space, n_worlds, weights):
             n = int(space.listings["n_worlds"][0])
             self.progress(n, n)
-            return weights * (wanted / weights.sum())
+            return weights * (n_worlds / weights.sum())
         logs, share = self.draw(weighed, ends)
         rare = share < self.enough and share <= self.listed_share
         if rare and ends == inf and list_caller(space, len(logs), self.hands_listed):
@@ -85,8 +85,8 @@ class WorldSampler:
                 space.callers["n"] = 0
                 logs, share = self.draw(weighed, ends)
         if len(logs) == weighed or (share >= self.enough and self.draws_posterior()):
-            return self.weigh_draws(logs, weighed, wanted, considered, ends)
-        return self.run_chains(logs, weighed, wanted, ends)
+            return self.weigh_draws(logs, weighed, n_worlds, considered, ends)
+        return self.run_chains(logs, weighed, n_worlds, ends)
 
     def progress(self, done: int, total: int) -> None:
         """Report the number of worlds that have been weighed."""
@@ -117,11 +117,11 @@ class WorldSampler:
     def draws_posterior(self) -> bool:
         """Whether weighed draws converge to the posterior: see `proposals.deal_caller`."""
         world = self.space.worlds[0]
-        known = world["voids"][1:].any() or world["given"][0] >= 0
-        return bool(self.space.callers["n"][0] == 0 or not known)
+        constrained = world["voids"][1:].any() or world["given"][0] >= 0
+        return bool(self.space.callers["n"][0] == 0 or not constrained)
 
     def weigh_draws(
-        self, drawn: Array, weighed: int, wanted: int, considered: int, ends: float
+        self, drawn: Array, weighed: int, n_worlds: int, considered: int, ends: float
     ) -> Array:
         """Return the weights of `weighed` worlds drawn; the first log-weights are `drawn`."""
         logs = np.append(drawn, np.empty(weighed - len(drawn)))
@@ -131,18 +131,18 @@ class WorldSampler:
             first, last = last, min(last + step, weighed)
             weigh_worlds(self.space, logs, first, last, NEGLIGIBLE)
             self.progress(last, weighed)
-        logs, wanted = logs[:last], min(wanted, max(AT_ONCE, last // considered))
+        logs, n_worlds = logs[:last], min(n_worlds, max(AT_ONCE, last // considered))
         reached = np.cumsum(np.exp(logs - logs.max()))
-        return np.diff(np.floor(reached / reached[-1] * wanted + 0.5), prepend=0.0)
+        return np.diff(np.floor(reached / reached[-1] * n_worlds + 0.5), prepend=0.0)
 
-    def run_chains(self, drawn: Array, weighed: int, wanted: int, ends: float) -> Array:
+    def run_chains(self, drawn: Array, weighed: int, n_worlds: int, ends: float) -> Array:
         """Return the weights of worlds from annealed chains, which start at the worlds drawn."""
         space, began = self.space, self.clock()
-        n_groups = min(wanted, GROUPS)
-        per_group = min(wanted, CHAINS) // n_groups
-        n, weights = n_groups * per_group, np.zeros(wanted)
+        n_groups = min(n_worlds, GROUPS)
+        per_group = min(n_worlds, CHAINS) // n_groups
+        n, weights = n_groups * per_group, np.zeros(n_worlds)
         evidence = self.anneal(drawn, n_groups, per_group, began + ANNEALED * (ends - began))
-        rounds, steps = wanted // n, (weighed - len(drawn)) // n
+        rounds, steps = n_worlds // n, (weighed - len(drawn)) // n
         each = max(1, steps // rounds)
         for done in range(1, rounds + 1):
             walked = self.walk(n, each - 1, ends)
@@ -150,11 +150,13 @@ class WorldSampler:
             self.progress(weighed * done // rounds, weighed)
             if self.clock() >= ends:
                 break
-        kept = int(space.mixings["n_kept"][0])
-        groups = space.kept["group"][:kept]
-        weights[:kept] *= np.exp(np.maximum(evidence - evidence.max(), LEAST_EVIDENCE))[groups]
-        space.plans["alike"] = design_effect(space.kept["hands"][:kept, 1:], weights[:kept], groups)
-        return weights * (wanted / weights.sum())
+        n_kept = int(space.mixings["n_kept"][0])
+        groups = space.kept["group"][:n_kept]
+        weights[:n_kept] *= np.exp(np.maximum(evidence - evidence.max(), LEAST_EVIDENCE))[groups]
+        space.plans["alike"] = design_effect(
+            space.kept["hands"][:n_kept, 1:], weights[:n_kept], groups
+        )
+        return weights * (n_worlds / weights.sum())
 
     def anneal(self, drawn: Array, n_groups: int, per_group: int, ends: float) -> Array:
         """Anneal the chains from the worlds drawn to the posterior; log-evidence, (n_groups,).
@@ -194,11 +196,11 @@ class WorldSampler:
     def walk(self, n_chains: int, steps: int, ends: float) -> int:
         """Advance the chains by `steps`, or as many as time allows; return the steps taken."""
         at_once = max(1, (CHUNK if ends == inf else WEIGHED_AT_ONCE) // n_chains)
-        taken, none = 0, np.empty(0)
-        while taken < steps and self.clock() < ends:
-            first, taken = taken, min(taken + at_once, steps)
-            run_chains(self.space, n_chains, first, taken, SWAPS, none, False)
-        return taken
+        done, none = 0, np.empty(0)
+        while done < steps and self.clock() < ends:
+            first, done = done, min(done + at_once, steps)
+            run_chains(self.space, n_chains, first, done, SWAPS, none, False)
+        return done
 
 
 def split_evenly(numbers: Array, n_groups: int) -> Array:

@@ -80,12 +80,12 @@ def read_numbers(row: Array, t: Row, o: Row, replay: Row) -> bool:
 
 
 @kernel
-def fill(replay: Row, seat: int, rest: int, wanted: int) -> int:
-    """Fill a hand up to `wanted` cards from the lowest kinds of `rest`.
+def fill(replay: Row, seat: int, rest: int, n_cards: int) -> int:
+    """Fill a hand up to `n_cards` cards from the lowest kinds of `rest`.
 
     Return the remaining cards, or `NO_CARDS` if they do not suffice.
     """
-    while popcount(replay.hands[seat]) < wanted:
+    while popcount(replay.hands[seat]) < n_cards:
         if rest <= 0:
             return NO_CARDS
         kind = lowest_bit(rest & KIND_BITS)
@@ -153,10 +153,10 @@ def deal_around(t: Row, view: Row, replay: Row, n_given: int, n_passed: int) -> 
                 rest = take(rest, kind)
     if rest < 0:
         return False
-    wanted = 0
+    cards = 0
     if view.declarer >= 0 and view.level >= 0:
-        wanted = t.exchange[view.level]
-    rest = before_exchange(t, view, replay, wanted, n_given, n_passed, rest)
+        cards = t.exchange[view.level]
+    rest = before_exchange(t, view, replay, cards, n_given, n_passed, rest)
     for seat in range(1, N_SEATS):
         rest = fill(replay, seat, rest, tricks)
     return rest == 0 and popcount(replay.hands[0]) == tricks
@@ -164,7 +164,7 @@ def deal_around(t: Row, view: Row, replay: Row, n_given: int, n_passed: int) -> 
 
 @kernel
 def before_exchange(
-    t: Row, view: Row, replay: Row, wanted: int, n_given: int, n_passed: int, rest: int
+    t: Row, view: Row, replay: Row, n_cards: int, n_given: int, n_passed: int, rest: int
 ) -> int:
     """Undo the exchange in the hands; return the cards left of `rest`, or `NO_CARDS`.
 
@@ -172,16 +172,16 @@ def before_exchange(
     """
     declarer, phase, tricks = view.declarer, view.phase, t.tricks
     partner = (declarer + 2) & 3
-    if wanted == 0 or phase < GIVING or rest < 0:
+    if n_cards == 0 or phase < GIVING or rest < 0:
         return rest
     if declarer == 0:
         for i in range(n_given):
             replay.hands[0] = put(replay.hands[0], replay.given[i])
             rest = take(rest, replay.given[i])
         if phase == PLAY:
-            if n_given != wanted or n_passed != wanted:
+            if n_given != n_cards or n_passed != n_cards:
                 return NO_CARDS
-            hand_over(replay, 0, partner, wanted)
+            hand_over(replay, 0, partner, n_cards)
         return rest
     if phase == PASSING:
         for i in range(n_passed):
@@ -191,11 +191,11 @@ def before_exchange(
     if rest < 0:
         return rest
     if phase == PASSING:
-        give_lowest(replay, declarer, wanted, replay.given)
+        give_lowest(replay, declarer, n_cards, replay.given)
         return rest
-    give_lowest(replay, declarer, wanted, replay.passed)
-    hand_over(replay, declarer, partner, wanted)
-    for i in range(wanted):
+    give_lowest(replay, declarer, n_cards, replay.passed)
+    hand_over(replay, declarer, partner, n_cards)
+    for i in range(n_cards):
         if rest <= 0:
             return NO_CARDS
         replay.given[i] = lowest_bit(rest & KIND_BITS)
@@ -205,19 +205,19 @@ def before_exchange(
 
 
 @kernel
-def give_lowest(replay: Row, seat: int, wanted: int, cards: Array) -> None:
-    """Write the `wanted` lowest kinds of a hand, which has as many, to `cards`."""
+def give_lowest(replay: Row, seat: int, n_cards: int, cards: Array) -> None:
+    """Write the `n_cards` lowest kinds of a hand, which has as many, to `cards`."""
     hand = replay.hands[seat]
-    for i in range(wanted):
+    for i in range(n_cards):
         kind = lowest_bit(hand & KIND_BITS)
         cards[i] = kind
         hand = take(hand, kind)
 
 
 @kernel
-def hand_over(replay: Row, declarer: int, partner: int, wanted: int) -> None:
+def hand_over(replay: Row, declarer: int, partner: int, n_cards: int) -> None:
     """Undo the passing: move the cards from declarer to partner; skip cards the declarer lacks."""
-    for i in range(wanted):
+    for i in range(n_cards):
         kind = replay.passed[i]
         left = take(replay.hands[declarer], kind)
         if left >= 0:

@@ -113,8 +113,8 @@ class Decision:
             return ""
         if self.best_made - self.made < TELLING:
             return ""
-        best, taken = round(100 * self.best_made), round(100 * self.made)
-        return f": the contract is {self.chance_of} in {best} of 100 deals, not in {taken}"
+        best, own = round(100 * self.best_made), round(100 * self.made)
+        return f": the contract is {self.chance_of} in {best} of 100 deals, not in {own}"
 
 
 @dataclass(frozen=True)

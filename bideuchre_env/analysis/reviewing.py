@@ -134,13 +134,13 @@ class _Finding:
     def of(cls, advisor: Advisor, trials: list[Situation], action: int) -> _Finding:
         """Return the figures of an action over the worlds of all sets."""
         advice = advisor.advice(trials, action)
-        best, taken = advice.best, advice.option(action)
+        best, option = advice.best, advice.option(action)
         return cls(
             best,
-            taken,
+            option,
             advice.why,
-            _error(trials, taken, best, "points", taken.error),
-            _error(trials, taken, best, "wins", taken.wins_error),
+            _error(trials, option, best, "points", option.error),
+            _error(trials, option, best, "wins", option.wins_error),
             len(trials),
         )
 
@@ -160,7 +160,7 @@ class _Finding:
 
 
 def _error(
-    trials: list[Situation], taken: Option, best: Option, figure: str, error: float
+    trials: list[Situation], option: Option, best: Option, figure: str, error: float
 ) -> float:
     """Return the standard error of one set; `error` is that of all sets together.
 
@@ -169,8 +169,8 @@ def _error(
     """
     if len(trials) == 1:
         return error
-    found = [each.counted.behind(taken.action, best.action, figure)[0] for each in trials]
-    return float(max(error * len(trials) ** 0.5, np.std(found, ddof=1)))
+    result = [each.counted.behind(option.action, best.action, figure)[0] for each in trials]
+    return float(max(error * len(trials) ** 0.5, np.std(result, ddof=1)))
 
 
 def _lost(row: Any, t: Any) -> bool:
@@ -203,8 +203,10 @@ class _Judge:
             mask_row(states, self.tables, mask)
             decision = None
             if mask.sum() > 1:
-                found = self._finding(states, action)
-                decision = self._decision(*found, states[0], number, opened.get((number, ply)), ply)
+                result = self._finding(states, action)
+                decision = self._decision(
+                    *result, states[0], number, opened.get((number, ply)), ply
+                )
             yield decision
             step_row(states, self.tables, action)
 
@@ -223,8 +225,8 @@ class _Judge:
             again.append(advisor.try_row(states, also=trial.counted.actions))
             if again[-1].chosen == action:
                 return _Finding.of(self.first, [trial, *again], action), False
-        found = _Finding.of(self.first, again, action)
-        return found, found.mistake(goal)
+        result = _Finding.of(self.first, again, action)
+        return result, result.mistake(goal)
 
     def _decision(
         self,
@@ -235,7 +237,7 @@ class _Judge:
         opened: int | None,
         ply: int,
     ) -> Decision:
-        best, taken, seat = finding.best, finding.taken, int(row["turn"])
+        best, option, seat = finding.best, finding.taken, int(row["turn"])
         agents, declarer = self.record.agents, int(row["declarer"])
         return Decision(
             hand=number,
@@ -244,15 +246,15 @@ class _Judge:
             player=agents[seat] if agents else None,
             phase=Phase(int(row["phase"])),
             trick=int(row["trick"]),
-            action=taken.name,
+            action=option.name,
             best=best.name,
-            lost=max(0.0, taken.loss),
+            lost=max(0.0, option.loss),
             error=finding.error / finding.sets**0.5,
-            wins_lost=max(0.0, taken.wins_loss),
+            wins_lost=max(0.0, option.wins_loss),
             wins_error=finding.wins_error / finding.sets**0.5,
-            points=taken.points.mean,
-            made=taken.made.mean if taken.made else None,
-            wins=taken.wins.mean,
+            points=option.points.mean,
+            made=option.made.mean if option.made else None,
+            wins=option.wins.mean,
             best_made=best.made.mean if best.made else None,
             open=opened,
             mistake=mistake,

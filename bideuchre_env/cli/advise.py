@@ -74,11 +74,11 @@ def add(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the advice."""
     check_agents([arguments.agent])
-    given = [name for name in ("game", "ply") if getattr(arguments, name) is not None]
+    value = [name for name in ("game", "ply") if getattr(arguments, name) is not None]
     if arguments.file is not None:
         return _of_record(arguments)
-    if given:
-        raise OptionError(f"--{given[0]}: for a file of game records, and none is given")
+    if value:
+        raise OptionError(f"--{value[0]}: for a file of game records, and none is given")
     if arguments.hand is None:
         raise OptionError('a hand, as --hand "JH JD AH KH QS 9C", or a file of game records')
     return _of_hand(arguments)
@@ -88,21 +88,21 @@ def _of_hand(arguments: argparse.Namespace) -> int:
     """Return the advice for a hand with its seat's information."""
     from bideuchre_env.agents.advice.position import known_position
 
-    game, known = game_of(arguments), arguments
+    game, options = game_of(arguments), arguments
     row = known_position(
         game.rules,
-        _words(known.hand),
-        seat=0 if known.seat is None else known.seat,
-        calls=_calls(known.calls or ""),
-        dealer=known.dealer,
-        strain=known.strain,
-        given=_words(known.given or ""),
-        passed=_words(known.passed or ""),
-        played=_words(known.played or ""),
-        score=_score(known.score),
-        deal=1 if known.deal is None else known.deal,
+        _words(options.hand),
+        seat=0 if options.seat is None else options.seat,
+        calls=_calls(options.calls or ""),
+        dealer=options.dealer,
+        strain=options.strain,
+        given=_words(options.given or ""),
+        passed=_words(options.passed or ""),
+        played=_words(options.played or ""),
+        score=_score(options.score),
+        deal=1 if options.deal is None else options.deal,
     )
-    cards, dealer = " ".join(_words(known.hand)), int(row["dealer"][0])
+    cards, dealer = " ".join(_words(options.hand)), int(row["dealer"][0])
     advice = _advice(arguments, row, game.rules)
     if arguments.json:
         print(json.dumps({"variant": game.name, "dealer": dealer, **advice.to_dict()}))
@@ -124,9 +124,9 @@ def _of_record(arguments: argparse.Namespace) -> int:
 
     game, hand = _number("--game", arguments.game or 1), _number("--hand", arguments.hand or "1")
     row, record, done = _position(arguments.file, game, hand, arguments.ply)
-    rules, asked = record.rules, arguments.variant
-    if asked not in (record.variant, None):
-        raise OptionError(f"--variant {asked}: the game on record is {record.variant}")
+    rules, expected = record.rules, arguments.variant
+    if expected not in (record.variant, None):
+        raise OptionError(f"--variant {expected}: the game on record is {record.variant}")
     advice = _advice(arguments, row, rules, done)
     chosen, name = advice.option(done), actions.of(rules).names[done]
     if arguments.json:
@@ -189,18 +189,18 @@ def _position(path: str, game: int, hand: int, ply: int | None) -> tuple[Array, 
     played = line.hands[hand - 1]
     last = len(played.actions)
     if ply is None or not 1 <= ply <= last:
-        asked = "" if ply is None else f" {ply}"
-        raise OptionError(f"--ply{asked}: hand {hand} of game {game} has actions 1 to {last}")
+        expected = "" if ply is None else f" {ply}"
+        raise OptionError(f"--ply{expected}: hand {hand} of game {game} has actions 1 to {last}")
     row = rows_of([played.dealt])
     replay_row(row, compile_tables(line.record.rules), played.actions[: ply - 1])
     return row, line.record, int(played.actions[ply - 1])
 
 
-def _number(option: str, given: int | str) -> int:
+def _number(option: str, value: int | str) -> int:
     """A number from 1; `--hand` is a text, for without a file it is cards."""
-    text = str(given)
+    text = str(value)
     if not re.fullmatch(r"\d{1,9}", text) or int(text) < 1:
-        raise OptionError(f"{option} {shown(given)}: with a file, a number from 1")
+        raise OptionError(f"{option} {shown(value)}: with a file, a number from 1")
     return int(text)
 
 
@@ -216,7 +216,7 @@ def _calls(text: str) -> list[str]:
 
 def _score(text: str | None) -> tuple[int, int]:
     """Our points and theirs: "28-30", "-3 12"."""
-    found = _SCORE.fullmatch(text or "0-0")
-    if found is None:
+    match = _SCORE.fullmatch(text or "0-0")
+    if match is None:
         raise OptionError(f"--score {shown(text)}: our points and theirs, as 28-30")
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])

@@ -73,8 +73,8 @@ def bidding(bids: dict[str, str]) -> str:
     when: dict[str, list[str]] = {}
     for place, bid in bids.items():
         when.setdefault(bid, []).append(place)
-    said = [
+    calls = [
         f"{'' if bid == 'pass' else 'bid '}{bid} if {' or '.join(places)}"
         for bid, places in when.items()
     ]
-    return folded(f"At 0-0 the expert would {', and '.join(said)}.")
+    return folded(f"At 0-0 the expert would {', and '.join(calls)}.")

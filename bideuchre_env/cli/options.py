@@ -100,8 +100,8 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
 def game_of(arguments: argparse.Namespace) -> Variant:
     """The game that the options of `add_rules` name."""
     file = arguments.rules
-    named = arguments.variant or DEFAULT_GAME
-    return variant_of(named if file is None else Path(file), arguments.option)
+    variant = arguments.variant or DEFAULT_GAME
+    return variant_of(variant if file is None else Path(file), arguments.option)
 
 
 def variant_of(game: str | Path, options: list[str]) -> Variant:

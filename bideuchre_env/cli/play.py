@@ -221,21 +221,21 @@ def _check_same(arguments: argparse.Namespace, session: Session) -> None:
     """Raise `OptionError` if an option differs from the settings of the saved game."""
     from bideuchre_env.play.saved import seated
 
-    named, changed = arguments.variant, arguments.rules or arguments.option
+    variant, changed = arguments.variant, arguments.rules or arguments.option
     game = game_of(arguments)
-    told = arguments.seat is not None or arguments.people is not None
-    people = _people(arguments) if told else list(session.people)
+    has_seats = arguments.seat is not None or arguments.people is not None
+    people = _people(arguments) if has_seats else list(session.people)
     differs = []
     other = changed and game.rules != session.rules
-    if other or ((named or changed) and game.name != session.variant):
+    if other or ((variant or changed) and game.name != session.variant):
         differs.append("other rules")
     if people != list(session.people):
         differs.append("other seats")
     else:
         begun = session.agents
         partner, opponents = arguments.partner or begun[people[0] ^ 2], arguments.opponents
-        asked = seated(people, partner, opponents or ["", ""])
-        if any(name and name != other for name, other in zip(asked, begun, strict=True)):
+        requested = seated(people, partner, opponents or ["", ""])
+        if any(name and name != other for name, other in zip(requested, begun, strict=True)):
             differs.append(f"other agents ({', '.join(begun)})")
     if arguments.seed is not None and arguments.seed != session.seed:
         differs.append("another seed")
@@ -282,9 +282,9 @@ def _say_how_to_go_on(session: Session, how: str = "") -> None:
 def _finish(session: Session, console: Console, arguments: argparse.Namespace) -> None:
     """Print the file of the game and its review."""
     session.keep()  # if there was no room for it, or no time
-    shown = shlex.quote(str(session.kept)) if session.kept else None
-    if shown:
-        console.print(f"On record: bideuchre show {shown}")
+    quoted = shlex.quote(str(session.kept)) if session.kept else None
+    if quoted:
+        console.print(f"On record: bideuchre show {quoted}")
     if arguments.no_review:
         return
     from bideuchre_env.analysis import review
@@ -296,7 +296,7 @@ def _finish(session: Session, console: Console, arguments: argparse.Namespace) -
         ) as progress:
             text = str(review(session.record(), adviser, progress=progress))
     except KeyboardInterrupt:
-        again = f": bideuchre show {shown} --analyse makes it" if shown else ""
+        again = f": bideuchre show {quoted} --analyse makes it" if quoted else ""
         console.print(f"No review{again}.")
         raise
     console.print(f"\n{text}")

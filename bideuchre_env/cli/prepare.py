@@ -45,8 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Prepare the game, and print the results."""
     if arguments.game is None:
         for name in ("option", "hands", "seed", "force"):
-            given = getattr(arguments, name)
-            if given is not False and given not in (None, []):
+            value = getattr(arguments, name)
+            if value is not False and value not in (None, []):
                 raise OptionError(
                     f"--{name} is for a game to prepare: name it, as `bideuchre prepare farm.toml`"
                 )
@@ -58,10 +58,10 @@ def run(arguments: argparse.Namespace) -> int:
     numbers = {name: getattr(arguments, name) for name in ("hands", "seed")}
     numbers = {name: number for name, number in numbers.items() if number is not None}
     report = partial(print, flush=True)  # at once, even into a file
-    asked = Preparation(
+    preparation = Preparation(
         variant_of(game, arguments.option), **numbers, bar=progress_bar, report=report
     )
-    for each in asked.run(again=arguments.force):
+    for each in preparation.run(again=arguments.force):
         print(summary(each))
     return 0
 

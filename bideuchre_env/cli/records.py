@@ -109,8 +109,8 @@ def _check_file(path: str) -> int:
 
 def show(arguments: argparse.Namespace) -> int:
     """Print the chosen games; 1 if a line on the way is bad or a chosen game is not there."""
-    asked = {"--game": arguments.game, "--hand": arguments.hand, "--first": [arguments.first]}
-    for name, numbers in asked.items():
+    filters = {"--game": arguments.game, "--hand": arguments.hand, "--first": [arguments.first]}
+    for name, numbers in filters.items():
         for number in numbers or []:
             if number is not None and number < 1:
                 raise OptionError(f"{name} {number}: it must be 1 or more")
@@ -139,7 +139,7 @@ def _chosen_games(
     Raises `OptionError` in the end for a game or hand asked for that is not there.
     """
     path, hands, name = arguments.file, set(arguments.hand or []), _named(arguments.file)
-    games, shown, longest = set(arguments.game or []), 0, 0
+    games, printed, longest = set(arguments.game or []), 0, 0
     for line in _from_first_game(path, _lines_to_show(path, games, arguments.first)):
         if line.record is None:
             bad.append(line)
@@ -149,7 +149,7 @@ def _chosen_games(
         games.discard(line.number)
         longest = max(longest, len(line.record.hands))
         if not hands or min(hands) <= len(line.record.hands):
-            shown += 1
+            printed += 1
             yield line.number, line.record
     if games:
         raise OptionError(f"{name} has no readable game {_listed(games)}")
@@ -158,7 +158,7 @@ def _chosen_games(
         raise OptionError(
             f"{name}: no hand {_listed(missing)}; the longest game {which} has {longest} hands"
         )
-    if not shown:
+    if not printed:
         print(f"{name}: no games", file=sys.stderr)
 
 

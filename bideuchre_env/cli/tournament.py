@@ -132,7 +132,7 @@ def run(arguments: argparse.Namespace) -> int:
             bars.close()  # the line stands above the next bar
             print(f"{match['variant']:<16} {line(match)}", flush=True)
 
-        found = tournament.play(
+        results = tournament.play(
             games,
             agents,
             pairs=pairs,
@@ -146,7 +146,7 @@ def run(arguments: argparse.Namespace) -> int:
             progress=bars.show_titled,
             finished=finished,
         )
-    return report(found, arguments.out)
+    return report(results, arguments.out)
 
 
 def pair_of(text: str) -> tuple[str, str]:
@@ -167,17 +167,17 @@ def chosen(arguments: argparse.Namespace) -> list[Variant]:
     return [variant_of(each, arguments.option) for each in (*names, *map(Path, arguments.rules))]
 
 
-def report(found: Any, folder: str) -> int:
+def report(results: Any, folder: str) -> int:
     """Print the tables of a tournament and its files; return the exit code."""
-    if found.interrupted:
-        print(f"interrupted: {len(found.matches)} finished pairs are kept", file=sys.stderr)
-    if not found.matches:
-        return ending([], found.interrupted)
-    print(f"\n{found}")
-    if found.written:
-        print(folded(f"\nwritten to {folder}: {', '.join(found.written)}"))
-    if found.unwritten is None and not any(name.endswith(".svg") for name in found.written):
+    if results.interrupted:
+        print(f"interrupted: {len(results.matches)} finished pairs are kept", file=sys.stderr)
+    if not results.matches:
+        return ending([], results.interrupted)
+    print(f"\n{results}")
+    if results.written:
+        print(folded(f"\nwritten to {folder}: {', '.join(results.written)}"))
+    if results.unwritten is None and not any(name.endswith(".svg") for name in results.written):
         print(
             'no heat map: it needs matplotlib, pip install "bideuchre_env[plot]"', file=sys.stderr
         )
-    return ending([] if found.unwritten is None else [found.unwritten], found.interrupted)
+    return ending([] if results.unwritten is None else [results.unwritten], results.interrupted)

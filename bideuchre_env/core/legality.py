@@ -14,13 +14,13 @@ from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
 
 
-def illegal(row: Any, rules: Rules, given: Any, where: str = "") -> str:
+def illegal(row: Any, rules: Rules, action: Any, where: str = "") -> str:
     """An error message that names the seat, the illegal action and the legal ones."""
     if row["phase"] >= Phase.DEAL:
-        return f"{where}{shown(given)}: the hand is over"
+        return f"{where}{shown(action)}: the hand is over"
     names = legal_names(row, rules)
     legal = ", ".join(map(repr, names))
-    return f"{where}player_{row['turn']} may not choose {shown(given)}; legal: {legal}"
+    return f"{where}player_{row['turn']} may not choose {shown(action)}; legal: {legal}"
 
 
 def legal_names(row: Any, rules: Rules) -> list[str]:

@@ -317,15 +317,15 @@ def present(s: Row, t: Row, o: Row, observation: Array, mask: Array) -> int:
 
 
 @kernel
-def close_episode(s: Row, tally: Row, kept: Episodes, i: int) -> None:
-    """Write the result of the finished episode of row i to `kept`, and reset the tally."""
+def close_episode(s: Row, tally: Row, episodes: Episodes, i: int) -> None:
+    """Write the result of the finished episode of row i to `episodes`, and reset the tally."""
     for seat in range(N_SEATS):
-        kept.r[i, seat] = -tally.reward if seat & 1 else tally.reward
-    kept.l[i], kept.hands[i] = tally.length, tally.hands
+        episodes.r[i, seat] = -tally.reward if seat & 1 else tally.reward
+    episodes.l[i], episodes.hands[i] = tally.length, tally.hands
     for side in range(2):
-        kept.score[i, side] = s.score[side]
-    kept.outcome[i] = s.outcome
-    kept.winner[i] = s.winner if s.outcome == WON else -1
+        episodes.score[i, side] = s.score[side]
+    episodes.outcome[i] = s.outcome
+    episodes.winner[i] = s.winner if s.outcome == WON else -1
     tally.length, tally.hands, tally.reward = 0, 0, 0.0
 
 

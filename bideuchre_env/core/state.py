@@ -93,10 +93,10 @@ def new_states(n: int) -> Array:
     return new_rows(STATE, n)
 
 
-def rows_of(kept: Sequence[bytes]) -> Array:
+def rows_of(contents: Sequence[bytes]) -> Array:
     """Rows of `STATE`, shape (n,), from the `tobytes()` of each.
 
     numpy copies structured rows field by field; copying bytes is ten times as fast.
     """
-    rows = np.frombuffer(bytearray().join(kept), STATE)
+    rows = np.frombuffer(bytearray().join(contents), STATE)
     return as_rows(rows)

@@ -41,10 +41,10 @@ def checked_states(states: Any, n: int, tables: Array) -> Array:
     """
     whole = isinstance(states, np.ndarray) and not isinstance(states, np.ma.MaskedArray)
     if not whole or states.dtype != STATE or states.shape != (n,):
-        given = shown(states)
+        actual = shown(states)
         if whole:
-            given = f"{states.dtype if states.dtype != STATE else 'STATE'} of shape {states.shape}"
-        raise OptionError(f"states: rows of STATE of shape ({n},) are expected, not {given}")
+            actual = f"{states.dtype if states.dtype != STATE else 'STATE'} of shape {states.shape}"
+        raise OptionError(f"states: rows of STATE of shape ({n},) are expected, not {actual}")
     fresh, again, faults = new_states(n), new_states(n), np.zeros(n, np.int64)
     fresh[:] = states
     play_rows_again(fresh, tables, new_states(1), again, faults)

@@ -133,8 +133,8 @@ def columns_of(
     """
     ends = steps.terminated | steps.truncated
     only = steps.masks.sum(axis=1) == 1
-    kept = ~(only & (not forced))
-    rewards, returns, last = _seat_by_seat(steps, ends, kept, gamma)
+    selected = ~(only & (not forced))
+    rewards, returns, last = _seat_by_seat(steps, ends, selected, gamma)
     episode: Array = np.cumsum(ends) - ends
     starts = np.flatnonzero(np.r_[True, ends[:-1]])
     lengths = np.diff(np.r_[starts, len(ends)])
@@ -156,23 +156,23 @@ def columns_of(
         "hand": (hands - np.repeat(hands[starts], lengths)).astype(np.int32),
         "decision": (np.arange(len(ends)) - np.repeat(starts, lengths)).astype(np.int32),
     }
-    return columns if kept.all() else {name: each[kept] for name, each in columns.items()}
+    return columns if selected.all() else {name: each[selected] for name, each in columns.items()}
 
 
 def _seat_by_seat(
-    steps: Steps, ends: Array, kept: Array, gamma: float
+    steps: Steps, ends: Array, selected: Array, gamma: float
 ) -> tuple[Array, Array, Array]:
     """By decision: its reward up to the seat's next one, its return, whether it is the last."""
     n = len(ends)
-    seats = np.where(kept, steps.seats, np.int8(NOBODY))[:, None]
+    seats = np.where(selected, steps.seats, np.int8(NOBODY))[:, None]
     nothing = np.zeros((n, 1), np.float32)
     paid = np.ascontiguousarray(steps.rewards)[:, None]
     at_end = np.repeat(ends.astype(np.float32), N_SEATS).reshape(n, 1, N_SEATS)
 
     def sums(rewards: Array, rate: float) -> Array:
         made = lambda_returns(seats, rewards, ends[:, None], nothing, gamma=rate, lambda_=1.0)
-        found: Array = made.returns[:, 0]
-        return found
+        returns: Array = made.returns[:, 0]
+        return returns
 
     return sums(paid, 0.0), sums(paid, gamma), sums(at_end, 0.0) > 0
 

@@ -148,7 +148,7 @@ def _blocks(games: Iterable[Game]) -> Iterator[list[Game]]:
 def _replayed(
     games: Sequence[Game], about: About, writer: DatasetWriter
 ) -> tuple[Steps, Array, int]:
-    """Return the steps of finished episodes, the observations after them, and those left out."""
+    """Return finished episodes' steps, the observations after them, and the number left out."""
     counts = [len(played) for _, played in games]
     hands = [hand for _, played in games for hand in played]
     lengths = np.array([len(hand.actions) for hand in hands], np.int64)

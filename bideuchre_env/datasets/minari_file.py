@@ -141,9 +141,9 @@ class MinariFile:
 
     def _created(self, episodes: list[Any]) -> Any:
         about, (spec, missing) = self._about, _environment(self._about)
-        said = f"{about.variant}, {about.options.episode}s, reward {about.options.reward}"
+        text = f"{about.variant}, {about.options.episode}s, reward {about.options.reward}"
         if missing:
-            said += f". The environment has random players in place of {', '.join(missing)}"
+            text += f". The environment has random players in place of {', '.join(missing)}"
         with _root(self._staging / "made"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of what is optional
             made = self._minari.create_dataset_from_buffers(
@@ -154,7 +154,7 @@ class MinariFile:
                 observation_space=row_space(about.rules, about.options.observation),
                 action_space=gymnasium.spaces.Discrete(actions.of(about.rules).n),
                 algorithm_name=about.options.player or ", ".join(self.names) or None,
-                description=f"Bid Euchre: {said}",
+                description=f"Bid Euchre: {text}",
                 requirements=["bideuchre_env"],
                 data_format="hdf5",
             )

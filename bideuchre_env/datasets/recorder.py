@@ -93,10 +93,10 @@ class VecRecorder:
         """`step` of `vec`, recorded."""
         self._require_open()
         self._require_in_step()
-        taken = to_array("actions", actions).copy()  # it may be an array that the step rewrites
+        inherited = to_array("actions", actions).copy()  # it may be an array that the step rewrites
         observation, rewards, terminated, truncated, info = self.vec.step(actions)
         at, steps = self._at, self._steps
-        steps.actions[at], steps.rewards[at] = taken, rewards
+        steps.actions[at], steps.rewards[at] = inherited, rewards
         steps.terminated[at], steps.truncated[at] = terminated, truncated
         self._at += 1
         self._begin(terminated | truncated)
@@ -217,13 +217,13 @@ def _chosen(
     check_flag("overwrite", overwrite)
     if vec.device != "cpu":
         raise OptionError(f"env={shown(vec)}: a vec on the CPU is expected")
-    taken = {name: getattr(vec, name) for name in ("episode", "reward", "observation")}
-    for name in taken.keys() & options.keys():
+    inherited = {name: getattr(vec, name) for name in ("episode", "reward", "observation")}
+    for name in inherited.keys() & options.keys():
         raise OptionError(f"{name}={shown(options[name])}: it is what the vec was made with")
     names = isinstance(players, (list, tuple)) and len(players) == N_SEATS
     if players is not None and not (names and all(map(is_plain_name, players))):
         raise OptionError(f"players={shown(players)}: four names, by seat, or None")
-    chosen = DatasetOptions.chosen(taken | options, "a recorder")
+    chosen = DatasetOptions.chosen(inherited | options, "a recorder")
     if kind_of(path) is MinariFile:
         raise OptionError(
             f"{printable(os.fspath(path))}: a Minari dataset is made of game records: "

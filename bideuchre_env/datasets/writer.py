@@ -34,9 +34,11 @@ class DatasetWriter:
 
     def players(self, names: Sequence[str] | None) -> Array:
         """The numbers of the players of four seats, int32 (4,)."""
-        known = self._file.names
-        known.extend(dict.fromkeys(name for name in names or () if name not in known))
-        return np.array([known.index(name) for name in names or ()] or [NOBODY] * N_SEATS, np.int32)
+        players = self._file.names
+        players.extend(dict.fromkeys(name for name in names or () if name not in players))
+        return np.array(
+            [players.index(name) for name in names or ()] or [NOBODY] * N_SEATS, np.int32
+        )
 
     def add(self, steps: Steps, finals: Array | None = None) -> None:
         """Write the decisions of some episodes, and the observations after them if known."""

@@ -57,14 +57,14 @@ def parse_reset_mask(mask: Any, n: int) -> Array:
     return np.array(mask)
 
 
-def given_actions(given: Any, n: int, n_actions: int, memory: HostMemory) -> Any:
+def given_actions(actions: Any, n: int, n_actions: int, memory: HostMemory) -> Any:
     """Return actions as whole numbers (n,) in a memory; their legality is not checked."""
     try:
-        array = memory.foreign(given)
+        array = memory.foreign(actions)
     except Exception as error:  # any error of the object's own conversion
-        raise IllegalActionError(f"actions {shown(given)}: no array ({error})") from None
+        raise IllegalActionError(f"actions {shown(actions)}: no array ({error})") from None
     if array is None:
-        return memory.put(whole_numbers("actions", given, n, n_actions))
+        return memory.put(whole_numbers("actions", actions, n, n_actions))
     if tuple(array.shape) != (n,) or array.dtype.kind not in "iu":
         raise IllegalActionError(
             f"actions: whole numbers of shape ({n},) are expected, not {array.dtype} of "
@@ -73,10 +73,10 @@ def given_actions(given: Any, n: int, n_actions: int, memory: HostMemory) -> Any
     return array
 
 
-def given_action(given: Any, row: int, memory: HostMemory) -> int:
+def given_action(actions: Any, row: int, memory: HostMemory) -> int:
     """Return the caller's action for a row, see `given_actions`."""
-    array = memory.foreign(given)
-    return int(np.asarray(given if array is None else memory.to_host(array))[row])
+    array = memory.foreign(actions)
+    return int(np.asarray(actions if array is None else memory.to_host(array))[row])
 
 
 def rows_to_reset(mask: Any, reset_mask: Any, n: int) -> Array:

@@ -100,9 +100,9 @@ class SoloVecGameKeywords(GameKeywords, SoloVecKeywords, total=False):
 Options = TypeVar("Options", bound="EpisodeOptions")
 
 
-def check_keywords(given: Iterable[str], known: Sequence[str], whose: str) -> None:
-    """Raise `UnknownOptionError` unless all keywords are in `known`; the message names `whose`."""
-    if unknown := unknown_options(given, known, f" of {whose}", "unexpected keyword argument"):
+def check_keywords(keywords: Iterable[str], allowed: Sequence[str], whose: str) -> None:
+    """Raise `UnknownOptionError` unless all keywords are `allowed`; the message names `whose`."""
+    if unknown := unknown_options(keywords, allowed, f" of {whose}", "unexpected keyword argument"):
         raise UnknownOptionError(unknown)
 
 

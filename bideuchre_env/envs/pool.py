@@ -35,17 +35,21 @@ class Pool:
     ) -> None:
         if not players or any(isinstance(each, (Pool, list)) for each in players):
             raise OptionError("Pool: one or more players, or pairs (left, right), and no pools")
-        given = [1] * len(players)
+        values = [1] * len(players)
         if weights is not None:
-            given = to_list("weights", weights, "a positive number for each player")
-        positive = all(is_number(each) and each > 0 for each in given)
-        if len(given) != len(players) or not positive or not math.isfinite(sum(map(float, given))):
+            values = to_list("weights", weights, "a positive number for each player")
+        positive = all(is_number(each) and each > 0 for each in values)
+        if (
+            len(values) != len(players)
+            or not positive
+            or not math.isfinite(sum(map(float, values)))
+        ):
             raise OptionError(
                 f"Pool: weights={shown(weights)}: a positive number for each of its {len(players)} "
                 "is expected, with a finite sum"
             )
         object.__setattr__(self, "players", players)
-        object.__setattr__(self, "weights", tuple(map(float, given)))
+        object.__setattr__(self, "weights", tuple(map(float, values)))
 
     def __repr__(self) -> str:
         weights = "" if len({*self.weights}) == 1 else f", weights={self.weights}"

@@ -102,8 +102,8 @@ def at_once_for(agents: tuple[CompleteAgent, CompleteAgent]) -> int:
     A slow agent sets its attribute `at_once` to a small number, so that the first boards finish
     soon. Raises `OptionError` if it is not a number.
     """
-    asked = [(agent.name, getattr(agent, "at_once", AT_ONCE)) for agent in agents]
-    for name, boards in asked:
+    sizes = [(agent.name, getattr(agent, "at_once", AT_ONCE)) for agent in agents]
+    for name, boards in sizes:
         if not is_whole(boards) or boards < 1:
             raise OptionError(f"agent {name!r} has at_once={boards!r}: a whole number, 1 or more")
-    return min(boards for _, boards in asked)
+    return min(boards for _, boards in sizes)

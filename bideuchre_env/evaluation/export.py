@@ -39,8 +39,8 @@ def check_picture(path: PathLike) -> str:
     except ImportError:
         raise OptionError(NEEDS_MATPLOTLIB) from None
     form = os.path.splitext(path)[1][1:].lower() or "png"
-    if form not in (known := FigureCanvasAgg.get_supported_filetypes()):
-        raise OptionError(f"{path}: a picture is one of {', '.join(sorted(known))}")
+    if form not in (formats := FigureCanvasAgg.get_supported_filetypes()):
+        raise OptionError(f"{path}: a picture is one of {', '.join(sorted(formats))}")
     return form
 
 

@@ -217,9 +217,9 @@ def checked(
     if at >= 0:
         row, names = states[slots[at]], actions.of(rules).names
         choice = int(choices[at])
-        shown = repr(names[choice]) if 0 <= choice < len(names) else "no action"
+        text = repr(names[choice]) if 0 <= choice < len(names) else "no action"
         raise IllegalActionError(
             f"agent {agent.name!r}, row {at} ({where(slots[at])}, seat {row['turn']}): "
-            f"chose {choice} ({shown}); legal: " + ", ".join(map(repr, legal_names(row, rules)))
+            f"chose {choice} ({text}); legal: " + ", ".join(map(repr, legal_names(row, rules)))
         )
     return choices

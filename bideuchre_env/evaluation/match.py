@@ -81,21 +81,21 @@ def play(
     check_callback("progress", progress)
     check_seed(seed, max(boards, (games + 1) // 2))
     processors = workers.workers if isinstance(workers, RayPool) else workers
-    asked = Plan(game.rules, (a, b), seed, boards > 0, 1)
+    draft = Plan(game.rules, (a, b), seed, boards > 0, 1)
     if workers != 1:
-        packed(asked)  # before anything is played
+        packed(draft)  # before anything is played
     tricks = float(game.rules.tricks)
     test = SequentialTest(sprt, spread=tricks) if sprt else None
     of_hands = _Collector(boards, "boards", 1, progress, test)
     of_games = _Collector((games + 1) // 2, "games", 2, progress, None)
     began = time.perf_counter()
-    seated = asked.seated()
+    seated = draft.seated()
     if at_once is None:
         at_once = at_once_for(seated)
     if not is_whole(at_once) or at_once < 1:
         raise OptionError(f"at_once={shown(at_once)}: a whole number of boards, 1 or more")
     plans = {
-        collector: replace(asked, single=single, at_once=at_once)
+        collector: replace(draft, single=single, at_once=at_once)
         for collector, single in ((of_hands, True), (of_games, False))
         if collector.total
     }

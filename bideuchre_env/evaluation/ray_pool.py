@@ -355,10 +355,10 @@ def _said(error: BaseException) -> str:
     return " ".join(str(error).split())[:300] or type(error).__name__
 
 
-def _let_print(ray: Any, wanted: bool) -> None:
+def _let_print(ray: Any, allow: bool) -> None:
     """Whether Ray says which workers and nodes have died; on standard output, where results go."""
     with suppress(AttributeError):  # a Ray that keeps it elsewhere
-        ray._private.worker._worker_logs_enabled = wanted
+        ray._private.worker._worker_logs_enabled = allow
 
 
 @contextmanager

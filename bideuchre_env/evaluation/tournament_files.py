@@ -32,12 +32,12 @@ def key_of(match: dict[str, Any]) -> str:
 
 def fingerprints(agents: Iterable[str]) -> dict[str, str]:
     """The hash of every file that is named in an agent's name: its own, and its weights."""
-    found = {}
+    hashes = {}
     for agent in agents:
         for name in (file_of(agent), *map(str, parse(agent)[1].values())):
             if name and Path(name).expanduser().is_file():
-                found[name] = contents(name)
-    return found
+                hashes[name] = contents(name)
+    return hashes
 
 
 def first_changed(before: dict[str, str | None], now: dict[str, str | None]) -> str | None:
@@ -49,7 +49,7 @@ def first_changed(before: dict[str, str | None], now: dict[str, str | None]) -> 
     return None
 
 
-def kept(folder: Path, asked: dict[str, Any], keys: set[str]) -> list[dict[str, Any]]:
+def kept(folder: Path, settings: dict[str, Any], keys: set[str]) -> list[dict[str, Any]]:
     """Return the finished matches in a folder that this tournament would play, by `key_of`.
 
     Raises `OptionError` for a folder with results that would be lost.
@@ -62,10 +62,10 @@ def kept(folder: Path, asked: dict[str, Any], keys: set[str]) -> list[dict[str, 
         return []
     data = load(path)
     for name in ("version", "boards", "games", "sprt", "seed"):
-        if data.get(name) != asked[name]:
-            was, wanted = (shown(each.get(name)) for each in (data, asked))
-            raise OptionError(f"{path} has results with {name}={was}, not {wanted}: {OTHERWISE}")
-    if changed := first_changed(data.get("files", {}), asked["files"]):
+        if data.get(name) != settings[name]:
+            was, expected = (shown(each.get(name)) for each in (data, settings))
+            raise OptionError(f"{path} has results with {name}={was}, not {expected}: {OTHERWISE}")
+    if changed := first_changed(data.get("files", {}), settings["files"]):
         raise OptionError(f"{changed} has changed since {path} was written: {OTHERWISE}")
     for match in data["matches"]:
         if key_of(match) not in keys:

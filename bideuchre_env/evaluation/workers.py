@@ -196,8 +196,8 @@ class Work(NamedTuple):
     @classmethod
     def of(cls, plan: Plan) -> Work:
         """Return the plan with the hashes of its agents' files; `OptionError` as `packed`."""
-        named = [file_of(agent) for agent in plan.agents if isinstance(agent, str)]
-        return cls(packed(plan), tuple((file, contents(file)) for file in named if file))
+        files = [file_of(agent) for agent in plan.agents if isinstance(agent, str)]
+        return cls(packed(plan), tuple((file, contents(file)) for file in files if file))
 
 
 @lru_cache(maxsize=2)

@@ -174,8 +174,8 @@ def put_exchange(
     """Append the phase and the exchanged cards that are known."""
     n = put_number(active, n, p.phase, view.phase - GIVING, 2)
     if p.given >= 0:
-        given = gather_bits(observation, o.discarded, t.kinds, 0)
-        n = put_kinds(active, n, p.given, given, symmetry)
+        discarded = gather_bits(observation, o.discarded, t.kinds, 0)
+        n = put_kinds(active, n, p.given, discarded, symmetry)
         n = put_kinds(active, n, p.received, view.received, symmetry)
     return n
 

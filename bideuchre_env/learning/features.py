@@ -211,9 +211,9 @@ class Features:
         """The outputs, int64 (n,), that stand for these actions of the part, int64 (n,)."""
         low = 0 if self.part == "auction" else self._n_actions - self.outputs
         n = self._checked_choices("actions", actions, symmetries, low, low + self.outputs)
-        found = np.empty(n, np.int64)
-        outputs_rows(actions, symmetries, self.workspace(), found)
-        return found
+        outputs = np.empty(n, np.int64)
+        outputs_rows(actions, symmetries, self.workspace(), outputs)
+        return outputs
 
     def check_rows(self, observations: Array, masks: Array) -> int:
         """How many rows these are; `OptionError` unless they are observations and masks."""

@@ -86,12 +86,12 @@ def fit(
     for _ in range(epochs):
         order = rng.permutation(n)
         for rows in np.array_split(order, batches):
-            found = gradients(Network(*weights), Examples(*(e[rows] for e in examples)))
+            slopes = gradients(Network(*weights), Examples(*(e[rows] for e in examples)))
             step += 1
             size = learning_rate * 0.5 * (1 + np.cos(np.pi * step / steps))
             size /= 1 - float(BETAS[0]) ** step
             correction = 1 - float(BETAS[1]) ** step
-            for part, gradient, m, v in zip(weights, found, first, second, strict=True):
+            for part, gradient, m, v in zip(weights, slopes, first, second, strict=True):
                 a, b, c, d = (each.reshape(-1) for each in (part, gradient, m, v))
                 adam_rows(a, b, c, d, BETAS, size, correction)
             if step % 64 == 0:

@@ -87,14 +87,14 @@ def keep_decisions(
     made: Array,
     first: int,
     draws: Word,
-    wanted: Array,
+    phases: Array,
     share: float,
-    kept: Kept,
+    decisions: Kept,
     count: int,
 ) -> int:
-    """Add the decisions about to be made to `kept`, which holds `count`; how many it holds then.
+    """Append the next decisions to `decisions`, which has `count`; return the new number.
 
-    Those `wanted`, int8 (2, 7), by side and phase, and of these a random `share`. `state_words` are
+    Those `phases`, int8 (2, 7), by side and phase, and of these a random `share`. `state_words` are
     the states as uint64 (n, W), `made` (n,) counts each row's decisions. The draws of a decision
     follow from `draws`, the number of its hand (`first` for row 0) and its number in the hand.
     """
@@ -103,14 +103,14 @@ def keep_decisions(
         word = mix(draws + np.uint64(first + i) * GOLDEN)
         word = mix(word + np.uint64(made[i]) * GOLDEN)
         made[i] += 1
-        if wanted[states[i].turn & 1, states[i].phase]:
+        if phases[states[i].turn & 1, states[i].phase]:
             part = float(mix(word ^ _SHARE) >> np.uint64(11)) * 2.0**-53
             if part < share:
                 for k in range(state_words.shape[1]):
-                    kept.states[count, k] = state_words[i, k]
-                kept.rows[count] = i
-                kept.chosen[count] = choices[j]
-                kept.words[count] = word
+                    decisions.states[count, k] = state_words[i, k]
+                decisions.rows[count] = i
+                decisions.chosen[count] = choices[j]
+                decisions.words[count] = word
                 count += 1
     return count
 

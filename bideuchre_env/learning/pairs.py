@@ -208,21 +208,23 @@ class _Maker:
         start_rows(lines, self.tables, np.full(len(lines), -1))
         deal_rows(lines, self.tables)
         count = self._main_lines(lines, hands.start)
-        kept = Kept(*(array[:count] for array in self.kept))
-        order = np.argsort(kept.rows, kind="stable")
+        decisions = Kept(*(array[:count] for array in self.kept))
+        order = np.argsort(decisions.rows, kind="stable")
         made = Pairs(
             observations=np.empty((len(order), self.shape[0]), np.int8),
             masks=np.empty((len(order), self.shape[1]), np.int8),
-            chosen=kept.chosen[order],
+            chosen=decisions.chosen[order],
             other=np.empty(len(order), np.int64),
             gain=np.empty(len(order), np.float32),
-            hand=kept.rows[order] + hands.start,
+            hand=decisions.rows[order] + hands.start,
         )
         results = _side_0_points(lines)
         for start in range(0, len(order), self.at_once):
             part = order[start : start + self.at_once]
             some = Pairs(*(array[start : start + self.at_once] for array in made))
-            self._branch(kept.states[part], kept.words[part], some, results[kept.rows[part]])
+            self._branch(
+                decisions.states[part], decisions.words[part], some, results[decisions.rows[part]]
+            )
         return made
 
     def _main_lines(self, lines: Array, first: int) -> int:
@@ -283,13 +285,13 @@ class _Maker:
                 choices[rows] = whole_numbers("act_rows", answer, len(rows))
         return choices
 
-    def _carry_out(self, asked: str, lines: Array, live: Array, choices: Array) -> None:
+    def _carry_out(self, caller: str, lines: Array, live: Array, choices: Array) -> None:
         at = int(carry_out(lines, self.tables, live, choices))
         if at >= 0:
             names, choice = actions.of(self.rules).names, int(choices[at])
-            given = names[choice] if 0 <= choice < len(names) else choice
-            where = f"{asked}, row {at}: "
-            raise IllegalActionError(illegal(lines[live[at]], self.rules, given, where))
+            action = names[choice] if 0 <= choice < len(names) else choice
+            where = f"{caller}, row {at}: "
+            raise IllegalActionError(illegal(lines[live[at]], self.rules, action, where))
 
 
 def _as_words(states: Array) -> Array:
@@ -309,9 +311,9 @@ def _wanted(phases: Any) -> Array:
     chosen = to_list("phases", phases, "some of Phase.AUCTION to Phase.PLAY")
     if not chosen or not all(is_integer(each) and 0 <= each < Phase.DEAL for each in chosen):
         raise OptionError(f"phases={shown(phases)}: some of Phase.AUCTION to Phase.PLAY")
-    wanted = np.zeros((2, len(Phase)), np.int8)
-    wanted[:, [int(each) for each in chosen]] = 1
-    return wanted
+    flags = np.zeros((2, len(Phase)), np.int8)
+    flags[:, [int(each) for each in chosen]] = 1
+    return flags
 
 
 def _share(share: Any) -> float:

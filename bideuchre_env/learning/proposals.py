@@ -57,6 +57,6 @@ class Proposals:
         words = observation_words(self.seed, observations)
         lowest = words & np.uint64((1 << _EVEN_BITS) - 1)  # `sample` uses the highest 53
         points[lowest < np.uint64(self.even * (1 << _EVEN_BITS))] = 0.0
-        found, log_probs = np.empty(n, np.int64), np.empty(n, np.float32)
-        sample(points / np.float32(self.temperature), legal, words, found, log_probs)
-        return features.actions(found, symmetries)
+        outputs, log_probs = np.empty(n, np.int64), np.empty(n, np.float32)
+        sample(points / np.float32(self.temperature), legal, words, outputs, log_probs)
+        return features.actions(outputs, symmetries)

@@ -135,17 +135,17 @@ def read_calls(observation: Array, public: int, t: Row, o: Row, view: Row) -> No
     view.sitting_out = -1
     for turn in range(1, 5):  # in the order of the auction: an equalling dealer stands
         seat = (view.dealer + turn) & 3
-        said = one_hot(observation, public + o.calls + seat * width, width)
+        call = one_hot(observation, public + o.calls + seat * width, width)
         strain = -1
-        if said > 0 and o.call_strains >= 0:
+        if call > 0 and o.call_strains >= 0:
             strain = one_hot(observation, public + o.call_strains + seat * 5, 5)
-        view.calls[seat] = said
+        view.calls[seat] = call
         view.call_strains[seat] = strain
-        if said >= 0:
+        if call >= 0:
             view.calls_made += 1
-        if said > 0:
+        if call > 0:
             view.standing = seat
-            view.level = said - 1
+            view.level = call - 1
             view.strain = strain
     view.declarer = one_hot(observation, public + o.declarer, 4)
     if view.declarer >= 0:

@@ -131,11 +131,11 @@ def check_weights(
     whose = f"{weights.name}{variant} cannot be used here"
     for key, value in expected.items():
         if made.get(key) != value:
-            given = f"{key}={shown(made[key])}" if key in made else f"no {key}"
-            raise WeightsError(f"{whose}: {given}, and {key}={shown(value)} is expected")
+            actual = f"{key}={shown(made[key])}" if key in made else f"no {key}"
+            raise WeightsError(f"{whose}: {actual}, and {key}={shown(value)} is expected")
     if weights.arrays.keys() != shapes.keys():
-        given, names = (", ".join(map(shown, sorted(each))) for each in (weights.arrays, shapes))
-        raise WeightsError(f"{whose}: the arrays {given}, and {names} are expected")
+        actual, names = (", ".join(map(shown, sorted(each))) for each in (weights.arrays, shapes))
+        raise WeightsError(f"{whose}: the arrays {actual}, and {names} are expected")
     lengths: dict[int | str, int] = {}
     for key, shape in shapes.items():
         array = weights.arrays[key]
@@ -144,10 +144,10 @@ def check_weights(
             for axis, length in zip(shape, array.shape, strict=True)
         )
         if not fits or array.dtype != np.float32:
-            known = tuple(lengths.get(axis, axis) for axis in shape)
+            allowed = tuple(lengths.get(axis, axis) for axis in shape)
             raise WeightsError(
                 f"{whose}: {shown(key)} is {array.dtype} {list(array.shape)}, and float32 "
-                f"[{', '.join(map(str, known))}] is expected"
+                f"[{', '.join(map(str, allowed))}] is expected"
             )
         if not np.isfinite(array).all():
             raise WeightsError(f"{whose}: {shown(key)} has a number that is not finite")
@@ -231,22 +231,22 @@ def read_archive(data: bytes) -> dict[str, Array]:
 def _stored(name: str, array: Array, half: bool) -> Array:
     """Return an array as it is stored: little-endian, C order; `WeightsError` if it cannot be."""
     fault = None
-    given = to_array(shown(name), array)
+    actual = to_array(shown(name), array)
     if not isinstance(name, str) or name == PROVENANCE or not _NAME.fullmatch(name):
         fault = f"a name that is reserved, or not of the form {_NAME.pattern}"
-    elif not _is_numeric(given):
-        fault = f"dtype {given.dtype}: expected integers or floats of at most 64 bits"
-    elif not np.isfinite(given).all():
+    elif not _is_numeric(actual):
+        fault = f"dtype {actual.dtype}: expected integers or floats of at most 64 bits"
+    elif not np.isfinite(actual).all():
         fault = "a number that is not finite"
-    elif half and given.dtype == np.float32:
+    elif half and actual.dtype == np.float32:
         most = float(np.finfo(np.float16).max)
-        if np.abs(given).max(initial=0) > most:
+        if np.abs(actual).max(initial=0) > most:
             fault = f"a number beyond {most:g}, the largest of float16"
         else:
-            given = given.astype(np.float16)
+            actual = actual.astype(np.float16)
     if fault:
         raise WeightsError(f"these weights cannot be stored: {shown(name)} has {fault}")
-    return np.array(given, given.dtype.newbyteorder("<"), order="C")
+    return np.array(actual, actual.dtype.newbyteorder("<"), order="C")
 
 
 def _check_metadata(metadata: object) -> None:

@@ -74,8 +74,8 @@ class Lines(Look):
         if any(name == self.trick(number)[seat] for number in range(self.rules.tricks)):
             return Text(f"  {self.verb(seat, 'play')} ").append_text(self.card(name))
         gives = seat == self.row["declarer"]
-        said = Text(f"  {self.verb(seat, 'give up' if gives else 'pass')} ")
-        return said.append_text(self.card(name) if self.seen(seat) else Text("a card"))
+        text = Text(f"  {self.verb(seat, 'give up' if gives else 'pass')} ")
+        return text.append_text(self.card(name) if self.seen(seat) else Text("a card"))
 
     def came_of_it(self, name: str) -> list[RenderableType]:
         """Lines on the result of an action, by its name: the contract, the trick, the hand."""
@@ -89,8 +89,8 @@ class Lines(Look):
         elif last >= 0 and row["led"] < 0:
             lines.append(self.trick_line(last))
         elif row["phase"] == Phase.PLAY and row["led"] < 0:
-            names, known = self.exchanged()[1]
-            if known and row["declarer"] == self.viewer:
+            names, visible = self.exchanged()[1]
+            if visible and row["declarer"] == self.viewer:
                 cards = Text(" ").join(map(self.card, names))
                 lines.append(Text("  you get ").append_text(cards))
         if self.over:
@@ -117,11 +117,11 @@ class Lines(Look):
     def on_table(self, number: int) -> Text:
         """The cards of a trick in the order in which they were played."""
         cards, leader = self.trick(number), int(self.row["leaders"][number])
-        shown = []
+        parts = []
         for seat in ((leader + turn) % N_SEATS for turn in range(N_SEATS)):
             if name := cards[seat]:
-                shown.append(Text(f"{self.who(seat)} ").append_text(self.card(name)))
-        return Text(", ").join(shown)
+                parts.append(Text(f"{self.who(seat)} ").append_text(self.card(name)))
+        return Text(", ").join(parts)
 
     def to_decide(self, legal: Sequence[str], hand: Sequence[str]) -> list[RenderableType]:
         """The position as the player to act needs it: the trick, the hand with keys, the calls."""
@@ -188,12 +188,12 @@ def _chosen(text: str, legal: Sequence[str], prefix: str, acts: Actions) -> str 
     """
     for name in (f"{prefix}{text}", text):  # "10h" is a bid before it is a card
         try:
-            found = acts.names[acts.parse(name)]
+            action = acts.names[acts.parse(name)]
         except NotationError:
             continue
-        if found in legal:
-            return found
-        raise NotationError(f"{spoken(found)} is not allowed now: {listed(legal)}")
+        if action in legal:
+            return action
+        raise NotationError(f"{spoken(action)} is not allowed now: {listed(legal)}")
     return None
 
 
@@ -204,10 +204,10 @@ def _numbered(text: str, legal: Sequence[str], keys: Sequence[str]) -> str:
         raise NotationError(f"{typed(text)} is none of {listed(legal)} (h: help)")
     if not 1 <= int(plain[:4]) <= len(keys):
         raise NotationError(f"there is no key {plain[:4]}: 1 to {len(keys)}")
-    found = keys[int(plain[:4]) - 1]
-    if found not in legal:
-        raise NotationError(f"{spoken(found)} is not allowed now: {listed(legal)}")
-    return found
+    name = keys[int(plain[:4]) - 1]
+    if name not in legal:
+        raise NotationError(f"{spoken(name)} is not allowed now: {listed(legal)}")
+    return name
 
 
 def _begun(text: str, legal: Sequence[str]) -> str:

@@ -129,8 +129,8 @@ def _data(path: PathLike) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise RecordError("not one line of JSON; it is left as it is") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        given = shown(data.get("format")) if isinstance(data, dict) else type(data).__name__
-        raise RecordError(f"format {given}: this reads {FORMAT!r}")
+        value = shown(data.get("format")) if isinstance(data, dict) else type(data).__name__
+        raise RecordError(f"format {value}: this reads {FORMAT!r}")
     if set(data) != _FIELDS:
         raise RecordError(f"it has {shown(sorted(data))}, not {shown(sorted(_FIELDS))}")
     if not isinstance(data["people"], list):

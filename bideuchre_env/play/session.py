@@ -372,9 +372,9 @@ class Session:
             if path.read_bytes() == f"{record.dumps()}\n".encode():
                 self.kept = path
         if self.kept is None:
-            kept = free_path(path.parent, path.stem)
-            records_io.write(kept, [record])
-            self.kept = kept
+            copy = free_path(path.parent, path.stem)
+            records_io.write(copy, [record])
+            self.kept = copy
 
     def close(self) -> None:
         """Release the file for other processes. Idempotent."""

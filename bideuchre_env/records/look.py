@@ -112,8 +112,8 @@ class Look:
         """The contract, or the standing bid, in words: "4 in diamonds", "moon"."""
         row = self.row
         bid = self.rules.ladder[int(row["level"])]
-        named = f" in {STRAIN_WORDS[row['strain']]}" if row["strain"] >= 0 else ""
-        return f"{bid.name}{named}{' alone' if bid.alone else ''}"
+        strain = f" in {STRAIN_WORDS[row['strain']]}" if row["strain"] >= 0 else ""
+        return f"{bid.name}{strain}{' alone' if bid.alone else ''}"
 
     def title(self) -> str:
         """The contract and the score, in words; the auction while there is no contract."""
@@ -151,8 +151,8 @@ class Look:
         given, passed = (
             [CARD_NAMES[kind] for kind in row[field] if kind >= 0] for field in ("given", "passed")
         )
-        taken = row["phase"] >= Phase.PLAY and self.seen(declarer)
-        return (given, self.seen(declarer)), (passed, self.seen(partner) or taken)
+        received = row["phase"] >= Phase.PLAY and self.seen(declarer)
+        return (given, self.seen(declarer)), (passed, self.seen(partner) or received)
 
     def trick(self, number: int) -> list[str | None]:
         """The cards of a trick by seat, its number counted from 0."""

@@ -165,8 +165,8 @@ class TablePicture(Look):
             rows = 1 if place == 2 else -(-len(names) // _ROW)
             per_row = -(-len(names) // max(rows, 1))
             for i in range(rows):
-                shown = names[i * per_row : (i + 1) * per_row]
-                yield from self._small_cards(seat, shown, x, y + 26 + i * (SMALL.height + 2))
+                in_row = names[i * per_row : (i + 1) * per_row]
+                yield from self._small_cards(seat, in_row, x, y + 26 + i * (SMALL.height + 2))
         elif place and seat != row["sitting_out"]:
             yield from _backs(x, y + 26, int(row["hands"][seat]).bit_count())
 
@@ -200,10 +200,10 @@ class TablePicture(Look):
     def _exchange(self) -> Iterator[Mark]:
         """The cards given up and passed so far, face up to whom they are known."""
         given, passed = self.exchanged()
-        for words, (names, known), x in (("given up", given, 320), ("passed", passed, 440)):
+        for words, (names, visible), x in (("given up", given, 320), ("passed", passed, 440)):
             if names:
                 yield Words(x, 190, words, 12, "dim")
-            if not known:
+            if not visible:
                 yield from _backs(x, 199, len(names))
                 continue
             for name, left in zip(names, _spread(len(names), SMALL.width, 27, x), strict=True):

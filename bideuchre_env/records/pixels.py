@@ -61,8 +61,8 @@ def _tile(mark: Mark) -> tuple[Any, int, int]:
     left, top = math.floor(left), math.floor(top)
     size = (math.ceil(right) - left, math.ceil(bottom) - top)
     # transparent pixels have the mark's own colour, or edges would turn dark
-    around = LIGHT[_outer_colour(mark)] + "00"
-    fine = Image.new("RGBA", (size[0] * FINE, size[1] * FINE), around)
+    background = LIGHT[_outer_colour(mark)] + "00"
+    fine = Image.new("RGBA", (size[0] * FINE, size[1] * FINE), background)
     _draw(ImageDraw.Draw(fine), mark, -left, -top)
     tile = fine.reduce(FINE)
     if isinstance(mark, Card) and mark.pale:

@@ -245,11 +245,11 @@ def rules_of(variant: str, options: dict[str, Any]) -> Rules:
     except BidEuchreError as error:
         raise RecordError(f"options: {error}") from None
     except (KeyError, TypeError):
-        known = ", ".join(RULES)
+        variants = ", ".join(RULES)
         raise RecordError(
-            f"variant {shown(variant)} with options {shown(options)}: a variant is one of {known}, "
-            "with the options that differ, or a game of one's own, with its whole rules: "
-            f"{', '.join(_NEEDED)} at least"
+            f"variant {shown(variant)} with options {shown(options)}: a variant is one of "
+            f"{variants}, with the options that differ, or a game of one's own, with its whole "
+            f"rules: {', '.join(_NEEDED)} at least"
         ) from None
 
 

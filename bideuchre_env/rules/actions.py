@@ -19,9 +19,9 @@ _LONGEST = 80  # longer texts are not compared with the names
 _STRAIN_WORD = re.compile(r"(club|diamond|heart|spade|no-?trump)s?$")
 
 
-def _initials(found: re.Match[str]) -> str:
+def _initials(match: re.Match[str]) -> str:
     """The letters of a strain for its word."""
-    return "nt" if found[1].startswith("no") else found[1][0]
+    return "nt" if match[1].startswith("no") else match[1][0]
 
 
 class Actions:

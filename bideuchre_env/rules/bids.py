@@ -61,11 +61,11 @@ def _as_bid(value: Any) -> Bid:
         return value
     required = {"name", "value"}
     if isinstance(value, Mapping):
-        given = dict(value)
-        if given.get("tricks", ...) is None:  # as `dataclasses.asdict` writes a lone bid
-            del given["tricks"]
-        if required <= set(given) <= required | {"exchange"}:
-            return Bid(**given)
+        fields = dict(value)
+        if fields.get("tricks", ...) is None:  # as `dataclasses.asdict` writes a lone bid
+            del fields["tricks"]
+        if required <= set(fields) <= required | {"exchange"}:
+            return Bid(**fields)
     raise RulesError(f"lone bid {shown(value)}: a Bid, or a mapping with name, exchange and value")
 
 

@@ -204,6 +204,6 @@ def from_file(name: str, value: Any) -> Any:
     if name in ("partnered", "target", "rounds", "lone") and isinstance(value, str):
         if value.lower() == NONE:
             return () if name == "lone" else None
-        if name == "partnered" and (found := _RANGE.fullmatch(value.strip())):
-            return int(found[1]), int(found[2])
+        if name == "partnered" and (match := _RANGE.fullmatch(value.strip())):
+            return int(match[1]), int(match[2])
     return value

@@ -231,9 +231,9 @@ TOML_HEAD = """\
 
 def _comment(each: Field[Any]) -> str:
     """Return the comment of an option in a file."""
-    said = (meaning_of(each), f"Takes {values_of(each)}.")
+    sentences = (meaning_of(each), f"Takes {values_of(each)}.")
     return "\n".join(
-        textwrap.fill(line, 98, initial_indent="# ", subsequent_indent="# ") for line in said
+        textwrap.fill(line, 98, initial_indent="# ", subsequent_indent="# ") for line in sentences
     )
 
 
@@ -245,8 +245,8 @@ def variant_name(name: object) -> str:
     """The full name of a declared variant: "barrie" is "barrie_v0"; `OptionError` for none."""
     if isinstance(name, str):
         plain = name.strip().lower().replace("-", "_").replace(" ", "_")
-        for known in BY_NAME:
-            if plain in (known, known.rpartition("_v")[0]):
-                return known
+        for variant in BY_NAME:
+            if plain in (variant, variant.rpartition("_v")[0]):
+                return variant
     close = did_you_mean(name, BY_NAME)
     raise OptionError(f"{shown(name)} is no variant{close}: one of {', '.join(BY_NAME)}")

@@ -47,7 +47,9 @@ def rule_sheet(rules: GameOptions) -> str:
 
 def rule_table(rules: GameOptions) -> str:
     """The rule sheet as a table in HTML."""
-    return html_table([("", "Rules"), *((name, "\n".join(said)) for name, said in sections(rules))])
+    return html_table(
+        [("", "Rules"), *((name, "\n".join(lines)) for name, lines in sections(rules))]
+    )
 
 
 def _cards(rules: GameOptions) -> list[str]:

@@ -48,10 +48,10 @@ def is_rules_file(game: object) -> bool:
     return isinstance(game, PathLike) or (isinstance(game, str) and game.lower().endswith(SUFFIX))
 
 
-def read_rules_file(source: str | PathLike[str], known: tuple[str, ...]) -> RulesFile:
+def read_rules_file(source: str | PathLike[str], allowed: tuple[str, ...]) -> RulesFile:
     """Read a file of rules by its path, or from a text with a line end or a "=".
 
-    `known` are the valid options. Raises `RulesError` if it is not such a file.
+    `allowed` are the valid options. Raises `RulesError` if it is not such a file.
     """
     file = RulesFile()
     if isinstance(source, str) and not is_rules_file(source) and re.search(r"[\n=]", source):
@@ -66,7 +66,7 @@ def read_rules_file(source: str | PathLike[str], known: tuple[str, ...]) -> Rule
         file.options = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise file.fault(f"is not valid TOML: {error}") from None
-    if unknown := unknown_options(file.options, (*known, "base", "name")):
+    if unknown := unknown_options(file.options, (*allowed, "base", "name")):
         raise file.fault(unknown)
     file.base = file.options.pop("base", None)
     file.name = file.options.pop("name", file.name)

@@ -74,13 +74,13 @@ def _plain_nth_bit(bits: int, n: int) -> int:
 
 def _plain_deposit_bits(bits: int, places: int) -> int:
     """The number whose bits in these places, from the lowest on, are those of `bits`, in order."""
-    found = 0
+    result = 0
     while bits and places:
         place = places & -places
-        found |= place if bits & 1 else 0
+        result |= place if bits & 1 else 0
         bits >>= 1
         places ^= place
-    return found
+    return result
 
 
 def _has_quick_deposit() -> bool:
@@ -240,10 +240,10 @@ def _tricks_of(context: Any, builder: Any, tags: Any, k: Any, seat: Any) -> Any:
     place = builder.bitcast(builder.gep(tags, [k]), sixteen.as_pointer())
     tag = builder.load(place, align=1)
     one = builder.insert_element(all_of(0), builder.trunc(seat, byte), ir.IntType(32)(0))
-    wanted = builder.shuffle_vector(
+    owner = builder.shuffle_vector(
         one, one, ir.Constant(ir.VectorType(ir.IntType(32), 16), [0] * 16)
     )
-    theirs = builder.icmp_unsigned("==", builder.and_(tag, all_of(3)), wanted)
+    theirs = builder.icmp_unsigned("==", builder.and_(tag, all_of(3)), owner)
     return builder.select(theirs, builder.lshr(tag, all_of(2)), all_of(0))
 
 

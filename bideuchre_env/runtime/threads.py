@@ -53,7 +53,7 @@ def one_at_a_time(method: Method) -> Method:
     """
 
     @wraps(method)
-    def kept_out(self: Any, *given: Any, **named: Any) -> Any:
+    def kept_out(self: Any, *arguments: Any, **keywords: Any) -> Any:
         alone, entered = self._alone, False
         try:
             # Python changes threads and looks for signals after calls and at jumps: there is none
@@ -64,7 +64,7 @@ def one_at_a_time(method: Method) -> Method:
                     "this environment is in the middle of a step or reset, of another thread or of "
                     "whoever called this one: give each thread an environment of its own"
                 )
-            return method(self, *given, **named)
+            return method(self, *arguments, **keywords)
         finally:
             if entered:
                 alone.free = True

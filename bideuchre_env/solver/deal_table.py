@@ -122,12 +122,12 @@ def best_exchange(
     dealt, tables = dealer_seat(dealer, rules), compile_tables(rules)
     held, partners = (hand_kinds(hands[0, player]) for player in (seat, seat ^ 2))
     given, passed = (sorted(set(combinations(kinds, cards))) for kinds in (held, partners))
-    kept = [hand_bits((Counter(held) - Counter(chosen)).elements()) for chosen in given]
+    rests = [hand_bits((Counter(held) - Counter(chosen)).elements()) for chosen in given]
     best = np.zeros(2, np.int64)
 
     def work(searcher: Searcher, *_: int) -> int:
         values.set_contracts(searcher.states, tables, hands, dealt, seat, suit, 1)
-        choices = np.array(kept), np.array(passed, np.int64)
+        choices = np.array(rests), np.array(passed, np.int64)
         return int(values.best_exchange(searcher, tables, *choices, best))
 
     tricks = run(work, [(0, 1)], memory)[0]

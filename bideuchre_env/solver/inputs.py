@@ -46,19 +46,19 @@ def check_rows(rows: Any, rules: Rules) -> Array:
     check_rules(rules)
     if not isinstance(rows, (np.ndarray, np.void)) or rows.dtype.names != STATE.names:
         raise PositionError(f"{shown(rows)}: rows of the STATE dtype are expected")
-    given = np.atleast_1d(np.asarray(rows))
-    if given.ndim != 1 or given.dtype.fields != STATE.fields:
-        raise PositionError(f"rows of shape {given.shape}: STATE rows of shape (n,) are expected")
-    states = new_states(len(given))
-    states[:] = given
-    found = int(first_fault(states, compile_tables(rules), new_states(1)))
-    if found >= 0:
-        row, fault = divmod(found, 16)
+    array = np.atleast_1d(np.asarray(rows))
+    if array.ndim != 1 or array.dtype.fields != STATE.fields:
+        raise PositionError(f"rows of shape {array.shape}: STATE rows of shape (n,) are expected")
+    states = new_states(len(array))
+    states[:] = array
+    code = int(first_fault(states, compile_tables(rules), new_states(1)))
+    if code >= 0:
+        row, fault = divmod(code, 16)
         phase = int(states[row]["phase"])
-        said = FAULTS[fault]
+        message = FAULTS[fault]
         if fault == NOT_IN_PLAY and 0 <= phase < len(Phase):
-            said += f" but in phase {Phase(phase).name}: the solver begins at the opening lead"
-        raise PositionError(f"position {row} {said}")
+            message += f" but in phase {Phase(phase).name}: the solver begins at the opening lead"
+        raise PositionError(f"position {row} {message}")
     return states
 
 

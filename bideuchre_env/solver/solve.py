@@ -139,9 +139,9 @@ def solve_batch(
     `memory` megabytes of transposition table (64). Ctrl-C ends it within a moment.
     """
     check_flag("moves", moves)
-    named = strain is not None or declarer is not None or alone or dealer is not None
+    explicit = strain is not None or declarer is not None or alone or dealer is not None
     if isinstance(deals, np.ndarray) and deals.dtype.names:
-        if named:
+        if explicit:
             raise OptionError("state rows have contracts: no strain, declarer, alone or dealer")
         return _solved(check_rows(deals, rules), rules, memory, threads, moves)
     hands = hands_of_deals(deals, rules)

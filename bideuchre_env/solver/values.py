@@ -216,19 +216,19 @@ def solve_table(
 
 @entry_kernel
 def best_exchange(
-    searcher: Searcher, tables: Array, kept: Array, passed: Array, best: Array
+    searcher: Searcher, tables: Array, rests: Array, passed: Array, best: Array
 ) -> int:
     """The most tricks the lone declarer of `searcher.states` takes after any of these exchanges.
 
-    `kept`, int64 (n,), are hands of the declarer less the cards it gives, `passed`, int64 (m, c),
+    `rests`, int64 (n,), are hands of the declarer less the cards it gives, `passed`, int64 (m, c),
     kinds that its partner may pass. The first exchange that takes most, `kept[i]` and `passed[j]`,
     is written to `best` as (i, j).
     """
     position, s, most = searcher.position[0], searcher.states[0], -1
     side = s.declarer & 1
-    for i in range(len(kept)):
+    for i in range(len(rests)):
         for j in range(len(passed)):
-            hand = kept[i]
+            hand = rests[i]
             for c in range(passed.shape[1]):
                 hand = put(hand, passed[j, c])
             s.hands[s.declarer] = hand

@@ -159,8 +159,8 @@ class Hosts:
 
     def allows(self, header: str | None, port: int) -> bool:
         """Whether a request's Host header is this server."""
-        name, given = split_host(header or "")
-        if given != port and not (given is None and port == 80):
+        name, value = split_host(header or "")
+        if value != port and not (value is None and port == 80):
             return False
         return name in self.names or (not self.local and _address(name) is not None)
 
@@ -194,12 +194,12 @@ class Seats:
 
         Every token is compared, each in the same time.
         """
-        scheme, _, given = (header or "").partition(" ")
-        found = None
+        scheme, _, value = (header or "").partition(" ")
+        match = None
         for seat, token in self.tokens.items():
-            if compare_digest(token.encode(), given.encode("utf-8", "replace")):
-                found = seat
-        return found if scheme.lower() == "bearer" else None
+            if compare_digest(token.encode(), value.encode("utf-8", "replace")):
+                match = seat
+        return match if scheme.lower() == "bearer" else None
 
 
 class Rate:

@@ -7,6 +7,7 @@ and is played until all its hands are over. Nothing but weights passes from one 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,17 +16,30 @@ import torch
 from torch import Tensor
 
 from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.core.rows import apply_rows, deal_rows, seed_rows, start_rows
+from bideuchre_env.core.rows import deal_rows, seed_rows, start_rows
 from bideuchre_env.core.state import new_states
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.learning.features import PARTS, Features, features_of
+from bideuchre_env.errors import DivergedError
+from bideuchre_env.learning.features import PARTS, features_of
 from bideuchre_env.learning.returns import lambda_returns
-from bideuchre_env.learning.sampling import sample
+from bideuchre_env.learning.sampling import random_words
 from bideuchre_env.rules import actions
+from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.devices import memory_of
 from bideuchre_env.runtime.jit import Array
-from ppo.networks import CRITIC, NEVER, WIDTH, Networks, Weights, forward
-from ppo.rollout_kernels import HIDDEN, Outcomes, Room, Seen, outcome_rows, play_on
+from ppo.networks import CRITIC, NEVER, WIDTH, Networks, Weights, forward, torch_device
+from ppo.rollout_kernels import (
+    CALLS,
+    CARDS,
+    HIDDEN,
+    Room,
+    Scratch,
+    act_rows,
+    enter_rows,
+    result_rows,
+    wait_rows,
+)
 
 AUCTION_DECISIONS = 5  # a hand's calls, and the strain where it is named after them
 WIDE = 1.5
@@ -78,104 +92,88 @@ class Terms:
 
 
 class Tables:
-    """`n` tables in main memory, each of which plays a hand; torch's tensors share its arrays."""
+    """`n` tables, each of which plays a hand, in the memory of a device."""
 
-    device = "cpu"  # torch's name
-
-    def __init__(self, rules: Rules, n: int) -> None:
-        self.rules, self.n = rules, n
-        self.tables = compile_tables(rules)
-        self.states = new_states(n)
-        self._counts, self._live = np.zeros(3, np.int64), np.arange(n)
-        self._rooms: list[Room] = []
+    def __init__(self, rules: Rules, n: int, device: str) -> None:
+        self.rules, self.n, self.memory = rules, n, memory_of(device)
+        self.device = torch_device(device)  # torch's name
+        self._dealt, self.states = new_states(n), None  # in main memory, and in the device's
+        self.tables = self.memory.put(compile_tables(rules))
+        self._waits = self.zeros(n, torch.int64)
 
     def zeros(self, shape: Any, dtype: torch.dtype) -> Tensor:
-        """A tensor of zeros on the tables' device."""
+        """Return a tensor of zeros on the tables' device."""
         return torch.zeros(shape, dtype=dtype, device=self.device)
 
-    def add_room(self, features: Features, n: int, all_hands: bool) -> Seen:
-        """Allocate room for n decisions of a part, which `play_on` enters; the auction's first."""
-        seen = Seen(
-            self.zeros((n, WIDTH), torch.int16),
-            self.zeros((n, features.outputs), torch.int8),
-            self.zeros(n, torch.int64),
-            self.zeros(n, torch.int64),
-            self.zeros((n if all_hands else 1, HIDDEN), torch.int16),
-        )
-        self._rooms.append(self._room(features, seen, all_hands))
-        return seen
+    def to_device(self, array: Array) -> Tensor:
+        """Return numpy's array as a tensor on the tables' device."""
+        return torch.from_numpy(array).to(self.device)
 
-    def _room(self, features: Features, seen: Seen, all_hands: bool) -> Room:
-        return Room(
-            seen=Seen(*(tensor.numpy() for tensor in seen)),
-            with_hidden=all_hands,
-            observation=np.zeros((1, layout_of(self.rules).size), np.int8),
-            mask=np.zeros((1, actions.of(self.rules).n), np.int8),
-            features=features.workspace(),
-        )
+    def array_of(self, value: Any) -> Any:
+        """Return a tensor as an array that kernels take, without a copy; other values as is."""
+        if not isinstance(value, Tensor):
+            return value
+        return value.numpy() if self.device == "cpu" else self.memory.foreign(value)
 
-    def begin(self, low: np.uint64, high: np.uint64) -> None:
-        """Deal a hand at each table i, by the seed `high:low` + i."""
-        seed_rows(self.states, low, high)
-        start_rows(self.states, self.tables, np.full(self.n, -1))
-        deal_rows(self.states, self.tables)
-        self._counts[:] = self.n, 0, 0
-        self._live[:] = np.arange(self.n)
+    def run(self, kernel: Callable[..., Any], n: int, *arguments: Any) -> None:
+        """Run a kernel on the states and these arguments, for n rows."""
+        self.memory.run(kernel, n, self.states, *map(self.array_of, arguments))
 
-    def play_on(self) -> tuple[int, int] | None:
-        """Play forced moves and enter the decisions that are due: how many of each part so far.
+    def deal(self, low: np.uint64, high: np.uint64) -> None:
+        """Deal a hand at each table i, by the seed `high:low` + i; on the CPU."""
+        seed_rows(self._dealt, low, high)
+        start_rows(self._dealt, compile_tables(self.rules), np.full(self.n, -1))
+        deal_rows(self._dealt, compile_tables(self.rules))
+        self.states = self.memory.put(self._dealt)
 
-        None when all hands are over.
+    def advance(self) -> list[Tensor]:
+        """Play forced moves; return the tables that then wait for each part, int64 (m,)."""
+        self.run(wait_rows, self.n, self.tables, self._waits)
+        return [torch.nonzero(self._waits == part)[:, 0] for part in (CALLS, CARDS)]
+
+    def results(self, scale: float) -> tuple[Tensor, int, int]:
+        """Return the results of the hands, all of which are over.
+
+        Points by seat, float32 (n, 4), divided by `scale`; the numbers of contracts that were
+        played alone, and that were not made.
         """
-        play_on(self.states, self._live, *self._rooms, self._counts)
-        live, calls, cards = self._counts.tolist()
-        check_fits(live >= 0)
-        return (calls, cards) if live else None
-
-    def apply(self, rows: Tensor, chosen: Tensor) -> None:
-        """Carry out these actions in these rows, both int64 (m,)."""
-        apply_rows(self.states, self.tables, rows.numpy(), chosen.numpy())
-
-    def sample(
-        self, logits: Tensor, legal: Tensor, seed: int, outputs: Tensor, log_probs: Tensor
-    ) -> None:
-        """See `learning.sampling.sample`."""
-        arrays = (logits.numpy(), legal.numpy(), seed, outputs.numpy(), log_probs.numpy())
-        sample(*arrays)
-
-    def actions(self, features: Features, outputs: Tensor, symmetries: Tensor) -> Tensor:
-        """The actions of these outputs, int64 (m,)."""
-        return torch.from_numpy(features.actions(outputs.numpy(), symmetries.numpy()))
-
-    def returns(
-        self, seats: Tensor, rewards: Tensor, ended: Tensor, values: Tensor, lambda_: float
-    ) -> Tensor:
-        """See `lambda_returns`; float32 (T, n)."""
-        arrays = (tensor.cpu().numpy() for tensor in (seats, rewards, ended, values))
-        returns = lambda_returns(*arrays, lambda_=lambda_).returns
-        return torch.from_numpy(returns).to(self.device)
-
-    def outcomes(self) -> Outcomes:
-        """The results of the hands, all of which are over."""
-        outcomes = Outcomes(*(np.zeros(self.n, kind) for kind in (np.int64, np.bool_, np.bool_)))
-        outcome_rows(self.states, self.tables, outcomes)
-        return outcomes
+        rewards = np.zeros((self.n, N_SEATS), np.float32)
+        states = self.memory.to_host(self.states)
+        lone, set_back = result_rows(states, compile_tables(self.rules), scale, rewards)
+        return self.to_device(rewards), lone, set_back
 
 
 class Part:
-    """The decisions of one part of a batch so far, tensors, and the choices in it."""
+    """The decisions of one part of a batch so far."""
 
     def __init__(self, tables: Tables, name: str, all_hands: bool) -> None:
         rules = tables.rules
-        self.features, self.tables = features_of(rules, name), tables
+        self.features, self.tables, self.all_hands = features_of(rules, name), tables, all_hands
         exchanged = max(bid.exchange for bid in rules.ladder)
         per_hand = 4 * rules.tricks + 2 * exchanged if name == "cards" else AUCTION_DECISIONS
         n = tables.n * per_hand
-        self.all_hands = all_hands
-        self.room = tables.add_room(self.features, n, all_hands)
-        self.outputs, self.steps = (tables.zeros(n, torch.int64) for _ in range(2))
-        # steps: in which round of decisions of this part each was made
-        self.log_probs, self.values = (tables.zeros(n, torch.float32) for _ in range(2))
+        self.room = Room(
+            inputs=tables.zeros((n, WIDTH), torch.int16),
+            legal=tables.zeros((n, self.features.outputs), torch.int8),
+            symmetries=tables.zeros(n, torch.int64),
+            keys=tables.zeros(n, torch.int64),
+            hidden=tables.zeros((n if all_hands else 1, HIDDEN), torch.int16),
+            outputs=tables.zeros(n, torch.int64),
+            log_probs=tables.zeros(n, torch.float32),
+        )
+        work, m = self.features.workspace(), 1 if tables.memory.name == "cpu" else tables.n
+        scratch = Scratch(
+            all_hands=all_hands,
+            observations=np.zeros((m, layout_of(rules).size), np.int8),
+            masks=np.zeros((m, actions.of(rules).n), np.int8),
+            features=work._replace(
+                views=np.repeat(work.views, m), active=np.repeat(work.active, m, 0)
+            ),
+        )
+        self._arrays = Room(*map(tables.array_of, self.room)), tables.memory.put(scratch)
+        self._cells = tables.zeros(1, torch.int64)
+        self.steps = tables.zeros(n, torch.int64)  # the round of the part's decisions
+        self.values = tables.zeros(n, torch.float32)
         self.forced = tables.zeros(n, torch.bool)
         self.n = self.rounds = 0
 
@@ -184,8 +182,17 @@ class Part:
         self.n = self.rounds = 0
         self.forced[:] = False
 
+    def enter(self, rows: Tensor) -> slice:
+        """Enter a round: the decisions that these tables wait for, int64 (m,); return where."""
+        new = slice(self.n, self.n + len(rows))
+        self._cells.fill_(len(rows))
+        self.tables.run(enter_rows, len(rows), *self._arrays, rows, self.n, self._cells)
+        self.steps[new] = self.rounds
+        self.n, self.rounds = new.stop, self.rounds + 1
+        return new
+
     def evaluate(self, new: slice, weights: Weights, critic: Weights | None) -> Tensor:
-        """The network's outputs for these decisions, (n, O); their values are stored."""
+        """Return the network's outputs for these decisions, (m, O); their values are stored."""
         lists = self.room.inputs[new]
         with torch.no_grad():
             outputs = forward(weights, lists)
@@ -194,17 +201,25 @@ class Part:
                 self.values[new] = forward(critic, lists, self.room.hidden[new])[:, 0]
         return outputs[:, :-1].contiguous()
 
-    def choose(self, new: slice, logits: Tensor, seed: int) -> Tensor:
-        """Draw among the legal outputs by these logits; the actions, int64 (n,)."""
-        drawn = self.outputs[new], self.log_probs[new]
-        self.tables.sample(logits, self.room.legal[new], seed, *drawn)
-        return self.tables.actions(self.features, self.outputs[new], self.room.symmetries[new])
+    def act(self, new: slice, logits: Tensor, seed: int) -> None:
+        """Draw among the legal outputs of a round by these logits, (m, O), and carry them out.
+
+        Raises `DivergedError` if a logit is not finite, `RuntimeError` if a list was too long.
+        """
+        m = len(logits)
+        words = self.tables.memory.put(random_words(seed, 0, m))
+        self.tables.run(act_rows, m, *self._arrays, logits, words, new.start, self._cells)
+        row = int(self._cells)
+        if row < 0:
+            raise RuntimeError(f"more than {WIDTH - 1} inputs are 1: lists are too short")
+        if row < m:
+            raise DivergedError(f"row {row}: the network's logits are not finite")
 
     def decisions(self, returns: Tensor, rows: Any) -> Decisions:
-        """The decisions of these rows, with the returns of all."""
+        """Return the decisions of these rows; `returns` are those of all."""
         room = self.room
-        columns = (room.inputs, room.legal, self.outputs, self.log_probs, self.values)
         hidden = room.hidden if self.all_hands else room.hidden.new_zeros((self.n, 0))
+        columns = (room.inputs, room.legal, room.outputs, room.log_probs, self.values)
         return Decisions(*(column[rows] for column in (*columns, returns, self.forced, hidden)))
 
 
@@ -217,11 +232,7 @@ class Dealer:
     def __init__(
         self, rules: Rules, tables: int, device: str = "cpu", all_hands: bool = False
     ) -> None:
-        self.n, self.tables = tables, Tables(rules, tables)
-        if device != "cpu":
-            from ppo.rollout_gpu import DeviceTables
-
-            self.tables = DeviceTables(rules, tables)
+        self.n, self.tables = tables, Tables(rules, tables, device)
         self.parts = {
             name: Part(self.tables, name, all_hands and name == "cards") for name in PARTS
         }
@@ -229,33 +240,26 @@ class Dealer:
         bids = [bid.alone for bid in rules.ladder for _ in range(acts.strains_per_bid)]
         alone = np.zeros(self.parts["auction"].features.outputs, bool)
         alone[1 : 1 + len(bids)] = bids
-        self._alone = self._to_device(alone)
-
-    def _to_device(self, array: Array) -> Tensor:
-        return torch.from_numpy(array).to(self.tables.device)
+        self._alone = self.tables.to_device(alone)
 
     def play(self, terms: Terms, networks: Networks) -> Batch:
         """Play a batch by these networks."""
         began = time.process_time()
         rng = np.random.default_rng([terms.seed, terms.number])
         words = rng.integers(0, 2**64, 2, np.uint64)
-        self.tables.begin(words[0], words[1])
+        self.tables.deal(words[0], words[1])
         for part in self.parts.values():
             part.clear()
-        while (counts := self.tables.play_on()) is not None:
-            for (name, part), count in zip(self.parts.items(), counts, strict=True):
-                new = slice(part.n, count)
-                part.n = new.stop
-                if new.start == new.stop:
+        while any(map(len, waiting := self.tables.advance())):
+            for (name, part), rows in zip(self.parts.items(), waiting, strict=True):
+                if not len(rows):
                     continue
-                part.steps[new] = part.rounds
-                part.rounds += 1
+                new = part.enter(rows)
                 critic = networks.get(CRITIC) if name == "cards" else None
                 logits = part.evaluate(new, networks[name], critic)
                 if name == "auction":
                     logits = self._explore(terms, rng, new, logits)
-                chosen = part.choose(new, logits, int(rng.integers(2**63)))
-                self.tables.apply(part.room.keys[new] >> 2, chosen)
+                part.act(new, logits, int(rng.integers(2**63)))
         return self._batch(terms, began)
 
     def _explore(
@@ -268,7 +272,7 @@ class Dealer:
         auction = self.parts["auction"]
         points = points * terms.scale
         legal = auction.room.legal[new] != 0
-        draw, kind = self._to_device(rng.random((2, len(points))))
+        draw, kind = self.tables.to_device(rng.random((2, len(points))))
         forced = draw < terms.forced
         logits = points / terms.temperature
         logits[forced] = points[forced] / WIDE
@@ -286,9 +290,7 @@ class Dealer:
 
     def _batch(self, terms: Terms, began: float) -> Batch:
         """The decisions of the hands, all of which are over."""
-        outcomes = self.tables.outcomes()
-        points = self._to_device(outcomes.points).double() / terms.scale
-        rewards = torch.stack([points, -points, points, -points], dim=1).float()
+        rewards, lone, set_back = self.tables.results(terms.scale)
         auction, cards = self.parts["auction"], self.parts["cards"]
         of_cards = self._returns(cards, rewards, terms.lambda_)
         of_calls = rewards.reshape(-1)[auction.room.keys[: auction.n]]
@@ -297,8 +299,8 @@ class Dealer:
             cards=cards.decisions(of_cards, slice(cards.n)),
             decisions=auction.n + cards.n,
             hands=self.n,
-            lone=int(outcomes.lone.sum()),
-            set_back=int(outcomes.set_back.sum()),
+            lone=lone,
+            set_back=set_back,
             processor=time.process_time() - began,
         )
 
@@ -311,7 +313,8 @@ class Dealer:
         acted[at], values[at] = (keys & 3).to(torch.int8), part.values[: part.n]
         paid, ended = zeros((*shape, 4), torch.float32), zeros(shape, torch.bool)
         paid[-1], ended[-1] = rewards, True
-        return self.tables.returns(acted, paid, ended, values, lambda_)[at]
+        arrays = (tensor.cpu().numpy() for tensor in (acted, paid, ended, values))
+        return self.tables.to_device(lambda_returns(*arrays, lambda_=lambda_).returns)[at]
 
     def _learned_calls(self) -> Tensor:
         """The calls that are learned from: none before the last forced call of its hand."""
@@ -321,9 +324,3 @@ class Dealer:
         first, at = self.tables.zeros(self.n, torch.int64), torch.nonzero(forced)[:, 0]
         first.scatter_reduce_(0, rows[forced], at, "amax")
         return torch.nonzero(torch.arange(auction.n, device=rows.device) >= first[rows])[:, 0]
-
-
-def check_fits(fits: bool) -> None:
-    """Raise `RuntimeError` unless all lists of inputs have fitted."""
-    if not fits:
-        raise RuntimeError(f"more than {WIDTH - 1} inputs are 1: lists are too short")

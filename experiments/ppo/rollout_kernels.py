@@ -1,4 +1,7 @@
-"""The kernels of a batch: they play forced moves and enter decisions as networks see them."""
+"""The kernels of a batch, on the CPU and on a GPU: forced moves, observations, actions, results.
+
+Those with `start` and `stop` work on rows `start` to `stop` - 1, see `runtime/devices.py`.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,14 @@ from typing import Any, NamedTuple
 from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.phases.scoring import made
 from bideuchre_env.core.state import NAMING
-from bideuchre_env.core.step import legal_bits, write_mask
-from bideuchre_env.learning.feature_rows import FeatureWorkspace, active_inputs, list_legal
+from bideuchre_env.core.step import apply, legal_bits, write_mask
+from bideuchre_env.learning.feature_rows import FeatureWorkspace, action_of, list_inputs, list_legal
 from bideuchre_env.learning.lines import play_forced
+from bideuchre_env.learning.sampling import first_unfit, sample_rows
 from bideuchre_env.learning.suits import SUIT_MAPS
+from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.cards import COPY_SHIFT, MAX_TRICKS, N_SEATS
-from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
+from bideuchre_env.runtime.intrinsics import lower_cell, lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
 from ppo.networks import WIDTH
 
@@ -21,81 +26,74 @@ OVER, CALLS, CARDS = range(3)
 """What a table is waiting for: nothing, or a decision of either part."""
 
 
-class Seen(NamedTuple):
-    """Observations of a part's decisions: tensors, or arrays of the same memory."""
+class Room(NamedTuple):
+    """Columns of a part's decisions, with room for n: tensors, or arrays of the same memory."""
 
     inputs: Any  # int16 (n, WIDTH)
     legal: Any  # int8 (n, O)
     symmetries: Any  # int64 (n,)
     keys: Any  # int64 (n,): table * 4 + seat
     hidden: Any  # int16 (n, HIDDEN), or (1, HIDDEN) without a critic of all hands
+    outputs: Any  # int64 (n,): the chosen outputs
+    log_probs: Any  # float32 (n,): of the chosen outputs
 
 
-class Room(NamedTuple):
-    """Room for a part's decisions, and the scratch space of encoding them."""
+class Scratch(NamedTuple):
+    """Scratch space of a part's kernels: a row for all tables, or on a GPU one for each."""
 
-    seen: Seen
-    with_hidden: bool
-    observation: Array  # int8 (1, D)
-    mask: Array  # int8 (1, A)
+    all_hands: bool  # the cards that the others hold are listed
+    observations: Array  # int8 (m, D)
+    masks: Array  # int8 (m, A)
     features: FeatureWorkspace
 
 
 @entry_kernel
-def play_on(states: Array, live: Array, auction: Room, cards: Room, counts: Array) -> None:
-    """Play forced moves in the rows `live[:counts[0]]`, and enter the decisions that are due.
-
-    `counts` (3,): the rows still live, which move to the front of `live`, and how many decisions
-    of each part its room has; new decisions are entered after these. `counts[0]` is set to -1 if
-    a list was too long.
-    """
-    t, n = cards.features.tables[0], 0
-    for j in range(counts[0]):
-        i = live[j]
+def wait_rows(states: Array, tables: Array, waits: Array, start: int, stop: int) -> None:
+    """Play forced moves; set `waits`, int64 (n,), to what each table is waiting for then."""
+    for i in range(start, stop):
         s = states[i]
-        waits = waits_for(s, t)
-        if waits == OVER:
-            continue
-        live[n] = i
-        n += 1
-        if waits == CALLS:
-            fits = enter(s, t, i, auction, counts[1])
+        if play_forced(s, tables[0]) == 0:
+            waits[i] = OVER
         else:
-            fits = enter(s, t, i, cards, counts[2])
-        counts[waits] += 1
-        if not fits:
-            counts[0] = -1
-            return
-    counts[0] = n
+            waits[i] = CALLS if s.phase <= NAMING else CARDS
 
 
-@kernel
-def waits_for(s: Row, t: Row) -> int:
-    """Play forced moves; return what the table is waiting for then."""
-    if play_forced(s, t) == 0:
-        return OVER
-    return CALLS if s.phase <= NAMING else CARDS
+@entry_kernel
+def enter_rows(
+    states: Array,
+    room: Room,
+    scratch: Scratch,
+    rows: Array,
+    first: int,
+    cells: Array,
+    start: int,
+    stop: int,
+) -> None:
+    """Enter the decision of table `rows[j]` as number `first + j` of the room.
 
-
-@kernel
-def enter(s: Row, t: Row, i: int, room: Room, at: int) -> bool:
-    """Enter the decision of table i as number `at` of the room; False if its list is too long."""
-    seen, work = room.seen, room.features
-    observation, mask = row_of(room.observation, 0), row_of(room.mask, 0)
-    encode(s, t, work.offsets[0], s.turn, observation)
-    write_mask(t, s.phase, legal_bits(s, t), mask)
-    n, symmetry = active_inputs(observation, True, work)
-    if n >= WIDTH:
-        return False
-    seen.inputs[at, 0] = n
-    for j in range(n):
-        seen.inputs[at, 1 + j] = work.active[0, j]
-    list_legal(mask, t, work.places[0].cards, symmetry, seen.legal, at)
-    seen.symmetries[at] = symmetry
-    seen.keys[at] = 4 * i + s.turn
-    if room.with_hidden:
-        enter_hidden(s, t, symmetry, seen.hidden, at)
-    return True
+    `cells`, int64 (1,), becomes -1 if a list of inputs is too long.
+    """
+    work, own = scratch.features, min(start, len(scratch.masks) - 1)
+    t, o, p = work.tables[0], work.offsets[0], work.places[0]
+    observation, mask = row_of(scratch.observations, own), row_of(scratch.masks, own)
+    view, active = work.views[own], work.active[own : own + 1]
+    for j in range(start, stop):
+        s, at = states[rows[j]], first + j
+        encode(s, t, o, s.turn, observation)
+        write_mask(t, s.phase, legal_bits(s, t), mask)
+        read_view(observation, t, o, view)
+        n, symmetry = list_inputs(observation, t, o, p, view, True, active)
+        if n >= WIDTH:
+            lower_cell(cells, 0, -1)
+            n = WIDTH - 1
+        room.inputs[at, 0] = n
+        for k in range(n):
+            room.inputs[at, 1 + k] = active[0, k]
+        list_legal(mask, t, p.cards, symmetry, room.legal, at)
+        room.symmetries[at] = symmetry
+        room.keys[at] = 4 * rows[j] + s.turn
+        if scratch.all_hands:
+            enter_hidden(s, t, symmetry, room.hidden, at)
 
 
 @kernel
@@ -115,20 +113,50 @@ def enter_hidden(s: Row, t: Row, symmetry: int, hidden: Array, at: int) -> None:
     hidden[at, 0] = n
 
 
-class Outcomes(NamedTuple):
-    """Results of hands, all (n,)."""
+@entry_kernel
+def act_rows(
+    states: Array,
+    room: Room,
+    scratch: Scratch,
+    logits: Array,
+    words: Array,
+    first: int,
+    cells: Array,
+    start: int,
+    stop: int,
+) -> None:
+    """Draw an output for each decision `first + j` by `logits[j]`, and carry it out.
 
-    points: Array  # int64: side 0's less side 1's
-    lone: Array  # bool: the contract was played alone
-    set_back: Array  # bool: it was not made
+    See `learning.sampling.sample`. `cells`, int64 (1,), becomes the first j in which nothing can
+    be drawn if it is lower.
+    """
+    t, p = scratch.features.tables[0], scratch.features.places[0]
+    low, high = first + start, first + stop
+    own_logits, own_legal = logits[start:stop], room.legal[low:high]
+    row = first_unfit(own_logits, own_legal)
+    if row >= 0:
+        lower_cell(cells, 0, start + row)
+        return
+    outputs, log_probs = room.outputs[low:high], room.log_probs[low:high]
+    sample_rows(own_logits, own_legal, words[start:stop], outputs, log_probs)
+    for at in range(low, high):
+        action = action_of(t, p.cards, room.symmetries[at], room.outputs[at])
+        apply(states[room.keys[at] >> 2], t, action)
 
 
 @entry_kernel
-def outcome_rows(states: Array, tables: Array, outcomes: Outcomes) -> None:
-    """Enter the results of all rows, whose hands are over."""
+def result_rows(states: Array, tables: Array, scale: float, rewards: Array) -> tuple[int, int]:
+    """Write the points of hands that are over by seat, float32 (n, 4), divided by `scale`.
+
+    Return how many contracts were played alone, and how many were not made.
+    """
+    lone = set_back = 0
     for i in range(len(states)):
         s = states[i]
-        played = s.level >= 0
-        outcomes.points[i] = s.points[0] - s.points[1]
-        outcomes.lone[i] = played and s.sitting_out >= 0
-        outcomes.set_back[i] = played and not made(s, tables[0])
+        points = (s.points[0] - s.points[1]) / scale
+        for seat in range(N_SEATS):
+            rewards[i, seat] = -points if seat & 1 else points
+        if s.level >= 0:
+            lone += 1 if s.sitting_out >= 0 else 0
+            set_back += 0 if made(s, tables[0]) else 1
+    return lone, set_back

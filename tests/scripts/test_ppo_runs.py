@@ -137,18 +137,15 @@ def test_on_a_device_a_run_is_the_same():
 def test_every_kernel_becomes_machine_code(ppo, monkeypatch):
     """For two GPUs, as a batch starts it; none needs a stack."""
     with compiled_by(monkeypatch) as compiled:
-        module = sys.modules["ppo.rollout_gpu"]
-        monkeypatch.setattr(module, "array_of", lambda tensor: tensor.numpy())
-        monkeypatch.setattr(module.DeviceTables, "device", "cpu")
+        monkeypatch.setattr(ppo.rollout, "torch_device", lambda device: "cpu")
         dealer = ppo.rollout.Dealer(RULES, 4, "cuda", all_hands=True)
-        tables, part = dealer.tables, dealer.parts["cards"]
-        tables.begin(np.uint64(1), np.uint64(2))
-        assert tables.play_on() is None  # for nothing runs
-        chosen, logits = part.outputs[:4], tables.zeros((4, part.features.outputs), ppo.torch.float)
-        tables.sample(logits, part.room.legal[:4], 1, chosen, part.log_probs[:4])
-        tables.apply(part.room.keys[:4], tables.actions(part.features, chosen, chosen))
+        dealer.tables.deal(np.uint64(1), np.uint64(2))
+        assert not any(map(len, dealer.tables.advance()))  # for nothing runs
+        part = dealer.parts["cards"]
+        new = part.enter(ppo.torch.arange(4))
+        part.act(new, dealer.tables.zeros((4, part.features.outputs), ppo.torch.float), 1)
         dealer._batch(terms(ppo), 0.0)
-    assert len(compiled) == 2 * 5
+    assert len(compiled) == 2 * 3
 
 
 def test_a_checkpoint_of_another_run_is_refused(ppo, tmp_path):

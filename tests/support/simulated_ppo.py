@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from support.ppo_trainer import RULES, drawn, kept, run, terms, trainer
 
+from bideuchre_env.errors import DivergedError
 from bideuchre_env.runtime import device
 
 assert device.SIMULATED
@@ -50,24 +51,21 @@ def test_a_whole_run_is_the_same(ppo, tmp_path):
     assert ours[:2] == theirs[:2]
 
 
+@pytest.mark.parametrize("each", ["cpu", "cuda"])
 @pytest.mark.parametrize("logits", [np.nan, np.inf])
-def test_logits_that_are_not_finite_are_refused(ppo, logits):
-    dealer = ppo.rollout.Dealer(RULES, 16, "cuda")
+def test_logits_that_are_not_finite_are_refused(ppo, each, logits):
+    dealer = ppo.rollout.Dealer(RULES, 16, each)
     nets = drawn(ppo)
     nets["auction"]["last_bias"][:] = logits
-    with pytest.raises(RuntimeError, match="row 0: the net's logits are not finite"):
+    with pytest.raises(DivergedError, match="row 0: the network's logits are not finite"):
         dealer.play(terms(ppo, forced=0.0, alone=0.0), nets)
 
 
 def test_lists_that_are_too_long_are_refused(ppo, monkeypatch):
-    """As on the CPU: a program says that one was."""
-    tables = ppo.rollout.Dealer(RULES, 16, "cuda").tables
-    tables.begin(np.uint64(1), np.uint64(2))
-
-    def found_one(n, *arguments):
-        cells = arguments[-1]
-        cells[0] = -1
-
-    monkeypatch.setattr(sys.modules["ppo.rollout_gpu"], "enter_one", found_one)
+    """The kernels are rebuilt for lists that are shorter than most hands need."""
+    monkeypatch.setattr(sys.modules["ppo.rollout_kernels"], "WIDTH", 40)
+    monkeypatch.setattr(device, "_FORMS", {})
+    monkeypatch.setattr(device.DeviceMemory, "_programs", {})
+    dealer = ppo.rollout.Dealer(RULES, 16, "cuda")
     with pytest.raises(RuntimeError, match="lists are too short"):
-        tables.play_on()
+        dealer.play(terms(ppo), drawn(ppo))

@@ -104,13 +104,13 @@ def gather(s: Row, t: Row, seat: int, redeal: Row) -> None:
             unknown -= count_of(s.given, kind)
         if exchanged and seat == partner:
             # the passed cards are with the declarer, without those played since
-            kept = count_of(s.passed, kind)
+            remaining = count_of(s.passed, kind)
             if phase >= PLAY:
-                kept = max(0, kept - played_by(s, declarer, kind))
-                for _ in range(kept):
+                remaining = max(0, remaining - played_by(s, declarer, kind))
+                for _ in range(remaining):
                     redeal.known[declarer] = put(redeal.known[declarer], kind)
-                redeal.room[declarer] -= kept
-            unknown -= kept
+                redeal.room[declarer] -= remaining
+            unknown -= remaining
         suit = t.suit_of[strain, kind]
         for _ in range(unknown):
             redeal.unknown[suit, redeal.n_unknown[suit]] = kind

@@ -100,7 +100,7 @@ def shuffle(s: Row, n_cards: int, keep: int) -> None:
         for j in range(batch):
             span *= np.uint64(last + 1 - j)
         threshold = np.uint64(0)
-        known = False
+        repeated = False
         while True:
             rest = next_word(s) >> np.uint64(32)
             picked = np.uint64(0)
@@ -110,9 +110,9 @@ def shuffle(s: Row, n_cards: int, keep: int) -> None:
                 picked |= (product >> np.uint64(32)) << np.uint64(8 * j)
             if rest >= span:
                 break
-            if not known:
+            if not repeated:
                 threshold = np.uint64(1 << 32) % span
-                known = True
+                repeated = True
             if rest >= threshold:
                 break
         for j in range(batch):

@@ -359,8 +359,8 @@ class BidEuchreEnv(Bookkeeping, Face):
         derived |= {"_reward", "_ending", "_fresh", "_seen", "_mask"}
         return {name: value for name, value in self.__dict__.items() if name not in derived}
 
-    def __setstate__(self, kept: dict[str, Any]) -> None:
-        self.__dict__.update(kept)
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
         self._derive()
 
 

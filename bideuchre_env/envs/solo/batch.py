@@ -77,9 +77,9 @@ class SoloBatch:
         self._observation = options.observation
         self._entropy: list[int] = []  # the last seeds; agents made later are seeded from them
         self._changes = 0  # of the players since then
-        said = {OPPONENTS: options.opponents, PARTNER: options.partner}
+        players = {OPPONENTS: options.opponents, PARTNER: options.partner}
         nobody = Seating([], np.full((n, 2), -1))
-        self.seating = nobody.changed(said, np.ones(n, bool), {}, self._player)
+        self.seating = nobody.changed(players, np.ones(n, bool), {}, self._player)
         self.setup = new_rows(SETUP, 1)
         setup = self.setup[0]
         setup["illegal_reward"] = options.illegal_reward
@@ -217,8 +217,8 @@ class SoloBatch:
         self._entropy, self._changes = entropy, 0
         for player, place in self.seating.places.items():
             player.renew(self._entropy_of(place))
-        given = map(self.memory.put, (streams, chosen))
-        self.memory.run(seed_solos, self.n, self.states, self.solos, *given)
+        arguments = map(self.memory.put, (streams, chosen))
+        self.memory.run(seed_solos, self.n, self.states, self.solos, *arguments)
 
     def opening(
         self, options: dict[str, Any], chosen: Array, seed: int | list[int | None] | None
@@ -264,8 +264,8 @@ class SoloBatch:
             self._seat_players()
         if "streams" in begin:
             self._take_streams(*begin["streams"])
-        given = [begin.get(name, usual) for name, usual in self._nothing.items()]
-        self.memory.run(begin_rows, self.n, self._rows, self._draws, chosen, *given)
+        arguments = [begin.get(name, usual) for name, usual in self._nothing.items()]
+        self.memory.run(begin_rows, self.n, self._rows, self._draws, chosen, *arguments)
         self._play(Turn(self.none, self._no_choices, chosen))
         self.dealt = True
 
@@ -275,8 +275,8 @@ class SoloBatch:
         An illegal action ends the episode of its row with `illegal_reward`.
         """
         self._play(Turn(acting, choices, self.every))
-        given = self.solos, self.rewards, self.terminated, self.truncated
-        self.memory.run(pay_rows, self.n, *given)
+        arguments = self.solos, self.rewards, self.terminated, self.truncated
+        self.memory.run(pay_rows, self.n, *arguments)
 
     def _play(self, turn: Turn) -> None:
         """Take the learners' actions, let the others act, and show the rows to be seen."""
@@ -300,14 +300,14 @@ class SoloBatch:
 
     def _ask(self) -> bool:
         """Call the players for whom rows wait; return whether there were any."""
-        asked = False
+        called = False
         for number, player in self.seating.players.items():
             if self.seating.kinds[number] == SOMEBODY and (
                 m := int(asked_rows(self.solos, number, self._index))
             ):
-                asked = True
+                called = True
                 self._ask_player(player, self._index[:m])
-        return asked
+        return called
 
     def _ask_player(self, player: Player, index: Array) -> None:
         m = len(index)
@@ -361,9 +361,9 @@ class SoloBatch:
         self._pool.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {name: value for name, value in self.__dict__.items() if name not in DERIVED}
-        return kept | {name: self.memory.to_host(getattr(self, name)) for name in ARRAYS}
+        state = {name: value for name, value in self.__dict__.items() if name not in DERIVED}
+        return state | {name: self.memory.to_host(getattr(self, name)) for name in ARRAYS}
 
-    def __setstate__(self, kept: dict[str, Any]) -> None:
-        self.__dict__.update(kept)
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
         self._derive()

@@ -90,11 +90,11 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
             OptionError: for other keys and invalid values; nothing has changed. An error of a
                 player has the same effect as in `step`.
         """
-        rows, given = self._rows, reset_options(options, *SOLO_RESET_OPTIONS)
+        rows, chosen = self._rows, reset_options(options, *SOLO_RESET_OPTIONS)
         if seed is not None:
             split_seed(seed)
         stream = drawn_seed(self) if seed is None and not rows.dealt else seed
-        begin = rows.opening(given, rows.every, stream)
+        begin = rows.opening(chosen, rows.every, stream)
         if seed is not None:
             super().reset(seed=int(seed))
         with rows.changing():

@@ -83,14 +83,14 @@ def result_rows(
 ) -> None:
     """Write the results of rows `start` to `stop` - 1; zeros where `chosen`, (n,), is False."""
     for i in range(start, stop):
-        s, solo, wanted = states[i], solos[i], chosen[i]
-        results.hands[i] = solo.hands if wanted else 0
+        s, solo, selected = states[i], solos[i], chosen[i]
+        results.hands[i] = solo.hands if selected else 0
         for side in range(2):
-            results.score[i, side] = s.score[side] if wanted else 0
-        results.outcome[i] = s.outcome if wanted else 0
+            results.score[i, side] = s.score[side] if selected else 0
+        results.outcome[i] = s.outcome if selected else 0
         winner = s.winner if s.outcome == WON else -1
-        results.winner[i] = winner if wanted else 0
-        results.illegal[i] = wanted and solo.illegal != 0
+        results.winner[i] = winner if selected else 0
+        results.illegal[i] = selected and solo.illegal != 0
 
 
 @entry_kernel

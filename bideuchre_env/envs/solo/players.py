@@ -81,8 +81,8 @@ class Player:
         if _NET not in sys.modules:
             return False
         net = sys.modules[_NET]
-        known = isinstance(self.spec, str) and self.spec.partition(":")[0] == net.KIND
-        return (not self._made or known or self.spec is net.NetAgent) and (
+        by_name = isinstance(self.spec, str) and self.spec.partition(":")[0] == net.KIND
+        return (not self._made or by_name or self.spec is net.NetAgent) and (
             type(self.agent) is net.NetAgent
         )
 

@@ -82,8 +82,8 @@ def seat_learner(solo: Row, setup: Row, seat: int, draws: Draws, i: int) -> None
     if there are several candidates.
     """
     drawn = bounded(solo, N_SEATS)
-    named = seat if seat >= 0 else setup.seat
-    solo.seat = named if named >= 0 else drawn
+    fixed = seat if seat >= 0 else setup.seat
+    solo.seat = fixed if fixed >= 0 else drawn
     pair = drawn_entry(solo, draws, draws.rows[i, 0])
     solo.player[1] = draws.entries[pair].left
     solo.player[3] = draws.entries[pair].right

@@ -274,7 +274,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         row = self._first_row(find_done, self._rows.solos, self._done)
         return None if row < 0 else self._rows.memory.copy(self._done)
 
-    def _take(self, given: Any, done: Any) -> None:
+    def _take(self, chosen: Any, done: Any) -> None:
         """Take the actions over: `_choices` in the rows of `_acting`, each an action of the game.
 
         Those of the rows of a mask, if there are any, are unused.
@@ -287,11 +287,11 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
                 "reset(options={'reset_mask': ...}) starts another"
             )
         n = rows.actions.n
-        actions = given_actions(given, rows.n, n, rows.memory)
+        actions = given_actions(chosen, rows.n, n, rows.memory)
         unused = rows.none if done is None else done
         row = self._first_row(check_actions, actions, unused, n, self._choices, self._acting)
         if row >= 0:
-            action = given_action(given, row, rows.memory)
+            action = given_action(chosen, row, rows.memory)
             raise OutOfBoundsError(f"row {row}: action {action} is out of range: 0 to {n - 1}")
 
     def _observations(self) -> Observation:
@@ -382,8 +382,8 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in DERIVED}
 
-    def __setstate__(self, kept: dict[str, Any]) -> None:
-        self.__dict__.update(kept)
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
         self._settle()
 
 

@@ -229,9 +229,9 @@ class BidEuchreVec(Face):
         """
         if not self._has_stream:
             raise IllegalActionError("no games are going on: reset() deals them")
-        taken = self._taken(actions)
+        checked = self._taken(actions)
         self.changes += 1
-        row = self._pool.step(self._rows, taken)
+        row = self._pool.step(self._rows, checked)
         if row >= 0:
             self.changes -= 1
             raise IllegalActionError(self._fault(row, given_action(actions, row, self._memory)))
@@ -322,20 +322,20 @@ class BidEuchreVec(Face):
 
     def _restart(self, chosen: Array, dealers: Array, scores: Array, deals: Array) -> None:
         self.changes += 1
-        given = map(self._memory.put, (chosen, dealers, scores, deals))
-        self._run(restart_rows, self._rows, *given)
+        arguments = map(self._memory.put, (chosen, dealers, scores, deals))
+        self._run(restart_rows, self._rows, *arguments)
         self._run(present_rows, self._rows)
 
-    def _taken(self, given: Any) -> Any:
+    def _taken(self, actions: Any) -> Any:
         """Actions as kernels take them, whole numbers (n,); whether they are legal is not asked."""
         if (
-            type(given) is np.ndarray
-            and given.dtype is _INT64
-            and given.shape == self._shape
-            and given.flags.carray
+            type(actions) is np.ndarray
+            and actions.dtype is _INT64
+            and actions.shape == self._shape
+            and actions.flags.carray
         ):
-            return given
-        return given_actions(given, self.num_envs, self._rows.masks.shape[1], self._memory)
+            return actions
+        return given_actions(actions, self.num_envs, self._rows.masks.shape[1], self._memory)
 
     def _seen(self) -> tuple[Observation, dict[str, Any]]:
         """Return the result of `reset`."""
@@ -350,12 +350,12 @@ class BidEuchreVec(Face):
         if not self.copy:  # a caller may have written into it
             self._memory.fill(self._known, True)
         out = self._out
-        seen, mask, seat, rewards, terminated, truncated, ended, known = map(out, self._own)
+        seen, mask, seat, rewards, terminated, truncated, ended, present = map(out, self._own)
         info: dict[str, Any] = {
             "seat": seat,
-            "_seat": known,
+            "_seat": present,
             "action_mask": mask,
-            "_action_mask": known,
+            "_action_mask": present,
             "_episode": ended,
         }
         if some_ended:
@@ -376,13 +376,13 @@ class BidEuchreVec(Face):
 
     def __getstate__(self) -> dict[str, Any]:
         derived = {"_scale", "_flat", "_sampled", "_known", "_own", "_out", "_draw", "_is_flat"}
-        kept = {name: value for name, value in self.__dict__.items() if name not in derived}
-        return kept | {"_rows": self._memory.to_host(self._rows)}
+        state = {name: value for name, value in self.__dict__.items() if name not in derived}
+        return state | {"_rows": self._memory.to_host(self._rows)}
 
-    def __setstate__(self, kept: dict[str, Any]) -> None:
-        self.__dict__.update(kept)
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
         tables, offsets = compile_tables(self.rules), layout_of(self.rules).offsets
-        self._settle(kept["_rows"]._replace(tables=tables, offsets=offsets))  # read-only ones
+        self._settle(state["_rows"]._replace(tables=tables, offsets=offsets))  # read-only ones
 
     def __repr__(self) -> str:
         return f"<{self.name} x {self.num_envs}, {self._pool}>"

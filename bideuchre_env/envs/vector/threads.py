@@ -225,5 +225,5 @@ class StepPool:
     def __getstate__(self) -> dict[str, int]:
         return {"threads": self.threads}
 
-    def __setstate__(self, kept: dict[str, int]) -> None:
-        self.__init__(kept["threads"])  # type: ignore[misc]
+    def __setstate__(self, state: dict[str, int]) -> None:
+        self.__init__(state["threads"])  # type: ignore[misc]

@@ -23,13 +23,13 @@ Notes = Mapping[str, Any]
 def check(notes: Notes, lengths: Sequence[int]) -> None:
     """Raise `OptionError` unless these are notes of hands with these numbers of actions."""
     try:
-        found = [len(hand["plies"]) for hand in notes["hands"]]
+        counts = [len(hand["plies"]) for hand in notes["hands"]]
         [player["name"] for player in notes["players"]]
     except (KeyError, TypeError) as error:
         raise OptionError(f"notes lack hands, plies, players or names: {error}") from None
-    if found != list(lengths):
+    if counts != list(lengths):
         raise OptionError(
-            f"notes on hands of {shown(found)} actions, but those of the record have "
+            f"notes on hands of {shown(counts)} actions, but those of the record have "
             f"{shown(list(lengths))}"
         )
 
@@ -47,9 +47,9 @@ def ply_note(note: Notes | None, words: Mapping[str, str]) -> dict[str, Any] | N
         mark.append(minus(lost))
         label.append(f"gives away {_given(lost)}")
         sure = f" (± {half:.1f})" if half and lost >= 0.05 else ""
-        known = f"{label[0].capitalize()}{sure} by what was known"
+        text = f"{label[0].capitalize()}{sure} by what was known"
         better = lost >= 0.05 and best in words
-        sentences.append(f"{known}; best: {words[str(best)]}." if better else f"{known}.")
+        sentences.append(f"{text}; best: {words[str(best)]}." if better else f"{text}.")
     if tricks:
         mark.append(f"({tricks:g})")
         sentences.append(f"With all hands open: {tricks:g} trick{'s' * (tricks != 1)}.")

@@ -116,18 +116,18 @@ def replays_page(
     """The same of several games, to choose from by `names`, "game 1" and so on unless given."""
     reviews = notes or [None] * len(games)
     names = names or [f"game {number + 1}" for number in range(len(games))]
-    shown = [
+    views = [
         game_data(game, review) | {"name": name}
         for game, review, name in zip(games, reviews, names, strict=True)
     ]
     sheets = (
         game_sheet(game, data["hands"], data["players"])
-        for game, data in zip(games, shown, strict=True)
+        for game, data in zip(games, views, strict=True)
     )
     heading = title or ", ".join(dict.fromkeys(game.variant for game in games))
     return document(
         f"{heading} · Bid Euchre",
-        {"games": shown},
+        {"games": views},
         body=asset("replay.html").replace("{sheets}", "".join(sheets)),
         script=asset("table.js") + asset("keys.js") + asset("replay.js"),
         style=asset("table.css") + asset("replay.css"),

@@ -66,8 +66,8 @@ def _seats(hand: dict[str, Any], frames: View, agents: list[str] | None) -> str:
         for at, ply in enumerate(frames["plies"])
         if ply["phase"] in ("naming", "giving", "passing")
     ]
-    told = f"<p>{escape(', '.join(between))}</p>" if between else ""
-    return table(("seat", "call", "cards dealt"), lines) + told
+    paragraph = f"<p>{escape(', '.join(between))}</p>" if between else ""
+    return table(("seat", "call", "cards dealt"), lines) + paragraph
 
 
 def _tricks(frames: View) -> str:

@@ -159,9 +159,9 @@ class _Table(Look):
         """How many cards a seat holds."""
         return int(self.row["hands"][seat]).bit_count()
 
-    def pile(self, names: list[str], known: bool) -> list[str] | int:
+    def pile(self, names: list[str], visible: bool) -> list[str] | int:
         """Cards put aside, or how many."""
-        return self.fanned(names) if known or not names else len(names)
+        return self.fanned(names) if visible or not names else len(names)
 
     def does(self, seat: int, verb: str, what: str = "") -> str:
         """A seat does something: "seat 1 plays the jack of hearts", "you play ..."."""
@@ -199,10 +199,10 @@ class _Table(Look):
             return self.does(seat, "pass")
         return self.does(seat, "bid", action_words(self.rules)[f"bid {call}"][3:])
 
-    def _gave(self, seat: int, verb: str, cards: list[str], known: bool) -> str:
+    def _gave(self, seat: int, verb: str, cards: list[str], visible: bool) -> str:
         """The last exchanged card, if it is known."""
         first, _, rest = verb.partition(" ")
-        name = f"the {card_words(cards[-1])}" if known else "a card"
+        name = f"the {card_words(cards[-1])}" if visible else "a card"
         return self.does(seat, first, f"{rest and ' '}{rest} {name}")
 
     def _played(self) -> Iterator[str]:
