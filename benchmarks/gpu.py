@@ -1,14 +1,14 @@
-"""Decisions per second on a GPU by games at once, and beside pgx on JAX.
+"""Decisions per second on a GPU by number of parallel games, compared with pgx on JAX.
 
     python benchmarks/gpu.py
     python benchmarks/gpu.py --games 1024 65536 --no-install
     python benchmarks/gpu.py --check
 
-Everything takes turns round by round, in time by the clock: steps of the vector environment from
-Python, rollouts of whole hands, and pgx in a process and a virtual environment of its own.
+All tasks take turns in every round, in wall time: steps of the vector environment from Python,
+rollouts of whole hands, and pgx in its own process and virtual environment.
 
-`--check` measures nothing: it plays every variant on the GPU and on the processor in lock-step, and
-compares all that is handed out.
+`--check` measures nothing: it plays every variant on the GPU and on the CPU in lock-step, and
+compares all returned arrays.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ from bideuchre_env.evaluation.rollout_kernels import new_workspace
 from bideuchre_env.runtime.devices import check_device, memory_of
 
 GAMES = (1_024, 16_384, 65_536, 262_144, 1_048_576, 4_194_304)
-BESIDE = (65_536, 1_048_576)  # games that pgx is measured at
-CHECKED = 1_000_000  # decisions of a variant in lock-step
-HANDS = 4  # of a table in a slice of a rollout
+BESIDE = (65_536, 1_048_576)  # numbers of games for pgx
+CHECKED = 1_000_000  # decisions per variant and environment in lock-step
+HANDS = 4  # hands per table in a slice of a rollout
 GAME = bideuchre_env.cincinnati_v0
 FACES: dict[str, dict[str, Any]] = {
     "vec": {},
     "solo_vec": {
         "opponents": ("random", "rule"),
         "partner": "cautious",
-        "autoreset_mode": "NextStep",  # last observations are handed out in another form there
+        "autoreset_mode": "NextStep",  # `final_obs` has another form on a GPU
     },
 }
-"""What is played in lock-step, and with what options."""
+"""Environments that are played in lock-step, with their options."""
 STEPS, ROLLOUTS = "Steps from Python (vec)", "Rollouts in a kernel"
 PGX = peers.Peer("pgx on JAX, GPU", ("pgx", "jax[cuda13]"), "measure_pgx.py")
-TARGETS = {  # of an H100
+TARGETS = {  # for an H100
     (ROLLOUTS, "random, 1,048,576 games"): 1e9,
     (ROLLOUTS, "random, observing, 1,048,576 games"): 300e6,
 }
@@ -60,7 +60,7 @@ Tasks = dict[tuple[str, str], Task]
 
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = reporting.options(__doc__)
     parser.add_argument(
         "--games", nargs="+", type=int, default=list(GAMES), metavar="N", help="games at once"
@@ -88,7 +88,7 @@ def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Check, or measure in rounds and publish."""
+    """Run the check, or measure in rounds and publish."""
     if args.redraw:
         return reporting.redraw("gpu", args.out)
     measure.check(args.repeats, args.seconds)
@@ -124,7 +124,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def tasks_of(games: list[int], skipped: list[str]) -> Tasks:
-    """Everything of ours that is measured, each tried once; what the memory cannot hold is not."""
+    """Return our tasks, each tried once; those that exceed the GPU's memory are skipped."""
     makers: dict[tuple[str, str], Callable[[], Task]] = {}
     for n in games:
         makers[STEPS, f"{n:,} games"] = lambda n=n: stepping(n)
@@ -152,7 +152,7 @@ def tasks_of(games: list[int], skipped: list[str]) -> Tasks:
 
 
 def stepping(n: int) -> Task:
-    """Steps of `n` games, their actions drawn on the GPU, called from Python."""
+    """Return a task: steps of `n` games from Python, with actions drawn on the GPU."""
     vec = GAME.vec(n, device="cuda", copy=False)
     vec.reset(seed=0)
 
@@ -165,7 +165,7 @@ def stepping(n: int) -> Task:
 
 
 def rolling(n: int, policy: str, observe: bool) -> Task:
-    """Some hands at each of `n` tables in one call; their decisions are counted afterwards."""
+    """Return a task: `HANDS` hands at each of `n` tables in one call."""
     words, memory = split_seed(0), memory_of("cuda")
     space = new_workspace(GAME.rules, HANDS * n, n, words)
     kernel, arguments = job(GAME.rules, policy, space, words[0], observe, n)
@@ -185,7 +185,7 @@ def rolling(n: int, policy: str, observe: bool) -> Task:
 
 
 def started(args: argparse.Namespace, skipped: list[str]) -> Iterator[peers.Program]:
-    """pgx on the same GPU, if it is asked for and can be had."""
+    """Start pgx on the same GPU, if it is requested and available."""
     if not args.beside:
         return
     try:
@@ -201,7 +201,7 @@ def started(args: argparse.Namespace, skipped: list[str]) -> Iterator[peers.Prog
 
 
 def figures(rates: dict[tuple[str, str], list[float]], runs: list[peers.Program]) -> list[Figure]:
-    """A figure for every task, and for pgx beside ours."""
+    """Return a figure for every task, and figures of pgx with ratios to ours."""
     from bideuchre_env.runtime.device import name_of_device
 
     targets = TARGETS if "H100" in name_of_device() else {}
@@ -214,9 +214,10 @@ def figures(rates: dict[tuple[str, str], list[float]], runs: list[peers.Program]
 
 
 def check(n: int, decisions: int) -> int:
-    """Play every variant in lock-step, `n` games at once; 1 where anything differs, or none end.
+    """Play every variant in lock-step, `n` games at once; return an exit code.
 
-    `vec` is played, and `solo_vec` among players of the three kinds that a GPU has.
+    It is 1 if anything differs or no episode ends. `solo_vec` is played with the three kinds of
+    players that a GPU supports.
     """
     failed = 0
     for name, variant in bideuchre_env.variants.items():
@@ -230,13 +231,13 @@ def check(n: int, decisions: int) -> int:
 
 
 def in_lock_step(one: Any, two: Any, n: int, decisions: int) -> tuple[bool, int, int]:
-    """Whether both hand out the same all along; the decisions, and the episodes that ended."""
+    """Return whether all results are equal, the number of decisions, and of ended episodes."""
     rng, done, ended = np.random.default_rng(0), 0, 0
     shown, other = one.reset(seed=1), two.reset(seed=1)
     same = alike(shown, other)
     while same and done < decisions:
         masks = shown[0]["action_mask"]
-        actions = (masks * rng.random(masks.shape)).argmax(axis=1)  # uniform, of the legal ones
+        actions = (masks * rng.random(masks.shape)).argmax(axis=1)  # uniform over the legal ones
         shown, other = one.step(actions), two.step(actions)
         same = alike(shown, other)
         ended += int((shown[2] | shown[3]).sum())
@@ -245,7 +246,7 @@ def in_lock_step(one: Any, two: Any, n: int, decisions: int) -> tuple[bool, int,
 
 
 def alike(ours: Any, theirs: Any) -> bool:
-    """Whether all arrays are equal: numpy's, and those of the GPU."""
+    """Return whether all arrays are equal: numpy's, and those of the GPU."""
     if isinstance(ours, dict):
         return ours.keys() == theirs.keys() and all(alike(ours[k], theirs[k]) for k in ours)
     if isinstance(ours, tuple):

@@ -1,12 +1,12 @@
-"""Speed on one core beside OpenSpiel, RLCard, PettingZoo and pgx, and beside the machine's limit.
+"""Speed on one core, compared with OpenSpiel, RLCard, PettingZoo, pgx and a minimal game.
 
     python benchmarks/peers.py
     python benchmarks/peers.py --peers openspiel pgx --no-install
 
-Each peer has a virtual environment of its own, made on the first run; the limit, a game made by
-hand for this purpose, has this one. The measuring programs of
-`peer_programs/` run in them side by side and take turns round by round, this package's own among
-them, so the ratios are of one run. What cannot be installed or run is skipped, with the reason.
+Each peer has its own virtual environment, created on the first run. The minimal game, "limit",
+is written for this comparison and runs in this environment. The measuring programs of
+`peer_programs/`, including this package's own, take turns round by round, so that ratios come from
+one run. Peers that cannot be installed or run are skipped, with the reason.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ OURS = "bideuchre_env"
 
 
 class Unavailable(BidEuchreError):
-    """A peer that cannot be measured, and why."""
+    """Raised with the reason if a peer cannot be measured."""
 
 
 @dataclass(frozen=True)
 class Peer:
-    """A peer: its title, what pip installs (nothing for what is ours), and what measures it."""
+    """A peer: its title, the packages that pip installs (none for ours), and its program."""
 
     title: str
     requires: tuple[str, ...]
@@ -65,15 +65,15 @@ PEERS = {
 
 
 class Program:
-    """A measuring program that is up: what it measures, and the rates so far.
+    """A running measuring program, with its tasks and the rates so far.
 
-    Starting waits until it has run a slice of everything; `Unavailable` if it ends instead.
+    The constructor waits until a slice of every task has run; `Unavailable` if the program ends.
     """
 
     def __init__(self, title: str, python: Path, script: Path, seconds: float, *more: str) -> None:
         reporting.announce(f"starting {title}")
         env = dict(os.environ)
-        if python != Path(sys.executable):  # the paths of this package are none of a peer's
+        if python != Path(sys.executable):  # a peer must not import this package
             env.pop("PYTHONPATH", None)
         self.title = title
         self.errors = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
@@ -96,12 +96,12 @@ class Program:
         self.skipped = [f"{title}, {name}: {why}" for name, why in hello["skipped"].items()]
 
     def round(self) -> None:
-        """Let it measure everything once; `Unavailable` if it ends instead."""
+        """Measure every task once; `Unavailable` if the program ends."""
         try:
             self.process.stdin.write("round\n")  # type: ignore[union-attr]  # it is a pipe
             self.process.stdin.flush()  # type: ignore[union-attr]
         except BrokenPipeError:
-            pass  # it has ended, and may have said why
+            pass  # the program has ended; the answer has the reason
         for name, rate in self._answer().items():
             self.rates.setdefault(name, []).append(rate)
 
@@ -114,14 +114,14 @@ class Program:
         raise Unavailable(f"its program ended: {reason(self.errors.read())}")
 
     def close(self) -> None:
-        """End it."""
+        """End the program."""
         self.process.kill()
         self.process.communicate()
         self.errors.close()
 
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = reporting.options(__doc__)
     names = {"nargs": "+", "choices": list(PEERS)}
     argument(parser, "--peers NAME", "which to measure", default=list(PEERS), **names)
@@ -130,13 +130,13 @@ def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
 
 
 def add_venv_options(parser: argparse.ArgumentParser) -> None:
-    """Where the peers' environments are, and whether they may be made."""
+    """Add the options for the folder and installation of the peers' environments."""
     argument(parser, "--venvs FOLDER", "where the peers' environments are kept", Path, VENVS)
     argument(parser, "--no-install", "install nothing, use the environments there are")
 
 
 def main(args: argparse.Namespace) -> int:
-    """Install, start, measure in rounds, publish."""
+    """Install and start the peers, measure in rounds, and publish."""
     if args.redraw:
         return reporting.redraw("peers", args.out)
     measure.check(args.repeats, args.seconds)
@@ -176,7 +176,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def went_on(run: Program, skipped: list[str]) -> bool:
-    """Whether a program has done one more round; one that has not is skipped, unless it is ours."""
+    """Run a round of a program; return False if it has ended, which is an error for ours."""
     try:
         run.round()
     except Unavailable as error:
@@ -188,12 +188,12 @@ def went_on(run: Program, skipped: list[str]) -> bool:
 
 
 def environment(name: str, folder: Path, no_install: bool) -> Path:
-    """The Python of a peer's virtual environment, made if need be; or `Unavailable`."""
+    """Return the Python of a peer's virtual environment, created if necessary; or `Unavailable`."""
     return environment_of(PEERS[name], folder / name, no_install)
 
 
 def environment_of(peer: Peer, place: Path, no_install: bool) -> Path:
-    """The same of any peer, in this place."""
+    """Return the Python of any peer's virtual environment in the folder `place`."""
     if not peer.requires:
         return Path(sys.executable)
     python = place / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
@@ -218,7 +218,7 @@ def environment_of(peer: Peer, place: Path, no_install: bool) -> Path:
 
 
 def reason(text: str) -> str:
-    """The line that says most in what a program printed before it failed."""
+    """Return the most informative line of a failed program's output."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     named = [line for line in lines if re.match(r"[\w.]*(Error|Exception): ", line)]
     errors = [line for line in lines if line.lower().startswith("error")]
@@ -226,12 +226,12 @@ def reason(text: str) -> str:
 
 
 def figures(runs: list[Program]) -> list[Figure]:
-    """A figure for every task; a peer's is set against ours of the same rounds."""
+    """Return a figure for every task; a peer's has the ratio to ours in the same rounds."""
     return [row for run in runs for row in figures_beside(run, runs[0].rates)]
 
 
 def figures_beside(run: Program, ours: dict[str, list[float]]) -> list[Figure]:
-    """A figure for every task of a program, set against ours."""
+    """Return a figure for every task of a program, with the ratio of ours to it."""
     rows = []
     for name, rates in run.rates.items():
         like = run.like[name]

@@ -1,7 +1,7 @@
-"""Shared by the benchmark scripts: their options, reports, pictures, and the README they write.
+"""Functions shared by the benchmark scripts: options, reports, pictures, and the README.
 
-A script measures, makes a `Report` and calls `publish`: `results/NAME.json`, a picture beside it,
-and a README assembled from every report there is, with `notes.md` at its head.
+A script measures, creates a `Report` and calls `publish`. That writes `results/NAME.json`, a
+picture beside it, and the README: `notes.md` followed by a section for every report.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ REPEATS, SECONDS = 5, 0.3
 ORDER = ("throughput", "peers", "gpu", "solver", "startup")
 HEAD = "<!-- written by the scripts of this folder; edit notes.md instead -->"
 
-ROW, PANEL, EDGE = 0.21, 0.5, 0.75  # inches: a row, the rest of a panel, the rest of a picture
+ROW, PANEL, EDGE = 0.21, 0.5, 0.75  # inches: a row, a panel's and the picture's margin
 UNITS = {
     "decisions/s": "decisions per second",
     "deals/s": "deals per second",
@@ -41,17 +41,17 @@ UNITS = {
     "B/s": "bytes per second",
     "of a copy's speed": "share of the speed of a copy",
 }
-WAYS = {  # what of ours a peer is compared with
+WAYS = {  # by prefix of `against`: our side of the comparison
     "AEC": "our env() or raw_env(), one game",
     "vec": "our vec, as many games",
     "rollouts": "our rollouts, whole hands in a kernel",
 }
-NOT_DRAWN = re.compile(r" (?!cincinnati)\w+_v\d+$|, 1 thread$")  # the tables have them
+NOT_DRAWN = re.compile(r" (?!cincinnati)\w+_v\d+$|, 1 thread$")  # only in the tables
 
 
 @dataclass(frozen=True)
 class Report:
-    """The figures of one script; `how` says in a sentence how they were measured."""
+    """The figures of one script; `how` describes the measurement in a sentence."""
 
     script: str
     title: str
@@ -62,16 +62,16 @@ class Report:
     machine: dict[str, Any] = field(default_factory=measure.machine)
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON object of a report."""
+        """Return the report as a JSON object."""
         return {**vars(self), "figures": [row.to_dict() for row in self.figures]}
 
     def groups(self) -> list[list[Figure]]:
-        """The figures by group."""
+        """Return the figures by group."""
         return [list(rows) for _, rows in groupby(self.figures, key=lambda row: row.group)]
 
 
 def read_reports(folder: Path) -> list[Report]:
-    """The reports in `folder/results`, in the order of the README."""
+    """Return the reports in `folder/results`, in the order of the README."""
     paths = [folder / "results" / f"{name}.json" for name in ORDER]
     reports = [json.loads(path.read_text(encoding="utf-8")) for path in paths if path.exists()]
     return [
@@ -81,9 +81,9 @@ def read_reports(folder: Path) -> list[Report]:
 
 
 def options(doc: str | None, seconds: float | None = SECONDS) -> argparse.ArgumentParser:
-    """A parser with the options every script has; no `--seconds` where `seconds` is None.
+    """Return a parser with the shared options; without `--seconds` if `seconds` is None.
 
-    `doc` is the script's docstring, which has its examples.
+    `doc` is the script's docstring, with its examples.
     """
     parser = argparse.ArgumentParser(**script_help(doc))
     argument(parser, "--repeats N", "rounds", int, REPEATS)
@@ -95,7 +95,7 @@ def options(doc: str | None, seconds: float | None = SECONDS) -> argparse.Argume
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of what is written, and drawn."""
+    """Add the options of the output."""
     argument(parser, "--out FOLDER", "where results/ and README.md are written", Path, HERE)
     argument(parser, "--no-plot", "draw no picture")
     argument(parser, "--redraw", "measure nothing: draw the report there is again")
@@ -103,22 +103,22 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
 
 
 def pinning(core: int | None) -> str:
-    """The words for where it was measured."""
+    """Return a phrase for the core of the measurement."""
     return "not pinned: this system cannot" if core is None else f"one pinned core ({core})"
 
 
 def announce(name: str) -> None:
-    """Say on stderr what is being prepared."""
+    """Print a progress line on stderr."""
     print(f"  {name}", file=sys.stderr, flush=True)
 
 
 def publish(report: Report, args: argparse.Namespace) -> None:
-    """Write the report's files and the README anew; print the report even if that fails."""
+    """Write the report's files and the README; print the report even if that fails."""
     try:
         path = args.out / "results" / report.script
         write_file(path.with_suffix(".json"), json.dumps(report.to_dict(), indent=1) + "\n")
         for file in pictures.files(path):
-            file.unlink(missing_ok=True)  # a picture of other figures
+            file.unlink(missing_ok=True)  # an outdated picture
         if not args.no_plot:
             try:
                 draw(report, path)
@@ -135,7 +135,7 @@ def publish(report: Report, args: argparse.Namespace) -> None:
 
 
 def redraw(script: str, folder: Path) -> int:
-    """Draw the report that a script wrote before, and write the README anew; the exit code."""
+    """Draw a script's saved report again, and write the README; return the exit code."""
     report = next((each for each in read_reports(folder) if each.script == script), None)
     if report is None:
         raise OptionError(f"--redraw: there is no {folder / 'results' / script}.json")
@@ -157,7 +157,7 @@ def write_readme(folder: Path) -> None:
 
 
 def section(report: Report, drawn: bool) -> str:
-    """One report in Markdown: machine, a table a group, what was skipped, the picture."""
+    """Return a report as Markdown: machine, a table per group, skipped tasks, and the picture."""
     lines = [f"## {report.title}", "", f"`python benchmarks/{report.script}.py`: {report.how}", ""]
     lines += [f"{report.machine['date']}, {measure.machine_line(report.machine)}."]
     if report.packages:
@@ -183,7 +183,7 @@ def draw(report: Report, path: Path) -> None:
 
 
 def draw_peers(report: Report, theme: Theme) -> Any:
-    """A dot for each thing a peer does: how many times as fast ours is, best first."""
+    """Draw a dot for each task of a peer: our speed divided by its speed, best first."""
     groups = [[row for row in rows if row.ratio is not None] for rows in report.groups()]
     groups = [sorted(rows, key=lambda row: -(row.ratio or 1.0)) for rows in groups if rows]
     figure, axes = page(report, groups, "Speed of bideuchre_env beside other packages")
@@ -203,7 +203,7 @@ def draw_peers(report: Report, theme: Theme) -> Any:
 
 
 def draw_figures(report: Report, theme: Theme) -> Any:
-    """A panel for each group and unit, a dot with quartiles and goal for each figure."""
+    """Draw a panel for each group and unit, a dot with quartiles and goal for each figure."""
     shown = [row for row in report.figures if not NOT_DRAWN.search(row.name)]
     units = list(dict.fromkeys(row.unit for row in shown))
     shown.sort(key=lambda row: units.index(row.unit))
@@ -233,7 +233,7 @@ def draw_figures(report: Report, theme: Theme) -> Any:
 
 
 def page(report: Report, panels: Sequence[Sequence[Any]], title: str) -> tuple[Any, list[Any]]:
-    """A picture with an empty panel for each list of rows, one below another."""
+    """Return a picture with an empty panel for each list of rows, one below another."""
     heights = [ROW * len(panel) + PANEL for panel in panels]
     figure, axes = pictures.new_figure(sum(heights) + EDGE, len(panels), height_ratios=heights)
     facts = f"{title} ({report.machine['processor']}, {report.machine['date']})"
@@ -252,7 +252,7 @@ def prepare(axis: Any, names: Sequence[str], heading: str, theme: Theme) -> None
 
 
 def limits(axis: Any, values: Sequence[float], room: float = 0.35) -> None:
-    """The ends and the plain numbers of a panel's axis, with room for the notes at the right."""
+    """Set the limits and tick labels of a panel's axis, with room for notes at the right."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     low, high = min(values), max(values)
@@ -266,13 +266,13 @@ def limits(axis: Any, values: Sequence[float], room: float = 0.35) -> None:
 
 
 def note(axis: Any, at: float, place: int, words: str, theme: Theme, left: bool = False) -> None:
-    """Words to the right of a row's marks, or to the left."""
+    """Write `words` to the right of a row's marks, or to the left."""
     style = {"ha": "right" if left else "left", "va": "center", "fontsize": 8.5}
     pictures.annotate(axis, words, (at, place), (-7 if left else 7, 0), theme, **style)
 
 
 def key(figure: Any, signs: Sequence[tuple[str, str, str]]) -> None:
-    """What the marks mean, below all panels: words, colour, mark."""
+    """Draw the legend below all panels from (name, colour, mark)."""
     from matplotlib.lines import Line2D
 
     marks = [

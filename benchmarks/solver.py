@@ -1,4 +1,4 @@
-"""How fast the solver is: random deals of every deck, one at a time, on one core.
+"""Speed of the solver: random deals of every deck, one at a time, on one core.
 
     python benchmarks/solver.py
     python benchmarks/solver.py --decks 24 48 --deals 100 --json
@@ -6,14 +6,14 @@
     python benchmarks/solver.py --hard
     python benchmarks/solver.py --publish
 
-Times are processor time of the thread, so that other work on the machine counts little. Each deal
-is solved from an empty transposition table, from the deal to the exact number of tricks; "all
-alone?" asks only whether a lone hand takes every trick. Cards tried are the same on every machine.
+Times are processor time of the thread, so that other work on the machine has little effect. Each
+deal is solved from an empty transposition table to the exact number of tricks; "all alone?" only
+checks whether a lone hand takes every trick. Cards tried are the same on every machine.
 
-`--exchange` times the best exchange of 1, 2 and 3 cards of a lone call. `--hard` compares with
-random deals those of `tests/solver/hard_deals.jsonl`, made harder card by card.
-`--publish` measures 24, 32 and 48 cards, other deals in each of three rounds, and writes the
-figures to `results/` and this folder's README.
+`--exchange` times the best exchange of 1, 2 and 3 cards of a lone call. `--hard` compares the deals
+of `tests/solver/hard_deals.jsonl`, made harder card by card, with random ones. `--publish` measures
+24, 32 and 48 cards with different deals in each of three rounds, and writes the figures to
+`results/` and this folder's README.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ QUESTIONS = {
     "no trump alone": ("NT", True),
     "all alone?": ("H", True),
 }
-TARGETS = {  # deals a second
+TARGETS = {  # deals per second
     (deck, question): target
     for deck, target in (("24", 10_000), ("32", 1_000), ("48", 20))
     for question in ("trump", "no trump")
 }
 TARGETS |= {(deck, "all alone?"): 100_000 for deck in ("24", "32", "48")}
-TAIL = 10  # means that the slowest of a hundred deals should take at most
+TAIL = 10  # target of the 99th percentile, in multiples of the mean
 CORPUS = Path(__file__).parents[1] / "tests" / "solver" / "hard_deals.jsonl"
 
 LINE = (
@@ -89,7 +89,7 @@ Row = dict[str, Any]
 
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(**script_help(__doc__))
     decks = {"nargs": "+", "choices": sorted(DECKS)}
     argument(parser, "--decks N", "the decks, by cards", default=sorted(DECKS), **decks)
@@ -105,7 +105,7 @@ def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Measure what the command line asks for and print it."""
+    """Run the chosen measurement and print it."""
     if args.deals is not None and args.deals < 1:
         raise OptionError(f"--deals {args.deals}: 1 or more")
     if args.redraw:
@@ -127,7 +127,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def publish(args: argparse.Namespace) -> None:
-    """Measure rounds of other deals, and write the report with the other benchmarks'."""
+    """Measure rounds with different deals, and write the report with those of other scripts."""
     figures = []
     with measure.pinned() as core:
         for deck in ("24", "32", "48"):
@@ -147,14 +147,14 @@ def publish(args: argparse.Namespace) -> None:
 
 
 def solutions(args: argparse.Namespace) -> Iterator[Row]:
-    """Random deals of every deck and question."""
+    """Yield the figures of random deals for every deck and question."""
     for deck in args.decks:
         for question in QUESTIONS:
             yield time_deals(args, deck, question, args.seed)
 
 
 def time_deals(args: argparse.Namespace, deck: str, question: str, seed: int) -> Row:
-    """Solve random deals of a deck one by one."""
+    """Solve random deals of a deck one by one; return their figures."""
     rules, deals = rules_of(deck), args.deals or DEALS[deck]
     times, tried = solve(rules, random_deals(rules, deals, seed), question, args.memory)
     return {"deck": deck, "question": question, "deals": deals, "rate": 1e6 / times.mean()} | {
@@ -165,7 +165,7 @@ def time_deals(args: argparse.Namespace, deck: str, question: str, seed: int) ->
 
 
 def spread(numbers: Array) -> dict[str, float]:
-    """Mean, median, p99 and most, and p99 in means (1 where all are 0)."""
+    """Return mean, median, p99, maximum, and p99 / mean (1 if all are 0)."""
     mean, p99 = float(numbers.mean()), float(np.percentile(numbers, 99))
     return {
         "mean": mean,
@@ -177,13 +177,13 @@ def spread(numbers: Array) -> dict[str, float]:
 
 
 def rules_of(deck: str) -> Rules:
-    """Rules of a game with this deck."""
+    """Return rules with this deck."""
     ranks, copies = DECKS[deck]
     return Rules(ranks=ranks, copies=copies, partnered=(1, 4), target=52)
 
 
 def random_deals(rules: Rules, deals: int, seed: int) -> Array:
-    """Hand integers, int64 (deals, 4)."""
+    """Return random deals as hand integers, int64 (deals, 4)."""
     rng = np.random.default_rng(seed)
     cards = np.repeat(np.arange(rules.kinds), rules.copies)
     return np.array(
@@ -192,7 +192,7 @@ def random_deals(rules: Rules, deals: int, seed: int) -> Array:
 
 
 def solve(rules: Rules, hands: Array, question: str, memory: float) -> tuple[Array, Array]:
-    """Microseconds and cards tried for each deal, each from an empty table."""
+    """Return microseconds and cards tried for each deal, each from an empty table."""
     strain, alone = QUESTIONS[question]
     deals, tables = len(hands), compile_tables(rules)
     states, out = new_states(deals), np.zeros(deals, np.int8)
@@ -217,7 +217,7 @@ def solve(rules: Rules, hands: Array, question: str, memory: float) -> tuple[Arr
 
 
 def exchanges(args: argparse.Namespace) -> Iterator[Row]:
-    """The best exchange of a lone call, of random deals, in milliseconds of real time."""
+    """Yield wall times, in milliseconds, of the best exchange of a lone call on random deals."""
     for deck in args.decks:
         rules = rules_of(deck)
         hands = random_deals(rules, args.deals or EXCHANGES, args.seed)
@@ -234,7 +234,7 @@ def exchanges(args: argparse.Namespace) -> Iterator[Row]:
 
 
 def hard(args: argparse.Namespace) -> Iterator[Row]:
-    """The hard deals of a deck and question, in means of random ones, by cards tried."""
+    """Yield the hard deals' cards tried and times, in multiples of the mean of random deals."""
     lines = [json.loads(text) for text in CORPUS.read_text(encoding="utf-8").splitlines()]
     for deck in args.decks:
         rules = rules_of(deck)

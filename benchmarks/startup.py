@@ -1,9 +1,9 @@
-"""Start-up: importing, the first step with a cold and a warm cache, compiling everything, memory.
+"""Start-up: import, first step with a cold and a warm cache, full compilation, and memory.
 
     python benchmarks/startup.py
 
-Every measurement is a fresh process with a cache folder of its own (`NUMBA_CACHE_DIR`): an empty
-one where it says cold, one that an earlier process has filled where it says warm.
+Every measurement is a new process with its own cache folder (`NUMBA_CACHE_DIR`): a cold cache is
+empty, a warm one was filled by an earlier process.
 """
 
 from __future__ import annotations
@@ -72,19 +72,19 @@ KERNEL_FILE = re.compile(r"[\w.]+?\.(\w+)-\d+\.py\d+\w*\.nbi$")
 
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     return reporting.options(__doc__, None).parse_args(arguments)
 
 
 def python(cache: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a Python with this cache folder; its output is captured."""
+    """Run Python with this cache folder; capture its output."""
     env = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
     command = [sys.executable, *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=True, env=env)
 
 
 def fresh(program: str, cache: Path, rows: int = ROWS) -> dict[str, Any]:
-    """Run a program in a fresh Python: its processor and wall time (s), its peak memory (MB)."""
+    """Run a program in a new Python; return processor and wall time (s), and peak memory (MB)."""
     started = time.perf_counter()
     done = python(cache, "-c", program.replace("ROWS", str(rows)) + FOOTER)
     wall = time.perf_counter() - started
@@ -92,7 +92,7 @@ def fresh(program: str, cache: Path, rows: int = ROWS) -> dict[str, Any]:
 
 
 def cold(program: str) -> dict[str, Any]:
-    """The same with an empty cache; `kernels` are those it holds afterwards."""
+    """Run a program with an empty cache; `kernels` has those that it compiled."""
     with new_cache() as cache:
         run = fresh(program, cache)
         names = (KERNEL_FILE.match(path.name) for path in cache.rglob("*.nbi"))
@@ -101,13 +101,13 @@ def cold(program: str) -> dict[str, Any]:
 
 @contextmanager
 def new_cache() -> Iterator[Path]:
-    """An empty folder, gone afterwards."""
+    """Yield an empty folder; remove it afterwards."""
     with tempfile.TemporaryDirectory() as folder:
         yield Path(folder)
 
 
 def imports(repeats: int, cache: Path) -> Iterator[Figure]:
-    """Importing: the package, what of it is its dependencies, and a bare Python for comparison."""
+    """Measure the import of the package and its dependencies, and a bare Python."""
     times: dict[str, list[float]] = {}
     for _ in range(repeats):
         printed = python(cache, "-X", "importtime", "-c", PACKAGE).stderr
@@ -129,7 +129,7 @@ def imports(repeats: int, cache: Path) -> Iterator[Figure]:
 
 
 def first_steps(repeats: int, cache: Path) -> Iterator[Figure]:
-    """The first step of an environment, and of everything, by the state of the cache."""
+    """Measure the first step of an environment, and all kernels, by state of the cache."""
     for way, target in (("warm cache", 1.5), ("cold cache", None)):
         warm = way == "warm cache"
         runs = [fresh(FIRST_STEP, cache) if warm else cold(FIRST_STEP) for _ in range(repeats)]
@@ -150,7 +150,7 @@ def first_steps(repeats: int, cache: Path) -> Iterator[Figure]:
 
 
 def memory(repeats: int, cache: Path) -> Iterator[Figure]:
-    """The bytes of a row, and the most memory a process has taken."""
+    """Measure the bytes of a row, and the peak memory of processes."""
     one, few, many = (
         column([fresh(program, cache, rows) for _ in range(repeats)], "MB")
         for program, rows in ((FIRST_STEP, 1), (FIRST_VEC_STEP, 1), (FIRST_VEC_STEP, ROWS))
@@ -163,7 +163,7 @@ def memory(repeats: int, cache: Path) -> Iterator[Figure]:
 
 
 def column(runs: list[dict[str, Any]], name: str) -> list[float]:
-    """One value of every run."""
+    """Return one value of every run."""
     return [run[name] for run in runs]
 
 

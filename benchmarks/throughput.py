@@ -3,8 +3,8 @@
     python benchmarks/throughput.py
     python benchmarks/throughput.py --groups vec threads --seconds 1
 
-Each group is measured in rounds, so that its figures may be divided by each other. Everything runs
-on one pinned core, in processor time, but what is said to use several threads, in wall time.
+Each group is measured in rounds, so that its figures can be divided by each other. Tasks run on
+one pinned core, in processor time; those with several threads are not pinned, in wall time.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ TARGETS = {  # decisions per second, on one core
 
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = reporting.options(__doc__)
     names = {"nargs": "+", "choices": list(GROUPS)}
     argument(parser, "--groups NAME", "what to measure", default=list(GROUPS), **names)
@@ -50,14 +50,14 @@ def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Measure group after group, and publish."""
+    """Measure all groups, and publish."""
     if args.redraw:
         return reporting.redraw("throughput", args.out)
     measure.check(args.repeats, args.seconds)
     if min(args.rows) < 1 or args.threads < 1:
         raise OptionError(f"--rows {min(args.rows)} --threads {args.threads}: 1 or more")
     with measure.pinned(args.core) as core:
-        pass  # it can be had
+        pass  # the core is available
     agents = [agent for agent in BUILT_IN if agent not in SEARCH]
     others = [game for game in bideuchre_env.variants.values() if game is not GAME]
     setup = Setup(GAME, args.rows, args.threads, agents, others)

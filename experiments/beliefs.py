@@ -3,11 +3,11 @@
     python experiments/studies.py beliefs
     python experiments/studies.py beliefs --check calibration --variants barrie_v0
 
-Positions come from self-play of `expert` against `net`. `coverage` asks for advice on positions
-after rare calls with many seeds, and counts how often the 95 % interval of an action's points
-contains a reference from very many uniform deals. `calibration` compares the predicted chance that
-a contract is made, when a defender first plays, with the share that was made. The rows of a game
-are saved in the folder `--out` and not computed again.
+Positions come from games of `expert` against `net`. `coverage` asks for advice on positions after
+rare calls with many seeds, and counts how often the 95 % interval of an action's points contains a
+reference from very many uniform deals. `calibration` compares the predicted chance that a contract
+is made, when a defender first plays, with the share that was made. The rows of finished games are
+cached in the folder `--out`.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import Array, entry_kernel, new_rows
 
 PLAYERS = ("expert", "net")
-DRAWS = 1_000_000  # uniform deals of a reference, four times as many until enough of them count
+DRAWS = 1_000_000  # first number of uniform deals of a reference; fourfold until `ENOUGH`
 MOST_DRAWS = 16_000_000
-ENOUGH = 400  # effective deals of a reference
+ENOUGH = 400  # effective sample size of a reference
 PLAYED = 4000  # deals of a reference that are played out
-LEAST_REFERENCE = 90  # effective deals of a reference that advice is compared with
-MOST_TRUE = 10_000  # effective deals that are written as a number
-DEPTH = 14.0  # a deal does not count if its log-likelihood is so far behind the best
-PILOT = 400  # uniform deals from which the chance of the calls is estimated
-OF_ONE_KIND = 12  # positions of one bid, role and stage from which the rarest is taken
-LEAST_RARE, MOST_RARE = 4e-5, 1e-2  # chances of the caller's calls; rarer ones have no reference
+LEAST_REFERENCE = 90  # least effective sample size of a reference for a comparison
+MOST_TRUE = 10_000  # larger effective sample sizes are not printed as numbers
+DEPTH = 14.0  # deals whose log-likelihood is further behind the best are dropped
+PILOT = 400  # uniform deals for the estimate of the calls' chance
+OF_ONE_KIND = 12  # positions of one bid, role and stage; the rarest is used
+LEAST_RARE, MOST_RARE = 4e-5, 1e-2  # chance of the rarest seat's calls; rarer ones get no reference
 MIDDLE = (1, 2, 3)  # tricks in mid-hand
 BINS = (0.2, 0.4, 0.6, 0.8)
 
@@ -81,11 +81,11 @@ class Position:
     """A decision after another seat's bid, as its seat sees it."""
 
     bid: str
-    role: str  # of the seat to act, to the bidder
+    role: str  # of the seat to act, relative to the bidder
     stage: str
     observation: Array
     mask: Array
-    hand: int  # its number
+    hand: int  # the number of its hand
     lone: bool
 
 
@@ -93,9 +93,9 @@ class Position:
 
 
 def positions(rules: Rules, hands: int, seed: int) -> tuple[list[Position], Array]:
-    """Decisions after bids of others in so many hands, and the state rows of the hands at the end.
+    """Return decisions after other seats' bids, and the final state rows of the `hands`.
 
-    A decision with one legal action counts in the auction alone.
+    A decision with a single legal action is included only in the auction.
     """
     one, other = (agents.make(name, rules, seed=seed) for name in PLAYERS)
     states, lone = deal_hands(rules, range(hands), seed), compile_tables(rules)[0]["alone"]
@@ -120,14 +120,14 @@ def positions(rules: Rules, hands: int, seed: int) -> tuple[list[Position], Arra
 
 
 def stage_of(phase: int, trick: int) -> str:
-    """The part of the hand: auction, exchange, lead, middle or end."""
+    """Return the stage of the hand: auction, exchange, lead, middle or end."""
     if phase < PLAY:
         return "auction" if phase == AUCTION else "exchange"
     return "lead" if trick == 0 else "middle" if trick in MIDDLE else "end"
 
 
 def rare_positions(searcher: InferenceAgent, args: Args) -> list[tuple[float, Position]]:
-    """The rarest position of each bid, role and stage, with the chance of the rarest calls."""
+    """Return the rarest position of each bid, role and stage, with the chance of its calls."""
     by_kind: dict[tuple[str, str, str], list[tuple[float, Position]]] = {}
     result, _ = positions(searcher.rules, args.hands, args.seed)
     order = np.random.default_rng(args.seed).permutation(len(result))
@@ -155,9 +155,9 @@ def rare_positions(searcher: InferenceAgent, args: Args) -> list[tuple[float, Po
 def weigh_uniform(
     space: SearchWorkspace, logs: Array, first: int, last: int, order: Array, most: float
 ) -> float:
-    """Write the log-likelihoods of uniform worlds; the best so far.
+    """Write the log-likelihoods of uniform worlds to `logs`; return the best so far.
 
-    Seats are weighed in `order`, so that the rarest rules out most worlds.
+    Seats are weighed in `order`: the rarest first, because it excludes most worlds.
     """
     for j in range(first, last):
         draw_world(space, j)
@@ -172,7 +172,7 @@ def weigh_uniform(
 
 
 def reference(searcher: InferenceAgent, position: Position, action: int) -> Row:
-    """The points of an action, from uniform deals weighed by the choice model."""
+    """Estimate the points of an action from uniform deals weighed by the choice model."""
     searcher.open(position.observation[np.newaxis], position.mask[np.newaxis], 0)
     space, pilot = searcher.space, np.empty(PILOT)
     weigh_draws(space, pilot, 0, PILOT)
@@ -201,9 +201,10 @@ def reference(searcher: InferenceAgent, position: Position, action: int) -> Row:
 
 
 def cover(searcher: InferenceAgent, chance: float, position: Position, args: Args) -> Row:
-    """How advice on a position, with many seeds, compares with the reference.
+    """Compare advice on a position, with many seeds, with the reference.
 
-    The stated effective size is the harmonic mean over seeds, as the mean square error goes by it.
+    The stated effective sample size is the harmonic mean over seeds, because the mean squared error
+    is proportional to the mean of its inverse.
     """
     searcher.open(position.observation[np.newaxis], position.mask[np.newaxis], 0)
     action = int(searcher.space.plans["expert_action"][0])
@@ -236,7 +237,7 @@ def cover(searcher: InferenceAgent, chance: float, position: Position, args: Arg
 
 
 def first_defences(rules: Rules, hands: int, seed: int) -> Iterator[tuple[Position, bool]]:
-    """The first decision in play against each contract, and whether the contract was made."""
+    """Yield the first decision in play against each contract, and whether it was made."""
     decisions, states = positions(rules, hands, seed)
     seen: set[int] = set()
     for position in decisions:
@@ -247,9 +248,9 @@ def first_defences(rules: Rules, hands: int, seed: int) -> Iterator[tuple[Positi
 
 
 def calibrate(rules: Rules, args: Args) -> list[Row]:
-    """Rows of `by_range` for all lone contracts and for as many partnered ones.
+    """Return rows of `by_range` for all lone contracts and equally many partnered ones.
 
-    The prediction is for the card that `expert` plays: the best of many cards would be biased.
+    The prediction is for the card that `expert` plays: that of the best of many would be biased.
     """
     contracts = list(first_defences(rules, args.hands, args.seed))
     lone = [each for each in contracts if each[0].lone]
@@ -269,7 +270,7 @@ def calibrate(rules: Rules, args: Args) -> list[Row]:
 
 
 def by_range(predicted: Array, made: Array) -> list[Row]:
-    """The number, mean prediction and number made of all contracts, and of each range of `BINS`.
+    """Return the number, mean prediction and number made, over all and by range of `BINS`.
 
     Both arrays are float (n,): the predicted chance, and 1 if the contract was made. A range
     without contracts has no row.
@@ -316,14 +317,14 @@ def main(args: Args) -> int:
 
 
 def coverage(rules: Rules, args: Args) -> list[Row]:
-    """Rows of `cover` for the rarest positions of a game."""
+    """Return rows of `cover` for the rarest positions of a game."""
     searcher = InferenceAgent(rules, seed=args.seed)
     chosen = tracked("coverage", rare_positions(searcher, args))
     return [cover(searcher, chance, position, args) for chance, position in chosen]
 
 
 def coverage_table(by_variant: dict[str, list[Row]]) -> str:
-    """The positions and their mean as Markdown."""
+    """Format the positions and their mean as Markdown."""
     lines = [
         ["game", "bid", "seat", "stage", "chance of the calls", "reference", "covered", "RMS error",
          "effective deals stated", "true"]
@@ -351,7 +352,7 @@ def coverage_table(by_variant: dict[str, list[Row]]) -> str:
 
 
 def calibration_table(by_variant: dict[str, list[Row]]) -> str:
-    """Predicted chances and shares made, by game, kind of contract and prediction, as Markdown."""
+    """Format predicted chances and shares made, by game, contract and range, as Markdown."""
     lines = [
         ["game", "contracts", "predicted made", "n", "mean prediction", "made", "95 % interval"]
     ]
@@ -366,6 +367,6 @@ def calibration_table(by_variant: dict[str, list[Row]]) -> str:
 
 
 def bin_names() -> list[str]:
-    """The ranges of `BINS` in words."""
+    """Return the names of the ranges of `BINS`."""
     edges = [0.0, *BINS, 1.0]
     return [f"{low:.0%} to {high:.0%}" for low, high in pairwise(edges)]

@@ -1,4 +1,4 @@
-"""The worth of calls and cards apart: the calls of one agent with the cards of another.
+"""The value of calls and cards separately: the calls of one agent with the cards of another.
 
     python experiments/studies.py bidding-vs-cards --agents rule ppo net
     python experiments/studies.py bidding-vs-cards --variant barrie_v0 --json rows.json
@@ -42,14 +42,14 @@ class Args(ScriptArgs):
 
 
 class Combined:
-    """An agent with the calls, and the strain it names, of one and the cards of another."""
+    """An agent with the calls and strains of one agent, and the cards of another."""
 
     def __init__(self, calls: CompleteAgent, cards: CompleteAgent, first_card: int) -> None:
         self.calls, self.cards, self._first_card = calls, cards, first_card
         self.name = f"{calls.name}+{cards.name}"
 
     def act_rows(self, observations: Array, action_masks: Array) -> Array:
-        """Actions, int64 (n,), for observations, int8 (n, D), and masks, int8 (n, A)."""
+        """Return actions, int64 (n,), for observations, int8 (n, D), and masks, int8 (n, A)."""
         chosen = np.empty(len(observations), np.int64)
         cards = action_masks[:, self._first_card :].any(axis=1)
         for agent, rows in ((self.calls, ~cards), (self.cards, cards)):
@@ -84,7 +84,7 @@ def main(args: Args) -> int:
 
 
 def table(rows: list[dict[str, Any]], over: str) -> str:
-    """The rows as Markdown: calls downwards, cards across."""
+    """Format the rows as Markdown: calls by row, cards by column."""
     points = {(row["calls"], row["cards"]): row["points_per_hand"] for row in rows}
     names = list(dict.fromkeys(row["calls"] for row in rows))
     lines = [[f"over {over}", *(f"cards of {name}" for name in names)]]

@@ -1,11 +1,11 @@
-"""Decisions of agents in the same positions: the time they take, and what a difference costs.
+"""Decisions of agents in the same positions: their time, and the cost of their differences.
 
     python experiments/studies.py compare-decisions
     python experiments/studies.py compare-decisions --agents pimc ./mine.py:Mine
 
-The positions are those in which the expert has a choice when it plays itself. Every agent is asked
-each of them alone. Where one decides otherwise than the first agent, both actions are tried in many
-deals, drawn, weighed and played out as `advise` does, of a seed that no agent has.
+The positions are those in which the expert has a choice when it plays against itself. Every agent
+decides each of them by itself. If it differs from the first agent, both actions are evaluated over
+many deals, sampled, weighed and played out as in `advise`, with a seed that no agent has.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
-PARTS = ("calls", "cards")  # a strain is a call, what is given up or passed a card
-WARM = 30  # decisions before those that are timed
+PARTS = ("calls", "cards")  # naming a strain is a call, an exchange is a card
+WARM = 30  # decisions before the timed ones
 Row = dict[str, Any]
 
 
@@ -58,7 +58,7 @@ class Positions:
 
 
 def main(args: Args) -> int:
-    """Ask everybody, try the differences, print the table."""
+    """Collect all decisions, evaluate the differences, and print the table."""
     if args.boards < 1:
         raise OptionError("--boards: 1 or more")
     game = bideuchre_env.make(args.variant)
@@ -93,7 +93,7 @@ def main(args: Args) -> int:
 
 
 def positions_of(game: bideuchre_env.Variant, boards: int, seed: int) -> Positions:
-    """The positions with a choice in hands that the expert plays against itself."""
+    """Return the positions with a choice in hands that the expert plays against itself."""
     asked: list[tuple[Array, Array]] = []
 
     def record(slots: Array, observations: Array, masks: Array) -> None:
@@ -109,11 +109,11 @@ def positions_of(game: bideuchre_env.Variant, boards: int, seed: int) -> Positio
 
 
 def answers_of(name: str, rules: Rules, positions: Positions, seed: int) -> tuple[Array, Array]:
-    """An agent's actions, int64 (n,), and the processor time of each in seconds, float64 (n,)."""
+    """Return an agent's actions, int64 (n,), and their processor seconds, float64 (n,)."""
     agent = bideuchre_env.agents.make(name, rules, seed=seed, goal="points")
     rows, masks = positions.observations, positions.masks
     for part in (positions.cards, ~positions.cards):
-        agent.act_rows(rows[part][:WARM], masks[part][:WARM])  # loads what is compiled
+        agent.act_rows(rows[part][:WARM], masks[part][:WARM])  # loads the compiled code
     chosen, seconds = np.empty(len(rows), np.int64), np.empty(len(rows))
     for i in range(len(rows)):
         began = process_time()
@@ -123,7 +123,7 @@ def answers_of(name: str, rules: Rules, positions: Positions, seed: int) -> tupl
 
 
 def row_of(name: str, differs: Array, seconds: Array, losses: Array, cards: Array) -> Row:
-    """The row of one agent: its time, its differences and their cost."""
+    """Return the row of one agent: its time, its differences and their cost."""
     row: Row = {"agent": name, "points_lost_in_100": mean(100 * losses)}
     for part, here in zip(PARTS, (~cards, cards), strict=True):
         row[part] = {
@@ -135,7 +135,7 @@ def row_of(name: str, differs: Array, seconds: Array, losses: Array, cards: Arra
 
 
 def table(rows: list[Row], first: str, n: int) -> str:
-    """The rows as Markdown."""
+    """Format the rows as Markdown."""
     heads = ["agent", "ms a call", "ms a card"]
     heads += [f"{part} unlike {first}" for part in PARTS] + ["points lost in 100 decisions"]
     lines = [heads]

@@ -1,4 +1,4 @@
-"""The figures of published results, for light and for dark pages, from the files of the studies.
+"""Draw the figures of published results, for light and dark pages, from the files of the studies.
 
     python experiments/figures.py ladder
     python experiments/figures.py regret --data runs/barrie.json --out runs/barrie
@@ -35,7 +35,7 @@ Curve = dict[str, list[float]]  # by column
 
 
 def read_rows(path: Path, key: str) -> list[Row]:
-    """The list of rows that a JSON file has under `key`."""
+    """Return the list of rows under `key` in a JSON file; `ValueError` if it is empty."""
     rows: list[Row] = json.loads(path.read_text(encoding="utf-8"))[key]
     if not rows:
         raise ValueError("it is empty")
@@ -43,7 +43,7 @@ def read_rows(path: Path, key: str) -> list[Row]:
 
 
 def half(interval: Row) -> float:
-    """Half the width of an interval."""
+    """Return half the width of an interval."""
     width: float = interval["high"] - interval["low"]
     return width / 2
 
@@ -51,14 +51,14 @@ def half(interval: Row) -> float:
 # --- the ladder -----------------------------------------------------------------------------------
 
 RUNG = 0.52  # inches
-WIDEST = 0.06  # of a share of games won: a wider interval is not printed
-ROOM = 0.75  # of a panel: text left of it has room
+WIDEST = 0.06  # width of an interval of games won; wider ones are not printed
+ROOM = 0.75  # fraction of a panel's width: text that ends beyond it has room
 
 
 def ladder(rungs: list[Row], theme: Theme) -> Any:
-    """A panel per variant, two side by side; a row per agent, the strongest at the top."""
+    """Draw a panel per variant, two side by side; a row per agent, the strongest at the top."""
     variants: dict[str, dict[str, list[Row]]] = {}
-    for rung in rungs:  # by stronger agent: first its step, then what else it played
+    for rung in rungs:  # by stronger agent: first its step, then its other matches
         steps = variants.setdefault(rung["variant"], {})
         steps.setdefault(rung["agents"][0], []).append(rung)
     columns = min(len(variants), 2)
@@ -85,7 +85,7 @@ def ladder(rungs: list[Row], theme: Theme) -> Any:
 
 
 def draw_steps(axis: Any, steps: dict[str, list[Row]], theme: Theme) -> None:
-    """One variant: each step as a bar that begins where that of the weaker agent ends."""
+    """Draw a variant: each step is a bar that starts at the end of the weaker agent's bar."""
     lowest = next(iter(steps.values()))[0]["agents"][1]
     places, ends = {lowest: 0}, {lowest: 0.0}
     for agent, (rung, *_) in steps.items():
@@ -112,7 +112,7 @@ def draw_steps(axis: Any, steps: dict[str, list[Row]], theme: Theme) -> None:
 
 
 def label_of(rung: Row, over: bool = False) -> str:
-    """A rung in words: points, games won if there are enough, and time, or whom it is over."""
+    """Format a rung: points, games won if known well enough, and time or, if `over`, opponent."""
     stronger, weaker = rung["agents"]
     points, won = rung["points_per_hand"], rung.get("win_rate") or {}
     parts = [f"{points['mean']:+.2f} ± {half(points):.2f}" + (f" over {weaker}" if over else "")]
@@ -124,7 +124,7 @@ def label_of(rung: Row, over: bool = False) -> str:
 
 
 def duration(milliseconds: float) -> str:
-    """The time of a decision in the unit that suits it."""
+    """Format the time of a decision in µs or ms."""
     if milliseconds < 0.1:
         return f"{float(f'{1000 * milliseconds:.1g}'):g} µs"
     return f"{milliseconds:.2g} ms"
@@ -136,7 +136,7 @@ OPPONENTS = ("rule", "expert")
 
 
 def read_curves(folder: Path) -> dict[str, list[Curve]]:
-    """The columns of the curves of each variant; a measurement made twice counts once."""
+    """Read the columns of each variant's curves; of a repeated measurement the last counts."""
     curves: dict[str, list[Curve]] = {}
     names = [f"{opponent} {value}" for opponent in OPPONENTS for value in ("points", "low", "high")]
     for path in sorted(folder.glob("*-seed*.csv")):
@@ -152,7 +152,7 @@ def read_curves(folder: Path) -> dict[str, list[Curve]]:
 
 
 def learning(curves: dict[str, list[Curve]], theme: Theme) -> Any:
-    """A panel per variant: a line for each seed, its interval around it, a colour an opponent."""
+    """Draw a panel per variant: a line with its interval per seed, a colour per opponent."""
     figure, axes = new_figure(3.4, 1, len(curves))
     for axis, (variant, seeds) in zip(axes[0], curves.items(), strict=True):
         axis.axhline(0, color=theme.soft, linewidth=0.8)
@@ -177,12 +177,12 @@ def learning(curves: dict[str, list[Curve]], theme: Theme) -> Any:
 # --- tricks given away ----------------------------------------------------------------------------
 
 AGENT = 0.42  # inches
-PARTS = {"declarer": 0, "helper": 1, "defenders": 2, "alone": 3, "against alone": 3}  # their marks
+PARTS = {"declarer": 0, "helper": 1, "defenders": 2, "alone": 3, "against alone": 3}  # colours
 NAMES = ("declarer", "helper", "defenders", "hands alone")
 
 
 def parts_of(row: Row) -> list[tuple[float, int]]:
-    """The parts of a row's total: tricks per hand of any kind, and the mark they are drawn in."""
+    """Return the parts of a row's total: tricks per hand of any kind, and the index of a colour."""
     parts = []
     for role, mark in PARTS.items():
         lone = mark == PARTS["alone"]
@@ -192,7 +192,7 @@ def parts_of(row: Row) -> list[tuple[float, int]]:
 
 
 def regret(rows: list[Row], theme: Theme) -> Any:
-    """A line of panels for each game: bars, and the tricks beside them."""
+    """Draw two panels for each game: bars by role, and a table by trick."""
     from matplotlib.patches import Patch
 
     games = dict.fromkeys(row["variant"] for row in rows)
@@ -213,7 +213,7 @@ def regret(rows: list[Row], theme: Theme) -> Any:
 
 
 def draw_parts(axis: Any, rows: list[Row], theme: Theme) -> None:
-    """A bar per agent, its parts by role, the end with the 95 % interval of the whole."""
+    """Draw a bar per agent, divided by role, with the 95 % interval of the total."""
     most = max(row["lost"]["total"]["high"] for row in rows)
     for place, row in enumerate(rows):
         start, total = 0.0, row["lost"]["total"]
@@ -231,7 +231,7 @@ def draw_parts(axis: Any, rows: list[Row], theme: Theme) -> None:
 
 
 def draw_tricks(axis: Any, rows: list[Row], theme: Theme) -> None:
-    """The loss of each agent in each trick, darker for more; the last trick is never a choice."""
+    """Draw each agent's loss by trick, darker for more; the last trick offers no choice."""
     means = [[each["mean"] for each in row["by_trick"]["total"][:-1]] for row in rows]
     most = max(max(line) for line in means) or 1.0
     for place, line in enumerate(means):
@@ -260,7 +260,7 @@ READ: dict[str, tuple[Callable[[Path], Any], Callable[[Any, Theme], Any], Path, 
     ),
     "learning": (read_curves, learning, RESULTS / "ppo", PICTURES),
 }
-"""By figure: how its data are read and drawn, where they are, and the folder of the pictures."""
+"""By figure: functions that read and draw its data, their path, and the output folder."""
 
 
 def write(name: str, data: Path | None, out: Path | None) -> None:
@@ -281,7 +281,7 @@ def write(name: str, data: Path | None, out: Path | None) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the figure that is named."""
+    """Write the chosen figure."""
     parser = argparse.ArgumentParser(**script_help(__doc__))
     parser.add_argument("figure", choices=tuple(READ), help="what is drawn")
     parser.add_argument("--data", type=Path, help="its file, or folder (default: the published)")

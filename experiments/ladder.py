@@ -4,12 +4,12 @@
     python experiments/ladder.py --variants barrie_v0 --boards 2500
     python experiments/ladder.py --agents expert net --variants club_v0 --json rows.json
 
-`COMPARED` says whom an agent is compared with: those of them that stand before it in `--agents`,
-or, where none does, the agent before it. An agent without weights for a variant is left out there.
+An agent is compared with its opponents in `COMPARED` that precede it in `--agents`; if there are
+none, with the agent before it. Agents without weights for a variant are left out there.
 
-The rungs of a variant are the pairs of two tournaments in the folder `--out`, of fast agents and of
-pairs that search; finished rungs are not played again. Take another folder when an agent has
-changed. The table is printed as Markdown; `figures.py ladder` draws the file of `--json`.
+The rungs of a variant are the pairs of two tournaments in the folder `--out`: one of fast agents,
+one of pairs that search. Finished rungs are not played again: use another folder after a change of
+an agent. The table is printed as Markdown; `figures.py ladder` draws the file of `--json`.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ COMPARED = {
     "pimc": ("expert",),
     "inference": ("net", "expert"),
 }
-"""The agents, weakest first, and whom each is compared with: the first is the one below it."""
+"""The agents, weakest first, with their opponents: the first is the rung below."""
 SEARCH = ("pimc", "inference")  # agents that take milliseconds per decision
-SHARE = 25  # rungs of these have one board, and one game, in so many
+SHARE = 25  # rungs with these agents have 1 / SHARE of the boards and games
 
 Row = dict[str, Any]
 
@@ -62,12 +62,12 @@ class Args(ScriptArgs):
 
 
 def searches(agent: str) -> bool:
-    """Whether an agent, whatever its options, takes milliseconds per decision."""
+    """Return whether an agent, with any options, needs milliseconds per decision."""
     return bideuchre_env.agents.parse(agent)[0] in SEARCH
 
 
 def pairs(agents: list[str]) -> list[tuple[str, str]]:
-    """The rungs of these agents, as stronger and weaker."""
+    """Return the rungs of these agents as (stronger, weaker)."""
     result = []
     for k, stronger in enumerate(agents):
         before = agents[:k]
@@ -77,7 +77,7 @@ def pairs(agents: list[str]) -> list[tuple[str, str]]:
 
 
 def play(args: Args, game: bideuchre_env.Variant, rungs: list[tuple[str, str]]) -> list[Row]:
-    """The rows of a variant; raises `KeyboardInterrupt` if interrupted."""
+    """Play the rungs of a variant; return its rows, or raise `KeyboardInterrupt`."""
     rows = []
     for name, share in (("fast", 1), ("search", SHARE)):
         chosen = [pair for pair in rungs if any(map(searches, pair)) == (name == "search")]
@@ -98,12 +98,12 @@ def play(args: Args, game: bideuchre_env.Variant, rungs: list[tuple[str, str]]) 
             raise KeyboardInterrupt
         rows += played.matches
     for row in rows:
-        del row["outcomes"]  # a letter a board
+        del row["outcomes"]  # a letter per board
     return sorted(rows, key=lambda row: rungs.index(tuple(row["agents"])))
 
 
 def table(rungs: list[Row]) -> str:
-    """The rungs as Markdown."""
+    """Format the rungs as Markdown."""
     lines = [
         ["variant", "rung", "points per hand", "95 % interval", "boards", "ties", "games won",
          "95 % interval", "games", "ms per decision"]
@@ -126,7 +126,7 @@ def table(rungs: list[Row]) -> str:
 
 
 def main(args: Args) -> int:
-    """Play the rungs that are missing, and print the ladder."""
+    """Play the missing rungs, and print the ladder."""
     if args.boards < 2 or args.games < 0:
         raise OptionError("--boards: 2 or more; --games: 0 or more")
     rows: list[Row] = []

@@ -1,17 +1,17 @@
-"""Teach the agent `net` its cards by paired differences, and its calls to go with them.
+"""Train the card play of agent `net` by paired differences, and calls that fit it.
 
     python experiments/learn_cards.py --games cincinnati_v0 barrie_v0 --judge
 
 `bideuchre_env/training/cards.py` describes the method. The weights after every step are saved in
-`--out`: a run that was stopped resumes there, plays the pairs of finished rounds again, and comes
-to the same weights. `net-GAME.npz` has those of the last step.
+`--out`. A stopped run resumes there, plays the pairs of finished rounds again, and ends with the
+same weights. `net-GAME.npz` has the weights of the last step.
 """
 
 from __future__ import annotations
 
 import os
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # read by numpy: more add up in another order
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # read by numpy: threads change the order of sums
 
 # isort: split
 import sys
@@ -43,7 +43,7 @@ class Args(Course, ScriptArgs):
 
 
 def main(args: Args) -> int:
-    """Learn each game from where it stands; no step that is complete is lost."""
+    """Train each game; resume after its last finished step."""
     split_seed(args.seed)
     if min(args.first, args.hands, args.call_hands) < 100:
         raise OptionError("--first, --hands and --call-hands: 100 or more")
@@ -58,7 +58,7 @@ def main(args: Args) -> int:
 
 
 def learn(asked: str, game: Variant, args: Args, pool: RayPool | None) -> None:
-    """Learn one game, and write the weights."""
+    """Train one game, and write the weights."""
     names = ("games", "first", "hands", "rounds", "call_hands", "call_rounds", "seed")
     command = args.command("experiments/learn_cards.py", names, games=asked)
     report = partial(print, flush=True)

@@ -1,16 +1,16 @@
-"""Tricks given away by each agent, against exact play with all four hands seen.
+"""Tricks lost by each agent, compared with exact play that sees all four hands.
 
     python experiments/studies.py regret
     python experiments/studies.py regret --agents rule expert pimc --hands 2000
     python experiments/studies.py regret --variants barrie_v0 --json runs/barrie.json
 
-Each agent plays the cards of all four seats on the same deals, in contracts that the expert bids. A
-card costs its side the tricks it could still take before the card, less those after it. Figures are
-per hand of a kind, hands passed out not counted, with 95 % intervals over deals; the difference to
-the first agent is deal by deal. `figures.py regret` draws the file of `--json`.
+Each agent plays the cards of all four seats on the same deals, in contracts that the expert bids.
+The loss of a card is the number of tricks that its side could take before it, minus the number
+after it. Figures are per hand of a kind, without hands passed out, with 95 % intervals over deals;
+the difference to the first agent is paired by deal. `figures.py regret` draws the file of `--json`.
 
-Finished agents are saved in the folder `--out` and not played again: take another folder when an
-agent has changed.
+The results of finished agents are cached in the folder `--out`: use another folder after a change
+of an agent.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from bideuchre_env.runtime.jit import Array, as_rows
 
 ROLES = ("declarer", "helper", "defenders", "alone", "against alone")
 PASSED_OUT, PARTNERS, ALONE = range(3)
-KIND_OF = (PARTNERS, PARTNERS, PARTNERS, ALONE, ALONE)  # the hands that have these roles
+KIND_OF = (PARTNERS, PARTNERS, PARTNERS, ALONE, ALONE)  # the kind of hand of each role
 CALLER = "expert"
 TOTAL = "total"  # of all roles, over hands of both kinds
 UNSEEN = 0.5
-"""Tricks: an interval is widened as by two more hands so far off the mean, so that it has a width
-where no hand of a few has lost a trick."""
+"""Tricks: intervals are widened as by two more hands so far from the mean, so that a few hands
+without a lost trick still have an interval of positive width."""
 
 
 @dataclass(frozen=True)
@@ -67,13 +67,13 @@ class Args(ScriptArgs):
 
 @dataclass(frozen=True)
 class Losses:
-    """The losses of an agent by hand, role and trick, int8 (n, 5, tricks); kinds of hands (n,)."""
+    """Losses of an agent by hand, role and trick, int8 (n, 5, tricks); kinds of hands (n,)."""
 
     tricks: Array
     kinds: Array
 
     def of(self, role: str) -> Array:
-        """Tricks lost by a role, or in `TOTAL`, in each hand that has it; shape (m, tricks)."""
+        """Return tricks lost by a role, or in `TOTAL`, in the hands with that role: (m, tricks)."""
         if role == TOTAL:
             return self.tricks[self.kinds != PASSED_OUT].sum(axis=1)
         place = ROLES.index(role)
@@ -91,11 +91,11 @@ def measure(
     seed: int,
     progress: Progress = lambda done, total, decisions: None,
 ) -> Losses:
-    """The losses of `agent` on hands 0 to `hands` - 1 of a seed, bid by `CALLER`.
+    """Return the losses of `agent` on hands 0 to `hands` - 1 of a seed, bid by `CALLER`.
 
     Hand i is dealt as board i of a match, by seat i % 4.
     """
-    # how many hands are played at a time must not go by who calls: it is in the agent's seeds
+    # the block size must not depend on the caller: it determines the agent's seeds
     alone = seat_agent(agent, rules, seed, 0, True)
     size = BLOCKS_OF * min(at_once_for((alone, alone)), AT_ONCE)
     parts = []
@@ -111,7 +111,7 @@ def measure(
 
 
 def losses(states: Array, rules: Rules, caller: CompleteAgent, player: CompleteAgent) -> Losses:
-    """Play the hands to their end, one agent bidding, another playing; what each card lost."""
+    """Play out the hands, `caller` bidding and `player` playing; return the losses of its cards."""
     n, tricks = len(states), rules.tricks
     before = np.zeros((n, 4 * tricks, STATE.itemsize), np.uint8)  # each card, as bytes
     plies = np.zeros(n, np.int64)
@@ -132,7 +132,7 @@ def losses(states: Array, rules: Rules, caller: CompleteAgent, player: CompleteA
     if len(rows):
         left = tricks - rows["trick"]
         value = solver.solve_batch(rows, rules)
-        # the tricks of side 0 in the end, from before each card on; after the last, its tricks
+        # side 0's final tricks with exact play from before each card; at the end, its tricks
         totals = np.zeros((n, 4 * tricks + 1), np.int64)
         own = np.where(rows["turn"] & 1, left - value, value)
         totals[hand, ply] = rows["tricks_won"][:, 0] + own
@@ -149,7 +149,7 @@ def losses(states: Array, rules: Rules, caller: CompleteAgent, player: CompleteA
 
 
 def losses_of(args: Args, game: bideuchre_env.Variant, agent: str) -> Losses:
-    """The losses of an agent: from its file, or measured now and saved."""
+    """Return the losses of an agent from its file; if there is none, measure and save them."""
 
     def compute() -> dict[str, Any]:
         with progress_bar(f"{game.name}: {agent}", "hands", "hands") as progress:
@@ -171,7 +171,7 @@ def losses_of(args: Args, game: bideuchre_env.Variant, agent: str) -> Losses:
 
 
 def figures(variant: str, agent: str, own: Losses, first: Losses) -> dict[str, Any]:
-    """The row of an agent: tricks lost by role, by trick and in all, and more than the first."""
+    """Return the row of an agent: tricks lost by role, by trick, in total, and over the first."""
     row: dict[str, Any] = {"variant": variant, "calls": CALLER, "agent": agent}
     row["hands"] = int((own.kinds != PASSED_OUT).sum())
     row["lone_hands"] = int((own.kinds == ALONE).sum())
@@ -188,7 +188,7 @@ def figures(variant: str, agent: str, own: Losses, first: Losses) -> dict[str, A
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """The tricks lost per hand in a game as Markdown, by role, with half the intervals."""
+    """Format the tricks lost per hand in a game as Markdown, by role, with half-intervals."""
     row = rows[0]
     counts = (
         f"{row['hands']:,} hands, {row['lone_hands']:,} alone, {row['passed_out']:,} passed out"

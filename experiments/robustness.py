@@ -1,11 +1,11 @@
-"""The points of agents against other styles: each against every opponent, beside the first of them.
+"""Points of agents against opponents of several styles, and differences to the first agent.
 
     python experiments/studies.py robustness
     python experiments/studies.py robustness --agents expert inference --boards 2000
 
-All play the same duplicate boards of one hand; the second table has the difference to the first
-agent, board by board. Finished pairs are saved in the folder `--out` and not played again: take
-another folder when an agent has changed.
+All pairs play the same duplicate boards of one hand; the second table has the difference to the
+first agent, paired by board. Finished pairs are cached in the folder `--out`: use another folder
+after a change of an agent.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ def main(args: Args) -> int:
 
 
 def points_of(pair: tuple[str, str], game: bideuchre_env.Variant, args: Args) -> Array:
-    """The points of the first over the second at both tables of each board, float64 (boards,).
+    """Return the first agent's points over the second's on both tables, float64 (boards,).
 
-    From the file of the pair, or played now and saved there.
+    They come from the pair's file; if there is none, play the pair and save it.
     """
 
     def play() -> list[int]:
@@ -86,7 +86,7 @@ def points_of(pair: tuple[str, str], game: bideuchre_env.Variant, args: Args) ->
 
 
 def row_of(agent: str, opponent: str, points: dict[tuple[str, str], Array], first: str) -> Row:
-    """The result of one pair, alone and beside the first agent on the same boards."""
+    """Return the result of a pair, and its difference to the first agent on the same boards."""
     own, others = points[agent, opponent], points[first, opponent]
     return {
         "agent": agent,
@@ -97,7 +97,7 @@ def row_of(agent: str, opponent: str, points: dict[tuple[str, str], Array], firs
 
 
 def table(rows: list[Row], column: str, agents: list[str], opponents: list[str]) -> str:
-    """A column of the rows as Markdown: agents downwards, opponents across."""
+    """Format a column of the rows as Markdown: agents by row, opponents by column."""
     cells = {(row["agent"], row["opponent"]): row[column] for row in rows}
     title = "points per hand" if column == "points_per_hand" else f"more than {agents[0]}"
     lines = [[title, *(f"over {name}" for name in opponents)]]

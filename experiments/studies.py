@@ -1,10 +1,10 @@
-"""Studies of agents: what they lose, what beats them, what their parts are worth.
+"""Studies of agents: lost tricks, exploitability, calls and cards, robustness, and beliefs.
 
     python experiments/studies.py regret --agents rule expert pimc --hands 2000
     python experiments/studies.py beliefs --check calibration
     python experiments/studies.py robustness --help
 
-`STUDIES` has the sub-commands; each is a module of this folder with options of its own.
+Each sub-command in `STUDIES` is a module of this folder with its own options.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ STUDIES = {
 
 
 def main(arguments: list[str]) -> int:
-    """Run the study that the first argument names with the options after it."""
+    """Run the study in the first argument with the options after it."""
     parser = argparse.ArgumentParser(**script_help(__doc__))
     listed = parser.add_subparsers(dest="study", metavar="STUDY", required=True)
     for name, purpose in STUDIES.items():

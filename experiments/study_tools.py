@@ -1,4 +1,4 @@
-"""Shared by the studies: agents that can play a game, played hands, saved results, intervals."""
+"""Functions shared by the studies: agents of a game, playing hands, cached results, intervals."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from bideuchre_env.runtime.jit import Array
 
 LEARNED = ("net", "ppo")  # agents that need weights for the game
 DAMAGED = (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, ArithmeticError)
-"""Raised while a file is read that is damaged, or has something else."""
+"""Exceptions raised while reading a damaged or unrelated file."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -40,7 +40,7 @@ Result = TypeVar("Result")
 def games_of(
     variants: Iterable[str], agents: Iterable[str]
 ) -> list[tuple[bideuchre_env.Variant, list[str]]]:
-    """The games, and the agents that can play each; raises `OptionError` for wrong names."""
+    """Return the games with the agents that can play each; `OptionError` for wrong names."""
     games = [bideuchre_env.make(variant) for variant in variants]
     if len({game.name for game in games}) < len(games):
         raise OptionError(f"--variants {' '.join(variants)}: each needs a name of its own")
@@ -52,7 +52,7 @@ def games_of(
 
 
 def with_weights(agents: Iterable[str], game: bideuchre_env.Variant) -> list[str]:
-    """The agents, each once, but those without weights for a game; a line on stderr names these."""
+    """Return the agents, each once; report those without weights on stderr and omit them."""
     result = []
     for agent in dict.fromkeys(agents):
         name, options = bideuchre_env.agents.parse(agent)
@@ -67,7 +67,7 @@ def with_weights(agents: Iterable[str], game: bideuchre_env.Variant) -> list[str
 
 
 def tracked(title: str, items: Sequence[Item]) -> Iterator[Item]:
-    """The items one after another, with a progress bar."""
+    """Yield the items with a progress bar."""
     with progress_bar(title, "done", "done") as progress:
         for n, item in enumerate(items, 1):
             yield item
@@ -75,7 +75,7 @@ def tracked(title: str, items: Sequence[Item]) -> Iterator[Item]:
 
 
 def deal_hands(rules: Rules, numbers: range, stream: int) -> Array:
-    """The states of the hands of these numbers, dealt by the seats in turn; hand 0 by `stream`."""
+    """Deal the hands of these numbers, with dealers in turn; `stream` seeds hand 0."""
     states, tables = new_states(len(numbers)), compile_tables(rules)
     seed_rows(states, *split_seed(stream + numbers.start))
     start_rows(states, tables, np.array(numbers) & 3)
@@ -92,8 +92,8 @@ def play_hands(
 ) -> None:
     """Play hands to their end in lock step; their states change in place.
 
-    The second agent decides where `second` says so of the states to act. Before each step `watch`
-    gets the numbers of the hands in play, their observations and their masks.
+    `second` maps the states in play to a mask of the rows in which the second agent decides. Before
+    each step `watch` is called with the rows in play, their observations and their masks.
     """
     tables, layout, n_actions = compile_tables(rules), layout_of(rules), actions.of(rules).n
     while len(slots := np.flatnonzero(states["phase"] < Phase.DEAL)):
@@ -117,10 +117,10 @@ def saved(
     compute: Callable[[], Any],
     decode: Callable[[Any], Result],
 ) -> Result:
-    """The decoded result that `words` name: from its JSON file in a folder, or computed and saved.
+    """Return the decoded result from the JSON file named after `words`, or compute and save it.
 
     `about` is JSON that identifies the result; `compute` returns JSON. Raises `OptionError` if the
-    file holds anything else, or `decode` fails.
+    file has another `about` or is damaged, or if `decode` fails on it.
     """
     path = folder / f"{records_io.file_stem(*words)}.json"
     if path.exists():
@@ -140,15 +140,15 @@ def saved(
 
 
 def write_json(path: Path | None, content: Any, indent: int | None = 1) -> None:
-    """Write the file of `--json`, if there is one."""
+    """Write the file of `--json`, if the option is set."""
     if path is not None:
         write_file(path, json.dumps(content, indent=indent) + "\n")
 
 
 def mean(values: Array, hands: float = 1.0, margin: float = 0.0) -> dict[str, float | None]:
-    """The mean per hand with its 95 % interval as JSON; nulls without values.
+    """Return the mean per hand with its 95 % interval as JSON; nulls without values.
 
-    Each of the `values` (n,) is of so many hands; `margin` is the `tie_margin` of the interval.
+    Each of the `values` (n,) covers `hands` hands; `margin` is the `tie_margin` of the interval.
     """
     v = np.asarray(values, np.float64)
     n, total, squares = len(v), float(v.sum()), float(v @ v)
@@ -157,9 +157,9 @@ def mean(values: Array, hands: float = 1.0, margin: float = 0.0) -> dict[str, fl
 
 
 def plus_minus(interval: dict[str, float | None] | None, sign: str = "") -> str:
-    """A mean and half its interval, to three decimals; the mean alone, or nothing, if need be.
+    """Format a mean and half its interval with three decimals; `sign` is "+" for a difference.
 
-    `sign` is "+" for a difference.
+    Without an interval only the mean is printed; without a mean the text is empty.
     """
     if interval is None or interval["mean"] is None:
         return ""

@@ -1,27 +1,27 @@
-"""Train agent `ppo` by self-play from nothing: PPO for the cards, a regression for the auction.
+"""Train agent `ppo` from scratch by self-play: PPO for the cards, a regression for the auction.
 
     python experiments/train_ppo.py --out runs/ppo/cincinnati
     python experiments/train_ppo.py --variant barrie_v0 --millions 500 --out runs/ppo/barrie
 
-One side's partners are both paid their side's points. Forced moves are left out. Every batch is
-`--hands` hands dealt afresh, played to their end by the networks as they are, and learned from
-once:
+Both partners receive their side's points. Forced moves are not learned from. Every batch is
+`--hands` new hands, played to the end by the current networks and used once:
 
-- The cards (given up, passed, played) by PPO, a clipped step along each seat's own lambda-returns.
-- The auction (calls, and naming the strain) by regression: a network of its own says of every call
-  how much better it is than the critic expects of the hand, and calls are drawn by softmax of that
-  over a temperature. In some hands one call is forced, so that rare ones, such as going alone, are
-  seen; the calls before it are not learned from.
+- The cards (given up, passed, played) by PPO: a clipped step with each seat's own lambda-returns.
+- The auction (calls, and naming the strain) by regression: a separate network predicts each call's
+  advantage over the critic's value, and calls are sampled by a softmax of it over a temperature. In
+  some hands one call is forced, so that rare ones, such as going alone, occur; the calls before a
+  forced one are not learned from.
 
-With `--workers N` so many processes play while this one learns: by weights that are always one
-update old, so that results follow from the settings as before. `--ray` puts them on a cluster.
+With `--workers N`, N processes play while this one learns. Their weights are always one update old,
+so results are still determined by the settings. `--ray` runs the workers on a cluster.
 
 With `--device cuda` (experimental) a GPU learns, and plays unless there are workers: games,
-features and draws stay there. Hands are dealt, and returns computed, on the CPU.
+features and random draws stay on it. Hands are dealt, and returns computed, on the CPU.
 
-A run resumes from the checkpoint in `--out`, if there is one, as though it had not been stopped: on
-one thread of the same processor bit for bit. Ctrl-C writes a checkpoint and ends. The folder has
-`curve.csv`, TensorBoard's files, the checkpoint, and `weights.npz`, which `ppo` plays by:
+A run resumes from the checkpoint in `--out`, if there is one. On one thread of the same processor
+the result is bit for bit that of an uninterrupted run. Ctrl-C writes a checkpoint and ends. The
+folder has `curve.csv`, TensorBoard's files, the checkpoint, and `weights.npz`, the weights of
+`ppo`:
 
     bideuchre match ppo:weights=runs/ppo/cincinnati/weights.npz expert --boards 2000
 """
@@ -56,7 +56,7 @@ from bideuchre_env.errors import OptionError
 from bideuchre_env.runtime.devices import check_device
 from bideuchre_env.runtime.interrupts import ctrl_c
 
-MEASURED_SEED, FINAL_SEED = 20_000_000, 30_000_000  # of boards: during the run, and at its end
+MEASURED_SEED, FINAL_SEED = 20_000_000, 30_000_000  # board seeds: during the run, at its end
 CHECKPOINT_SECONDS = 120
 INFINITE = float("inf")
 BOUNDS: dict[tuple[str, ...], tuple[float, float]] = {
@@ -70,9 +70,9 @@ BOUNDS: dict[tuple[str, ...], tuple[float, float]] = {
     ("boards", "final_boards"): (2, 10**7),
 }
 FREE = ("out", "measure", "boards", "final_boards", "opponents", "ray", "ray_address")
-"""Options that neither the weights nor a checkpoint depend on."""
+"""Options on which neither the weights nor a checkpoint depend."""
 LOOSE = ("variant", "threads")
-"""Others that may change when a run resumes; of the variant the rules are compared."""
+"""Other options that may change when a run resumes; a variant's rules are compared."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Args(ScriptArgs):
 
 
 def check(args: Args) -> Variant:
-    """Return the game; raise `OptionError` for bad settings, before anything is made."""
+    """Return the game; raise `OptionError` for invalid settings before any work starts."""
     for names, (least, most) in BOUNDS.items():
         for name in names:
             value = getattr(args, name)
@@ -138,7 +138,7 @@ def check(args: Args) -> Variant:
 
 
 def train(args: Args) -> int:
-    """Run to the end, from the checkpoint if there is one; 130 if interrupted."""
+    """Train to the end, from the checkpoint if there is one; return 130 if interrupted."""
     torch.set_num_threads(args.threads)
     game = check(args)
     names = [field.name for field in fields(args) if field.name not in FREE]
@@ -155,7 +155,7 @@ def train(args: Args) -> int:
         saved = time.monotonic()
         while not pressed.is_set():
             if training.is_measurement_due():
-                training.save()  # no curve without its checkpoint
+                training.save()  # the curve must not be ahead of the checkpoint
                 saved = time.monotonic()
                 if not compare(training, log, args.boards, MEASURED_SEED, pressed.is_set):
                     break
@@ -173,7 +173,7 @@ def train(args: Args) -> int:
 
 
 def compare(training: Run, log: Log, boards: int, seed: int, stopped: Callable[[], bool]) -> bool:
-    """Measure the networks and log the result; False if Ctrl-C came in between."""
+    """Measure the networks and log the result; return False if interrupted by Ctrl-C."""
     strengths: dict[str, Strength] = {}
     for opponent in training.args.opponents:
         networks = training.learner.networks
@@ -186,7 +186,7 @@ def compare(training: Run, log: Log, boards: int, seed: int, stopped: Callable[[
 
 
 def main(args: Args) -> int:
-    """Train, and keep other runs out of the folder meanwhile."""
+    """Train with an exclusive lock on the folder."""
     with only_run_in(args.out):
         return train(args)
 

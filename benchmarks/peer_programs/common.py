@@ -1,8 +1,8 @@
-"""Shared by the measuring programs. Standard library only: each runs in a peer's own environment.
+"""Protocol of the measuring programs. Standard library only: each runs in a peer's environment.
 
-A program adds its tasks and serves: it runs a slice of every task, says what it has, and then
-measures every task once for each line it is sent. So programs that run side by side take turns,
-and their figures are of the same minutes of the same core.
+A program adds its tasks, which runs a slice of each, and serves: it sends their names, and then
+measures every task once for each line that it reads. Programs therefore take turns, and their
+figures come from the same minutes of the same core.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from importlib import metadata
 
 Task = Callable[[], tuple[int, float]]
 
-# Steps of many games at once, by name: how many, and whether the draw of the actions counts.
+# Steps of many games at once, by name: rows, and whether the time of drawing actions counts.
 VEC = {
     f"vec, {rows:,} row{'s' * (rows > 1)}, {way}": (rows, drawn)
     for rows in (1, 64, 1_024, 4_096, 65_536)
@@ -30,7 +30,7 @@ uniform = random.Random(0).random
 
 
 class Program:
-    """The tasks of one program; `seconds` is what a task gets in a round."""
+    """The tasks of one program; `seconds` is the time of a task in a round."""
 
     def __init__(self) -> None:
         self.seconds = float(sys.argv[1])
@@ -38,17 +38,17 @@ class Program:
         self.like: dict[str, str] = {}
         self.skipped: dict[str, str] = {}
         self.answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-        os.dup2(2, 1)  # what a library prints is no answer
+        os.dup2(2, 1)  # keeps output of libraries out of the answers
 
     def add(self, name: str, like: str, make: Callable[[], Task]) -> None:
-        """Add a task, which `make` makes and a first slice tries; `like` is ours to compare.
+        """Add the task that `make` returns, and run a slice; `like` is our task to compare with.
 
-        One that cannot be made or run is skipped, and the reason kept.
+        A task that cannot be created or run is skipped, and the reason is stored.
         """
         try:
             task = make()
             task()
-        except (Exception, SystemExit) as error:  # a library's own way to say no
+        except (Exception, SystemExit) as error:  # some libraries exit
             reason = (str(error).strip().splitlines() or [""])[0]
             self.skipped[name] = f"{type(error).__name__}: {reason}"[:200]
             return
@@ -56,7 +56,7 @@ class Program:
         self.like[name] = like
 
     def serve(self, *packages: str) -> None:
-        """Answer until there is nothing more to read; `packages` are those measured."""
+        """Answer until the end of the input; `packages` are the measured ones."""
         versions = {name: metadata.version(name) for name in packages}
         self.answer({"like": self.like, "skipped": self.skipped, "packages": versions})
         for _ in sys.stdin:
@@ -68,7 +68,7 @@ class Program:
         self.answers.flush()
 
     def rate(self, task: Task) -> float:
-        """Decisions a second, over slices that take `seconds` or a little longer."""
+        """Return decisions per second, over slices of at least `seconds` in total."""
         done, spent = task()
         while spent < self.seconds:
             more, longer = task()
@@ -77,9 +77,9 @@ class Program:
 
 
 def timed(play: Callable[[], int], clock: Callable[[], float] = time.process_time) -> Task:
-    """The task of a function that plays some, and says how many decisions that took.
+    """Return the task that times `play`, which returns its number of decisions.
 
-    The usual clock is that of the processor: other work on the machine does not count.
+    The default clock is processor time, which excludes other work on the machine.
     """
 
     def run() -> tuple[int, float]:

@@ -1,4 +1,4 @@
-"""This package's own figures, for the same rounds as the peers'."""
+"""Measure this package in the same rounds as the peers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bideuchre_env.bench import tasks
 
 
 def main() -> None:
-    """Measure the environment in every way that a peer is measured."""
+    """Measure the environment in every way that is compared with a peer."""
     program = Program()
     game = bideuchre_env.cincinnati_v0
     for name, wrapped in (("AEC raw_env()", False), ("AEC env()", True)):

@@ -1,8 +1,9 @@
-"""The machine's limit: a game made by hand, with nothing but what trick-taking needs.
+"""Measure an upper bound of the speed: a hand-written minimal game of trick-taking.
 
-24 cards and a trump, six tricks, no auction, no score, no exchange, no options. Rows are whole
-words through bare pointers. It writes an observation of 256 bytes and a mask of 64 with every
-decision, pays, deals again, and is called from Python once a step, unchecked.
+It has 24 cards, a trump and six tricks, but no auction, score, exchange or options. Rows are whole
+words, accessed through bare pointers. Every decision writes an observation of 256 bytes and a mask
+of 64, and sets the reward; a new deal follows the last trick. Python calls it once per step,
+without checks.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def deal(s: Row) -> None:
 
 @inline_kernel
 def play(s: Row, t: Row, card: int) -> bool:
-    """Play a card to the trick; True when it was the last of the hand."""
+    """Play a card to the trick; return True after the last card of the hand."""
     seat, bit = s.turn, 1 << card
     s.hands[seat] ^= bit
     s.played[seat] |= bit
@@ -99,7 +100,7 @@ def plane(out: Array, at: int, bits: int) -> None:
 
 @inline_kernel
 def observe(s: Row, out: Array, mask: Array) -> None:
-    """Write what the seat to act sees, seats relative to it, and may do."""
+    """Write the observation of the seat to act, with relative seats, and its mask."""
     me, unseen = s.turn, (1 << 24) - 1
     plane(out, 0, s.hands[me])
     for rel in range(4):
@@ -120,7 +121,7 @@ def observe(s: Row, out: Array, mask: Array) -> None:
 
 @entry_kernel
 def start(states: Array, observations: Array, masks: Array) -> None:
-    """Seed, deal and look, in every row."""
+    """Seed and deal every row, and write its observation and mask."""
     for i in range(len(states)):
         s = states[i]
         seed_stream(s, np.uint64(i), np.uint64(0))
@@ -138,7 +139,7 @@ def step(
     rewards: Array,
     ended: Array,
 ) -> None:
-    """One decision in every row."""
+    """Play one decision in every row."""
     t = tables[0]
     for i in range(len(states)):
         s = states[i]
@@ -151,7 +152,7 @@ def step(
 
 @entry_kernel
 def draw(states: Array, count: Word, actions: Array) -> None:
-    """A uniform legal action for every row."""
+    """Draw a uniform legal action for every row."""
     for i in range(len(states)):
         legal = states[i].legal
         word = mix(np.uint64(i) * GOLDEN + count) >> np.uint64(32)
@@ -160,7 +161,7 @@ def draw(states: Array, count: Word, actions: Array) -> None:
 
 @entry_kernel
 def play_on(states: Array, tables: Array, decisions: int) -> None:
-    """As many decisions in row 0 at random, nothing written, and Python out of it."""
+    """Play a number of random decisions in row 0 inside the kernel, without observations."""
     s, t, word = states[0], tables[0], GOLDEN
     for _ in range(decisions):
         word += GOLDEN
@@ -171,7 +172,7 @@ def play_on(states: Array, tables: Array, decisions: int) -> None:
 
 
 def stepping(rows: int, *, drawn: bool) -> Task:
-    """Steps from Python, with the draw of the actions in the time or without."""
+    """Return a task: steps from Python; drawing the actions is timed if `drawn`."""
     states, tables = np.zeros(rows, STATE), compile_tables(CINCINNATI)
     actions = np.zeros(rows, np.int64)
     views = np.zeros((rows, OBSERVATION), np.int8), np.zeros((rows, MASK), np.int8)
@@ -191,7 +192,7 @@ def stepping(rows: int, *, drawn: bool) -> Task:
 
 
 def alone() -> Task:
-    """The game in its kernel, nothing written."""
+    """Return a task: the game inside a kernel, without observations."""
     states, tables = np.zeros(1, STATE), compile_tables(CINCINNATI)
     start(states, np.zeros((1, OBSERVATION), np.int8), np.zeros((1, MASK), np.int8))
 
@@ -203,7 +204,7 @@ def alone() -> Task:
 
 
 def main() -> None:
-    """Measure it as `vec` and the rollouts are measured."""
+    """Measure the same tasks as for `vec` and the rollouts."""
     program = Program()
     for like, (rows, drawn) in VEC.items():
         name = like.partition(", ")[2]

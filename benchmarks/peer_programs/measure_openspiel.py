@@ -1,4 +1,4 @@
-"""OpenSpiel's card games: stepped from Python, and played by its own C++ loops."""
+"""Measure OpenSpiel's card games: steps from Python, and C++ loops."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from open_spiel.python.observation import make_observation
 
 GAMES = {
     "euchre": "euchre",
-    "bridge": "bridge(use_double_dummy_result=false)",  # else the play is a table look-up
+    "bridge": "bridge(use_double_dummy_result=false)",  # otherwise the play is a table look-up
     "spades": "spades",
     "hearts": "hearts",
 }
@@ -33,7 +33,7 @@ PYTHON, ROLLED, OBSERVED = "AEC raw_env()", "rollouts", "rollouts, observing"
 
 
 def main() -> None:
-    """Measure the four games nearest to Bid Euchre."""
+    """Measure the four games that are most similar to Bid Euchre."""
     program = Program()
     for name, full in GAMES.items():
         game = pyspiel.load_game(full)
@@ -62,11 +62,11 @@ def main() -> None:
 
 
 def nothing(state: Any) -> None:
-    """Look at nothing."""
+    """Do nothing: play without observations."""
 
 
 def play(state: Any, look: Callable[[Any], Any] = nothing) -> int:
-    """Play at random to the end; how many decisions. Chance moves take time and do not count."""
+    """Play at random to the end; return the number of decisions, without chance moves."""
     decisions = 0
     while not state.is_terminal():
         legal = state.legal_actions()
@@ -78,7 +78,7 @@ def play(state: Any, look: Callable[[Any], Any] = nothing) -> int:
 
 
 def dealt(game: Any) -> Any:
-    """A game whose cards are dealt."""
+    """Return a state after the deal."""
     state = game.new_initial_state()
     while state.is_chance_node():
         legal = state.legal_actions()
@@ -87,20 +87,20 @@ def dealt(game: Any) -> Any:
 
 
 def stepping(game: Any, look: Callable[[Any], Any]) -> Task:
-    """One game from Python, looked at before every decision."""
+    """Return a task: one game from Python, with `look` called before every decision."""
     return timed(lambda: play(game.new_initial_state(), look))
 
 
 def mean_length(game: Any) -> float:
-    """Decisions of a random game, the mean of many: the C++ loops do not count them."""
+    """Return the mean decisions of random games, because the C++ rollouts do not count them."""
     return sum(play(game.new_initial_state()) for _ in range(LENGTH_GAMES)) / LENGTH_GAMES
 
 
 def rollouts(game: Any) -> Task:
-    """The rollouts of its tree search, which never leave C++.
+    """Return a task: the rollouts of its tree search, which never leave C++.
 
-    Two simulations roll out from the given state and from one decision later; the tree itself
-    comes to nothing against so many rollouts.
+    Two simulations roll out from the given state and from one decision later; the time of the tree
+    is negligible compared with that of the rollouts.
     """
     length = mean_length(game)
     evaluator = pyspiel.RandomRolloutEvaluator(n_rollouts=ROLLOUTS, seed=1)
@@ -121,7 +121,7 @@ def rollouts(game: Any) -> Task:
 
 @lru_cache
 def loop() -> Any:
-    """`play_games` of `openspiel_loop.cc`, compiled with the headers that the package brings."""
+    """Compile `openspiel_loop.cc` with the package's headers; return its `play_games`."""
     source = Path(open_spiel.__file__).parent
     headers = (source.parent, source, source / "abseil-cpp", source / "json" / "include")
     with tempfile.TemporaryDirectory() as folder:
@@ -132,7 +132,7 @@ def loop() -> Any:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"{LOOP.name} cannot be compiled: {done.stderr.strip()}")
-        ctypes.CDLL(pyspiel.__file__, mode=ctypes.RTLD_GLOBAL)  # the game that it calls is there
+        ctypes.CDLL(pyspiel.__file__, mode=ctypes.RTLD_GLOBAL)  # has the symbols of the loop
         play_games = ctypes.CDLL(str(library)).play_games
     play_games.restype = ctypes.c_long
     play_games.argtypes = [ctypes.c_char_p, ctypes.c_long, ctypes.c_int, ctypes.c_uint]
@@ -140,13 +140,13 @@ def loop() -> Any:
 
 
 def looping(name: str, look: int) -> Task:
-    """Whole games in C++, looked at before every decision."""
+    """Return a task: whole games in C++, with the view `look` written before every decision."""
     play_games, seeds = loop(), count(1)
     return timed(lambda: int(play_games(name.encode(), 100, look, next(seeds))))
 
 
 def environment(name: str) -> Task:
-    """One episode of the Python environment that its learning algorithms use."""
+    """Return a task: an episode of the Python environment that its learning algorithms use."""
     env = rl_environment.Environment(name)
 
     def run() -> int:

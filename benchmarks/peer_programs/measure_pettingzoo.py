@@ -1,4 +1,4 @@
-"""PettingZoo's classic games in the AEC loop, bare and in the standard wrappers."""
+"""Measure PettingZoo's classic games in the AEC loop, with and without standard wrappers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RAW, WRAPPED = "AEC raw_env()", "AEC env()"
 
 
 def main() -> None:
-    """Measure each game both ways, and OpenSpiel's euchre through Shimmy's AEC face."""
+    """Measure each game both ways, and OpenSpiel's euchre as Shimmy's AEC environment."""
     program = Program()
     for game in GAMES:
         name = game.rpartition("_v")[0]
@@ -26,19 +26,19 @@ def main() -> None:
 
 
 def made(game: str, way: str) -> Any:
-    """The environment of a classic game, made by its module."""
+    """Return the environment of a classic game from its module."""
     return getattr(import_module(f"pettingzoo.classic.{game}"), way)()
 
 
 def shimmy(name: str) -> Any:
-    """An OpenSpiel game as an AEC environment."""
+    """Return an OpenSpiel game as an AEC environment."""
     from shimmy.openspiel_compatibility import OpenSpielCompatibilityV0
 
     return OpenSpielCompatibilityV0(game_name=name)
 
 
 def episodes(env: Any) -> Task:
-    """One game; `last()` is asked every time, and dead agents' steps do not count."""
+    """Return a task: one game with `last()` at every step; dead agents' steps do not count."""
     env.reset(seed=1)
 
     def run() -> int:

@@ -1,4 +1,4 @@
-"""pgx on JAX: a batch of games a step, on one core; or `cuda ROWS ...`, on a GPU by the clock."""
+"""Measure pgx on JAX: batches of games on one core; with `cuda ROWS ...` on a GPU, wall time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-# before JAX is loaded: on the CPU one thread, as one core is all there is; others need a GPU, too
+# before JAX is imported: one CPU thread for the one core; no preallocation, the GPU is shared
 os.environ["JAX_PLATFORMS"] = "cuda" if sys.argv[2:3] == ["cuda"] else "cpu"
 os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
@@ -30,7 +30,7 @@ DRAWN, ALONE = "vec, 4,096 rows, actions drawn", "vec, 4,096 rows, step alone"
 
 
 def main() -> None:
-    """Measure the card games and the simplest one."""
+    """Measure the card games, and tic-tac-toe or connect four."""
     program = Program()
     if ON_GPU:
         for rows in map(int, sys.argv[3:]):
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def make(name: str) -> Any:
-    """A game; bridge gets a small table of random deals, as its own has to be downloaded."""
+    """Return a game; bridge gets a small table of random deals, because its own is a download."""
     if name != "bridge_bidding":
         return pgx.make(name)
     numbers = np.random.default_rng(0)
@@ -60,7 +60,7 @@ def make(name: str) -> Any:
 
 
 def drawn(name: str, rows: int = ROWS, clock: Callable[[], float] = time.process_time) -> Task:
-    """One call draws uniform legal actions and steps every game; finished ones start anew."""
+    """Return a task: one call steps all games by uniform legal actions; finished games restart."""
     advance, state = restarting(make(name), rows)
     key = jax.random.PRNGKey(1)
 
@@ -74,7 +74,7 @@ def drawn(name: str, rows: int = ROWS, clock: Callable[[], float] = time.process
 
 
 def step_alone(name: str) -> Task:
-    """One call carries out given actions in games of all stages; none is dealt anew."""
+    """Return a task: one call applies given actions in games of all stages, without restarts."""
     env = make(name)
     advance, state = restarting(env, ROWS)
     key = jax.random.PRNGKey(1)
@@ -91,7 +91,7 @@ def step_alone(name: str) -> Task:
 
 
 def restarting(env: Any, rows: int) -> tuple[Any, Any]:
-    """A compiled random step that restarts finished games, and the rows to begin with."""
+    """Return a compiled random step that restarts finished games, and the initial rows."""
     step = jax.vmap(auto_reset(env.step, env.init))
 
     @jax.jit

@@ -1,4 +1,4 @@
-"""RLCard's card games, stepped one game at a time from Python."""
+"""Measure RLCard's card games, one game at a time from Python."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def main() -> None:
 
 
 def episodes(name: str) -> Task:
-    """One game of random legal actions, its reset included."""
+    """Return a task: one game of random legal actions, including its reset."""
     env = rlcard.make(name, config={"seed": 1})
 
     def run() -> int:

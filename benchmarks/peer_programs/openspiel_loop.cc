@@ -1,5 +1,5 @@
-// OpenSpiel's own game at random in C++, looked at before every decision as a learner would.
-// Built against the headers that its package brings, and run by the library that it is.
+// Random play of OpenSpiel's games in C++, with the view of a learner before every decision.
+// Built with the headers of its package, and linked to its library at run time.
 #include <memory>
 #include <random>
 #include <string>
@@ -7,10 +7,10 @@
 
 #include "open_spiel/spiel.h"
 
-// How much is written before a decision: nothing, the mask of what is legal, the tensor too.
+// Output before a decision: nothing, the legal mask, or the mask and the tensor.
 enum Look { kNothing, kMask, kTensor };
 
-// Plays whole games, chance moves included; how many decisions they had. Negative if none can be.
+// Plays whole games with chance moves; returns the number of decisions without them.
 extern "C" long play_games(const char* name, long games, int look, unsigned seed) {
   std::shared_ptr<const open_spiel::Game> game = open_spiel::LoadGame(std::string(name));
   const bool recalls = game->GetType().provides_information_state_tensor;

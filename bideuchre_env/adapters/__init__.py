@@ -1,7 +1,7 @@
-"""The games as other libraries' trainers take them: a module for each, behind an extra of its own.
+"""Environments for other libraries' trainers: one module per library, each with its own extra.
 
-It imports `envs` and the rooms before it. A module is loaded when it is asked for, as
-`bideuchre_env.adapters.openspiel`; without its library it says which extra to install.
+It imports `envs` and the rooms before it. A module is loaded on first access, for example
+`bideuchre_env.adapters.openspiel`; if its library is missing, the error names the extra to install.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""The games for AgileRL: `make_vec` has a learner at each of many tables, `Parallel` all four seats
-of one table, and `ParallelVec` those of many.
+"""Environments for AgileRL: `make_vec` has one learner at each of many tables, `Parallel` all four
+seats of one table, and `ParallelVec` all four seats of many tables.
 
-AgileRL wants observations of numbers alone, and masks in the infos. Its PPO, DQN, Rainbow DQN and
-IPPO choose by the masks there. What AgileRL 2.58 then learns is another matter:
+AgileRL needs numeric observations, and masks in the infos. Its PPO, DQN, Rainbow DQN and IPPO
+choose actions by these masks. Learning in AgileRL 2.58 has three known limitations:
 
-- the GAE of its PPO reads the end of an episode a step late, so that what is paid last reaches no
-  earlier decision; `rollout_buffer_config={"use_gae": False}`, the returns themselves, is right;
-- the targets of its DQN and Rainbow DQN take the best of all actions that follow, legal or not;
-- its IPPO forgets the masks when it learns.
+- the GAE of its PPO reads the end of an episode a step late, so that the last reward reaches no
+  earlier decision; `rollout_buffer_config={"use_gae": False}` uses the returns, which are correct;
+- the targets of its DQN and Rainbow DQN maximize over all next actions, legal or not;
+- its IPPO ignores the masks when it learns.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from bideuchre_env.envs.checks import parse_count
 from bideuchre_env.envs.options import EnvGameKeywords, SoloVecGameKeywords
 
 with needs("agilerl"):
-    import agilerl.algorithms  # noqa: F401  # which need peft, though AgileRL does not say so
+    import agilerl.algorithms  # noqa: F401  # needs peft, an undeclared dependency
     from agilerl.vector.pz_async_vec_env import AsyncPettingZooVecEnv
 
 if TYPE_CHECKING:
@@ -34,11 +34,19 @@ if TYPE_CHECKING:
 def make_vec(
     game: Game, num_envs: int = 1, **options: Unpack[SoloVecGameKeywords]
 ) -> SoloVectorEnv:
-    """`num_envs` tables with a learner at each, for `collect_rollouts` and `train_on_policy`.
+    """Return a vector environment for `collect_rollouts` and `train_on_policy`.
 
-    `game` is a variant, or what `bideuchre_env.make` takes; the options are those of `solo_vec`,
-    but for the observation and the autoreset mode, which are AgileRL's: float32 (n, D) in [-1, 1]
-    with `info["action_mask"]` int8 (n, A), and episodes that begin anew in the step that ends them.
+    Observations are float32 (n, D) in [-1, 1], and `info["action_mask"]` is int8 (n, A). A finished
+    episode restarts in the same step.
+
+    Args:
+        game: a variant, or an argument of `bideuchre_env.make`.
+        num_envs: the number of tables, with one learner at each.
+        options: those of `solo_vec`. The observation, the autoreset mode, `copy` and `device` are
+            fixed.
+
+    Raises:
+        OptionError: for another value of a fixed option.
     """
     fixed = {"observation": "flat", "autoreset_mode": "SameStep", "copy": True, "device": "cpu"}
     return variant_of(game).solo_vec(num_envs, **with_fixed(options, "AgileRL", **fixed))
@@ -47,11 +55,14 @@ def make_vec(
 class Parallel(BaseParallelWrapper[str, Any, Any]):
     """The Parallel environment of one table, for `IPPO`; seats act in turn.
 
-    For many tables take `ParallelVec`: in a bare `AsyncPettingZooVecEnv` IPPO fails on the masks.
+    For many tables use `ParallelVec`: in a plain `AsyncPettingZooVecEnv` IPPO fails on the masks.
 
-    The options are those of `parallel_env`, but for the observation. Observations are float32 (D,);
-    every agent's info has an "action_mask", a list of A numbers, all 0 where it is not to act. What
-    it does then is not looked at.
+    Observations are float32 (D,) in [-1, 1]. Every agent's info has an "action_mask", a list of A
+    numbers, all 0 for a seat that is not to act; the action of such a seat is ignored.
+
+    Args:
+        game: a variant, or an argument of `bideuchre_env.make`.
+        options: those of `parallel_env`, except the observation, which is fixed.
     """
 
     def __init__(self, game: Game, **options: Unpack[EnvGameKeywords]) -> None:
@@ -62,19 +73,19 @@ class Parallel(BaseParallelWrapper[str, Any, Any]):
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-        """Deal: observations and infos by agent."""
+        """Start an episode; return observations and infos by agent."""
         observations, infos = super().reset(seed, options)
         return observations, _listed(infos)
 
     def step(self, actions: dict[str, Any]) -> tuple[Any, Any, Any, Any, dict[str, dict[str, Any]]]:
-        """Carry out the action of the seat to act: what PettingZoo's Parallel environments give."""
+        """Apply the action of the seat to act; return PettingZoo's five dicts by agent."""
         *result, infos = super().step(actions)
         observations, rewards, terminations, truncations = result
         return observations, rewards, terminations, truncations, _listed(infos)
 
 
 def _listed(infos: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The infos with masks as lists: of arrays IPPO asks whether they are None, and fails."""
+    """Return the infos with masks as lists: IPPO compares masks with None and fails on arrays."""
     return {
         agent: {**info, "action_mask": info["action_mask"].tolist()}
         for agent, info in infos.items()
@@ -82,11 +93,16 @@ def _listed(infos: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 class ParallelVec(AsyncPettingZooVecEnv):
-    """`num_envs` tables as `Parallel`, each in a process of its own, for `IPPO`.
+    """`num_envs` tables as `Parallel`, each in its own process, for `IPPO`.
 
-    Every agent's info has an "action_mask", a list of num_envs * A numbers, table by table: IPPO
-    fails on arrays ("The truth value of an array with more than one element is ambiguous"), and
-    gives a list the shape that it needs.
+    Every agent's info has an "action_mask", a list of num_envs * A numbers, table by table. IPPO
+    fails on arrays ("The truth value of an array with more than one element is ambiguous"), but
+    reshapes a list itself.
+
+    Args:
+        game: a variant, or an argument of `bideuchre_env.make`.
+        num_envs: the number of tables and processes.
+        options: those of `parallel_env`, except the observation, which is fixed.
     """
 
     def __init__(self, game: Game, num_envs: int = 1, **options: Unpack[EnvGameKeywords]) -> None:
@@ -94,19 +110,19 @@ class ParallelVec(AsyncPettingZooVecEnv):
         super().__init__([lambda: Parallel(variant, **options)] * parse_count(num_envs))
 
     def reset_wait(self, timeout: float | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What `AsyncPettingZooVecEnv` gives, with masks that IPPO reads."""
+        """Return `AsyncPettingZooVecEnv`'s results, with masks in the form that IPPO reads."""
         observations, infos = super().reset_wait(timeout)
         return observations, _joined(infos)
 
     def step_wait(self, timeout: float | None = None) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """What `AsyncPettingZooVecEnv` gives, with masks that IPPO reads."""
+        """Return `AsyncPettingZooVecEnv`'s results, with masks in the form that IPPO reads."""
         *result, infos = super().step_wait(timeout)
         observations, rewards, terminations, truncations = result
         return observations, rewards, terminations, truncations, _joined(infos)
 
 
 def _joined(infos: dict[str, Any]) -> dict[str, Any]:
-    """The infos by agent, whose masks, a list for each table, are one list."""
+    """Return the infos by agent, with the masks of all tables concatenated into one list."""
     return {
         agent: {**info, "action_mask": [*chain(*info["action_mask"])]}
         for agent, info in infos.items()

@@ -1,4 +1,4 @@
-"""Shared by the adapters: the check for their libraries, and their arguments."""
+"""Functions shared by the adapters: import checks, and parsing of games and options."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.rules import Rules
 
 Game: TypeAlias = str | PathLike[str] | Rules | Variant
-"""A variant, or what `bideuchre_env.make` makes one of."""
+"""A variant, or an argument from which `bideuchre_env.make` creates one."""
 
 
 PYTHON = {"openspiel": (3, 11), "tianshou": (3, 11)}
-"""Extras that install nothing on an older Python."""
+"""The minimum Python version of extras that install nothing on an older one."""
 
 
 def variant_of(game: Game) -> Variant:
-    """The variant itself, or the one of this name, file or `Rules`."""
+    """Return the variant; create it first from a name, a file or `Rules`."""
     return game if isinstance(game, Variant) else make(game)
 
 
 def with_fixed(options: Mapping[str, Any], trainer: str, **fixed: Any) -> dict[str, Any]:
-    """The options with those that are `fixed`; `OptionError` for another value of one of these."""
+    """Return the options and the `fixed` ones; `OptionError` if an option contradicts `fixed`."""
     for name, value in fixed.items():
         chosen = options.get(name, value)
-        if getattr(chosen, "value", chosen) != value:  # an enum's member, too
+        if getattr(chosen, "value", chosen) != value:  # also for a member of an enum
             raise OptionError(
                 f"{name}={shown(chosen)}: for {trainer} it is {value!r}, as its trainers need it"
             )
@@ -38,7 +38,7 @@ def with_fixed(options: Mapping[str, Any], trainer: str, **fixed: Any) -> dict[s
 
 
 def how_to_install(extra: str) -> str:
-    """The command that installs an extra, and the Python it takes where this one is too old."""
+    """Return the command that installs an extra, and its Python version if this one is too old."""
     major, minor = PYTHON.get(extra, (0, 0))
     late = f", with Python {major}.{minor} or later" if sys.version_info < (major, minor) else ""
     return f'pip install "bideuchre_env[{extra}]"{late}'
@@ -46,7 +46,7 @@ def how_to_install(extra: str) -> str:
 
 @contextmanager
 def needs(extra: str) -> Iterator[None]:
-    """Around an adapter's imports: a missing library is one line that names the extra."""
+    """Wrap an adapter's imports: the error for a missing library names the extra in one line."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -1,7 +1,7 @@
-"""A game whose cards somebody else deals, one by one, and each seat's history of it in words.
+"""A game dealt card by card through explicit chance choices, with each seat's history as text.
 
-Libraries in which chance is a player deal so. The rules are the core's: what is kept here beside
-the state row is the cards of the deal in progress, what has been paid, and words.
+It serves libraries in which chance is a player. The core applies the rules: this module adds to the
+state row only the cards of the deal in progress, the rewards so far, and the histories.
 """
 
 from __future__ import annotations
@@ -36,37 +36,37 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
 CHANCE, OVER = -1, -2
-"""Whose turn it is when it is no seat's."""
+"""Values of `turn` when no seat is to act."""
 PUBLIC = N_SEATS  # a spectator's history stands behind the seats'
 
 
 class DealtGame:
-    """One game of `rules`, up to its next decision: a seat's, or chance's.
+    """A game of `rules`, advanced to the next decision of a seat or of chance.
 
-    An `episode` is a "hand" or a "game" and the `reward` "points" or "win", as everywhere else.
-    Chance picks the dealer, a seat, unless `dealer` is one already; then it deals, a card kind at a
-    time: the first card to seat 0, the next to seat 1, and so on around.
+    An `episode` is a "hand" or a "game" and the `reward` "points" or "win", as in the environments.
+    Chance first picks the dealer, unless `dealer` is a seat (-1 is none). Then it picks the kind of
+    each card: the first card goes to seat 0, the next to seat 1, and so on around the table.
     """
 
     def __init__(self, rules: Rules, episode: str, reward: str, dealer: int) -> None:
         self.rules, self.episode, self.reward = rules, episode, reward
-        self._choices = 0  # so far, chance's too
-        self.hand_began = 0  # how many of them came before the hand in progress was dealt
+        self._choices = 0  # so far, including those of chance
+        self.hand_began = 0  # number of choices before the first card of this hand
         self._states = new_states(1)
         self._dealt: list[int] = []
         self._histories = [""] * (N_SEATS + 1)
-        self._histories_before = [""] * (N_SEATS + 1)  # of the hands that are over
-        self.paid = 0.0  # to side 0, so far
-        self.paid_last = 0.0  # by the last choice of a seat
+        self._histories_before = [""] * (N_SEATS + 1)  # of the finished hands
+        self.paid = 0.0  # reward of side 0 so far
+        self.paid_last = 0.0  # reward of side 0 for the last choice of a seat
         self.turn = CHANCE
         self._derive()
-        seed_rows(self._states, *split_seed(0))  # nothing is drawn from the stream
+        seed_rows(self._states, *split_seed(0))  # the random stream is never used
         self.awaits_dealer = dealer < 0
         if dealer >= 0:
             start_row(self._states, dealer, 0, 0)
 
     def _derive(self) -> None:
-        """Look up what follows from the rules, and scratch arrays."""
+        """Set the attributes that are derived from the rules, and allocate scratch arrays."""
         layout = layout_of(self.rules)
         self._tables, self._offsets = compile_tables(self.rules), layout.offsets
         self._play, _, _, self._observe, self._reward, self._ending = direct_kernels()
@@ -75,7 +75,7 @@ class DealtGame:
         self._mask = np.zeros(len(self._names), np.int8)
 
     def chances(self) -> list[tuple[int, float]]:
-        """What chance may choose now, in order, and how likely each is."""
+        """Return the possible choices of chance, in order, and their probabilities."""
         if self.awaits_dealer:
             return [(seat, 1 / N_SEATS) for seat in range(N_SEATS)]
         left, dealt = self.rules.cards - len(self._dealt), Counter(self._dealt)
@@ -83,14 +83,14 @@ class DealtGame:
         return [(kind, n / left) for kind, n in enumerate(copies) if n]
 
     def legal(self) -> list[int]:
-        """The legal actions of the seat to act, in order."""
+        """Return the legal actions of the seat to act, in order."""
         legal: list[int] = np.flatnonzero(self._mask).tolist()
         return legal
 
     def choose(self, choice: int) -> None:
-        """Carry out a choice of whoever is to choose.
+        """Apply a choice of chance or of the seat to act, depending on `turn`.
 
-        Raises `IllegalActionError`, and changes nothing, for one that a seat may not make.
+        An illegal action of a seat raises `IllegalActionError` and changes nothing.
         """
         if self.turn == CHANCE:
             self._choose_by_chance(choice)
@@ -131,7 +131,7 @@ class DealtGame:
             self._end_hand()
 
     def _add(self, seat: int, phase: int, name: str) -> None:
-        """Add a choice to every history; which card of an exchange, to the seat's own alone."""
+        """Add a choice to every history; only the seat's own names the card of an exchange."""
         if phase not in (GIVING, PASSING):
             self._histories = [f"{history} | {seat} {name}" for history in self._histories]
             return
@@ -140,12 +140,12 @@ class DealtGame:
             shown = name if place == seat else "a card"
             self._histories[place] = f"{history} | {seat} {what} {shown}"
         row = self._states[0]
-        if phase == PASSING and row["phase"] != PASSING:  # now the declarer takes them up
+        if phase == PASSING and row["phase"] != PASSING:  # the declarer now picks them up
             passed = [kind for kind in row["passed"].tolist() if kind >= 0]
             self._histories[int(row["declarer"])] += f" | gets {_cards(hand_bits(passed))}"
 
     def _end_hand(self) -> None:
-        """Pay out, and end the episode or have the next hand dealt."""
+        """Add the hand's reward, then end the episode or wait for the next deal."""
         self.paid_last = float(self._reward(self._states, self.reward == "points"))
         self.paid += self.paid_last
         if self._ending(self._states, self.episode == "hand") != GOES_ON:
@@ -157,16 +157,16 @@ class DealtGame:
         self._histories = [""] * (N_SEATS + 1)
 
     def history_of(self, place: int, all_hands: bool) -> str:
-        """The history of this hand, or of the game, as a seat or `PUBLIC` knows it.
+        """Return the history of this hand, or of the game, as a seat or `PUBLIC` knows it.
 
-        Its cards as dealt, its own choices and everybody's public ones, in order: two games with
-        the same history are one to the seat, and it forgets nothing.
+        It has the seat's dealt cards, its own choices and all public choices, in order. Two games
+        with the same history are indistinguishable to the seat (perfect recall).
         """
         before = self._histories_before[place] if all_hands else ""
         return before + self._histories[place]
 
     def observation(self, seat: int) -> Array:
-        """What a seat observes, int8 (D,); zeros while the cards are dealt. Read it at once."""
+        """Return a seat's observation, int8 (D,), in a reused array; zeros while dealing."""
         if self.turn == CHANCE:
             self._seen[:] = 0
         else:
@@ -174,14 +174,14 @@ class DealtGame:
         return self._seen
 
     def mask(self) -> Array:
-        """The mask of the seat to act, int8 (A,). Read it at once."""
+        """Return the mask of the seat to act, int8 (A,), in a reused array."""
         return self._mask
 
     def resampled(self, seat: int, random: Callable[[], float]) -> list[int]:
-        """The choices of the hand in progress, with all that a seat cannot know drawn anew.
+        """Return the choices of the hand in progress with the cards hidden from a seat redrawn.
 
-        As `BidEuchreEnv.resample_hidden` draws it, every consistent deal alike; `random` gives
-        numbers from 0 to 1. Some seat is to act.
+        All deals consistent with the seat's knowledge are equally likely, as in
+        `BidEuchreEnv.resample_hidden`. `random` returns numbers in [0, 1). A seat must be to act.
         """
         twin = rows_of([self._states.tobytes()])
         low, high = (np.uint64(int(random() * 2**53) << 11 | int(random() * 2**11)) for _ in "lh")
@@ -223,5 +223,5 @@ class DealtGame:
 
 
 def _cards(hand: int) -> str:
-    """The cards of a hand integer, fanned."""
+    """Return the names of a hand integer's cards, separated by spaces."""
     return " ".join(hand_names(hand))

@@ -1,15 +1,15 @@
-"""The games as Python games of OpenSpiel: every variant registered, others by `register`.
+"""The games as Python games of OpenSpiel: all variants, and custom games through `register`.
 
     pyspiel.load_game("bideuchre_cincinnati_v0(dealer=0)")
 
-Four players in turn, partners opposite (0 and 2, 1 and 3), chance nodes that draw the dealer and
-deal card by card, a utility that sums to zero. Actions and their names are those of every other
-face of the game. The parameters are `episode` ("hand", the default, or "game"), `reward` ("points",
-the default for hands, or "win", that for games) and `dealer` (a seat; -1 draws the first dealer).
+Four players act in turn, with partners opposite (0 and 2, 1 and 3). Chance nodes draw the dealer
+and deal card by card; the utility is zero-sum. Actions and their names are those of the other
+environments. The parameters are `episode` ("hand", the default, or "game"), `reward` ("points", the
+default for hands, or "win", the default for games) and `dealer` (a seat; -1 draws the first one).
 
-An information state is a seat's history of the game, in words; as a tensor, where an episode is a
-hand, it is the observation, scaled to [-1, 1], which remembers the whole hand but for the order in
-which the seat itself put cards aside. Whole games have the tensor of the hand in progress alone.
+An information state string is a seat's history of the game as text. The information state tensor,
+if an episode is a hand, is the observation scaled to [-1, 1]: it has the whole hand except the
+order in which the seat put cards aside. Whole games have only the tensor of the hand in progress.
 """
 
 from __future__ import annotations
@@ -45,10 +45,17 @@ _registered: dict[str, Rules] = {}
 
 
 def register(game: Game) -> str:
-    """Register a game with OpenSpiel; the name by which `pyspiel.load_game` makes it.
+    """Register a game with OpenSpiel; return its name for `pyspiel.load_game`.
 
-    `game` is what `bideuchre_env.make` takes, or a variant it has made. The name is "bideuchre_"
-    and the variant's own; `OptionError` where other rules have that name already.
+    Args:
+        game: a variant, or an argument of `bideuchre_env.make`.
+
+    Returns:
+        "bideuchre_" and the variant's name.
+
+    Raises:
+        OptionError: if the name is registered with other rules, or has characters other than
+            letters, digits and _.
     """
     variant = variant_of(game)
     name = PREFIX + variant.name
@@ -60,8 +67,8 @@ def register(game: Game) -> str:
             "their own"
         )
 
-    # A class and no function: the library drops it after the interpreter has ended, and a class,
-    # which holds itself, outlives that.
+    # A class, not a function: the library releases it after the interpreter has ended. A class
+    # refers to itself and outlives that.
     made = type("BidEuchreGame", (BidEuchreGame,), {"name": name, "rules": variant.rules})
     pyspiel.register_game(_game_type(name, EpisodeOptions(episode="hand")), made)
     return name
@@ -89,7 +96,7 @@ def _game_type(name: str, options: EpisodeOptions) -> Any:
 
 
 class BidEuchreGame(pyspiel.Game):
-    """A game of these `rules`, by the `name` it is registered as; `pyspiel.load_game` makes it."""
+    """A game of `rules`, registered under `name`; `pyspiel.load_game` creates it."""
 
     name: str
     rules: Rules
@@ -118,38 +125,38 @@ class BidEuchreGame(pyspiel.Game):
         super().__init__(_game_type(self.name, options), info, parameters or {})
 
     def max_chance_nodes_in_history(self) -> int:
-        """The most chance nodes on the way through a game."""
+        """Return the maximum number of chance nodes in a game."""
         return self._chances
 
     def new_initial_state(self) -> BidEuchreState:
-        """A game before its first deal."""
+        """Return the state before the first deal."""
         return BidEuchreState(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the game by its name: pickle cannot import a class that `register` has made."""
+        """Pickle the game by name: pickle cannot import a class that `register` has created."""
         return _load, (self.name, self.rules, str(self))
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer:
-        """An observer, of this hand or with perfect recall; see `Observer`."""
+        """Return an `Observer`, of this hand only or with perfect recall."""
         if params:
             raise OptionError(f"observer parameters {shown(params)}: there are none")
         return Observer(self, iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False))
 
 
 def _load(name: str, rules: Rules, game: str) -> Any:
-    """Load a pickled game, first registering its rules in a process that does not know them."""
+    """Load a pickled game; register its rules first in a process that lacks them."""
     if _registered.get(name) != rules:
         register(make(rules, name=name.removeprefix(PREFIX)))
     return pyspiel.load_game(game)
 
 
 def _most_points(rules: Rules) -> int:
-    """A bound on the points of a hand, minus the other side's."""
+    """Return a bound on the point difference of a hand."""
     return int(np.abs(compile_tables(rules)["payoff"]).max()) + rules.tricks
 
 
 class BidEuchreState(pyspiel.State):
-    """A state of a game: OpenSpiel's history, and the game itself in `dealt_game`."""
+    """A state of a game: OpenSpiel's history, with the game in `dealt_game`."""
 
     def __init__(self, game: BidEuchreGame) -> None:
         super().__init__(game)
@@ -157,18 +164,18 @@ class BidEuchreState(pyspiel.State):
         self.dealt_game = DealtGame(game.rules, options.episode, options.reward, game.dealer)
 
     def current_player(self) -> int:
-        """The seat to act, or OpenSpiel's number for chance or for a game that is over."""
+        """Return the seat to act, or OpenSpiel's id for chance or for a finished game."""
         turn = self.dealt_game.turn
         if turn >= 0:
             return turn
         return pyspiel.PlayerId.CHANCE if turn == CHANCE else pyspiel.PlayerId.TERMINAL
 
     def is_terminal(self) -> bool:
-        """Whether the episode is over."""
+        """Return whether the episode is over."""
         return self.dealt_game.turn == OVER
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """The first dealer, or the kind of the next card dealt; each with its probability."""
+        """Return the possible first dealers or next card kinds, each with its probability."""
         return self.dealt_game.chances()
 
     def _legal_actions(self, player: int) -> list[int]:
@@ -183,17 +190,20 @@ class BidEuchreState(pyspiel.State):
         return AGENT_NAMES[action] if self.dealt_game.awaits_dealer else CARD_NAMES[action]
 
     def returns(self) -> list[float]:
-        """What every seat has been paid so far, partners alike."""
+        """Return the sum of rewards by seat so far; partners have the same."""
         return _by_seat(self.dealt_game.paid)
 
     def rewards(self) -> list[float]:
-        """What the last decision has paid every seat, whatever has been dealt since."""
+        """Return the rewards by seat of the last decision; chance choices do not reset them."""
         return _by_seat(self.dealt_game.paid_last)
 
     def resample_from_infostate(
         self, player_id: int, sampler: Callable[[], float]
     ) -> BidEuchreState:
-        """A state that the player cannot tell from this one, every deal that is possible alike."""
+        """Return a state with redrawn hidden cards; all possible deals are equally likely.
+
+        `sampler` returns numbers in [0, 1). At a chance node or the end the state is a copy.
+        """
         game = self.dealt_game
         if game.turn < 0:
             return self.clone()
@@ -212,10 +222,10 @@ def _by_seat(side_0: float) -> list[float]:
 
 
 class Observer:
-    """What a player, or a spectator, sees: `tensor` and, by block of the layout, `dict`.
+    """The view of a player or spectator: `tensor`, and `dict` with its part of each layout block.
 
-    The tensor is float32 (D,), the observation scaled to [-1, 1]; with no private information, its
-    public blocks alone, from seat 0.
+    The tensor is float32 (D,), the observation scaled to [-1, 1]. Without private information it
+    has only the public blocks, relative to seat 0.
     """
 
     def __init__(self, game: BidEuchreGame, kind: Any) -> None:
@@ -238,20 +248,23 @@ class Observer:
                 self.dict[block.name] = part.reshape(block.shape)
 
     def set_from(self, state: BidEuchreState, player: int) -> None:
-        """Fill `tensor` with what a player sees."""
+        """Fill `tensor` with a player's observation."""
         seen = state.dealt_game.observation(0 if self._public else player)
         np.multiply(seen[self._start :], self._scale, out=self.tensor)
 
     def string_from(self, state: BidEuchreState, player: int) -> str:
-        """A player's history of this hand, or with perfect recall since the start."""
+        """Return a player's history of this hand, or of the whole game with perfect recall."""
         return state.dealt_game.history_of(PUBLIC if self._public else player, self._all_hands)
 
 
 class AgentBot(pyspiel.Bot):
-    """An agent of this package as a bot of OpenSpiel, for `pyspiel.evaluate_bots` and its kin.
+    """An agent of this package as a bot of OpenSpiel, for example for `pyspiel.evaluate_bots`.
 
-    `agent` is a name, an agent, or a class or function that makes one; it plays for the points of
-    the hand or for the game, as the `game` is scored.
+    Args:
+        game: the loaded game. Its reward sets the agent's goal: the points of the hand, or the win
+            of the game.
+        agent: a name, an agent, or a class or function that creates one.
+        seed: the agent's seed.
     """
 
     def __init__(self, game: BidEuchreGame, agent: AgentSource, seed: int | None = None) -> None:
@@ -260,12 +273,12 @@ class AgentBot(pyspiel.Bot):
         self._agent = agent_of(agent, game.rules, seed=seed, goal=goal)
 
     def step(self, state: BidEuchreState) -> int:
-        """The agent's action for the seat to act."""
+        """Return the agent's action for the seat to act."""
         game = state.dealt_game
         return int(self._agent.act(game.observation(game.turn).copy(), game.mask().copy()))
 
     def restart(self) -> None:
-        """Nothing is remembered from game to game."""
+        """Do nothing: no state is carried from game to game."""
 
     restart_at = inform_action = lambda self, *args: None
 
@@ -273,31 +286,38 @@ class AgentBot(pyspiel.Bot):
 def duplicate_boards(
     game: BidEuchreGame, ours: Sequence[Any], theirs: Sequence[Any], boards: int, seed: int = 0
 ) -> Array:
-    """What our side makes a game over theirs on each board, float64 (boards,).
+    """Play duplicate boards: each is played twice with the same deals and the sides swapped.
 
-    A board is played twice, the sides swapped, with the same deals: of seed `seed` + board.
-    `ours` and `theirs` are four bots each, by the seat they play in; they may be the same bot.
+    Args:
+        game: the loaded game.
+        ours: four bots by seat; they may be the same bot.
+        theirs: the four opposing bots by seat.
+        boards: the number of boards.
+        seed: board i is dealt from `seed` + i.
+
+    Returns:
+        Our mean return per game on each board, float64 (boards,).
     """
     totals = np.zeros(boards)
     for side in range(2):
         sides = (ours, theirs) if side == 0 else (theirs, ours)
         bots = [sides[seat % 2][seat] for seat in range(N_SEATS)]
         for board in range(boards):
-            state = game.new_initial_state()  # chance draws by the seed, and nothing else does
+            state = game.new_initial_state()  # only chance draws from the seed
             totals[board] += pyspiel.evaluate_bots(state, bots, seed + board)[side] / 2
     return totals
 
 
 def _guard_bots() -> None:
-    """Keep two bots of the library from ending the process when they search games in Python.
+    """Prevent two bots of the library from crashing the process when they search Python games.
 
-    Their `step` calls Python without holding its lock. That of `MCTSBot` has a twin that does not;
-    `ISMCTSBot` cannot ask a game in Python to redeal hidden cards at all.
+    Their `step` calls Python without holding its lock. `MCTSBot.step_with_policy` holds it, so it
+    replaces `step`. `ISMCTSBot` cannot ask a Python game to redeal hidden cards at all.
     """
 
     def guarded(bot: type, name: str, instead: Callable[[Any, Any], Any]) -> None:
         own = getattr(bot, name)
-        own = getattr(own, "unguarded", own)  # where this module is loaded again
+        own = getattr(own, "unguarded", own)  # this module may be loaded again
 
         def method(self: Any, state: Any) -> Any:
             return (instead if isinstance(state, BidEuchreState) else own)(self, state)

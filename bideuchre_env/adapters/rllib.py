@@ -1,12 +1,12 @@
-"""The games as environments of RLlib, Ray's library of trainers, in its new API stack.
+"""Environments for RLlib, Ray's reinforcement-learning library, in its new API stack.
 
     PPOConfig().environment(MultiAgentEnv, env_config={"game": "barrie_v0", "episode": "hand"})
 
-An observation is `{"observations": float32 (D,), "action_mask": float32 (A,)}`, the first the
-observation of the game, scaled to [-1, 1], as RLlib's `ActionMaskingTorchRLModule` reads it;
-`masked_module` is its spec. With the option `"observation": "flat"` it is the first alone, for
-RLlib's default module, which knows no masks. An action that is not legal ends the episode and costs
-a point, so that RLlib may try the environments with actions drawn blindly.
+An observation is `{"observations": float32 (D,), "action_mask": float32 (A,)}`, the form that
+RLlib's `ActionMaskingTorchRLModule` reads; `masked_module` returns its spec. "observations" is the
+game's observation scaled to [-1, 1]. With the option `"observation": "flat"` it is the whole
+observation, for RLlib's default module, which does not support masks. An illegal action ends the
+episode and costs a point, so that RLlib can check the environments with random actions.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ SHARED_POLICY = "shared"
 
 
 def parse_config(config: Mapping[str, Any] | None) -> tuple[Variant, dict[str, Any]]:
-    """The game of an `env_config`, and its other entries, which are options.
+    """Return the game of an `env_config`, and its other entries, which are options.
 
-    "game" is what `bideuchre_env.make` takes, or a variant it has made; else "cincinnati_v0".
+    "game" is a variant or an argument of `bideuchre_env.make`; by default "cincinnati_v0".
     """
     options = dict(config or {})
     return variant_of(options.pop("game", "cincinnati_v0")), options
 
 
 def space_of(rules: Rules, observation: str = "dict") -> spaces.Space[Any]:
-    """The space of an observation and its mask; with "flat", of the observation alone."""
+    """Return the space of an observation with its mask; with "flat", without the mask."""
     if observation == "flat":
         return row_space(rules, "flat")
     layout = layout_of(rules)
@@ -63,7 +63,7 @@ def space_of(rules: Rules, observation: str = "dict") -> spaces.Space[Any]:
 
 
 def for_rllib(observation: Observation, rules: Rules) -> Any:
-    """An observation, int8 (..., D) and (..., A), in RLlib's form; a flat one is in it already."""
+    """Convert an observation, int8 (..., D) and (..., A), to RLlib's form; a flat one is kept."""
     if isinstance(observation, np.ndarray):
         return observation
     return {
@@ -75,10 +75,13 @@ def for_rllib(observation: Observation, rules: Rules) -> Any:
 class MultiAgentEnv(multi_agent_env.MultiAgentEnv):
     """Four seats in turn, `player_0` to `player_3`, partners opposite; for self-play.
 
-    `config` holds "game" and the options of its AEC environment. Each step tells the seat to act,
-    and no other, what it sees and what it has been paid since its last action. The last one tells
-    all who have acted, with masks of zeros; a seat that has not, because an illegal action ended
-    the episode before its turn, is in none of the dicts, as RLlib has nothing to credit it with.
+    Each step returns the observation of the seat to act only, and its reward since its last action.
+    The last step returns those of all seats that have acted, with masks of zeros. A seat that has
+    not acted, because an illegal action ended the episode before its turn, is in none of the dicts:
+    RLlib has no action of it to credit.
+
+    Args:
+        config: "game" (see `parse_config`) and the options of its AEC environment.
     """
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
@@ -98,14 +101,19 @@ class MultiAgentEnv(multi_agent_env.MultiAgentEnv):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Deal a game, as the AEC environment's `reset` does: what the first seat sees."""
+        """Start an episode as the AEC environment does; return the observation and info dicts."""
         self._env.reset(seed=seed, options=options)
         self._have_acted = set()
         agent = self._env.agent_selection
         return {agent: self._seen(agent)}, {agent: {}}
 
     def step(self, action_dict: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
-        """The action of the seat to act: observations, rewards, terminateds, truncateds, infos."""
+        """Apply the action of the seat to act; return RLlib's five dicts by agent.
+
+        Raises:
+            IllegalActionError: if the dict has other agents than the seat to act, or for an action
+                that does not exist.
+        """
         actor = self._env.agent_selection
         if list(action_dict) != [actor]:
             raise IllegalActionError(
@@ -113,7 +121,7 @@ class MultiAgentEnv(multi_agent_env.MultiAgentEnv):
             )
         self._have_acted.add(actor)
         action = int(action_dict[actor])
-        try:  # on the raw environment, which logs no warning: RLlib tries illegal actions, too
+        try:  # on the raw environment, which logs no warning of RLlib's illegal actions
             (self._env if self._game._actor is None else self._game).step(action)
         except OutOfBoundsError:
             raise
@@ -136,11 +144,11 @@ class MultiAgentEnv(multi_agent_env.MultiAgentEnv):
         )
 
     def render(self) -> Any:
-        """The table, as the AEC environment's `render` gives it."""
+        """Return the AEC environment's `render` of the table."""
         return self._env.render()
 
     def close(self) -> None:
-        """Let go of what rendering holds open."""
+        """Close the AEC environment."""
         self._env.close()
 
     def _seen(self, agent: str) -> Any:
@@ -148,9 +156,11 @@ class MultiAgentEnv(multi_agent_env.MultiAgentEnv):
 
 
 class Env(gymnasium.ObservationWrapper[Any, Any, Any]):
-    """One learner at a table, whose partner and opponents are given.
+    """One learner at a table, with agents as partner and opponents.
 
-    `config` holds "game" and the options of `SoloEnv`: "opponents", "partner", "seat" and so on.
+    Args:
+        config: "game" (see `parse_config`) and the options of `SoloEnv`: "opponents", "partner",
+            "seat" and so on.
     """
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
@@ -161,14 +171,16 @@ class Env(gymnasium.ObservationWrapper[Any, Any, Any]):
         self.observation_space = space_of(env.rules, env.observation)
 
     def observation(self, observation: Any) -> Any:
-        """An observation of `SoloEnv` in RLlib's form."""
+        """Convert an observation of `SoloEnv` to RLlib's form."""
         return for_rllib(observation, self.rules)
 
 
 def masked_module(hidden: tuple[int, ...] = (256, 256), **model: Any) -> RLModuleSpec:
-    """RLlib's module that keeps to the mask, with such hidden layers, for `rl_module_spec`.
+    """Return the spec of RLlib's module with action masks, for `rl_module_spec`.
 
-    `model` are other settings of `DefaultModelConfig`.
+    Args:
+        hidden: the sizes of the hidden layers.
+        model: other settings of `DefaultModelConfig`.
     """
     return RLModuleSpec(
         module_class=ActionMaskingTorchRLModule,
@@ -177,27 +189,33 @@ def masked_module(hidden: tuple[int, ...] = (256, 256), **model: Any) -> RLModul
 
 
 def for_all_seats(agent_id: str, episode: Any = None, **more: Any) -> str:
-    """`SHARED_POLICY`, a `policy_mapping_fn` for self-play with one network."""
+    """Return `SHARED_POLICY`: a `policy_mapping_fn` for self-play with one network."""
     return SHARED_POLICY
 
 
 class ModuleAgent:
-    """A trained module as an agent, for matches: its likeliest legal action.
+    """A trained module as an agent for matches: it plays its most probable legal action.
 
-    `module` is what `algorithm.get_module(...)` gives, trained on this game's `rules`, on any
-    device and with either kind of observation.
+    Args:
+        module: a module from `algorithm.get_module(...)`, trained on this game, on any device and
+            with either form of observation.
+        rules: the game's rules.
+        name: the agent's name in results.
+
+    Raises:
+        OptionError: if `rules` is not a `Rules` value.
     """
 
     def __init__(self, module: Any, rules: Rules, name: str = "rllib") -> None:
         if not isinstance(rules, Rules):
             raise OptionError(f"rules={shown(rules)}: a Rules value")
         self.rules, self.name, self._module = rules, name, module
-        # the masked module calls the part without the mask its observation space
+        # the masked module's own `observation_space` is without the mask
         space = getattr(module, "observation_space_with_mask", module.observation_space)
         self._masked = isinstance(space, spaces.Dict)
 
     def act_rows(self, observations: Array, action_masks: Array) -> Array:
-        """Actions, int64 (n,), for observations, int8 (n, D), and masks, int8 (n, A)."""
+        """Return actions, int64 (n,), for observations, int8 (n, D), and masks, int8 (n, A)."""
         seen = for_rllib({"observation": observations, "action_mask": action_masks}, self.rules)
         device = next(self._module.parameters()).device
         tensors = {name: torch.from_numpy(part).to(device) for name, part in seen.items()}

@@ -1,4 +1,4 @@
-"""Many tables as one vector environment of Stable-Baselines3, for `MaskablePPO` of sb3-contrib."""
+"""A vector environment for Stable-Baselines3, for `MaskablePPO` of sb3-contrib."""
 
 from __future__ import annotations
 
@@ -28,24 +28,28 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 METHODS = ("action_masks", "render")
-"""What the batch says of all rows at once, and a row of itself."""
+"""Methods of the batch with one result per row; they can also be called on a single row."""
 
 
 class VecEnv(BaseVecEnv):
-    """A learner at each of many tables: `SoloVectorEnv` as Stable-Baselines3 takes environments.
-
-    `envs` tables of a `game` with the options of `SoloVectorEnv`, `opponents` and `observation`
-    among them; or, instead of their number, a `SoloVectorEnv` that is made already, as
-    `gymnasium.make_vec` gives it, without wrappers.
+    """A `SoloVectorEnv`, with one learner at each table, as a `VecEnv` of Stable-Baselines3.
 
     Observations are float32 (n, D) with `observation="flat"`, for "MlpPolicy", else dicts of int8
-    arrays, for "MultiInputPolicy"; rewards float32 (n,). `env_method("action_masks")` gives a bool
-    row (A,) for each table. The infos of an episode that has ended hold the "terminal_observation",
-    "TimeLimit.truncated" and what `SoloEnv` says of its end; all others are empty. `VecMonitor`
-    around it counts rewards and lengths.
+    arrays, for "MultiInputPolicy"; rewards are float32 (n,). `env_method("action_masks")` returns a
+    bool row (A,) for each table. The info of an ended episode has the "terminal_observation",
+    "TimeLimit.truncated" and the entries of `SoloEnv`'s last info; all other infos are empty.
+    `VecMonitor` around it counts rewards and lengths.
 
-    Raises `OptionError` for options that are none, for environments that do not start finished
-    episodes in the same step, and for those that rewrite the arrays they have handed out.
+    Args:
+        envs: the number of tables, or an existing `SoloVectorEnv` without wrappers, such as
+            `gymnasium.make_vec` returns.
+        game: a variant, or an argument of `bideuchre_env.make`; unused for an existing one.
+        options: those of `SoloVectorEnv`, for example `opponents` and `observation`; not allowed
+            for an existing one.
+
+    Raises:
+        OptionError: for an unknown or invalid option, a vector environment of another class, an
+            autoreset mode other than "SameStep", `copy=False`, or a device other than "cpu".
     """
 
     def __init__(
@@ -83,10 +87,10 @@ class VecEnv(BaseVecEnv):
         )
 
     def reset(self) -> VecEnvObs:
-        """Start an episode at every table, by the seeds of `seed` and the options of `set_options`.
+        """Start an episode at every table and return the first observations.
 
-        The first observations. The options are those of `SoloVectorEnv.reset`, the same for every
-        table: "opponents" changes who plays there.
+        The seeds are those of `seed`, the options those of `set_options`. These are the options of
+        `SoloVectorEnv.reset`, the same for every table; "opponents" changes the players.
         """
         options = self._options[0]
         if any(each is not options and each != options for each in self._options):
@@ -99,13 +103,13 @@ class VecEnv(BaseVecEnv):
         return observations
 
     def step_async(self, actions: Array) -> None:
-        """Take the actions, whole numbers (n,), of the next `step_wait`."""
+        """Set the actions, integers (n,), of the next `step_wait`."""
         self._choices = actions
 
     def step_wait(self) -> VecEnvStepReturn:
-        """Carry the actions out: observations, rewards, dones (n,) bool, and a dict for each row.
+        """Apply the actions; return observations, rewards, dones (n,) bool, and a dict per row.
 
-        `IllegalActionError` where one is no action of the game: then no table has changed.
+        An action out of range raises `IllegalActionError`; then no table has changed.
         """
         observations, rewards, terminated, truncated, results = self.batch.step(self._choices)
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
@@ -120,11 +124,11 @@ class VecEnv(BaseVecEnv):
         return observations, rewards.astype(np.float32), done, infos
 
     def close(self) -> None:
-        """Let the threads go."""
+        """Close the batch and its threads."""
         self.batch.close()
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
-        """An attribute of each row: its "seat", its "players", or what the rows have in common."""
+        """Return an attribute per row; only "seat", "players" and methods differ by row."""
         rows = self._get_indices(indices)
         if attr_name in METHODS:
             return [lambda i=i: self.env_method(attr_name, indices=[i])[0] for i in rows]
@@ -138,15 +142,17 @@ class VecEnv(BaseVecEnv):
         return [value for _ in rows]
 
     def has_attr(self, attr_name: str) -> bool:
-        """Whether `get_attr` knows it, after a reset if need be."""
+        """Return whether `get_attr` has this attribute, possibly only after a reset."""
         batch = self.batch
-        known = (*METHODS, "seat", *dir(type(batch)))  # a property may need a game, to be read
+        known = (*METHODS, "seat", *dir(type(batch)))  # reading a property may need a reset
         return attr_name in known or hasattr(batch, attr_name)
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
-        """Set "view", whose cards pictures show, for all tables.
+        """Set "view", which decides whose cards pictures show, for all tables.
 
-        Raises `OptionError` for some tables, for another attribute and for what is no view.
+        Raises:
+            OptionError: for a subset of the tables, another attribute, or an invalid view.
+            AttributeError: for an attribute that does not exist.
         """
         if not self.has_attr(attr_name):
             raise AttributeError(f"set_attr: there is no {shown(attr_name)}")
@@ -163,7 +169,7 @@ class VecEnv(BaseVecEnv):
     def env_method(
         self, method_name: str, *method_args: Any, indices: VecEnvIndices = None, **kwargs: Any
     ) -> list[Any]:
-        """What "action_masks", bool (A,), or "render" gives for each row."""
+        """Call "action_masks" or "render"; return the result per row: a mask is bool (A,)."""
         if method_name not in METHODS:
             raise AttributeError(
                 f"env_method({shown(method_name)}): one of {', '.join(map(repr, METHODS))}"
@@ -174,11 +180,11 @@ class VecEnv(BaseVecEnv):
     def env_is_wrapped(
         self, wrapper_class: type[Wrapper[Any, Any, Any, Any]], indices: VecEnvIndices = None
     ) -> list[bool]:
-        """False for each row: wrappers of single environments have no place here."""
+        """Return False for each row: there are no single environments to wrap."""
         return [False for _ in self._get_indices(indices)]
 
     def get_images(self) -> Sequence[Array | None]:
-        """A picture of each table, uint8 (height, width, 3), in `render_mode="rgb_array"`."""
+        """Return a picture per table, uint8 (height, width, 3), in `render_mode="rgb_array"`."""
         if self.render_mode != "rgb_array":
             raise OptionError(
                 f"render_mode={self.render_mode!r}: pictures need 'rgb_array', when it is made"

@@ -1,13 +1,13 @@
-"""The games for Tianshou 2: `VecEnv`, a learner at each of many tables, and `SeatCollector`, which
-collects what all four seats decide in self-play.
+"""Environments for Tianshou 2: `VecEnv` has one learner at each of many tables, and `SeatCollector`
+collects the decisions of all four seats in self-play.
 
 Observations are `Batch(obs=float32 (n, D) in [-1, 1], mask=bool (n, A))`. Tianshou's DQN family
-reads the mask; its policy-gradient family (PPO, A2C, Reinforce) does not, and takes `MaskedActor`
+reads the mask. Its policy-gradient family (PPO, A2C, Reinforce) does not, and needs `MaskedActor`
 and `ObservationCritic` around its networks.
 
-Tianshou's own `PettingZooEnv` runs too, but does not learn rightly: it stores only what is paid at
-a seat's own move, ends an episode for the last seat alone, and lets a seat go on from what the next
-seat sees. `SeatCollector` gives each seat at each table a buffer of its own.
+Tianshou's own `PettingZooEnv` runs, but its transitions are wrong: it stores only the reward of a
+seat's own move, ends an episode for the last seat only, and takes the next seat's observation as
+the seat's next one. `SeatCollector` gives each seat at each table its own buffer.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 
 class MaskedActor(torch.nn.Module):
-    """The logits of a network from float32 (n, D) to (n, A); illegal actions are never drawn."""
+    """The logits of a network from float32 (n, D) to (n, A); illegal actions are never sampled."""
 
     def __init__(self, net: torch.nn.Module) -> None:
         super().__init__()
         self.net = net
 
     def forward(self, obs: Any, state: Any = None, info: Any = None) -> tuple[torch.Tensor, Any]:
-        """Logits (n, A) for `Batch(obs, mask)`, the lowest number there is where not legal."""
+        """Return logits (n, A) for `Batch(obs, mask)`: the dtype's minimum for illegal actions."""
         logits = self.net(_tensor(obs.obs, self.net))
         legal = torch.as_tensor(obs.mask, dtype=torch.bool, device=logits.device)
         return logits.masked_fill(~legal, torch.finfo(logits.dtype).min), state
@@ -54,7 +54,7 @@ class ObservationCritic(torch.nn.Module):
         self.net = net
 
     def forward(self, obs: Any, **_: Any) -> torch.Tensor:
-        """Values (n, 1) for `Batch(obs, mask)`."""
+        """Return values (n, 1) for `Batch(obs, mask)`."""
         values: torch.Tensor = self.net(_tensor(obs.obs, self.net))
         return values
 
@@ -64,14 +64,21 @@ def _tensor(array: Any, net: torch.nn.Module) -> torch.Tensor:
 
 
 class VecEnv(BaseVectorEnv):
-    """`num_envs` tables with a learner at each, as `solo_vec` makes them, for a `Collector`.
+    """A vector environment with one learner at each table, for a `Collector`.
 
-    `game` is a variant, or what `bideuchre_env.make` takes; the options are those of `solo_vec`,
-    but for the observation and the autoreset mode, which are Tianshou's. Rewards are float64 (n,),
-    `terminated` and `truncated` bool (n,), infos n dicts with "env_id". Those of an episode that
-    has ended hold its "score", "hands", "winner", "outcome" and "illegal" too, and where players
-    are drawn "left", "partner" and "right", who played it; those of a reset say who is to play.
-    Where an episode has ended the mask is all True, since nothing is left to choose.
+    Rewards are float64 (n,), `terminated` and `truncated` bool (n,), infos n dicts with "env_id".
+    The info of an ended episode also has "score", "hands", "winner", "outcome" and "illegal". If
+    players are drawn at random, this info and that of a reset name them as "left", "partner" and
+    "right". The mask of an ended episode is all True, because no action is left to choose.
+
+    Args:
+        game: a variant, or an argument of `bideuchre_env.make`.
+        num_envs: the number of tables.
+        options: those of `solo_vec`. The observation, the autoreset mode, `copy` and `device` are
+            fixed.
+
+    Raises:
+        OptionError: for another value of a fixed option.
     """
 
     def __init__(
@@ -82,18 +89,18 @@ class VecEnv(BaseVectorEnv):
             num_envs, **with_fixed(options, "Tianshou", **fixed)
         )
         self.env_num, self.is_async, self.is_closed = num_envs, False, False
-        self._seeds: list[int | None] = [None] * num_envs  # of the next reset, by table
-        self._idle = np.ones(num_envs, bool)  # tables that have to be reset before the next step
+        self._seeds: list[int | None] = [None] * num_envs  # for the next reset, by table
+        self._idle = np.ones(num_envs, bool)  # tables that must be reset before the next step
 
     def get_env_attr(self, key: str, id: Any = None) -> list[Any]:
-        """An attribute of the tables, once for each of those asked for; all have it alike."""
+        """Return an attribute, which all tables share, once per selected table."""
         names = {"observation_space": "single_observation_space"}
         names["action_space"] = "single_action_space"
         value = getattr(self.tables, names.get(key, key))
         return [value for _ in self._wrap_id(id)]
 
     def set_env_attr(self, key: str, value: Any, id: Any = None) -> None:
-        """Refused in words: the tables have their attributes in common."""
+        """Raise `OptionError`: the tables share their attributes."""
         raise OptionError(
             f"set_env_attr({key!r}): tables are set up when they are made, by options"
         )
@@ -106,7 +113,7 @@ class VecEnv(BaseVectorEnv):
         return [[each] for each in self._seeds]
 
     def reset(self, env_id: Any = None, **kwargs: Any) -> tuple[Batch, Array]:
-        """Start episodes at all tables, or at these; `options` are those of `solo_vec`'s reset."""
+        """Start episodes at all tables or those of `env_id`, with options of `solo_vec`'s reset."""
         ids = np.asarray(self._wrap_id(env_id))
         chosen = np.zeros(self.env_num, bool)
         chosen[ids] = True
@@ -122,9 +129,10 @@ class VecEnv(BaseVectorEnv):
         return self._batch(observations)[ids], _infos(ids, info)
 
     def step(self, action: Any, id: Any = None) -> tuple[Batch, Array, Array, Array, Array]:
-        """One action at each table, or at these, which leaves the others to be reset.
+        """Apply an action at each table, or at those of `id`; the others must then be reset.
 
-        `IllegalActionError` for tables that have to be reset first.
+        Raises:
+            IllegalActionError: for a table that must be reset first.
         """
         ids = np.asarray(self._wrap_id(id))
         if self._idle[ids].any():
@@ -141,11 +149,11 @@ class VecEnv(BaseVectorEnv):
 
     def _batch(self, observations: Array) -> Batch:
         masks = self.tables.action_masks()
-        masks[~masks.any(axis=1)] = True  # over; DQN takes the best of these where it was cut short
+        masks[~masks.any(axis=1)] = True  # episode over; DQN maximizes over these at a truncation
         return Batch(obs=observations, mask=masks)
 
     def _choices_of_others(self, left_out: Array) -> Array:
-        """Actions at the tables that a step leaves out: the batch steps all, so they play on."""
+        """Return legal actions for the left-out tables, because the batch steps all tables."""
         if left_out.any():
             masks = self.tables.action_masks()
             over = left_out & ~masks.any(axis=1)
@@ -157,11 +165,11 @@ class VecEnv(BaseVectorEnv):
         return np.zeros(self.env_num, np.int64)
 
     def render(self, **_: Any) -> list[Any]:
-        """Every table as its `render_mode` has it."""
+        """Return a rendering of every table, in its `render_mode`."""
         return list(self.tables.render() or [])
 
     def close(self) -> None:
-        """Let the threads go."""
+        """Close the tables and their threads."""
         self.tables.close()
         self.is_closed = True
 
@@ -171,7 +179,7 @@ def _batch(observations: Array, info: dict[str, Any]) -> Batch:
 
 
 def _infos(ids: Array, info: dict[str, Any]) -> Array:
-    """What `info`, arrays by table, says of ends and players: a dict for each of these tables."""
+    """Convert `info`, arrays by table, to a dict of results and players for each table of `ids`."""
     infos: list[dict[str, Any]] = [{"env_id": int(i)} for i in ids]
     for name in info.keys() - {"action_mask", "seat"}:
         if not name.startswith("_"):
@@ -182,10 +190,17 @@ def _infos(ids: Array, info: dict[str, Any]) -> Array:
 
 
 class Seats:
-    """The four seats of each of `num_tables` tables, as a `SeatCollector` asks for them.
+    """The four seats of each of `num_tables` tables, the environments of a `SeatCollector`.
 
-    Environment 4 i + s is seat s at table i. `game` and the options are those of `vec`, but for the
-    observation, which is Tianshou's.
+    Environment 4 i + s is seat s at table i.
+
+    Args:
+        game: a variant, or an argument of `bideuchre_env.make`.
+        num_tables: the number of tables.
+        options: those of `vec`. The observation, `copy` and `device` are fixed.
+
+    Raises:
+        OptionError: for another value of a fixed option.
     """
 
     def __init__(self, game: Game, num_tables: int = 1, **options: Unpack[VecGameKeywords]) -> None:
@@ -199,29 +214,35 @@ class Seats:
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Batch, Array]:
-        """Start games at all tables; what the seats to act see, and their environments (n,)."""
+        """Start episodes at all tables; return the acting seats' batch and environments (n,)."""
         observations, info = self.tables.reset(seed, options=options)
         return _batch(observations, info), self.ids(info)
 
     def ids(self, info: dict[str, Any]) -> Array:
-        """The environments of the seats to act, int64 (n,)."""
+        """Return the environments of the seats to act, int64 (n,)."""
         return np.arange(self.tables.num_envs) * N_SEATS + info["seat"].astype(np.int64)
 
     def close(self) -> None:
-        """Let the threads go."""
+        """Close the tables and their threads."""
         self.tables.close()
 
 
 class SeatCollector(BaseCollector):
     """Collects the decisions of all four seats at many tables, by one policy, in self-play.
 
-    A transition is from one decision of a seat to its own next, and its reward all that the seat
-    is paid in between; an episode ends for every seat, with what it is paid last. The buffer is a
-    `VectorReplayBuffer` with a part for each of `len(seats)`, and any algorithm of one agent learns
-    from it. Steps are transitions, and episodes those of seats, four for each at a table.
+    A transition leads from a seat's decision to its own next one, and its reward is the sum of the
+    seat's rewards in between. An episode ends for every seat, with its last rewards. Any
+    single-agent algorithm can learn from the buffer. `n_step` counts transitions, and `n_episode`
+    counts episodes of seats, four per episode of a table.
 
-    An episode that is cut short (by `max_hands`, say) is stored as terminated and truncated: the
-    tables have dealt anew by then, so there is nothing to bootstrap from.
+    A truncated episode (by `max_hands`, for example) is stored as terminated and truncated: the
+    table has already started the next one, so no observation is left to bootstrap from.
+
+    Args:
+        policy: a Tianshou policy or algorithm, which plays all seats.
+        seats: the tables.
+        buffer: a `VectorReplayBuffer` with `len(seats)` parts.
+        options: those of Tianshou's `BaseCollector`.
     """
 
     def __init__(self, policy: Any, seats: Seats, buffer: Any = None, **options: Any) -> None:
@@ -229,12 +250,12 @@ class SeatCollector(BaseCollector):
         self._turns: tuple[Batch, Array] | None = None
 
     def reset_env(self, gym_reset_kwargs: dict[str, Any] | None = None) -> tuple[Batch, Array]:
-        """Start games at all tables; what is under way at them is dropped."""
+        """Start episodes at all tables; drop the unfinished ones."""
         n, width = len(self.env), int(self.env.action_space.n)
         [size] = self.env.tables.single_observation_space.shape
         self._seen = Batch(obs=np.zeros((n, size), np.float32), mask=np.zeros((n, width), bool))
         self._acts, self._paid = np.zeros(n, np.int64), np.zeros(n)
-        self._pending = np.zeros(n, bool)  # with a decision that is not stored yet
+        self._pending = np.zeros(n, bool)  # seats with a decision that is not stored yet
         self._turns = self.env.reset(**(gym_reset_kwargs or {}))
         return self._turns
 
@@ -264,9 +285,9 @@ class SeatCollector(BaseCollector):
         )
 
     def _turn(self, random: bool, ends: list[Array]) -> int:
-        """One decision at every table: how many transitions that completes.
+        """Make one decision at every table; return the number of completed transitions.
 
-        Returns and lengths (m, 2) of seats' episodes that end are added to `ends`.
+        Append the returns and lengths (m, 2) of the seats' ended episodes to `ends`.
         """
         assert self._turns is not None
         seen, ids = self._turns
@@ -294,7 +315,7 @@ class SeatCollector(BaseCollector):
         return self.policy.add_exploration_noise(acts, batch) if self.exploration_noise else acts
 
     def _store(self, ids: Array, following: Batch, *ended: Array) -> Array:
-        """Store what came of the decisions of these seats: returns and lengths (m, 2) so far."""
+        """Store the seats' pending transitions; return returns and lengths (m, 2) so far."""
         if not len(ids):
             return np.zeros((0, 2))
         terminated, truncated = ended or (np.zeros(len(ids), bool), np.zeros(len(ids), bool))

@@ -1,9 +1,9 @@
-"""The games as environments of TorchRL, batched: `Env` with a learner at each table, and
-`SelfPlayEnv` with all four seats to play.
+"""Batched environments for TorchRL: `Env` has one learner at each table, `SelfPlayEnv` has all four
+seats.
 
 Both have the keys that TorchRL's transforms and modules expect: "observation", float32 in [-1, 1],
 and "action_mask", bool, as `ActionMask` and `MaskedCategorical` read it. TorchRL resets the rows
-that have ended; no row starts anew by itself.
+that have ended.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ with needs("torchrl"):
 
 
 ENDS = ("done", "terminated", "truncated")
-RESULTS = {"score": (2,), "hands": (), "winner": ()}  # of an episode, and their shapes
+RESULTS = {"score": (2,), "hands": (), "winner": ()}  # of an episode, with their shapes
 
 
 class BatchedEnv(EnvBase):
-    """What both environments have in common: `tables`, a batch of them, and the keys.
+    """Base class of both environments: the batch `tables`, and the specs of the keys.
 
-    `rewards` are paid in each row.
+    `rewards` is the number of rewards per row.
     """
 
     def __init__(self, tables: Any, rewards: int, device: Any) -> None:
         n = tables.num_envs
         super().__init__(device=device, batch_size=[n])
         self.tables = tables
-        self._seed, self._unseeded = 0, np.zeros(n, bool)  # rows that `_seed` is still for
+        self._seed, self._unseeded = 0, np.zeros(n, bool)  # rows whose next reset uses `_seed`
         [size], width = tables.single_observation_space.shape, int(tables.single_action_space.n)
         self.observation_spec = Composite(
             observation=Bounded(-1.0, 1.0, (n, size), dtype=torch.float32),
@@ -53,7 +53,7 @@ class BatchedEnv(EnvBase):
         self.done_spec = Composite(ends, shape=(n,))
 
     def _set_seed(self, seed: int | None) -> None:
-        """Row i is seeded with `seed` + i at its next reset."""
+        """Seed row i with `seed` + i at its next reset."""
         self._seed, self._unseeded[:] = seed or 0, seed is not None
 
     def _reset(
@@ -81,40 +81,48 @@ class BatchedEnv(EnvBase):
     def _begin(
         self, seed: int | None, rows: Array | None, options: dict[str, Any] | None
     ) -> tuple[Array, dict[str, Any]]:
-        """Start episodes in `rows`, bool (n,), or in all; what `reset` of the tables gives."""
+        """Start episodes in `rows`, bool (n,), or in all; return the tables' `reset` results."""
         raise NotImplementedError
 
     def _tensors(
         self, observations: Array, info: dict[str, Any], terminated: Array, truncated: Array
     ) -> TensorDict:
         masks = np.array(self.tables.action_masks())
-        masks[~masks.any(axis=1)] = True  # over: nothing is asked, but distributions are made
+        masks[~masks.any(axis=1)] = True  # over, but a distribution needs an action
         masks = torch.from_numpy(masks)
         tensors = {"observation": torch.from_numpy(observations), "action_mask": masks}
         ends = zip(ENDS, (terminated | truncated, terminated, truncated), strict=True)
         tensors |= {key: torch.from_numpy(end)[:, np.newaxis] for key, end in ends}
-        results = info.get("episode", info)  # as `vec` has them, and `solo_vec`
+        results = info.get("episode", info)  # nested by `vec`, flat by `solo_vec`
         for key, shape in RESULTS.items():
             array = results.get(key, np.zeros((len(masks), *shape), np.int64))
             tensors[key] = torch.from_numpy(array.astype(np.int64))
         return TensorDict(tensors, batch_size=self.batch_size, device=self.device)
 
     def close(self, *, raise_if_closed: bool = True) -> None:
-        """Let the threads go."""
+        """Close the tables and their threads."""
         super().close(raise_if_closed=raise_if_closed)
         self.tables.close()
 
 
 class Env(BatchedEnv):
-    """`num_envs` tables with a learner at each, as `solo_vec` makes them.
+    """A batched environment with one learner at each table.
 
-    `game` is a variant, or what `bideuchre_env.make` takes; the options are those of `solo_vec`,
-    but for the observation and the autoreset mode, which are TorchRL's. Batch size (n,), and keys
-    "observation" (n, D) float32, "action_mask" (n, A) bool, "action" (n,) int64, "reward" (n, 1)
-    float32, "done", "terminated" and "truncated" (n, 1) bool. Where an episode has just ended, the
-    int64 keys "score" (n, 2), "hands" (n,) and "winner" (n,) say how, as `solo_vec`'s infos do;
-    elsewhere they mean nothing. `tables.players` names who plays. `reset(options=...)` takes what
-    that of `solo_vec` does.
+    The batch size is (n,). The keys are "observation" (n, D) float32, "action_mask" (n, A) bool,
+    "action" (n,) int64, "reward" (n, 1) float32, and "done", "terminated" and "truncated" (n, 1)
+    bool. In rows whose episode has just ended, the int64 keys "score" (n, 2), "hands" (n,) and
+    "winner" (n,) have its result, as in `solo_vec`'s infos; in other rows they are undefined.
+    `tables.players` has the names of the players.
+
+    Args:
+        game: a variant, or an argument of `bideuchre_env.make`.
+        num_envs: the number of tables.
+        device: the device of the returned tensors.
+        options: those of `solo_vec`. The observation, the autoreset mode and `copy` are fixed.
+            `reset(options=...)` takes those of `solo_vec`'s reset.
+
+    Raises:
+        OptionError: for another value of a fixed option.
     """
 
     def __init__(
@@ -135,15 +143,25 @@ class Env(BatchedEnv):
 
 
 class SelfPlayEnv(BatchedEnv):
-    """`num_envs` tables whose four seats are all to be played, as `vec` makes them.
+    """A batched environment for self-play with all four seats of each table.
 
-    The keys are those of `Env`, and "seat" (n,) int8, the seat to act, whose observation and mask
-    these are; "reward" is (n, 4), by seat. What a decision came to is not the reward of its step,
-    nor is the next step the same seat's: `add_advantages` reckons by seat. Where an episode has
-    ended, the next observation is that of the episode that TorchRL's reset then begins.
+    The keys are those of `Env` and "seat" (n,) int8, the seat to act, whose observation and mask
+    are in the row. "reward" is (n, 4), by seat. The result of a decision is not the reward of its
+    step, and the next step belongs to another seat: `add_advantages` computes advantages by seat.
+    In rows whose episode has ended, the next observation is already the first of the next episode,
+    which TorchRL's reset then starts.
+
+    Args:
+        game: a variant, or an argument of `bideuchre_env.make`.
+        num_envs: the number of tables.
+        device: the device of the returned tensors.
+        options: those of `vec`. The observation and `copy` are fixed.
+
+    Raises:
+        OptionError: for another value of a fixed option.
     """
 
-    _last: tuple[Array, dict[str, Any]]  # observations and infos that were handed out last
+    _last: tuple[Array, dict[str, Any]]  # the latest observations and infos
 
     def __init__(
         self, game: Game, num_envs: int = 1, *, device: Any = None, **options: Any
@@ -152,8 +170,8 @@ class SelfPlayEnv(BatchedEnv):
         made = variant_of(game).vec(num_envs, **with_fixed(options, "TorchRL", **fixed))
         super().__init__(made, N_SEATS, device)
         self.observation_spec["seat"] = Bounded(0, N_SEATS - 1, (num_envs,), dtype=torch.int8)
-        self._dealt = np.zeros(num_envs, bool)  # rows whose last step has dealt a new episode
-        self._last: tuple[Array, dict[str, Any]]  # what the rows showed last
+        self._dealt = np.zeros(num_envs, bool)  # rows whose last step has started a new episode
+        self._last: tuple[Array, dict[str, Any]]  # the latest observations and infos
 
     def _begin(
         self, seed: int | None, rows: Array | None, options: dict[str, Any] | None
@@ -177,10 +195,15 @@ class SelfPlayEnv(BatchedEnv):
 def add_advantages(batch: TensorDictBase, *, gamma: float = 1.0, lambda_: float = 0.95) -> None:
     """Add "advantage" and "value_target", (n, T, 1) float32, to T steps of a `SelfPlayEnv`.
 
-    `batch`, of size (n, T), has "state_value" (n, T, 1), what the seat to act thinks its decision
-    worth. Each seat's rewards go to its own decisions (`learning.returns.lambda_returns`). A seat's
-    last decision before the cut has advantage 0, its value as the target, and "complete", bool
-    (n, T, 1), False: learn from `batch[batch["complete"][..., 0]]`.
+    Each seat's rewards are credited to its own decisions (`learning.returns.lambda_returns`). In an
+    unfinished episode, a seat's last decision has advantage 0, its value as the target, and False
+    in "complete", bool (n, T, 1): learn from `batch[batch["complete"][..., 0]]`.
+
+    Args:
+        batch: steps of size (n, T) with "state_value" (n, T, 1), the critic's value for the seat to
+            act; modified in place.
+        gamma: the discount factor.
+        lambda_: the lambda of the returns.
     """
 
     def by_step(key: str | tuple[str, str]) -> Array:

@@ -1,4 +1,4 @@
-"""How speed is measured, and the tasks that are measured.
+"""Speed measurement: the method, and the measured tasks.
 
 It imports `evaluation` and the rooms before it.
 """

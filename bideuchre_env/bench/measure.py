@@ -1,7 +1,7 @@
-"""How speed is measured: slices of work in rounds, medians and quartiles, one pinned core.
+"""Speed measurement: slices of work in rounds, medians and quartiles, one pinned core.
 
-Every round measures each task of a group once before the next round begins, so that figures of one
-group may be divided by each other: a machine that slows down slows all of them.
+Every round measures each task of a group once. Figures of one group can therefore be divided by
+each other: a machine that slows down affects all of them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from bideuchre_env._columns import columns
 from bideuchre_env.errors import OptionError
 
 Task = Callable[[], tuple[int, float]]
-"""A slice of work: it does some, and says how much and in how many seconds."""
+"""Does a slice of work; returns its amount and its seconds."""
 
 DECISIONS = "decisions/s"  # the unit of most figures
 PACKAGES = ("bideuchre_env", "numpy", "numba", "llvmlite", "gymnasium", "pettingzoo")
@@ -30,11 +30,11 @@ PACKAGES = ("bideuchre_env", "numpy", "numba", "llvmlite", "gymnasium", "petting
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured figure: the median of `repeats`, and how far apart they are.
+    """A measured figure: the median of `repeats`, and their spread.
 
-    `low` and `high` are the quartiles, `least` and `most` the extremes. `target` is the least that
-    a rate (a unit that ends in "/s") should be, and the most of anything else. `ratio` is how many
-    times this figure the one named `against` is, the median over the rounds of a run.
+    `low` and `high` are the quartiles, `least` and `most` the extremes. `target` is the minimum of
+    a rate (a unit that ends in "/s") and the maximum of any other figure. `ratio` is the figure
+    named `against` divided by this one, as a median over the rounds of a run.
     """
 
     group: str
@@ -52,14 +52,14 @@ class Figure:
 
     @property
     def meets(self) -> bool | None:
-        """Whether the target is met; None without one."""
+        """Whether the target is met; None without a target."""
         if self.target is None:
             return None
         return self.median >= self.target if self.is_rate else self.median <= self.target
 
     @property
     def verdict(self) -> str:
-        """The target in words, and whether it is met; empty without one."""
+        """The target as text, and whether it is met; empty without a target."""
         if self.target is None:
             return ""
         least = "at least" if self.is_rate else "at most"
@@ -71,12 +71,12 @@ class Figure:
         return self.unit.endswith("/s")
 
     def to_dict(self) -> dict[str, Any]:
-        """The figure as a JSON object; what it does not have is left out."""
+        """Return the figure as a JSON object without its None values."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 def figure(group: str, name: str, unit: str, values: Sequence[float], **more: Any) -> Figure:
-    """The `Figure` of one or more repeats; `more` holds its `target`, `against` and `ratio`."""
+    """Return the `Figure` of one or more repeats; `more` may have `target`, `against`, `ratio`."""
     low, high = values[0], values[0]
     if len(values) > 1:
         low, _, high = statistics.quantiles(values, n=4, method="inclusive")
@@ -86,7 +86,7 @@ def figure(group: str, name: str, unit: str, values: Sequence[float], **more: An
 
 
 def rate(task: Task, seconds: float) -> float:
-    """How much a task does in a second, over slices that take `seconds` or a little longer."""
+    """Return the work of a task per second, over slices of at least `seconds` in total."""
     done, spent = task()
     while spent < seconds:
         more, longer = task()
@@ -95,9 +95,9 @@ def rate(task: Task, seconds: float) -> float:
 
 
 def rounds(tasks: Mapping[str, Task], repeats: int, seconds: float) -> dict[str, list[float]]:
-    """The rates of every task, by name, `repeats` of each.
+    """Measure every task in `repeats` rounds; return the rates by name.
 
-    Every task runs a slice first, which compiles; then each round gives each task `seconds`.
+    Every task first runs a slice that compiles it. Each round then gives each task `seconds`.
     """
     check(repeats, seconds)
     for task in tasks.values():
@@ -110,7 +110,7 @@ def rounds(tasks: Mapping[str, Task], repeats: int, seconds: float) -> dict[str,
 
 
 def check(repeats: int, seconds: float) -> None:
-    """Raise `OptionError` for repeats or seconds that measure nothing."""
+    """Raise `OptionError` unless there is a repeat and `seconds` is finite and positive."""
     if repeats < 1:
         raise OptionError(f"repeats={repeats}: 1 or more")
     if not 0 < seconds < float("inf"):
@@ -118,23 +118,23 @@ def check(repeats: int, seconds: float) -> None:
 
 
 def cores() -> list[int]:
-    """The cores this process may run on; [] where the system does not say."""
+    """Return the cores on which this process may run; [] if the system cannot list them."""
     if not hasattr(os, "sched_getaffinity"):
         return []
     return sorted(os.sched_getaffinity(0))
 
 
 def core_count() -> int:
-    """How many cores this process may run on, or that there are."""
+    """Return the number of cores for this process, or of the machine if that is unknown."""
     return len(cores()) or os.cpu_count() or 1
 
 
 @contextmanager
 def pinned(core: int | None = None) -> Iterator[int | None]:
-    """Keep this thread, and what it starts, on one core (the last one allowed unless given).
+    """Pin this thread and its children to one core, by default the last allowed one.
 
-    Gives the core, or None on a system without pinning; the old cores are restored afterwards.
-    Raises `OptionError` for a core this process may not use.
+    Yields the core, or None on a system without pinning; the old cores are restored afterwards.
+    Raises `OptionError` for a core that this process may not use.
     """
     before = cores()
     if core is not None and before and core not in before:
@@ -151,7 +151,7 @@ def pinned(core: int | None = None) -> Iterator[int | None]:
 
 
 def machine() -> dict[str, Any]:
-    """The processor, cores, memory, system, Python and package versions behind the figures."""
+    """Return the processor, cores, memory, system, Python and package versions."""
     return {
         "processor": _processor(),
         "cores": core_count(),
@@ -173,7 +173,7 @@ def _processor() -> str:
 def _memory() -> float | None:
     try:
         return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
-    except (AttributeError, ValueError, OSError):  # not this kind of system
+    except (AttributeError, ValueError, OSError):  # not available on this system
         return None
 
 
@@ -186,7 +186,7 @@ def _versions() -> dict[str, str]:
 
 
 def machine_line(facts: Mapping[str, Any]) -> str:
-    """The facts of a machine in one line."""
+    """Format the facts of a machine in one line."""
     memory = f", {facts['memory_gib']} GiB" if facts.get("memory_gib") else ""
     packages = ", ".join(f"{name} {version}" for name, version in facts["packages"].items())
     return (
@@ -196,7 +196,7 @@ def machine_line(facts: Mapping[str, Any]) -> str:
 
 
 def amount(value: float) -> str:
-    """A number in three figures: 1.23 M, 45.6 k, 0.789."""
+    """Format a number with three digits: 1.23 M, 45.6 k, 0.789."""
     for size, letter in ((1e9, " G"), (1e6, " M"), (1e3, " k"), (1.0, ""), (0.0, "")):
         if abs(value) >= size:
             scaled = value / (size or 1.0)
@@ -206,7 +206,7 @@ def amount(value: float) -> str:
 
 
 def cells(row: Figure) -> tuple[str, str, str, str]:
-    """A figure in words: its name, median, quartiles, and target or ratio."""
+    """Format a figure: its name, median, quartiles, and ratio or target."""
     beside = f"{row.against} is {amount(row.ratio)} times as fast" if row.ratio else row.verdict
     return (
         row.name,
@@ -217,7 +217,7 @@ def cells(row: Figure) -> tuple[str, str, str, str]:
 
 
 def table(figures: Sequence[Figure]) -> str:
-    """The figures in plain lines under the heading of each group."""
+    """Format the figures as text lines under a heading for each group."""
     lines: list[str] = []
     group = None
     printed = columns(map(cells, figures), "lrll").splitlines()

@@ -1,8 +1,8 @@
-"""The tasks of `measure`, one for each way to play a game, and the groups they stand in.
+"""The tasks of `measure`, one for each way to play a game, and their groups.
 
-Every task plays real games with legal actions from a fixed seed, and counts decisions. It takes the
-processor time of the thread that plays, so that other work on the machine does not count; where
-several threads play, wall time.
+Every task plays real games with legal actions from a fixed seed, and counts decisions. It measures
+the processor time of the playing thread, which excludes other work on the machine; with several
+threads it measures wall time.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from bideuchre_env.evaluation.lockstep import LockstepRunner
 from bideuchre_env.evaluation.rollout import rollout
 from bideuchre_env.runtime.jit import Array
 
-SPAN = 64  # successive steps that rows are taken from: more than a hand has decisions
+SPAN = 64  # steps over which rows are sampled: more than the decisions of a hand
 ROLLOUT_HANDS = {"random": 100_000, "rule": 5_000}
 BOARDS = 2_000
 USUAL = 4_096  # rows
-SEARCH = ("pimc", "inference")  # agents that take milliseconds a decision
-LONGER = 20  # times as long a round of agents that search
+SEARCH = ("pimc", "inference")  # agents that need milliseconds per decision
+LONGER = 20  # factor on the seconds of a round for agents that search
 
 
 def clock_of(threads: int) -> Callable[[], float]:
-    """The clock of a task in so many threads."""
+    """Return the clock for a task in `threads` threads."""
     return perf_counter if threads > 1 else thread_time
 
 
 def timed(play: Callable[[], int], threads: int = 1) -> Task:
-    """The task of a function that plays some, and returns the number of decisions."""
+    """Return the task that times `play`, which returns its number of decisions."""
     clock = clock_of(threads)
 
     def run() -> tuple[int, float]:
@@ -50,9 +50,9 @@ def timed(play: Callable[[], int], threads: int = 1) -> Task:
 
 
 def aec(variant: Variant, *, wrapped: bool, episode: Episode = "game") -> Task:
-    """An episode of the AEC environment, with or without PettingZoo's wrappers.
+    """Return a task: an episode of the AEC environment, with or without PettingZoo's wrappers.
 
-    Actions are drawn uniformly by the cheapest way Python has; `last()` is asked every time.
+    Uniform actions are drawn by the fastest method in Python; `last()` is called at every step.
     """
     env: Any = (variant.env if wrapped else variant.raw_env)(episode=episode)
     draw = random.Random(0).random
@@ -75,9 +75,9 @@ def aec(variant: Variant, *, wrapped: bool, episode: Episode = "game") -> Task:
 
 
 def vec(variant: Variant, rows: int, *, threads: int = 1, sampled: bool = True) -> Task:
-    """Steps of the vector environment, `copy=False`, its actions drawn by `vec.sample()`.
+    """Return a task: steps of the vector environment, `copy=False`, by `vec.sample()`.
 
-    The time of drawing them counts where `sampled`; otherwise that of `step` alone does.
+    With `sampled` the time of drawing actions counts; without, only that of `step`.
     """
     env = variant.vec(rows, threads=threads, copy=False)
     env.reset(seed=0)
@@ -106,10 +106,10 @@ def in_turn(
     drawn: bool,
     clock: Callable[[], float] = thread_time,
 ) -> Task:
-    """`steps` times a choice and a step of so many rows, with the time of the choices or without.
+    """Return a task: `steps` choices and steps of `rows` rows; choices are timed if `drawn`.
 
-    What they take is found by making as many more and no step: a clock read at every step would
-    take longer than a step of one row.
+    Otherwise the time of equally many choices without a step is subtracted: reading the clock at
+    every step would take longer than a step of one row.
     """
 
     def run() -> tuple[int, float]:
@@ -129,9 +129,9 @@ def in_turn(
 
 
 def solo(variant: Variant, opponents: str) -> Task:
-    """A game of the Gymnasium environment of one learner, its actions drawn as for the AEC one.
+    """Return a task: a game of the Gymnasium environment of one learner, by random actions.
 
-    Only the learner's decisions count, though the others are made in the same time.
+    Only the learner's decisions count, but the time includes those of the other players.
     """
     env: Any = variant.solo(opponents=opponents)
     draw = random.Random(0).random
@@ -152,9 +152,9 @@ def solo(variant: Variant, opponents: str) -> Task:
 
 
 def solo_vec(variant: Variant, opponents: str, rows: int) -> Task:
-    """Steps of the vector environment of learners; only theirs are the decisions that count.
+    """Return a task: steps of the vector environment of learners; only their decisions count.
 
-    Actions are drawn uniformly by a kernel, whose time is left out.
+    A kernel draws uniform actions; its time does not count.
     """
     env: Any = variant.solo_vec(rows, opponents=opponents, copy=False)
     sampler = players.make("random", variant.rules, seed=0)
@@ -177,7 +177,7 @@ def rollouts(
     observe: bool = False,
     threads: int = 1,
 ) -> Task:
-    """Hands played from deal to last card inside one kernel, with or without observations."""
+    """Return a task: whole hands played inside one kernel, with or without observations."""
     seeds = count(1)
 
     def play() -> int:
@@ -194,9 +194,9 @@ def rollouts(
 
 
 def anywhere(variant: Variant, rows: int) -> tuple[Array, Array]:
-    """Observations of `rows` tables played at random, (n, D), anywhere in a hand; masks (n, A).
+    """Return observations (n, D) and masks (n, A) from all stages of hands played at random.
 
-    Tables dealt together stay in step for many hands, so each step gives some of the rows.
+    Tables dealt together stay in step for many hands, so each step supplies some of the rows.
     """
     env = variant.vec(rows)
     observed, _ = env.reset(seed=0)
@@ -209,7 +209,7 @@ def anywhere(variant: Variant, rows: int) -> tuple[Array, Array]:
 
 
 def agent_rows(variant: Variant, agent: str, rows: int = 4_096) -> Task:
-    """An agent's decisions on observations of games played at random, as `act_rows` takes them."""
+    """Return a task: an agent's `act_rows` on observations of games played at random."""
     observations, masks = anywhere(variant, rows)
     player = players.make(agent, variant.rules, seed=0)
 
@@ -221,10 +221,10 @@ def agent_rows(variant: Variant, agent: str, rows: int = 4_096) -> Task:
 
 
 def agent_boards(variant: Variant, agent: str) -> Task:
-    """An agent's decisions in all four seats over a whole hand, at both tables of a board.
+    """Return a task: an agent's decisions in all four seats, in both hands of the next board.
 
-    Each time it is the next board. Of an agent that searches a few decisions say little: the first
-    tricks take it far longer than the last.
+    Whole hands are needed for an agent that searches: its first tricks take far longer than its
+    last ones.
     """
     player, numbers = players.make(agent, variant.rules, seed=0), count()
 
@@ -239,7 +239,7 @@ def agent_boards(variant: Variant, agent: str) -> Task:
 
 
 def self_play(variant: Variant, a: str, b: str, boards: int = BOARDS) -> Task:
-    """Self-play of two agents on duplicate boards of one hand: agents, game and figures."""
+    """Return a task: self-play on duplicate boards of one hand: agents, game and statistics."""
     seeds = count(1)
     return timed(
         lambda: sum(selfplay.play(variant, a, b, boards=boards, seed=next(seeds)).decisions)
@@ -248,7 +248,7 @@ def self_play(variant: Variant, a: str, b: str, boards: int = BOARDS) -> Task:
 
 @dataclass(frozen=True)
 class Setup:
-    """What groups of tasks are made for: a game, rows of `vec`, threads, agents, other games."""
+    """Settings of the groups: the game, rows of `vec`, threads, agents, and other games."""
 
     game: Variant
     rows: Sequence[int] = (4_096,)
@@ -261,7 +261,7 @@ Tasks = dict[str, Task]
 
 
 def threads_group(setup: Setup) -> Tasks:
-    """The vector environment and rollouts on one thread and on several."""
+    """Return tasks of the vector environment and of rollouts, on one thread and on several."""
     made: Tasks = {}
     for number in dict.fromkeys((1, setup.threads)):
         threads = f"{number} thread" + "s" * (number > 1)
@@ -274,7 +274,7 @@ def threads_group(setup: Setup) -> Tasks:
 
 
 def aec_group(setup: Setup) -> Tasks:
-    """One game at a time from Python, by episodes, wrappers and variants."""
+    """Return tasks of the AEC environment, by episode, wrapper and variant."""
     made: Tasks = {}
     episodes: tuple[Episode, ...] = ("game", "hand")
     for episode in episodes:
@@ -285,7 +285,7 @@ def aec_group(setup: Setup) -> Tasks:
 
 
 def vec_group(setup: Setup) -> Tasks:
-    """The vector environment by rows, and by variants at the usual number of rows."""
+    """Return tasks of the vector environment, by rows, and by variant with `USUAL` rows."""
     made: Tasks = {}
     for way, sampled in (("actions drawn", True), ("step alone", False)):
         for rows in setup.rows:
@@ -296,7 +296,7 @@ def vec_group(setup: Setup) -> Tasks:
 
 
 def solo_group(setup: Setup) -> Tasks:
-    """The Gymnasium environments of one learner, its own decisions only."""
+    """Return tasks of the Gymnasium environments of one learner."""
     made: Tasks = {}
     for opponents in ("random", "rule"):
         made[f"one, {opponents} opponents"] = solo(setup.game, opponents)
@@ -306,7 +306,7 @@ def solo_group(setup: Setup) -> Tasks:
 
 
 def rollout_group(setup: Setup) -> Tasks:
-    """Hands played inside one kernel: the game alone, observing, and by the rule player."""
+    """Return tasks of rollouts: without observations, with them, and by the rule player."""
     made: Tasks = {}
     for game in (setup.game, *setup.others):
         made[f"random, {game.name}"] = rollouts(game)
@@ -316,7 +316,7 @@ def rollout_group(setup: Setup) -> Tasks:
 
 
 def agent_group(setup: Setup) -> Tasks:
-    """The agents alone on rows of observations, and in self-play with everything it does."""
+    """Return tasks of the agents: on rows of observations, and in complete self-play."""
     made = {
         f"{agent}, act_rows on {USUAL:,} rows": agent_rows(setup.game, agent, USUAL)
         for agent in setup.agents
@@ -327,13 +327,13 @@ def agent_group(setup: Setup) -> Tasks:
 
 
 def searcher_group(setup: Setup) -> Tasks:
-    """The expert and the agents that search, whole hands in all four seats."""
+    """Return tasks of the expert and the agents that search: whole hands in all four seats."""
     return {
         f"{agent}, whole hands": agent_boards(setup.game, agent) for agent in ("expert", *SEARCH)
     }
 
 
-# Those on several threads first: what a pinned thread starts is pinned too.
+# The threads first: threads that a pinned thread starts are pinned, too.
 GROUPS: dict[str, tuple[str, Callable[[Setup], Tasks]]] = {
     "threads": ("Threads (not pinned; several: wall time)", threads_group),
     "aec": ("AEC, one game", aec_group),
@@ -353,10 +353,10 @@ def measure_group(
     core: int | None,
     targets: Mapping[str, float] | None = None,
 ) -> list[Figure]:
-    """The figures of a group, in decisions per second; `targets` are by name of the task.
+    """Measure a group in decisions per second; `targets` are by name of the task.
 
-    All but the threads run pinned to `core`. Agents that search get 20 times the `seconds` in a
-    round, for a hand takes them long, and hands differ.
+    All groups except the threads run pinned to `core`. Agents that search get 20 times the
+    `seconds` per round, because their hands take long and differ in time.
     """
     targets, slices = targets or {}, seconds * (LONGER if name == "searchers" else 1)
     with nullcontext() if name == "threads" else pinned(core):

@@ -1,1 +1,1 @@
-"""Learning for agents: the calls of `expert`, the cards of `net`, and both for custom rules."""
+"""Training of agents: the calls of `expert`, the cards of `net`, and both for custom rules."""

@@ -1,15 +1,15 @@
-"""Fit the calls of the expert to a game: pairs of calls, played out both ways.
+"""Fit the expert's calls to a game, from pairs of calls whose hands are played out both ways.
 
 The agent plays against itself and another agent. In every hand one of its calls, at a random turn,
-is replaced by another that looks nearly as good (`WIDTH`) or, in about a sixth of the pairs, by any
-other it weighs (`ANY`), and the hand is played out both ways. The network learns the points the
-caller's side got beyond those that the contract of the call should bring. As only the difference of
-two calls decides, and luck strikes both of a pair alike, the loss weighs the differences of the
-pairs more than their sums, by the correlation of the luck.
+is replaced by another with nearly the same value (`WIDTH`) or, in about a sixth of the pairs, by
+any other call that it evaluates (`ANY`). The hand is played out with both calls. The network learns
+the points of the caller's side minus those expected from the call's contract. Only the difference
+of two calls decides, and the luck of a pair is correlated. The loss therefore weighs the
+differences of the pairs more than their sums, by that correlation.
 
-Each round starts from the weights of the one before. The first `SETTLING`, of fewer hands, also fit
-by least squares the tricks beyond the table's that the hand and the auction promise; that fit is
-saved, and a later round learns from the hands of the last `KEEP`.
+Each round starts from the weights of the previous one. The first `SETTLING` rounds have fewer hands
+and also fit, by least squares, the tricks beyond the table's from the hand and the auction; that
+fit stays in the network. Each later round learns from the hands of the last `KEEP` rounds.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel, new_rows
 
-WIDTH = (3.0, 2.0)  # points below the best call that are still tried: while settling, and after
-SETTLING, SHARE = 3, 4  # first rounds, of a quarter of the hands
-ANY = 12  # of 100 turns to call, those where any call may be tried, however bad it looks
-KEEP = 4  # rounds whose hands are learned from together
+WIDTH = (3.0, 2.0)  # most points below the best call: while settling, and later
+SETTLING, SHARE = 3, 4  # the number of settling rounds; each has 1 / SHARE of the hands
+ANY = 12  # of 100 turns to call, the number in which any call may be tried
+KEEP = 4  # rounds whose hands are used for training
 RIDGE = 50.0
 AT_ONCE = 20_000
 N_TOLD = 1 + N_HAND + N_AUCTION_FEATURES
 EPOCHS = 2
-RATE = 2e-3  # of Adam, falling to 0 in every round
-PAIRS = 1024  # of a minibatch
-WORSE = 2.0  # times the squared error before training; above it training has diverged
+RATE = 2e-3  # learning rate of Adam, decaying to 0 in every round
+PAIRS = 1024  # per minibatch
+WORSE = 2.0  # limit on the squared error after training, in multiples of that before
 
 Players: TypeAlias = Callable[[Array], tuple[ExpertWorkspace, RowAgent, RowAgent]]
 Report: TypeAlias = Callable[[str], None]
@@ -69,15 +69,15 @@ def no_progress(done: int, total: int, count: int) -> None:
 
 TRIAL = np.dtype(
     [
-        ("inputs", np.float32, (2, N_INPUTS)),  # of the best call and of another
+        ("inputs", np.float32, (2, N_INPUTS)),  # of the best call and the other
         ("action", np.int64, (2,)),
-        ("plain", np.float64, (2,)),  # points of its contract
-        ("points", np.float64, (2,)),  # points it brought
+        ("plain", np.float64, (2,)),  # points expected from its contract
+        ("points", np.float64, (2,)),  # point difference of the hand
         ("level", np.int64, (2,)),
         ("strain", np.int64, (2,)),
-        ("beyond", np.float64, (2,)),  # tricks won more than the table's
+        ("beyond", np.float64, (2,)),  # tricks won minus the table's
         ("stood", np.int8, (2,)),  # whether it became the contract
-        ("told", np.float64, (2, N_TOLD)),  # what `trick_shift` weighs
+        ("told", np.float64, (2, N_TOLD)),  # inputs of `trick_shift`
     ]
 )
 """A turn to call at which two calls were tried."""
@@ -94,11 +94,11 @@ def expert_calls(
     wanted: tuple[int, ...] = NO_SEARCH,
     progress: Progress = no_progress,
 ) -> Array:
-    """Fit the network of the expert's calls in a game: one `NETWORK` record.
+    """Fit the network of the expert's calls in a game; return a `NETWORK` record.
 
-    It starts from `network`, or from nothing and settles first. The expert plays against itself and
-    the rule player, with a search of the last tricks as `wanted`. Raises `DivergedError` where
-    training diverges.
+    Training starts from `network`; without one, from random weights with settling rounds. The
+    expert plays against itself and the rule player, and `wanted` sets its search of the last
+    tricks. Raises `DivergedError` if training diverges.
     """
 
     def players(network: Array) -> tuple[ExpertWorkspace, RowAgent, RowAgent]:
@@ -110,7 +110,7 @@ def expert_calls(
 
 
 def expert_with(network: Array, rules: Rules, wanted: tuple[int, ...] = NO_SEARCH) -> ExpertAgent:
-    """The expert that calls by a network, for points, and does not search unless `wanted`."""
+    """Return the expert that calls by a network, for points; `wanted` can enable its search."""
     return ExpertAgent(rules, network=network, wanted=wanted, goal="points")
 
 
@@ -125,10 +125,11 @@ def fit_calls(
     settle: int,
     progress: Progress = no_progress,
 ) -> Array:
-    """Train a network for so many rounds; `report` is called with a line on each.
+    """Train a network for `rounds`; `report` is called with a line after each.
 
-    `players(network)` gives a workspace of an expert that calls by it, the agent that plays so, and
-    whom it plays against by turns with itself. The first `settle` rounds are as described above.
+    `players(network)` returns a workspace of an expert that calls by the network, the agent that
+    plays by it, and an opponent; the agent plays against itself and the opponent in turn. The first
+    `settle` rounds are settling rounds, as described above.
     """
     history: list[Array] = []
     share = max(100, hands // SHARE)
@@ -165,7 +166,7 @@ def try_calls(
     width: float,
     rng: np.random.Generator,
 ) -> Array:
-    """Deal `n` hands and try two calls at this turn of those that have two: `TRIAL` records."""
+    """Play out two calls at turn `call` of `n` hands; return `TRIAL` records of hands with two."""
     tables = agent.tables
     states = new_states(n)
     seed_rows(states, *split_seed(int(rng.integers(2**62))))
@@ -194,7 +195,7 @@ def try_calls(
 
 
 def seen(states: Array, rows: Array, agent: RowAgent) -> tuple[Array, Array]:
-    """The observations and masks of the seats to act in these rows."""
+    """Return the observations and masks of the seats to act in `rows`."""
     observations = np.zeros((len(rows), agent.layout.size), np.int8)
     masks = np.zeros((len(rows), agent.n_actions), np.int8)
     encode_rows(states, agent.tables, agent.layout.offsets, rows, observations, masks)
@@ -202,7 +203,7 @@ def seen(states: Array, rows: Array, agent: RowAgent) -> tuple[Array, Array]:
 
 
 def step(states: Array, rows: Array, seats: Array, agent: RowAgent, other: RowAgent) -> None:
-    """Let the seat to act in these rows act: the agent on the side of `seats`, else the other."""
+    """Play one action in `rows`: by `agent` on the side of `seats`, by `other` elsewhere."""
     observations, masks = seen(states, rows, agent)
     choices = np.zeros(len(rows), np.int64)
     theirs = (states["turn"][rows] ^ seats[rows]) & 1 == 1
@@ -221,7 +222,7 @@ def try_rows(
     width: float,
     trials: Array,
 ) -> None:
-    """Find for every row the best call and, by `words`, another that looks good, or action -1."""
+    """Fill the trials with each row's best call and another one drawn by `words`, or action -1."""
     for i in range(len(observations)):
         trials[i].action[1] = -1
         observation, mask = row_of(observations, i), row_of(masks, i)
@@ -242,10 +243,10 @@ def two_calls(
     margin: float,
     wild: int,
 ) -> tuple[int, int]:
-    """Weigh the calls; return the best and, by the random `word`, another to try, each or -1.
+    """Return the best call and another one, drawn by the random `word`; -1 for a missing one.
 
-    A call is 8 * (1 + level) + the place of its strain. The other is at most `width` points and
-    `margin` below the best, or in `wild` of 100 cases any call that is weighed.
+    A call is 8 * (1 + level) + the place of its strain. The other is at most `width` points plus
+    `margin` below the best, or in `wild` of 100 cases any call that is evaluated.
     """
     t, view, calls, learned = work.tables[0], work.views[0], work.calls[0], work.learned
     read_view(observation, t, work.offsets[0], view)
@@ -267,7 +268,7 @@ def two_calls(
 
 @kernel
 def note_call(work: ExpertWorkspace, call: int, which: int, trial: Row) -> None:
-    """Enter a call, 8 * (1 + level) + the place of its strain, in a trial."""
+    """Write a call, 8 * (1 + level) + the place of its strain, into a trial."""
     t, view, calls = work.tables[0], work.views[0], work.calls[0]
     level, strain = (call >> 3) - 1, calls.ranked[call & 7]
     trial.plain[which] = plain_points(view, t, work.learned, level, strain, calls)
@@ -298,7 +299,7 @@ def refit_shifts(network: Array, trials: Array) -> None:
 
 
 def drawn_network(rng: np.random.Generator) -> Array:
-    """A network to start from, which adds nothing yet."""
+    """Return a network with random hidden weights, whose output is still 0."""
     network = new_network()
     network["first"][0] = rng.normal(0, np.sqrt(1 / 16), (N_INPUTS, FIRST))
     network["second"][0] = rng.normal(0, np.sqrt(2 / FIRST), (FIRST, SECOND))
@@ -306,14 +307,14 @@ def drawn_network(rng: np.random.Generator) -> Array:
 
 
 def forward(p: dict[str, Array], x: Array) -> tuple[Array, Array, Array]:
-    """The outputs (n,) of a network for inputs (n, inputs), and its layers, one or two."""
+    """Return the outputs (n,) for inputs (n, inputs), and both layers (a single one twice)."""
     one = np.maximum(x @ p["first"] + p["first_base"], 0)
     two = np.maximum(one @ p["second"] + p["second_base"], 0) if "second" in p else one
     return two @ p["last"] + x @ p["straight"] + p["base"], one, two
 
 
 def gradients(p: dict[str, Array], x: Array, one: Array, two: Array, g: Array) -> dict[str, Array]:
-    """The gradient of the loss in every weight, given that in the outputs, (n,)."""
+    """Return the gradients of the loss in all weights; `g` (n,) is the one in the outputs."""
     slopes = {"last": two.T @ g, "straight": x.T @ g, "base": g.sum()}
     g_one = g[:, None] * p["last"] * (two > 0)
     if "second" in p:
@@ -348,11 +349,11 @@ def descend(
     rate: float,
     asked: Array | None = None,
 ) -> dict[str, Array]:
-    """The weights after so many times over the pairs: `x` (n, 2, inputs), `y` (n, 2), by Adam.
+    """Return the weights after `epochs` of Adam over pairs: `x` (n, 2, inputs), `y` (n, 2).
 
-    Of a pair of residuals with correlation r, `alike`, the loss is
-    sum^2 / (1 + r) + difference^2 / (1 - r). Where `asked` (n, 2) is 0 the output is
-    taken to be 0. `rate` falls to 0.
+    `alike` is the correlation r of a pair's residuals; the loss of a pair is
+    sum^2 / (1 + r) + difference^2 / (1 - r). Where `asked` (n, 2) is 0, the output counts as 0.
+    The learning rate decays from `rate` to 0.
     """
     moments = {name: [np.zeros_like(part), np.zeros_like(part)] for name, part in p.items()}
     p, batches, step = dict(p), max(1, len(x) // PAIRS), 0
@@ -380,10 +381,10 @@ def descend(
 def check_trained(
     p: dict[str, Array], x: Array, y: Array, before: float, scale: float = SCALE
 ) -> None:
-    """Raise `DivergedError` unless the weights are finite and err on these pairs about as before.
+    """Raise `DivergedError` if a weight is not finite or the error exceeds `WORSE` * `before`.
 
-    `x` (n, 2, inputs), `y` (n, 2) in units of `scale`; `before`: the squared error training began
-    with.
+    `x` is (n, 2, inputs), `y` (n, 2) in units of `scale`; `before` is the squared error before
+    training.
     """
     if bad := sorted(name for name, part in p.items() if not np.isfinite(part).all()):
         raise DivergedError(f"training diverged: {', '.join(bad)} not finite; nothing is written")

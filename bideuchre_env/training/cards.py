@@ -1,14 +1,14 @@
-"""Learn the cards of agent `net` by paired differences, and calls to go with them.
+"""Train the card play of agent `net` by paired differences, and calls that fit it.
 
-In a hand of self-play some card is replaced by another and the rest is played out both ways. A
-network learns the difference in points, of every card, from what the player sees. A later round
-plays with the network of the round before, and tries cards that it finds good more often; it learns
-from its own pairs and as many of earlier rounds. Before the last two rounds the calls of the expert
-are fitted again to hands played so (a second time brought nothing), and at last the network goes
-through all pairs once more.
+In a hand of self-play one card is replaced by another, and the rest is played out both ways. A
+network learns the difference in points, for every card, from the player's observation. Each later
+round plays with the previous network and tries the cards that it prefers more often. It learns from
+its own pairs and equally many of earlier rounds. Before the last two rounds the expert's calls are
+fitted to hands played this way (a second fit brought no gain). The last step fits the network to
+all pairs once more.
 
-The weights after every step are saved in a folder. A run that was stopped resumes there, makes the
-pairs of the finished steps again, and comes to the same weights.
+The weights after every step are saved in a folder. A stopped run resumes there, plays the pairs of
+the finished steps again, and ends with the same weights.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ from bideuchre_env.training.calls import (
 HIDDEN = (256, 64)
 FITS = {"first": (4, 2.5e-3), "cards": (2, 1.5e-3), "polish": (1, 1.5e-3)}
 """Passes of each fit over its pairs, and the first learning rate."""
-JUDGED = {"rule": 10_000, "expert": 2_000}  # boards against each after a step
-JUDGED_SEED = 2_000_000_000  # of boards alone: pairs are dealt from other streams
+JUDGED = {"rule": 10_000, "expert": 2_000}  # boards against each agent after a step
+JUDGED_SEED = 2_000_000_000  # of these boards only: pairs are dealt from other streams
 
 Bar: TypeAlias = Callable[[str, str, str], AbstractContextManager[Progress]]
-"""Opens a progress bar: its title, the unit of its counts, and the unit of its rate."""
+"""Opens a progress bar from its title, the unit of its counts, and the unit of its rate."""
 
 
 def no_bar(title: str, unit: str, rated: str) -> AbstractContextManager[Progress]:
@@ -67,13 +67,13 @@ def no_bar(title: str, unit: str, rated: str) -> AbstractContextManager[Progress
 
 
 def setting(default: Any, meaning: str) -> Any:
-    """A field of `Course`; `experiments/learn_cards.py` shows its meaning."""
+    """Return a field of `Course`; its meaning is the help text of `experiments/learn_cards.py`."""
     return field(default=default, metadata={"help": meaning})
 
 
 @dataclass(frozen=True)
 class Course:
-    """The length of the learning, and the folder of its steps."""
+    """The length and seed of a training run, and the folder of its steps."""
 
     first: int = setting(300_000, "hands of the first round of cards")
     hands: int = setting(60_000, "hands of every round after it")
@@ -87,7 +87,7 @@ class Course:
     )
 
     def steps(self) -> list[str]:
-        """The steps in order: cards, with calls before the last two rounds of them."""
+        """Return the steps in order: rounds of cards, and calls before the last two of them."""
         steps = ["first", *["cards"] * (self.rounds - 1)]
         if self.call_rounds:
             steps.insert(max(1, self.rounds - 2), "calls")
@@ -95,7 +95,7 @@ class Course:
 
 
 class Learner:
-    """The networks of a game during a course; each step makes better ones."""
+    """Runs the steps of a course: each step improves the networks of a game."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class Learner:
         bar: Bar = no_bar,
         report: Report = print,
     ) -> None:
-        """`calls` is the first network of calls, `command` makes the same weights."""
+        """Prepare a course from the network `calls`; `command` is saved as metadata."""
         self.game, self.rules, self.calls = game, game.rules, calls
         self.course, self.seed, self.command = course, course.seed, command
         self.pool, self.bar, self.report = pool, bar, report
@@ -116,7 +116,7 @@ class Learner:
         self.steps = course.steps()
 
     def run(self) -> Weights:
-        """Take every step that is not saved; the weights at the end."""
+        """Run every step that is not saved; return the final weights."""
         done = 0
         while done < len(self.steps) and self.file(done + 1).exists():
             done += 1
@@ -125,7 +125,7 @@ class Learner:
             return weights
         for k, step in enumerate(self.steps):
             began = time.process_time()
-            if step in ("first", "cards"):  # of finished steps, too: later ones learn from all
+            if step in ("first", "cards"):  # also of finished steps: later ones learn from them
                 pairs.append(self.play_pairs(self.weights(k) if k < done else weights, k))
             if k >= done:
                 improve = self.improve_calls if step == "calls" else self.improve_cards
@@ -134,11 +134,14 @@ class Learner:
         return weights
 
     def file(self, step: int) -> Path:
-        """The file of the weights after so many steps."""
+        """Return the path of the weights after `step` steps."""
         return self.course.out / f"{self.game.name}-seed{self.seed}-step{step:02}.npz"
 
     def weights(self, step: int) -> Weights:
-        """The weights after so many steps; `WeightsError` if their file is damaged."""
+        """Load the weights after `step` steps; for 0, draw new ones.
+
+        Raises `WeightsError` for a damaged file, and `OptionError` for one of other settings.
+        """
         if step > 0:
             saved = read_weights(self.file(step))
             if saved.metadata.get("settings") != self.settings(step):
@@ -149,7 +152,7 @@ class Learner:
         return net_weights(self.rules, cards, self.calls, {})
 
     def settings(self, step: int) -> str:
-        """The settings that the weights after so many steps depend on, as JSON."""
+        """Return the settings that determine the weights after `step` steps, as JSON."""
         names = ("seed", "first", "hands", "call_hands", "call_rounds")
         chosen = {name: getattr(self.course, name) for name in names}
         rules = {"rules": self.rules.to_toml(), "features": self.features.version}
@@ -180,7 +183,7 @@ class Learner:
         return weights
 
     def judge(self, weights: Weights, other: str, boards: int) -> dict[str, Any]:
-        """Points per hand over another agent, on boards that nothing is learned from."""
+        """Return points per hand over another agent, on boards that are not used for training."""
 
         def net(rules: Rules, *, goal: Any = "points") -> NetAgent:
             return NetAgent(rules, weights=weights, goal=goal)
@@ -191,7 +194,7 @@ class Learner:
         return interval_dict(result.points_per_hand)
 
     def play_pairs(self, weights: Weights, k: int) -> Examples:
-        """Play the pairs of step k by these weights; as examples for the network."""
+        """Play the pairs of step k by these weights; return them as examples for the network."""
         first = k == 0
         hands = self.course.first if first else self.course.hands
         policy = expert_with(calls_of(weights), self.rules) if first else self.net(weights)
@@ -213,11 +216,11 @@ class Learner:
         return joined(parts)
 
     def net(self, weights: Weights) -> NetAgent:
-        """The net with these weights."""
+        """Return the net with these weights."""
         return NetAgent(self.rules, weights=weights, goal="points")
 
     def improve_cards(self, weights: Weights, pairs: list[Examples], k: int) -> Weights:
-        """The weights after the network of cards has been fitted to pairs."""
+        """Return the weights after fitting the card network to pairs."""
         rng = np.random.default_rng([self.seed, k, 3])
         epochs, rate = FITS[self.steps[k]]
         if self.steps[k] != "cards":
@@ -240,7 +243,7 @@ class Learner:
         return net_weights(self.rules, fitted, calls_of(weights), {})
 
     def improve_calls(self, weights: Weights, pairs: list[Examples], k: int) -> Weights:
-        """The weights after the calls have been fitted to hands that are played by the net."""
+        """Return the weights after fitting the calls to hands that the net plays."""
         cards, fast = network_of(weights, "cards"), expert_with(calls_of(weights), self.rules)
 
         def players(calls: Array) -> tuple[ExpertWorkspace, RowAgent, RowAgent]:
@@ -249,7 +252,7 @@ class Learner:
 
         rng = np.random.default_rng([self.seed, k, 4])
         calls, hands, rounds = calls_of(weights), self.course.call_hands, self.course.call_rounds
-        calls = calls if calls["first"].any() else drawn_network(rng)  # where nothing was fitted
+        calls = calls if calls["first"].any() else drawn_network(rng)  # if no calls were fitted
 
         def report(line: str) -> None:
             self.report(f"  {self.game.name} calls {line}")

@@ -1,9 +1,9 @@
-"""Learn the weights of agents for custom rules, and save them on this machine.
+"""Train the agents `expert` and `net` for custom rules, and save their weights on this machine.
 
-The calls of `expert` are fitted first, from the package's for the variant most like the game, or
-else from nothing; then `net` learns its cards. Weights that are not surely better than those before
-are left out. A run that was stopped resumes after its last finished step, but first plays the pairs
-of finished rounds again. The same settings make the same weights.
+The calls of `expert` are fitted first, starting from the package's calls for the most similar
+variant if there are any. Then `net` learns its cards. Weights that are not significantly better
+than the previous ones are not kept. A stopped run resumes after its last finished step, but first
+plays the pairs of finished rounds again. The same settings produce the same weights.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from bideuchre_env.training.calls import Report, expert_calls, expert_with
 from bideuchre_env.training.cards import JUDGED_SEED, Bar, Course, Learner, no_bar
 
 ROUNDS = (3, 6)
-"""Rounds of calls, from those of a game much like it and from nothing."""
+"""Rounds of calls: starting from a similar game's calls, and from random weights."""
 LEAST = 1000  # hands
 BUSY = "let it finish, or end it: the same --hands and --seed go on where it was"
 
@@ -59,27 +59,27 @@ class Prepared:
     kind: str
     file: Path
     kept: bool
-    """False where they are not surely better than what was there, and were left out."""
+    """False if they are not significantly better than before, and so were not saved."""
     over: str
-    """Whom they were played against."""
+    """Description of the opponent."""
     points: Interval
-    """Points per hand over that one, on duplicate boards that nothing was learned from."""
+    """Points per hand over the opponent, on duplicate boards that were not used for training."""
     instead: str
-    """What is played where they were left out."""
+    """How the agent plays if they are not kept."""
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """The preparation of one game: its length, its seed and its reports of progress.
+    """The training for one game: its length, its seed and its progress reports.
 
     Raises `OptionError` for numbers out of range.
     """
 
     game: Variant
     hands: int = 300_000
-    """Hands of the first round of cards; all other numbers of hands go by it."""
+    """Hands of the first round of cards; all other numbers of hands scale with it."""
     boards: int = 4_000
-    """Boards that decide whether something is kept."""
+    """Boards of each match that decides whether weights are kept."""
     seed: int = 0
     bar: Bar = no_bar
     report: Report = print
@@ -96,24 +96,24 @@ class Preparation:
 
     @property
     def rules(self) -> Rules:
-        """Of the game."""
+        """The rules of the game."""
         return self.game.rules
 
     @property
     def folder(self) -> Path:
-        """The folder of finished steps, beside those of other settings, until all is done."""
+        """The folder of the finished steps with these settings; deleted after a complete run."""
         digest = hashlib.sha256(self.made["settings"].encode()).hexdigest()[:16]
         return prepared_folder() / f"steps-{rules_hash(self.rules)}" / digest
 
     @property
     def _course(self) -> Course:
-        """How the cards of `net` are learned, but for the folder of its steps."""
+        """The course of `net`'s card play, without the folder of its steps."""
         hands = self.hands
         return Course(hands, hands // 5, call_hands=hands // 3, seed=self.seed)
 
     @property
     def made(self) -> dict[str, str]:
-        """The metadata of the files."""
+        """The metadata of the weights files."""
         settings = {
             "hands": self.hands,
             "seed": self.seed,
@@ -126,11 +126,11 @@ class Preparation:
         return {"variant": self.game.name, "command": command, "settings": json.dumps(settings)}
 
     def run(self, *, again: bool = False) -> list[Prepared]:
-        """Learn the weights of each kind of agent; return the results.
+        """Train each kind of agent, save the weights that are better, and return the results.
 
-        From now on `expert`, `net` and the agents built on them play these rules by what was kept.
-        Raises `OptionError` for one of the package's variants, for what is prepared already unless
-        `again`, and while another run is at it.
+        Afterwards `expert`, `net` and the agents built on them use the saved weights for these
+        rules. Raises `OptionError` for a variant of the package, for rules that are already
+        prepared unless `again`, and while another run prepares them.
         """
         for name, rules in RULES.items():
             if rules == self.rules:
@@ -141,7 +141,7 @@ class Preparation:
                 raise OptionError(
                     f"{self.game.name} is prepared, in {prepared_folder()}: --force again"
                 )
-            made = list(self._steps())  # both, before anything is kept: the same command goes on
+            made = list(self._steps())  # both before any is saved: the same command resumes
             for each, weights in made:
                 if each.kept:
                     write_weights(each.file, weights.arrays, weights.metadata)
@@ -149,8 +149,8 @@ class Preparation:
         return [each for each, _ in made]
 
     def _steps(self) -> Iterator[tuple[Prepared, Weights]]:
-        """Each kind of agent in turn, beside what there was of it."""
-        calls = call_network.package_network(self.rules)  # whatever was prepared: the same again
+        """Yield the result and the new weights of each kind of agent."""
+        calls = call_network.package_network(self.rules)  # not prepared ones: reproducible
         fitted = self._fitted(calls)
         player = expert_with(call_network.calls_of(fitted), self.rules)
         gain = self._judged(player, expert_with(calls, self.rules))
@@ -158,7 +158,7 @@ class Preparation:
         points = gain if was is None else self._judged(player, was)
         over = "the expert as it was, both without search"
         yield self._result(call_network.KIND, over, points, "it calls as before"), fitted
-        if surely_better(gain) or not calls["first"].any():  # any are better to go on from
+        if surely_better(gain) or not calls["first"].any():  # any fit beats none
             calls = call_network.calls_of(fitted)
         learned = self._learned(calls)
         over, instead = "the net as it was", "it plays as before"
@@ -176,11 +176,11 @@ class Preparation:
         return Prepared(kind, file, surely_better(points), over, points, instead)
 
     def _net(self, weights: Weights) -> net.NetAgent:
-        """The net with these weights."""
+        """Return the net with these weights."""
         return net.NetAgent(self.rules, weights=weights, goal="points")
 
     def _was(self, kind: str) -> RowAgent | None:
-        """An agent by what was prepared before; None by nothing, or by what cannot be used."""
+        """Return the agent with the weights prepared before, or None; remove unusable ones."""
         try:
             weights = prepared_weights(kind, self.rules)
             if weights is None:
@@ -195,7 +195,7 @@ class Preparation:
             return None
 
     def _fitted(self, calls: Array) -> Weights:
-        """The expert's calls fitted to the game, from their file if that step is finished."""
+        """Fit the expert's calls to the game, or load them if that step is finished."""
         file = self.folder / "calls.npz"
         if file.exists():
             saved = read_weights(file)
@@ -224,15 +224,15 @@ class Preparation:
         return weights
 
     def _learned(self, calls: Array) -> Weights:
-        """The weights of `net`, learned from the last finished step on."""
+        """Return the trained weights of `net`; resume after the last finished step."""
         course = replace(self._course, out=self.folder)
         command, bar, report = self.made["command"], self.bar, self.report
-        game = Variant("game", self.rules)  # its steps are named so, whatever it is called
+        game = Variant("game", self.rules)  # a fixed name, for the files of its steps
         weights = Learner(game, calls, course, command, bar=bar, report=report).run()
         return Weights(weights.arrays, {**weights.metadata, **self.made})
 
     def _judged(self, player: RowAgent, other: RowAgent) -> Interval:
-        """Points per hand of one over the other."""
+        """Play a match; return the points per hand of `player` over `other`."""
         with self.bar(f"{self.game.name}: what it is worth", "boards", "decisions") as progress:
             result = match.play(
                 self.game,
@@ -248,12 +248,12 @@ class Preparation:
 
 
 def surely_better(points: Interval) -> bool:
-    """Whether points per hand are above 0 as far as their interval goes."""
+    """Return whether the whole interval of points per hand is above 0."""
     return points.low is not None and points.low > 0
 
 
 def command_of(rules: Rules, hands: int, seed: int) -> str:
-    """The command that prepares these rules so on any machine, whatever file they came from."""
+    """Return a command that prepares these rules on any machine, without their file."""
     changes = {name: rules.options_from(known) for name, known in RULES.items()}
     base = min(changes, key=lambda name: len(changes[name]))
     words = ["bideuchre", "prepare", base]
@@ -265,7 +265,7 @@ def command_of(rules: Rules, hands: int, seed: int) -> str:
 
 @dataclass(frozen=True)
 class Listed:
-    """A prepared file: its metadata, or its fault."""
+    """A prepared file: its metadata, or the reason why it is unusable."""
 
     file: Path
     game: str = ""
@@ -275,7 +275,7 @@ class Listed:
 
 
 def listed() -> list[Listed]:
-    """Every file that was prepared on this machine; `OptionError` of a user without a home."""
+    """List the prepared files on this machine; `OptionError` if the user has no home."""
     return [_listed(file) for file in sorted(prepared_folder().glob("*.npz"))]
 
 

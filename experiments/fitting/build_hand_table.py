@@ -1,18 +1,17 @@
-"""Make `agents/data/hand_worth.npz`: the worth of every hand to a declarer.
+"""Build `agents/data/hand_worth.npz`: the value of every hand to a declarer.
 
     python experiments/fitting/build_hand_table.py --seed 1 --workers 2
 
 For every canonical hand of the decks of 16, 20, 24 and 32 cards (`agents/expert/hand_table.py`),
-the other cards are dealt at random and played out by the rule player at all seats, the hand's
-holder having been given the contract: with partner in every strain, and alone in every strain after
-every exchange. The hands of single decks are played once with the declarer leading and once with
-another seat leading (each as often); the 32-card ones with the declarer leading, as in every
-declared game of that deck.
+the other cards are dealt at random, and the rule player plays all seats. The holder of the hand has
+the contract: with partner in every strain, and alone in every strain after every exchange. The
+hands of single decks are played equally often with the declarer leading and with another seat
+leading; those of 32 cards with the declarer leading, as in every declared game of that deck.
 
-Every strain is played on `--first` deals, then the three that came out best until half the width of
-each chance's 95 % interval is at most `--partnered` with partner and `--lone` alone. Where another
-is among the best three after that, or too near to tell in the table, it is played on as well: the
-three that are best in the table are always that sure. Each hand has streams of its own from the
+Every strain is played on `--first` deals. The best three are then played until half the width of
+each chance's 95 % interval is at most `--partnered` with partner and `--lone` alone. A strain that
+is then among the best three, or indistinguishable from them in the table, is also continued: the
+best three in the table always have that precision. Each hand has its own random streams from the
 seed, so the numbers do not depend on the order of work.
 """
 
@@ -42,11 +41,11 @@ from bideuchre_env.rules.cards import COPY_SHIFT
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, entry_kernel
 
-BLOCK = 128  # hands that a process plays at a time
+BLOCK = 128  # hands per task of a process
 
 
 def named(kinds: int, copies: int) -> str:
-    """What a deck is called in files and on the command line."""
+    """Return the name of a deck in files and on the command line."""
     return f"{kinds}x{copies}"
 
 
@@ -57,7 +56,7 @@ LOWEST = {16: "J", 20: "10", 24: "9"}
 
 @dataclass(frozen=True)
 class Args(ScriptArgs):
-    """What to play; every field is an option of the command line."""
+    """The settings of the table; every field is an option of the command line."""
 
     first: int = option(100, "deals of every strain and lone bid")
     partnered: float = option(0.03, "half the width of a chance's interval with partner")
@@ -99,7 +98,7 @@ def main(args: Args) -> int:
 
 
 def tables(args: Args) -> dict[str, Array]:
-    """Play the decks; the arrays of the file by name."""
+    """Play the decks; return the arrays of the file by name."""
     arrays: dict[str, Array] = {}
     with ProcessPoolExecutor(args.workers, get_context("spawn")) as pool:
         for deck in args.decks:
@@ -112,7 +111,7 @@ def tables(args: Args) -> dict[str, Array]:
             arrays[f"keys_{deck}"] = keys
             for name in ("tricks", "lone"):
                 table = np.stack([played[name] for played in leads], axis=1)
-                # like numbers of all hands side by side take a tenth less room when compressed
+                # storing equal entries of all hands together compresses a tenth better
                 arrays[f"{name}_{deck}"] = np.asfortranarray(table)
     return arrays
 
@@ -120,7 +119,7 @@ def tables(args: Args) -> dict[str, Array]:
 def play_hands(
     kinds: int, copies: int, lead: int, keys: Array, args: Args, pool: ProcessPoolExecutor
 ) -> dict[str, Array]:
-    """Play the hands of a deck with one leader; tables by name, a row for each hand."""
+    """Play the hands of a deck with one leader; return tables by name, a row for each hand."""
     starts = range(0, len(keys), BLOCK)
     blocks = [keys[start : start + BLOCK] for start in starts]
     play = partial(play_block, args, kinds, copies, lead)
@@ -139,7 +138,7 @@ def play_hands(
 
 
 def canonical_hands(kinds: int, copies: int) -> Array:
-    """Every canonical hand of a deck, rising; int64 (n,)."""
+    """Return every canonical hand of a deck in ascending order, int64 (n,)."""
     size = kinds * copies // 4
     hands, counts = np.zeros(1, np.int64), np.zeros(1, np.int64)
     for kind in range(kinds):
@@ -161,7 +160,7 @@ def key_rows(hands: Array, keys: Array) -> None:
 
 
 def game(kinds: int, copies: int, leader: str) -> Rules:
-    """A game with a bid for half the tricks and a lone bid for every exchange."""
+    """Return rules with a bid for half the tricks and a lone bid for every exchange."""
     half = kinds * copies // 8
     lone = tuple(Bid(f"call-{k}", value=1, exchange=k) for k in range(N_EXCHANGES))
     return Rules(
@@ -177,13 +176,13 @@ def game(kinds: int, copies: int, leader: str) -> Rules:
 def play_block(
     args: Args, kinds: int, copies: int, lead: int, start: int, keys: Array
 ) -> dict[str, Array]:
-    """Play the hands from number `start` on; tables by name, a row for each hand."""
+    """Play the hands from number `start` on; return tables by name, a row for each hand."""
     n, tricks = len(keys), kinds * copies // 4
     table = new_table(game(kinds, copies, LEADERS[copies][lead]))
     low = np.uint64((int(split_seed(args.seed)[0]) + 2 * lead + 4 * copies) % (1 << 64))
     won = np.zeros((n, N_STRAINS, tricks + 1), np.int64)
     alone = np.zeros((n, N_EXCHANGES, N_STRAINS, 2), np.int64)
-    for i in range(0, n, 8):  # in parts, so that Ctrl-C is heard
+    for i in range(0, n, 8):  # in parts, so that Ctrl-C interrupts
         part = slice(i, min(i + 8, n))
         hands = (table, keys[part], start + i, low)
         play_partnered(*hands, args.first, args.most, args.partnered, won[part])
@@ -193,7 +192,7 @@ def play_block(
 
 
 def quantised(counts: Array) -> Array:
-    """Counts along the last axis as uint8 shares that add up to `SCALE` exactly."""
+    """Convert counts along the last axis to uint8 shares with the exact sum `SCALE`."""
     ups = np.cumsum(counts, axis=-1) * SCALE / counts.sum(axis=-1, keepdims=True)
     steps = np.diff(np.round(ups), axis=-1, prepend=0)
     shares: Array = steps.astype(np.uint8)

@@ -1,18 +1,18 @@
-"""Make `agents/data/holder_odds.npz`: the likely holder of each unseen card.
+"""Build `agents/data/holder_odds.npz`: the likely holder of each unseen card.
 
     python experiments/fitting/build_holder_odds.py --seed 1
 
 made the shipped file (`--out agents/data/holder_odds.npz`). The rule player plays `--hands` hands
-of every registered variant at all seats, in each of `--rounds` rounds. At each card of the last 6
-to 2 in hand the script notes where the unseen cards lie, and where sampled deals put them
-(`agents/expert/sampled_deals.py`). The ratio of the two corrects the odds of a card with a holder,
-and the next round samples its deals by them; they go up to `MOST`, about 16 times a defender's.
-The counts of all variants of one deck are added up: the odds are by deck. The first round takes a
-card to be as likely anywhere, and `CAREFUL` such cards are added to the counts, so that what was
-rarely seen is not taken to be known. A contract that was never played with so many cards in hand
-gets zeros: unknown.
+of every registered variant at all seats, in each of `--rounds` rounds. At each decision with 6 to 2
+cards in hand, the script counts the true holders of the unseen cards, and the holders in sampled
+deals (`agents/expert/sampled_deals.py`). The ratio of the two corrects the odds of a holder for a
+card. The next round samples its deals with the new odds, which are limited to `MOST`, about 16
+times a defender's. Counts of all variants with the same deck are added: the odds are per deck. The
+first round assumes equal odds everywhere. `CAREFUL` is added to both counts, so that rare cases
+hardly change the odds. A contract that was never played with a number of cards in hand gets zeros,
+which mean unknown.
 
-Each game and round has a stream of its own from the seed. The file is written at the end only,
+Each game and round has its own random stream from the seed. The file is written only at the end;
 after Ctrl-C there is none.
 """
 
@@ -57,14 +57,14 @@ from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows
 
 DRAWN = 2  # deals sampled at each card
-CAREFUL = 25.0  # cards as likely to lie anywhere, added to those noted
-MOST = 255  # odds of a card with a holder
-AT_ONCE = 250  # hands between two looks at Ctrl-C
+CAREFUL = 25.0  # cards added to both the true and the sampled counts
+MOST = 255  # maximum odds of a holder
+AT_ONCE = 250  # hands between two checks for Ctrl-C
 
 
 @dataclass(frozen=True)
 class Args(ScriptArgs):
-    """What to count; every field is an option of the command line."""
+    """The settings of the count; every field is an option of the command line."""
 
     hands: int = option(5000, "hands of each game in each round")
     rounds: int = option(4, "rounds of counting; each begins from the odds of the last")
@@ -99,7 +99,7 @@ def main(args: Args) -> int:
 
 
 def decks() -> dict[str, list[str]]:
-    """The registered variants by deck, as the file names it: kinds x copies."""
+    """Return the registered variants by the deck's name in the file: kinds x copies."""
     found: dict[str, list[str]] = {}
     for name, rules in RULES.items():
         found.setdefault(f"{rules.kinds}x{rules.copies}", []).append(name)
@@ -107,7 +107,7 @@ def decks() -> dict[str, list[str]]:
 
 
 def count_deck(deck: str, names: list[str], args: Args) -> Array:
-    """The odds of one deck, uint8 `SHAPE`."""
+    """Return the odds of one deck, uint8 `SHAPE`."""
     known, seen = np.full(SHAPE, EQUAL, np.uint8), np.zeros(SHAPE[:2], bool)
     hands, done, decisions = args.hands * len(names) * args.rounds, 0, 0
     with progress_bar(deck, "hands") as progress:
@@ -130,11 +130,11 @@ def count_deck(deck: str, names: list[str], args: Args) -> Array:
 
 
 def corrected(known: Array, found: Array) -> Array:
-    """The odds after a round: up where deals put a card too rarely, a defender's at `EQUAL`."""
+    """Return the odds after a round: multiplied by true / sampled counts, defenders at `EQUAL`."""
     true, drawn = found + CAREFUL
     weights = known * true / drawn
     weights *= EQUAL / weights[:, :, DEFENDER : DEFENDER + 1]
-    new: Array = np.clip(np.rint(weights), 1, MOST).astype(np.uint8)  # 0 would be: not known
+    new: Array = np.clip(np.rint(weights), 1, MOST).astype(np.uint8)  # 0 means unknown
     return new
 
 
@@ -143,9 +143,9 @@ def corrected(known: Array, found: Array) -> Array:
 
 @entry_kernel
 def note_hands(table: Table, deals: Array, first: int, last: int, found: Array) -> int:
-    """Let the rule player play hands, and add up who holds the unseen cards; the decisions.
+    """Let the rule player play hands, and count the holders of unseen cards; return the decisions.
 
-    `found` (2, contracts, cards in hand, holders, ranks): in truth, and in sampled deals.
+    `found` (2, contracts, cards in hand, holders, ranks): true counts, and those of sampled deals.
     """
     work, s = table.work, table.states[0]
     t, o, view = work.tables[0], work.offsets[0], work.views[0]
@@ -167,7 +167,7 @@ def note_hands(table: Table, deals: Array, first: int, last: int, found: Array) 
 
 @kernel
 def note_card(s: Row, view: Row, deal: Row, found: Array) -> None:
-    """Add where the unseen cards lie at one card, in truth and in sampled deals."""
+    """Add the true and the sampled holders of the unseen cards at one decision."""
     number_cards(view, deal)
     begin_deals(view, deal)
     note_true(s, view, deal, found[0])
@@ -178,7 +178,7 @@ def note_card(s: Row, view: Row, deal: Row, found: Array) -> None:
 
 @kernel
 def note_true(s: Row, view: Row, deal: Row, found: Array) -> None:
-    """Add where the unseen cards lie in truth; of two copies in two hands, a half to each."""
+    """Add the true holders of the unseen cards; two copies in two hands count half for each."""
     contract, n = contract_of(view), count_held(view, -1)
     cards = deal.unseen
     while cards:
@@ -196,7 +196,7 @@ def note_true(s: Row, view: Row, deal: Row, found: Array) -> None:
 
 @kernel
 def note_drawn(view: Row, deal: Row, found: Array) -> None:
-    """Add where a sampled deal has put the unseen cards."""
+    """Add the holders of the unseen cards in a sampled deal."""
     contract, n = contract_of(view), count_held(view, -1)
     for seat in range(1, NOWHERE + 1):
         cards, holder = deal.hands[seat], holder_of(view, seat)

@@ -1,4 +1,4 @@
-"""Make `agents/data/call_network.npz`: train the networks of the expert's auction.
+"""Build `agents/data/call_network.npz`: train the networks of the expert's auction.
 
     script=experiments/fitting/fit_call_network.py
     python $script --seed 1 --games cincinnati_v0 --hands 500000 --rounds 8
@@ -7,12 +7,13 @@
     python $script --seed 1 --games $games --hands 200000 --rounds 6
     python $script --seed 1 --games double_deck_v0 --hands 700000 --rounds 8
 
-made the shipped file (`--out agents/data/call_network.npz`) in 360, 180, 330, 454 s;
-OMP_NUM_THREADS=1, two cores; before the last the worth of the last speaker's bid and of a won game
-were given bounds, so that the others give other weights now. Training that diverges writes no file.
+made the shipped file (`--out agents/data/call_network.npz`) in 360, 180, 330 and 454 s with
+OMP_NUM_THREADS=1 on two cores. Before the last run, the values of the last speaker's bid and of a
+won game were given bounds, so the earlier commands now give other weights. If training diverges, no
+file is written.
 
-The expert plays against itself and the rule player, and learns from pairs of calls as
-`bideuchre_env/training/calls.py` tells. Games not named keep the package's weights.
+The expert plays against itself and the rule player, and learns from pairs of calls:
+`bideuchre_env/training/calls.py` has the method. Games not named keep the package's weights.
 """
 
 from __future__ import annotations
@@ -40,13 +41,13 @@ from bideuchre_env.training.calls import expert_calls
 SCRIPT = "experiments/fitting/fit_call_network.py"
 GAMES = (
     *("cincinnati_v0", "six_card_v0", "simplified_v0", "club_v0", "barrie_v0"),
-    "double_deck_v0",  # the last: each has a stream of random numbers by its place
+    "double_deck_v0",  # last: a game's place determines its random stream
 )
 
 
 @dataclass(frozen=True)
 class Args(ScriptArgs):
-    """What to fit; every field is an option of the command line."""
+    """The settings of the fit; every field is an option of the command line."""
 
     games: tuple[str, ...] = option(GAMES, "the games to fit")
     hands: int = option(500_000, "hands of each game in each round")
@@ -72,7 +73,7 @@ def main(args: Args) -> int:
 
 
 def check_games(args: Any) -> None:
-    """Raise `OptionError` for a bad seed, or a game that the scripts do not fit."""
+    """Raise `OptionError` for an invalid seed, or a game that the scripts do not fit."""
     split_seed(args.seed)
     if unknown := sorted(set(args.games) - set(GAMES)):
         raise OptionError(f"--games {' '.join(unknown)}: of {' '.join(GAMES)}")
@@ -86,10 +87,10 @@ def refit(
     load: Callable[[str], Any],
     fit: Callable[[str, Any], Any],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Fit the games of `args`; the results of all games, and how each was made.
+    """Fit the games of `args`; return the results of all games, and their provenance.
 
-    Games not named are loaded, and `shipped` says how they were made. `numbers` are the options
-    that a result depends on.
+    Games not named are loaded, with their provenance in `shipped`. `numbers` are the options that
+    determine a result.
     """
     made = {} if set(args.games) == set(GAMES) else dict(shipped)
     results = {name: load(name) for name in made if name not in args.games}
@@ -104,7 +105,7 @@ def refit(
 
 
 def fit_game(name: str, args: Args) -> Array:
-    """The network of one game, one `NETWORK` record."""
+    """Return the network of one game, a `NETWORK` record."""
     rng = np.random.default_rng([args.seed, GAMES.index(name)])
     wanted = WANTED if args.search else NO_SEARCH
 

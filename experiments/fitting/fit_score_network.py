@@ -1,23 +1,22 @@
-"""Make `agents/data/score_network.npz`: what the expert knows of the scores of a game.
+"""Build `agents/data/score_network.npz`: the expert's chances to win from scores, and networks.
 
     script=experiments/fitting/fit_score_network.py
     games="simplified_v0 club_v0 double_deck_v0"
     python $script --seed 1 --games $games --hands 250000 --rounds 3
     python $script --seed 1 --games barrie_v0 --rounds 0
 
-made the shipped file (`--out agents/data/score_network.npz`). First the chance to win from every
-score: the expert plays games against itself, twice, the second time by the table of the first
-(`score_values.py`). Then the network: in games against itself and the rule player every hand is
-tried at a random turn to call. The best call and another that looks nearly as good or, at times,
-any, are both played out. What the hand then left of the game, by the table, less what the formula
-promised, is what the network learns, of both calls and of their difference most
-(`bideuchre_env/training/calls.py`). The game goes on from the best call, so that scores
-come as often as they do in games. Each round is played by the network of the one before and learns
-from the trials of all. Games not named keep what the package has.
+made the shipped file (`--out agents/data/score_network.npz`). First the table, the chance to win
+from every score: the expert plays games against itself, twice, the second time with the table of
+the first (`score_values.py`). Then the network, from games against itself and the rule player: at a
+random turn of every hand the best call and another one, usually nearly as good, are both played
+out. The network learns the chance to win after the hand, by the table, minus that of the formula,
+mainly from the difference of the two calls (`bideuchre_env/training/calls.py`). The game continues
+from the best call, so that scores are as frequent as in games. Each round is played by the network
+of the previous one and learns from all trials so far. Games not named keep the package's data.
 
-Barrie has no network: with one that was fitted so, whoever was as good as beaten bid moon after
-moon, to keep the others from the bid they need: many points lost for few games more.
-Cincinnati and six-card have nothing: there it won no more games than the formula does.
+Barrie has no network: with one fitted in this way, a nearly beaten side bid moon after moon to keep
+the others from the bid that they needed, and lost many points for few more games. Cincinnati and
+six-card have neither: there they won no more games than the formula does.
 """
 
 from __future__ import annotations
@@ -66,19 +65,19 @@ from bideuchre_env.training.calls import (
 )
 
 SCRIPT = "experiments/fitting/fit_score_network.py"
-WIDTH, SOME = 2.5, 0.03  # points, and chance to win, below the best call that are still tried
-ANY = 10  # of 100 turns, those where any call may be tried
+WIDTH, SOME = 2.5, 0.03  # most points, and chance to win, below the best call
+ANY = 10  # of 100 turns, the number in which any call may be tried
 AT_ONCE = 10_000  # games side by side
 EPOCHS, RATE = 15, 6e-3
 PARTS = tuple(SCORE_NETWORK.names or ())
 
 TRY = np.dtype(
     [
-        ("inputs", np.float32, (2, N_SCORE)),  # of the best call and of another
+        ("inputs", np.float32, (2, N_SCORE)),  # of the best call and the other
         ("action", np.int64, (2,)),
-        ("promise", np.float64, (2,)),  # of the formula, a chance to win
+        ("promise", np.float64, (2,)),  # the formula's chance to win
         ("won", np.float64, (2,)),  # the chance to win after the hand
-        ("told", np.float32, (2,)),  # 0: all pass, nothing happens, and no network is asked
+        ("told", np.float32, (2,)),  # 0 if all pass: the network is not used
     ]
 )
 """A turn to call at which two calls were tried."""
@@ -86,7 +85,7 @@ TRY = np.dtype(
 
 @dataclass(frozen=True)
 class Args(ScriptArgs):
-    """What to fit; every field is an option of the command line."""
+    """The settings of the fit; every field is an option of the command line."""
 
     games: tuple[str, ...] = option(GAMES, "the games to fit")
     played: int = option(8000, "games for each table of scores")
@@ -114,12 +113,12 @@ def main(args: Args) -> int:
 
 
 def shipped_game(name: str) -> tuple[Array, Array]:
-    """The table and the network of a game in the package."""
+    """Return the table and the network of a game in the package."""
     return fitted_wins(RULES[name]), fitted_score_network(name)
 
 
 def fit_game(name: str, args: Args) -> tuple[Array, Array]:
-    """The chance to win from every score of one game, and its network."""
+    """Return the chance to win from every score of one game, and its network."""
     rules, rng = RULES[name], np.random.default_rng([args.seed, GAMES.index(name), 1])
     network, wins = new_score_network(), rule_table(rules)
     for _ in range(2):
@@ -136,7 +135,7 @@ def fit_game(name: str, args: Args) -> tuple[Array, Array]:
 
 
 def expert(rules: Rules, network: Array, wins: Array) -> ExpertAgent:
-    """The expert by this network of scores and this table; its cards by the rules alone."""
+    """Return an expert with this score network and table, without search."""
     agent = ExpertAgent(rules, wanted=NO_SEARCH)
     agent.learned = agent.learned._replace(score=sealed(network.copy()), wins=sealed(wins))
     return agent
@@ -145,9 +144,10 @@ def expert(rules: Rules, network: Array, wins: Array) -> ExpertAgent:
 def try_hands(
     agent: ExpertAgent, other: RowAgent, n: int, hands: int, rng: np.random.Generator
 ) -> Array:
-    """Play so many hands of `n` games side by side, and try two calls in each: `TRY` records.
+    """Play `hands` hands of `n` parallel games, with two calls tried in each; return `TRY` records.
 
-    A game that is over is followed by another. The agent plays for the side that tries.
+    A finished game is followed by a new one. The agent plays for the side of the tried calls,
+    `other` for the other side.
     """
     tables, work, states, everyone = agent.tables, agent.workspace(), new_states(n), np.arange(n)
     seed_rows(states, *split_seed(int(rng.integers(2**62))))
@@ -181,7 +181,7 @@ def try_hands(
 
 @entry_kernel
 def value_rows(states: Array, tables: Array, wins: Array, seats: Array, won: Array) -> None:
-    """Fill in the chance to win of the sides of `seats`, where a hand has ended."""
+    """Fill `won` with the chance to win of the sides of `seats` after a finished hand."""
     t, last = tables[0], wins.shape[1] - 1
     for i in range(len(states)):
         s, us = states[i], seats[i] & 1
@@ -202,7 +202,7 @@ def value_rows(states: Array, tables: Array, wins: Array, seats: Array, won: Arr
 def try_rows(
     work: ExpertWorkspace, observations: Array, masks: Array, words: Array, trials: Array
 ) -> None:
-    """Find for every row the best call and, by `words`, another that looks good, or action -1."""
+    """Fill the trials with each row's best call and another one drawn by `words`, or action -1."""
     for i in range(len(observations)):
         trials[i].action[1] = -1
         observation, mask = row_of(observations, i), row_of(masks, i)
@@ -215,7 +215,7 @@ def try_rows(
 
 @kernel
 def note_call(work: ExpertWorkspace, call: int, which: int, trial: Row) -> None:
-    """Enter a call, 8 * (1 + level) + the place of its strain, in a trial."""
+    """Write a call, 8 * (1 + level) + the place of its strain, into a trial."""
     t, view, calls = work.tables[0], work.views[0], work.calls[0]
     level, strain = (call >> 3) - 1, calls.ranked[call & 7]
     worth = call_worth(view, t, work.learned, level, strain, calls)
@@ -228,7 +228,7 @@ def note_call(work: ExpertWorkspace, call: int, which: int, trial: Row) -> None:
 
 
 def train(network: Array, trials: Array, rng: np.random.Generator) -> str:
-    """Train the network anew on these trials, and say how it went."""
+    """Train the network from scratch on these trials, and return a summary."""
     x = trials["inputs"]
     y = ((trials["won"] - trials["promise"]) / SCALE * trials["told"]).astype(np.float32)
     p = {name: np.zeros_like(network[name][0]) for name in PARTS}

@@ -1,4 +1,4 @@
-"""How `build_hand_table.py` plays a hand out, many times, until its chances are sure."""
+"""Kernels of `build_hand_table.py`: play out a hand until its chances are precise enough."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel
 
-BEST = 3  # strains that are played until their chances are sure
-NEAR = 0.05  # tricks behind the last of them that make another strain one: chances are rounded
-LOOK = 64  # deals between two looks at how sure they are
+BEST = 3  # number of strains that are played to the required precision
+NEAR = 0.05  # tricks: strains less than this behind the best three count, too (rounding)
+LOOK = 64  # deals between two checks of the precision
 N_EXCHANGES = 4
-Z2 = 1.959963984540054**2  # of a 95 % interval
+Z2 = 1.959963984540054**2  # squared normal quantile of a 95 % interval
 
 
 class Table(NamedTuple):
-    """What hands are played on."""
+    """Workspace and state rows for playing hands."""
 
     work: RuleWorkspace
-    states: Array  # the deal, and the hand that is played from it
+    states: Array  # the deal, and the hand played from it
     observations: Array  # (1, D)
     masks: Array  # (1, A)
 
 
 def new_table(rules: Rules) -> Table:
-    """A table of a game."""
+    """Return the table of a game."""
     return Table(
         rule_workspace(rules),
         new_states(2),
@@ -64,9 +64,9 @@ def play_partnered(
     limit: float,
     won: Array,
 ) -> None:
-    """Play every hand out with partner, and count the tricks in `won`, (n, 5, tricks + 1).
+    """Play out every hand with partner, and count the tricks in `won`, (n, 5, tricks + 1).
 
-    The best strains are ranked anew whenever they are sure, until those are that come out best.
+    The strains are ranked again until all of the best ones are precise enough.
     """
     for i in range(len(keys)):
         row, every = np.uint64(first_row + i), (1 << N_STRAINS) - 1
@@ -91,7 +91,7 @@ def play_deals(
     limit: float,
     won: Array,
 ) -> None:
-    """Play these strains on the deals from `start` to `stop`, each until its chances are sure."""
+    """Play the strains of `playing` on deals `start` to `stop`, each until precise enough."""
     deal, s, t = table.states[0], table.states[1], table.work.tables[0]
     for j in range(start, stop):
         if j > start and (j - start) % LOOK == 0:
@@ -119,9 +119,9 @@ def play_alone(
     won: Array,
     alone: Array,
 ) -> None:
-    """Play every hand out alone after each exchange; losses and successes in `alone`.
+    """Play out every hand alone after each exchange; count losses and successes in `alone`.
 
-    `alone` is (n, exchanges, 5, 2). The best strains are those of `won`, as it is with partner.
+    `alone` is (n, exchanges, 5, 2). The best strains are those with partner, from `won`.
     """
     deal, s, t = table.states[0], table.states[1], table.work.tables[0]
     for i in range(len(keys)):
@@ -148,9 +148,9 @@ def play_alone(
 
 @kernel
 def best_strains(won: Array, near: float) -> int:
-    """The strains that come out best, as bits, and those less than `near` tricks behind the last.
+    """Return the best strains, and those less than `near` tricks behind the last of them, as bits.
 
-    Whoever reads the table has rounded chances: a strain as near as that may pass for better.
+    The chances in the table are rounded, so that such a near strain may rank higher there.
     """
     third, best = 0.0, 0
     for strain in range(N_STRAINS):
@@ -164,7 +164,7 @@ def best_strains(won: Array, near: float) -> int:
 
 @kernel
 def unsure(won: Array, strains: int, most: int, limit: float) -> int:
-    """Those of the strains, as bits, whose chances are not sure yet and that may be played on."""
+    """Return the strains, as bits, that are not precise enough and have fewer than `most` deals."""
     left = 0
     for strain in range(N_STRAINS):
         wide = half_width(won[strain]) > limit and won[strain].sum() < most
@@ -174,7 +174,7 @@ def unsure(won: Array, strains: int, most: int, limit: float) -> int:
 
 @kernel
 def mean_tricks(counts: Array) -> float:
-    """The mean of a count of tricks; 0 of none."""
+    """Return the mean of a histogram of tricks; 0 if it is empty."""
     total, n = 0.0, 0.0
     for tricks in range(len(counts)):
         total += tricks * counts[tricks]
@@ -184,7 +184,7 @@ def mean_tricks(counts: Array) -> float:
 
 @kernel
 def ahead_of(won: Array, strain: int) -> int:
-    """How many strains have come out better; of those alike, the first is better."""
+    """Return the number of better strains; of equal ones the first counts as better."""
     own, ahead = mean_tricks(won[strain]), 0
     for other in range(N_STRAINS):
         mean = mean_tricks(won[other])
@@ -194,7 +194,7 @@ def ahead_of(won: Array, strain: int) -> int:
 
 @kernel
 def half_width(counts: Array) -> float:
-    """Half of Wilson's 95 % interval, the widest of the chances of at least so many."""
+    """Return the largest half-width of Wilson's 95 % intervals of the chances of at least k."""
     n = 0.0
     for number in range(len(counts)):
         n += counts[number]
@@ -209,9 +209,9 @@ def half_width(counts: Array) -> float:
 
 @kernel
 def deal_others(deal: Row, t: Row, hand: int) -> None:
-    """Give seat 0 its hand, deal the other cards to the others, and draw a dealer.
+    """Give seat 0 its hand, deal the other cards to the other seats, and draw a dealer.
 
-    Any but the seat to the right of seat 0, which would make it lead by whichever rule.
+    Seat 3, to the right of seat 0, never deals: seat 0 would then lead by either rule.
     """
     n, each = 0, t.tricks
     for kind in range(t.kinds):
@@ -231,7 +231,7 @@ def deal_others(deal: Row, t: Row, hand: int) -> None:
 
 @kernel
 def give_contract(s: Row, deal: Row, t: Row, level: int, strain: int) -> None:
-    """Begin a hand that seat 0 has won with this bid, everybody else having passed."""
+    """Start a hand after seat 0 has won the auction with this bid and all others have passed."""
     s.dealer = deal.dealer
     begin_hand(s)
     for seat in range(4):
@@ -250,7 +250,7 @@ def give_contract(s: Row, deal: Row, t: Row, level: int, strain: int) -> None:
 
 @kernel
 def play_out(s: Row, table: Table) -> None:
-    """Let the rule player play the hand to its end, or until a lone declarer loses a trick."""
+    """Let the rule player play out the hand, or until a lone declarer loses a trick."""
     t = table.work.tables[0]
     observation, mask = row_of(table.observations, 0), row_of(table.masks, 0)
     alone = s.sitting_out >= 0

@@ -1,9 +1,9 @@
-"""The chance to win from every score, from games an agent has played: what hands come to by score.
+"""Estimate the chance to win from every score, from the hands of an agent's games.
 
-Who is behind bids otherwise than who is ahead, so that what a hand comes to depends on the score.
-Hands are counted by the score before them; the counts are blurred over the scores nearby and, where
-there are few hands, filled up with those of wider and wider neighbourhoods. From the end backwards
-that gives the chance to win, as in `win_table.py`.
+A side that is behind bids differently from one that is ahead, so the result of a hand depends on
+the score. Hands are counted by the score before them. The counts are smoothed over nearby scores
+and, where hands are few, mixed with those of wider neighbourhoods. Backward induction then gives
+the chance to win, as in `win_table.py`.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, entry_kernel
 from bideuchre_env.training.calls import step
 
-WIDE, NEAR = (10.0, 12.0), (2.0, 1.5)  # points of blur, to a target and by rounds
-PRIOR = 30.0  # hands that the wider neighbourhood counts for
+WIDE, NEAR = (10.0, 12.0), (2.0, 1.5)  # points; smoothing widths, to a target and by rounds
+PRIOR = 30.0  # weight of the wider neighbourhood, in hands
 SWEEPS = 80
 DIGITS = 4
 
 SCORE, PLAYED, POINTS, MADE = slice(0, 2), 2, slice(3, 5), 5
-"""Columns of a hand: score of the declarer's side and of the others, hands before it, points of
-both, whether it was made."""
+"""Columns of a hand: scores of the declarer's and the other side, hands before it, points of both
+sides, whether the contract was made."""
 
 
 def played_hands(agent: RowAgent, games: int, rng: np.random.Generator) -> Array:
-    """The hands of whole games the agent plays against itself, int64 (n, 6)."""
+    """Let the agent play whole games against itself; return their hands, int64 (n, 6)."""
     states, tables = new_states(games), agent.tables
     seed_rows(states, *split_seed(int(rng.integers(2**62))))
     start_rows(states, tables, np.full(games, -1))
@@ -48,7 +48,7 @@ def played_hands(agent: RowAgent, games: int, rng: np.random.Generator) -> Array
 
 
 def hands_of(before: Array, after: Array, tables: Array) -> Array:
-    """What came of the hands between these states, as far as they were played; int64 (n, 6)."""
+    """Return the hands between these states, without those passed out, int64 (n, 6)."""
     done = np.zeros(len(after), np.int64)
     fill_made(after, tables, done)
     bid = after["level"] >= 0
@@ -61,24 +61,24 @@ def hands_of(before: Array, after: Array, tables: Array) -> Array:
 
 @entry_kernel
 def fill_made(states: Array, tables: Array, done: Array) -> None:
-    """1 where the contract was made; of a hand nobody bid on, nothing."""
+    """Fill `done` with whether each contract was made; hands passed out are skipped."""
     for i in range(len(states)):
         if states[i].level >= 0:
             done[i] = 1 if made(states[i], tables[0]) else 0
 
 
 def score_values(rules: Rules, hands: Array) -> Array:
-    """The chance to win from every score, as `win_table.win_table` has it, to so many digits."""
+    """Return the chance to win from every score, in the form of `win_table.win_table`, rounded."""
     table = by_rounds(rules, hands) if rules.win_rule == "rounds" else to_target(rules, hands)
     return np.round(table, DIGITS)
 
 
 def by_rounds(rules: Rules, hands: Array) -> Array:
-    """Layers by hands to come, float64 (layers, leads, 1)."""
+    """Return the chance to win by hands to come and lead, float64 (layers, leads, 1)."""
     total, span = int(compile_tables(rules)["hands_to_play"][0]), 2 * LEAD + 1
     lead = hands[:, 0] - hands[:, 1]
     gain = hands[:, 3] - hands[:, 4]
-    lead, gain = np.concatenate([lead, -lead]), np.concatenate([gain, -gain])  # of both sides
+    lead, gain = np.concatenate([lead, -lead]), np.concatenate([gain, -gain])  # for both sides
     played = np.tile(hands[:, PLAYED], 2)
     gains, place = np.unique(gain, return_inverse=True)
     to = np.clip(np.arange(span)[:, None] + gains, 0, span - 1)
@@ -94,7 +94,7 @@ def by_rounds(rules: Rules, hands: Array) -> Array:
 
 
 def to_target(rules: Rules, hands: Array) -> Array:
-    """The same to a target, float64 (1, points, points)."""
+    """Return the chance to win a game to a target, float64 (1, points, points)."""
     assert rules.target is not None
     size = rules.target + BELOW
     other = hands[:, [1, 0, 2, 4, 3, 5]]
@@ -119,7 +119,7 @@ def to_target(rules: Rules, hands: Array) -> Array:
 
 
 def shares(counts: Array, widths: tuple[float, ...]) -> Array:
-    """How often hands come to each end, (scores..., ends), by counts of the same shape."""
+    """Return smoothed shares of each result by score from counts, both (scores..., ends)."""
     total = counts.sum(axis=tuple(range(counts.ndim - 1)))
     found = np.broadcast_to(total / total.sum(), counts.shape)
     for width in widths:
@@ -131,7 +131,7 @@ def shares(counts: Array, widths: tuple[float, ...]) -> Array:
 
 
 def blur(counts: Array, width: float, axis: int) -> Array:
-    """The sum of the counts nearby, weighed by a bell curve of height 1."""
+    """Return sums of nearby counts along an axis, with Gaussian weights of height 1."""
     apart = np.subtract.outer(np.arange(counts.shape[axis]), np.arange(counts.shape[axis]))
     weights = np.where(abs(apart) <= int(4 * width) + 1, np.exp(-0.5 * (apart / width) ** 2), 0.0)
     return np.moveaxis(np.tensordot(weights, counts, (1, axis)), 0, axis)
@@ -139,10 +139,10 @@ def blur(counts: Array, width: float, axis: int) -> Array:
 
 @entry_kernel
 def sweep_ends(tables: Array, ends: Array, share: Array, table: Array, out: Array) -> float:
-    """Fill `out` from `table`, one more hand to play; the largest change.
+    """Fill `out` with the chances one hand before those of `table`; return the largest change.
 
-    `ends` (k, 4), int64: our points, theirs, whether we declared, whether it was made; `share`
-    (points, points, k): how often a hand comes to each.
+    `ends` (k, 4), int64: our points, theirs, whether we declared, whether the contract was made.
+    `share` (points, points, k): the frequency of each end by score.
     """
     t, size, change = tables[0], table.shape[1], 0.0
     for ours in range(size):

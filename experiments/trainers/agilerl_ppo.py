@@ -1,9 +1,9 @@
-"""PPO of AgileRL learns one seat among players that are given, at many tables.
+"""Train one seat with AgileRL's PPO, at many tables with fixed agents in the other seats.
 
     python experiments/trainers/agilerl_ppo.py --out runs/agilerl
     bideuchre match experiments/trainers/agilerl_ppo.py:Player rule --boards 2000
 
-It learns in one seat and is measured in both seats of a side, on duplicate boards of other deals.
+It is trained in one seat, and evaluated in both seats of a side on duplicate boards of other deals.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ with extra("agilerl"):
     from bideuchre_env.adapters.agilerl import make_vec
 
 POLICY = "policy.pt"
-SCALE = 5.0  # points that are 1 to the critic
+SCALE = 5.0  # points per unit of the critic's value
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Args(SeatArgs):
 
 
 class Player:
-    """The policy of a file, as an agent: the likeliest legal action."""
+    """The saved policy as an agent: it plays the most probable legal action."""
 
     name = "agilerl_ppo"
 
@@ -51,16 +51,16 @@ class Player:
 
     @torch.no_grad()
     def act_rows(self, observations: Any, action_masks: Any) -> Any:
-        """Actions (n,) for observations (n, D) and masks (n, A)."""
+        """Return actions (n,) for observations (n, D) and masks (n, A)."""
         seen = torch.from_numpy(self.layout.scaled(observations))
         self.actor(seen, action_mask=action_masks)
         return self.actor.head_net.dist.logits.argmax(1).numpy()
 
 
 def learned(args: Args) -> tuple[PPO, int]:
-    """The agent after all steps, and how many they were."""
+    """Train; return the agent and the number of decisions."""
     torch.manual_seed(args.seed)
-    np.random.seed(args.seed)  # noqa: NPY002  # it draws minibatches by this
+    np.random.seed(args.seed)  # noqa: NPY002  # for its minibatches
     envs = make_vec(args.variant, args.tables, opponents=args.opponents, episode="hand")
     batch = args.tables * args.table_steps
     agent = PPO(
@@ -75,7 +75,7 @@ def learned(args: Args) -> tuple[PPO, int]:
         lr=args.rate,
         learn_step=batch,
         gamma=1.0,
-        rollout_buffer_config={"use_gae": False},  # see the adapter
+        rollout_buffer_config={"use_gae": False},  # see the adapter's module docstring
         ent_coef=args.entropy,
         update_epochs=args.epochs,
         num_envs=args.tables,
@@ -98,7 +98,7 @@ def learned(args: Args) -> tuple[PPO, int]:
 
 
 def main(args: Args) -> int:
-    """Learn, save the policy, and measure it on duplicate boards."""
+    """Train, save the policy, and evaluate it on duplicate boards."""
 
     def save(agent: PPO, file: Path) -> None:
         agent.save_checkpoint(str(file))

@@ -1,10 +1,10 @@
-"""PPO in one file, in CleanRL's style, learns by self-play of all four seats at many tables.
+"""Train by self-play of all four seats at many tables: PPO in one file, in CleanRL's style.
 
     python experiments/trainers/cleanrl_ppo.py --out runs/cleanrl
     bideuchre match experiments/trainers/cleanrl_ppo.py:Player rule --boards 2000
 
-It differs from CleanRL's own `ppo.py` in two things: actions are drawn among the legal ones, and
-each seat has its own returns, since the next step at a table is another seat's (`lambda_returns`).
+It differs from CleanRL's `ppo.py` in two ways: only legal actions are sampled, and each seat has
+its own returns, because the next step at a table belongs to another seat (`lambda_returns`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ with extra("train"):
     from torch.distributions import Categorical
 
 POLICY = "policy.pt"
-SCALE = 5.0  # points that are 1 to the critic
+SCALE = 5.0  # points per unit of the critic's value
 
 
 @dataclass(frozen=True)
@@ -53,14 +53,14 @@ class Args(TrainerArgs):
 
 
 def layer_init(layer: nn.Linear, std: float = 2**0.5) -> nn.Linear:
-    """The layer with orthogonal weights and no bias."""
+    """Initialize the layer with orthogonal weights and zero biases."""
     nn.init.orthogonal_(layer.weight, std)
     nn.init.zeros_(layer.bias)
     return layer
 
 
 def network(inputs: int, hidden: int, outputs: int, std: float) -> nn.Sequential:
-    """Two hidden layers."""
+    """Return a network with two hidden layers."""
     return nn.Sequential(
         layer_init(nn.Linear(inputs, hidden)),
         nn.Tanh(),
@@ -81,14 +81,14 @@ class Agent(nn.Module):
     def get_action_and_value(
         self, seen: Tensor, masks: Tensor, actions: Tensor | None = None
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Actions, drawn if not given, their log-probabilities, the entropies, the values."""
+        """Return actions (sampled if None), log-probabilities, entropies and values."""
         drawn = Categorical(logits=self.actor(seen).masked_fill(~masks, -1e8))
         actions = drawn.sample() if actions is None else actions
         return actions, drawn.log_prob(actions), drawn.entropy(), self.critic(seen).flatten()
 
 
 class Player:
-    """The policy of a file, as an agent: the likeliest legal action."""
+    """The saved policy as an agent: it plays the most probable legal action."""
 
     name = "cleanrl_ppo"
 
@@ -100,13 +100,13 @@ class Player:
 
     @torch.no_grad()
     def act_rows(self, observations: Any, action_masks: Any) -> Any:
-        """Actions (n,) for observations (n, D) and masks (n, A)."""
+        """Return actions (n,) for observations (n, D) and masks (n, A)."""
         logits = self.agent.actor(torch.from_numpy(self.layout.scaled(observations)))
         return np.where(action_masks, logits.numpy(), -np.inf).argmax(axis=1)
 
 
 class Storage:
-    """What `num_steps` steps at all tables have brought."""
+    """The rollout buffer: `num_steps` steps at all tables."""
 
     def __init__(self, steps: int, n: int, inputs: int, outputs: int) -> None:
         self.seen = torch.zeros(steps, n, inputs)
@@ -118,7 +118,7 @@ class Storage:
         self.ended = np.zeros((steps, n), bool)
 
     def batch(self, args: Args) -> tuple[Tensor, ...]:
-        """The decisions whose returns are known: all but the last of each seat at each table."""
+        """Return the decisions with known returns: not the last of a seat in an unfinished hand."""
         found = lambda_returns(
             self.seats,
             self.rewards / SCALE,
@@ -134,7 +134,7 @@ class Storage:
 
 
 def play(agent: Agent, vec: Any, storage: Storage, shown: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Fill the storage, from what `vec` has shown last; what it shows in the end."""
+    """Fill the storage from the latest (observations, infos) of `vec`; return the new ones."""
     next_obs, info = shown
     for step in range(len(storage.seats)):
         storage.seen[step] = torch.from_numpy(next_obs)
@@ -145,7 +145,7 @@ def play(agent: Agent, vec: Any, storage: Storage, shown: tuple[Any, Any]) -> tu
             )
         storage.actions[step], storage.log_probs[step] = actions, log_probs
         storage.values[step] = values
-        forced = storage.masks[step].sum(1) == 1  # nothing is decided, so nothing learned
+        forced = storage.masks[step].sum(1) == 1  # no decision to learn from
         storage.seats[step] = np.where(forced, -1, info["seat"])
         next_obs, rewards, terminated, truncated, info = vec.step(actions.numpy())
         storage.rewards[step], storage.ended[step] = rewards, terminated | truncated
@@ -153,7 +153,7 @@ def play(agent: Agent, vec: Any, storage: Storage, shown: tuple[Any, Any]) -> tu
 
 
 def update(agent: Agent, optimizer: Any, batch: tuple[Tensor, ...], args: Args) -> None:
-    """Learn from a batch: PPO's clipped step, epoch after epoch."""
+    """Update the agent with PPO's clipped loss over several epochs of a batch."""
     for _ in range(args.update_epochs):
         for rows in torch.randperm(len(batch[0])).split(args.minibatch):
             seen, masks, actions, log_probs, returns, advantages = (each[rows] for each in batch)
@@ -171,7 +171,7 @@ def update(agent: Agent, optimizer: Any, batch: tuple[Tensor, ...], args: Args) 
 
 
 def learned(args: Args) -> tuple[Agent, int]:
-    """The agent after all decisions, and how many they were."""
+    """Train; return the agent and the number of decisions."""
     torch.manual_seed(args.seed)
     game = bideuchre_env.make(args.variant)
     vec = game.vec(args.num_envs, episode="hand", observation="flat")
@@ -192,7 +192,7 @@ def learned(args: Args) -> tuple[Agent, int]:
 
 
 def main(args: Args) -> int:
-    """Learn, save the policy, and measure it on duplicate boards."""
+    """Train, save the policy, and evaluate it on duplicate boards."""
     file = args.out / POLICY
     return learn_and_evaluate(args, "torch", learned, save_state, Player, file)
 

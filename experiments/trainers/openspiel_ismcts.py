@@ -1,9 +1,9 @@
-"""OpenSpiel's information-set MCTS against an agent, on duplicate boards.
+"""Evaluate OpenSpiel's information-set MCTS against agents, on duplicate boards.
 
     python experiments/trainers/openspiel_ismcts.py --boards 50 --simulations 200
 
-It searches as it comes: random rollouts of redealt hands, and nothing learned. On each board one
-deal is played twice, the sides swapped.
+The search uses random rollouts of redealt hands, without training. On each board one deal is
+played twice with the sides swapped.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ with extra("openspiel", "searching"):
 
 @dataclass(frozen=True)
 class Args(ScriptArgs):
-    """What to play; every field is an option of the command line."""
+    """The settings of the matches; every field is an option of the command line."""
 
     variant: str = option("cincinnati_v0", "the game")
     boards: int = option(50, "duplicate boards against each judge")
@@ -39,12 +39,12 @@ class Args(ScriptArgs):
 
 
 def points(args: Args, judge: str) -> Interval:
-    """Points per hand over the judge."""
+    """Return points per hand over the judge."""
     game = pyspiel.load_game(openspiel.register(args.variant))
     draws = np.random.RandomState(args.seed)
     rollouts = RandomRolloutEvaluator(1, draws)
     searcher = ISMCTSBot(game, rollouts, args.uct, args.simulations, random_state=draws)
-    searcher.set_resampler(  # its own draws redeals by the clock
+    searcher.set_resampler(  # its default resampler is seeded by the clock
         lambda state, player: state.resample_from_infostate(player, draws.random_sample)
     )
     other = openspiel.AgentBot(game, judge, seed=args.seed)
@@ -54,7 +54,7 @@ def points(args: Args, judge: str) -> Interval:
 
 
 def main(args: Args) -> int:
-    """Play the boards and print what they come to."""
+    """Play the boards and print the results."""
     if args.boards < 2:
         raise OptionError("--boards: 2 or more")
     for judge in args.judges:

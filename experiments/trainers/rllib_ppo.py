@@ -1,9 +1,10 @@
-"""RLlib's PPO, on its new API stack, learns all four seats with one network.
+"""Train one network for all four seats with RLlib's PPO, on its new API stack.
 
     python experiments/trainers/rllib_ppo.py --out runs/rllib
     bideuchre match experiments/trainers/rllib_ppo.py:Player rule --boards 2000
 
-The critic has a network of its own: points of a hand go up to fifty, and would drown the policy.
+The critic has its own network: points of a hand go up to fifty, and would dominate
+a shared network.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class Args(PpoArgs):
 
 
 class Player:
-    """The policy of a file, as an agent: the likeliest legal action."""
+    """The saved policy as an agent: it plays the most probable legal action."""
 
     name = "rllib_ppo"
 
@@ -58,18 +59,18 @@ class Player:
         spec = masked_module(saved["hidden"], vf_share_layers=False)
         spec.observation_space = space_of(rules)
         spec.action_space = MultiAgentEnv({"game": rules}).action_spaces["player_0"]
-        spec.inference_only = True  # the critic is not kept
+        spec.inference_only = True  # the critic is not saved
         module = spec.build()
         module.load_state_dict(saved["weights"])
         self._agent = ModuleAgent(module, rules)
 
     def act_rows(self, observations: Any, action_masks: Any) -> Any:
-        """Actions (n,) for observations (n, D) and masks (n, A)."""
+        """Return actions (n,) for observations (n, D) and masks (n, A)."""
         return self._agent.act_rows(observations, action_masks)
 
 
 def configured(args: Args) -> PPOConfig:
-    """The trainer's settings."""
+    """Return the trainer's settings."""
     return (
         PPOConfig()
         .environment(MultiAgentEnv, env_config={"game": args.variant, "episode": "hand"})
@@ -98,7 +99,7 @@ def configured(args: Args) -> PPOConfig:
 
 
 def learned(args: Args) -> tuple[Any, int]:
-    """The weights of the network after all steps, and how many they were."""
+    """Train; return the weights of the network and the number of decisions."""
     algorithm = configured(args).build_algo()
     steps = 0
     try:
@@ -113,14 +114,14 @@ def learned(args: Args) -> tuple[Any, int]:
 
 
 def main(args: Args) -> int:
-    """Learn, save the policy, and measure it on duplicate boards."""
+    """Train, save the policy, and evaluate it on duplicate boards."""
 
     def save(weights: Any, file: Path) -> None:
         torch.save({"hidden": (args.hidden,) * 2, "weights": weights}, file)
 
     started = not ray.is_initialized()
     if started:
-        os.environ.setdefault("RAY_AUTH_MODE", "disabled")  # else it writes a token at home
+        os.environ.setdefault("RAY_AUTH_MODE", "disabled")  # else it writes a token to the home
         cores = max(1, args.runners)
         ray.init(num_cpus=cores, include_dashboard=False, object_store_memory=256 << 20)
     try:

@@ -1,9 +1,9 @@
-"""MaskablePPO of sb3-contrib learns one seat among players that are given, at many tables.
+"""Train one seat with sb3-contrib's MaskablePPO, at many tables with fixed agents elsewhere.
 
     python experiments/trainers/sb3_maskable_ppo.py --out runs/sb3
     bideuchre match experiments/trainers/sb3_maskable_ppo.py:Player rule --boards 2000
 
-It learns in one seat and is measured in both seats of a side, on duplicate boards of other deals.
+It is trained in one seat, and evaluated in both seats of a side on duplicate boards of other deals.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Args(SeatArgs):
 
 
 class Player:
-    """The policy of a file, as an agent: the likeliest legal action."""
+    """The saved policy as an agent: it plays the most probable legal action."""
 
     name = "maskable_ppo"
 
@@ -48,13 +48,13 @@ class Player:
         self.layout, self.model = layout_of(rules), MaskablePPO.load(weights, device="cpu")
 
     def act_rows(self, observations: Any, action_masks: Any) -> Any:
-        """Actions (n,) for observations (n, D) and masks (n, A)."""
+        """Return actions (n,) for observations (n, D) and masks (n, A)."""
         seen = self.layout.scaled(observations)
         return self.model.predict(seen, action_masks=action_masks, deterministic=True)[0]
 
 
 def learned(args: Args) -> tuple[MaskablePPO, int]:
-    """The model after all steps, and how many they were."""
+    """Train; return the model and the number of decisions."""
     tables = VecEnv(
         args.tables, args.variant, opponents=args.opponents, episode="hand", observation="flat"
     )
@@ -79,7 +79,7 @@ def learned(args: Args) -> tuple[MaskablePPO, int]:
 
 
 def main(args: Args) -> int:
-    """Learn, save the policy, and measure it on duplicate boards."""
+    """Train, save the policy, and evaluate it on duplicate boards."""
     file = args.out / POLICY
     return learn_and_evaluate(args, "sb3-contrib", learned, MaskablePPO.save, Player, file)
 

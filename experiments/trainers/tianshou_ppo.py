@@ -1,9 +1,9 @@
-"""PPO of Tianshou 2 learns by self-play of all four seats at many tables.
+"""Train by self-play of all four seats at many tables with Tianshou 2's PPO.
 
     python experiments/trainers/tianshou_ppo.py --out runs/tianshou
     bideuchre match experiments/trainers/tianshou_ppo.py:Player rule --boards 2000
 
-It is measured in both seats of a side, on duplicate boards of other deals.
+It is evaluated in both seats of a side, on duplicate boards of other deals.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ class Args(PpoArgs):
 
 
 def layers(inputs: int, hidden: int, outputs: int) -> torch.nn.Sequential:
-    """A network with two hidden layers."""
+    """Return a network with two hidden layers."""
     nn = torch.nn
     first, second = nn.Linear(inputs, hidden), nn.Linear(hidden, hidden)
     return nn.Sequential(first, nn.Tanh(), second, nn.Tanh(), nn.Linear(hidden, outputs))
 
 
 class Player:
-    """The policy of a file, as an agent: the likeliest legal action."""
+    """The saved policy as an agent: it plays the most probable legal action."""
 
     name = "tianshou_ppo"
 
@@ -66,15 +66,15 @@ class Player:
 
     @torch.no_grad()
     def act_rows(self, observations: Any, action_masks: Any) -> Any:
-        """Actions (n,) for observations (n, D) and masks (n, A)."""
+        """Return actions (n,) for observations (n, D) and masks (n, A)."""
         seen = Batch(obs=self.layout.scaled(observations), mask=action_masks)
         return self.actor(seen)[0].argmax(1).numpy()
 
 
 def learned(args: Args) -> tuple[MaskedActor, int]:
-    """The actor after all steps, and how many they were."""
+    """Train; return the actor and the number of decisions."""
     torch.manual_seed(args.seed)
-    np.random.seed(args.seed)  # noqa: NPY002  # it draws minibatches by this
+    np.random.seed(args.seed)  # noqa: NPY002  # for its minibatches
     game = bideuchre_env.make(args.variant)
     seats = Seats(game, args.tables, episode="hand")
     inputs = layout_of(game.rules).size
@@ -88,7 +88,7 @@ def learned(args: Args) -> tuple[MaskedActor, int]:
         ent_coef=args.entropy,
         eps_clip=0.2,
         max_grad_norm=0.5,
-        return_scaling=True,  # points are worth more than 1
+        return_scaling=True,  # because points exceed 1
         advantage_normalization=True,
     )
     batch = len(seats) * args.seat_steps
@@ -110,7 +110,7 @@ def learned(args: Args) -> tuple[MaskedActor, int]:
 
 
 def main(args: Args) -> int:
-    """Learn, save the policy, and measure it on duplicate boards."""
+    """Train, save the policy, and evaluate it on duplicate boards."""
     file = args.out / POLICY
     return learn_and_evaluate(args, "tianshou", learned, save_state, Player, file)
 

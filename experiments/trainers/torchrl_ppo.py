@@ -1,9 +1,9 @@
-"""PPO of TorchRL learns one seat among players that are given, at many tables.
+"""Train one seat with TorchRL's PPO, at many tables with fixed agents in the other seats.
 
     python experiments/trainers/torchrl_ppo.py --out runs/torchrl
     bideuchre match experiments/trainers/torchrl_ppo.py:Player rule --boards 2000
 
-It learns in one seat and is measured in both seats of a side, on duplicate boards of other deals.
+It is trained in one seat, and evaluated in both seats of a side on duplicate boards of other deals.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ with extra("torchrl"):
     from bideuchre_env.adapters.torchrl import Env
 
 POLICY = "policy.pt"
-SCALE = 5.0  # points that are 1 to the critic
+SCALE = 5.0  # points per unit of the critic's value
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,12 @@ class Args(SeatArgs):
 
 
 def layers(rules: Rules, outputs: int, hidden: int) -> MLP:
-    """A network with two hidden layers."""
+    """Return a network with two hidden layers."""
     return MLP(layout_of(rules).size, outputs, num_cells=[hidden, hidden])
 
 
 class Player:
-    """The policy of a file, as an agent: the likeliest legal action."""
+    """The saved policy as an agent: it plays the most probable legal action."""
 
     name = "torchrl_ppo"
 
@@ -63,14 +63,14 @@ class Player:
 
     @torch.no_grad()
     def act_rows(self, observations: Any, action_masks: Any) -> Any:
-        """Actions (n,) for observations (n, D) and masks (n, A)."""
+        """Return actions (n,) for observations (n, D) and masks (n, A)."""
         logits = self.net(torch.from_numpy(self.layout.scaled(observations)))
         legal = torch.from_numpy(action_masks.astype(bool))
         return logits.masked_fill(~legal, -torch.inf).argmax(1).numpy()
 
 
 def learned(args: Args) -> tuple[MLP, int]:
-    """The actor's network after all steps, and how many they were."""
+    """Train; return the actor's network and the number of decisions."""
     torch.manual_seed(args.seed)
     game = bideuchre_env.make(args.variant)
     env = Env(game, args.tables, opponents=args.opponents, episode="hand")
@@ -120,7 +120,7 @@ def learned(args: Args) -> tuple[MLP, int]:
 
 
 def main(args: Args) -> int:
-    """Learn, save the policy, and measure it on duplicate boards."""
+    """Train, save the policy, and evaluate it on duplicate boards."""
     file = args.out / POLICY
     return learn_and_evaluate(args, "torchrl", learned, save_state, Player, file)
 

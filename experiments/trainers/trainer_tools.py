@@ -1,4 +1,4 @@
-"""Shared by the scripts of trainers: settings, imports of an extra, saving and evaluation."""
+"""Functions shared by the trainer scripts: settings, imports of an extra, saving, evaluation."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from bideuchre_env.cli.program import USAGE, complain
 from bideuchre_env.cli.script_args import ScriptArgs, option
 from bideuchre_env.evaluation.statistics.scores import interval_dict
 
-EVALUATION_SEED = 20_000_000  # of boards: deals that nobody learned from
+EVALUATION_SEED = 20_000_000  # seed of the boards: deals that are not used for training
 
 
 @contextmanager
 def extra(name: str, purpose: str = "learning") -> Iterator[None]:
-    """Imports of an extra: without it the script ends with a line that says how to install it."""
+    """Wrap imports of an extra: if it is missing, exit with a line on how to install it."""
     try:
         yield
     except ImportError as error:
@@ -36,7 +36,7 @@ def extra(name: str, purpose: str = "learning") -> Iterator[None]:
 
 @dataclass(frozen=True)
 class TrainerArgs(ScriptArgs):
-    """The settings that every trainer's script has."""
+    """The settings of every trainer script."""
 
     variant: str = option("cincinnati_v0", "the game")
     seed: int = option(1, "of deals, draws and first weights")
@@ -76,9 +76,9 @@ def learn_and_evaluate(
     player: Callable[..., Any],
     file: Path,
 ) -> int:
-    """Learn, save the policy in `file`, and play duplicate boards with it as a `player`.
+    """Train, save the policy in `file`, and play duplicate boards with it as a `player`.
 
-    `learned` returns the policy and the number of decisions it learned from; `library` is the
+    `learned` returns the policy and the number of its training decisions; `library` is the
     trainer's distribution. The result is printed, and written to the file of `--json`.
     """
     import torch
@@ -114,7 +114,7 @@ def learn_and_evaluate(
 
 
 def save_state(network: Any, file: Path) -> None:
-    """Save the weights of a network of torch."""
+    """Save the weights of a torch network."""
     import torch
 
     torch.save(network.state_dict(), file)
