@@ -39,7 +39,7 @@ reinforcement learning, with agents to play against and an exact solver."""
 _TRY = (
     ("bideuchre selfplay", "play 2,000 games of two agents, and keep them in runs/"),
     (
-        "bideuchre show runs/selfplay-cincinnati_v0-rule-random-seed0.jsonl --game 1",
+        "bideuchre show runs/selfplay-cincinnati_v0-rule-cautious-seed0.jsonl --game 1",
         "read the first of them, card by card",
     ),
     ("bideuchre match expert rule --boards 200", "measure how much better one agent is"),

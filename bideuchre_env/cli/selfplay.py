@@ -46,7 +46,7 @@ def add(commands: Any) -> None:
         parser,
         "--agents A B",
         "who plays, by name or as ./file.py:AGENT, with options behind",
-        default=["rule", "random"],
+        default=["rule", "cautious"],
     )
     length = parser.add_mutually_exclusive_group()
     argument(length, "--boards N", "play N boards, each a single deal at two tables", int)
