@@ -10,13 +10,10 @@ import numpy as np
 import pytest
 from support.commands import run
 
-from bideuchre_env._intervals import Interval
 from bideuchre_env.agents.prepared import prepared_file, prepared_folder
 from bideuchre_env.cli.options import variant_of
-from bideuchre_env.cli.prepare import summary
 from bideuchre_env.learning.weights import read_weights, write_weights
 from bideuchre_env.training import prepare
-from bideuchre_env.training.prepare import Prepared
 
 RESULT = re.compile(r"(\w+): \S+ points per hand over .* \(95 % interval (\S+) to \S+\)[:,] (.*)")
 COMMAND = "bideuchre prepare six_card_v0 --option target=21 --hands 1000 --seed 0"
@@ -51,23 +48,6 @@ def test_a_game_is_prepared_and_listed(monkeypatch, capsys, rules):
     assert run("prepare") == 0
     listed = [line for line in capsys.readouterr().out.splitlines() if COMMAND in line]
     assert [line.split()[:2] for line in listed] == [["up/down", "expert"], ["up/down", "net"]]
-
-
-@pytest.mark.parametrize(
-    ("interval", "words"),
-    [
-        ((0.2, 0.1, 0.3), "(95 % interval +0.10 to +0.30): kept in x"),
-        ((0.2, -0.1, 0.5), "that may be luck, for the interval reaches down to 0; as it was"),
-        ((-0.2, -0.3, -0.1), "left out, it is worse; as it was"),
-        ((0.2, None, None), "(no interval from so few boards): left out, that may be luck"),
-    ],
-)
-def test_only_a_network_that_is_surely_better_is_kept(interval, words):
-    points = Interval(*interval)
-    kept = prepare.surely_better(points)
-    line = summary(Prepared("net", Path("x"), kept, "the net as it was", points, "as it was"))
-    assert line.startswith(f"net: {points.mean:+.2f} points per hand over the net as it was (")
-    assert words in line
 
 
 def test_files_that_cannot_be_used_are_listed_without_control_characters(capsys, rules):

@@ -67,7 +67,8 @@ def test_an_unfinished_game_is_truncated_and_flat_observations_are_scaled(tmp_pa
     path, episodes = played(tmp_path, max_hands=2)
     datasets.export(path, tmp_path / "out.npz", observation="flat")
     columns, expected = arrays(tmp_path / "out.npz"), columns_by_hand(episodes, 1.0)
-    expected["observation"] = layout_of(RULES["cincinnati_v0"]).scaled(expected["observation"])
+    layout = layout_of(RULES["cincinnati_v0"].replace(max_hands=2))
+    expected["observation"] = layout.scaled(expected["observation"])
     assert columns["observation"].dtype == np.float32
     assert_same_columns(columns, expected)
     assert columns["truncated"].sum() == 8
