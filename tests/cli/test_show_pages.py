@@ -51,7 +51,9 @@ def test_a_page_is_replaced_with_force_alone_and_not_after_an_error(games, error
     assert Path("a.html").read_text() == "mine"
     assert run("show", games, "--html", "a.html", "--game", "1", "--force") == 0
     assert [each["name"] for each in page_of("a.html")] == ["game 1"]
-    assert sorted(os.listdir()) == ["a.html", "games.jsonl"]
+    Path("empty.jsonl").touch()
+    assert run("show", "empty.jsonl", "--html", "b.html") == 2
+    assert sorted(os.listdir()) == ["a.html", "empty.jsonl", "games.jsonl"]
 
 
 def test_the_review_of_the_hands_asked_for_is_printed(games, capsys):

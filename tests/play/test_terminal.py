@@ -58,18 +58,23 @@ class Answers(io.StringIO):
         return answer(self.screen.getvalue()) + "\n"
 
 
-def in_process(folder, monkeypatch, *arguments):
-    """Run the command in this process with answers from a pipe: exit status and output."""
+def in_process(folder, monkeypatch, *arguments, lines=None):
+    """Run the command in this process with these lines, or with answers, from a pipe.
+
+    Returns the exit status, the output and the errors.
+    """
     with monkeypatch.context() as patched:
         patched.chdir(folder)
         patched.setattr(sys, "stdout", io.StringIO())
-        patched.setattr(sys, "stdin", Answers(sys.stdout))
-        return main(("play", *arguments)), sys.stdout.getvalue()
+        patched.setattr(sys, "stderr", io.StringIO())
+        stdin = Answers(sys.stdout) if lines is None else io.StringIO(lines)
+        patched.setattr(sys, "stdin", stdin)
+        return main(("play", *arguments)), sys.stdout.getvalue(), sys.stderr.getvalue()
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_game_is_played_to_its_end_and_recorded(variant, tmp_path, monkeypatch):
-    code, screen = in_process(tmp_path, monkeypatch, *short(variant))
+    code, screen, _ = in_process(tmp_path, monkeypatch, *short(variant))
     assert code == 0
     assert max(map(len, screen.splitlines())) <= 80
     assert "\x1b" not in screen
@@ -77,7 +82,9 @@ def test_a_game_is_played_to_its_end_and_recorded(variant, tmp_path, monkeypatch
         assert words in screen
     game = record(tmp_path, variant)
     assert (game.agents, game.seed) == (["person", "rule", "rule", "cautious"], 5)
-    code, again = in_process(tmp_path, monkeypatch, "--file", FILE.format(variant), "--no-review")
+    code, again, _ = in_process(
+        tmp_path, monkeypatch, "--file", FILE.format(variant), "--no-review"
+    )
     assert code == 0
     [ending] = re.findall(ENDING, screen, re.M)
     assert ending in again
@@ -86,14 +93,14 @@ def test_a_game_is_played_to_its_end_and_recorded(variant, tmp_path, monkeypatch
 
 def test_a_game_ends_with_its_review_which_ctrl_c_leaves_out(tmp_path, monkeypatch):
     arguments = ("--option", "max_hands=1", *OURS[:-1], "--adviser", "rule", "--seed", "5")
-    code, screen = in_process(tmp_path, monkeypatch, *arguments)
+    code, screen, _ = in_process(tmp_path, monkeypatch, *arguments)
     assert (code, "reviewed by rule" in screen) == (0, True)
 
     def interrupted(*rest, **more):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("bideuchre_env.analysis.review", interrupted)
-    code, screen = in_process(tmp_path, monkeypatch, *arguments)
+    code, screen, _ = in_process(tmp_path, monkeypatch, *arguments)
     assert code == 130
     file = "runs/play-cincinnati_v0-2.jsonl"
     assert f"No review: bideuchre show {file} --analyse makes it.\n" in screen
@@ -181,32 +188,20 @@ def test_commands_and_wrong_lines_change_nothing_but_undo(play, tmp_path):
     assert saved.read_text() != before
 
 
-@pytest.fixture
-def bideuchre(tmp_path, monkeypatch, capsys):
-    """Run the command in this process with lines in a pipe: exit status, output, errors."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments, lines=""):
-        monkeypatch.setattr(sys, "stdin", io.StringIO(lines))
-        try:
-            code = main(("play", *arguments))
-        except SystemExit as end:
-            code = end.code
-        return code, *capsys.readouterr()
-
-    return run
-
-
-def test_no_saved_game_is_replaced(bideuchre, tmp_path):
+def test_no_saved_game_is_replaced(tmp_path, monkeypatch):
     """By a new game, by one with other settings, or because its file is damaged."""
-    code, out, err = bideuchre(*OURS, "--seed", "3", lines="q\n")
+
+    def play(*arguments, lines=""):
+        return in_process(tmp_path, monkeypatch, *arguments, lines=lines)
+
+    code, out, err = play(*OURS, "--seed", "3", lines="q\n")
     assert (code, err) == (0, "")
     assert out.startswith("A new game in runs/play-cincinnati_v0.json\n")
     assert f"{PROMPT}q\nThe game is saved." in out
     saved = tmp_path / "runs/play-cincinnati_v0.json"
     first = saved.read_bytes()
-    assert bideuchre(lines="q\n")[1].startswith("Going on with runs/play-cincinnati_v0.json")
-    out = bideuchre(*OURS, "--new", lines="q\n")[1]
+    assert play(lines="q\n")[1].startswith("Going on with runs/play-cincinnati_v0.json")
+    out = play(*OURS, "--new", lines="q\n")[1]
     assert out.startswith("A new game in runs/play-cincinnati_v0-2.json\n")
     for option, words in (
         (("--seat", "1"), "other seats"),
@@ -216,40 +211,17 @@ def test_no_saved_game_is_replaced(bideuchre, tmp_path):
         (("--seed", "4"), "another seed"),
         (("--new",), "exists"),
     ):
-        code, out, err = bideuchre("--file", str(saved), *option)
+        code, out, err = play("--file", str(saved), *option)
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert words in err
     assert saved.read_bytes() == first
     saved.write_bytes(first[:-30])
     for option in ((), ("--file", str(saved))):
         os.utime(saved)
-        code, out, err = bideuchre(*option)
+        code, out, err = play(*option)
         assert (code, out) == (2, "")
         assert "is no saved game" in err
         assert saved.read_bytes() == first[:-30]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--seat", "4"), "--seat 4: from 0 to 3"),
-        (("--partner", "nobody"), "no agent 'nobody'"),
-        (("--opponents", "rule", "rule", "rule"), "one agent or two"),
-        (("--pause", "-1"), "seconds from 0 to 60"),
-        (("--seed", "-1"), "seed=-1"),
-        (("--adviser", "x"), "no agent 'x'"),
-        (("--variant", "x"), "x"),
-        (("--file", "folder"), "it cannot be read"),
-        (("--file", "file/game.json"), "cannot be written"),
-    ],
-)
-def test_a_bad_option_is_one_line_and_nothing_is_written(arguments, words, bideuchre, tmp_path):
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "file").touch()
-    code, out, err = bideuchre(*arguments)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert words in err
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
 
 
 CINCINNATI, BARRIE = (actions.of(make(name).rules) for name in ("cincinnati_v0", "barrie_v0"))

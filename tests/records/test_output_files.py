@@ -132,8 +132,25 @@ def test_ctrl_c_within_a_write_leaves_complete_lines(tmp_path, monkeypatch):
     assert names(tmp_path) == ["x"]
 
 
+def test_ctrl_c_while_a_file_takes_its_place_leaves_it_complete(tmp_path, monkeypatch):
+    link, output = os.link, Output(tmp_path / "x")
+    output.write(b"one")
+
+    def interrupted(source, target):
+        link(source, target)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "link", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            output.publish()
+    output.close()
+    assert (tmp_path / "x").read_text() == "one"
+    assert names(tmp_path) == ["x"]
+
+
 @posix
-def test_a_link_is_followed_and_permissions_are_kept(tmp_path):
+def test_a_link_is_followed_and_permissions_stay(tmp_path):
     target, link = tmp_path / "target", tmp_path / "link"
     target.write_text("old")
     target.chmod(0o640)
