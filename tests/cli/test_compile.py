@@ -19,10 +19,10 @@ from bideuchre_env.runtime import jit
     ],
 )
 def test_kernels_compiled_are_counted(options, parts, kernels, capsys, monkeypatch):
-    asked, counts = [], [1000, 234]
+    calls, counts = [], [1000, 234]
 
     def compile_in_processes(names, processes):
-        asked.append(names)
+        calls.append(names)
         assert 1 <= processes <= len(names)
         return iter(counts)
 
@@ -34,7 +34,7 @@ def test_kernels_compiled_are_counted(options, parts, kernels, capsys, monkeypat
     assert run("compile", *options) == 0
     line = f"the kernels of {kernels} are compiled, and saved in {jit.CACHE_FOLDER}\n"
     assert capsys.readouterr().out == line
-    assert asked == [parts] * 2
+    assert calls == [parts] * 2
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def games():
 
 
 def test_export_prints_how_much_it_has_written(games, capsys, monkeypatch):
-    """Of a file or of standard input."""
+    """From a file or standard input."""
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(games).read_bytes())))
     for source in (games, "-"):
         assert run("export", source, "out.npz", "--force") == 0

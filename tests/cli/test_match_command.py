@@ -147,7 +147,7 @@ def test_ctrl_c_prints_and_writes_the_finished_boards(folder, capsys, monkeypatc
 
 @pytest.mark.parametrize("options", [{"games": 4}, {"boards": 1}, {"boards": 30}])
 def test_the_course_of_a_match_is_drawn_to_its_end(options, folder):
-    """Of games, of one board, of ties; the last point is the result."""
+    """Matches of games, of one board and of ties; the last point is the result."""
     pytest.importorskip("matplotlib")
     export.draw(folder / "a.png", match.play("barrie_v0", "rule", "rule", **options))
     assert (folder / "a.png").stat().st_size > 5000

@@ -44,8 +44,8 @@ def test_help_has_examples_that_parse_and_lists_variants_and_agents(name):
     assert examples
     for line in examples:
         words = line.partition(" > ")[0].replace('"', "'").split("'")
-        asked = [w for k, part in enumerate(words) for w in ([part] if k % 2 else part.split())]
-        parsed = cli.build_parser().parse_args(asked[1:])
+        arguments = [w for k, part in enumerate(words) for w in ([part] if k % 2 else part.split())]
+        parsed = cli.build_parser().parse_args(arguments[1:])
         assert parsed.run or name == ""
     words = " ".join(page.split())
     taken = {action.dest for action in parser._actions}

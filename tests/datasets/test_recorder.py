@@ -69,7 +69,7 @@ def records_of(game, actions, ends, seed, **options):
 def test_recorded_self_play_is_the_export_of_the_records_of_its_games(
     variant, options, tmp_path, monkeypatch
 ):
-    """Where blocks end in the middle of episodes, too: some are of a single step."""
+    """Blocks may end in the middle of episodes: some are of a single step."""
     monkeypatch.setattr("bideuchre_env.datasets.recorder.DECISIONS_AT_ONCE", ROWS)
     game = make(variant, target=5, max_hands=4)  # some are won, some are truncated
     vec = game.vec(ROWS, **options)

@@ -300,15 +300,15 @@ def test_a_claim_is_offered_where_all_tricks_left_are_certain():
 
 def test_no_card_of_others_is_printed_before_it_is_played():
     session = Session(make("barrie_v0", max_hands=2), [0], seated([0], "rule", ["rule"]), seed=4)
-    asked = []
+    screens = []
 
     def read(screen):
-        asked.append(screen)
+        screens.append(screen)
         if session.waits_for_person and session.row["calls_made"] < 4:
             named = set(re.findall(r"\b[AKQJ][CDHS]\b", screen.rsplit("Hand ", 1)[1]))
             assert named == set(session.record().hands[-1]["deal"][0])
-        return "v" if len(asked) % 2 else answer(screen[: screen.rindex("v\nseat ")] + PROMPT)
+        return "v" if len(screens) % 2 else answer(screen[: screen.rindex("v\nseat ")] + PROMPT)
 
     at_a_terminal(session, read)[0].run()
     assert session.over
-    assert len(asked) > 30
+    assert len(screens) > 30

@@ -54,7 +54,7 @@ def test_a_record_has_the_fields_of_the_notation_in_one_line_of_json(name):
 
 
 def test_contract_and_declarer_are_recorded_after_the_last_call():
-    """Of a hand that is passed out they are null."""
+    """They are null in a hand that is passed out."""
     env = start("barrie_v0", 2, max_hands=2)
     for call in ("bid 1 C", "pass", "bid 2 NT", "pass"):
         hand = env.record.hands[0]

@@ -54,7 +54,7 @@ def test_whole_deals_agree_with_an_independent_solver(n):
         assert tricks == slow_tricks(deal.hands, deal.seat, deal.strain, deal.absent), deal
 
 
-@seed(0)
+@seed(0)  # other examples meet the known fault below
 @settings(max_examples=40)
 @given(any_rules(), seeds())
 def test_a_card_is_worth_the_value_of_the_position_after_it(rules, deal):

@@ -66,7 +66,7 @@ def test_hard_deals_take_no_more_effort_than_they_did(slow):
 
 @pytest.mark.slow
 def test_hard_deals_agree_with_an_independent_solver():
-    """Those of single decks, and all the lone ones of up to 32 cards."""
+    """Deals of single decks, and all lone ones of up to 32 cards."""
     for ending, tricks, _ in hard_deals():
         if ending.rules.copies == 1 or (ending.absent is not None and ending.rules.cards == 32):
             assert slow_tricks(ending.hands, 0, ending.strain, ending.absent) == tricks
