@@ -33,21 +33,20 @@ def one_line(text):
 
 @full_disk
 @pytest.mark.parametrize(
-    ("arguments", "result"),
+    "arguments",
     [
-        (("selfplay", "--boards", "2", "--force", "--out"), "points per hand"),
-        ((*MATCH, "--json"), "points per hand"),
-        ((*MATCH, "--force", "--csv"), "points per hand"),
-        ((*MATCH, "--picture"), "points per hand"),
-        (("bench", "--variant", "six_card", "--seconds", "0.01", "--json"), "rollouts"),
+        ("selfplay", "--boards", "2", "--force", "--out"),
+        (*MATCH, "--json"),
+        (*MATCH, "--force", "--csv"),
+        (*MATCH, "--picture"),
     ],
 )
-def test_a_full_device_is_an_error_after_the_result_and_stays(arguments, result, capsys):
+def test_a_full_device_is_an_error_after_the_result_and_stays(arguments, capsys):
     """With and without --force."""
     os.symlink(FULL, "link.png")
     assert run(*arguments, "link.png") == 1
     out, err = capsys.readouterr()
-    assert result in out
+    assert "points per hand" in out
     assert f"link.png could not be written: {NO_SPACE}" in one_line(err)
     assert os.readlink("link.png") == str(FULL)
     assert FULL.is_char_device()

@@ -74,6 +74,7 @@ BROKEN = {
     "wrong points": (lambda line: changed(line, wrong_points), "hand 2: points"),
     "illegal action": (lambda line: changed(line, illegal), "hand 1: action 1"),
     "unknown field": (lambda line: changed(line, lambda d: d.update(more=1)), "'more'"),
+    "a name twice": (lambda line: b'{"seed": 1, ' + line[1:], "with a name twice"),
     "no JSON": (lambda line: b"hello\n", "not a line of JSON"),
     "not an object": (lambda line: b"[1, 2]\n", "list"),
     "not UTF-8": (lambda line: b"\xff" + line, "UTF-8"),
