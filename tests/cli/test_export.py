@@ -1,10 +1,9 @@
-"""`bideuchre export`: options reach the dataset, and an old file is not lost."""
+"""`bideuchre export`: its options reach the dataset."""
 
 from __future__ import annotations
 
 import io
 import json
-import os
 import sys
 from pathlib import Path
 
@@ -13,7 +12,6 @@ import pytest
 from support.commands import run
 
 from bideuchre_env import selfplay
-from bideuchre_env.datasets.writer import DatasetWriter
 
 
 @pytest.fixture
@@ -58,20 +56,3 @@ def test_boards_of_single_hands_are_exported_by_hand(capsys, error_of):
     assert "--episode hand" in message
     assert run("export", "hands.jsonl", "out.npz", "--episode", "hand") == 0
     assert "in 6 episodes of 6 games\n" in capsys.readouterr().out
-
-
-def test_ctrl_c_leaves_the_old_file(games, error_of, monkeypatch):
-    add = DatasetWriter.add
-
-    def interrupted(self, steps, finals):
-        if self.decisions:
-            raise KeyboardInterrupt
-        add(self, steps, finals)
-
-    Path("out.npz").write_text("mine")
-    monkeypatch.setattr("bideuchre_env.datasets.games.DECISIONS_AT_ONCE", 100)
-    monkeypatch.setattr(DatasetWriter, "add", interrupted)
-    message = error_of("export", games, "out.npz", "--force", status=130)
-    assert message == "bideuchre: interrupted\n"
-    assert Path("out.npz").read_text() == "mine"
-    assert sorted(os.listdir()) == ["games.jsonl", "out.npz"]
