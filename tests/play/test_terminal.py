@@ -159,33 +159,50 @@ def test_a_game_killed_and_left_resumes_with_the_same_record(
     assert record(tmp_path, variant).to_dict() == whole.to_dict()
 
 
-def test_commands_and_wrong_lines_change_nothing_but_undo(play, tmp_path):
-    run = play(tmp_path, *short("cincinnati_v0"))
-    saved = tmp_path / FILE.format("cincinnati_v0")
-    assert run.play(3)
-    run.read()
-    before = saved.read_text()
-    for line, words in (
-        ("?", "points"),
-        ("HINT", "wins the game"),
-        ("t", "Trick|No trick"),
-        ("s", r"Score: you \d+, they \d+; game at 9. Tricks of this hand: you"),
-        ("h", "Type a card by its name"),
-        ("v", r"\?\? not\s+seen"),
-        ("", "Your card"),
-        ("c", "a claim is for the seat to act, if it takes every trick left"),
-        ("ZZ", "'ZZ' is none of"),
-        ("[bold]\x01é", "is none of"),
-        ("x" * 300, "is none of"),
-    ):
-        length = len(run.screen)
-        run.type(line)
-        assert run.read()
-        assert re.search(words, run.screen[length:]), line
-        assert saved.read_text() == before, line
-    run.type("u")
-    assert "Taken back." in run.read()
-    assert saved.read_text() != before
+def at_a_terminal(session, read):
+    """A terminal of the session in this process, and its output."""
+    out = io.StringIO()
+    console = Console(file=out, width=80, highlight=False, markup=False, emoji=False)
+    terminal = Terminal(session, console, adviser="rule", read=lambda: read(out.getvalue()))
+    return terminal, out
+
+
+def test_commands_and_wrong_lines_change_nothing_but_undo(tmp_path):
+    saved = tmp_path / "game.json"
+
+    def typed():
+        """Yield the lines to type; each screen with the next prompt is sent back."""
+        screen = yield
+        for _ in range(3):
+            screen = yield answer(screen)
+        before = saved.read_text()
+        for line, words in (
+            ("?", "points"),
+            ("HINT", "wins the game"),
+            ("t", "Trick|No trick"),
+            ("s", r"Score: you \d+, they \d+; game at 9. Tricks of this hand: you"),
+            ("h", "Type a card by its name"),
+            ("v", r"\?\? not\s+seen"),
+            ("", "Your card"),
+            ("c", "a claim is for the seat to act, if it takes every trick left"),
+            ("ZZ", "'ZZ' is none of"),
+            ("[bold]\x01é", "is none of"),
+            ("x" * 300, "is none of"),
+        ):
+            length = len(screen)
+            screen = yield line
+            assert re.search(words, screen[length:]), line
+            assert saved.read_text() == before, line
+        screen = yield "u"
+        assert "Taken back." in screen
+        assert saved.read_text() != before
+        yield "q"
+
+    game, players = make("cincinnati_v0", target=9), seated([0], "rule", ["rule", "cautious"])
+    lines = typed()
+    next(lines)
+    with Session(game, [0], players, seed=5, path=saved) as session:
+        assert not at_a_terminal(session, lines.send)[0].run()
 
 
 def test_no_saved_game_is_replaced(tmp_path, monkeypatch):
@@ -278,13 +295,6 @@ def test_a_line_that_is_no_legal_action_is_refused_with_the_choice(text, legal, 
     with pytest.raises(NotationError) as caught:
         action_typed(text, legal, HAND, acts)
     assert words in str(caught.value)
-
-
-def at_a_terminal(session, read):
-    """A terminal of the session in this process, and its output."""
-    out = io.StringIO()
-    console = Console(file=out, width=80, highlight=False, markup=False, emoji=False)
-    return Terminal(session, console, read=lambda: read(out.getvalue())), out
 
 
 def test_a_claim_is_offered_where_all_tricks_left_are_certain():
