@@ -1,4 +1,4 @@
-"""Self-play straight to disk: what a `vec` plays is what its games' records hold."""
+"""Self-play recorded to disk: the same decisions as in the records of its games."""
 
 from __future__ import annotations
 
@@ -18,36 +18,31 @@ NAMES = ("a", "b", "a", "b")
 
 
 def arrays(path):
-    """Every array of an .npz file, but the metadata."""
+    """Every array of an .npz file but the metadata."""
     with np.load(path) as file:
         return {name: file[name] for name in file.files if name != "metadata"}
 
 
-def choose(rng, masks):
-    """Legal actions; the lowest more often than not, so that games are short."""
-    lowest = masks.argmax(axis=1)
-    drawn = (rng.random(masks.shape) * masks).argmax(axis=1)
-    return np.where(rng.random(len(masks)) < 0.3, lowest, drawn)
-
-
 def self_play(recorded, steps, seed):
-    """The actions of every row of a `vec` over some steps, and where episodes ended, (T, n)."""
+    """Play a `vec` at random: the actions of every row, and where episodes ended, (T, n)."""
     rng = np.random.default_rng(seed)
     obs, info = recorded.reset(seed=seed)
     actions, ends = [], []
     for _ in range(steps):
-        taken = choose(rng, info["action_mask"])
+        masks = info["action_mask"]
+        drawn = (rng.random(masks.shape) * masks).argmax(axis=1)
+        taken = np.where(rng.random(len(masks)) < 0.3, masks.argmax(axis=1), drawn)
         actions.append(taken.copy())
         obs, _, terminated, truncated, info = recorded.step(taken)
         ends.append(terminated | truncated)
-        (obs if isinstance(obs, np.ndarray) else obs["observation"])[:] = 1  # the caller's to spoil
+        (obs if isinstance(obs, np.ndarray) else obs["observation"])[:] = 1  # the caller's arrays
         taken[:] = 0
     return np.array(actions), np.array(ends)
 
 
 def records_of(game, actions, ends, seed, **options):
     """The records of the episodes that ended, in the order they began, by the AEC environment."""
-    found = []
+    records = []
     for row in range(actions.shape[1]):
         env = game.raw_env(**options)
         env.reset(seed=seed + row)
@@ -57,10 +52,10 @@ def records_of(game, actions, ends, seed, **options):
             if ends[t, row]:
                 record = env.record
                 record.agents = list(NAMES)
-                found.append((began, row, record))
+                records.append((began, row, record))
                 began = t + 1
                 env.reset()
-    return [record for _, _, record in sorted(found, key=lambda each: each[:2])]
+    return [record for _, _, record in sorted(records, key=lambda each: each[:2])]
 
 
 @pytest.mark.parametrize(
@@ -71,26 +66,26 @@ def records_of(game, actions, ends, seed, **options):
         ("six_card_v0", {"episode": "game", "reward": "win", "observation": "flat"}),
     ],
 )
-def test_it_is_the_export_of_the_same_games_records(variant, options, tmp_path, monkeypatch):
-    """Also where blocks end in the middle of episodes: some are of a single step."""
+def test_recorded_self_play_is_the_export_of_the_records_of_its_games(
+    variant, options, tmp_path, monkeypatch
+):
+    """Blocks may end in the middle of episodes: some are of a single step."""
     monkeypatch.setattr("bideuchre_env.datasets.recorder.DECISIONS_AT_ONCE", ROWS)
-    game = make(variant, target=5, max_hands=4)  # some are won, some are cut short
+    game = make(variant, target=5, max_hands=4)  # some are won, some are truncated
     vec = game.vec(ROWS, **options)
     with datasets.VecRecorder(vec, tmp_path / "vec.npz", players=NAMES, gamma=0.9) as recorded:
         actions, ends = self_play(recorded, 330, seed=3)
-    face = {"episode": options["episode"]}
-    records = records_of(game, actions, ends, 3, **face)
+    records = records_of(game, actions, ends, 3, episode=options["episode"])
     assert len(records) == ends.sum() > ROWS
     records_io.write(tmp_path / "games.jsonl", records)
     out = tmp_path / "records.npz"
     made = datasets.export(tmp_path / "games.jsonl", out, gamma=0.9, **options)
     assert (recorded.decisions, recorded.episodes) == (made.decisions, made.episodes)
-    one, other = by_episode(arrays(tmp_path / "vec.npz")), by_episode(arrays(out))
-    assert one == other
+    assert by_episode(arrays(tmp_path / "vec.npz")) == by_episode(arrays(out))
 
 
 def by_episode(columns):
-    """What each episode holds, whatever its number, in any order."""
+    """The content of each episode, whatever its number, in any order."""
     names = [name for name in columns if name not in ("players", "episode")]
     starts = np.flatnonzero(np.diff(columns["episode"])) + 1
     assert np.array_equal(np.unique(columns["episode"]), np.arange(len(starts) + 1))
@@ -101,28 +96,26 @@ def by_episode(columns):
 @pytest.mark.parametrize(
     "selects", [lambda rows: {"mask": rows}, lambda rows: {"options": {"reset_mask": rows}}]
 )
-def test_episodes_broken_off_and_unfinished_are_left_out(selects, tmp_path):
+def test_unfinished_episodes_and_those_ended_by_a_reset_are_left_out(selects, tmp_path):
     vec = make("six_card_v0").vec(ROWS, episode="hand")
     recorded = datasets.VecRecorder(vec, tmp_path / "out.npz")
     self_play(recorded, 3, seed=1)
-    mask = np.arange(ROWS) < 2
-    obs, _ = recorded.reset(**selects(mask))
+    obs, _ = recorded.reset(**selects(np.arange(ROWS) < 2))
     ended = np.zeros(ROWS, int)
     while not (ended > 0).all():
         obs, _, terminated, _, _ = recorded.step(obs["action_mask"].argmax(axis=1))
         ended += terminated
     recorded.close()
     recorded.close()
-    found = arrays(tmp_path / "out.npz")
-    assert found["episode"].max() + 1 == ended.sum() == recorded.episodes
-    assert (found["decision"][np.r_[True, np.diff(found["episode"]) > 0]] == 0).all()
-    assert set(np.bincount(found["episode"])) <= {4, 4 + 24, 4 + 18}  # calls, and all cards
+    columns = arrays(tmp_path / "out.npz")
+    assert columns["episode"].max() + 1 == ended.sum() == recorded.episodes
+    assert (columns["decision"][np.r_[True, np.diff(columns["episode"]) > 0]] == 0).all()
+    assert set(np.bincount(columns["episode"])) <= {4, 4 + 24, 4 + 18}  # calls, and all cards
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
 @pytest.mark.parametrize("kind", ["npz", "parquet"])
-def test_what_has_ended_is_kept_when_the_loop_breaks_off(error, kind, tmp_path):
-    """Ctrl-C for one; it is what an end at the same step would have written."""
+def test_finished_episodes_are_written_when_an_error_ends_the_loop(error, kind, tmp_path):
     pytest.importorskip({"npz": "numpy", "parquet": "pyarrow"}[kind])
     for name in ("whole", "broken"):
         vec = make("six_card_v0").vec(3, episode="hand")
@@ -136,18 +129,8 @@ def test_what_has_ended_is_kept_when_the_loop_breaks_off(error, kind, tmp_path):
     assert whole == broken
 
 
-@pytest.fixture
-def interruptible():
-    """Ctrl-C as Python takes it, also where a shell began the tests in the background."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 @pytest.mark.skipif(os.name == "nt", reason="no such signals here")
-@pytest.mark.usefixtures("interruptible")
-def test_ctrl_c_waits_until_a_block_is_whole(tmp_path, monkeypatch):
-    """And what is in the block is in the file."""
+def test_ctrl_c_waits_until_a_block_is_complete(tmp_path, monkeypatch):
     monkeypatch.setattr("bideuchre_env.datasets.recorder.DECISIONS_AT_ONCE", 1)
     write, vec = NpzFile.write, make("six_card_v0").vec(1, episode="hand")
 
@@ -156,153 +139,113 @@ def test_ctrl_c_waits_until_a_block_is_whole(tmp_path, monkeypatch):
         write(self, columns, finals)
 
     monkeypatch.setattr(NpzFile, "write", interrupted)
-    with (
-        pytest.raises(KeyboardInterrupt),
-        datasets.VecRecorder(vec, tmp_path / "out.npz") as recorded,
-    ):
-        self_play(recorded, 100, seed=0)
-    found = arrays(tmp_path / "out.npz")
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may ignore it
+    try:
+        with (
+            pytest.raises(KeyboardInterrupt),
+            datasets.VecRecorder(vec, tmp_path / "out.npz") as recorded,
+        ):
+            self_play(recorded, 100, seed=0)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    columns = arrays(tmp_path / "out.npz")
     assert recorded.episodes == 1
-    assert recorded.decisions == len(found["action"]) == found["decision"][-1] + 1
-    assert found["terminated"].sum() == 4
+    assert recorded.decisions == len(columns["action"]) == columns["decision"][-1] + 1
+    assert columns["terminated"].sum() == 4
 
 
-def test_where_nothing_has_ended_the_old_file_stays(tmp_path):
+def test_without_a_finished_episode_or_after_a_failed_write_the_old_file_stays(
+    tmp_path, monkeypatch
+):
     (tmp_path / "out.npz").write_text("mine")
-    vec = make("six_card_v0").vec(2)
+    vec = make("six_card_v0").vec(2, episode="hand")
     with pytest.raises(OptionError, match="exists"):
         datasets.VecRecorder(vec, tmp_path / "out.npz")
 
-    def work(error=None):
+    def record(steps, error=None):
         with datasets.VecRecorder(vec, tmp_path / "out.npz", overwrite=True) as recorded:
-            self_play(recorded, 3, seed=0)
+            self_play(recorded, steps, seed=0)
             if error is not None:
                 raise error
 
     with pytest.raises(OptionError, match="no episode has ended: there is nothing to write"):
-        work()
+        record(3)
     with pytest.raises(KeyboardInterrupt):
-        work(KeyboardInterrupt)
-    recorded = datasets.VecRecorder(vec, tmp_path / "out.npz", overwrite=True)
-    with pytest.raises(OptionError, match="no episode has ended"):
-        recorded.close()
-    recorded.close()
-    assert (tmp_path / "out.npz").read_text() == "mine"
-    assert [path.name for path in tmp_path.iterdir()] == ["out.npz"]
-
-
-def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
-    (tmp_path / "out.npz").write_text("mine")
-    monkeypatch.setattr("bideuchre_env.datasets.recorder.DECISIONS_AT_ONCE", 1)
-    write, vec = NpzFile.write, make("six_card_v0").vec(2, episode="hand")
+        record(3, KeyboardInterrupt)
 
     def full(self, columns, finals=None):
-        write(self, columns, finals)
-        if recorded.episodes > 2:
-            raise OutputError("full")
+        raise OutputError("full")
 
+    monkeypatch.setattr("bideuchre_env.datasets.recorder.DECISIONS_AT_ONCE", 1)
     monkeypatch.setattr(NpzFile, "write", full)
-    recorded = datasets.VecRecorder(vec, tmp_path / "out.npz", overwrite=True)
-    with pytest.raises(OutputError, match="full"), recorded:
-        self_play(recorded, 100, seed=0)
-    with pytest.raises(OptionError, match="this recorder is closed: make another"):
-        recorded.step([0, 0])
+    with pytest.raises(OutputError, match="full"):
+        record(100)
     assert (tmp_path / "out.npz").read_text() == "mine"
     assert [path.name for path in tmp_path.iterdir()] == ["out.npz"]
 
 
-def test_it_is_reset_before_it_is_stepped(tmp_path):
-    """By its own reset: what `vec` saw before it is not known."""
+def test_a_recorder_is_used_between_its_reset_and_its_close(tmp_path):
     vec = make("six_card_v0").vec(2, episode="hand")
-    _, info = vec.reset(seed=0)
+    _, info = vec.reset(seed=0)  # of which the recorder knows nothing
     recorded = datasets.VecRecorder(vec, tmp_path / "out.npz")
     for call in (lambda: recorded.step([0, 0]), lambda: recorded.reset(mask=[True, False])):
         with pytest.raises(OptionError, match="nothing has been dealt yet: reset"):
             call()
     np.testing.assert_array_equal(vec.reset(seed=0)[1]["action_mask"], info["action_mask"])
-
-
-def test_a_vec_that_was_moved_past_it_is_refused(tmp_path):
-    vec = make("six_card_v0").vec(2, episode="hand")
-    with datasets.VecRecorder(vec, tmp_path / "out.npz") as recorded:
-        past = (
-            lambda: vec.reset(seed=9),
-            lambda: vec.reset(mask=np.array([True, False])),
-            lambda: vec.step(vec.sample()),
-            lambda: vec.set_state(vec.get_state()),
-        )
-        for call in past:
-            self_play(recorded, 1, seed=0)
-            call()
-            before = vec.get_state()
-            for refused in (
-                lambda: recorded.step(vec.sample()),
-                lambda: recorded.reset(mask=np.array([False, True])),
-            ):
-                with pytest.raises(OptionError, match="reset or stepped past its recorder"):
-                    refused()
-            np.testing.assert_array_equal(vec.get_state(), before)
-        _, ends = self_play(recorded, 100, seed=3)
-    found = arrays(tmp_path / "out.npz")
-    assert found["episode"][-1] + 1 == ends.sum()
-    assert found["action_mask"][np.arange(len(found["action"])), found["action"]].all()
-
-
-@pytest.mark.parametrize("kind", ["npz", "parquet"])
-def test_nothing_is_recorded_once_it_is_closed(kind, tmp_path):
-    pytest.importorskip({"npz": "numpy", "parquet": "pyarrow"}[kind])
-    vec = make("six_card_v0").vec(2, episode="hand")
-    with datasets.VecRecorder(vec, tmp_path / f"out.{kind}") as recorded:
-        self_play(recorded, 70, seed=0)
-    decisions, before = recorded.decisions, vec.get_state()
+    self_play(recorded, 70, seed=0)
+    recorded.close()
+    before = vec.get_state()
     for call in (lambda: recorded.step(vec.sample()), recorded.reset):
         with pytest.raises(OptionError, match="this recorder is closed: make another"):
             call()
-    assert recorded.decisions == decisions
     np.testing.assert_array_equal(vec.get_state(), before)
 
 
-def test_it_holds_a_few_steps_of_many_rows(tmp_path):
-    """Not sixteen: of 65,536 rows they would be more than a million decisions."""
-    vec = make("six_card_v0").vec(1 << 16)
-    recorded = datasets.VecRecorder(vec, tmp_path / "out.npz")
-    assert sum(part.nbytes for part in recorded._steps) < 60e6
-    with pytest.raises(OptionError):
-        recorded.close()
-
-
-def test_long_episodes_are_not_copied_at_every_block(tmp_path, monkeypatch):
-    """What waits is copied when as much again has come: a few times, however long it waits."""
-    monkeypatch.setattr("bideuchre_env.datasets.recorder.DECISIONS_AT_ONCE", 2)
-    made = []
-    write = datasets.VecRecorder._write
-    monkeypatch.setattr(
-        datasets.VecRecorder, "_write", lambda self: (made.append(self._at), write(self))
-    )
-    recorded = datasets.VecRecorder(make("six_card_v0").vec(2), tmp_path / "out.npz")
-    self_play(recorded, 128, seed=0)
-    assert made == [1, 1, 2, 4, 8, 16, 32, 64]
-    with pytest.raises(OptionError):
-        recorded.close()
+@pytest.mark.parametrize(
+    "move",
+    [
+        lambda vec: vec.reset(seed=9),
+        lambda vec: vec.reset(mask=np.array([True, False])),
+        lambda vec: vec.step(vec.sample()),
+        lambda vec: vec.set_state(vec.get_state()),
+    ],
+    ids=["reset", "reset of a row", "step", "set_state"],
+)
+def test_a_vec_moved_past_its_recorder_is_refused_until_it_is_reset(move, tmp_path):
+    vec = make("six_card_v0").vec(2, episode="hand")
+    with datasets.VecRecorder(vec, tmp_path / "out.npz") as recorded:
+        self_play(recorded, 1, seed=0)
+        move(vec)
+        before = vec.get_state()
+        for refused in (
+            lambda: recorded.step(vec.sample()),
+            lambda: recorded.reset(mask=np.array([False, True])),
+        ):
+            with pytest.raises(OptionError, match="reset or stepped past its recorder"):
+                refused()
+        np.testing.assert_array_equal(vec.get_state(), before)
+        _, ends = self_play(recorded, 100, seed=3)
+    columns = arrays(tmp_path / "out.npz")
+    assert columns["episode"][-1] + 1 == ends.sum()
+    assert columns["action_mask"][np.arange(len(columns["action"])), columns["action"]].all()
 
 
 def test_an_illegal_action_is_not_recorded(tmp_path):
     vec = make("six_card_v0").vec(2, episode="hand")
     with datasets.VecRecorder(vec, tmp_path / "out.npz") as recorded:
         obs, _ = recorded.reset(seed=0)
-        while recorded.vec is vec:
+        ended = np.zeros(2, bool)
+        while not ended.any():
             with pytest.raises(IllegalActionError):
                 recorded.step([99, 99])
             obs, _, ended, _, _ = recorded.step(obs["action_mask"].argmax(axis=1))
-            if ended.any():
-                break
-    found = arrays(tmp_path / "out.npz")
-    assert found["action_mask"][np.arange(len(found["action"])), found["action"]].all()
+    columns = arrays(tmp_path / "out.npz")
+    assert columns["action_mask"][np.arange(len(columns["action"])), columns["action"]].all()
 
 
-def test_what_it_refuses(tmp_path):
-    vec = make("six_card_v0").vec(2)
-    for options, said in (
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
         ({"players": "abcd"}, "four names, by seat, or None"),
         ({"players": ("a", "b")}, "four names, by seat, or None"),
         ({"gamma": -1}, "gamma=-1: from 0 to 1"),
@@ -310,14 +253,13 @@ def test_what_it_refuses(tmp_path):
         ({"player": "c", "players": NAMES}, "player='c': the players are a, b$"),
         ({"player": "c"}, "player='c': no player has a name"),
         ({"episode": "hand"}, "episode='hand': it is what the vec was made with"),
-    ):
-        with pytest.raises(OptionError, match=said):
-            datasets.VecRecorder(vec, tmp_path / "out.npz", **options)
-    with pytest.raises(OptionError, match="made of game records: bideuchre export"):
-        datasets.VecRecorder(vec, "minari:bideuchre/x-v0")
-    for path in (5, None, b"out.npz"):
-        with pytest.raises(OptionError, match="expected a path"):
-            datasets.VecRecorder(vec, path)
-    with pytest.raises(OptionError, match=r"env=.*: the many tables of a vec"):
-        datasets.VecRecorder(make("six_card_v0").raw_env(), tmp_path / "out.npz")
+        ({"path": "minari:bideuchre/x-v0"}, "made of game records: bideuchre export"),
+        ({"path": 5}, "expected a path"),
+        ({"vec": make("six_card_v0").raw_env()}, r"env=.*: the many tables of a vec"),
+    ],
+)
+def test_a_bad_argument_is_refused_by_name(options, message, tmp_path):
+    arguments = {"vec": make("six_card_v0").vec(2), "path": tmp_path / "out.npz"} | options
+    with pytest.raises(OptionError, match=message):
+        datasets.VecRecorder(arguments.pop("vec"), arguments.pop("path"), **arguments)
     assert list(tmp_path.iterdir()) == []

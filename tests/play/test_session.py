@@ -1,4 +1,4 @@
-"""A game between people and agents: who may act, undo, the file, and what damages it."""
+"""A game between people and agents: who may act, undo, claims, the saved file and its faults."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import sys
 
 import pytest
 from support.playthroughs import VARIANTS, rows_bytes
+from support.terminal_games import to_a_claim
 
-from bideuchre_env import make
+from bideuchre_env import Variant, make
 from bideuchre_env.core.state import Phase
 from bideuchre_env.errors import (
     AgentError,
@@ -30,19 +31,20 @@ MIXED = ("rule", ["cautious", "random"])
 
 
 def begin(variant="cincinnati_v0", people=(0,), path=None, seed=1, agents=MIXED, **options):
-    """A game with a rule player opposite and two that draw lots beside."""
+    """A game with the rule player opposite, and two beside of which one acts at random."""
     options = options or ({} if variant == "simplified_v0" else {"max_hands": 3})
-    return Session(make(variant, **options), people, seated(people, *agents), seed=seed, path=path)
+    game = variant if isinstance(variant, Variant) else make(variant, **options)
+    return Session(game, people, seated(people, *agents), seed=seed, path=path)
 
 
 def choice(session, rng):
-    """What a person does: half the calls are passes."""
+    """An action of the person; half the calls are passes."""
     legal = session.legal()
     return "pass" if "pass" in legal and rng.random() < 0.5 else rng.choice(legal)
 
 
 def play(session, seed=0, stop=None):
-    """Play to the end by chance, or until `stop` says so."""
+    """Play at random to the end, or until `stop` is true of the session."""
     rng = random.Random(seed)
     while not session.over and not (stop and stop(session)):
         session.advance()
@@ -53,51 +55,38 @@ def play(session, seed=0, stop=None):
     return session
 
 
-def move_on(session):
-    """One action, or a deal."""
-    if session.hand_over:
-        session.next_hand()
-    elif session.waits_for_person:
-        session.act(0, session.legal()[0])
-    else:
-        session.step()
-
-
 def place(session):
-    """Everything that there is to a game in progress."""
+    """The row and the record of a game in progress."""
     return rows_bytes(session.row.reshape(1)), session.record().to_dict()
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_a_game_is_played_to_its_end_and_its_record_replays(variant):
-    """By people on two seats."""
-    session = play(begin(variant, people=(0, 3)))
-    record = session.record()
-    record.verify()
-    assert record.outcome != "unfinished"
-    assert 1 <= len(record.hands) <= 4
-    assert record.agents == [PERSON, "rule", "rule", PERSON]
-    assert session.seat is None
-    assert not session.waits_for_person
+@pytest.mark.parametrize(
+    ("people", "opponents", "names"),
+    [
+        ([0], ["b"], [PERSON, "b", "a", "b"]),
+        ([0], ["b", "c"], [PERSON, "b", "a", "c"]),
+        ([3], ["b", "c"], ["b", "a", "c", PERSON]),
+        ([2, 0], ["b", "c"], [PERSON, "b", PERSON, "c"]),
+        ([0, 1], ["b"], [PERSON, PERSON, "a", "a"]),
+        ([0, 1, 2, 3], ["b"], [PERSON] * 4),
+    ],
+)
+def test_partner_and_opponents_are_seated_from_the_left_of_the_first_person(
+    people, opponents, names
+):
+    assert seated(people, "a", opponents) == names
 
 
-def test_seats():
-    """A partner for every person, opponents from the left of the first."""
-    assert seated([0], "a", ["b"]) == [PERSON, "b", "a", "b"]
-    assert seated([0], "a", ["b", "c"]) == [PERSON, "b", "a", "c"]
-    assert seated([3], "a", ["b", "c"]) == ["b", "a", "c", PERSON]
-    assert seated([2, 0], "a", ["b", "c"]) == [PERSON, "b", PERSON, "c"]
-    assert seated([0, 1], "a", ["b"]) == [PERSON, PERSON, "a", "a"]
-    assert seated([0, 1, 2, 3], "a", ["b"]) == [PERSON] * 4
-    for people in ([], [4], [-1], [0, 0], [True], ["0"]):
-        with pytest.raises(OptionError, match="one to four seats"):
-            check_people(people)
+@pytest.mark.parametrize("people", [[], [4], [-1], [0, 0], [True], ["0"]])
+def test_seats_of_people_that_are_none_are_refused(people):
+    with pytest.raises(OptionError, match="one to four seats"):
+        check_people(people)
     with pytest.raises(OptionError, match="one agent for both seats, or two"):
         seated([0], "a", [])
 
 
 def test_nobody_acts_out_of_turn_or_against_the_rules():
-    """Every refusal says why, and changes nothing."""
+    """Every refusal gives the reason, and changes nothing."""
     session = play(begin(people=(0, 1)), stop=lambda game: game.waits_for_person)
     before, other = place(session), 1 - session.seat
     for seat, name, words in (
@@ -128,22 +117,22 @@ def forward(session):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_what_is_taken_back_and_done_again_comes_out_alike(variant):
-    """Over the start of a hand too; agents that draw lots draw the same."""
-    session, rng, seen = begin(variant), random.Random(3), []
+def test_actions_taken_back_and_done_again_lead_to_the_same_game(variant):
+    """Over the start of a hand too; agents that act at random act as before."""
+    session, rng, decisions = begin(variant), random.Random(3), []
     while forward(session) or not session.over:
-        seen.append((place(session), choice(session, rng)))
-        session.act(0, seen[-1][1])
+        decisions.append((place(session), choice(session, rng)))
+        session.act(0, decisions[-1][1])
     whole, session, at, taken = session.record(), begin(variant), 0, 0
-    while at < len(seen):
+    while at < len(decisions):
         forward(session)
-        assert place(session) == seen[at][0]
+        assert place(session) == decisions[at][0]
         if at >= 3 and rng.random() < 0.15:
             for _ in range(3):
                 session.undo()
                 at, taken = at - 1, taken + 1
-                assert place(session) == seen[at][0]
-        session.act(0, seen[at][1])
+                assert place(session) == decisions[at][0]
+        session.act(0, decisions[at][1])
         at += 1
     forward(session)
     assert session.record().to_dict() == whole.to_dict()
@@ -153,7 +142,6 @@ def test_what_is_taken_back_and_done_again_comes_out_alike(variant):
 
 
 def test_nothing_is_taken_back_before_the_first_decision_or_from_others():
-    """Refused with the reason."""
     session = begin()
     session.advance()
     with pytest.raises(IllegalActionError, match="nothing to take back yet"):
@@ -163,16 +151,55 @@ def test_nothing_is_taken_back_before_the_first_decision_or_from_others():
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_a_game_goes_on_from_its_file_exactly_where_it_was(variant, tmp_path):
-    """After every action and every deal; the deals to come and what agents draw are the same."""
-    whole = play(begin(variant)).record()
-    path, rng = tmp_path / "folder" / "game.json", random.Random(0)
-    session = begin(variant, path=path)
+def test_a_claim_takes_all_tricks_left_and_is_saved(variant, tmp_path):
+    """As if every card had been played."""
+    options = {} if variant == "simplified_v0" else {"max_hands": 30}
+    session = to_a_claim(begin(variant, path=tmp_path / "game.json", seed=2, **options))
+    left, side, moves = session.rules.tricks - session.row["trick"], session.seat & 1, []
+    won = int(session.row["tricks_won"][side])
+    with pytest.raises(IllegalActionError, match="a claim is for the seat to act"):
+        session.claim(1)
+    session.claim(0, moves.append)
+    assert session.hand_over or session.over
+    assert session.row["tricks_won"][side] == won + left
+    assert len(moves) >= 3 * left - 3
+    session.record().verify()
+    session.close()
+    with Session.resume(tmp_path / "game.json") as again:
+        assert place(again) == place(session)
+
+
+def test_a_trick_that_may_be_lost_is_not_claimed():
+    """Neither by the person to act nor between hands; nothing changes."""
+    session = begin()
+    session.advance()
+    for _ in range(2):
+        assert not session.can_claim
+        before = place(session)
+        with pytest.raises(IllegalActionError, match="if it takes every trick left"):
+            session.claim(0)
+        assert place(session) == before
+        while not session.hand_over:
+            session.advance()
+            if session.waits_for_person:
+                session.act(0, session.legal()[0])
+
+
+@pytest.mark.parametrize("variant", [*VARIANTS, "ours"])
+def test_a_game_resumes_from_its_file_exactly_where_it_was(variant, tmp_path):
+    """After every action and every deal; later deals and random choices are the same."""
+    game, path, rng = variant, tmp_path / "folder" / "game.json", random.Random(0)
+    if variant == "ours":
+        rules = make("barrie_v0", target=9, lone=[{"name": "shoot", "value": 9}]).rules
+        game = make(rules.replace(max_hands=2), name="ours")
+    whole = play(begin(game)).record()
+    whole.verify()
+    session = begin(game, path=path)
     while not session.over:
-        kept = place(session)
+        before = place(session)
         session.close()
         session = Session.resume(path)
-        assert place(session) == kept
+        assert place(session) == before
         if session.hand_over:
             session.next_hand()
         elif session.waits_for_person:
@@ -180,65 +207,56 @@ def test_a_game_goes_on_from_its_file_exactly_where_it_was(variant, tmp_path):
         else:
             session.step()
     assert session.record().to_dict() == whole.to_dict()
+    assert (session.variant, session.people) == (variant, (0,))
     session.close()
-    [kept] = tmp_path.glob("folder/*.jsonl")
-    assert kept.read_text() == whole.dumps() + "\n"
+    assert (path.parent / "game.jsonl").read_text() == whole.dumps() + "\n"
     assert Session.resume(path).over
     assert sorted(each.name for each in path.parent.iterdir()) == ["game.json", "game.jsonl"]
 
 
-def test_rules_of_ones_own_go_on_too(tmp_path):
-    """The file holds them whole."""
-    rules = make("barrie_v0", target=9, lone=[{"name": "shoot", "value": 9}]).rules
-    game = make(rules, name="ours")
-    with Session(game, [1], seated([1], *MIXED), seed=2, path=tmp_path / "game.json") as session:
-        play(session, stop=lambda each: each.decisions > 20)
-        kept = place(session)
-    with Session.resume(tmp_path / "game.json") as session:
-        assert (session.variant, session.rules, session.people) == ("ours", rules, (1,))
-        assert place(session) == kept
-
-
-def test_one_run_at_a_time(tmp_path):
-    """Another process, and another session here, are told so; a killed one leaves it free."""
+def test_a_game_is_open_in_one_run_at_a_time(tmp_path):
+    """Neither another session of this process nor another process opens it."""
     path = tmp_path / "game.json"
     session = begin(path=path)
     with pytest.raises(OptionError, match="in use by another run"):
         Session.resume(path)
-    ask = f"from bideuchre_env.play.session import Session; Session.resume({str(path)!r})"
-    done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True)
+    code = f"from bideuchre_env.play.session import Session; Session.resume({str(path)!r})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "in use by another run" in done.stderr.splitlines()[-1]
     session.close()
-    kill = f"{ask}; import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
-    assert subprocess.run([sys.executable, "-c", kill]).returncode == -9
     Session.resume(path).close()
-
-
-def test_a_new_game_replaces_nothing(tmp_path):
-    """Neither a game nor anything else."""
-    path = tmp_path / "game.json"
-    path.write_text("mine")
-    with pytest.raises(OptionError, match="exists"):
-        begin(path=path)
-    assert path.read_text() == "mine"
-    assert [each.name for each in tmp_path.iterdir()] == ["game.json"]
 
 
 @pytest.fixture
 def saved(tmp_path):
-    """A file of a game in its second hand, and what stands in it."""
+    """The file of a game in its second hand, and its content."""
     path = tmp_path / "game.json"
-    begin_at = lambda game: game.hand == 2 and game.row["phase"] == Phase.PLAY  # noqa: E731
-    play(begin(path=path), stop=begin_at).close()
+    play(
+        begin(path=path), stop=lambda game: game.hand == 2 and game.row["phase"] == Phase.PLAY
+    ).close()
     return path, json.loads(path.read_text())
 
 
 def test_a_damaged_file_is_an_error_and_stays_as_it_is(saved):
-    """Torn, foreign, older, newer, changed: one line that names the file."""
     path, data = saved
     record = data["record"]
-    hands = record["hands"]
-    dealt = [hands[0] | {"deal": hands[0]["deal"][::-1]}, *hands[1:]]
+    dealt = [record["hands"][0] | {"deal": record["hands"][0]["deal"][::-1]}, *record["hands"][1:]]
+    fields = [
+        ({"format": "bideuchre play/2"}, "format 'bideuchre play/2'"),
+        ({"more": 1}, "it has"),
+        ({"people": [7]}, "one to four seats"),
+        ({"people": 0}, "a list of seats"),
+        ({"people": []}, "one to four seats"),
+        ({"record": 1}, "a record: an object with format, .*, not int"),
+    ]
+    in_record = [
+        ({"seed": None}, "lacks a seed"),
+        ({"agents": None}, "lacks a seed or agents"),
+        ({"hands": []}, "has no hand"),
+        ({"seed": 2}, "hand 1: not the deal of its seed"),
+        ({"hands": dealt}, "hand 1"),
+        ({"agents": ["no", "such", "agent", "x"]}, "no agent"),
+    ]
     faults = {
         path.read_text()[:-40]: "not one line of JSON",
         "": "not one line of JSON",
@@ -247,21 +265,9 @@ def test_a_damaged_file_is_an_error_and_stays_as_it_is(saved):
         "[]": "format list",
         "{}": "format None: this reads 'bideuchre play/1'",
         json.dumps(record): "format 'bideuchre/1'",
-        json.dumps(data | {"format": "bideuchre play/2"}): "format 'bideuchre play/2'",
-        json.dumps(data | {"more": 1}): "it has",
-        json.dumps(data | {"people": [7]}): "one to four seats",
-        json.dumps(data | {"people": 0}): "a list of seats",
-        json.dumps(data | {"people": []}): "one to four seats",
-        json.dumps(data | {"record": 1}): "a record: an object with format, .*, not int",
-        json.dumps(data | {"record": record | {"seed": None}}): "lacks a seed",
-        json.dumps(data | {"record": record | {"agents": None}}): "lacks a seed or agents",
-        json.dumps(data | {"record": record | {"hands": []}}): "has no hand",
-        json.dumps(data | {"record": record | {"seed": 2}}): "hand 1: not the deal of its seed",
-        json.dumps(data | {"record": record | {"hands": dealt}}): "hand 1",
-        json.dumps(
-            data | {"record": record | {"agents": ["no", "such", "agent", "x"]}}
-        ): "no agent",
     }
+    faults |= {json.dumps(data | change): words for change, words in fields}
+    faults |= {json.dumps(data | {"record": record | change}): w for change, w in in_record}
     for text, words in faults.items():
         path.write_text(text, encoding="latin-1")
         with pytest.raises((RecordError, OptionError), match=words) as caught:
@@ -271,37 +277,37 @@ def test_a_damaged_file_is_an_error_and_stays_as_it_is(saved):
     path.unlink()
     with pytest.raises(RecordError, match="cannot be read"):
         Session.resume(path)
-    path.mkdir()
-    with pytest.raises(RecordError, match="it cannot be read: no regular file"):
-        Session.resume(path)
 
 
-def test_a_full_disk_loses_nothing(saved, monkeypatch):
-    """What could not be saved has not been done."""
-    path, _ = saved
-    session = Session.resume(path)
+def full(*arguments):
+    """A write to a full disk."""
+    raise OutputError("no room")
 
-    def full(*given):
-        raise OutputError("no room")
 
-    for _ in range(60):
+def test_an_action_that_cannot_be_saved_is_not_done(saved, monkeypatch):
+    session = Session.resume(saved[0])
+
+    def move_on():
+        if session.hand_over:
+            session.next_hand()
+        elif session.waits_for_person:
+            session.act(0, session.legal()[0])
+        else:
+            session.step()
+
+    while not session.over:
         before = place(session)
         monkeypatch.setattr(session_module, "write_file", full)
-        with pytest.raises(OutputError):
-            move_on(session)
-        assert place(session) == before
-        if session.decisions > 20:
+        for change in (move_on, session.undo):
             with pytest.raises(OutputError):
-                session.undo()
+                change()
             assert place(session) == before
         monkeypatch.undo()
-        move_on(session)
-        if session.over:
-            break
+        move_on()
 
 
 def test_a_saved_game_runs_no_code_that_is_not_trusted(tmp_path, monkeypatch):
-    """Its agents' files and modules are named again, or nothing of them is loaded."""
+    """Files of agents are named again, or nothing of them is loaded."""
     monkeypatch.chdir(tmp_path)
     agent = "./mine.py:Quiet"
     (tmp_path / "mine.py").write_text(
@@ -320,13 +326,8 @@ def test_a_saved_game_runs_no_code_that_is_not_trusted(tmp_path, monkeypatch):
         assert session.agents[2] == agent
 
 
-def test_the_record_of_a_game_that_is_over_is_made_again(tmp_path, monkeypatch):
-    """There was no room for it: the game is over all the same, and its record comes later, once."""
+def test_a_record_that_a_full_disk_had_no_room_for_is_written_later(tmp_path, monkeypatch):
     session = begin(path=tmp_path / "game.json", seed=1, max_hands=1)
-
-    def full(*given):
-        raise OutputError("no room")
-
     monkeypatch.setattr(session_module.records_io, "write", full)
     play(session)
     assert session.over
@@ -343,41 +344,36 @@ def test_the_record_of_a_game_that_is_over_is_made_again(tmp_path, monkeypatch):
     assert len(list(tmp_path.glob("*.jsonl"))) == 1
 
 
-def test_an_agent_that_fails_is_named_and_the_game_stays(tmp_path, monkeypatch):
-    """An error of its own, an answer that is not legal, a name that is too long to record."""
+@pytest.mark.parametrize(
+    ("body", "error"), [("raise KeyError('oh')", AgentError), ("return 36", IllegalActionError)]
+)
+def test_an_agent_that_fails_is_named_and_the_game_stays(body, error, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.py").write_text(
-        "class Breaks:\n    def act(self, observation, mask):\n        raise KeyError('oh')\n"
-        "class Cheats:\n    def act(self, observation, mask):\n        return 36\n"
-    )
-    for name, error in (("Breaks", AgentError), ("Cheats", IllegalActionError)):
-        agent = f"./mine.py:{name}"
-        session = begin(agents=(agent, [agent]), seed=3)
-        with pytest.raises(error, match=name):
-            play(session)
-        session.record().verify()
+    code = f"class Fails:\n    def act(self, observation, mask):\n        {body}\n"
+    (tmp_path / "mine.py").write_text(code)
+    session = begin(agents=("./mine.py:Fails", ["./mine.py:Fails"]), seed=3)
+    with pytest.raises(error, match="Fails"):
+        play(session)
+    session.record().verify()
     with pytest.raises(OptionError, match="printable characters"):
         begin(agents=("rule", ["./" + "x" * 80 + ".py:A"]))
 
 
-def test_the_file_to_go_on_with_is_the_unfinished_one_played_last(tmp_path, monkeypatch):
-    """Finished ones are passed over; a damaged one is said."""
+def test_the_game_to_resume_is_the_unfinished_one_played_last(tmp_path, monkeypatch):
+    """Finished games are passed over; a damaged file is an error."""
     monkeypatch.chdir(tmp_path)
     assert game_to_go_on("cincinnati_v0") is None
     paths = []
-    for seed in range(3):
+    for seed, people in enumerate(((0,), (0,), (0,), (0, 1))):
         paths.append(new_game_path("cincinnati_v0"))
-        begin(path=paths[-1], seed=seed, max_hands=1).close()
+        begin(people=people, path=paths[-1], seed=seed, max_hands=1).close()
         os.utime(paths[-1], (seed, seed))
-    assert [path.name for path in paths] == [
-        f"play-cincinnati_v0{end}.json" for end in ("", "-2", "-3")
-    ]
-    assert game_to_go_on("cincinnati_v0") == paths[2]
-    assert game_to_go_on("cincinnati") is None
-    begin(people=(0, 1), path=new_game_path("cincinnati_v0"), max_hands=1).close()
-    assert game_to_go_on("cincinnati_v0") not in paths
+    ends = ("", "-2", "-3", "-4")
+    assert [path.name for path in paths] == [f"play-cincinnati_v0{end}.json" for end in ends]
+    assert game_to_go_on("cincinnati_v0") == paths[3]
     assert game_to_go_on("cincinnati_v0", alone=True) == paths[2]
-    os.remove("runs/play-cincinnati_v0-4.json")
+    assert game_to_go_on("cincinnati") is None
+    paths[3].unlink()
     with Session.resume(paths[2]) as session:
         play(session)
     assert game_to_go_on("cincinnati_v0") == paths[1]

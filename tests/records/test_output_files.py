@@ -1,4 +1,4 @@
-"""Files that are written: reserved, whole or not there, and nothing that was there is lost."""
+"""Files that are written: reserved, complete or not there, and no old file is lost."""
 
 from __future__ import annotations
 
@@ -11,17 +11,14 @@ import pytest
 
 from bideuchre_env import _files, records_io, selfplay
 from bideuchre_env._files import Output, only_run_in, write_file
-from bideuchre_env.cli.main import main
 from bideuchre_env.errors import OptionError, OutputError
-from bideuchre_env.evaluation.recorder import Recorder
-from bideuchre_env.records import files
-from bideuchre_env.rules.variants import RULES
+from bideuchre_env.records.files import RecordWriter
 
 posix = pytest.mark.skipif(os.name == "nt", reason="POSIX files")
 
 
 def full_after(room, monkeypatch):
-    """A disk with room for so many bytes: it takes a part of what is too much, then nothing."""
+    """Make the disk full after so many bytes: of a longer write it takes a part, then nothing."""
     real, left = os.write, [room]
 
     def write(descriptor, data):
@@ -38,7 +35,7 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_it_takes_its_place_with_publish(tmp_path):
+def test_a_file_takes_its_place_when_it_is_published(tmp_path):
     path = tmp_path / "x"
     path.write_text("old")
     with Output(path, overwrite=True) as output:
@@ -52,9 +49,10 @@ def test_it_takes_its_place_with_publish(tmp_path):
     assert names(tmp_path) == ["x"]
 
 
-def test_what_is_not_published_leaves_nothing(tmp_path):
-    """Neither a file nor the folders that were made for it; an old file stays."""
+def test_a_file_that_is_not_published_leaves_no_trace(tmp_path):
+    """Neither a file nor folders; an old file stays, and the rest of a killed run is replaced."""
     (tmp_path / "x").write_text("old")
+    _files.beside(tmp_path / "x").write_text("half of it")
     for path in (tmp_path / "x", tmp_path / "a" / "b" / "x"):
         with Output(path, overwrite=True) as output:
             output.write(b"new")
@@ -62,13 +60,12 @@ def test_what_is_not_published_leaves_nothing(tmp_path):
     assert (tmp_path / "x").read_text() == "old"
 
 
-@pytest.mark.parametrize("there", [False, True])
-def test_a_second_run_is_refused(there, tmp_path):
-    """Before the first one has written anything, and after; not when it has ended."""
+@pytest.mark.parametrize("exists", [False, True])
+def test_a_second_run_is_refused_until_the_first_has_ended(exists, tmp_path):
     path = tmp_path / "x"
-    if there:
+    if exists:
         path.write_text("old")
-    with Output(path, overwrite=there) as output:
+    with Output(path, overwrite=exists) as output:
         with pytest.raises(OptionError, match="x is being written by another run"):
             Output(path, overwrite=True)
         output.write(b"new")
@@ -95,92 +92,65 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(tmp_path):
     assert names(tmp_path) == ["x", "x.new"]
 
 
-@pytest.mark.parametrize("room", [None, 5])
-def test_a_file_that_cannot_be_replaced_is_written_over(room, tmp_path, monkeypatch):
-    """As one that is a mount of its own; what there is no room for stays beside it."""
+def test_a_file_that_cannot_be_replaced_is_written_over(tmp_path, monkeypatch):
+    """Like a mount of its own; without room for it the new content is in a file beside it."""
     path = tmp_path / "x"
     path.write_text("something old")
 
     def busy(self, target):
         raise OSError(errno.EBUSY, "Device or resource busy")
 
-    monkeypatch.setattr(_files.Path, "replace", busy)
-    with Output(path, overwrite=True) as output:
-        output.write(b"one ")
-        if room is None:
-            output.publish()
-            output.write(b"two")
-            output.close()
-            assert path.read_text() == "one two"
-            assert names(tmp_path) == ["x"]
-        else:
-            output.write(b"two")
-            full_after(room, monkeypatch)
+    with monkeypatch.context() as patched:
+        patched.setattr(_files.Path, "replace", busy)
+        write_file(path, "one two")
+        assert path.read_text() == "one two"
+        assert names(tmp_path) == ["x"]
+        with Output(path, overwrite=True) as output:
+            output.write(b"three four")
+            full_after(5, patched)
             with pytest.raises(OutputError, match=r"No space.* is in .*x\.new"):
                 output.close()
-            assert (tmp_path / "x.new").read_text() == "one two"
-            assert names(tmp_path) == ["x", "x.new"]
+    assert (tmp_path / "x.new").read_text() == "three four"
 
 
-class Broken(BaseException):
-    """What ends the program in the middle of a call, as the handler of Ctrl-C does."""
+def test_ctrl_c_within_a_write_leaves_complete_lines(tmp_path, monkeypatch):
+    path, write = tmp_path / "x", os.write
+    writer = RecordWriter(path)
+    writer.write_lines([b"one"])
 
+    def interrupted(descriptor, data):
+        write(descriptor, bytes(data)[:3])
+        raise KeyboardInterrupt
 
-@pytest.mark.parametrize("moment", ["torn", "written", "counted", "linked", "published"])
-@pytest.mark.parametrize("board", [0, 2])
-def test_ctrl_c_within_a_write_leaves_each_board_once(moment, board, tmp_path, monkeypatch):
-    """Whole, whatever it breaks off; what ends the program calls `close` and nothing after it."""
-    path, write, link = tmp_path / "x", os.write, os.link
-    writer = files.RecordWriter(path)
-    recorder = Recorder(writer, RULES["barrie_v0"], "barrie_v0", ("a", "b"), 0, 2)
-
-    def quits():
-        monkeypatch.undo()
-        recorder.close()
-        raise Broken
-
-    def torn(descriptor, data):
-        write(descriptor, bytes(data)[: 3 if moment == "torn" else None])
-        quits()
-
-    def linked(there, target):
-        link(there, target)
-        quits()
-
-    def after(call):
-        def called(*given):
-            call(*given)
-            quits()
-
-        return called
-
-    recorder._waiting = {each: (b"%d1" % each, b"%d2" % each) for each in range(4)}
-    for each in range(board):
-        recorder._write(each)
-    if moment in ("torn", "written"):
-        monkeypatch.setattr(os, "write", torn)
-    elif moment == "linked" and board == 0:
-        monkeypatch.setattr(os, "link", linked)
-    else:
-        patched = {"counted": (Output, "write"), "linked": (Output, "write")}
-        owner, name = patched.get(moment, (files.RecordWriter, "write_lines"))
-        monkeypatch.setattr(owner, name, after(getattr(owner, name)))
-    with pytest.raises(Broken):
-        recorder._write(board)
-    assert path.read_text().split() == [f"{each}{table}" for each in range(4) for table in (1, 2)]
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "write", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            writer.write_lines([b"two and three"])
+    writer.write_lines([b"four"])
+    writer.close()
+    assert path.read_text() == "one\nfour\n"
     assert names(tmp_path) == ["x"]
 
 
-def test_what_a_killed_run_has_left_is_no_hindrance(tmp_path):
-    path = tmp_path / "x"
-    _files.beside(path).write_text("half of it")
-    write_file(path, "whole")
-    assert path.read_text() == "whole"
+def test_ctrl_c_while_a_file_takes_its_place_leaves_it_complete(tmp_path, monkeypatch):
+    link, output = os.link, Output(tmp_path / "x")
+    output.write(b"one")
+
+    def interrupted(source, target):
+        link(source, target)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "link", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            output.publish()
+    output.close()
+    assert (tmp_path / "x").read_text() == "one"
     assert names(tmp_path) == ["x"]
 
 
 @posix
-def test_a_link_is_followed_and_permissions_are_kept(tmp_path):
+def test_a_link_is_followed_and_permissions_stay(tmp_path):
     target, link = tmp_path / "target", tmp_path / "link"
     target.write_text("old")
     target.chmod(0o640)
@@ -192,7 +162,7 @@ def test_a_link_is_followed_and_permissions_are_kept(tmp_path):
 
 
 @posix
-def test_a_pipe_is_written_straight_to(tmp_path):
+def test_pipes_and_streams_are_written_directly(tmp_path, capfd):
     pipe, read = tmp_path / "pipe", []
     os.mkfifo(pipe)
     reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()), daemon=True)
@@ -200,12 +170,7 @@ def test_a_pipe_is_written_straight_to(tmp_path):
     write_file(pipe, "through")
     reader.join(timeout=600)
     assert read == [b"through"]
-    assert stat.S_ISFIFO(pipe.stat().st_mode)
     assert names(tmp_path) == ["pipe"]
-
-
-@posix
-def test_standard_output_is_a_file_like_any_other(tmp_path, capfd):
     for name in ("/dev/stdout", "/dev/fd/1"):
         write_file(name, f"to {name}\n")
     assert capfd.readouterr().out == "to /dev/stdout\nto /dev/fd/1\n"
@@ -222,8 +187,8 @@ def test_a_full_disk_leaves_all_as_it_was(room, tmp_path, monkeypatch):
     assert names(tmp_path) == ["x"]
 
 
-def test_records_on_a_full_disk_are_whole_lines_and_the_games_go_on(tmp_path, monkeypatch):
-    """Of whole boards; the result is that of a run without records, and says what is missing."""
+def test_records_on_a_full_disk_are_whole_boards_and_the_games_go_on(tmp_path, monkeypatch):
+    """The result is that of a run without records, and names the fault."""
     played = selfplay.play("barrie_v0", "rule", "cautious", boards=8, seed=1)
     selfplay.play("barrie_v0", "rule", "cautious", boards=8, seed=1, out=tmp_path / "all")
     lines = (tmp_path / "all").read_bytes().splitlines(keepends=True)
@@ -235,44 +200,19 @@ def test_records_on_a_full_disk_are_whole_lines_and_the_games_go_on(tmp_path, mo
     assert result.to_dict()["unwritten"] == result.unwritten
     assert "unwritten" not in played.to_dict()
     assert (tmp_path / "x").read_bytes() == b"".join(lines[:4])
-
-
-def test_records_without_room_for_a_line_leave_the_old_ones(tmp_path, monkeypatch):
-    path = tmp_path / "x"
-    path.write_text("old")
-    full_after(10, monkeypatch)
-    options = {"boards": 2, "out": path, "overwrite": True}
-    result = selfplay.play("barrie_v0", "rule", "cautious", **options)
+    result = selfplay.play("barrie_v0", "rule", "cautious", boards=2, out=tmp_path / "y")
     assert result.records is None
-    assert "No space left" in result.unwritten
-    assert path.read_text() == "old"
-    assert names(tmp_path) == ["x"]
+    assert names(tmp_path) == ["all", "x"]
 
 
-def test_a_free_path_is_nobodys(tmp_path):
-    with Output(tmp_path / "a.jsonl"):
-        assert records_io.free_path(tmp_path, "a").name == "a-2.jsonl"
+def test_a_free_path_is_the_first_that_is_neither_taken_nor_being_written(tmp_path):
+    assert records_io.free_path(tmp_path, "a").name == "a.jsonl"
+    (tmp_path / "a.jsonl").touch()
+    with Output(tmp_path / "a-2.jsonl"):
+        assert records_io.free_path(tmp_path, "a").name == "a-3.jsonl"
 
 
-def test_a_run_that_loses_the_race_for_a_name_takes_the_next(tmp_path, monkeypatch, capsys):
-    """Both have found it free."""
-    monkeypatch.chdir(tmp_path)
-    free, held = files.free_path, []
-
-    def late(folder, stem):
-        path = free(folder, stem)
-        if not held:
-            held.append(Output(path))
-        return path
-
-    monkeypatch.setattr(files, "free_path", late)
-    assert main(["selfplay", "--boards", "1", "--agents", "random", "random"]) == 0
-    held[0].discard()
-    assert names(tmp_path / "runs") == ["selfplay-cincinnati_v0-random-random-seed0-2.jsonl"]
-    assert "seed0-2.jsonl" in capsys.readouterr().out
-
-
-def test_a_file_left_where_nothing_is_locked_is_named(tmp_path, monkeypatch):
+def test_without_file_locks_a_file_of_another_run_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(_files, "_LOCKS", False)
     _files.beside(tmp_path / "x").write_text("half of it")
     with pytest.raises(OptionError, match=r"\.x\.bideuchre is there: delete that if no run"):
@@ -290,7 +230,7 @@ def test_a_folder_of_results_is_for_one_run(tmp_path):
     assert names(folder) == ["x"]
 
 
-def test_names_are_shown_without_control_characters(tmp_path):
+def test_a_name_in_an_error_has_no_control_characters(tmp_path):
     (tmp_path / "\x1b[31m").touch()
     with pytest.raises(OptionError, match=r"\\x1b\[31m.* exists") as refused:
         Output(tmp_path / "\x1b[31m")

@@ -1,36 +1,28 @@
-"""The picture of a hand: it shows what one seat sees, and nothing else."""
+"""The picture of a hand: the cards that one seat sees, and which of them it may play."""
 
 from __future__ import annotations
 
-from xml.etree import ElementTree
+from itertools import chain
 
 import numpy as np
 import pytest
-from support.table_svg import table_svg
+from support.playthroughs import VARIANTS, Chooser, legal_names, plies, start
 
-import bideuchre_env
-from bideuchre_env.core.legality import legal_names
 from bideuchre_env.core.state import Phase
-from bideuchre_env.errors import OptionError
-from bideuchre_env.records.picture import DARK, LIGHT
+from bideuchre_env.records.picture import Card, TablePicture
 from bideuchre_env.rules.cards import CARD_NAMES, MAX_TRICKS, hand_names
 
-SVG = "{http://www.w3.org/2000/svg}"
 
-
-def cards(svg):
-    """The faces shown: rank and suit, and whether the card stands out."""
-    root = ElementTree.fromstring(svg)
-    shown = []
-    for group in root.iter(f"{SVG}g"):
-        rank = group.find(f"{SVG}text").text.replace("10", "T")
-        marked = group.find(f"{SVG}rect").get("stroke-width") != "1"
-        shown.append((rank + group.find(f"{SVG}use").get("href")[1:], marked))
-    return shown
+def faces(row, rules, viewer):
+    """The cards face up, by name, and whether each is marked."""
+    for mark in TablePicture(row, rules, viewer).marks():
+        if isinstance(mark, Card):
+            box, rank, suit = mark.parts
+            yield rank.text.replace("10", "T") + suit.suit, box.line != 1
 
 
 def on_the_table(row, viewer):
-    """The cards that lie there: the trick's, before it the last one's, in an exchange one's own."""
+    """The cards of the trick, before it those of the last one, in an exchange the viewer's own."""
     if row["phase"] in (Phase.GIVING, Phase.PASSING):
         own = {int(row["declarer"]): "given", int(row["declarer"] + 2) % 4: "passed"}.get(viewer)
         return [CARD_NAMES[kind] for kind in row[own] if kind >= 0] if own else []
@@ -40,58 +32,29 @@ def on_the_table(row, viewer):
     return [CARD_NAMES[kind] for kind in row["plays"][trick::MAX_TRICKS] if kind >= 0]
 
 
-def positions(variant, seed):
-    """Positions of a random game's first hand, with the environment."""
-    env = bideuchre_env.variants[variant].raw_env(episode="hand")
-    env.reset(seed=seed)
-    rng = np.random.default_rng(seed)
-    while env.agents and not env.terminations[env.agent_selection]:
-        yield env
-        mask = env.observe(env.agent_selection)["action_mask"]
-        env.step(int(rng.choice(np.flatnonzero(mask))))
-    yield env
-
-
-@pytest.mark.parametrize("variant", list(bideuchre_env.variants))
-def test_it_shows_what_the_seat_sees_and_marks_what_it_may_play(variant):
-    """Faces are the viewer's cards and those of the trick, or the last; raised are the legal."""
-    rules = bideuchre_env.variants[variant].rules
-    for env in positions(variant, seed=5):
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_picture_shows_the_cards_that_the_seat_sees_and_marks_those_it_may_play(variant):
+    env = start(variant, 5, episode="hand")
+    for _ in chain(plies(env, Chooser(5)), ["the end"]):
         row = env.get_state()[0]
         for viewer in range(4):
-            shown = cards(table_svg(row, rules, viewer=viewer))
+            shown = list(faces(row, env.rules, viewer))
             held = hand_names(int(row["hands"][viewer]))
-            in_play = [name for name, _ in shown][: len(shown) - len(held)]
-            assert sorted(name for name, _ in shown[len(in_play) :]) == sorted(held)
-            assert sorted(in_play) == sorted(on_the_table(row, viewer))
-            raised = {name for name, marked in shown[len(in_play) :] if marked}
+            table, hand = shown[: len(shown) - len(held)], shown[len(shown) - len(held) :]
+            assert sorted(name for name, _ in hand) == sorted(held)
+            assert sorted(name for name, _ in table) == sorted(on_the_table(row, viewer))
             choosing = Phase.NAMING < row["phase"] <= Phase.PLAY and row["turn"] == viewer
-            assert raised == (set(legal_names(row, rules)) if choosing else set())
+            marked = {name for name, marked in hand if marked}
+            assert marked == (set(legal_names(env)) if choosing else set())
 
 
-def test_hidden_cards_change_nothing():
-    """A deal that the viewer cannot tell apart gives the same picture."""
-    rng = np.random.default_rng(3)
-    rules = bideuchre_env.barrie_v0.rules
-    for env in positions("barrie_v0", seed=8):
-        if not env.agents or env.terminations[env.agent_selection]:
-            continue
+def test_hidden_cards_change_nothing_in_the_picture():
+    env, rng = start("barrie_v0", 8, episode="hand"), np.random.default_rng(3)
+    for _ in plies(env, Chooser(8)):
         seat = int(env.agent_selection[-1])
-        world = env.resample_hidden(seat=seat, rng=rng)
-        pictures = [table_svg(e.get_state()[0], rules, viewer=seat) for e in (env, world)]
-        assert pictures[0] == pictures[1]
-
-
-def test_names_are_escaped_and_both_themes_are_used():
-    """Whatever an agent is called, the document is XML; each theme has its own ink."""
-    env = bideuchre_env.cincinnati_v0.raw_env()
-    env.reset(seed=1)
-    row, rules = env.get_state()[0], bideuchre_env.cincinnati_v0.rules
-    for dark, theme in ((False, LIGHT), (True, DARK)):
-        svg = table_svg(row, rules, agents=["<b>", "a&b", '"', "x"], dark=dark)
-        ElementTree.fromstring(svg)
-        assert "&lt;b&gt;" in svg
-        assert theme["ink"] in svg
-    for wrong in (4, -1, None, "0", True):
-        with pytest.raises(OptionError, match="a seat from 0 to 3"):
-            table_svg(row, rules, viewer=wrong)
+        redealt = env.resample_hidden(seat=seat, rng=rng)
+        one, other = (
+            list(TablePicture(each.get_state()[0], env.rules, seat).marks())
+            for each in (env, redealt)
+        )
+        assert one == other

@@ -1,4 +1,4 @@
-"""Decisions of games written down one by one from the AEC environment: what a dataset holds."""
+"""Decisions of games, one by one from the AEC environment: the content of a dataset."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ def written_down(
 ) -> tuple[list[list[dict[str, Any]]], Any]:
     """The decisions of a whole game, by episode, and its record.
 
-    What each agent is paid after a step is added to its own last decision, by hand.
+    The rewards of a step are added to each agent's own last decision.
     """
     env = start(variant, seed, reward=reward, **options)
     choose, episodes, hand = Chooser(seed), [], 0
@@ -55,7 +55,7 @@ def written_down(
 
 
 def columns_by_hand(episodes: list[list[dict[str, Any]]], gamma: float) -> dict[str, Any]:
-    """Such decisions as the columns of a dataset, without the players."""
+    """Decisions as the columns of a dataset, without the players."""
     rows = []
     for number, decisions in enumerate(episodes):
         coming = [0.0] * 4
@@ -67,7 +67,7 @@ def columns_by_hand(episodes: list[list[dict[str, Any]]], gamma: float) -> dict[
 
 
 def only_dealt(seed: int, hands: int = 0) -> Any:
-    """The record of a game of Barrie's that was left right after a deal, behind some hands."""
+    """The record of a Barrie game that was left right after a deal, behind some hands."""
     env = make("barrie_v0").raw_env()
     env.reset(seed=seed)
     while len(env.record.hands) <= hands:

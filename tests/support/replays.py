@@ -1,4 +1,4 @@
-"""Games to replay on a page: every phase of every variant in few hands, and notes on them."""
+"""Games to replay on a page, with every phase of their variant, and notes on them."""
 
 from __future__ import annotations
 
@@ -8,43 +8,36 @@ from typing import Any
 from support.playthroughs import Chooser, finish, legal_names, start
 
 from bideuchre_env.records.record import GameRecord
-from bideuchre_env.rules.variants import RULES
 
 NASTY = ["</script><script>bad()</script>", "<b>&amp;", "\"'{sheets}", "rule"]
 
 
 class Caller(Chooser):
-    """By chance, and eager to call for cards."""
+    """Choose at random, and often call for cards."""
 
     def __call__(self, env: Any) -> int:
-        """A legal action of the seat to act, as a number."""
         calls = [name for name in legal_names(env) if name.startswith("bid call-")]
         if calls and self.rng.random() < 0.4:
             return int(env.action_names.index(self.rng.choice(calls)))
         return super().__call__(env)
 
 
-def few_hands(name: str) -> int:
-    """The fewest hands that make a game of a variant long enough to step through."""
-    return 4 if RULES[name].rounds else 2
-
-
 def game(name: str, seed: int = 5, hands: int = 4, agents: list[str] | None = None) -> GameRecord:
-    """A game of a variant over so many hands, or fewer."""
+    """A game of a variant of at most so many hands."""
     record: GameRecord = finish(start(name, seed, max_hands=hands), Caller(seed)).record
     record.agents = agents
     return record
 
 
 def notes_on(record: GameRecord, why: str = "The right bower draws trumps.") -> dict[str, Any]:
-    """Notes as a review would make them, their figures by chance; every third action has none."""
+    """Notes like those of a review, with random figures; every third action has none."""
     rng = random.Random(3)
 
     def note() -> dict[str, Any]:
         lost = max(0.0, rng.gauss(0.2, 0.8))
         chances = {"points": 2.1, "made": rng.random(), "wins": rng.random()}
-        found = {"lost": lost, "error": 0.1, "best": "JH", "mistake": lost > 0.8, "why": why}
-        return found | {"open": rng.choice((0, 1, None))} | chances
+        loss = {"lost": lost, "error": 0.1, "best": "JH", "mistake": lost > 0.8, "why": why}
+        return loss | {"open": rng.choice((0, 1, None))} | chances
 
     hands = [
         {"par": "par: 4 H by seat 1", "plies": [(i % 3 and note()) or None for i in range(n)]}

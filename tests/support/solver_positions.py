@@ -39,7 +39,7 @@ class Ending:
 
     @property
     def row(self) -> np.ndarray:
-        """The state row, shape (1,), as far as the solver reads it."""
+        """The state row, shape (1,), with the fields that the solver reads."""
         return self.rows([self])
 
     @staticmethod
@@ -65,7 +65,7 @@ class Ending:
 
 
 def random_ending(rng: random.Random, rules: Rules, cards: int, lone: bool = False) -> Ending:
-    """An ending of so many cards in each hand, at any point of a trick; the rest has gone."""
+    """An ending of so many cards in each hand, at any point of a trick."""
     deck = reference.deck(rules.ranks, rules.copies)
     rng.shuffle(deck)
     hands = [deck[i * cards : (i + 1) * cards] for i in range(4)]
@@ -86,12 +86,12 @@ def random_ending(rng: random.Random, rules: Rules, cards: int, lone: bool = Fal
 def random_endings(n: int, seed: int, most: int = 4) -> list[Ending]:
     """Endings of every deck, strain and size, with partner and alone."""
     rng = random.Random(seed)
-    found = []
+    endings = []
     for i in range(n):
         rules = RULES[sorted(RULES)[i % len(RULES)]]
         cards = min(rng.choice([1, 2, 2, 3, 3, most]), rules.tricks)
-        found.append(random_ending(rng, rules, cards, lone=rng.random() < 0.4))
-    return found
+        endings.append(random_ending(rng, rules, cards, lone=rng.random() < 0.4))
+    return endings
 
 
 def whole_deal(rng: random.Random, rules: Rules, strain: str, lone: bool = False) -> Ending:
@@ -108,7 +108,7 @@ def in_play(name="cincinnati_v0", seed=1, **options):
     """An environment at the opening lead of its first hand that is played."""
     env = start(make(name, **options).rules, seed) if isinstance(name, str) else start(name, seed)
     choose = Chooser(seed)
-    while env._states[0]["phase"] != 4:
+    while env._states[0]["phase"] != PLAY:
         env.step(choose(env))
     return env
 

@@ -1,4 +1,4 @@
-"""`bideuchre play` driven as a person would, through a pseudo-terminal or a pipe."""
+"""`bideuchre play` on a pseudo-terminal or in a pipe, with answers to its prompts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OURS = ("--partner", "rule", "--opponents", "rule", "cautious", "--pause", "0", 
 
 
 def answer(screen: str) -> str:
-    """What to type at the last prompt of a screen: the first thing that may be done."""
+    """A line for the last prompt of a screen: the first legal action."""
     lines = screen.rsplit(PROMPT, 1)[0].splitlines()
     if lines[-1].startswith("Enter"):
         return ""
@@ -42,7 +42,7 @@ def answer(screen: str) -> str:
 
 
 def to_a_claim(session: Session) -> Session:
-    """Play on, the rule player in the person's place, until the tricks left may be claimed."""
+    """Play until the tricks left may be claimed; the rule player decides for the person."""
     rule, names = agents.make("rule", session.rules), actions.of(session.rules).names
     layout, tables = layout_of(session.rules), compile_tables(session.rules)
     seen, mask = np.zeros(layout.size, np.int8), np.zeros(len(names), np.int8)
@@ -58,7 +58,7 @@ def to_a_claim(session: Session) -> Session:
 
 
 class Play:
-    """A run of `bideuchre play` in a folder, on a terminal of its own; `end` or `kill` it."""
+    """A run of `bideuchre play` in a folder, on its own terminal; `end` or `kill` it."""
 
     def __init__(self, folder: Path, *arguments: str) -> None:
         self.screen = ""
@@ -76,7 +76,7 @@ class Play:
         os.close(terminal)
 
     def read(self) -> str | None:
-        """All that is on the screen once it waits at a new prompt; None when the run has ended."""
+        """The whole screen once it waits at a new prompt; None when the run has ended."""
         before = self.screen.count(PROMPT)
         while self.screen.count(PROMPT) == before or not self.screen.endswith(PROMPT):
             select.select([self._main], [], [])
@@ -94,7 +94,7 @@ class Play:
         os.write(self._main, f"{line}\n".encode())
 
     def play(self, moves: int = 10**6) -> bool:
-        """Answer so many prompts; whether the game goes on."""
+        """Answer so many prompts; whether the run has not ended."""
         for _ in range(moves):
             screen = self.read()
             if screen is None:
@@ -103,17 +103,17 @@ class Play:
         return True
 
     def press(self, key: bytes) -> None:
-        """Press a key: what the terminal makes of Ctrl-C, Ctrl-D."""
+        """Press a key such as Ctrl-C or Ctrl-D."""
         os.write(self._main, key)
 
     def end(self) -> int:
-        """Read to the end, and the exit code."""
+        """Read to the end; return the exit status."""
         while self.read() is not None:
             pass
         return self.process.wait()
 
     def kill(self) -> None:
-        """SIGKILL; nothing of one that has ended."""
+        """Kill the run by SIGKILL, if it has not ended."""
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
         if self._main >= 0:

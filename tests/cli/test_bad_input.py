@@ -1,0 +1,173 @@
+"""Bad input of every command: one line that names the fault, exit status 2, and no file."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+from support.own_agents import write_file
+
+from bideuchre_env import selfplay
+from bideuchre_env.bench import tasks
+from bideuchre_env.cli import records
+
+HAND = "advise --hand 'JH JD AH KH QS 9C'"
+
+BAD = [
+    ("dance", "invalid choice"),
+    # games, agents and rules, alike in every command
+    ("selfplay --variant poker", "is no variant: one of cincinnati_v0"),
+    ("selfplay --variant barrie --rules farm.toml", "not allowed with argument"),
+    ("selfplay --rules no.toml", "no.toml: cannot be read: No such file or directory"),
+    ("match a b --rules .", ".: cannot be read: Is a directory"),
+    ("selfplay --option target", "--option 'target': NAME=VALUE, as target=40"),
+    ("selfplay --option target=0", "target=0"),
+    ("variants barrie --option self=1", "unknown option 'self'; the options are: ranks"),
+    ("variants barrie --option trget=1", "unknown option 'trget' (did you mean 'target'?)"),
+    ("variants barie", "'barie' is no variant (did you mean 'barrie_v0'?): one of cincinnati_v0"),
+    ("variants --option target=40", "--option is for one variant: name it"),
+    ("variants --toml", "--toml is for one variant: name it"),
+    ("selfplay --agents rule nobody", "the agents are random"),
+    ("selfplay --agents ./mine.py:broken rule", "LookupError: no weights (mine.py, line "),
+    ("match ./mine.py:Stumbles rule", "./mine.py:Stumbles': IndexError: list index out of"),
+    ("match ./mine.py:Net:weights=c.npz rule", "FileNotFoundError"),
+    ("match ./nothing.py:Net rule", "there is no file './nothing.py'"),
+    ("agents experd", "did you mean 'expert'?"),
+    ("agents ./mine.py:Nett", "did you mean 'Net'?"),
+    ("agents net:weights=none.npz", "none.npz cannot be read: No such file"),
+    ("agents net:weights=mine.py", "mine.py is damaged, or not a .npz file of weights"),
+    ("compile --agents nobody", "nobody"),
+    # selfplay
+    ("selfplay --agents rule", "2 arguments"),
+    ("selfplay --boards 0", "--boards 0"),
+    ("selfplay --games x", "invalid int value"),
+    ("selfplay --boards 1 --games 1", "not allowed with"),
+    ("selfplay --seed -1", "seed"),
+    ("selfplay --out mine.npz", "exists"),
+    ("selfplay --out mine.npz/x.jsonl", "cannot be written"),
+    ("selfplay --out x.jsonl --no-records", "cannot be given together"),
+    # match
+    ("match rule", "required"),
+    ("match rule cautious --boards 0", "boards=N"),
+    ("match rule cautious --workers 0", "workers=0"),
+    ("match rule cautious --at-once 0", "at_once=0"),
+    ("match rule cautious --sprt 0", "2 arguments"),
+    ("match rule cautious --json mine.npz", "exists"),
+    ("match rule cautious --csv mine.npz/x.csv", "cannot be written"),
+    ("match rule cautious --csv x --json x", "a different file each"),
+    ("match rule cautious --picture a.xyz", "png"),
+    # tournament
+    ("tournament --agents rule nobody", "no agent 'nobody'"),
+    ("tournament --agents rule", "two or more"),
+    ("tournament --pairs rule", "--pairs 'rule': expected \"AGENT vs AGENT\""),
+    ("tournament --pairs 'rule vs nobody'", "no agent 'nobody'"),
+    ("tournament --variant all barrie", "all stands alone"),
+    ("tournament --workers 0", "workers"),
+    # bench, prepare
+    ("bench --seconds 0", "--seconds 0"),
+    ("bench --seconds nan", "--seconds nan"),
+    ("bench --json mine.npz/a.json", "cannot be written"),
+    ("prepare barrie_v0", "barrie_v0 needs no preparing"),
+    ("prepare nonsense", "nonsense"),
+    ("prepare missing.toml", "missing.toml"),
+    ("prepare barrie_v0 --option 'partnered=[5, 8]' --hands 10", "hands=10"),
+    ("prepare barrie_v0 --option 'partnered=[5, 8]' --seed -1", "seed"),
+    ("prepare --option target=40", "--option is for a game to prepare: name it"),
+    ("prepare --hands 300000", "--hands is for a game to prepare"),
+    ("prepare --seed 0", "--seed is for a game to prepare"),
+    ("prepare --force", "--force is for a game to prepare"),
+    # hand
+    ("hand 'JH JD'", "2 cards, and a hand of this deck has 6"),
+    ("hand 'JH JH AH KH QS 9C'", "JH 2 times: this deck has it 1 time"),
+    ("hand 'JH JH JD JD AH AH KH KH QH QH TH TH' --variant double_deck", "48 cards"),
+    (
+        "hand 'JH JH JD JD AH AH KH KH QS QS' --option ranks=10 --option copies=2",
+        "no table for this deck of 40 cards, 2 of each: there are tables for the decks of 16, ",
+    ),
+    # advise
+    ("advise", "a hand, as --hand"),
+    ("advise --hand 'JH JD'", "a hand of 2 cards: seat 0 holds 6 there"),
+    (f"{HAND} --calls '4, 3'", "call 2, player_3 may not choose 'bid 3'"),
+    (f"{HAND} --calls 'pass, 4, pass' --dealer 1", "seat 1 is to act there"),
+    (f"{HAND} --score many", "--score 'many': our points and theirs, as 28-30"),
+    (f"{HAND} --score 32-5", "score 32 to 5: the game is over then, its target is 32"),
+    (f"{HAND} --seat 5", "seat 5"),
+    (f"{HAND} --agent nobody", "no agent 'nobody'"),
+    (f"{HAND} --ply 2", "--ply: for a file of game records, and none is given"),
+    ("advise nowhere.jsonl --ply 1", "nowhere.jsonl"),
+    ("advise games.jsonl", "--ply: hand 1 of game 1 has actions 1 to"),
+    ("advise games.jsonl --ply 999", "--ply 999"),
+    ("advise games.jsonl --hand 99 --ply 1", "--hand 99: game 1 has hands 1 to"),
+    ("advise games.jsonl --game 9 --ply 1", "has no game 9"),
+    ("advise games.jsonl --ply 1 --seat 2", "--seat: with a file the position is that of the"),
+    ("advise games.jsonl --ply 1 --variant cincinnati", "the game on record is six_card_v0"),
+    ("advise games.jsonl --ply 1 --option target=40", "a record names its own rules"),
+    # play
+    ("play --seat 4", "--seat 4: from 0 to 3"),
+    ("play --partner nobody", "no agent 'nobody'"),
+    ("play --opponents rule rule rule", "one agent or two"),
+    ("play --pause -1", "seconds from 0 to 60"),
+    ("play --seed -1", "seed=-1"),
+    ("play --adviser x", "no agent 'x'"),
+    ("play --file .", "it cannot be read"),
+    ("play --file mine.npz/game.json", "cannot be written"),
+    # check and show
+    ("check none.jsonl", "cannot be read"),
+    ("show none.jsonl", "cannot be read"),
+    ("show farm.toml", "no game record in its first 2 lines (line 1: not a line of JSON"),
+    ("show games.jsonl --game 0", "1 or more"),
+    ("show games.jsonl --first 0", "1 or more"),
+    ("show games.jsonl --game 5", "no readable game 5"),
+    ("show games.jsonl --hand 0", "--hand 0: it must be 1 or more"),
+    ("show games.jsonl --hand 99", "no hand 99; the longest game of it has"),
+    ("show games.jsonl --force", "--force: it goes with --html FILE"),
+    ("show games.jsonl --html a.html --hand 2", "--hand: a page has every hand"),
+    ("show games.jsonl --html mine.npz/a.html", "cannot be written"),
+    ("show games.jsonl --html mine.npz --game 1", "mine.npz exists: choose another file"),
+    ("show games.jsonl --html a.html", "--html: a page has up to 1 games, and there are more"),
+    ("show games.jsonl --agent rule", "--agent: it goes with --analyse"),
+    ("show games.jsonl --worlds 9", "--worlds: it goes with --analyse"),
+    ("show games.jsonl --analyse --agent nobody", "no agent 'nobody'"),
+    ("show games.jsonl --analyse --hand 99", "no hand 99"),
+    # export
+    ("export games.jsonl", "the following arguments are required: OUT"),
+    ("export games.jsonl out.csv", "'out.csv': a dataset is named NAME.npz, NAME.parquet or"),
+    ("export none out.npz", "none cannot be read: No such file or directory"),
+    ("export farm.toml out.npz", "farm.toml, line 1: not a line of JSON"),
+    ("export games.jsonl barrie.jsonl out.npz", "barrie.jsonl, game 1: barrie_v0 among games of"),
+    ("export games.jsonl mine.npz", "mine.npz exists: choose another file"),
+    ("export games.jsonl out.npz --gamma 2", "gamma=2.0: from 0 to 1"),
+    ("export games.jsonl out.npz --gamma x", "argument --gamma: invalid float value: 'x'"),
+    ("export games.jsonl out.npz --episode day", "argument --episode: invalid choice: 'day'"),
+    ("export mine.npz mine.npz --force", "mine.npz cannot be read and replaced at once"),
+]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Files of two games each, by name, with their content."""
+    folder, content = tmp_path_factory.mktemp("games"), {}
+    for name, variant in (("games.jsonl", "six_card_v0"), ("barrie.jsonl", "barrie_v0")):
+        selfplay.play(variant, "rule", "random", games=2, seed=4, out=folder / name)
+        content[name] = (folder / name).read_bytes()
+    toml = b'base = "barrie"\ntarget = 9\n'
+    return content | {"empty.jsonl": b"", "mine.npz": b"mine", "farm.toml": toml}
+
+
+@pytest.mark.parametrize(("command", "message"), BAD, ids=[command for command, _ in BAD])
+def test_bad_input_is_one_line_and_no_file_changes(
+    command, message, files, folder, error_of, monkeypatch
+):
+    for name, content in files.items():
+        Path(name).write_bytes(content)
+    write_file(folder)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(records, "MOST_GAMES", 1)
+    monkeypatch.setattr(tasks, "measure_group", None)  # nothing is measured
+    before = sorted(os.listdir())
+    assert message in error_of(*shlex.split(command))
+    assert [name for name in sorted(os.listdir()) if name != "__pycache__"] == before
+    assert Path("mine.npz").read_bytes() == b"mine"

@@ -1,0 +1,87 @@
+"""`bideuchre show --html` and `--analyse`: pages of games, and their review."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+from support.commands import run
+
+from bideuchre_env import analysis, records_io, selfplay
+from bideuchre_env.analysis import reviewing
+
+QUICK = ("--agent", "rule", "--worlds", "20")
+
+
+@pytest.fixture
+def games(folder):
+    """A file of three games whose third line is broken."""
+    selfplay.play("six_card_v0", "rule", "cautious", games=3, seed=1, out="games.jsonl")
+    lines = (folder / "games.jsonl").read_text().splitlines(keepends=True)[:3]
+    (folder / "games.jsonl").write_text("".join([*lines[:2], "junk\n", lines[2]]))
+    return "games.jsonl"
+
+
+def page_of(path):
+    """The data of the games in a page."""
+    data = re.search(r'id="data">(.*?)</script>', Path(path).read_text(encoding="utf-8"))[1]
+    return json.loads(data)["games"]
+
+
+def test_a_page_has_the_games_asked_for(games, capsys):
+    assert run("show", games, "--html", "a.html", "--game", "2") == 0
+    line = "a.html: 1 game to step through; open it in a browser\n"
+    assert capsys.readouterr() == (line, "")
+    assert [each["name"] for each in page_of("a.html")] == ["game 2"]
+    assert run("show", games, "--html", "new/b.html") == 1  # of the broken line
+    assert "games.jsonl:3: not a line of JSON" in capsys.readouterr().err
+    assert [each["name"] for each in page_of("new/b.html")] == ["game 1", "game 2", "game 4"]
+    assert run("show", games, "--html", "c.html", "--first", "1") == 0
+    assert [each["name"] for each in page_of("c.html")] == ["game 1"]
+
+
+def test_a_page_is_replaced_with_force_alone_and_not_after_an_error(games, error_of):
+    Path("a.html").write_text("mine")
+    assert "no readable game 9" in error_of(
+        "show", games, "--html", "a.html", "--game", "9", "--force"
+    )
+    assert Path("a.html").read_text() == "mine"
+    assert run("show", games, "--html", "a.html", "--game", "1", "--force") == 0
+    assert [each["name"] for each in page_of("a.html")] == ["game 1"]
+    Path("empty.jsonl").touch()
+    assert run("show", "empty.jsonl", "--html", "b.html") == 2
+    assert sorted(os.listdir()) == ["a.html", "empty.jsonl", "games.jsonl"]
+
+
+def test_the_review_of_the_hands_asked_for_is_printed(games, capsys):
+    record = next(line.record for line in records_io.scan(games, {2}))
+    assert run("show", games, "--game", "2", "--hand", "1", "--hand", "3", "--analyse", *QUICK) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out == f"Game 2: {analysis.review(record, 'rule', worlds=20, hands=[0, 2])}\n"
+    assert run("show", games, "--first", "2", "--hand", "1", "--analyse", *QUICK) == 0
+    assert re.findall(r"^Game \d+", capsys.readouterr().out, re.M) == ["Game 1", "Game 2"]
+
+
+def test_a_page_has_the_notes_of_the_review(games):
+    assert run("show", games, "--game", "1", "--analyse", *QUICK, "--html", "game.html") == 0
+    [data] = page_of("game.html")
+    review = analysis.review(next(iter(records_io.read(games))), "rule", worlds=20)
+    noted = [note for hand in data["hands"] for note in hand["notes"] if note is not None]
+    assert len(noted) == sum(player.decisions for player in review.players)
+    page = Path("game.html").read_text(encoding="utf-8")
+    for player in review.players:
+        assert json.dumps(str(player), ensure_ascii=False)[1:-1] in page or str(player) in page
+
+
+def test_ctrl_c_in_a_review_is_one_line_and_leaves_no_page(games, monkeypatch, error_of):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(reviewing, "step_row", interrupted)
+    command = ("show", games, "--game", "1", "--analyse", *QUICK, "--html", "game.html")
+    assert error_of(*command, status=130) == "bideuchre: interrupted\n"
+    assert os.listdir() == [games]
