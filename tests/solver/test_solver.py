@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, seed, settings
+from hypothesis import given, settings
 from oracles.plain_solver import all_lines, slow_tricks
 from support.playthroughs import Chooser, plies, start
 from support.solver_positions import RULES, Ending, in_play, random_endings, whole_deal
@@ -54,8 +54,7 @@ def test_whole_deals_agree_with_an_independent_solver(n):
         assert tricks == slow_tricks(deal.hands, deal.seat, deal.strain, deal.absent), deal
 
 
-@seed(0)  # other examples meet the known fault below
-@settings(max_examples=40)
+@settings(max_examples=60)
 @given(any_rules(), seeds())
 def test_a_card_is_worth_the_value_of_the_position_after_it(rules, deal):
     env = start(rules, deal)
@@ -117,7 +116,6 @@ def test_endings_that_a_player_can_count():
     assert tricks(single, ["JH JD", "AH KH", "", "QH TH"], 0, "H", absent=2) == 2
 
 
-@pytest.mark.xfail(reason="a known fault: `solve` gives 3, `solve_moves` the right 2", strict=True)
 def test_a_partners_card_whose_equal_an_enemy_plays_first_is_no_entry():
     """Both hold a king of diamonds; the enemy's is played before the partner's."""
     hands = [hand.split() for hand in ("AH AD JD", "KD JD JC", "KD QD QC", "KS QD JS")]
