@@ -81,6 +81,7 @@ BROKEN = {
     "illegal action": (lambda line: _change(line, _illegal), "hand 1: action 1"),
     "wrong outcome": (lambda line: _change(line, _drawn), "replay gives"),
     "unknown field": (lambda line: _change(line, lambda d: d.update(more=1)), "'more'"),
+    "a name twice": (lambda line: line.replace(b"{", b'{"seed": 1, ', 1), "a name twice: 'seed'"),
     "no JSON": (lambda line: b"hello\n", "not a line of JSON"),
     "not an object": (lambda line: b"[1, 2]\n", "list"),
     "not UTF-8": (lambda line: b"\xff" + line, "UTF-8"),
