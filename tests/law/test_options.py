@@ -123,6 +123,9 @@ def test_both_over_needs_any():
         assert refuses("win_rule='any'", CLUB, both_over=word)
         hand = play_a_hand(CLUB, both_over=word, win_rule="any")
         assert sum(hand["tricks"]) == 8
+        rules = CINCINNATI.rules.replace(both_over=word)
+        assert rules.replace(win_rule="any") == rules
+        assert rules.replace(win_rule="made_bid").both_over == "declarer"
 
 
 @pytest.mark.parametrize("value", NOT_INTEGERS)
@@ -147,6 +150,7 @@ def test_target_or_rounds():
     assert refuses("rounds", BARRIE, rounds=2)
     assert refuses("needs a target", SIMPLIFIED, win_rule="any")
     assert refuses("max_hands", SIMPLIFIED, rounds=26)
+    assert SIMPLIFIED.rules.replace(rounds=25).rounds == 25  # 100 hands, as max_hands allows
     table = Table(SIMPLIFIED, win_rule="any", target=1)
     table.do("bid 1 H", "pass", "pass", "pass").settle()
     assert table.over

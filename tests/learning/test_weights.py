@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as drawn
 from support.strategies import in_two_sizes, rules
 
+from bideuchre_env import Bid, Rules
 from bideuchre_env._files import Output
 from bideuchre_env.errors import BidEuchreError, OutputError, WeightsError
 from bideuchre_env.learning.weights import (
@@ -305,6 +306,7 @@ def test_a_file_that_cannot_be_opened_is_an_error(tmp_path, name):
         ({"a": np.array(["x"])}, {}, False, "'a' has dtype <U1"),
         ({"a": np.array([np.inf])}, {}, False, "'a' has a number that is not finite"),
         ({"a": np.float32([7e4])}, {}, True, "'a' has a number beyond 65504"),
+        ({"a": np.float32([-7e4])}, {}, True, "'a' has a number beyond 65504"),
         ({1: np.zeros(1)}, {}, False, "1 has a name that is reserved, or not of the form"),
         ({"\ud800": np.zeros(1)}, {}, False, "has a name"),
         ({"provenance": np.zeros(1)}, {}, False, "'provenance' has a name that is reserved"),
@@ -381,3 +383,9 @@ def test_texts_tell_apart_what_features_depend_on(one, other):
     ]
     texts = [made_for("net", each, 1) for each in (one, other)]
     assert (texts[0] == texts[1]) == (alike[0] == alike[1])
+
+
+def test_weights_of_another_exchange_do_not_fit():
+    """Two games with a lone bid of the same name that exchanges one card or two."""
+    one, other = (Rules(lone=(Bid("call", 12, exchange=n),), target=32) for n in (1, 2))
+    assert made_for("net", one, 1) != made_for("net", other, 1)
