@@ -1,4 +1,4 @@
-"""What the net has learned of cards, as the searchers' prior."""
+"""The net's outputs for cards as the prior of search agents."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from bideuchre_env.runtime.jit import entry_kernel
 
 @entry_kernel
 def points_for(tables, level, won):
-    """The declarer's points less the defenders', for so many tricks."""
+    """The declarer's points less the defenders' for this number of tricks."""
     ours, theirs, _ = played_points(tables[0], level, won, True)
     return ours - theirs
 
@@ -38,7 +38,7 @@ def span(rules, state):
 
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0", "double_deck_v0"])
 @pytest.mark.parametrize("goal", ["points", "game"])
-def test_the_plan_begins_with_what_the_net_says(variant, goal):
+def test_priors_are_the_outputs_of_the_net(variant, goal):
     """The net's card is the one to beat; priors are the network's outputs, in points."""
     rules, checked = RULES[variant], 0
     agent = InferenceAgent(rules, seed=1, goal=goal)
@@ -63,18 +63,17 @@ def test_the_plan_begins_with_what_the_net_says(variant, goal):
         assert np.sort(points) == pytest.approx(np.sort(expected), abs=1e-4)
         unit = float(plan["prior_unit"][0])
         assert (plan["prior_errors"][0, :n] == NET_ERROR * unit).all()
-        if goal == "points" and state["phase"] == PLAY:  # what they win or lose by is what counts
+        if goal == "points" and state["phase"] == PLAY:
             worth = plan["by_tricks"][0, : rules.tricks + 1]
             assert unit == pytest.approx(np.ptp(worth) / span(rules, state), rel=1e-6)
-        # which is whose: the net without a margin and a search plays the one that it finds best
         best = set(plan["actions"][0, :n][points > points.max() - 1e-4].tolist())
         assert plain.act(row, mask) in best
         checked += 1
     assert checked > 12
 
 
-def test_who_leans_on_the_net():
-    """`inference` where net has weights, `pimc` where it is asked to; else it is an error."""
+def test_which_agents_use_the_net_for_priors():
+    """`inference` by default where the net has weights, `pimc` on request."""
     cincinnati, strange = RULES["cincinnati_v0"], RULES["cincinnati_v0"].replace(ranks="10")
     assert InferenceAgent(cincinnati).net is not None
     assert PimcAgent(cincinnati).net is None
@@ -87,8 +86,8 @@ def test_who_leans_on_the_net():
         InferenceAgent(cincinnati, net_cards=1)
 
 
-def test_what_is_known_and_what_is_tried_are_weighed():
-    """With a world tried, the net's word decides; with hundreds, the worlds' word does more."""
+def test_more_worlds_overrule_the_prior_more_often():
+    """With more worlds tried the net's card is overruled more often."""
     rules, differ = RULES["barrie_v0"], {2: 0, 200: 0}
     net = NetAgent(rules, search=True)
     for worlds in differ:

@@ -1,4 +1,4 @@
-"""Certain tricks: counted, and claimed in the play."""
+"""Certain tricks: counted, and taken in the play."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 from oracles.reference import deck, height, suit_of
-from support.agent_games import decisions, shipped
+from support.agent_games import LEARNED, SEARCH, decisions, shipped
 from support.certainty import wins_the_rest
-from support.positions import BARRIE, CINCINNATI, Position
+from support.positions import CINCINNATI, Position
 
 from bideuchre_env import agents
-from bideuchre_env.agents.advice import advise_row
-from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.agents.rule.certain import certain_winners, unseen_of
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.state import PLAY
@@ -33,13 +31,10 @@ from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import entry_kernel
 
-QUICK = ("rule", "expert", "net", "ppo")
-SEARCH = ("pimc", "inference")
-
 
 @entry_kernel
 def winners_of(tables, strain, held, pair, unseen, unseen_pair):
-    """`certain_winners` of cards as bits."""
+    """Call `certain_winners` with cards as bits."""
     return certain_winners(tables[0], strain, held, pair, unseen, unseen_pair)
 
 
@@ -64,7 +59,7 @@ def beats(card, led, strain):
 
 
 def first_beaten(leads, hand, strain):
-    """The first of these leads, by its number, that a seat with this hand can beat; or how many."""
+    """The number of the first lead that a seat with this hand can beat, or of all leads."""
     if not leads:
         return 0
     follow = [card for card in hand if suit_of(card, strain) == suit_of(leads[0], strain)]
@@ -79,27 +74,24 @@ def first_beaten(leads, hand, strain):
 
 
 def tricks_of(leads, unseen, strain):
-    """How many of these leads win, in order, however the unseen cards lie and are played.
-
-    What one seat can do does not depend on the others: it holds any of the cards.
-    """
+    """The fewest of these leads in a row that win, over all hands of another seat."""
     hands = set(combinations(sorted(unseen), min(len(leads), len(unseen))))
     return min((first_beaten(leads, hand, strain) for hand in hands), default=len(leads))
 
 
 def in_order(cards, strain):
-    """The cards as they are led: any trump first, the highest first."""
+    """The cards in the order of leads: trumps first, the highest first."""
     return sorted(cards, key=lambda card: (suit_of(card, strain) != strain, -height(card, strain)))
 
 
 def bits_of(cards):
-    """Cards by name as kinds held, and kinds held twice."""
+    """Cards by name as the bits of kinds held, and of kinds held twice."""
     hand = hand_bits([parse_card(card) for card in cards])
     return hand & KIND_BITS, hand >> COPY_SHIFT
 
 
 def certain(rules, strain, hand, unseen):
-    """The cards, by name, that the kernel says win."""
+    """The names of the cards that win by the kernel."""
     kinds = winners_of(
         compile_tables(rules), STRAINS.index(strain), *bits_of(hand), *bits_of(unseen)
     )
@@ -107,7 +99,7 @@ def certain(rules, strain, hand, unseen):
 
 
 def drawn(rng, rules, n, strain):
-    """A hand of n cards, high ones rather than low, and those of two or three other hands."""
+    """A hand of n cards, mostly high ones, and the cards of two or three other hands."""
     cards = deck(rules.ranks, rules.copies)
     lifted = [height(card, strain) + 3 * (suit_of(card, strain) == strain) for card in cards]
     noise = rng.normal(0, rng.uniform(0.5, 4), len(cards))
@@ -117,8 +109,8 @@ def drawn(rng, rules, n, strain):
 
 
 @pytest.mark.parametrize("variant", RULES)
-def test_the_bound_holds_for_all_distributions_and_no_order_of_leads_gives_more(variant):
-    """Every hand that another seat may hold is played in every legal way against it."""
+def test_certain_winners_are_those_of_brute_force(variant):
+    """Every hand of another seat is played in every legal way, for every order of leads."""
     rules, rng, some, every = RULES[variant], np.random.default_rng(1), 0, 0
     for turn in range(200):
         n, strain = 1 + turn % 3, STRAINS[turn % 5]
@@ -134,7 +126,7 @@ def test_the_bound_holds_for_all_distributions_and_no_order_of_leads_gives_more(
 
 
 def hidden_from(row, rules, seat):
-    """The cards that a seat cannot account for, by name: its own exchange is known to it."""
+    """The names of the cards that a seat cannot account for."""
     cards = [parse_card(card) for card in deck(rules.ranks, rules.copies)]
     known = hand_kinds(int(row["hands"][seat])) + [int(kind) for kind in row["plays"] if kind >= 0]
     if seat == row["declarer"]:
@@ -145,7 +137,7 @@ def hidden_from(row, rules, seat):
 
 
 def may_be_held(row, rules, seat):
-    """Those of them in a suit that another seat in play has not failed to follow."""
+    """The hidden cards of suits in which another seat may not be void."""
     strain = STRAINS[row["strain"]]
     others = [who for who in range(4) if who not in (seat, row["sitting_out"])]
     voids = [
@@ -156,8 +148,8 @@ def may_be_held(row, rules, seat):
 
 
 @pytest.mark.parametrize("variant", RULES)
-def test_the_bound_holds_at_every_lead_of_hands_played(variant):
-    """By what the seat sees, with up to three cards left, and the suits that others are void in."""
+def test_certain_winners_win_at_leads_of_real_hands(variant):
+    """With at most three cards left, and the suits in which others are void."""
     rules, view, checked, certain = RULES[variant], new_view(), 0, 0
     tables, offsets = compile_tables(rules), layout_of(rules).offsets
     for observation, _, row in decisions(rules, 40, seed=3):
@@ -180,10 +172,7 @@ def test_the_bound_holds_at_every_lead_of_hands_played(variant):
 
 
 def all_certain(row, rules):
-    """Whether all cards of the seat on lead win if they are led in order: plain counting.
-
-    A lead loses if a seat may hold a card that beats it, and others to follow to the leads before.
-    """
+    """Whether all cards of the seat on lead win if they are led in order, by plain counting."""
     strain, led = STRAINS[row["strain"]], []
     unseen = may_be_held(row, rules, int(row["turn"]))
     suits = [suit_of(card, strain) for card in unseen]
@@ -203,37 +192,33 @@ def all_certain(row, rules):
 
 @cache
 def claims(variant):
-    """Rows of games played at random in which the seat on lead, with a choice, has the rest."""
+    """Rows of random games in which the seat on lead has a choice and all tricks left."""
     rules = RULES[variant]
     played = decisions(rules, 150, seed=11)
     rows = [row for _, mask, row in played if row["phase"] == PLAY and mask.sum() > 1]
     return [row for row in rows if row["led"] < 0 and all_certain(row, rules)]
 
 
-@pytest.mark.parametrize("variant", RULES)
-@pytest.mark.parametrize("name", QUICK)
-def test_certain_tricks_are_taken(name, variant):
-    """From every position in which the seat on lead has the rest, whatever the others hold."""
-    if name in ("ppo", "net") and variant not in shipped(name):
-        pytest.skip("no weights")
+@pytest.mark.parametrize(
+    ("name", "variant", "rows", "deals"),
+    [
+        *((name, variant, 60, 40) for name in ("rule", "expert") for variant in RULES),
+        *((name, variant, 60, 40) for name in LEARNED for variant in shipped(name)),
+        *((name, "barrie_v0", 6, 4) for name in SEARCH),
+    ],
+)
+def test_agents_take_all_tricks_where_they_are_certain(name, variant, rows, deals):
+    """From positions in which the seat on lead has the rest, whatever the others hold."""
     rules, found = RULES[variant], claims(variant)
-    agent = agents.make(name, rules)
+    agent = agents.make(name, rules, **({"worlds": 2} if name in SEARCH else {}))
     assert len(found) > 20
-    for row in found[:60]:
-        assert wins_the_rest(rules, agent, row), row
-
-
-@pytest.mark.parametrize("name", SEARCH)
-def test_players_that_search_take_certain_tricks(name):
-    """Without a search: a card that is certain leaves nothing to try."""
-    agent = agents.make(name, BARRIE, worlds=2)
-    for row in claims("barrie_v0")[:6]:
-        assert wins_the_rest(BARRIE, agent, row, deals=4)
+    for row in found[:rows]:
+        assert wins_the_rest(rules, agent, row, deals), row
 
 
 @pytest.mark.parametrize("name", ["rule", "expert", "net", "pimc", "inference"])
 def test_a_trick_is_won_from_partner_to_claim_the_rest(name):
-    """Last to play: partner's ace would win, but it may have nothing more to lead."""
+    """Partner's ace would win the trick, but partner may lose the next."""
     hands = {1: "9H TH 9D TD AS 9S", 2: "AC 9C QD JC QC KC", 3: "JH JD AH KH QH TS"}
     position = Position(CINCINNATI, {**hands, 0: "AD KD KS QS JS TC"}, dealer=2)
     position.do("bid 3, pass, pass, pass, trump H")
@@ -241,15 +226,4 @@ def test_a_trick_is_won_from_partner_to_claim_the_rest(name):
     assert position.states["turn"][0] == 1
     position.do("9D QD JH AD")
     position.agent = agents.make(name, CINCINNATI)
-    assert position.choices(1) == ["JD"]
-
-
-def test_advice_says_that_an_action_takes_every_trick():
-    """Of a call and of a card, without a figure."""
-    row = known_position(BARRIE, ["JD", "JD", "JH", "JH", "AD", "AD", "KD", "KD"], calls=["pass"])
-    advice = advise_row(row, BARRIE, "rule", worlds=4)
-    assert advice.best.name == "bid moon D"
-    assert advice.why == "Bid moon D takes every trick, whatever the others hold."
-    advice = advise_row(claims("barrie_v0")[0], BARRIE, "rule", worlds=4)
-    words = "and the cards led after it take every trick left, whatever the others hold."
-    assert advice.why == f"{advice.best.name} {words}"
+    assert position.choice() == "JD"

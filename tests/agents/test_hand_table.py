@@ -1,10 +1,9 @@
-"""The tables of hands: whole, small, unpickled, and the same whatever the suits are called."""
+"""The tables of hands, and the script that makes them."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from importlib import resources
 
 import numpy as np
 import pytest
@@ -32,7 +31,7 @@ def random_hands(kinds, copies, n, seed=1):
 
 @pytest.mark.parametrize("deck", DECKS)
 def test_every_hand_has_one_row(deck):
-    """18,133, 34,298, 2,176 and 286 hands up to suit symmetry, each the least of its renamings."""
+    """Up to suit symmetry, keyed by the least of its renamings."""
     table, (n, tricks) = hand_table(*deck), DECKS[deck]
     assert table.keys.shape == (n,)
     assert (np.diff(table.keys) > 0).all()
@@ -46,7 +45,6 @@ def test_every_hand_has_one_row(deck):
 
 @pytest.mark.parametrize("deck", DECKS)
 def test_renaming_the_suits_renames_the_strains(deck):
-    """A hand with its suits renamed is worth in the new suits what it was in the old ones."""
     table = hand_table(*deck)
     for hand in random_hands(*deck, 100):
         row, suits = table.row(hand)
@@ -56,14 +54,14 @@ def test_renaming_the_suits_renames_the_strains(deck):
             for strain in range(4):
                 one = table.tricks[row, 0, suits[strain]]
                 other = table.tricks[row, 0, other_suits[names[strain]]]
-                # a hand that looks alike in two suits may be seen either way
+                # a hand with two like suits may have either order of them
                 assert abs(int((one * np.arange(len(one))).sum()) / SCALE
                            - (other * np.arange(len(one))).sum() / SCALE) < 1.2  # fmt: skip
 
 
 @pytest.mark.parametrize(("deck", "words"), [*zip(DECKS, LAYDOWNS, strict=True)])
 def test_chances_add_up(deck, words):
-    """A row of chances is 255 in all, exactly; a laydown is certain, alone and with partner."""
+    """A row of chances sums to 255; a laydown is certain, alone and with partner."""
     table = hand_table(*deck)
     assert (table.tricks.sum(axis=-1, dtype=np.int64) == SCALE).all()
     row, suits = table.row(hand_bits([parse_card(word) for word in words.split()]))
@@ -71,7 +69,7 @@ def test_chances_add_up(deck, words):
     assert (table.lone[row, :, 0, suits[3]] == SCALE).all()
 
 
-def test_no_other_deck_has_a_table_and_no_other_hand_a_row():
+def test_another_deck_has_no_table_and_another_hand_no_row():
     assert hand_table(20, 2) is None
     assert hand_table(24, 2) is None
     table = hand_table(24, 1)
@@ -79,19 +77,8 @@ def test_no_other_deck_has_a_table_and_no_other_hand_a_row():
     assert table.row(1 << COPY_SHIFT | 1)[0] == -1
 
 
-def test_the_file_is_small_and_tells_how_it_was_made():
-    """A few MB at most, with its provenance, loaded without pickle."""
-    path = resources.files("bideuchre_env.agents.data").joinpath(module.FILE)
-    assert len(path.read_bytes()) < 3 * 2**20
-    with np.load(path.open("rb")) as arrays:  # refuses objects
-        assert all(arrays[name].dtype.kind in "iuU" for name in arrays.files)
-    assert provenance()["seed"] == 1
-    assert provenance()["deals"]["first"] >= 100
-
-
 @pytest.mark.slow
 def test_the_script_makes_the_same_rows_in_any_number_of_processes(tmp_path):
-    """Same seed, same file: the first hands of each deck, in one process and in two."""
     script = [sys.executable, str(ROOT / provenance()["script"])]
     for workers in ("1", "2"):
         out = tmp_path / f"{workers}.npz"
@@ -101,8 +88,8 @@ def test_the_script_makes_the_same_rows_in_any_number_of_processes(tmp_path):
     assert (tmp_path / "1.npz").read_bytes() == (tmp_path / "2.npz").read_bytes()
 
 
-def test_the_three_best_strains_are_sure():
-    """Ranked by all the deals that were played, and those within a rounding of them, too."""
+def test_the_script_plays_the_three_best_strains_to_a_small_error():
+    """Each best strain is played until its error is small."""
     with loaded("experiments/fitting", "hand_play", "build_hand_table") as (play, script):
         rules, n, limit = script.game(24, 1, "declarer"), 40, 0.08
         keys = script.canonical_hands(rules.kinds, rules.copies)[::450][:n].copy()
@@ -126,11 +113,47 @@ def test_the_three_best_strains_are_sure():
         assert ranked  # some strain was among the best for a while, and is not
 
 
-def test_odd_options_of_the_script_are_refused(tmp_path):
-    """Before anything is played; no file is there."""
+def test_invalid_options_of_the_script_are_refused(tmp_path):
+    """Before any deal is played or file written."""
     with loaded("experiments/fitting", "hand_play", "build_hand_table") as (_, script):
         out = ["--out", str(tmp_path / "t.npz")]
         for wrong in (["--first", "0"], ["--most", "99"], ["--lone", "1"], ["--workers", "0"]):
             with pytest.raises(OptionError):
                 script.main(script.Args.parse([*wrong, *out]))
     assert not list(tmp_path.iterdir())
+
+
+# --- precision of the shipped table ------------------------------------------------------------
+
+BEST, FIRST, Z = 3, 100, 1.959963984540054
+HUNDREDTHS = np.isin(np.arange(SCALE + 1), np.round(np.arange(FIRST + 1) * SCALE / FIRST))
+
+
+def half_width(share, deals):
+    """Half of Wilson's 95 % interval."""
+    noise = share * (1 - share) / deals + Z**2 / (4 * deals**2)
+    return Z * np.sqrt(noise) / (1 + Z**2 / deals)
+
+
+def ranked(figures, tricks):
+    """Figures of the strains, (rows, leads, 5), the strain with the most tricks first."""
+    mean = tricks.astype(np.int64) @ np.arange(tricks.shape[-1])
+    return np.take_along_axis(figures, np.argsort(-mean, axis=-1, kind="stable"), -1)
+
+
+@pytest.mark.parametrize("deck", module.DECKS[:2])  # of the variants
+def test_the_three_best_strains_of_every_hand_have_more_than_the_first_100_deals(deck):
+    """After 100 deals all chances are hundredths, which is rare after more deals."""
+    table, sure = hand_table(*deck), provenance()["half_widths"]
+    ups = table.tricks.astype(np.int64).cumsum(axis=-1)[..., :-1]
+    several = ((ups > 0) & (ups < SCALE)).sum(axis=-1) >= 5
+    unsure = several & (half_width(ups / SCALE, FIRST).max(axis=-1) > sure["partnered"] + 1e-3)
+    wide = (half_width(table.lone / SCALE, FIRST) > sure["lone"] + 1e-3).all(axis=2)
+    for asked, hundredths, best, rest in (
+        (unsure, HUNDREDTHS[ups].all(axis=-1), 0.015, 0.7),
+        (wide, HUNDREDTHS[table.lone].all(2), 0.035, 0.9),
+    ):
+        asked, left = (ranked(x, table.tricks) for x in (asked, asked & hundredths))
+        shares = left.sum(axis=(0, 1)) / asked.sum(axis=(0, 1))
+        assert (shares[:BEST] < best).all()
+        assert (shares[BEST:] > rest).all()

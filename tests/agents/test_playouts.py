@@ -1,4 +1,4 @@
-"""How worlds are played out: by the expert, or by the cards of the net, and then by the solver."""
+"""Playouts of worlds: by the expert or the net, and by the solver at the end."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from bideuchre_env.solver import solve
 
 @entry_kernel
 def finished(space):
-    """The tricks of side 0 once the simulated world is played out."""
+    """The tricks of side 0 after the simulated world is played out."""
     return play_out(space)
 
 
 def in_python(rules, state, calls, cards, left=0):
-    """The state played on by these two until so many tricks are left."""
+    """The state after two agents play calls and cards until `left` tricks are left."""
     states, tables = state.copy().reshape(1), compile_tables(rules)
     while states["phase"][0] < DEAL:
         if states["phase"][0] == PLAY and rules.tricks - states["trick"][0] <= left:
@@ -38,8 +38,8 @@ def in_python(rules, state, calls, cards, left=0):
 
 
 @pytest.mark.parametrize("variant", RULES)
-def test_the_net_plays_the_cards_and_the_expert_calls(variant):
-    """From every phase to the last trick: as the two agents do, both without a search."""
+def test_playouts_are_calls_of_the_expert_and_cards_of_the_net_or_expert(variant):
+    """As the two agents without a search do, from every phase."""
     rules = RULES[variant]
     searcher = InferenceAgent(rules, seed=1, solved=0)
     expert, net = agents.make("expert", rules, wanted=NO_SEARCH), agents.make("net", rules)
@@ -63,8 +63,8 @@ def test_the_net_plays_the_cards_and_the_expert_calls(variant):
 
 
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0"])
-def test_the_solver_plays_what_it_is_left(variant):
-    """With all hands open, from where three tricks are left."""
+def test_the_solver_plays_the_last_tricks_of_a_playout(variant):
+    """With all hands open, from three tricks left."""
     rules = RULES[variant]
     searcher = InferenceAgent(rules, seed=1, solved=3)
     searcher.space.plans["plays_net"] = 1
@@ -81,8 +81,7 @@ def test_the_solver_plays_what_it_is_left(variant):
     assert checked > 10
 
 
-def test_cards_are_tried_by_the_net_and_calls_by_the_expert():
-    """And by whoever does not lean on the net, cards too."""
+def test_inference_alone_tries_cards_by_the_net():
     rules, seen = RULES["barrie_v0"], set()
     searchers = {True: InferenceAgent(rules, seed=1), False: PimcAgent(rules, seed=1)}
     for row, mask, state in decisions(rules, 3, seed=14):

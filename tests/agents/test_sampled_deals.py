@@ -1,25 +1,18 @@
-"""Who is likely to hold an unseen card: the file, what it says, and the script that counts it."""
+"""Odds of who holds an unseen card: the numbers, sampled deals, and the script that fits them."""
 
 from __future__ import annotations
 
 import json
-import random
-from importlib import resources
 
 import numpy as np
 import pytest
-from support.agent_games import look, start
+from support.agent_games import live_rows, look, start
 from support.positions import CINCINNATI, Position
-from support.script_modules import ROOT, loaded
+from support.script_modules import loaded
 
 from bideuchre_env import agents
-from bideuchre_env.agents import data
 from bideuchre_env.agents.expert import (
-    call_network,
-    hand_table,
     sampled_deals,
-    score_network,
-    win_table,
 )
 from bideuchre_env.agents.expert.sampled_deals import (
     DECLARER,
@@ -30,16 +23,14 @@ from bideuchre_env.agents.expert.sampled_deals import (
     number_cards,
     sample_deal,
 )
-from bideuchre_env.agents.rule import weights as rule_weights
 from bideuchre_env.cli import script_args
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.rows import apply_rows
 from bideuchre_env.core.state import DEAL, PLAY
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.errors import OptionError, TableError
+from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.card_order import STRENGTH
 from bideuchre_env.learning.view import VIEW, read_view
-from bideuchre_env.learning.weights import read_archive
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import NO_TRUMP, SUITS, parse_card
 from bideuchre_env.rules.rules import Rules
@@ -50,12 +41,10 @@ from bideuchre_env.runtime.jit import entry_kernel, new_rows
 TRUMPS, NO_TRUMPS = 0, 1  # contracts
 SMALL = ["--hands", "6", "--rounds", "2"]
 
-# --- the file ------------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize("variant", RULES)
-def test_every_registered_deck_has_its_numbers(variant):
-    """Read-only, a defender's always `EQUAL`; 0, "not known", where nothing was ever played."""
+def test_every_registered_deck_has_holder_odds(variant):
+    """Read-only; a defender's are always `EQUAL`, and 0 where nothing was ever played."""
     known = sampled_deals.holder_odds(RULES[variant])
     assert known.shape == sampled_deals.SHAPE
     assert known.dtype == np.uint8
@@ -67,17 +56,8 @@ def test_every_registered_deck_has_its_numbers(variant):
     assert known.max() > 2 * EQUAL
 
 
-def test_the_numbers_are_by_deck():
-    """Games of one deck share them, be they registered or made up."""
-    assert sampled_deals.holder_odds(RULES["barrie_v0"]) is sampled_deals.holder_odds(
-        RULES["club_v0"]
-    )
-    made_up = Rules(ranks="9", copies=1, partnered=(2, 4), target=17)
-    assert sampled_deals.holder_odds(made_up) is sampled_deals.holder_odds(RULES["cincinnati_v0"])
-
-
-def test_of_another_deck_nothing_is_known():
-    """Zeros, by which sampled deals take all to be alike; the expert plays it all the same."""
+def test_another_deck_has_no_holder_odds():
+    """All zeros: cards are equally likely anywhere."""
     rules = Rules(ranks="10", partnered=(1, 5), target=20)
     known = sampled_deals.holder_odds(rules)
     assert known.shape == sampled_deals.SHAPE
@@ -89,130 +69,9 @@ def test_of_another_deck_nothing_is_known():
         position.do(position.choice())
 
 
-def test_the_file_is_small_and_tells_how_it_was_made():
-    """Loaded without pickle; the decks are those of the registered variants."""
-    path = resources.files("bideuchre_env.agents.data").joinpath(sampled_deals.FILE)
-    assert len(path.read_bytes()) < 10_000
-    with np.load(path.open("rb")) as arrays:  # refuses objects
-        assert all(arrays[name].dtype.kind in "uU" for name in arrays.files)
-    told = sampled_deals.provenance()
-    assert (ROOT / told["script"]).exists()
-    assert told["command"].startswith(f"python {told['script']} --hands {told['hands']} ")
-    assert told["seed"] == 1
-    assert {name for names in told["games"].values() for name in names} == set(RULES)
-    assert set(data.read_file(sampled_deals.FILE)) == {*told["games"], data.PROVENANCE}
-
-
-def forget():
-    kept = hand_table.hand_table, rule_weights.load_weights
-    for cached in (data.read_file, *kept):
-        cached.cache_clear()
-
-
-@pytest.fixture
-def folder(monkeypatch, tmp_path):
-    """An empty folder that the package takes its files from."""
-    forget()
-    monkeypatch.setattr(data.resources, "files", lambda package: tmp_path)
-    yield tmp_path
-    forget()
-
-
-LOADERS = {
-    sampled_deals.FILE: lambda: sampled_deals.holder_odds(CINCINNATI),
-    hand_table.FILE: lambda: hand_table.hand_table(24, 1),
-    call_network.FILE: lambda: call_network.fitted_network("cincinnati_v0"),
-    win_table.FILE: lambda: score_network.fitted_score_network("club_v0"),
-    rule_weights.FILE: lambda: rule_weights.load_weights(24, 1),
-}
-PROVENANCES = {
-    sampled_deals.FILE: sampled_deals.provenance,
-    hand_table.FILE: hand_table.provenance,
-    call_network.FILE: call_network.provenance,
-    win_table.FILE: win_table.provenance,
-    rule_weights.FILE: lambda: data.read_provenance(rule_weights.FILE),
-}
-
-
-@pytest.mark.parametrize("name", LOADERS)
-def test_a_file_that_is_missing_or_damaged_is_named(folder, name):
-    """One kind of error for all of them, whatever the damage: it names the file and the way out."""
-    whole = (ROOT / "agents" / "data" / name).read_bytes()
-    flipped = bytearray(whole)
-    flipped[len(whole) // 2] ^= 255
-    for content in (None, b"", b"no table", whole[: len(whole) // 2], bytes(flipped)):
-        if content is not None:
-            (folder / name).write_bytes(content)
-        forget()
-        with pytest.raises(TableError, match=f"agents/data/{name} is missing or damaged.*install"):
-            LOADERS[name]()
-
-
-@pytest.mark.parametrize("name", LOADERS)
-def test_a_flipped_bit_of_a_table_is_refused_or_harmless(folder, name):
-    """At 50 random places, half of them among the archive's own headers at its end."""
-    content, rng = (ROOT / "agents" / "data" / name).read_bytes(), random.Random(0)
-    whole, errors = read_archive(content), []
-    for last in 25 * (len(content), 1000):
-        flipped = bytearray(content)
-        flipped[-1 - rng.randrange(last)] ^= 1 << rng.randrange(8)
-        (folder / name).write_bytes(flipped)
-        forget()
-        try:
-            read = data.read_file(name)
-        except TableError as error:
-            errors.append(str(error))
-            continue
-        np.testing.assert_equal(read, whole, strict=True)
-    assert [f"agents/data/{name}" in error for error in errors].count(True) == len(errors) >= 25
-
-
-@pytest.mark.parametrize("name", LOADERS)
-def test_a_file_without_its_arrays_is_damaged(folder, name):
-    with (folder / name).open("wb") as file:
-        np.savez_compressed(file, provenance=np.array("{"))
-    if name != sampled_deals.FILE:  # a deck it lacks is one of which nothing is known
-        with pytest.raises(TableError, match=r"no .* in it"):
-            LOADERS[name]()
-    with pytest.raises(TableError, match="its provenance cannot be read"):
-        PROVENANCES[name]()
-
-
-@pytest.mark.parametrize(
-    ("name", "part"),
-    [
-        (sampled_deals.FILE, "24x1"),
-        (hand_table.FILE, "keys_24x1"),
-        (hand_table.FILE, "tricks_24x1"),
-        (hand_table.FILE, "lone_24x1"),
-        (call_network.FILE, "cincinnati_v0_first"),
-        (call_network.FILE, "cincinnati_v0_shifts"),
-        (win_table.FILE, "club_v0_straight"),
-        (rule_weights.FILE, "24x1_lone"),
-    ],
-)
-def test_numbers_of_another_form_are_damaged(folder, name, part):
-    """They would be read by kernels, which check no bounds."""
-    with np.load(ROOT / "agents" / "data" / name) as whole:
-        arrays = {each: whole[each] for each in whole.files}
-    right = arrays[part]
-    for wrong in (right[..., np.newaxis], right.astype(np.complex64), right[1:]):
-        with (folder / name).open("wb") as file:
-            np.savez(file, **{**arrays, part: wrong})
-        forget()
-        with pytest.raises(TableError, match=r"is .* not (u?int|float)"):
-            LOADERS[name]()
-
-
-# --- what they say -------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("variant", RULES)
-def test_the_declarer_has_the_trumps(variant):
-    """In a trump contract its holder is likelier to have any but the bowers than a defender is.
-
-    (A right bower it has in Barrie is led at once, and not left in its hand.)
-    """
+def test_the_declarer_likelier_holds_trumps_than_a_defender(variant):
+    """Except the bowers, which the declarer may have led already."""
     known, rank = sampled_deals.holder_odds(RULES[variant]), STRENGTH[SUITS.index("S")]
     for held in range(2, 6):
         for card in ("AS", "KS", "QS"):
@@ -224,15 +83,15 @@ def test_the_declarer_has_the_trumps(variant):
 
 @entry_kernel
 def fill_odds(rows, tables, offsets, views, deals):
-    """How likely each unseen card is taken to lie with each seat, into `deals`."""
+    """Write the odds of each unseen card by seat into `deals`."""
     v, x = views[0], deals[0]
     read_view(row_of(rows, 0), tables[0], offsets[0], v)
     number_cards(v, x)
     begin_deals(v, x)
 
 
-def test_a_lone_contract_no_variant_of_the_deck_has_leans_by_its_strain():
-    """Two packs of 24 are registered without one: its declarer is taken to hold the trumps."""
+def test_a_lone_declarer_without_holder_odds_likelier_holds_trumps():
+    """No variant of two packs of 24 has lone bids: the declarer likely holds the trumps."""
     rules = Rules(ranks="9", copies=2, partnered=(1, 12), lone=[Bid("moon", value=24)], target=52)
     position = Position(rules, {1: "JS JS JC AS AS KS QS TS AH KH AD KD"})
     position.do("bid moon S, pass, pass, pass")
@@ -254,12 +113,12 @@ def test_a_lone_contract_no_variant_of_the_deck_has_leans_by_its_strain():
         assert x["odds"][declarer, place] == more * x["odds"][other, place]
 
 
-def at_first_card_of_defenders(variant, games):
-    """Rows of state at the first card a defender plays in a trump contract, by the rule player."""
+def first_cards_of_defenders(variant, games):
+    """State rows at the first card of a defender in a trump contract of rule players."""
     rules, found = RULES[variant], []
     tables, player = compile_tables(rules), agents.make("rule", rules)
     states = start(rules, games, seed=11)
-    while len(live := np.flatnonzero(np.asarray(states["phase"]) < DEAL)):
+    while len(live := live_rows(states)):
         for g in live:
             s = states[g]
             first = int(s["hands"][int(s["turn"])]).bit_count() == rules.tricks
@@ -273,8 +132,8 @@ def at_first_card_of_defenders(variant, games):
 
 
 @entry_kernel
-def where_they_lie(rows, tables, offsets, views, rooms, kinds, n, found):
-    """Sample n deals from what the first row shows, and count where cards of these kinds lie."""
+def count_cards(rows, tables, offsets, views, rooms, kinds, n, found):
+    """Sample n deals from the first row, and count the cards of these kinds by seat."""
     v, x = views[0], rooms[0]
     read_view(row_of(rows, 0), tables[0], offsets[0], v)
     number_cards(v, x)
@@ -287,18 +146,15 @@ def where_they_lie(rows, tables, offsets, views, rooms, kinds, n, found):
                         found[seat] += 1
 
 
-def test_sampled_deals_give_the_trumps_to_those_who_have_them():
-    """The trumps a defender cannot see, by their holder, in truth and in deals it samples.
-
-    With the numbers both agree; with cards taken to lie alike the declarer has far too few.
-    """
+def test_sampled_deals_give_the_declarer_as_many_trumps_as_it_has():
+    """Equal odds give the declarer far too few trumps."""
     rules, n = CINCINNATI, 4
     tables, layout = compile_tables(rules), layout_of(rules)
     kinds = [int(tables["suit_bits"][0][strain][strain]) for strain in range(NO_TRUMP)]
     room = new_rows(VIEW, 1), new_rows(SAMPLED_DEAL, 1), new_rows(SAMPLED_DEAL, 1)
     room[1]["holder_odds"] = sampled_deals.holder_odds(rules)
     truth, told, alike = np.zeros(5), np.zeros(5, np.int64), np.zeros(5, np.int64)
-    states = at_first_card_of_defenders("cincinnati_v0", 1200)
+    states = first_cards_of_defenders("cincinnati_v0", 800)
     for i in range(len(states)):
         s = states[i]
         trumps, turn = kinds[int(s["strain"])], int(s["turn"])
@@ -310,7 +166,7 @@ def test_sampled_deals_give_the_trumps_to_those_who_have_them():
         row, _ = look(rules, states, np.array([i]))
         for deals, counts in ((room[1], told), (room[2], alike)):
             found = np.zeros(5, np.int64)
-            where_they_lie(row, tables, layout.offsets, room[0], deals, trumps, n, found)
+            count_cards(row, tables, layout.offsets, room[0], deals, trumps, n, found)
             counts += found[order]
     shares = [counts[1] / counts.sum() for counts in (truth, told, alike)]
     assert shares[0] > 0.5
@@ -334,7 +190,7 @@ def made(script, out, *options):
 
 
 def test_the_script_writes_every_deck(script, tmp_path, capsys):
-    """Complete, in a folder it makes, in the form that is loaded; same seed, same bytes."""
+    """In the form that is loaded; the same seed gives the same bytes."""
     first, again = tmp_path / "new" / "one.npz", tmp_path / "two.npz"
     arrays = made(script, first)
     assert "16x2: simplified_v0, club_v0, barrie_v0" in capsys.readouterr().out
@@ -353,12 +209,10 @@ def test_the_script_writes_every_deck(script, tmp_path, capsys):
     assert [path.name for path in first.parent.iterdir()] == ["one.npz"]
     made(script, again)
     assert first.read_bytes() == again.read_bytes()
-    other = made(script, tmp_path / "three.npz", "--seed", "2")
-    assert not np.array_equal(other["24x1"], arrays["24x1"])
 
 
-def test_a_round_moves_the_numbers_towards_the_truth(script):
-    """A holder whom sampled deals give a card half as often as it has it counts double after."""
+def test_a_round_of_the_script_corrects_the_odds(script):
+    """A holder whom sampled deals give a card half as often as it has it gets double odds."""
     known, found = (
         np.full(sampled_deals.SHAPE, EQUAL, np.uint8),
         np.zeros((2, *sampled_deals.SHAPE)),
@@ -375,7 +229,6 @@ def test_a_round_moves_the_numbers_towards_the_truth(script):
 
 
 def test_ctrl_c_writes_nothing(script, tmp_path, monkeypatch, capsys):
-    """Between two parts of the hands, so that it is heard."""
 
     def interrupted(*given):
         raise KeyboardInterrupt
