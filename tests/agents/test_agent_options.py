@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 import bideuchre_env
-from bideuchre_env import agents, match, records_io, selfplay
+from bideuchre_env import agents, match, records_io
 from bideuchre_env.agents import registry
 from bideuchre_env.agents.protocols import AgentInfo
 from bideuchre_env.agents.random_agents import RandomAgent
@@ -20,7 +19,6 @@ from bideuchre_env.evaluation.boards import LONE_BID, SET
 from bideuchre_env.evaluation.warm_up import parts_for
 
 RULES = bideuchre_env.cincinnati_v0.rules
-EVERY_OPTION = "inference:worlds=200,played_out=200,considered=15,solved=3,milliseconds=12.5"
 
 
 @pytest.fixture(autouse=True)
@@ -151,18 +149,6 @@ def test_one_entry_adds_an_agent_to_the_package(monkeypatch, capsys):
     assert json.loads(capsys.readouterr().out)["agents"] == ["described:depth=2", "random"]
 
 
-def test_an_agent_with_an_immutable_name_is_called_by_its_options_too():
-    class Frozen(NamedTuple):
-        name: str = "frozen"
-
-        def act_rows(self, observations, masks):
-            return masks.argmax(axis=1)
-
-    agents.register("frozen", lambda rules, *, seed=None, depth=1: Frozen())
-    assert agents.make("frozen", RULES, depth=2).name == "frozen"
-    assert agents.make("frozen:depth=2", RULES).name == "frozen:depth=2"
-
-
 def test_agents_with_other_options_are_distinct_players_of_a_match():
     """Only an agent against itself has a number after its name, and ties every board."""
     other = match.play("cincinnati_v0", "expert:margin=0", "expert:margin=100", boards=200)
@@ -197,15 +183,6 @@ def test_self_play_writes_full_names_into_records_and_safe_ones_into_file_names(
     assert path.name == "selfplay-cincinnati_v0-expert_lean=0-rule-seed0.jsonl"
     for record in records_io.read(path):
         assert set(record.agents) == {"expert:lean=0", "rule"}
-
-
-def test_a_name_with_every_option_fits_into_records_and_file_names(tmp_path):
-    rule = agents.make("rule", RULES)
-    rule.name = agents.make(EVERY_OPTION, RULES).name
-    out = tmp_path / f"{records_io.file_stem('selfplay', 'double_deck_v0', *[rule.name] * 2)}.jsonl"
-    assert len(out.name) < 200
-    selfplay.play("cincinnati_v0", rule, "random", boards=1, out=out)
-    assert all(EVERY_OPTION in record.agents for record in records_io.read(out))
 
 
 @pytest.mark.parametrize("name", ["pimc:worlds=2", "a/b", "c:\\d", "what?*", 'a"b<|>', "\xe9"])

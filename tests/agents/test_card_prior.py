@@ -84,15 +84,3 @@ def test_which_agents_use_the_net_for_priors():
         agents.make("inference:net_cards=true", strange)
     with pytest.raises(OptionError, match="net_cards=1: True, False or None"):
         InferenceAgent(cincinnati, net_cards=1)
-
-
-def test_more_worlds_overrule_the_prior_more_often():
-    """With more worlds tried the net's card is overruled more often."""
-    rules, differ = RULES["barrie_v0"], {2: 0, 200: 0}
-    net = NetAgent(rules, search=True)
-    for worlds in differ:
-        agent = InferenceAgent(rules, seed=1, worlds=worlds, goal="points")
-        for row, mask, state in decisions(rules, 4, seed=8, every=3):
-            if state["phase"] not in (AUCTION, NAMING) and mask.sum() > 1:
-                differ[worlds] += agent.act(row, mask) != net.act(row, mask)
-    assert differ[2] < differ[200]

@@ -10,10 +10,8 @@ import pytest
 from support.kernels import callable_from_python
 from support.script_modules import ROOT, loaded
 
-from bideuchre_env.agents.expert import hand_table as module
 from bideuchre_env.agents.expert.hand_table import SCALE, hand_table, provenance
 from bideuchre_env.core.phases.deal import split_seed
-from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.suits import SUIT_MAPS, renamed
 from bideuchre_env.rules.cards import COPY_SHIFT, hand_bits, parse_card
 
@@ -111,49 +109,3 @@ def test_the_script_plays_the_three_best_strains_to_a_small_error():
             ranked += any(deals[i, k] > 20 for k in order[3:])
         assert (deals >= 20).all()
         assert ranked  # some strain was among the best for a while, and is not
-
-
-def test_invalid_options_of_the_script_are_refused(tmp_path):
-    """Before any deal is played or file written."""
-    with loaded("experiments/fitting", "hand_play", "build_hand_table") as (_, script):
-        out = ["--out", str(tmp_path / "t.npz")]
-        for wrong in (["--first", "0"], ["--most", "99"], ["--lone", "1"], ["--workers", "0"]):
-            with pytest.raises(OptionError):
-                script.main(script.Args.parse([*wrong, *out]))
-    assert not list(tmp_path.iterdir())
-
-
-# --- precision of the shipped table ------------------------------------------------------------
-
-BEST, FIRST, Z = 3, 100, 1.959963984540054
-HUNDREDTHS = np.isin(np.arange(SCALE + 1), np.round(np.arange(FIRST + 1) * SCALE / FIRST))
-
-
-def half_width(share, deals):
-    """Half of Wilson's 95 % interval."""
-    noise = share * (1 - share) / deals + Z**2 / (4 * deals**2)
-    return Z * np.sqrt(noise) / (1 + Z**2 / deals)
-
-
-def ranked(figures, tricks):
-    """Figures of the strains, (rows, leads, 5), the strain with the most tricks first."""
-    mean = tricks.astype(np.int64) @ np.arange(tricks.shape[-1])
-    return np.take_along_axis(figures, np.argsort(-mean, axis=-1, kind="stable"), -1)
-
-
-@pytest.mark.parametrize("deck", module.DECKS[:2])  # of the variants
-def test_the_three_best_strains_of_every_hand_have_more_than_the_first_100_deals(deck):
-    """After 100 deals all chances are hundredths, which is rare after more deals."""
-    table, sure = hand_table(*deck), provenance()["half_widths"]
-    ups = table.tricks.astype(np.int64).cumsum(axis=-1)[..., :-1]
-    several = ((ups > 0) & (ups < SCALE)).sum(axis=-1) >= 5
-    unsure = several & (half_width(ups / SCALE, FIRST).max(axis=-1) > sure["partnered"] + 1e-3)
-    wide = (half_width(table.lone / SCALE, FIRST) > sure["lone"] + 1e-3).all(axis=2)
-    for asked, hundredths, best, rest in (
-        (unsure, HUNDREDTHS[ups].all(axis=-1), 0.015, 0.7),
-        (wide, HUNDREDTHS[table.lone].all(2), 0.035, 0.9),
-    ):
-        asked, left = (ranked(x, table.tricks) for x in (asked, asked & hundredths))
-        shares = left.sum(axis=(0, 1)) / asked.sum(axis=(0, 1))
-        assert (shares[:BEST] < best).all()
-        assert (shares[BEST:] > rest).all()

@@ -23,15 +23,12 @@ from bideuchre_env.agents.expert.sampled_deals import (
     number_cards,
     sample_deal,
 )
-from bideuchre_env.cli import script_args
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.rows import apply_rows
 from bideuchre_env.core.state import DEAL, PLAY
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.card_order import STRENGTH
 from bideuchre_env.learning.view import VIEW, read_view
-from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import NO_TRUMP, SUITS, parse_card
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
@@ -79,38 +76,6 @@ def test_the_declarer_likelier_holds_trumps_than_a_defender(variant):
     if variant == "cincinnati_v0":  # where another seat leads
         assert (known[TRUMPS, 2:, DECLARER, rank[parse_card("JS")]] > 4 * EQUAL).all()
         assert known[TRUMPS, 5, DECLARER, rank[parse_card("JH")]] < EQUAL
-
-
-@entry_kernel
-def fill_odds(rows, tables, offsets, views, deals):
-    """Write the odds of each unseen card by seat into `deals`."""
-    v, x = views[0], deals[0]
-    read_view(row_of(rows, 0), tables[0], offsets[0], v)
-    number_cards(v, x)
-    begin_deals(v, x)
-
-
-def test_a_lone_declarer_without_holder_odds_likelier_holds_trumps():
-    """No variant of two packs of 24 has lone bids: the declarer likely holds the trumps."""
-    rules = Rules(ranks="9", copies=2, partnered=(1, 12), lone=[Bid("moon", value=24)], target=52)
-    position = Position(rules, {1: "JS JS JC AS AS KS QS TS AH KH AD KD"})
-    position.do("bid moon S, pass, pass, pass")
-    state = position.states[0]
-    while state["trick"] < 7 or state["turn"] == 1:  # a defender with five cards
-        position.do(position.choice())
-    views, deals = new_rows(VIEW, 1), new_rows(SAMPLED_DEAL, 1)
-    deals["holder_odds"], deals["lean_by"] = sampled_deals.holder_odds(rules), 2
-    fill_odds(
-        position.look()[0][np.newaxis], position.tables, position.layout.offsets, views, deals
-    )
-    x, declarer = deals[0], int(views[0]["declarer"])
-    other = 4 - declarer  # the other defender
-    unseen = [place for place in range(x["n"]) if int(x["unseen"]) >> place & 1]
-    trumps = {place for place in unseen if x["suit"][place] == SUITS.index("S")}
-    assert 0 < len(trumps) < len(unseen)
-    for place in unseen:
-        more = 6 / 4 if place in trumps else 1
-        assert x["odds"][declarer, place] == more * x["odds"][other, place]
 
 
 def first_cards_of_defenders(variant, games):
@@ -226,24 +191,3 @@ def test_a_round_of_the_script_corrects_the_odds(script):
     assert new[NO_TRUMPS, 3, DEFENDER, 5] == EQUAL
     new[TRUMPS, 3, :, 5] = new[NO_TRUMPS, 3, :, 5] = EQUAL
     assert (new == EQUAL).all()  # what was never seen
-
-
-def test_ctrl_c_writes_nothing(script, tmp_path, monkeypatch, capsys):
-
-    def interrupted(*given):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(script, "note_hands", interrupted)
-    assert script_args.run(script.main, script.Args, ["--out", str(tmp_path / "l.npz")]) == 130
-    assert "interrupted" in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [(["--hands", "0"], "hands"), (["--rounds", "0"], "rounds"), (["--seed", "-1"], "seed")],
-)
-def test_bad_arguments_are_refused_before_anything_is_dealt(script, tmp_path, options, told):
-    with pytest.raises(OptionError, match=told):
-        script.main(script.Args.parse(["--out", str(tmp_path / "l.npz"), *options]))
-    assert list(tmp_path.iterdir()) == []

@@ -1,20 +1,18 @@
-"""What the score makes of a call: the network's arithmetic, its file, and calls at known scores."""
+"""The score network: its arithmetic, the games that have one, and calls at known scores."""
 
 from __future__ import annotations
-
-import zipfile
-from importlib import resources
 
 import numpy as np
 import pytest
 from support.kernels import callable_from_python
 from support.positions import BARRIE, CINCINNATI, SIMPLIFIED, Position
-from support.weighed_calls import expert_at
+from support.weighed_calls import expert_at, weighed
 
 from bideuchre_env import match
 from bideuchre_env.agents.data import sealed
-from bideuchre_env.agents.expert.agent import ExpertAgent, weigh_hand
-from bideuchre_env.agents.expert.auction import CALLS, weigh_calls
+from bideuchre_env.agents.expert.agent import ExpertAgent
+from bideuchre_env.agents.expert.auction import CALLS
+from bideuchre_env.agents.expert.call_network import load_network
 from bideuchre_env.agents.expert.score_network import (
     CALL_TOLD,
     HIDDEN,
@@ -31,21 +29,16 @@ from bideuchre_env.agents.expert.score_network import (
 )
 from bideuchre_env.agents.expert.win_table import (
     ALMOST,
-    FILE,
     fitted_name,
-    provenance,
     rule_table,
     win_table,
 )
-from bideuchre_env.agents.rule.agent import call_bits
-from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.variants import RULES
-from bideuchre_env.runtime.intrinsics import row_of
-from bideuchre_env.runtime.jit import entry_kernel, new_rows
+from bideuchre_env.runtime.jit import new_rows
 
 weigh_score, score_correction = map(callable_from_python, (weigh_score, score_correction))
 
-QUICK = (0,) * 13  # cards played by the rules alone
+QUICK = (0,) * 13  # cards of the rule player
 FITTED = ("barrie_v0", "club_v0", "double_deck_v0", "simplified_v0")
 TABLE_ALONE = "barrie_v0"
 
@@ -59,35 +52,19 @@ def drawn_network(seed, size=0.3):
 
 
 def expert_by(rules, network=None, **options):
-    """An expert by this network of scores, or by none."""
+    """An expert with this score network, or without one."""
     agent = ExpertAgent(rules, wanted=QUICK, **options)
     network = new_score_network() if network is None else network
     agent.learned = agent.learned._replace(score=sealed(network))
     return agent
 
 
-@entry_kernel
-def weigh_first(rows, masks, work):
-    """Weigh every legal call of the first row."""
-    t, view, calls = work.tables[0], work.views[0], work.calls[0]
-    read_view(row_of(rows, 0), t, work.offsets[0], view)
-    if weigh_hand(view, t, work.learned, work.scratch[0], calls):
-        weigh_calls(view, t, work.learned, call_bits(view, row_of(masks, 0), t), calls)
-
-
-def weighed(position, agent):
-    """The `CALLS` record after every legal call was weighed by the agent."""
-    work, (row, mask) = agent.workspace(), position.look()
-    weigh_first(row[np.newaxis], mask[np.newaxis], work)
-    return work.calls[0]
-
-
 # --- the network -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_kernels_say_what_plain_matrix_products_say(seed):
-    """A layer of rectified sums and a straight way past it, as a chance to win."""
+def test_the_score_network_is_its_matrix_products(seed):
+    """A rectified layer and a linear path past it, as a chance to win."""
     network, rng = drawn_network(seed), np.random.default_rng(seed)
     n, calls = network[0], new_rows(CALLS, 1)
     x = rng.normal(0, 1, N_SCORE)
@@ -102,14 +79,13 @@ def test_the_kernels_say_what_plain_matrix_products_say(seed):
         assert score_correction(n, calls[0]) == pytest.approx(SCALE * said, rel=1e-4, abs=1e-4)
 
 
-def test_a_network_adds_what_it_says_to_what_the_formula_promises():
-    """Of every call but a pass after which nobody has bid, where nothing happens."""
+def test_the_output_of_the_network_is_added_to_the_worth_of_calls():
+    """To every call but a pass that passes the hand out."""
     network = new_score_network()
     network["base"] = 0.25 / SCALE
     for calls, passed_out in (("", False), ("pass, pass, pass", True)):
         position = Position(BARRIE, {1: "JS JS JC AS KS AH AD QS"})
-        if calls:
-            position.do(calls)
+        position.do(calls)
         plain, more = (
             weighed(position, expert_by(BARRIE, n))["worth"][: 1 + len(BARRIE.ladder)].copy()
             for n in (None, network)
@@ -122,8 +98,8 @@ def test_a_network_adds_what_it_says_to_what_the_formula_promises():
 
 
 @pytest.mark.parametrize("rules", [SIMPLIFIED, BARRIE, CINCINNATI])
-def test_the_ends_of_a_hand_are_read_from_the_table_of_scores(rules):
-    """What every trick made with partner, first of our bid and then of theirs, does to the game."""
+def test_inputs_are_the_win_table_at_the_scores_after_the_hand(rules):
+    """Of each contract, ours and theirs."""
     for score, played in (((4, 10), 1), ((20, 12), 2)):
         position = Position(rules, {}, score=score, played=played)
         agent = expert_by(rules)
@@ -146,8 +122,7 @@ def test_the_ends_of_a_hand_are_read_from_the_table_of_scores(rules):
 
 
 @pytest.mark.parametrize("name", FITTED)
-def test_for_points_no_network_of_scores_is_asked(name):
-    """Whatever it says, every call is worth the same."""
+def test_for_points_the_score_network_is_not_used(name):
     rules, rng = RULES[name], np.random.default_rng(4)
     agents = [expert_by(rules, n, goal="points") for n in (None, drawn_network(1, 3.0))]
     for score in ((0, 0), (20, -3)):
@@ -157,32 +132,12 @@ def test_for_points_no_network_of_scores_is_asked(name):
             assert np.array_equal(one, other)
 
 
-# --- the file ----------------------------------------------------------------------------------
-
-
-def test_the_file_says_how_it_was_made():
-    assert sorted(provenance()) == sorted(FITTED)
-    for told in provenance().values():
-        assert told["script"] == "experiments/fitting/fit_score_network.py"
-        assert set(told) == {"script", "played", "hands", "rounds", "seed"}
-
-
-def test_the_file_is_small_whole_and_holds_no_pickles():
-    path = resources.files("bideuchre_env.agents.data").joinpath(FILE)
-    with path.open("rb") as file, zipfile.ZipFile(file) as members:
-        assert sum(member.compress_size for member in members.infolist()) < 200_000
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-        assert all(arrays[name].dtype != object for name in arrays.files)
-    for name in FITTED:
-        for part in SCORE_NETWORK.names:
-            network = fitted_score_network(name)[part]
-            assert np.isfinite(network).all()
-            assert np.any(network != 0) == (name != TABLE_ALONE), (name, part)
+# --- which network a game has -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", FITTED)
-def test_a_fitted_game_goes_by_its_own_numbers(name):
-    """Of chances; a game that only is cut off elsewhere by the same."""
+def test_a_fitted_variant_has_its_own_network_and_table(name):
+    """Also with another limit of hands."""
     rules = RULES[name]
     for same in (rules, rules.replace(max_hands=rules.max_hands + 1)):
         assert fitted_name(same) == name
@@ -203,25 +158,25 @@ def test_a_fitted_game_goes_by_its_own_numbers(name):
         SIMPLIFIED.replace(rounds=2),
     ],
 )
-def test_another_game_stands_by_the_formula(rules):
-    """And by the hands of the rule player."""
+def test_a_game_that_was_not_fitted_has_no_network(rules):
+    """With the win table of the rule player's hands."""
     assert fitted_name(rules) is None
     assert len(load_score_network(rules)) == 0
     assert np.array_equal(win_table(rules), rule_table(rules))
 
 
-def test_the_numbers_cannot_be_written_to():
-    """They are shared by all agents of a game."""
-    with pytest.raises(ValueError, match="read-only"):
-        load_score_network(BARRIE)["base"] = 1.0
+def test_networks_are_read_only():
+    for network in (load_score_network(BARRIE), load_network(BARRIE)):
+        with pytest.raises(ValueError, match="read-only"):
+            network["base"] = 1.0
 
 
 # --- strength, and calls at known scores --------------------------------------------------------
 
 
-@pytest.mark.parametrize("variant", ["simplified_v0", "barrie_v0", "double_deck_v0"])
-def test_the_score_is_worth_its_numbers(variant):
-    """More games than the formula by the hands of the rule player, cards by the rules alone."""
+@pytest.mark.parametrize("variant", ["simplified_v0", "double_deck_v0"])
+def test_the_score_network_wins_games(variant):
+    """Against the win table of the rule player's hands, with the cards of the rule player."""
     rules = RULES[variant]
     plain = expert_by(rules)
     plain.learned = plain.learned._replace(wins=sealed(rule_table(rules)))
@@ -232,18 +187,11 @@ def test_the_score_is_worth_its_numbers(variant):
 ALONE = {bid.name for bid in SIMPLIFIED.lone}
 
 
-def test_far_behind_in_the_last_hand_only_a_lone_bid_wins():
-    """20 points behind, eight tricks with partner are not enough; a good hand is played alone."""
+def test_in_the_last_hand_a_side_far_behind_goes_alone_and_others_do_not():
     hand = {0: "JS JS JC AS KS QS AH KH"}
     behind = expert_at(SIMPLIFIED, hand, score=(10, 30), played=3).do("pass, pass, pass")
     assert behind.choice().split()[1] in ALONE
+    ahead = expert_at(SIMPLIFIED, hand, score=(45, 20), played=3).do("pass, pass, pass")
+    assert ahead.choice() == "pass" or ahead.choice().split()[1] not in ALONE
     level = expert_at(SIMPLIFIED, hand, score=(30, 30), played=3).do("pass, pass, pass")
     assert level.choice().split()[1] not in ALONE
-
-
-@pytest.mark.parametrize("hand", ["JS JS JC AS KS QS AH KH", "JS JC AS KS QS AH AH KD"])
-def test_far_ahead_in_the_last_hand_nobody_plays_alone(hand):
-    """25 points ahead, any safe bid keeps the others from theirs."""
-    position = expert_at(SIMPLIFIED, {0: hand}, score=(45, 20), played=3).do("pass, pass, pass")
-    choice = position.choice()
-    assert choice == "pass" or choice.split()[1] not in ALONE

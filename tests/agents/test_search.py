@@ -72,18 +72,6 @@ def test_calls_of_a_game_without_a_call_network_have_no_priors():
         assert (agent.space.plans[0]["has_priors"] == 1) == has_priors
 
 
-def test_with_one_world_the_experts_card_is_played():
-    rules = RULES["cincinnati_v0"]
-    agent, expert, others = searcher("pimc", rules, worlds=1), agents.make("expert", rules), 0
-    wide = searcher("pimc", rules, worlds=60)
-    for row, mask, state in decisions(rules, 8, seed=6, every=2):
-        if state["phase"] == PLAY:
-            own = expert.act(row, mask)
-            assert agent.act(row, mask) == own
-            others += wide.act(row, mask) != own
-    assert others > 0
-
-
 def test_option_solved_is_the_number_of_tricks_that_the_solver_plays():
     """With no more tricks left nothing is played out first, and the choice is the same."""
     rules = RULES["cincinnati_v0"]

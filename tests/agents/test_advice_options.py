@@ -1,4 +1,4 @@
-"""The order of the options: the best by the figures first, and what the agent chooses told."""
+"""The options of an advice: which are tried, their order, and the reasons."""
 
 from __future__ import annotations
 
@@ -8,24 +8,26 @@ import numpy as np
 import pytest
 from support.agent_games import met
 
-from bideuchre_env import agents
 from bideuchre_env._intervals import t_quantile
 from bideuchre_env.agents.advice import Advisor, advise_row
+from bideuchre_env.agents.advice.outcomes import mark_calls, open_position
 from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.agents.advice.reasons import because
+from bideuchre_env.core.state import AUCTION, NAMING, PLAY
+from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.rules import actions
+from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 
 
 class Passes:
-    """Passes as long as it may."""
+    """Takes the first legal action."""
 
     def act(self, observation, action_mask):
         return int(action_mask.argmax())
 
 
-def test_a_choice_that_is_clearly_behind_is_named_with_its_loss():
-    """The table has a row of the choice, and the sentence says how far it is behind."""
+def test_a_choice_that_is_clearly_behind_is_reported_with_its_loss():
     rules = RULES["cincinnati_v0"]
     row = known_position(rules, ["JH", "JD", "AH", "KH", "QH", "TH"], calls=["pass"])
     advice = advise_row(row, rules, Passes())
@@ -42,7 +44,7 @@ def test_a_choice_that_is_clearly_behind_is_named_with_its_loss():
 
 @pytest.mark.parametrize("goal", ["game", "points"])
 def test_options_are_ordered_by_the_goal_and_close_ones_are_within_the_error(goal):
-    """By averages, paired differences and Student's t worked out again."""
+    """By averages, paired differences and Student's t."""
     rules, kinds = RULES["cincinnati_v0"], set()
     figure = "points" if goal == "points" else "wins"
     for agent in (f"expert:goal={goal}", f"inference:goal={goal}"):
@@ -70,34 +72,16 @@ def test_options_are_ordered_by_the_goal_and_close_ones_are_within_the_error(goa
     assert len(kinds) >= 3
 
 
-def test_what_the_agent_has_learned_is_told_where_the_choice_is_not_first():
-    """In the auction the agent also goes by what it has learned of calls."""
-    rules = RULES["cincinnati_v0"]
-    seen, mask, row = met(rules, 30, seed=5)[21]
-    advice = advise_row(row, rules)
-    plan = agents.make("inference", rules, seed=0)
-    assert plan.act(seen, mask) == advice.chosen == 0
-    bid = advice.option(actions.of(rules).index["bid 4"])
-    assert advice.best is bid
-    assert advice.close == (advice.choice,)
-    own, other = (100 * plan.space.plans[0]["priors"][i] for i in (0, 1))
-    assert plan.space.plans[0]["actions"][:2].tolist() == [0, bid.action]
-    said = f"of calls pass wins {own:.0f} games of 100, bid 4 {other:.0f}."
-    assert "Too close to call: bid 4 or pass" in advice.headline
-    assert said in advice.why
-
-
 @pytest.mark.parametrize(
     ("points", "said"),
     [
         ((0.4, -0.3), "; by what the agent has learned of cards AH brings 0.7 points more than 9C"),
         ((-0.3, 0.4), ""),
-        ((0.4, 0.4), ""),
         (None, ""),
     ],
 )
-def test_what_was_learned_of_cards_is_told_where_it_favours_the_choice(points, said):
-    """In points, of the card chosen over the one that these deals favour."""
+def test_the_reason_names_the_prior_where_it_favours_the_chosen_card(points, said):
+    """In points, of the chosen card over the one that the deals favour."""
     rules = RULES["cincinnati_v0"]
     advisor, numbers = Advisor(rules, "rule", worlds=8), actions.of(rules).index
     hand, calls = ["JH", "JD", "AH", "KH", "QS", "9C"], ["4", "pass", "pass", "pass"]
@@ -111,8 +95,8 @@ def test_what_was_learned_of_cards_is_told_where_it_favours_the_choice(points, s
 
 
 @pytest.mark.parametrize("worlds", [30, 320])
-def test_as_many_deals_are_tried_as_are_asked_for(worlds):
-    """To the last, though only one call is left in question before; and it is told how far."""
+def test_option_worlds_is_the_number_of_deals_tried(worlds):
+    """Although few calls are left in question; progress is reported."""
     rules, told = RULES["cincinnati_v0"], []
     row = known_position(rules, ["9H", "TS", "QC", "9D", "KD", "TC"], calls=["pass", "5"])
     advice = advise_row(row, rules, worlds=worlds, how_far=lambda *how: told.append(how))
@@ -122,8 +106,7 @@ def test_as_many_deals_are_tried_as_are_asked_for(worlds):
     assert ("weighed", 6 * worlds, 6 * worlds) in told
 
 
-def test_as_many_deals_as_the_time_allows():
-    """Not the 200 that are tried where nothing is said."""
+def test_a_time_limit_alone_sets_the_number_of_deals():
     rules = RULES["cincinnati_v0"]
     row = known_position(rules, ["JH", "JD", "AH", "KH", "QS", "9C"])
     advisor, ticks = Advisor(rules, milliseconds=1000.0), iter(range(10**6))
@@ -131,8 +114,7 @@ def test_as_many_deals_as_the_time_allows():
     assert 300 < advisor.of_row(row).drawn < 500
 
 
-def test_trials_of_several_seeds_compare_the_actions_that_all_have_tried():
-    """An agent may choose another action from other deals."""
+def test_trials_of_several_seeds_compare_the_actions_that_all_tried():
     rules = RULES["barrie_v0"]
     row = known_position(rules, ["JH", "JH", "JD", "AH", "KH", "QS", "AC", "AC"])
     advisor, odd = Advisor(rules, worlds=10), actions.of(rules).index["bid 8 S"]
@@ -142,3 +124,59 @@ def test_trials_of_several_seeds_compare_the_actions_that_all_have_tried():
         advice = advisor.advice(trials)
         assert {option.action for option in advice.options} == set(without.counted.actions)
         assert advice.drawn == 20
+
+
+def levels_of(some, acts, t, alone):
+    """The levels of the lone or of the partnered bids among actions."""
+    levels = {(action - 1) // acts.strains_per_bid for action in some if action > 0}
+    return {level for level in levels if level < t["n_levels"] and t["alone"][level] == alone}
+
+
+CUSTOM = Rules(ranks="9", copies=1, partnered=(2, 6), strain_named="in_bid", target=20)
+
+
+@pytest.mark.parametrize("rules", [*RULES.values(), CUSTOM], ids=[*RULES, "custom"])
+def test_a_pass_a_partnered_bid_and_every_lone_bid_are_tried(rules):
+    """With any agent; and every strain to name and card to play."""
+    acts, t = actions.of(rules), compile_tables(rules)[0]
+    advisor = Advisor(rules, Passes(), worlds=4)
+    for _, mask, state in met(rules, 12, seed=8):
+        if state["phase"] == AUCTION:
+            tried = set(advisor.try_row(state).counted.actions)
+            legal = set(np.flatnonzero(mask).tolist())
+            assert tried <= legal
+            assert (0 in tried) == (0 in legal)
+            assert levels_of(tried, acts, t, alone=1) == levels_of(legal, acts, t, alone=1)
+            assert bool(levels_of(tried, acts, t, 0)) == bool(levels_of(legal, acts, t, 0))
+        elif state["phase"] in (NAMING, PLAY):
+            tried = {option.action for option in advisor.of_row(state).options}
+            assert tried == set(np.flatnonzero(mask))
+
+
+@pytest.mark.parametrize("variant", RULES)
+def test_the_last_to_call_compares_no_partnered_bid_but_the_lowest(variant):
+    rules = RULES[variant]
+    acts, t = actions.of(rules), compile_tables(rules)[0]
+    advisor, last = Advisor(rules, worlds=4), 0
+    for row, mask, state in met(rules, 20, seed=8):
+        if state["phase"] == AUCTION and state["calls_made"] == 3:
+            marks = np.zeros(acts.n, np.int8)
+            assert open_position(advisor.searcher.space, row[np.newaxis].copy())
+            mark_calls(advisor.searcher.space, mask, marks)
+            levels = [levels_of(np.flatnonzero(each), acts, t, alone=0) for each in (marks, mask)]
+            last += bool(levels[1])
+            assert levels[0] <= set(sorted(levels[1])[:1])
+    assert last
+
+
+@pytest.mark.parametrize(
+    ("hand", "bids"),
+    [
+        ("AD AD AH AH AS AC KD KD", {"bid moon NT", "bid call-1 NT", "bid call-2 NT"}),
+        ("JD JD JH JH AD AD KD KD", {"bid moon D", "bid moon H", "bid call-1 D", "bid call-1 H"}),
+    ],
+)
+def test_a_lone_bid_is_tried_in_every_strain_in_which_it_may_be_made(hand, bids):
+    rules = RULES["barrie_v0"]
+    advice = advise_row(known_position(rules, hand.split()), rules, worlds=10)
+    assert bids <= {option.name for option in advice.options}
