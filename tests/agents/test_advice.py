@@ -14,7 +14,6 @@ from bideuchre_env._intervals import Interval
 from bideuchre_env.agents.advice import Advisor, advise, advise_row
 from bideuchre_env.agents.advice.figures import Counted, effective, error, interval, share
 from bideuchre_env.agents.advice.position import known_position
-from bideuchre_env.agents.advice.words import holding
 from bideuchre_env.agents.expert.agent import NO_SEARCH
 from bideuchre_env.core.observation.resample import new_redeal, resample_row
 from bideuchre_env.core.phases.deal import split_seed
@@ -23,7 +22,6 @@ from bideuchre_env.core.state import AUCTION, DEAL, GIVING, PLAY, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.rules import actions
-from bideuchre_env.rules.cards import hand_bits, hand_kinds, parse_card
 from bideuchre_env.rules.variants import RULES
 
 ASKED = {
@@ -241,24 +239,6 @@ def test_advice_prints_in_80_columns_and_converts_to_json():
 
 
 # --- why -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("variant", "cards", "strain", "words"),
-    [
-        ("cincinnati_v0", "JH JD AH KH QS 9C", 2,
-         "right and left bower with the ace in four hearts, no diamonds"),
-        ("cincinnati_v0", "JD AH KH QS 9C AC", 2, "the left bower with the ace in three hearts, "
-         "an ace outside, no diamonds"),
-        ("cincinnati_v0", "9H QS 9C AC AS TD", 2, "only 9H in hearts, two aces outside"),
-        ("cincinnati_v0", "QS KC AC AS TD 9D", 4, "two aces and a king at no trump"),
-        ("barrie_v0", "JS JS JC AS AS KS AH QD", 3,
-         "two right bowers and a left bower with two aces in six spades, an ace outside, no clubs"),
-    ],
-)  # fmt: skip
-def test_a_holding_is_described_in_words(variant, cards, strain, words):
-    kinds = hand_kinds(hand_bits(map(parse_card, cards.split())))
-    assert holding(kinds, strain, compile_tables(RULES[variant])[0]) == words
 
 
 CERTAIN = re.compile(

@@ -106,21 +106,6 @@ def test_options_are_the_parameters_of_the_factory():
         agents.make("mine:dept=1", RULES)
 
 
-def test_a_factory_with_any_options_takes_any_but_the_seed():
-    received = []
-
-    def factory(rules, *, seed=None, **options):
-        received.append(options)
-        return RandomAgent(rules, seed=seed)
-
-    agents.register("mine", factory)
-    assert agents.make("mine:depth=3,rate=0.1", RULES, seed=1).name == "mine:depth=3,rate=0.1"
-    assert received == [{"depth": 3, "rate": 0.1}]
-    for option in ("seed", "rules"):
-        with pytest.raises(OptionError, match=f"{option}=3: no option of 'mine'"):
-            agents.make(f"mine:{option}=3", RULES, seed=1)
-
-
 class Described(RandomAgent):
     """An agent as one of the package's own."""
 
@@ -145,8 +130,6 @@ def test_one_entry_adds_an_agent_to_the_package(monkeypatch, capsys):
     assert cli.main(["agents", "described"]) == 0
     out = capsys.readouterr().out
     assert all(part in out for part in ("described", "Is new.", "0.5 ms", "depth=1"))
-    assert cli.main(["match", "described:depth=2", "random", "--boards=2", "--json=-"]) == 0
-    assert json.loads(capsys.readouterr().out)["agents"] == ["described:depth=2", "random"]
 
 
 def test_agents_with_other_options_are_distinct_players_of_a_match():

@@ -1,14 +1,15 @@
-"""The expert's auction: its call network, and its calls at known scores."""
+"""The expert's auction: its call and score networks, and its calls at known scores."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from support.kernels import callable_from_python
-from support.positions import BARRIE, CINCINNATI, CLUB
+from support.positions import BARRIE, CINCINNATI, CLUB, SIMPLIFIED, Position
 from support.weighed_calls import expert_at, random_hand, weighed
 
 from bideuchre_env import match
+from bideuchre_env.agents.data import sealed
 from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent
 from bideuchre_env.agents.expert.auction import CALLS
 from bideuchre_env.agents.expert.call_features import CALL, N_INPUTS
@@ -20,6 +21,28 @@ from bideuchre_env.agents.expert.call_network import (
     network_points,
     new_network,
     weigh_table,
+)
+from bideuchre_env.agents.expert.score_network import (
+    CALL_TOLD,
+    HIDDEN,
+    LIFT,
+    N_SCORE,
+    N_TABLE_TOLD,
+    SCORE_NETWORK,
+    fitted_score_network,
+    load_score_network,
+    new_score_network,
+    score_correction,
+    weigh_score,
+)
+from bideuchre_env.agents.expert.score_network import (
+    SCALE as SCORE_SCALE,
+)
+from bideuchre_env.agents.expert.win_table import (
+    ALMOST,
+    fitted_name,
+    rule_table,
+    win_table,
 )
 from bideuchre_env.learning.suits import SUIT_MAPS
 from bideuchre_env.rules.bids import Bid
@@ -35,7 +58,7 @@ UNFITTED = RULES["double_deck_v0"].replace(lone=(Bid("moon", value=24),))
 NO_LONE_BIDS = RULES["six_card_v0"].replace(ranks="10", partnered=(2, 5))
 
 
-def drawn_network(seed):
+def random_call_network(seed):
     """A network of random numbers."""
     rng, network = np.random.default_rng(seed), new_rows(NETWORK, 1)
     for part in NETWORK.names:
@@ -49,7 +72,7 @@ def drawn_network(seed):
 @pytest.mark.parametrize("seed", range(5))
 def test_the_call_network_is_its_matrix_products(seed):
     """Two rectified layers and a linear path past them, in points."""
-    network, rng = drawn_network(seed), np.random.default_rng(seed)
+    network, rng = random_call_network(seed), np.random.default_rng(seed)
     n, calls = network[0], new_rows(CALLS, 1)
     x = rng.normal(0, 1, N_INPUTS) * (rng.random(N_INPUTS) < 0.5)
     calls["inputs"] = x
@@ -103,26 +126,11 @@ def test_a_game_unlike_the_variants_has_no_network(rules):
     assert np.array_equal(load_network(rules), new_network())
 
 
-@pytest.mark.parametrize(
-    "options", [{"strain_named": "after_auction"}, {"target": 40, "partnered": (5, 12)}]
-)
-def test_the_network_of_a_large_deck_helps_in_similar_games(options):
-    rules = RULES["double_deck_v0"].replace(**options)
-    assert match.play(rules, "expert", "rule", boards=400, seed=5).points_per_hand.low > 0.0
-
-
 @pytest.mark.parametrize("rules", [UNFITTED, NO_LONE_BIDS], ids=["large", "small"])
 def test_a_game_without_network_and_table_is_bid_as_by_rule(rules):
     plain = ExpertAgent(rules, wanted=NO_SEARCH)
     rows = match.play(rules, plain, "rule", boards=100, seed=1).board_rows
     assert (rows["points"].sum(axis=1) == 0).all()
-
-
-def test_a_small_deck_without_a_network_is_bid_better_than_by_rule():
-    """The rule player bids alone there far too often."""
-    rules = BARRIE.replace(copies=1, ranks="10", partnered=(2, 5))
-    assert np.array_equal(load_network(rules), new_network())
-    assert match.play(rules, "expert", "rule", boards=400, seed=1).points_per_hand.low > 1.0
 
 
 # --- strength ----------------------------------------------------------------------------------
@@ -191,3 +199,156 @@ def test_the_last_bid_is_worth_a_won_game_only_where_it_wins_at_once():
         position.agent = ExpertAgent(BARRIE, network=network)
         low = weighed(position.do("pass, pass, pass"))["worth"][1].max()
         assert least < low <= most
+
+
+weigh_score, score_correction = map(callable_from_python, (weigh_score, score_correction))
+
+
+# --- the score network -------------------------------------------------------------------------
+
+FITTED = ("barrie_v0", "club_v0", "double_deck_v0", "simplified_v0")
+
+
+def random_score_network(seed, size=0.3):
+    """A network of random numbers."""
+    rng, network = np.random.default_rng(seed), new_score_network()
+    for part in SCORE_NETWORK.names:
+        network[part] = rng.normal(0, size, network[part].shape)
+    return network
+
+
+def expert_by(rules, network=None, **options):
+    """An expert with this score network, or without one."""
+    agent = ExpertAgent(rules, wanted=QUICK, **options)
+    network = new_score_network() if network is None else network
+    agent.learned = agent.learned._replace(score=sealed(network))
+    return agent
+
+
+# --- the network -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_score_network_is_its_matrix_products(seed):
+    """A rectified layer and a linear path past it, as a chance to win."""
+    network, rng = random_score_network(seed), np.random.default_rng(seed)
+    n, calls = network[0], new_rows(CALLS, 1)
+    x = rng.normal(0, 1, N_SCORE)
+    for turn in range(3):  # other calls at the same table
+        x[CALL_TOLD:] = rng.normal(0, 1, N_SCORE - CALL_TOLD)
+        calls["score_inputs"] = x
+        if turn == 0:
+            weigh_score(n, calls[0])
+        hidden = np.maximum(x @ network["first"][0] + network["first_base"][0], 0)
+        said = hidden @ network["last"][0] + x @ network["straight"][0] + network["base"][0]
+        assert hidden.shape == (HIDDEN,)
+        assert score_correction(n, calls[0]) == pytest.approx(
+            SCORE_SCALE * said, rel=1e-4, abs=1e-4
+        )
+
+
+def test_the_output_of_the_network_is_added_to_the_worth_of_calls():
+    """To every call but a pass that passes the hand out."""
+    network = new_score_network()
+    network["base"] = 0.25 / SCORE_SCALE
+    for calls, passed_out in (("", False), ("pass, pass, pass", True)):
+        position = Position(BARRIE, {1: "JS JS JC AS KS AH AD QS"})
+        position.do(calls)
+        plain, more = (
+            weighed(position, expert_by(BARRIE, n))["worth"][: 1 + len(BARRIE.ladder)].copy()
+            for n in (None, network)
+        )
+        found = plain > -1.0
+        gain = np.where(found, more - plain, 0.0)
+        assert gain[0, 0] == pytest.approx(0.0 if passed_out else 0.25, abs=1e-6)
+        if not passed_out:  # the last to speak is bounded by what the bid may come to
+            assert gain[1:][found[1:]] == pytest.approx(0.25, abs=1e-6)
+
+
+@pytest.mark.parametrize("rules", [SIMPLIFIED, BARRIE, CINCINNATI])
+def test_inputs_are_the_win_table_at_the_scores_after_the_hand(rules):
+    """Of each contract, ours and theirs."""
+    for score, played in (((4, 10), 1), ((20, 12), 2)):
+        position = Position(rules, {}, score=score, played=played)
+        agent = expert_by(rules)
+        calls, wins, n = weighed(position, agent), agent.learned.wins, rules.tricks
+        ours, theirs = score[1], score[0]  # seat 1 is to speak
+
+        def chance(more, others, wins=wins, ours=ours, theirs=theirs, played=played):
+            if rules.win_rule == "rounds":
+                lead = wins.shape[1] // 2 + ours + more - theirs - others
+                return wins[4 - played - (more + others > 0), lead, 0]
+            return wins[0, rules.target - 1 - ours - more, rules.target - 1 - theirs - others]
+
+        now = chance(0, 0)
+        told = calls["score_inputs"][N_TABLE_TOLD:]
+        assert calls["now"] == pytest.approx(now, abs=0.003)  # a point is worth a little in itself
+        for short in range(3):
+            won = n - short * (n // 4)
+            for at, (us, them) in ((short, (won, n - won)), (8 + short, (n - won, won))):
+                assert told[at] == pytest.approx(LIFT * (chance(us, them) - calls["now"]), abs=1e-4)
+
+
+# --- which network a game has -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_a_fitted_variant_has_its_own_network_and_table(name):
+    """Also with another limit of hands."""
+    rules = RULES[name]
+    for same in (rules, rules.replace(max_hands=rules.max_hands + 1)):
+        assert fitted_name(same) == name
+        assert np.array_equal(load_score_network(same), fitted_score_network(name))
+        table = win_table(same)
+        assert table.dtype == np.float64
+        assert ((table >= 0.0) & (table <= 1.0)).all()
+    if rules.win_rule != "rounds":
+        assert table.max() <= ALMOST  # not won yet
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        RULES["six_card_v0"],
+        BARRIE.replace(target=50),
+        CINCINNATI,
+        SIMPLIFIED.replace(rounds=2),
+    ],
+)
+def test_a_game_that_was_not_fitted_has_no_network(rules):
+    """With the win table of the rule player's hands."""
+    assert fitted_name(rules) is None
+    assert len(load_score_network(rules)) == 0
+    assert np.array_equal(win_table(rules), rule_table(rules))
+
+
+def test_networks_are_read_only():
+    for network in (load_score_network(BARRIE), load_network(BARRIE)):
+        with pytest.raises(ValueError, match="read-only"):
+            network["base"] = 1.0
+
+
+# --- strength, and calls at known scores --------------------------------------------------------
+
+
+@pytest.mark.parametrize("variant", ["simplified_v0", "double_deck_v0"])
+def test_the_score_network_wins_games(variant):
+    """Against the win table of the rule player's hands, with the cards of the rule player."""
+    rules = RULES[variant]
+    plain = expert_by(rules)
+    plain.learned = plain.learned._replace(wins=sealed(rule_table(rules)))
+    result = match.play(variant, ExpertAgent(rules, wanted=QUICK), plain, games=3000, seed=3)
+    assert result.games.win_rate.low > 0.5
+
+
+ALONE = {bid.name for bid in SIMPLIFIED.lone}
+
+
+def test_in_the_last_hand_a_side_far_behind_goes_alone_and_others_do_not():
+    hand = {0: "JS JS JC AS KS QS AH KH"}
+    behind = expert_at(SIMPLIFIED, hand, score=(10, 30), played=3).do("pass, pass, pass")
+    assert behind.choice().split()[1] in ALONE
+    ahead = expert_at(SIMPLIFIED, hand, score=(45, 20), played=3).do("pass, pass, pass")
+    assert ahead.choice() == "pass" or ahead.choice().split()[1] not in ALONE
+    level = expert_at(SIMPLIFIED, hand, score=(30, 30), played=3).do("pass, pass, pass")
+    assert level.choice().split()[1] not in ALONE

@@ -6,7 +6,7 @@ from oracles.replayed_likelihood import replayed_log
 from support.agent_games import decisions, lone_decisions, look, searcher
 
 from bideuchre_env.agents.advice.position import known_position
-from bideuchre_env.agents.search.likelihood import UNLIKELY, log_likelihood, weigh_worlds
+from bideuchre_env.agents.search.likelihood import log_likelihood, weigh_worlds
 from bideuchre_env.agents.search.past import what_was_heard
 from bideuchre_env.agents.search.sampler import NEGLIGIBLE
 from bideuchre_env.core.observation.resample import resample_row
@@ -25,31 +25,6 @@ def weighed(agent, row, mask, n, fresh):
         agent.space.hand_caches["keys"] = 0
         weigh_worlds(agent.space, logs, first, last, NEGLIGIBLE)
     return logs
-
-
-@pytest.mark.parametrize(
-    ("name", "variant", "bid"),
-    [("inference", "cincinnati_v0", None), ("pimc", "double_deck_v0", None),
-     ("inference", "barrie_v0", "call-2"), ("pimc", "barrie_v0", "moon")],
-)  # fmt: skip
-def test_cached_hands_have_the_same_likelihood(name, variant, bid):
-    """The hand cache changes no likelihood."""
-    rules = RULES[variant]
-    agent, seen, exchanging = searcher(name, rules), 0, 0
-    if bid is None:
-        found = decisions(rules, 3, seed=4, hands=2, every=4)
-    else:
-        found = lone_decisions(rules, bid, 6, seed=4)
-    for row, mask, state in found:
-        if mask.sum() < 2 or state["calls_made"] == 0:
-            continue
-        kept, fresh = (weighed(agent, row, mask, 60, fresh) for fresh in (False, True))
-        assert np.array_equal(kept == UNLIKELY, fresh == UNLIKELY)
-        assert np.allclose(kept, fresh, rtol=1e-9, atol=1e-9)
-        seen += (kept < -0.1).any() and (kept > UNLIKELY).sum() > 1
-        exchanging += state["given"][0] >= 0
-    assert seen > 3
-    assert (exchanging > 10) == (bid == "call-2")
 
 
 @pytest.mark.parametrize(

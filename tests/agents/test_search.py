@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from support.agent_games import SEARCH, decisions, per_hand, searcher
 
-import bideuchre_env.agents.search.agent as agent_module
 from bideuchre_env import agents
-from bideuchre_env.agents.expert import tables
 from bideuchre_env.agents.search.agent import LAST_CARDS
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
 from bideuchre_env.errors import OptionError
@@ -106,28 +104,6 @@ def test_unweighed_worlds_do_not_overrule_the_expert_in_the_last_two_cards(varia
         plan = weighed.space.plans[0]
         assert plan["n"] < 2 or plan["certain"] or plan["total"] > 0.0
     assert last > 10
-
-
-@pytest.mark.parametrize(("errors", "most"), [(tables.CALL_ERRORS, 1.0), (0.35, 0.7)])
-def test_dropped_candidates_hardly_change_a_decision(errors, most, monkeypatch):
-    """With small prior errors most calls are dropped before all worlds are tried."""
-    monkeypatch.setattr(tables, "CALL_ERRORS", np.broadcast_to(errors, (3, 3)).copy())
-    rules = RULES["barrie_v0"]
-    found = [d for d in decisions(rules, 8, seed=12, every=2) if d[1].sum() > 1]
-    chosen, tried = [], []
-    for keeps_all in (False, True):
-        agent = agents.make("inference", rules, seed=3, worlds=120, played_out=120)
-        if keeps_all:
-            monkeypatch.setattr(agent_module, "drop_hopeless", lambda plans: int(plans["n"][0]) + 1)
-        totals = []
-        for row, mask, state in found:
-            chosen.append(agent.act(row, mask))
-            if state["phase"] == AUCTION:
-                totals.append(agent.space.plans[0]["total"])
-        tried.append(sum(totals))
-    quick, complete = np.split(np.array(chosen), 2)
-    assert (quick != complete).mean() < 0.03
-    assert tried[0] <= most * tried[1]
 
 
 class FakeClock:

@@ -1,22 +1,30 @@
-"""Expected tricks and lone chances of a hand by strain, and the best strain."""
+"""Figures of a hand by strain, and the goals of agents."""
 
 from __future__ import annotations
 
+from functools import wraps
+
 import numpy as np
 import pytest
+from support.agent_games import SEARCH, searcher
 from support.kernels import callable_from_python
+from support.positions import CINCINNATI, Position
 from support.weighed_calls import expert_at, random_hand, weighed
 
+from bideuchre_env import agents, match
 from bideuchre_env.agents.expert.agent import ExpertAgent
 from bideuchre_env.agents.expert.auction import CALLS
 from bideuchre_env.agents.expert.call_network import NETWORK, new_network
 from bideuchre_env.agents.expert.strains import find_best
 from bideuchre_env.agents.rule.bidding import expected_tricks, lone_chance
 from bideuchre_env.agents.rule.weights import load_weights
+from bideuchre_env.agents.rule.win_curve import POINT_ALONE
+from bideuchre_env.core.phases.scoring import played_points
+from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.bids import Bid
-from bideuchre_env.rules.cards import NO_TRUMP, SUITS
+from bideuchre_env.rules.cards import CARD_NAMES, NO_TRUMP, SUITS
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import entry_kernel, new_rows
@@ -125,3 +133,88 @@ def test_strains_with_equal_lone_chances_are_ranked_by_tricks(tricks):
         3,
     ]
     assert b["ranked"][0].tolist() == np.argsort(-np.array(tricks)).tolist()
+
+
+WITH_GOALS = ("expert", *SEARCH)
+QUICK = {"wanted": (0,) * 13}
+FOR_POINTS = ("expert", {"goal": "points", **QUICK})
+SCORES = ((0, 0), (28, 5), (0, 31), (-20, 31))
+
+
+def per_hand(variant, one, other, boards, seed):
+    """Points per hand on duplicate boards."""
+    sides = [agents.make(name, RULES[variant], **options) for name, options in (one, other)]
+    return match.play(variant, *sides, boards=boards, seed=seed).boards.points_per_hand
+
+
+@pytest.mark.parametrize("variant", ["simplified_v0", "barrie_v0"])
+def test_the_goal_of_points_makes_no_fewer_points_than_the_goal_of_the_game(variant):
+    """At level scores most hands are the same; the interval is at most 0.06 wide."""
+    assert per_hand(variant, FOR_POINTS, ("expert", QUICK), 40_000, seed=8).low > -0.06
+
+
+@pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0", "double_deck_v0"])
+def test_for_points_no_call_depends_on_the_score(variant):
+    """With the goal `game` some calls do."""
+    rules, rng = RULES[variant], np.random.default_rng(2)
+    deck = np.repeat(np.array(CARD_NAMES[: rules.kinds]), rules.copies)
+    changed = dict.fromkeys(("game", "points"), 0)
+    for _ in range(40):
+        hand = " ".join(rng.permutation(deck)[: rules.tricks])
+        for goal in changed:
+            calls = set()
+            for score in SCORES:
+                position = Position(rules, {1: hand}, score=score)
+                position.agent = agents.make("expert", rules, goal=goal)
+                calls.add(position.choice())
+            changed[goal] += len(calls) > 1
+    assert changed["points"] == 0 < changed["game"]
+
+
+@entry_kernel
+def fill_points(tables, level, points):
+    """Write ours less theirs by the tricks of our side in our partnered contract."""
+    for won in range(len(points)):
+        ours, theirs, _ = played_points(tables[0], level, won, True)
+        points[won] = ours - theirs
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("name", SEARCH)
+def test_a_search_for_points_values_results_in_points(name, score):
+    """At any score; its playouts play for points too."""
+    position = Position(CINCINNATI, {1: "JH JD AH KH QS 9C"}, score=score)
+    position.do("bid 5, pass, pass, pass, trump H")
+    agent = searcher(name, CINCINNATI, goal="points")
+    row, mask = position.look()
+    assert mask[agent.act(row, mask)]
+    points = np.zeros(CINCINNATI.tricks + 1)
+    fill_points(compile_tables(CINCINNATI), 2, points)  # a bid of 5
+    assert agent.space.plans["by_tricks"][0][: len(points)] == pytest.approx(POINT_ALONE * points)
+    for seat in (agent.space.expert, agent.space.players):
+        assert seat.views["for_points"].tolist() == [1]
+
+
+@pytest.mark.parametrize("name", WITH_GOALS)
+def test_an_unknown_goal_is_refused(name):
+    for goal in ("win", "", 1, np.zeros(2)):
+        with pytest.raises(OptionError, match=r"goal=.*: one of 'points', 'game'"):
+            agents.make(name, CINCINNATI, goal=goal)
+    assert agents.make(name, CINCINNATI).goal == "game"
+    assert agents.make(f"{name}:goal=points", CINCINNATI, goal="game").goal == "points"
+
+
+def test_a_match_sets_the_goal_unless_a_name_does(monkeypatch):
+    made, init = [], ExpertAgent.__init__
+
+    @wraps(init)
+    def watched(self, rules, **options):
+        made.append(options["goal"])
+        init(self, rules, **options)
+
+    monkeypatch.setattr(ExpertAgent, "__init__", watched)
+    match.play("six_card_v0", "expert", "rule", boards=2)
+    assert set(made) == {"points"}
+    made.clear()
+    match.play("six_card_v0", "expert:goal=points", "expert", games=2)
+    assert set(made) == {"points", "game"}
