@@ -24,7 +24,7 @@ from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.variants import RULES
 
-ASKED = {
+AGENTS = {
     "rule": "rule",
     "expert": "expert",
     "net": "net",
@@ -38,13 +38,13 @@ def unwrapped(advice):
     return " ".join(advice.text().split())
 
 
-@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize("name", AGENTS)
 def test_advice_has_the_choice_of_its_agent(name):
     """In all phases of real games; the options are ordered by the goal's figure."""
     for variant in shipped(name) if name == "net" else RULES:
         rules = RULES[variant]
-        advisor = Advisor(rules, ASKED[name], 4 if name in ("rule", "expert", "net") else None)
-        agent = agents.make(ASKED[name], rules, seed=0)
+        advisor = Advisor(rules, AGENTS[name], 4 if name in ("rule", "expert", "net") else None)
+        agent = agents.make(AGENTS[name], rules, seed=0)
         if name == "inference":
             agent.sampler.list_all_hands()  # as advice does, which is the same search
         for row, mask, state in met(rules, 6, seed=21):

@@ -17,6 +17,10 @@ HAND = ["JH", "JD", "AH", "KH", "QS", "9C"]
 EIGHT = ["JS", "JS", "JC", "AS", "KS", "AH", "AD", "QS"]
 NINE = ["9S", *EIGHT[:7]]
 EXCHANGE = {"hand": EIGHT, "dealer": 2}
+FOUR = ["4", "pass", "pass", "pass"]
+SPADES = {"calls": FOUR, "strain": "S", "seat": 1, "dealer": 3}
+FIRST = ["AC", "9H", "9C", "TC", "AS"]
+SECOND = ["AC", "9C", "9H", "TC", "AD", "TD", "KC", "9D", "QD"]
 
 
 @pytest.mark.parametrize("variant", RULES)
@@ -64,7 +68,7 @@ def test_four_quarter_turns_of_a_row_give_the_row():
 
 
 @pytest.mark.parametrize(
-    ("told", "words"),
+    ("facts", "message"),
     [
         ({"hand": HAND[:5]}, "a hand of 5 cards: seat 0 holds 6 there"),
         ({"hand": ["JH", *HAND[:5]]}, "JH 2 times: this deck has it 1 time"),
@@ -78,33 +82,10 @@ def test_four_quarter_turns_of_a_row_give_the_row():
         ({"calls": ["pass"] * 3, "strain": "H"}, "the strain: before that, seat 0 is to act"),
         ({"calls": ["pass"] * 3 + ["4"], "strain": "X"}, "no action of this game"),
         ({"calls": ["pass", "4"], "played": ["9S"]}, "cards played: before that, seat 0 is to act"),
-        (
-            {"calls": ["4", "pass", "pass", "pass"], "strain": "H", "given": ["9S"]},
-            "cards given up: seat 0",
-        ),
-        (
-            {
-                "calls": ["4", "pass", "pass", "pass"], "strain": "H", "seat": 1, "dealer": 3,
-                "played": ["JH"],
-            },
-            "are not of one deck",
-        ),
-        (
-            {
-                "hand": ["JH", "JD", "AH", "KH", "KC"], "calls": ["4", "pass", "pass", "pass"],
-                "strain": "S", "seat": 1, "dealer": 3,
-                "played": ["AC", "9H", "9C", "TC", "AS"],
-            },
-            "somebody who has not followed suit",
-        ),
-        (
-            {
-                "hand": ["JH", "JD", "AH", "KH"], "calls": ["4", "pass", "pass", "pass"],
-                "strain": "S", "seat": 1, "dealer": 3,
-                "played": ["AC", "9C", "9H", "TC", "AD", "TD", "KC", "9D", "QD"],
-            },
-            "somebody who has not followed suit",
-        ),
+        ({"calls": FOUR, "strain": "H", "given": ["9S"]}, "cards given up: seat 0"),
+        (SPADES | {"strain": "H", "played": ["JH"]}, "are not of one deck"),
+        (SPADES | {"hand": [*HAND[:4], "KC"], "played": FIRST}, "who has not followed suit"),
+        (SPADES | {"hand": HAND[:4], "played": SECOND}, "who has not followed suit"),
         ({"hand": EIGHT, "seat": 0}, "seats 1 and 3 may have dealt: say which did"),
         (EXCHANGE | {"seat": 1, "given": ["QS"]}, "a hand of 8 cards: seat 1 holds 7 there"),
         (EXCHANGE | {"seat": 1, "given": ["QD", "QD"]}, "0 cards passed: partner passes 2"),
@@ -115,16 +96,15 @@ def test_four_quarter_turns_of_a_row_give_the_row():
         (EXCHANGE | {"seat": 3, "strain": "S"}, "part of the bid"),
         ({"hand": NINE}, "9S is not in this 32-card deck"),
     ],
-)  # fmt: skip
-def test_an_impossible_position_is_a_one_line_error(told, words):
-    """It names the argument and the allowed values."""
-    rules, told = RULES["cincinnati_v0"], {"hand": HAND} | told
-    if told["hand"] in (EIGHT, NINE):
+)
+def test_an_impossible_position_is_a_one_line_error(facts, message):
+    rules, facts = RULES["cincinnati_v0"], {"hand": HAND} | facts
+    if facts["hand"] in (EIGHT, NINE):
         rules = RULES["barrie_v0"]
-        told = {"calls": ["pass", "pass", "call-2 S", "pass"]} | told
+        facts = {"calls": ["pass", "pass", "call-2 S", "pass"]} | facts
     with pytest.raises(BidEuchreError) as caught:
-        known_position(rules, **told)
-    assert words in str(caught.value)
+        known_position(rules, **facts)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

@@ -7,14 +7,12 @@ from support.agent_games import decisions, lone_decisions, look, searcher
 
 from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.agents.search.likelihood import log_likelihood, weigh_worlds
-from bideuchre_env.agents.search.past import what_was_heard
 from bideuchre_env.agents.search.sampler import NEGLIGIBLE
 from bideuchre_env.core.observation.resample import resample_row
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.state import new_states
 from bideuchre_env.rules.cards import hand_bits, parse_card
 from bideuchre_env.rules.variants import RULES
-from bideuchre_env.runtime.jit import entry_kernel
 
 
 def weighed(agent, row, mask, n, fresh):
@@ -129,33 +127,3 @@ def test_the_cache_of_calls_changes_no_decision(variant):
         compared += 1
     assert compared > 25
     assert shared > 10  # something was there already
-
-
-@entry_kernel
-def cache_key(space, seat):
-    """The hash of everything that a seat's calls depend on."""
-    return what_was_heard(space, seat)
-
-
-def test_the_key_of_the_cache_of_calls_depends_on_all_that_calls_depend_on():
-    """Calls, strain, scores, deals and the choice model."""
-    rules = RULES["barrie_v0"]
-    space = searcher("inference", rules).space
-    replay, model = space.replays, space.choice_models
-    replay["dealer"], replay["calls"], replay["call_strains"] = 2, (0, 3, -1, 2), (-1, 1, -1, 0)
-    replay["strain"], replay["score"], replay["hands_dealt"] = 1, (-5, 12), 3
-    before = [cache_key(space, seat) for seat in range(4)]
-    assert len(set(before)) == 4
-    changes = [(replay[name][0], (at,)) for name in ("calls", "call_strains", "score")
-               for at in range(len(replay[name][0]))]  # fmt: skip
-    changes += [
-        (replay[name], (0,)) for name in ("dealer", "strain", "hands_dealt", "hands_played")
-    ]
-    parts = ("points", "tricks", "chance", "error_rate", "error_points", "level", "pass_", "strain")
-    changes += [(model[name], (0,)) for name in parts]
-    for array, at in changes:
-        kept = array[at]
-        array[at] += 1
-        assert all(cache_key(space, seat) != before[seat] for seat in range(4)), at
-        array[at] = kept
-    assert [cache_key(space, seat) for seat in range(4)] == before

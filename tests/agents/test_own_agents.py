@@ -17,8 +17,6 @@ import bideuchre_env
 from bideuchre_env import agents, match, selfplay
 from bideuchre_env._checks import MAX_NAME
 from bideuchre_env.agents import Agent, registry
-from bideuchre_env.envs.options import SoloOptions
-from bideuchre_env.envs.solo.batch import SoloBatch
 from bideuchre_env.errors import AgentError, OptionError
 from bideuchre_env.evaluation import blocks
 
@@ -304,22 +302,17 @@ def test_opponents_and_partner_of_a_learner_have_the_goal_of_its_episode(episode
 
 def test_custom_agents_are_opponents_of_a_learner():
     """By file, class, object and function, in the same game."""
-    options = {"seat": 0, "episode": "hand"}
-    games = []
+    games = set()
     for source in ("./mine.py:First", Once, Once(), make_once):
-        env = bideuchre_env.cincinnati_v0.solo(opponents=source, **options)
+        env = bideuchre_env.cincinnati_v0.solo(opponents=source, seat=0, episode="hand")
         observation, _ = env.reset(seed=5)
-        seen = [observation["observation"].tobytes()]
         for _ in range(3):
-            action = int(observation["action_mask"].argmax())
-            observation, *_ = env.step(action)
-            seen.append(observation["observation"].tobytes())
-        games.append(seen)
+            observation, *_ = env.step(int(observation["action_mask"].argmax()))
+        games.add(observation["observation"].tobytes())
         agent = agents.agent_of(source, RULES, seed=1)
         assert choices(agent) == first_legal()
         assert agent.name == ("./mine.py:First" if isinstance(source, str) else "Once")
-    assert all(seen == games[0] for seen in games)
-    assert SoloBatch(RULES, 1, SoloOptions(opponents=Once)).players[0].name == "Once"
+    assert len(games) == 1
 
 
 def test_agents_that_type_checkers_accept_play():
