@@ -116,7 +116,7 @@ def test_figures_are_those_of_playouts_in_python(variant):
 
 @pytest.mark.parametrize("variant", RULES)
 def test_hidden_cards_change_no_advice(variant):
-    """Nor do the deals to come."""
+    """The deals to come change no advice either."""
     rules = RULES[variant]
     advisor, moved = Advisor(rules, worlds=6), 0
     for number, (_, _, state) in enumerate(met(rules, 4, seed=9)):
@@ -136,14 +136,14 @@ def test_every_source_gives_the_same_advice():
     for _ in range(3):
         env.step(int(env.last()[0]["action_mask"].nonzero()[0][0]))
     seen = env.last()[0]
-    told = advise(env, worlds=10)
-    assert told == advise(env.unwrapped, worlds=10) == agents.advise(env, worlds=10)
-    assert told == advise_row(env.unwrapped.get_state(), env.unwrapped.rules, worlds=10)
+    advice = advise(env, worlds=10)
+    assert advice == advise(env.unwrapped, worlds=10) == agents.advise(env, worlds=10)
+    assert advice == advise_row(env.unwrapped.get_state(), env.unwrapped.rules, worlds=10)
     alone = advise(seen, rules=env.unwrapped.rules, worlds=10)
     assert alone == advise(seen["observation"], rules=env.unwrapped.rules, worlds=10)
-    assert (told.seat, alone.seat) == (int(env.agent_selection[-1]), 0)
-    assert told.options == alone.options
-    assert told.worlds <= 10
+    assert (advice.seat, alone.seat) == (int(env.agent_selection[-1]), 0)
+    assert advice.options == alone.options
+    assert advice.worlds <= 10
 
 
 def test_a_requested_action_is_among_the_options():
@@ -228,14 +228,14 @@ def test_figures_of_enumerated_deals_are_exact():
 def test_advice_prints_in_80_columns_and_converts_to_json():
     rules = RULES["double_deck_v0"]
     for _, _, state in met(rules, 3, seed=8):
-        told = advise_row(state, rules, worlds=5)
-        lines = str(told).splitlines()
+        advice = advise_row(state, rules, worlds=5)
+        lines = str(advice).splitlines()
         assert max(map(len, lines)) <= 80
-        assert lines[lines.index("") + 2].startswith(f"{told.best.name}  ")
-        assert any(line.startswith(f"{told.choice.name}  ") for line in lines)
-        kept = json.loads(json.dumps(told.to_dict(), allow_nan=False))
-        assert [each["action"] for each in kept["options"]] == [o.name for o in told.options]
-        assert kept["why"] == told.why
+        assert lines[lines.index("") + 2].startswith(f"{advice.best.name}  ")
+        assert any(line.startswith(f"{advice.choice.name}  ") for line in lines)
+        kept = json.loads(json.dumps(advice.to_dict(), allow_nan=False))
+        assert [each["action"] for each in kept["options"]] == [o.name for o in advice.options]
+        assert kept["why"] == advice.why
 
 
 # --- why -------------------------------------------------------------------------------------
@@ -254,14 +254,14 @@ def test_sentences_about_tricks_are_true(variant):
     advisor, certain = Advisor(rules, "rule", worlds=4), 0
     found = [d for d in decisions(rules, 6, seed=14) if d[1].sum() > 1]
     for _, mask, state in found[:: max(1, len(found) // 60)]:
-        told = advisor.of_row(state)
-        assert re.fullmatch(r"[A-Z0-9][^\n]*[a-zA-Z0-9]\)?\.", told.why), told.why
-        assert told.why.count("(") == told.why.count(")")
-        assert "  " not in told.why
-        if state["phase"] != PLAY or not CERTAIN.search(told.why.split(";")[0] + ";"):
+        advice = advisor.of_row(state)
+        assert re.fullmatch(r"[A-Z0-9][^\n]*[a-zA-Z0-9]\)?\.", advice.why), advice.why
+        assert advice.why.count("(") == advice.why.count(")")
+        assert "  " not in advice.why
+        if state["phase"] != PLAY or not CERTAIN.search(advice.why.split(";")[0] + ";"):
             continue
         certain += 1
-        [named] = [each for each in told.options if told.why.startswith(each.name)]
+        [named] = [each for each in advice.options if advice.why.startswith(each.name)]
         for number in range(12):
             states = new_states(1)
             states[0] = state
@@ -272,7 +272,7 @@ def test_sentences_about_tricks_are_true(variant):
                 apply_rows(states, tables, np.arange(1), rng.choice(legal, 1))
             side = int(state["turn"]) & 1
             won = states["tricks_won"][0][side] - state["tricks_won"][side]
-            assert won == 1, (told.why, number)
+            assert won == 1, (advice.why, number)
         assert mask[named.action]
     assert certain > 3
 
@@ -280,9 +280,9 @@ def test_sentences_about_tricks_are_true(variant):
 def test_a_single_legal_card_is_the_advice():
     rules = RULES["cincinnati_v0"]
     forced = [d for d in decisions(rules, 2, seed=5) if d[1].sum() == 1]
-    told = advise_row(forced[0][2], rules, worlds=4)
-    assert told.why == "The only legal card."
-    assert len(told.options) == 1
+    advice = advise_row(forced[0][2], rules, worlds=4)
+    assert advice.why == "The only legal card."
+    assert len(advice.options) == 1
 
 
 def test_the_seed_of_the_advice_fixes_the_deals_of_a_given_agent():

@@ -47,7 +47,7 @@ def test_a_choice_that_is_clearly_behind_is_reported_with_its_loss():
 
 @pytest.mark.parametrize("goal", ["game", "points"])
 def test_options_are_ordered_by_the_goal_and_close_ones_are_within_the_error(goal):
-    """By averages, paired differences and Student's t."""
+    """The test computes averages, paired differences and Student's t anew."""
     rules, kinds = RULES["cincinnati_v0"], set()
     figure = "points" if goal == "points" else "wins"
     for agent in (f"expert:goal={goal}", f"inference:goal={goal}"):
@@ -100,13 +100,13 @@ def test_the_reason_names_the_prior_where_it_favours_the_chosen_card(points, sai
 @pytest.mark.parametrize("worlds", [30, 320])
 def test_option_worlds_is_the_number_of_deals_tried(worlds):
     """Although few calls are left in question; progress is reported."""
-    rules, told = RULES["cincinnati_v0"], []
+    rules, calls = RULES["cincinnati_v0"], []
     row = known_position(rules, ["9H", "TS", "QC", "9D", "KD", "TC"], calls=["pass", "5"])
-    advice = advise_row(row, rules, worlds=worlds, how_far=lambda *how: told.append(how))
+    advice = advise_row(row, rules, worlds=worlds, how_far=lambda *how: calls.append(how))
     assert advice.drawn == worlds >= advice.worlds
     assert advice.choice.name == "pass"
-    assert told[-1] == ("played out", advice.worlds, advice.worlds)
-    assert ("weighed", 6 * worlds, 6 * worlds) in told
+    assert calls[-1] == ("played out", advice.worlds, advice.worlds)
+    assert ("weighed", 6 * worlds, 6 * worlds) in calls
 
 
 def test_a_time_limit_alone_sets_the_number_of_deals():
@@ -255,7 +255,7 @@ def test_the_cause_of_made_contracts_is_found_with_its_figures(variant, own, str
 
 
 def test_chance_and_rare_holdings_are_no_cause():
-    """Nor what decides little, in few deals, or in too few deals to be sure."""
+    """A cause must decide much, in many deals, and significantly."""
     rules = RULES["cincinnati_v0"]
     (hands, unseen), t = dealt(rules, OWN, 1000), compile_tables(rules)[0]
     ace = hands[:, 2] >> parse_card("AC") & 1 == 1

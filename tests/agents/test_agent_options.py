@@ -10,13 +10,11 @@ import pytest
 import bideuchre_env
 from bideuchre_env import agents, match, records_io
 from bideuchre_env.agents import registry
-from bideuchre_env.agents.protocols import AgentInfo
 from bideuchre_env.agents.random_agents import RandomAgent
 from bideuchre_env.cli import main as cli
 from bideuchre_env.envs.solo.players import Player
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.boards import LONE_BID, SET
-from bideuchre_env.evaluation.warm_up import parts_for
 
 RULES = bideuchre_env.cincinnati_v0.rules
 
@@ -104,32 +102,6 @@ def test_options_are_the_parameters_of_the_factory():
     assert received == [(2, 0.5), (1, None)]
     with pytest.raises(OptionError, match=r"dept=1: .*did you mean 'depth'.*it takes depth, rate$"):
         agents.make("mine:dept=1", RULES)
-
-
-class Described(RandomAgent):
-    """An agent as one of the package's own."""
-
-    name = "described"
-    info = AgentInfo("Is new.", {"depth": "how far"}, milliseconds=0.5, kernels=("solver",))
-
-    def __init__(self, rules, *, seed=None, depth=1, table=None):
-        super().__init__(rules, seed=seed)
-        self.depth = depth
-
-
-def test_one_entry_adds_an_agent_to_the_package(monkeypatch, capsys):
-    monkeypatch.setitem(registry.BUILT_IN, "described", f"{__name__}:Described")
-    assert agents.names()[-1] == "described"
-    assert agents.make("described:depth=3", RULES).depth == 3
-    assert agents.make("described", RULES, table={}).name == "described"
-    with pytest.raises(OptionError, match=r"no option of 'described' .*: it takes depth$"):
-        agents.make("described:table=3", RULES)
-    with pytest.raises(OptionError, match="'described' is one of the package's own agents"):
-        agents.register("described", RandomAgent)
-    assert parts_for(["described"]) == ("game", "solver")
-    assert cli.main(["agents", "described"]) == 0
-    out = capsys.readouterr().out
-    assert all(part in out for part in ("described", "Is new.", "0.5 ms", "depth=1"))
 
 
 def test_agents_with_other_options_are_distinct_players_of_a_match():

@@ -10,7 +10,7 @@ import pytest
 from support.agent_games import LEARNED, SEARCH, look, per_hand, play_on, start
 
 from bideuchre_env import agents, selfplay
-from bideuchre_env.agents import Agent, RowAgent, registry
+from bideuchre_env.agents import Agent, registry
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.rules.variants import RULES
 
@@ -166,19 +166,6 @@ def test_an_agent_with_both_methods_has_both_called():
     agent = agents.agent_of(Both, RULES["cincinnati_v0"])
     row = np.zeros(3, np.int8)
     assert (agent.act(row, row), agent.act_rows(row[None], row[None]).tolist()) == (1, [2])
-
-
-def test_a_row_agent_has_the_name_of_its_class_by_default():
-    class Mine(RowAgent):
-        def choose(self, observations, action_masks):
-            return action_masks.argmax(axis=1)
-
-    class Named(Mine):
-        name = "somebody"
-
-    rules = RULES["cincinnati_v0"]
-    assert agents.agent_of(Mine, rules).name == "Mine"
-    assert agents.agent_of(Named(rules), rules).name == "somebody"
 
 
 def test_random_is_uniform():

@@ -125,7 +125,7 @@ MOON_OF_SPADES = -23.3
 
 
 def test_intervals_after_a_rare_call_contain_the_answer():
-    """Of the points of the only legal call; worlds that do not explain the moon give +27."""
+    """The points of the only legal call are -23; worlds that do not explain the moon give +27."""
     for seed in range(4):
         advice = Advisor(BARRIE, seed=seed).of_row(moon_of_spades())
         points = advice.options[0].points

@@ -59,7 +59,7 @@ def test_sampled_worlds_are_possible_and_have_their_own_likelihood(variant, bid)
 
 @pytest.mark.parametrize(("variant", "trick"), [("cincinnati_v0", 4), ("simplified_v0", 6)])
 def test_each_world_of_an_ending_is_sampled_as_often_as_it_is_likely(variant, trick):
-    """By total variation distance from the exact distribution of the last two tricks."""
+    """The total variation distance from the exact distribution is small."""
     rules, apart, uniform = RULES[variant], [], []
     agent = searcher("inference", rules)
     for row, mask, state in decisions(rules, 14, seed=11, hands=2):
@@ -186,7 +186,7 @@ def test_enumerated_worlds_have_their_exact_probabilities(variant, hands):
 
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0"])
 def test_of_many_worlds_each_is_sampled_in_proportion_to_its_probability(variant):
-    """By systematic sampling: within one of its expected number."""
+    """Systematic sampling differs from the expected number by less than one."""
     rules, compared = RULES[variant], 0
     agent = searcher("inference", rules)
     for row, mask, _ in endings(9, decisions(rules, 12, seed=14, hands=2, every=2)):

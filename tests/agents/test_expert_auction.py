@@ -66,7 +66,7 @@ def random_call_network(seed):
     return network
 
 
-# --- the network -------------------------------------------------------------------------------
+# --- the call network --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -88,7 +88,7 @@ def test_the_call_network_is_its_matrix_products(seed):
 
 @pytest.mark.parametrize("rules", [CINCINNATI, BARRIE, CLUB])
 def test_renaming_the_suits_changes_no_worth(rules):
-    """Of passes and partnered bids, strain for strain."""
+    """Passes and partnered bids have the same worth, strain for strain."""
     rng = np.random.default_rng(8)
     for _ in range(12):
         hand = random_hand(rules, rng)
@@ -102,7 +102,7 @@ def test_renaming_the_suits_changes_no_worth(rules):
         assert worth[0][1] == pytest.approx(worth[1][1], abs=1e-4)
 
 
-# --- which network a game has -----------------------------------------------------------------
+# --- which call network a game has -------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -144,7 +144,7 @@ def test_the_call_network_wins_points(variant):
     assert match.play(variant, *sides, boards=4000, seed=3).boards.points_per_hand.low > 0.1
 
 
-# --- calls and scores --------------------------------------------------------------------------
+# --- calls at known scores ---------------------------------------------------------------------
 
 
 SURE_HAND, ALL_TRICKS = "JS JC JC AS AS KS QS AH", "JS JS JC JC AS KS QS AH"
@@ -225,9 +225,6 @@ def expert_by(rules, network=None, **options):
     return agent
 
 
-# --- the network -------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_the_score_network_is_its_matrix_products(seed):
     """A rectified layer and a linear path past it, as a chance to win."""
@@ -248,7 +245,7 @@ def test_the_score_network_is_its_matrix_products(seed):
 
 
 def test_the_output_of_the_network_is_added_to_the_worth_of_calls():
-    """To every call but a pass that passes the hand out."""
+    """A pass that passes the hand out has no such output."""
     network = new_score_network()
     network["base"] = 0.25 / SCORE_SCALE
     for calls, passed_out in (("", False), ("pass, pass, pass", True)):
@@ -267,7 +264,7 @@ def test_the_output_of_the_network_is_added_to_the_worth_of_calls():
 
 @pytest.mark.parametrize("rules", [SIMPLIFIED, BARRIE, CINCINNATI])
 def test_inputs_are_the_win_table_at_the_scores_after_the_hand(rules):
-    """Of each contract, ours and theirs."""
+    """Each contract, ours and theirs, has its inputs."""
     for score, played in (((4, 10), 1), ((20, 12), 2)):
         position = Position(rules, {}, score=score, played=played)
         agent = expert_by(rules)
@@ -281,15 +278,17 @@ def test_inputs_are_the_win_table_at_the_scores_after_the_hand(rules):
             return wins[0, rules.target - 1 - ours - more, rules.target - 1 - theirs - others]
 
         now = chance(0, 0)
-        told = calls["score_inputs"][N_TABLE_TOLD:]
+        inputs = calls["score_inputs"][N_TABLE_TOLD:]
         assert calls["now"] == pytest.approx(now, abs=0.003)  # a point is worth a little in itself
         for short in range(3):
             won = n - short * (n // 4)
             for at, (us, them) in ((short, (won, n - won)), (8 + short, (n - won, won))):
-                assert told[at] == pytest.approx(LIFT * (chance(us, them) - calls["now"]), abs=1e-4)
+                assert inputs[at] == pytest.approx(
+                    LIFT * (chance(us, them) - calls["now"]), abs=1e-4
+                )
 
 
-# --- which network a game has -----------------------------------------------------------------
+# --- which score network a game has ------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", FITTED)
@@ -328,7 +327,7 @@ def test_networks_are_read_only():
             network["base"] = 1.0
 
 
-# --- strength, and calls at known scores --------------------------------------------------------
+# --- strength of the score network -------------------------------------------------------------
 
 
 @pytest.mark.parametrize("variant", ["simplified_v0", "double_deck_v0"])

@@ -207,7 +207,7 @@ def test_sampled_deals_give_the_declarer_as_many_trumps_as_it_has():
     kinds = [int(tables["suit_bits"][0][strain][strain]) for strain in range(NO_TRUMP)]
     room = new_rows(VIEW, 1), new_rows(SAMPLED_DEAL, 1), new_rows(SAMPLED_DEAL, 1)
     room[1]["holder_odds"] = sampled_deals.holder_odds(rules)
-    truth, told, alike = np.zeros(5), np.zeros(5, np.int64), np.zeros(5, np.int64)
+    truth, fitted, uniform = np.zeros(5), np.zeros(5, np.int64), np.zeros(5, np.int64)
     states = first_cards_of_defenders("cincinnati_v0", 800)
     for i in range(len(states)):
         s = states[i]
@@ -218,11 +218,11 @@ def test_sampled_deals_give_the_declarer_as_many_trumps_as_it_has():
             (int(s["hands"][(turn + seat) & 3]) & trumps).bit_count() for seat in order[1:4]
         ]
         row, _ = look(rules, states, np.array([i]))
-        for deals, counts in ((room[1], told), (room[2], alike)):
+        for deals, counts in ((room[1], fitted), (room[2], uniform)):
             found = np.zeros(5, np.int64)
             count_cards(row, tables, layout.offsets, room[0], deals, trumps, n, found)
             counts += found[order]
-    shares = [counts[1] / counts.sum() for counts in (truth, told, alike)]
+    shares = [counts[1] / counts.sum() for counts in (truth, fitted, uniform)]
     assert shares[0] > 0.5
     assert shares[1] == pytest.approx(shares[0], abs=0.04)
     assert shares[2] < shares[0] - 0.1
@@ -248,10 +248,10 @@ def test_the_script_writes_every_deck(script, tmp_path, capsys):
     first, again = tmp_path / "new" / "one.npz", tmp_path / "two.npz"
     arrays = made(script, first)
     assert "16x2: simplified_v0, club_v0, barrie_v0" in capsys.readouterr().out
-    told = json.loads(str(arrays.pop("provenance")))
-    assert told["hands"] == 6
-    assert told["rounds"] == 2
-    assert sorted(arrays) == sorted(told["games"])
+    metadata = json.loads(str(arrays.pop("provenance")))
+    assert metadata["hands"] == 6
+    assert metadata["rounds"] == 2
+    assert sorted(arrays) == sorted(metadata["games"])
     for known in arrays.values():
         assert known.shape == sampled_deals.SHAPE
         assert known.dtype == np.uint8

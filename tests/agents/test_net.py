@@ -80,7 +80,7 @@ def test_the_net_without_its_network_is_the_expert(name, goal):
 
 @pytest.mark.parametrize("name", ["cincinnati_v0", "barrie_v0", "club_v0"])
 def test_the_net_plays_the_card_with_the_largest_output(name):
-    """Where it is better by the margin than the rule player's card, in any suits."""
+    """The card must be better by the margin than the rule player's."""
     rules, features = RULES[name], features_of(RULES[name], "cards")
     rows, masks = cards_of(name)
     plain = agents.make("rule", rules).act_rows(rows, masks)
@@ -116,7 +116,7 @@ def test_the_network_vetoes_cards_of_the_search():
 
 @pytest.mark.parametrize("name", LEARNED)
 def test_a_copy_has_the_same_decisions_and_compiles_nothing(name):
-    """As in another process: its weights are read-only too."""
+    """Weights of a copy are read-only too."""
     agent = agents.make(name, CINCINNATI)
     agent.name = "mine"
     rows, masks = seen("cincinnati_v0")
@@ -142,7 +142,7 @@ def leaves(work):
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"margin": -1}, "margin=-1: points from 0 to 100"),
         ({"margin": float("nan")}, "margin=nan: points from 0 to 100"),
@@ -152,8 +152,8 @@ def leaves(work):
         ({"depth": 3}, "depth=3: no option of 'net': it takes weights, search, margin, veto, goal"),
     ],
 )
-def test_invalid_options_are_refused(options, told):
-    with pytest.raises(OptionError, match=told):
+def test_invalid_options_are_refused(options, message):
+    with pytest.raises(OptionError, match=message):
         agents.make("net", CINCINNATI, **options)
     with pytest.raises(OptionError, match="weights=3: a file, or None"):
         agents.make("ppo", CINCINNATI, weights=3)
@@ -161,7 +161,7 @@ def test_invalid_options_are_refused(options, told):
 
 @pytest.mark.parametrize("name", LEARNED)
 def test_weights_are_read_from_a_file_or_refused(name, tmp_path):
-    """By option or name; weights that do not fit are a one-line error."""
+    """Weights that do not fit are a one-line error."""
     place = tmp_path / "mine.npz"
     found = agents.make(name, CINCINNATI)._options["weights"]
     rows, masks = seen("cincinnati_v0")
@@ -179,9 +179,9 @@ def test_weights_are_read_from_a_file_or_refused(name, tmp_path):
         "is expected": ({}, bias),
         "the arrays .*extra.* are expected": ({}, extra),
     }
-    for told, (metadata, arrays) in changed.items():
+    for message, (metadata, arrays) in changed.items():
         write_weights(place, found.arrays | arrays, found.metadata | metadata)
-        with pytest.raises(WeightsError, match=told) as error:
+        with pytest.raises(WeightsError, match=message) as error:
             agents.make(name, CINCINNATI, weights=place)
         assert "mine.npz" in str(error.value)
         assert "\n" not in str(error.value)
@@ -267,14 +267,14 @@ WIDE = np.ones((24, 17), np.float32)
 
 
 @pytest.mark.parametrize(
-    ("weights", "told"),
+    ("weights", "message"),
     [
         (weights_of(CINCINNATI, auction__last=None), "the arrays "),
         (weights_of(CINCINNATI, cards__second=WIDE), r"'cards.second_bias' is float32 \[16\]"),
         (weights_of(CINCINNATI, cards__second=WIDE[:, :16].astype(np.float64)), "float64"),
     ],
 )
-def test_weights_that_do_not_fit_are_refused(weights, told):
+def test_weights_that_do_not_fit_are_refused(weights, message):
     """Arrays are missing or of another shape; `test_net.py` has weights for something else."""
-    with pytest.raises(WeightsError, match=told):
+    with pytest.raises(WeightsError, match=message):
         PpoAgent(CINCINNATI, weights=weights)

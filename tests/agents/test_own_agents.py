@@ -193,8 +193,8 @@ def made(*arguments):
     ],
 )
 def test_a_factory_is_called_with_the_parameters_that_it_has(factory, arguments):
-    """Of rules, seed and goal, by name."""
-    assert agents.agent_of(factory, RULES, seed=7, goal="points").arguments == arguments
+    """The arguments rules, seed and goal are given by name."""
+    assert agents.agent_of(factory, RULES, seed=7, goal="points").agent.arguments == arguments
 
 
 @pytest.mark.parametrize(
@@ -206,19 +206,6 @@ def test_a_factory_with_another_required_parameter_is_refused(factory):
         OptionError, match=r"asks for (game|depth|rules): a factory is called with those"
     ):
         agents.agent_of(factory, RULES)
-
-
-def test_a_goal_in_a_name_comes_before_the_goal_of_the_match():
-    for name, goal, received in (
-        ("told", "points", "points"),
-        ("told", None, None),
-        ("told:goal=game", "points", "game"),
-    ):
-        agents.make(name, RULES, goal=goal)
-        assert Told.told[-1][2] == received
-    agents.make("rule", RULES, goal="game")  # has no such parameter
-    with pytest.raises(OptionError, match="goal='fame': one of 'points', 'game'"):
-        agents.make("told", RULES, goal="fame")
 
 
 @pytest.mark.parametrize(
@@ -272,7 +259,7 @@ def goals():
 
 
 def test_boards_are_played_for_points_and_games_for_the_game():
-    """A match of both makes an agent for each; an agent that is made already is not changed."""
+    """Unless a name has the goal, or the agent is made already."""
     match.play("cincinnati_v0", "told", "rule", boards=2, games=2)
     assert goals() == {"points", "game"}
     for length, goal in (({"boards": 2}, "points"), ({"games": 2}, "game")):
@@ -286,6 +273,8 @@ def test_boards_are_played_for_points_and_games_for_the_game():
     assert goals() == {None}
     match.play("cincinnati_v0", "told:goal=game", "rule", boards=2)
     assert goals() == {None, "game"}
+    with pytest.raises(OptionError, match="goal='fame': one of 'points', 'game'"):
+        agents.make("told", RULES, goal="fame")
 
 
 @pytest.mark.parametrize(("episode", "goal"), [("hand", "points"), ("game", "game")])
@@ -301,7 +290,7 @@ def test_opponents_and_partner_of_a_learner_have_the_goal_of_its_episode(episode
 
 
 def test_custom_agents_are_opponents_of_a_learner():
-    """By file, class, object and function, in the same game."""
+    """A file, class, object and function give the same game."""
     games = set()
     for source in ("./mine.py:First", Once, Once(), make_once):
         env = bideuchre_env.cincinnati_v0.solo(opponents=source, seat=0, episode="hand")

@@ -47,7 +47,7 @@ def in_python(rules, state, calls, cards, left=0):
 
 @pytest.mark.parametrize("variant", RULES)
 def test_playouts_are_calls_of_the_expert_and_cards_of_the_net_or_expert(variant):
-    """As the two agents without a search do, from every phase."""
+    """Both agents play without a search, from every phase."""
     rules = RULES[variant]
     searcher = InferenceAgent(rules, seed=1, solved=0)
     expert, net = agents.make("expert", rules, wanted=NO_SEARCH), agents.make("net", rules)

@@ -7,16 +7,8 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
 import pytest
-from support.agent_games import look, start
 from support.positions import BARRIE, BOTH, CINCINNATI, SIMPLIFIED, SIX_CARD, Position
-
-from bideuchre_env import agents, solver
-from bideuchre_env.core import one_row
-from bideuchre_env.core.state import GIVING, PASSING
-from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.rules import actions
 
 ALONE, NOT_ALONE, NO_PASS = r"bid (call|moon).*", r"(?!bid (call|moon)).*", r"(?!pass).*"
 PASSES = "pass, pass, pass"
@@ -138,37 +130,3 @@ def test_partners_suit_is_bid_higher_and_the_opponents_lower(agent):
     assert bid["bid 2 S, pass"] > bid["pass, pass"] > bid["pass, bid 2 S"]
     assert bid["bid 2 S, pass"] > bid["bid 2 H, pass"]
     assert bid["pass, bid 2 H"] > bid["pass, bid 2 S"]
-
-
-def exchange_losses(agent, deals, seed):
-    """Tricks that an agent's exchanges fall short of the best, by double-dummy play after them.
-
-    The expert makes the calls.
-    """
-    rules, tables, short = BARRIE, compile_tables(BARRIE), []
-    player, names = agents.make(agent, rules, seed=1), actions.of(rules).names
-    states = start(rules, deals, seed=seed)
-    calls = agents.make("expert", rules).act_rows(*look(rules, states, np.arange(deals)))
-    for game in [i for i, call in enumerate(calls) if names[call].startswith("bid call")]:
-        row, eldest = states[[game]], int(states["turn"][game])
-        _, bid, strain = names[calls[game]].split()
-        best = solver.best_exchange(
-            row["hands"][0].copy(), rules, declarer=eldest, strain=strain, cards=int(bid[-1])
-        )
-        for call in (calls[game], 0, 0, 0):
-            one_row.step_row(row, tables, int(call))
-        while row["phase"][0] in (GIVING, PASSING):
-            seen, mask = look(rules, row, np.arange(1))
-            one_row.step_row(row, tables, player.act(seen[0], mask[0]))
-        short.append(best.tricks - solver.solve(row[0], rules=rules))
-    return np.array(short)
-
-
-@BOTH
-def test_exchanges_lose_few_tricks_against_the_best_one(agent):
-    """Rule and expert lose 0.10 tricks a call (standard error 0.03), a random exchange 2.0."""
-    short = exchange_losses(agent, deals=1000, seed=3)
-    assert len(short) > 60
-    assert short.min() >= 0
-    assert short.mean() < 0.2
-    assert (short == 0).mean() > 0.85

@@ -31,7 +31,7 @@ def settle(observations, masks, tables, offsets, views, certain, kept):
 
 
 def settled(rules, rows, masks):
-    """By row: the action that takes every trick left, or -1; the masks without dominated calls."""
+    """Return actions that take every trick left, or -1, and masks without dominated calls."""
     certain, kept = np.zeros(len(rows), np.int64), masks.copy()
     rows, masks = np.ascontiguousarray(rows), np.ascontiguousarray(masks)
     tables, offsets = compile_tables(rules), layout_of(rules).offsets

@@ -118,7 +118,7 @@ def test_weights_that_are_not_significantly_better_are_not_saved(
 
 
 def test_the_command_in_the_files_makes_them_again(farm, whole, tmp_path, monkeypatch, capsys):
-    """It names every option; `--force` begins anew."""
+    """The command names every option; `--force` begins anew."""
     commands = set()
     for kind in KINDS:
         (tmp_path / kind).write_bytes(whole[kind])
@@ -170,7 +170,7 @@ def test_a_damaged_step_is_an_error_that_names_it(farm, monkeypatch):
 
 
 def test_a_concurrent_run_is_refused(farm, whole, monkeypatch):
-    """Of the same rules, with any hands."""
+    """The rules are the same, the number of hands is another."""
     refused = []
 
     def judged(self, player, other):
@@ -206,10 +206,10 @@ def test_better_prepared_files_are_not_replaced(farm, whole, learned, monkeypatc
 def test_damaged_files_are_replaced_or_removed(farm, whole, learned, monkeypatch):
     for points in (BETTER, WORSE):
         write_files(farm, dict.fromkeys(KINDS, b"nonsense"))
-        told = []
+        lines = []
         judged_as(monkeypatch, points)
-        small(farm, report=told.append).run(again=True)
-        assert sum("is removed" in line for line in told) == 2
+        small(farm, report=lines.append).run(again=True)
+        assert sum("is removed" in line for line in lines) == 2
         if points is BETTER:
             assert bytes_of(farm) == whole
         assert prepared_file("net", farm.rules).exists() == (points is BETTER)
