@@ -52,16 +52,17 @@ from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import new_rows
 
 weigh_table, network_points = map(callable_from_python, (weigh_table, network_points))
+weigh_score, score_correction = map(callable_from_python, (weigh_score, score_correction))
 
 QUICK = (0,) * 13  # cards of the rule player
 UNFITTED = RULES["double_deck_v0"].replace(lone=(Bid("moon", value=24),))
 NO_LONE_BIDS = RULES["six_card_v0"].replace(ranks="10", partnered=(2, 5))
 
 
-def random_call_network(seed):
+def random_network(kind, seed):
     """A network of random numbers."""
-    rng, network = np.random.default_rng(seed), new_rows(NETWORK, 1)
-    for part in NETWORK.names:
+    rng, network = np.random.default_rng(seed), new_rows(kind, 1)
+    for part in kind.names:
         network[part] = rng.normal(0, 0.3, network[part].shape)
     return network
 
@@ -72,7 +73,7 @@ def random_call_network(seed):
 @pytest.mark.parametrize("seed", range(5))
 def test_the_call_network_is_its_matrix_products(seed):
     """Two rectified layers and a linear path past them, in points."""
-    network, rng = random_call_network(seed), np.random.default_rng(seed)
+    network, rng = random_network(NETWORK, seed), np.random.default_rng(seed)
     n, calls = network[0], new_rows(CALLS, 1)
     x = rng.normal(0, 1, N_INPUTS) * (rng.random(N_INPUTS) < 0.5)
     calls["inputs"] = x
@@ -201,20 +202,9 @@ def test_the_last_bid_is_worth_a_won_game_only_where_it_wins_at_once():
         assert least < low <= most
 
 
-weigh_score, score_correction = map(callable_from_python, (weigh_score, score_correction))
-
-
 # --- the score network -------------------------------------------------------------------------
 
 FITTED = ("barrie_v0", "club_v0", "double_deck_v0", "simplified_v0")
-
-
-def random_score_network(seed, size=0.3):
-    """A network of random numbers."""
-    rng, network = np.random.default_rng(seed), new_score_network()
-    for part in SCORE_NETWORK.names:
-        network[part] = rng.normal(0, size, network[part].shape)
-    return network
 
 
 def expert_by(rules, network=None, **options):
@@ -228,7 +218,7 @@ def expert_by(rules, network=None, **options):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_score_network_is_its_matrix_products(seed):
     """A rectified layer and a linear path past it, as a chance to win."""
-    network, rng = random_score_network(seed), np.random.default_rng(seed)
+    network, rng = random_network(SCORE_NETWORK, seed), np.random.default_rng(seed)
     n, calls = network[0], new_rows(CALLS, 1)
     x = rng.normal(0, 1, N_SCORE)
     for turn in range(3):  # other calls at the same table
