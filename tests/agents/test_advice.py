@@ -47,7 +47,7 @@ def test_advice_has_the_choice_of_its_agent(name):
         agent = agents.make(AGENTS[name], rules, seed=0)
         if name == "inference":
             agent.sampler.list_all_hands()  # as advice does, which is the same search
-        for row, mask, state in met(rules, 6, seed=21):
+        for row, mask, state in met(rules, 3, seed=21):
             advice = advisor.of_row(state)
             assert advice.choice.action == agent.act(row, mask), (variant, str(advice))
             assert advice.best is advice.options[0]
@@ -246,7 +246,7 @@ CERTAIN = re.compile(
 )
 
 
-@pytest.mark.parametrize("variant", RULES)
+@pytest.mark.parametrize("variant", ["cincinnati_v0", "six_card_v0", "simplified_v0", "barrie_v0"])
 def test_sentences_about_tricks_are_true(variant):
     """A trick that is said to be won is won, whatever the others hold and play."""
     rules = RULES[variant]
