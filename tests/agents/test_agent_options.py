@@ -1,30 +1,26 @@
-"""Agents with options by name: `pimc:worlds=20,solved=4`, wherever a name is taken."""
+"""Agents with options by name: `pimc:worlds=20,solved=4`."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 import bideuchre_env
-from bideuchre_env import agents, match, records_io, selfplay
+from bideuchre_env import agents, match, records_io
 from bideuchre_env.agents import registry
-from bideuchre_env.agents.protocols import AgentInfo
 from bideuchre_env.agents.random_agents import RandomAgent
 from bideuchre_env.cli import main as cli
 from bideuchre_env.envs.solo.players import Player
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.boards import LONE_BID, SET
-from bideuchre_env.evaluation.warm_up import parts_for
 
 RULES = bideuchre_env.cincinnati_v0.rules
-EVERY_OPTION = "inference:worlds=200,played_out=200,considered=15,solved=3,milliseconds=12.5"
 
 
 @pytest.fixture(autouse=True)
-def _no_agents_but_the_packages_own(monkeypatch):
+def no_registered_agents(monkeypatch):
     monkeypatch.setattr(registry, "registered", {})
 
 
@@ -33,61 +29,40 @@ def _no_agents_but_the_packages_own(monkeypatch):
     [
         ("rule", "rule", {}),
         ("pimc:worlds=20,solved=4", "pimc", {"worlds": 20, "solved": 4}),
-        ("inference:milliseconds=5", "inference", {"milliseconds": 5}),
-        (
-            "expert:standard_errors=1.0,margin=-0.25",
-            "expert",
-            {"standard_errors": 1.0, "margin": -0.25},
-        ),
+        ("expert:standard_errors=1.0,margin=-0.25", "expert",
+         {"standard_errors": 1.0, "margin": -0.25}),
         ("net:search=true,veto=1e-3", "net", {"search": True, "veto": 0.001}),
         ("net:search=False,margin=TRUE", "net", {"search": False, "margin": True}),
         ("net:weights=runs/lr=0.1/a.npz", "net", {"weights": "runs/lr=0.1/a.npz"}),
         ("net:weights=2026-01-01", "net", {"weights": "2026-01-01"}),
         ("net:weights='7',veto=7", "net", {"weights": "7", "veto": 7}),
-        ("net:weights=1 # 2,veto=[7]", "net", {"weights": "1 # 2", "veto": "[7]"}),
         ("net:weights=1] # 2,veto=020", "net", {"weights": "1] # 2", "veto": "020"}),
         (f"net:weights={'[' * 3000}", "net", {"weights": "[" * 3000}),
         (f"net:weights={'7' * 5000}", "net", {"weights": "7" * 5000}),
     ],
-)
-def test_option_values_are_toml_booleans_numbers_and_strings(name, own, options):
-    """Anything else is the text as it is written."""
-    found = agents.parse(name)
-    assert found == (own, options)
-    assert [type(each) for each in found[1].values()] == [type(each) for each in options.values()]
+)  # fmt: skip
+def test_option_values_are_toml_booleans_numbers_and_strings_or_else_text(name, own, options):
+    parsed = agents.parse(name)
+    assert parsed == (own, options)
+    assert [type(each) for each in parsed[1].values()] == [type(each) for each in options.values()]
 
 
-def test_an_attribute_info_of_another_kind_is_no_metadata():
-    """`info` is a common name: options are then read from the parameters alone."""
-
-    class Informed:
-        info = "version 1"
-
-        def __init__(self, rules, depth=1):
-            self.depth = depth
-
-        def act(self, observation, mask):
-            return int(mask.argmax())
-
-    agents.register("informed", Informed)
-    assert agents.make("informed:depth=2", RULES).agent.depth == 2
-
-
-def test_what_the_name_says_is_what_the_agent_does_and_is_called():
+def test_options_in_a_name_are_those_of_the_agent_and_part_of_its_name():
     agent = agents.make("pimc:worlds=7,solved=4", RULES, seed=3)
     assert (agent.worlds, int(agent.space.plans["solved"][0])) == (7, 4)
     assert agent.played_out == agents.make("pimc", RULES).played_out
     assert agent.name == "pimc:worlds=7,solved=4"
     assert agents.make("pimc", RULES, worlds=7).name == agents.make("pimc", RULES).name == "pimc"
-    assert agents.make("inference:milliseconds=0.5", RULES).milliseconds == 0.5
     own_seed = agents.make("pimc", RULES, seed=3)
     assert (agent.space.low, agent.space.high) == (own_seed.space.low, own_seed.space.high)
+    for option in ("worlds", "solved"):
+        with pytest.raises(OptionError, match=f"'pimc:worlds=3' and {option} besides"):
+            agents.make("pimc:worlds=3", RULES, **{option: 3})
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
-        ("nobody:worlds=3", "no agent 'nobody': the agents are random, cautious"),
         (":worlds=3", "no agent '': the agents are random, cautious"),
         ("pimc,worlds=3", "no agent 'pimc,worlds=3': the agents are random, cautious"),
         ("pimc:", "'pimc:': '' is no option: name:option=value,option=value"),
@@ -95,45 +70,28 @@ def test_what_the_name_says_is_what_the_agent_does_and_is_called():
         ("pimc:worlds", "'worlds' is no option: name:option=value"),
         ("pimc:worlds=", "'worlds=' is no option: name:option=value"),
         ("pimc:worlds=3,worlds=4", "the option 'worlds' twice"),
-        ("pimc:worlds=many", "worlds='many': a whole number from 1 to 10000"),
         ("pimc:worlds=1e2", "worlds=100.0: a whole number from 1 to 10000"),
-        ("pimc:worlds=3 # few", "worlds='3 # few': a whole number"),
         ("pimc:worlds=\u0663", r"worlds='.u0663': a whole number"),
-        ("pimc:milliseconds=nan", "milliseconds=nan: above 0 and up to 3,600,000"),
         ("pimc:depth=3", "depth=3: no option of 'pimc' .*: it takes worlds, played_out, "),
         ("pimc:clock=3", "clock=3: no option of 'pimc' to give in its name: it takes worlds, "),
-        (
-            "pimc:seed=3",
-            "seed=3: no option of 'pimc' .* solved, milliseconds, net_cards, goal$",
-        ),
+        ("pimc:seed=3", "seed=3: no option of 'pimc' .* solved, milliseconds, net_cards, goal$"),
         ("pimc:rules=3", "rules=3: no option of 'pimc'"),
-        (
-            "expert:network=3",
-            "network=3: no option of 'expert' .*: it takes margin, standard_errors, lean, goal$",
-        ),
         ("rule:weights=3", "weights=3: no option of 'rule' .*: it takes boldness$"),
         ("random:seed=3", "seed=3: no option of 'random' .*: it takes none$"),
-        ("pimc:worlds=0", "worlds=0: a whole number from 1 to 10000"),
         ("pimc:worlds=3\n", "'pimc:worlds=3.n': an agent's name is of printable characters"),
     ],
 )
-def test_what_is_no_name_with_options_is_refused(name, told):
-    """The error says what was given and what may be."""
-    with pytest.raises(OptionError, match=told):
+def test_an_invalid_name_with_options_is_refused(name, message):
+    with pytest.raises(OptionError, match=message):
         agents.make(name, RULES)
-
-
-def test_options_stand_in_the_name_or_are_keywords():
-    """Also where they are not the same."""
-    for option in ("worlds", "solved"):
-        with pytest.raises(OptionError, match=f"'pimc:worlds=3' and {option} besides"):
-            agents.make("pimc:worlds=3", RULES, **{option: 3})
 
 
 def test_options_are_the_parameters_of_the_factory():
     received = []
 
     class Mine(RandomAgent):
+        info = "version 1"  # no metadata of an agent
+
         def __init__(self, rules, *, seed=None, depth=1, rate: float = 0.5):
             super().__init__(rules, seed=seed)
             received.append((depth, rate))
@@ -146,81 +104,8 @@ def test_options_are_the_parameters_of_the_factory():
         agents.make("mine:dept=1", RULES)
 
 
-class Described(RandomAgent):
-    """An agent as one of the package's own."""
-
-    name = "described"
-    info = AgentInfo("Is new.", {"depth": "how far"}, milliseconds=0.5, kernels=("solver",))
-
-    def __init__(self, rules, *, seed=None, depth=1, table=None):
-        super().__init__(rules, seed=seed)
-        self.depth = depth
-
-
-def test_one_entry_adds_an_agent_to_the_package(monkeypatch, capsys):
-    monkeypatch.setitem(registry.BUILT_IN, "described", f"{__name__}:Described")
-    assert agents.names()[-1] == "described"
-    assert agents.make("described:depth=3", RULES).depth == 3
-    assert agents.make("described", RULES, table={}).name == "described"
-    with pytest.raises(OptionError, match=r"no option of 'described' .*: it takes depth$"):
-        agents.make("described:table=3", RULES)
-    with pytest.raises(OptionError, match="'described' is one of the package's own agents"):
-        agents.register("described", RandomAgent)
-    assert parts_for(["described"]) == ("game", "solver")
-    assert cli.main(["agents", "described"]) == 0
-    out = capsys.readouterr().out
-    assert out == "described\n  Is new.\n  0.5 ms per decision\n  depth=1   how far\n"
-    assert cli.main(["match", "described:depth=2", "random", "--boards=2", "--json=-"]) == 0
-    assert json.loads(capsys.readouterr().out)["agents"] == ["described:depth=2", "random"]
-
-
-def test_a_factory_of_any_options_takes_any_but_the_seed():
-    found = []
-
-    def factory(rules, *, seed=None, **options):
-        found.append(options)
-        return RandomAgent(rules, seed=seed)
-
-    agents.register("mine", factory)
-    assert agents.make("mine:depth=3,rate=0.1", RULES, seed=1).name == "mine:depth=3,rate=0.1"
-    assert found == [{"depth": 3, "rate": 0.1}]
-    for option in ("seed", "rules"):
-        with pytest.raises(OptionError, match=f"{option}=3: no option of 'mine'"):
-            agents.make(f"mine:{option}=3", RULES, seed=1)
-
-
-def test_an_agent_that_cannot_be_renamed_is_called_by_its_options_too():
-    class Frozen(NamedTuple):
-        name: str = "frozen"
-
-        def act_rows(self, observations, masks):
-            return masks.argmax(axis=1)
-
-    agents.register("frozen", lambda rules, *, seed=None, depth=1: Frozen())
-    assert agents.make("frozen", RULES, depth=2).name == "frozen"
-    assert agents.make("frozen:depth=2", RULES).name == "frozen:depth=2"
-
-
-@pytest.mark.parametrize("name", ["mine:", "my,own", "a=b", ":", "rule:x=1"])
-def test_no_agent_is_registered_by_what_separates_options(name):
-    with pytest.raises(OptionError, match="none of them : , or ="):
-        agents.register(name, RandomAgent)
-
-
-def test_a_match_in_processes_plays_the_same_boards_and_names_the_agents_in_full():
-    pair = ("pimc:worlds=2,played_out=4,solved=2", "expert:standard_errors=1.0")
-    one, two = (match.play("six_card_v0", *pair, boards=12, seed=5, workers=k) for k in (1, 2))
-    assert one.board_rows.tobytes() == two.board_rows.tobytes()
-    for result in (one, two):
-        assert result.agents == result.keys == pair
-        assert list(result.to_dict()["contracts"]) == list(pair)
-        assert str(result).startswith(f"{pair[0]} against {pair[1]}, six_card_v0")
-    plain = match.play("six_card_v0", "pimc", "expert", boards=12, seed=5)
-    assert plain.board_rows.tobytes() != one.board_rows.tobytes()
-
-
-def test_other_options_make_another_player_and_the_same_ones_the_same():
-    """Only an agent against itself is marked, and ties every board."""
+def test_agents_with_other_options_are_distinct_players_of_a_match():
+    """Only an agent against itself has a number after its name, and ties every board."""
     other = match.play("cincinnati_v0", "expert:margin=0", "expert:margin=100", boards=200)
     assert other.keys == ("expert:margin=0", "expert:margin=100")
     assert 0 < other.boards.ties < 200
@@ -230,7 +115,7 @@ def test_other_options_make_another_player_and_the_same_ones_the_same():
 
 
 @pytest.mark.parametrize("command", ["match pimc:depth=2 rule", "selfplay --agents rule pimc:a"])
-def test_a_wrong_option_is_one_line_before_anything_is_written(
+def test_a_wrong_option_is_one_line_before_any_file_is_written(
     command, capsys, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
@@ -241,33 +126,22 @@ def test_a_wrong_option_is_one_line_before_anything_is_written(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_self_play_keeps_the_names_in_records_and_out_of_file_names(capsys, tmp_path, monkeypatch):
-    """Records say who played in full; the file's name has no character a system refuses."""
+def test_self_play_writes_full_names_into_records_and_safe_ones_into_file_names(
+    capsys, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
-    given = ["selfplay", "--agents", "expert:lean=0", "rule", "--boards", "4", "--json"]
-    assert cli.main(given) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["agents"] == list(told["contracts"]) == ["expert:lean=0", "rule"]
-    path = Path(told["records"])
+    command = ["selfplay", "--agents", "expert:lean=0", "rule", "--boards", "4", "--json"]
+    assert cli.main(command) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["agents"] == list(printed["contracts"]) == ["expert:lean=0", "rule"]
+    path = Path(printed["records"])
     assert path.name == "selfplay-cincinnati_v0-expert_lean=0-rule-seed0.jsonl"
     for record in records_io.read(path):
         assert set(record.agents) == {"expert:lean=0", "rule"}
 
 
-def test_a_name_with_every_option_fits_into_records_and_file_names(tmp_path):
-    """A record may hold any name that `make` takes, and two of them are no file's name too long."""
-    rule = agents.make("rule", RULES)
-    rule.name = agents.make(EVERY_OPTION, RULES).name
-    out = tmp_path / f"{records_io.file_stem('selfplay', 'double_deck_v0', *[rule.name] * 2)}.jsonl"
-    assert len(out.name) < 200
-    selfplay.play("cincinnati_v0", rule, "random", boards=1, out=out)
-    assert all(EVERY_OPTION in record.agents for record in records_io.read(out))
-
-
-@pytest.mark.parametrize(
-    "name", ["pimc:worlds=2", "a/b", "c:\\d", "what?", "*", 'a"b', "<|>", "\xe9"]
-)
-def test_file_names_hold_what_every_system_takes(name):
+@pytest.mark.parametrize("name", ["pimc:worlds=2", "a/b", "c:\\d", "what?*", 'a"b<|>', "\xe9"])
+def test_file_names_have_no_characters_that_a_system_refuses(name):
     stem = records_io.file_stem("selfplay", name, "seed0")
     assert stem.startswith("selfplay-")
     assert stem.endswith("-seed0")
@@ -275,15 +149,14 @@ def test_file_names_hold_what_every_system_takes(name):
     assert not set('<>:"/\\|?*') & set(stem)
 
 
-def test_a_learner_plays_against_agents_with_options():
-    player = Player("opponents", "expert:lean=0", RULES)
-    assert player.name == "expert:lean=0"
+def test_opponents_of_a_learner_take_options():
+    assert Player("opponents", "expert:lean=0", RULES).name == "expert:lean=0"
     with pytest.raises(OptionError, match="no option of 'random'"):
         Player("opponents", "random:x=1", RULES)
 
 
 def test_a_bolder_player_is_set_more_often():
-    """Rash and timid bidders are the rule player but for their calls, and both lose to it."""
+    """A bolder or a timider rule player loses to the default."""
     timid, rule, rash = "rule:boldness=-1", "rule", "rule:boldness=1"
     alone = {
         name: match.play(RULES, name, name, boards=400, seed=4).board_rows["contracts"]

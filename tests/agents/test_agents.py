@@ -1,4 +1,4 @@
-"""The agents: what they accept and refuse, determinism, strength."""
+"""Agents: what they accept and refuse, determinism, strength."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import sys
 
 import numpy as np
 import pytest
-from support.agent_games import look, per_hand, play_on, start
+from support.agent_games import LEARNED, SEARCH, look, per_hand, play_on, start
 
 from bideuchre_env import agents, selfplay
-from bideuchre_env.agents import Agent, RowAgent, registry
+from bideuchre_env.agents import Agent, registry
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.rules.variants import RULES
 
-ALL = ("random", "cautious", "rule")  # the fast ones; test_search.py has the others
+ALL = ("random", "cautious", "rule")  # agents without learned numbers or a search
 
 
 def test_importing_the_agents_does_not_import_numba():
@@ -26,12 +26,20 @@ def test_importing_the_agents_does_not_import_numba():
     assert done.stdout.strip() == "False"
 
 
-def test_names_and_make():
-    assert agents.names()[:3] == ALL
+def test_registered_agents_are_made_by_name(monkeypatch):
+    monkeypatch.setattr(registry, "registered", {})
+    agents.register("mine", lambda rules, *, seed=None: agents.make("random", rules, seed=seed))
+    assert agents.names() == (*ALL, "expert", "ppo", "net", "pimc", "inference", "mine")
+    assert agents.make("mine", RULES["barrie_v0"]).name == "random"
     for name in ALL:
         agent = agents.make(name, RULES["barrie_v0"], seed=3)
         assert isinstance(agent, Agent)
         assert agent.name == name
+    for bad in ("rule", "", 7, "mine:", "my,own", "a=b", ":", "rule:x=1"):
+        with pytest.raises(OptionError):
+            agents.register(bad, lambda rules, *, seed=None: None)
+    with pytest.raises(OptionError):
+        agents.register("other", None)
 
 
 @pytest.mark.parametrize("name", ["grandmaster", "", None, 3, ["rule"]])
@@ -40,19 +48,7 @@ def test_an_unknown_name_lists_the_known_ones(name):
         agents.make(name, RULES["barrie_v0"])
 
 
-def test_register(monkeypatch):
-    monkeypatch.setattr(registry, "registered", {})
-    agents.register("mine", lambda rules, *, seed=None: agents.make("random", rules, seed=seed))
-    assert agents.names() == (*ALL, "expert", "ppo", "net", "pimc", "inference", "mine")
-    assert agents.make("mine", RULES["barrie_v0"]).name == "random"
-    for bad in ("rule", "", 7):
-        with pytest.raises(OptionError):
-            agents.register(bad, lambda rules, *, seed=None: None)
-    with pytest.raises(OptionError):
-        agents.register("other", None)
-
-
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", [*ALL, "expert", *LEARNED])
 def test_bad_arrays_are_refused(name):
     rules = RULES["barrie_v0"]
     agent = agents.make(name, rules, seed=1)
@@ -70,10 +66,9 @@ def test_bad_arrays_are_refused(name):
     for observations, action_masks in bad:
         with pytest.raises(OptionError, match="is expected, not"):
             agent.act_rows(observations, action_masks)
-    with pytest.raises(OptionError, match="is expected, not"):
-        agent.act(rows, masks)
-    with pytest.raises(OptionError, match="is expected, not"):
-        agent.act(rows[0], masks[0][:4])
+    for row, mask in ((rows, masks), (rows[0], masks[0][:4])):
+        with pytest.raises(OptionError, match="is expected, not"):
+            agent.act(row, mask)
     masks[1] = 0
     with pytest.raises(OptionError, match="row 1 of the masks is all zeros"):
         agent.act_rows(rows, masks)
@@ -81,7 +76,7 @@ def test_bad_arrays_are_refused(name):
         agent.act(rows[1], masks[1])
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", [*ALL, *SEARCH])
 def test_bad_rules_and_seeds_are_refused(name):
     with pytest.raises(OptionError, match="expected a Rules value"):
         agents.make(name, "barrie_v0")
@@ -91,7 +86,7 @@ def test_bad_rules_and_seeds_are_refused(name):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_strided_and_empty_rows(name):
+def test_strided_and_empty_rows_are_accepted(name):
     rules = RULES["club_v0"]
     rows, masks = look(rules, start(rules, 8), np.arange(8))
     agent = agents.make(name, rules, seed=1)
@@ -102,30 +97,35 @@ def test_strided_and_empty_rows(name):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_an_agent_repeats_itself(name):
+def test_the_same_seed_gives_the_same_actions(name):
     rules = RULES["simplified_v0"]
-    seen = []
+    runs = []
     for _ in range(2):
         log = []
         pair = [agents.make(name, rules, seed=4), agents.make("random", rules, seed=5)]
         play_on(rules, start(rules, 30), pair, watch=lambda r, m, a, log=log: log.append(a))
-        seen.append(np.concatenate(log))
-    assert np.array_equal(*seen)
+        runs.append(np.concatenate(log))
+    assert np.array_equal(*runs)
 
 
-def test_act_is_act_rows_on_one_row():
-    rules = RULES["club_v0"]
-    rule = agents.make("rule", rules)
+@pytest.mark.parametrize("name", ["rule", "expert", *LEARNED])
+def test_a_decision_depends_on_the_observation_alone(name):
+    """`act` is `act_rows` on one row; other rows, earlier decisions and the seed change nothing."""
+    rules, seen = RULES["barrie_v0"], []
+    agent, fresh = (agents.make(name, rules, seed=seed) for seed in (1, 2))
 
     def watch(rows, masks, actions):
-        for i in range(0, len(rows), 5):
-            assert rule.act(rows[i], masks[i]) == actions[i]
+        seen.extend(zip(rows.copy(), masks.copy(), strict=True))
 
-    play_on(rules, start(rules, 30), (rule, rule), watch=watch)
+    play_on(rules, start(rules, 20), (agent, agents.make("rule", rules)), watch=watch)
+    rows, masks = (np.stack([each[k] for each in seen]) for k in (0, 1))
+    together = agent.act_rows(rows, masks)
+    assert [fresh.act(row, mask) for row, mask in seen[::-1]] == together[::-1].tolist()
+    assert len(set(together.tolist())) > 10
 
 
 @pytest.mark.parametrize("answer", [None, 1.0, "pass", True, 2**80, np.zeros(2, int)])
-def test_act_gives_the_number_of_an_action(answer):
+def test_act_must_return_the_number_of_an_action(answer):
     class Odd:
         def act(self, observation, action_mask):
             return answer
@@ -135,27 +135,27 @@ def test_act_gives_the_number_of_an_action(answer):
         agents.agent_of(Odd, rules).act_rows(*look(rules, start(rules, 1), np.arange(1)))
 
 
-def test_what_an_agent_keeps_of_a_row_stays_as_it_was():
-    """The arrays of a match are rewritten by its next step."""
+def test_an_observation_that_an_agent_stores_does_not_change():
+    """The arrays of a match are overwritten by its next step."""
 
-    class Keeps:
+    class Stores:
         def __init__(self):
-            self.kept = []
+            self.stored = []
 
         def act(self, observation, action_mask):
-            self.kept.append(observation)
+            self.stored.append(observation)
             return np.int8(0)
 
-    rules, keeper = RULES["cincinnati_v0"], Keeps()
-    agent = agents.agent_of(keeper, rules)
+    rules, stores = RULES["cincinnati_v0"], Stores()
+    agent = agents.agent_of(stores, rules)
     observations, masks = look(rules, start(rules, 2), np.arange(2))
     before = observations.copy()
     assert agent.act_rows(observations, masks).tolist() == [0, 0]
     observations[:] = 9
-    assert np.array_equal(keeper.kept, before)
+    assert np.array_equal(stores.stored, before)
 
 
-def test_each_of_the_two_methods_is_called_where_there_are_both():
+def test_an_agent_with_both_methods_has_both_called():
     class Both:
         def act(self, observation, action_mask):
             return 1
@@ -168,19 +168,6 @@ def test_each_of_the_two_methods_is_called_where_there_are_both():
     assert (agent.act(row, row), agent.act_rows(row[None], row[None]).tolist()) == (1, [2])
 
 
-def test_a_row_agent_is_called_by_its_class_unless_it_has_a_name():
-    class Mine(RowAgent):
-        def choose(self, observations, action_masks):
-            return action_masks.argmax(axis=1)
-
-    class Named(Mine):
-        name = "somebody"
-
-    rules = RULES["cincinnati_v0"]
-    assert agents.agent_of(Mine, rules).name == "Mine"
-    assert agents.agent_of(Named(rules), rules).name == "somebody"
-
-
 def test_random_is_uniform():
     rules = RULES["six_card_v0"]
     rows, masks = look(rules, start(rules, 1), np.zeros(20_000, np.int64))
@@ -191,21 +178,12 @@ def test_random_is_uniform():
     assert ((counts - expected) ** 2 / expected).sum() < 70  # 30 degrees of freedom, p < 1e-4
 
 
-def test_cautious_passes_and_never_goes_alone():
+def test_cautious_passes_in_nine_of_ten_and_never_goes_alone():
     rules = RULES["barrie_v0"]
     rows, masks = look(rules, start(rules, 1), np.zeros(5_000, np.int64))
     actions = agents.make("cautious", rules, seed=12).act_rows(rows, masks)
     assert 0.88 < (actions == 0).mean() < 0.92
     assert actions.max() <= 5  # the lowest bid, in any strain
-
-
-@pytest.mark.parametrize(("variant", "floor"), [("cincinnati_v0", 5.0), ("barrie_v0", 8.0)])
-def test_rule_is_far_ahead_of_random(variant, floor):
-    rules = RULES[variant]
-    mean, half = per_hand(
-        rules, agents.make("rule", rules), agents.make("random", rules, seed=2), 400
-    )
-    assert mean - half > floor
 
 
 @pytest.mark.parametrize("variant", RULES)
@@ -217,8 +195,6 @@ def test_rule_is_ahead_of_cautious(variant):
     assert mean - half > 2.0
 
 
-@pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0"])
-def test_rule_wins_whole_games(variant):
-    """At least 99.9 % of games against random."""
-    games = selfplay.play(variant, "rule", "random", games=4000, seed=1).games
+def test_rule_wins_nearly_all_games_against_random():
+    games = selfplay.play("barrie_v0", "rule", "random", games=2000, seed=1).games
     assert games.a_won >= 0.999 * games.games

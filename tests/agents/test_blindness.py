@@ -1,27 +1,24 @@
-"""Nothing a seat cannot see changes what it does: neither one decision nor how decisions spread.
+"""Hidden information changes no decision of an agent, and no distribution of decisions.
 
-The other hands, the cards put aside in an exchange and the deals to come are drawn anew.
+The other hands, hidden exchanged cards and the deals to come are drawn anew.
 """
 
 from collections import Counter
 
 import numpy as np
 import pytest
-from support.agent_games import LEARNED, SEARCH, decisions, lone_decisions, look, searcher, shipped
+from support.agent_games import LEARNED, SEARCH, look, met, redeals, searcher, shipped
 
 from bideuchre_env import agents
-from bideuchre_env.core.observation.resample import new_redeal, resample_row
-from bideuchre_env.core.phases.deal import split_seed
-from bideuchre_env.core.state import AUCTION, GIVING, NAMING, PASSING, PLAY, new_states
-from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.core.state import AUCTION, GIVING, NAMING, PASSING, PLAY
 from bideuchre_env.rules.variants import RULES
 
-WHAT_IS_TRIED = ("n", "actions", "sums", "squares", "total")
-SEEDS = range(10)
+PLAN_FIELDS = ("n", "actions", "sums", "squares", "total")
+SEEDS = range(6)
 
 
 def phases_of(rules):
-    """The phases in which somebody decides in this game."""
+    """The phases with decisions in this game."""
     phases = {AUCTION, PLAY}
     if rules.strain_named == "after_auction":
         phases.add(NAMING)
@@ -30,36 +27,9 @@ def phases_of(rules):
     return phases
 
 
-def met(rules, most, seed):
-    """Decisions with a choice, up to so many of each phase, calls for cards among them."""
-    found = decisions(rules, 3, seed=seed, hands=2)
-    for bid in rules.lone:
-        if bid.exchange:
-            found += lone_decisions(rules, bid.name, 2, seed=seed)
-    kept = []
-    for phase in sorted(phases_of(rules)):
-        of_phase = [d for d in found if d[2]["phase"] == phase and d[1].sum() > 1]
-        assert of_phase, f"no choice was met in phase {phase}"
-        kept += of_phase[:: max(1, len(of_phase) // most)][:most]
-    return kept
-
-
-def redrawn(rules, state, number):
-    """Row and mask of the seat to act, with all it cannot know drawn anew."""
-    twin = new_states(1)
-    twin[0] = state
-    resample_row(
-        twin, compile_tables(rules), int(state["turn"]), new_redeal(),
-        *split_seed(number),
-    )  # fmt: skip
-    moved = not np.array_equal(twin[0]["hands"], state["hands"])
-    rows, masks = look(rules, twin, np.arange(1))
-    return rows[0], masks[0], moved
-
-
-def tried(agent):
-    """What a searcher has worked out on the way to its decision, as bytes."""
-    return [agent.space.plans[part].tobytes() for part in WHAT_IS_TRIED]
+def plan_bytes(agent):
+    """The results of the search of a decision."""
+    return [agent.space.plans[part].tobytes() for part in PLAN_FIELDS]
 
 
 @pytest.mark.parametrize(
@@ -71,34 +41,36 @@ def tried(agent):
     ],
 )
 def test_hidden_cards_change_no_decision(name, variant):
-    """In every phase of every game, nor anything a searcher has worked out."""
-    rules, moved = RULES[variant], 0
+    """In every phase of every game, nor any result of a search."""
+    rules, moved, phases = RULES[variant], 0, set()
     search = name in SEARCH
     agent = searcher(name, rules, seed=4, worlds=4) if search else agents.make(name, rules)
     found = met(rules, 30 if search else 60, seed=9)
     for number, (row, mask, state) in enumerate(found):
-        again, same_mask, differs = redrawn(rules, state, number)
-        assert np.array_equal(again, row)
-        assert np.array_equal(same_mask, mask)
+        twin = redeals(rules, state, 1, seed=number)
+        again, same_mask = look(rules, twin, np.arange(1))
+        assert np.array_equal(again[0], row)
+        assert np.array_equal(same_mask[0], mask)
         chosen = agent.act(row, mask)
-        worked_out = tried(agent) if search else None
-        assert agent.act(again, same_mask) == chosen
-        assert worked_out == (tried(agent) if search else None)
-        moved += differs
+        plan = plan_bytes(agent) if search else None
+        assert agent.act(again[0], same_mask[0]) == chosen
+        assert plan is None or plan == plan_bytes(agent)
+        moved += not np.array_equal(twin[0]["hands"], state["hands"])
+        phases.add(int(state["phase"]))
     assert moved > len(found) // 2
+    assert phases == phases_of(rules)
 
 
 @pytest.mark.parametrize("name", SEARCH)
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0"])
-def test_decisions_spread_alike_whatever_is_hidden(name, variant):
-    """Over seeds a searcher chooses now this, now that: as often, with the hidden cards redrawn
-    before each choice."""
+def test_hidden_cards_change_no_distribution_over_seeds(name, variant):
+    """Over seeds a search agent may choose several actions: each as often after a redeal."""
     rules, uncertain = RULES[variant], 0
     players = [searcher(name, rules, seed=seed) for seed in SEEDS]
     for number, (row, mask, state) in enumerate(met(rules, 4, seed=3)):
         plain = Counter(player.act(row, mask) for player in players)
-        twins = [redrawn(rules, state, 100 * number + seed) for seed in SEEDS]
-        pairs = zip(players, twins, strict=True)
-        assert plain == Counter(player.act(*twin[:2]) for player, twin in pairs)
+        rows, masks = look(rules, redeals(rules, state, len(SEEDS), 100 * number), np.array(SEEDS))
+        again = Counter(p.act(r, m) for p, r, m in zip(players, rows, masks, strict=True))
+        assert plain == again
         uncertain += len(plain) > 1
     assert uncertain > 0

@@ -1,27 +1,26 @@
-"""Certain tricks: counted, and claimed in the play."""
+"""Certain tricks, certain lone hands, and dominated calls."""
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from itertools import combinations, permutations
 
 import numpy as np
 import pytest
 from oracles.reference import deck, height, suit_of
-from support.agent_games import decisions, shipped
-from support.certainty import wins_the_rest
+from support.agent_games import LEARNED, SEARCH, decisions, shipped
+from support.certainty import settled, wins_the_rest
 from support.positions import BARRIE, CINCINNATI, Position
 
 from bideuchre_env import agents
-from bideuchre_env.agents.advice import advise_row
-from bideuchre_env.agents.advice.position import known_position
-from bideuchre_env.agents.rule.certain import certain_winners, unseen_of
+from bideuchre_env.agents.rule.certain import certain_strain, certain_winners, unseen_of
 from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.core.state import PLAY
+from bideuchre_env.core.state import AUCTION, PLAY
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.learning.view import new_view, read_view
+from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import (
-    CARD_NAMES,
     COPY_SHIFT,
     KIND_BITS,
     STRAINS,
@@ -29,17 +28,15 @@ from bideuchre_env.rules.cards import (
     hand_kinds,
     parse_card,
 )
+from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import entry_kernel
 
-QUICK = ("rule", "expert", "net", "ppo")
-SEARCH = ("pimc", "inference")
-
 
 @entry_kernel
 def winners_of(tables, strain, held, pair, unseen, unseen_pair):
-    """`certain_winners` of cards as bits."""
+    """Call `certain_winners` with cards as bits."""
     return certain_winners(tables[0], strain, held, pair, unseen, unseen_pair)
 
 
@@ -64,7 +61,7 @@ def beats(card, led, strain):
 
 
 def first_beaten(leads, hand, strain):
-    """The first of these leads, by its number, that a seat with this hand can beat; or how many."""
+    """The number of the first lead that a seat with this hand can beat, or of all leads."""
     if not leads:
         return 0
     follow = [card for card in hand if suit_of(card, strain) == suit_of(leads[0], strain)]
@@ -79,27 +76,24 @@ def first_beaten(leads, hand, strain):
 
 
 def tricks_of(leads, unseen, strain):
-    """How many of these leads win, in order, however the unseen cards lie and are played.
-
-    What one seat can do does not depend on the others: it holds any of the cards.
-    """
+    """The fewest of these leads in a row that win, over all hands of another seat."""
     hands = set(combinations(sorted(unseen), min(len(leads), len(unseen))))
     return min((first_beaten(leads, hand, strain) for hand in hands), default=len(leads))
 
 
 def in_order(cards, strain):
-    """The cards as they are led: any trump first, the highest first."""
+    """The cards in the order of leads: trumps first, the highest first."""
     return sorted(cards, key=lambda card: (suit_of(card, strain) != strain, -height(card, strain)))
 
 
 def bits_of(cards):
-    """Cards by name as kinds held, and kinds held twice."""
+    """Cards by name as the bits of kinds held, and of kinds held twice."""
     hand = hand_bits([parse_card(card) for card in cards])
     return hand & KIND_BITS, hand >> COPY_SHIFT
 
 
 def certain(rules, strain, hand, unseen):
-    """The cards, by name, that the kernel says win."""
+    """The names of the cards that win by the kernel."""
     kinds = winners_of(
         compile_tables(rules), STRAINS.index(strain), *bits_of(hand), *bits_of(unseen)
     )
@@ -107,7 +101,7 @@ def certain(rules, strain, hand, unseen):
 
 
 def drawn(rng, rules, n, strain):
-    """A hand of n cards, high ones rather than low, and those of two or three other hands."""
+    """A hand of n cards, mostly high ones, and the cards of two or three other hands."""
     cards = deck(rules.ranks, rules.copies)
     lifted = [height(card, strain) + 3 * (suit_of(card, strain) == strain) for card in cards]
     noise = rng.normal(0, rng.uniform(0.5, 4), len(cards))
@@ -117,8 +111,8 @@ def drawn(rng, rules, n, strain):
 
 
 @pytest.mark.parametrize("variant", RULES)
-def test_the_bound_holds_for_all_distributions_and_no_order_of_leads_gives_more(variant):
-    """Every hand that another seat may hold is played in every legal way against it."""
+def test_certain_winners_are_those_of_brute_force(variant):
+    """Every hand of another seat is played in every legal way, for every order of leads."""
     rules, rng, some, every = RULES[variant], np.random.default_rng(1), 0, 0
     for turn in range(200):
         n, strain = 1 + turn % 3, STRAINS[turn % 5]
@@ -133,107 +127,42 @@ def test_the_bound_holds_for_all_distributions_and_no_order_of_leads_gives_more(
     assert every > 10
 
 
-def hidden_from(row, rules, seat):
-    """The cards that a seat cannot account for, by name: its own exchange is known to it."""
-    cards = [parse_card(card) for card in deck(rules.ranks, rules.copies)]
-    known = hand_kinds(int(row["hands"][seat])) + [int(kind) for kind in row["plays"] if kind >= 0]
-    if seat == row["declarer"]:
-        known += [int(kind) for kind in row["given"] if kind >= 0]
-    for kind in known:
-        cards.remove(kind)
-    return [CARD_NAMES[kind] for kind in cards]
-
-
-def may_be_held(row, rules, seat):
-    """Those of them in a suit that another seat in play has not failed to follow."""
-    strain = STRAINS[row["strain"]]
-    others = [who for who in range(4) if who not in (seat, row["sitting_out"])]
-    voids = [
-        {suit for i, suit in enumerate("CDHS") if row["voids"][who] >> i & 1} for who in others
-    ]
-    gone = set.intersection(*voids)
-    return [card for card in hidden_from(row, rules, seat) if suit_of(card, strain) not in gone]
-
-
-@pytest.mark.parametrize("variant", RULES)
-def test_the_bound_holds_at_every_lead_of_hands_played(variant):
-    """By what the seat sees, with up to three cards left, and the suits that others are void in."""
-    rules, view, checked, certain = RULES[variant], new_view(), 0, 0
-    tables, offsets = compile_tables(rules), layout_of(rules).offsets
-    for observation, _, row in decisions(rules, 40, seed=3):
-        hand = [CARD_NAMES[kind] for kind in hand_kinds(int(row["hands"][row["turn"]]))]
-        if row["phase"] != PLAY or row["led"] >= 0 or len(hand) > 3:
-            continue
-        kinds, strain = (
-            winners_seen(observation[None], tables, offsets, view),
-            STRAINS[row["strain"]],
-        )
-        winners = [card for card in hand if kinds >> parse_card(card) & 1]
-        unseen = may_be_held(row, rules, int(row["turn"]))
-        assert tricks_of(in_order(winners, strain), unseen, strain) == len(winners)
-        checked, certain = checked + 1, certain + len(winners)
-    assert checked > 100
-    assert certain > 50
-
-
 # --- the play ----------------------------------------------------------------------------------
-
-
-def all_certain(row, rules):
-    """Whether all cards of the seat on lead win if they are led in order: plain counting.
-
-    A lead loses if a seat may hold a card that beats it, and others to follow to the leads before.
-    """
-    strain, led = STRAINS[row["strain"]], []
-    unseen = may_be_held(row, rules, int(row["turn"]))
-    suits = [suit_of(card, strain) for card in unseen]
-    hand = [CARD_NAMES[kind] for kind in hand_kinds(int(row["hands"][row["turn"]]))]
-    for card in in_order(hand, strain):
-        suit = suit_of(card, strain)
-        higher = any(
-            beats(other, card, strain) for other in unseen if suit_of(other, strain) == suit
-        )
-        if higher and suits.count(suit) > led.count(suit):
-            return False
-        if suit != strain and suits.count(strain) > led.count(strain):
-            return False
-        led.append(suit)
-    return True
 
 
 @cache
 def claims(variant):
-    """Rows of games played at random in which the seat on lead, with a choice, has the rest."""
+    """Rows of random games in which the seat on lead has a choice and certainly all tricks left."""
     rules = RULES[variant]
-    played = decisions(rules, 150, seed=11)
-    rows = [row for _, mask, row in played if row["phase"] == PLAY and mask.sum() > 1]
-    return [row for row in rows if row["led"] < 0 and all_certain(row, rules)]
+    tables, offsets, view, rows = compile_tables(rules), layout_of(rules).offsets, new_view(), []
+    for observation, mask, row in decisions(rules, 150, seed=11):
+        if row["phase"] == PLAY and row["led"] < 0 and mask.sum() > 1:
+            winners = winners_seen(observation[None], tables, offsets, view)
+            if all(winners >> kind & 1 for kind in hand_kinds(int(row["hands"][row["turn"]]))):
+                rows.append(row)
+    return rows
 
 
-@pytest.mark.parametrize("variant", RULES)
-@pytest.mark.parametrize("name", QUICK)
-def test_certain_tricks_are_taken(name, variant):
-    """From every position in which the seat on lead has the rest, whatever the others hold."""
-    if name in ("ppo", "net") and variant not in shipped(name):
-        pytest.skip("no weights")
+@pytest.mark.parametrize(
+    ("name", "variant", "rows", "deals"),
+    [
+        *((name, variant, 60, 40) for name in ("rule", "expert") for variant in RULES),
+        *((name, variant, 60, 40) for name in LEARNED for variant in shipped(name)),
+        *((name, "barrie_v0", 6, 4) for name in SEARCH),
+    ],
+)
+def test_agents_take_all_tricks_where_they_are_certain(name, variant, rows, deals):
+    """From positions in which the seat on lead has the rest, whatever the others hold."""
     rules, found = RULES[variant], claims(variant)
-    agent = agents.make(name, rules)
+    agent = agents.make(name, rules, **({"worlds": 2} if name in SEARCH else {}))
     assert len(found) > 20
-    for row in found[:60]:
-        assert wins_the_rest(rules, agent, row), row
-
-
-@pytest.mark.parametrize("name", SEARCH)
-def test_players_that_search_take_certain_tricks(name):
-    """Without a search: a card that is certain leaves nothing to try."""
-    agent = agents.make(name, BARRIE, worlds=2)
-    for row in claims("barrie_v0")[:6]:
-        assert wins_the_rest(BARRIE, agent, row, deals=4)
+    for row in found[:rows]:
+        assert wins_the_rest(rules, agent, row, deals), row
 
 
 @pytest.mark.parametrize("name", ["rule", "expert", "net", "pimc", "inference"])
 def test_a_trick_is_won_from_partner_to_claim_the_rest(name):
-    """Last to play: partner's ace would win, but it may have nothing more to lead."""
+    """Partner's ace would win the trick, but partner may lose the next."""
     hands = {1: "9H TH 9D TD AS 9S", 2: "AC 9C QD JC QC KC", 3: "JH JD AH KH QH TS"}
     position = Position(CINCINNATI, {**hands, 0: "AD KD KS QS JS TC"}, dealer=2)
     position.do("bid 3, pass, pass, pass, trump H")
@@ -241,15 +170,120 @@ def test_a_trick_is_won_from_partner_to_claim_the_rest(name):
     assert position.states["turn"][0] == 1
     position.do("9D QD JH AD")
     position.agent = agents.make(name, CINCINNATI)
-    assert position.choices(1) == ["JD"]
+    assert position.choice() == "JD"
 
 
-def test_advice_says_that_an_action_takes_every_trick():
-    """Of a call and of a card, without a figure."""
-    row = known_position(BARRIE, ["JD", "JD", "JH", "JH", "AD", "AD", "KD", "KD"], calls=["pass"])
-    advice = advise_row(row, BARRIE, "rule", worlds=4)
-    assert advice.best.name == "bid moon D"
-    assert advice.why == "Bid moon D takes every trick, whatever the others hold."
-    advice = advise_row(claims("barrie_v0")[0], BARRIE, "rule", worlds=4)
-    words = "and the cards led after it take every trick left, whatever the others hold."
-    assert advice.why == f"{advice.best.name} {words}"
+@entry_kernel
+def strain_of(observations, tables, offsets, views):
+    """Call `certain_strain` for a lone hand of the seat of row 0."""
+    read_view(row_of(observations, 0), tables[0], offsets[0], views[0])
+    return certain_strain(views[0], tables[0], True)
+
+
+TWICE = [
+    ("JD JD JH JH AD AD KD KD", "D"),
+    ("JC JC JS JS AC AC KC KC", "C"),
+    ("AD AD AH AH AS AC KD KD", "NT"),
+    ("AC AC KC KC AS AS KS KS", "NT"),
+    ("JS JS JC JC AS AS AH AD", "S"),
+    ("JH JH JD JD AH AH KH QH", "H"),
+]
+ONCE = [("JH JD AH KH QH TH", "H"), ("AS KS QS JS AC AD", "NT"), ("JC JS AC KC AH AS", "C")]
+
+
+def sure_hands(variant):
+    """Hands that take every trick alone for certain, in one strain only."""
+    return ONCE if RULES[variant].copies == 1 else TWICE
+
+
+def bid_made(rules, agent, hand, story="", seat=1):
+    """The call of a hand and its strain, which may be named after the auction."""
+    position = Position(rules, {seat: hand})
+    position.agent = agent
+    if story:
+        position.do(story)
+    call = position.choice()
+    if rules.strain_named == "in_bid":
+        return call
+    while position.states["phase"][0] == AUCTION:
+        own = position.states["turn"][0] == seat
+        position.do(call if own else "pass")
+    return f"{call} {position.choice().removeprefix('trump ')}"
+
+
+@pytest.mark.parametrize(
+    ("name", "variant"),
+    [
+        (name, variant)
+        for name in ("rule", "expert", *LEARNED, *SEARCH)
+        for variant in (shipped(name) if name in LEARNED else RULES)
+        if RULES[variant].lone
+    ],
+)
+def test_a_certain_hand_is_bid_as_the_highest_lone_bid_in_its_strain(name, variant):
+    rules = RULES[variant]
+    options = {"worlds": 2, "played_out": 2} if name in SEARCH else {}
+    agent = agents.make(name, rules, **options)
+    for hand, strain in sure_hands(variant):
+        assert bid_made(rules, agent, hand) == f"bid moon {strain}", hand
+
+
+EIGHT_TRICKS_PAY_MORE = BARRIE.replace(lone=(Bid("solo", value=2),))
+CALL_1_PAYS_AS_MUCH = Rules(
+    ranks="J", copies=2, partnered=(1, 8), strain_named="in_bid", opening_lead="declarer",
+    target=52, lone=(Bid("call-1", value=24, exchange=1), Bid("moon", value=24)),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rules", "hand", "story", "seat", "pattern"),
+    [
+        (CINCINNATI, ONCE[0][0], "bid moon", 2, "bid double moon H"),
+        (RULES["simplified_v0"], TWICE[0][0], "bid moon S, pass, pass", 0, "bid moon D"),
+        (EIGHT_TRICKS_PAY_MORE, TWICE[0][0], "", 1, "(?!bid solo).*"),
+        (CALL_1_PAYS_AS_MUCH, TWICE[0][0], "", 1, "bid moon D"),
+    ],
+    ids=["one step higher", "as high by the dealer", "not if it pays less", "without exchange"],
+)
+def test_a_certain_hand_is_bid_as_the_lone_bid_that_pays_most(rules, hand, story, seat, pattern):
+    call = bid_made(rules, agents.make("rule", rules), hand, story, seat)
+    assert re.fullmatch(pattern, call), call
+
+
+# --- dominated calls ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variant", RULES)
+def test_the_last_to_call_makes_no_partnered_bid_above_the_lowest(variant):
+    """All other legal calls stay."""
+    rules, last = RULES[variant], 0
+    t = compile_tables(rules)[0]
+    per_bid = int(t["strains_per_bid"])
+    for observation, mask, row in decisions(rules, 40, seed=9):
+        if row["phase"] != AUCTION:
+            continue
+        legal = [level for level in range(len(rules.ladder)) if mask[1 + level * per_bid]]
+        partnered = [level for level in legal if not t["alone"][level]]
+        dropped = partnered[1:] if row["calls_made"] == 3 else []
+        kept = settled(rules, observation[None], mask[None])[1][0]
+        bids = [1 + level * per_bid + strain for level in dropped for strain in range(per_bid)]
+        assert np.flatnonzero(mask != kept).tolist() == bids
+        last += bool(dropped)
+    assert last > 5
+
+
+def test_a_hand_that_does_not_lead_is_certain_only_if_it_wins_whatever_is_led():
+    """At Cincinnati eldest hand leads: six trumps win anything, a side ace may be ruffed."""
+    tables, offsets, view = compile_tables(CINCINNATI), layout_of(CINCINNATI).offsets, new_view()
+    for hand, strain in (("JH JD AH KH QH TH", "H"), ("JH JD AH KH QH AS", None)):
+        position = Position(CINCINNATI, {2: hand}).do("pass")
+        found = strain_of(position.look()[0][None], tables, offsets, view)
+        assert found == (-1 if strain is None else STRAINS.index(strain))
+        assert (
+            strain is None or bid_made(CINCINNATI, position.agent, hand, "pass", 2) == "bid moon H"
+        )
+    hands = {1: "9H 9D TD QD KD AC", 2: "JH JD AH KH QH TH"}
+    for lead in hands[1].split():
+        position = Position(CINCINNATI, hands).do("pass, bid moon, pass, pass, trump H")
+        position.do(lead)
+        assert wins_the_rest(CINCINNATI, position.agent, position.states[0])

@@ -1,30 +1,48 @@
-"""The expert's auction: its network, what the network is shown, its file and its calls."""
+"""The expert's auction: its call and score networks, and its calls at known scores."""
 
 from __future__ import annotations
-
-import zipfile
-from importlib import resources
 
 import numpy as np
 import pytest
 from support.kernels import callable_from_python
-from support.positions import BARRIE, CINCINNATI, CLUB
+from support.positions import BARRIE, CINCINNATI, CLUB, SIMPLIFIED, Position
 from support.weighed_calls import expert_at, random_hand, weighed
 
 from bideuchre_env import match
+from bideuchre_env.agents.data import sealed
 from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent
 from bideuchre_env.agents.expert.auction import CALLS
 from bideuchre_env.agents.expert.call_features import CALL, N_INPUTS
 from bideuchre_env.agents.expert.call_network import (
-    FILE,
     NETWORK,
     SCALE,
     fitted_network,
     load_network,
     network_points,
     new_network,
-    provenance,
     weigh_table,
+)
+from bideuchre_env.agents.expert.score_network import (
+    CALL_TOLD,
+    HIDDEN,
+    LIFT,
+    N_SCORE,
+    N_TABLE_TOLD,
+    SCORE_NETWORK,
+    fitted_score_network,
+    load_score_network,
+    new_score_network,
+    score_correction,
+    weigh_score,
+)
+from bideuchre_env.agents.expert.score_network import (
+    SCALE as SCORE_SCALE,
+)
+from bideuchre_env.agents.expert.win_table import (
+    ALMOST,
+    fitted_name,
+    rule_table,
+    win_table,
 )
 from bideuchre_env.learning.suits import SUIT_MAPS
 from bideuchre_env.rules.bids import Bid
@@ -34,25 +52,28 @@ from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import new_rows
 
 weigh_table, network_points = map(callable_from_python, (weigh_table, network_points))
+weigh_score, score_correction = map(callable_from_python, (weigh_score, score_correction))
 
-QUICK = (0,) * 13  # cards played by the rules alone
+QUICK = (0,) * 13  # cards of the rule player
+UNFITTED = RULES["double_deck_v0"].replace(lone=(Bid("moon", value=24),))
+NO_LONE_BIDS = RULES["six_card_v0"].replace(ranks="10", partnered=(2, 5))
 
 
-def drawn_network(seed):
+def random_network(kind, seed):
     """A network of random numbers."""
-    rng, network = np.random.default_rng(seed), new_rows(NETWORK, 1)
-    for part in NETWORK.names:
+    rng, network = np.random.default_rng(seed), new_rows(kind, 1)
+    for part in kind.names:
         network[part] = rng.normal(0, 0.3, network[part].shape)
     return network
 
 
-# --- the network -------------------------------------------------------------------------------
+# --- the call network --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_kernels_say_what_plain_matrix_products_say(seed):
-    """Two rectified layers and a straight way past them, in points."""
-    network, rng = drawn_network(seed), np.random.default_rng(seed)
+def test_the_call_network_is_its_matrix_products(seed):
+    """Two rectified layers and a linear path past them, in points."""
+    network, rng = random_network(NETWORK, seed), np.random.default_rng(seed)
     n, calls = network[0], new_rows(CALLS, 1)
     x = rng.normal(0, 1, N_INPUTS) * (rng.random(N_INPUTS) < 0.5)
     calls["inputs"] = x
@@ -66,21 +87,9 @@ def test_the_kernels_say_what_plain_matrix_products_say(seed):
         assert network_points(n, calls[0]) == pytest.approx(SCALE * said, rel=1e-4, abs=1e-3)
 
 
-def test_a_network_of_zeros_adds_nothing():
-    """Then a bid is worth the chance to win by its contract: no more, no less."""
-    position = expert_at(BARRIE, {1: "JS JS JC AS KS AH AD QS"})
-    position.agent = ExpertAgent(BARRIE, network=new_network())
-    b = weighed(position)
-    assert network_points(new_network()[0], b) == 0.0
-    assert b["means"] == pytest.approx(b["table_mean"], abs=1e-6)
-
-
 @pytest.mark.parametrize("rules", [CINCINNATI, BARRIE, CLUB])
 def test_renaming_the_suits_changes_no_worth(rules):
-    """The network is shown no suit by name: a pass or bid is worth what it was, strain for strain.
-
-    (A lone bid that cannot be made may be weighed in any of the strains that are alike.)
-    """
+    """Passes and partnered bids have the same worth, strain for strain."""
     rng = np.random.default_rng(8)
     for _ in range(12):
         hand = random_hand(rules, rng)
@@ -94,34 +103,12 @@ def test_renaming_the_suits_changes_no_worth(rules):
         assert worth[0][1] == pytest.approx(worth[1][1], abs=1e-4)
 
 
-# --- the file ----------------------------------------------------------------------------------
-
-
-def test_the_file_says_how_it_was_made():
-    """Every variant, by the script in experiments, from a seed."""
-    assert sorted(provenance()) == sorted(RULES)
-    for told in provenance().values():
-        assert told["script"] == "experiments/fitting/fit_call_network.py"
-        assert set(told) == {"script", "hands", "rounds", "search", "seed"}
-
-
-def test_the_file_is_small_whole_and_holds_no_pickles():
-    """A few hundred kilobytes of finite numbers, every network trained."""
-    path = resources.files("bideuchre_env.agents.data").joinpath(FILE)
-    with path.open("rb") as file, zipfile.ZipFile(file) as members:
-        assert sum(member.compress_size for member in members.infolist()) < 400_000
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-        assert all(arrays[name].dtype != object for name in arrays.files)
-    for name in provenance():
-        for part in NETWORK.names:
-            network = fitted_network(name)[part]
-            assert np.isfinite(network).all()
-            assert np.any(network != 0), (name, part)
+# --- which call network a game has -------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", RULES)
-def test_every_game_is_bid_by_its_own_numbers(name):
-    """And a game that differs in what bidding hardly feels by those of the nearest."""
+def test_every_variant_has_its_own_network(name):
+    """A game that differs in its last hand alone has the same network."""
     own = fitted_network(name)
     assert np.array_equal(load_network(RULES[name]), own)
     assert np.array_equal(load_network(RULES[name].replace(max_hands=77)), own)
@@ -130,105 +117,67 @@ def test_every_game_is_bid_by_its_own_numbers(name):
 @pytest.mark.parametrize(
     "rules",
     [
-        RULES["double_deck_v0"].replace(lone=(Bid("moon", value=24),)),
+        UNFITTED,
         Rules(ranks="J", copies=2, partnered=(1, 8), lone=(Bid("moon", value=500),), target=900),
         Rules(ranks="10", partnered=(1, 5), target=20),
     ],
 )
-def test_an_unlike_game_is_bid_by_its_contracts(rules):
-    """Another deck, or lone bids of other values: nothing that was learned is stretched to it."""
+def test_a_game_unlike_the_variants_has_no_network(rules):
+    """With another deck, or lone bids of other values."""
     assert np.array_equal(load_network(rules), new_network())
 
 
-def test_a_large_deck_where_nothing_was_fitted_is_bid_as_the_rule_player_bids():
-    """Its counts alone, without what is learned of calls, are what the rule player goes by."""
-    rules = RULES["double_deck_v0"].replace(lone=(Bid("moon", value=24),))
+@pytest.mark.parametrize("rules", [UNFITTED, NO_LONE_BIDS], ids=["large", "small"])
+def test_a_game_without_network_and_table_is_bid_as_by_rule(rules):
     plain = ExpertAgent(rules, wanted=NO_SEARCH)
     rows = match.play(rules, plain, "rule", boards=100, seed=1).board_rows
     assert (rows["points"].sum(axis=1) == 0).all()
-
-
-@pytest.mark.parametrize(
-    "options", [{"strain_named": "after_auction"}, {"target": 40, "partnered": (5, 12)}]
-)
-def test_neighbours_of_a_large_deck_gain_by_what_was_fitted_to_it(options):
-    """Other ladders, targets or namings of the same deck take its network, and are better by it."""
-    rules = RULES["double_deck_v0"].replace(**options)
-    assert match.play(rules, "expert", "rule", boards=400, seed=5).points_per_hand.low > 0.0
-
-
-def test_a_small_deck_is_bid_by_its_table():
-    """Nothing was fitted there; the rule player, whose calls it had, bids alone far too often."""
-    rules = BARRIE.replace(copies=1, ranks="10", partnered=(2, 5))
-    assert np.array_equal(load_network(rules), new_network())
-    assert match.play(rules, "expert", "rule", boards=400, seed=1).points_per_hand.low > 1.0
-
-
-def test_where_nothing_was_fitted_and_nobody_bids_alone_calls_are_the_rule_players():
-    """By the table alone they are worse."""
-    rules = RULES["six_card_v0"].replace(ranks="10", partnered=(2, 5))
-    for network, alike in ((None, True), (load_network(RULES["six_card_v0"]), False)):
-        plain = ExpertAgent(rules, wanted=NO_SEARCH, network=network)
-        rows = match.play(rules, plain, "rule", boards=100, seed=1).board_rows
-        assert (rows["points"].sum(axis=1) == 0).all() == alike
-
-
-def test_the_numbers_cannot_be_written_to():
-    """They are shared by all agents of a game."""
-    with pytest.raises(ValueError, match="read-only"):
-        load_network(BARRIE)["base"] = 1.0
 
 
 # --- strength ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0", "double_deck_v0"])
-def test_the_network_is_worth_its_numbers(variant):
-    """Ahead of the same bidding without it, by the cards as the rules play them.
-
-    (Of the double deck that is the rule player's.)
-    """
+def test_the_call_network_wins_points(variant):
+    """Against the same bidding without it, with the cards of the rule player."""
     rules = RULES[variant]
     sides = [ExpertAgent(rules, network=n, wanted=QUICK) for n in (None, new_network())]
     assert match.play(variant, *sides, boards=4000, seed=3).boards.points_per_hand.low > 0.1
 
 
-def test_calls_do_not_depend_on_the_rows_beside_them():
-    """One row or many: sums of the row before leave nothing behind."""
-    rng, seen = np.random.default_rng(3), []
-    for _ in range(40):
-        position = expert_at(BARRIE, {1: " ".join(random_hand(BARRIE, rng))})
-        seen.append(position.look())
-    rows, masks = (np.stack([pair[i] for pair in seen]) for i in range(2))
-    together = position.agent.act_rows(rows, masks)
-    alone = [position.agent.act(row, mask) for row, mask in zip(rows, masks, strict=True)]
-    assert together.tolist() == alone
-    assert len(set(alone)) > 5
+# --- calls at known scores ---------------------------------------------------------------------
 
 
-# --- calls any good player would make ------------------------------------------------------------
+SURE_HAND, ALL_TRICKS = "JS JC JC AS AS KS QS AH", "JS JS JC JC AS KS QS AH"
 
 
-def test_the_dealer_takes_the_win_that_is_sure():
-    """No lone hand for 12 and more where a trick, as good as certain, wins the game anyway."""
-    hand = {0: "JS JC AS KS KS QH KD AD"}
-    position = expert_at(BARRIE, hand, score=(51, 30)).do("pass, pass, pass")
-    assert position.choice() == "bid 1 S"
+@pytest.mark.parametrize(
+    ("rules", "hand", "score", "story", "calls"),
+    [
+        (BARRIE, "JS JC AS KS KS QH KD AD", (51, 30), "pass, pass, pass", ["bid 1 S"]),
+        (BARRIE, SURE_HAND, (47, 49), "pass, pass, pass", ["bid 1 S"]),
+        (BARRIE, SURE_HAND, (50, 49), "pass, pass, pass", ["bid 1 S"]),
+        (BARRIE, "JS JS JC AS QS AH AD KC", (0, 0), "pass, pass, pass", ["bid call-1 S"]),
+        (BARRIE, "JS JS JC AS QS AH AD KC", (51, 40), "pass, pass, pass", ["bid 1 S"]),
+        (CINCINNATI, "JS JC AS KS AH AD", (0, 0), "pass, pass, pass", ["bid moon"]),
+        (CINCINNATI, "JS JC AS KS AH AD", (29, 29), "pass, pass, pass", ["bid 3"]),
+        (BARRIE, "JS JS JC AS KS AH AD QS", (48, 40), "", ["bid moon S"]),
+        (BARRIE, ALL_TRICKS, (48, 40), "", ["bid moon S"]),
+        (BARRIE, "JS JS JC JC AS AS KS KS", (0, 0), "bid 5 H, pass", ["bid moon S", "bid moon C"]),
+    ],
+)
+def test_the_last_to_call_bids_low_where_that_wins_and_the_first_bids_a_moon(
+    rules, hand, score, story, calls
+):
+    """A low bid of the first to call would be outbid. The scores are ours and theirs."""
+    seat = (1 + len(story.split(", ")) * bool(story)) % 4
+    position = expert_at(rules, {seat: hand}, score=score if seat % 2 == 0 else score[::-1])
+    assert position.do(story).choice() in calls
 
 
-@pytest.mark.parametrize("ours", [47, 48, 49, 50])
-def test_the_last_to_speak_takes_the_low_bid_that_wins(ours):
-    """A bid worth no more than its best end: seven tricks are as good as certain, and win the game.
-
-    The network's points of a call for two cards, added without that bound, make more of it.
-    """
-    position = expert_at(BARRIE, {0: "JS JC JC AS AS KS QS AH"}, score=(ours, 49))
-    assert position.do("pass, pass, pass").choice() == "bid 1 S"
-
-
-@pytest.mark.parametrize("ours", [30, 47, 50])
-def test_the_last_bid_is_worth_no_more_than_its_best_end(ours):
-    """All the points in the world bring no more than a won game; of an earlier bid they might."""
+@pytest.mark.parametrize("ours", [30, 50])
+def test_the_last_bid_is_worth_no_more_than_a_won_game(ours):
+    """An earlier bid may be, by the points of the network."""
     network = new_network()
     network["base"] = 1000.0 / SCALE  # points
     for dealer, passes in ((0, "pass, pass, pass"), (3, "")):
@@ -236,16 +185,14 @@ def test_the_last_bid_is_worth_no_more_than_its_best_end(ours):
             BARRIE, {0: "JS JC JC AS AS KS QS AH"}, dealer=dealer, score=(ours, 49)
         )
         position.agent = ExpertAgent(BARRIE, network=network)
-        if passes:
-            position.do(passes)
+        position.do(passes)
         bids = weighed(position)["worth"][1 : 1 + len(BARRIE.ladder)]
         bids = bids[bids > -1.0]  # those in reach
         assert len(bids) >= 2
         assert (bids < 1.2).all() if passes else (bids > 5.0).all()
 
 
-def test_the_last_bid_is_lifted_only_where_it_wins_at_once():
-    """However few points it brings: a lost cause is worth less than nothing, a sure win a win."""
+def test_the_last_bid_is_worth_a_won_game_only_where_it_wins_at_once():
     network = new_network()
     network["base"] = -1000.0 / SCALE  # points
     for ours, least, most in ((30, -99.0, -1.0), (51, 0.9, 1.0)):
@@ -255,23 +202,141 @@ def test_the_last_bid_is_lifted_only_where_it_wins_at_once():
         assert least < low <= most
 
 
-def test_a_hand_for_all_the_tricks_is_not_left_to_be_outbid():
-    """At 48 of 52 four tricks would win, but no low bid stands: the moon is made 98 times in 100.
+# --- the score network -------------------------------------------------------------------------
 
-    Played out over 1,500 deals the low bids never became the contract, and the call for a card was
-    outbid in one of five, though by itself it looks safer than the moon.
-    """
-    for hand in ("JS JS JC AS KS AH AD QS", "JS JS JC JC AS KS QS AH"):
-        assert expert_at(BARRIE, {1: hand}, score=(40, 48)).choice() == "bid moon S"
+FITTED = ("barrie_v0", "club_v0", "double_deck_v0", "simplified_v0")
 
 
-def test_eight_sure_tricks_are_a_moon():
-    """Every trump that matters and nothing else: the most there is, from any seat.
+def expert_by(rules, network=None, **options):
+    """An expert with this score network, or without one."""
+    agent = ExpertAgent(rules, wanted=QUICK, **options)
+    network = new_score_network() if network is None else network
+    agent.learned = agent.learned._replace(score=sealed(network))
+    return agent
 
-    (In clubs, all bowers too, it is made 98 times in 100: in the table as surely as in spades.)
-    """
-    for calls in ("", "pass", "bid 5 H, pass"):
-        seat = 1 + len([call for call in calls.split(",") if call])
-        position = expert_at(BARRIE, {seat: "JS JS JC JC AS AS KS KS"})
-        choice = (position.do(calls) if calls else position).choice()
-        assert choice in ("bid moon S", "bid moon C")
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_score_network_is_its_matrix_products(seed):
+    """A rectified layer and a linear path past it, as a chance to win."""
+    network, rng = random_network(SCORE_NETWORK, seed), np.random.default_rng(seed)
+    n, calls = network[0], new_rows(CALLS, 1)
+    x = rng.normal(0, 1, N_SCORE)
+    for turn in range(3):  # other calls at the same table
+        x[CALL_TOLD:] = rng.normal(0, 1, N_SCORE - CALL_TOLD)
+        calls["score_inputs"] = x
+        if turn == 0:
+            weigh_score(n, calls[0])
+        hidden = np.maximum(x @ network["first"][0] + network["first_base"][0], 0)
+        said = hidden @ network["last"][0] + x @ network["straight"][0] + network["base"][0]
+        assert hidden.shape == (HIDDEN,)
+        assert score_correction(n, calls[0]) == pytest.approx(
+            SCORE_SCALE * said, rel=1e-4, abs=1e-4
+        )
+
+
+def test_the_output_of_the_network_is_added_to_the_worth_of_calls():
+    """A pass that passes the hand out has no such output."""
+    network = new_score_network()
+    network["base"] = 0.25 / SCORE_SCALE
+    for calls, passed_out in (("", False), ("pass, pass, pass", True)):
+        position = Position(BARRIE, {1: "JS JS JC AS KS AH AD QS"})
+        position.do(calls)
+        plain, more = (
+            weighed(position, expert_by(BARRIE, n))["worth"][: 1 + len(BARRIE.ladder)].copy()
+            for n in (None, network)
+        )
+        found = plain > -1.0
+        gain = np.where(found, more - plain, 0.0)
+        assert gain[0, 0] == pytest.approx(0.0 if passed_out else 0.25, abs=1e-6)
+        if not passed_out:  # the last to speak is bounded by what the bid may come to
+            assert gain[1:][found[1:]] == pytest.approx(0.25, abs=1e-6)
+
+
+@pytest.mark.parametrize("rules", [SIMPLIFIED, BARRIE, CINCINNATI])
+def test_inputs_are_the_win_table_at_the_scores_after_the_hand(rules):
+    """Each contract, ours and theirs, has its inputs."""
+    for score, played in (((4, 10), 1), ((20, 12), 2)):
+        position = Position(rules, {}, score=score, played=played)
+        agent = expert_by(rules)
+        calls, wins, n = weighed(position, agent), agent.learned.wins, rules.tricks
+        ours, theirs = score[1], score[0]  # seat 1 is to speak
+
+        def chance(more, others, wins=wins, ours=ours, theirs=theirs, played=played):
+            if rules.win_rule == "rounds":
+                lead = wins.shape[1] // 2 + ours + more - theirs - others
+                return wins[4 - played - (more + others > 0), lead, 0]
+            return wins[0, rules.target - 1 - ours - more, rules.target - 1 - theirs - others]
+
+        now = chance(0, 0)
+        inputs = calls["score_inputs"][N_TABLE_TOLD:]
+        assert calls["now"] == pytest.approx(now, abs=0.003)  # a point is worth a little in itself
+        for short in range(3):
+            won = n - short * (n // 4)
+            for at, (us, them) in ((short, (won, n - won)), (8 + short, (n - won, won))):
+                assert inputs[at] == pytest.approx(
+                    LIFT * (chance(us, them) - calls["now"]), abs=1e-4
+                )
+
+
+# --- which score network a game has ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_a_fitted_variant_has_its_own_network_and_table(name):
+    """Also with another limit of hands."""
+    rules = RULES[name]
+    for same in (rules, rules.replace(max_hands=rules.max_hands + 1)):
+        assert fitted_name(same) == name
+        assert np.array_equal(load_score_network(same), fitted_score_network(name))
+        table = win_table(same)
+        assert table.dtype == np.float64
+        assert ((table >= 0.0) & (table <= 1.0)).all()
+    if rules.win_rule != "rounds":
+        assert table.max() <= ALMOST  # not won yet
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        RULES["six_card_v0"],
+        BARRIE.replace(target=50),
+        CINCINNATI,
+        SIMPLIFIED.replace(rounds=2),
+    ],
+)
+def test_a_game_that_was_not_fitted_has_no_network(rules):
+    """With the win table of the rule player's hands."""
+    assert fitted_name(rules) is None
+    assert len(load_score_network(rules)) == 0
+    assert np.array_equal(win_table(rules), rule_table(rules))
+
+
+def test_networks_are_read_only():
+    for network in (load_score_network(BARRIE), load_network(BARRIE)):
+        with pytest.raises(ValueError, match="read-only"):
+            network["base"] = 1.0
+
+
+# --- strength of the score network -------------------------------------------------------------
+
+
+def test_the_score_network_wins_games():
+    """Against the win table of the rule player's hands, with the cards of the rule player."""
+    plain = expert_by(SIMPLIFIED)
+    plain.learned = plain.learned._replace(wins=sealed(rule_table(SIMPLIFIED)))
+    expert = ExpertAgent(SIMPLIFIED, wanted=QUICK)
+    result = match.play("simplified_v0", expert, plain, games=3000, seed=3)
+    assert result.games.win_rate.low > 0.5
+
+
+ALONE = {bid.name for bid in SIMPLIFIED.lone}
+
+
+def test_in_the_last_hand_a_side_far_behind_goes_alone_and_others_do_not():
+    hand = {0: "JS JS JC AS KS QS AH KH"}
+    behind = expert_at(SIMPLIFIED, hand, score=(10, 30), played=3).do("pass, pass, pass")
+    assert behind.choice().split()[1] in ALONE
+    ahead = expert_at(SIMPLIFIED, hand, score=(45, 20), played=3).do("pass, pass, pass")
+    assert ahead.choice() == "pass" or ahead.choice().split()[1] not in ALONE
+    level = expert_at(SIMPLIFIED, hand, score=(30, 30), played=3).do("pass, pass, pass")
+    assert level.choice().split()[1] not in ALONE

@@ -1,4 +1,4 @@
-"""Every agent plays legally: in every variant, in custom games, on observations of no game."""
+"""Agents are legal in every variant, in custom games, and on observations of no game."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ALL = (*FAST, "expert", "ppo", "net", "net:search=true", "net:goal=points", *SEA
 
 
 def made(name, rules, **options):
-    """An agent; agents that search try few deals, fewest in double deck with its twelve tricks."""
+    """An agent; search agents have few worlds, fewest for the twelve tricks of double deck."""
     if name not in SEARCH:
         return agents.make(name, rules, seed=1)
     worlds = 1 if rules == RULES["double_deck_v0"] else 3
@@ -33,13 +33,12 @@ def made(name, rules, **options):
 
 
 def variants_of(name):
-    """The variants that an agent can play."""
     kind = name.partition(":")[0]
     return shipped(kind) if kind in LEARNED else tuple(RULES)
 
 
 def custom_games(name):
-    """Rules that are no variant: large decks, odd ladders, huge values; for nets other leads."""
+    """Random rules; for nets the variants with another opening lead."""
     if name.partition(":")[0] in LEARNED:
         return [RULES[variant].replace(opening_lead="eldest") for variant in variants_of(name)]
     rng = np.random.default_rng(8)
@@ -47,16 +46,12 @@ def custom_games(name):
 
 
 def each_in_its_variants(names):
-    """Parameters (name, variant)."""
     return [(name, variant) for name in names for variant in variants_of(name)]
 
 
 @pytest.mark.parametrize(("name", "variant"), each_in_its_variants(ALL))
 def test_every_agent_is_legal_in_every_variant(name, variant):
-    """Against random, whose odd calls lead it anywhere, against rule, and against itself.
-
-    Whole games, but hands of agents that search: their games would take hours.
-    """
+    """Whole games (hands of search agents) against random, rule and itself."""
     rules = RULES[variant]
     agent, reckless, rule = made(name, rules), made("random", rules), made("rule", rules)
     if name in SEARCH:
@@ -79,10 +74,7 @@ def test_every_agent_is_legal_in_custom_games(name):
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "variant"), each_in_its_variants(ALL))
 def test_every_agent_is_legal_on_every_decision_of_ten_thousand_games(name, variant):
-    """A thousand of agents that search: ten minutes or so in all, where ten thousand are two hours.
-
-    Two worlds a decision are the fewest that choose another card than the expert's.
-    """
+    """One thousand games of search agents; two worlds are the fewest that change a card."""
     rules, games = RULES[variant], 500 if name in SEARCH else 5_000
     agent = made(name, rules, worlds=2, played_out=2, considered=1)
     for other in ("random", "rule"):
@@ -91,7 +83,6 @@ def test_every_agent_is_legal_on_every_decision_of_ten_thousand_games(name, vari
 
 @pytest.mark.parametrize("name", ALL)
 def test_an_observation_of_no_game_gets_a_legal_action(name):
-    """Whatever stands in the row, never past the mask."""
     rng = np.random.default_rng(5)
     variants = ["barrie_v0"] if name in SEARCH else variants_of(name)
     for variant, low, high in itertools.product(variants, (0, -128), (2, 128)):

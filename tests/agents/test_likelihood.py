@@ -1,25 +1,22 @@
-"""How searchers draw their worlds: by what the others have done, each hand weighed once."""
+"""The likelihood of worlds, by what the other seats have done, and its caches."""
 
 import numpy as np
 import pytest
 from oracles.replayed_likelihood import replayed_log
-from support.agent_games import SEARCH, decisions, lone_decisions, look, searcher
+from support.agent_games import decisions, lone_decisions, look, searcher
 
 from bideuchre_env.agents.advice.position import known_position
-from bideuchre_env.agents.search.candidates import begin
-from bideuchre_env.agents.search.likelihood import UNLIKELY, log_likelihood, weigh_worlds
-from bideuchre_env.agents.search.past import what_was_heard
+from bideuchre_env.agents.search.likelihood import log_likelihood, weigh_worlds
 from bideuchre_env.agents.search.sampler import NEGLIGIBLE
 from bideuchre_env.core.observation.resample import resample_row
 from bideuchre_env.core.phases.deal import split_seed
-from bideuchre_env.core.state import AUCTION, PLAY, new_states
+from bideuchre_env.core.state import new_states
 from bideuchre_env.rules.cards import hand_bits, parse_card
 from bideuchre_env.rules.variants import RULES
-from bideuchre_env.runtime.jit import entry_kernel
 
 
 def weighed(agent, row, mask, n, fresh):
-    """The logarithms of n worlds after a decision; `fresh`: each hand is weighed anew."""
+    """The log-likelihoods of n worlds after a decision; `fresh` empties the hand cache for each."""
     agent.act(row, mask)
     logs = np.empty(n)
     for first, last in [(i, i + 1) for i in range(n)] if fresh else [(0, n)]:
@@ -28,40 +25,14 @@ def weighed(agent, row, mask, n, fresh):
     return logs
 
 
-@pytest.mark.parametrize("name", SEARCH)
 @pytest.mark.parametrize(
-    ("variant", "bid"),
-    [("cincinnati_v0", None), ("double_deck_v0", None), ("barrie_v0", "call-2"),
-     ("barrie_v0", "moon")],
+    ("name", "variant", "bid"),
+    [("inference", "cincinnati_v0", None), ("pimc", "double_deck_v0", None),
+     ("inference", "simplified_v0", None), ("pimc", "barrie_v0", "call-2"),
+     ("inference", "barrie_v0", "moon")],
 )  # fmt: skip
-def test_a_hand_weighed_before_weighs_the_same(name, variant, bid):
-    """What a seat has done depends on nothing hidden but its own cards and those exchanged."""
-    rules = RULES[variant]
-    agent, seen, exchanging = searcher(name, rules), 0, 0
-    if bid is None:
-        found = decisions(rules, 3, seed=4, hands=2, every=4)
-    else:
-        found = lone_decisions(rules, bid, 6, seed=4)
-    for row, mask, state in found:
-        if mask.sum() < 2 or state["calls_made"] == 0:
-            continue
-        kept, fresh = (weighed(agent, row, mask, 60, fresh) for fresh in (False, True))
-        assert np.array_equal(kept == UNLIKELY, fresh == UNLIKELY)
-        assert np.allclose(kept, fresh, rtol=1e-9, atol=1e-9)
-        seen += (kept < -0.1).any() and (kept > UNLIKELY).sum() > 1
-        exchanging += state["given"][0] >= 0
-    assert seen > 3
-    assert (exchanging > 10) == (bid == "call-2")
-
-
-@pytest.mark.parametrize("name", SEARCH)
-@pytest.mark.parametrize(
-    ("variant", "bid"),
-    [("cincinnati_v0", None), ("double_deck_v0", None), ("simplified_v0", None),
-     ("barrie_v0", "call-2"), ("barrie_v0", "moon")],
-)  # fmt: skip
-def test_hands_weigh_what_a_replay_of_the_hand_in_their_world_says(name, variant, bid):
-    """Shown what its seat saw, a hand is as likely as where the whole hand is played again."""
+def test_likelihoods_are_those_of_a_replay_of_the_hand(name, variant, bid):
+    """Against a replay of the whole hand in that world."""
     rules, replays, compared = RULES[variant], new_states(1), 0
     agent = searcher(name, rules)
     if bid is None:
@@ -82,28 +53,12 @@ def test_hands_weigh_what_a_replay_of_the_hand_in_their_world_says(name, variant
     assert compared > 60
 
 
-def test_the_order_of_an_exchange_says_nothing():
-    """Nobody else knows in which order the cards went: worlds that differ in it are as likely."""
-    rules = RULES["barrie_v0"]
-    agent, compared = searcher("inference", rules), 0
-    for row, mask, state in lone_decisions(rules, "call-2", 8, seed=5):
-        if state["phase"] != PLAY:
-            continue
-        for number in range(3):
-            agent.act(row, mask)
-            plain = one_log(agent, number, swap=False)
-            assert one_log(agent, number, swap=True) == pytest.approx(plain, abs=1e-9)
-            compared += plain < 0
-    assert compared > 20
-
-
 @pytest.mark.parametrize(
     ("given", "passed", "n_giving", "n_passing"),
     [
         ("QD KD", "JD AS", 0, 0),  # the expert's own cards
-        ("KD QD", "AS JD", 0, 0),
+        ("KD QD", "AS JD", 0, 0),  # in the other order
         ("QD KH", "JD AC", 1, 1),  # KD and AS are preferred
-        ("QD AS", "AC AC", 2, 2),  # KD and KH; JD and AS
         ("KD KH", "AC QH", 1, 4),  # QD; JD, AS, the other AC and AD
         ("AS KH", "JD QH", 2, 3),  # QD and KD; AS, AC and AD
     ],
@@ -126,7 +81,7 @@ def test_an_exchange_is_less_likely_for_each_kind_preferred_to_its_cards(
 
 
 def exchange_logs(agent, given, passed):
-    """The log-likelihood where the declarer, who has led JH, gave these and got those."""
+    """The log-likelihood if the declarer, who has led JH, gave and received these cards."""
     world, seat = agent.space.worlds, int(agent.space.worlds["declarer"][0])
     declarer = ["JH", "JD", "AH", "KH", "AS", "QD", "KD", *passed.split()]  # and JH, played
     partner = ["JD", "AC", "AC", "AS", "QH", "KD", "QD", "AD"]
@@ -142,18 +97,7 @@ def exchange_logs(agent, given, passed):
     return log_likelihood(agent.space, -1e18)
 
 
-def one_log(agent, number, swap):
-    """How likely a world of the decision is; with its exchanged cards the other way round."""
-    space = agent.space
-    resample_row(space.worlds, space.expert.tables, 0, space.redeals, *split_seed(number))
-    if swap:
-        for half in ("given", "passed"):
-            space.worlds[half][0, :2] = space.worlds[half][0, 1::-1]
-    space.hand_caches["keys"] = 0
-    return log_likelihood(space, -1e18)
-
-
-def test_only_inference_goes_by_the_cards_played():
+def test_inference_alone_weighs_worlds_by_the_cards_played():
     rules = RULES["cincinnati_v0"]
     found = [d for d in decisions(rules, 6, seed=3) if d[2]["trick"] > 2 and d[1].sum() > 1]
     for name, differs in (("pimc", False), ("inference", True)):
@@ -165,32 +109,9 @@ def test_only_inference_goes_by_the_cards_played():
         assert any(not np.array_equal(*pair) for pair in pairs) == differs
 
 
-@pytest.mark.parametrize("phase", [AUCTION, PLAY])
-def test_of_more_worlds_considered_fewer_count_twice(phase):
-    """Before the play and in it: likely worlds are found in plenty, not repeated."""
-    rules, different = RULES["cincinnati_v0"], {}
-    found = decisions(rules, 6, seed=3)
-    for considered in (0, 1, 20):
-        agent = searcher("inference", rules, worlds=40, played_out=40, considered=considered)
-        tried = []
-        for row, mask, state in found:
-            if state["phase"] == phase and state["calls_made"] > 0 and mask.sum() > 1:
-                if state["trick"] > 0:
-                    continue  # soon all worlds are listed
-                agent.act(row, mask)
-                plan = agent.space.plans[0]
-                if plan["n"] < 2:
-                    continue  # one candidate is not tried
-                assert plan["total"] == pytest.approx(40)
-                tried.append(plan["total"] ** 2 / plan["total_squares"])
-        different[considered] = np.mean(tried)
-    assert different[0] == 40
-    assert different[1] < 0.7 * different[20]
-
-
-@pytest.mark.parametrize("variant", RULES)
-def test_what_is_kept_from_one_decision_to_the_next_changes_nothing(variant):
-    """How likely hands are to make their calls: games with scores and dealers of every kind."""
+@pytest.mark.parametrize("variant", ["cincinnati_v0", "simplified_v0", "barrie_v0"])
+def test_the_cache_of_calls_changes_no_decision(variant):
+    """The cache of call likelihoods, at many scores and dealers."""
     rules = RULES[variant]
     keeps, forgets = (searcher("inference", rules, worlds=20, played_out=20) for _ in range(2))
     compared = shared = 0
@@ -206,49 +127,3 @@ def test_what_is_kept_from_one_decision_to_the_next_changes_nothing(variant):
         compared += 1
     assert compared > 25
     assert shared > 10  # something was there already
-
-
-@entry_kernel
-def heard_by(space, seat):
-    """What tells apart what a seat's calls follow from."""
-    return what_was_heard(space, seat)
-
-
-def test_what_calls_follow_from_is_told_apart():
-    """Calls, strain, scores, deals and the choice model; a score may be below 0."""
-    rules = RULES["barrie_v0"]
-    space = searcher("inference", rules).space
-    replay, model = space.replays, space.choice_models
-    replay["dealer"], replay["calls"], replay["call_strains"] = 2, (0, 3, -1, 2), (-1, 1, -1, 0)
-    replay["strain"], replay["score"], replay["hands_dealt"] = 1, (-5, 12), 3
-    before = [heard_by(space, seat) for seat in range(4)]
-    assert len(set(before)) == 4
-    changes = [(replay[name][0], (at,)) for name in ("calls", "call_strains", "score")
-               for at in range(len(replay[name][0]))]  # fmt: skip
-    changes += [
-        (replay[name], (0,)) for name in ("dealer", "strain", "hands_dealt", "hands_played")
-    ]
-    parts = ("points", "tricks", "chance", "error_rate", "error_points", "level", "pass_", "strain")
-    changes += [(model[name], (0,)) for name in parts]
-    for array, at in changes:
-        kept = array[at]
-        array[at] += 1
-        assert all(heard_by(space, seat) != before[seat] for seat in range(4)), at
-        array[at] = kept
-    assert [heard_by(space, seat) for seat in range(4)] == before
-
-
-def test_what_was_heard_is_the_same_whoever_asks():
-    """The same seat, seen from others that decide one after another."""
-    rules, asked, compared = RULES["simplified_v0"], {}, 0
-    space = searcher("inference", rules).space
-    for row, mask, state in decisions(rules, 3, seed=5, hands=2):
-        if state["phase"] != PLAY or mask.sum() < 2:
-            continue
-        begin(space, row[np.newaxis], mask[np.newaxis], 0)
-        hand = (int(state["rng"][0]), int(state["hands_dealt"]))
-        for seat in range(4):
-            found = heard_by(space, (seat - int(state["turn"])) % 4)
-            compared += (hand, seat) in asked
-            assert asked.setdefault((hand, seat), found) == found
-    assert compared > 50

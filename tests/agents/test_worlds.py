@@ -1,23 +1,24 @@
-"""Worlds: whole positions rebuilt from an observation alone, and their redeals."""
+"""Positions rebuilt from an observation alone, and their redeals."""
 
 import numpy as np
 import pytest
-from support.agent_games import look, random_rules, start
+from support.agent_games import live_rows, look, random_rules, start
 
 from bideuchre_env import agents
+from bideuchre_env.agents.search.seeing import see_play
 from bideuchre_env.agents.search.worlds import rebuild
 from bideuchre_env.core import one_row
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.observation.resample import new_redeal, resample_row
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows
-from bideuchre_env.core.state import DEAL, PASSING, PLAY, new_states
+from bideuchre_env.core.state import PASSING, PLAY, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.validity import checked_states
-from bideuchre_env.learning.view import VIEW
+from bideuchre_env.learning.view import VIEW, read_view
 from bideuchre_env.rules.cards import KIND_BITS
 from bideuchre_env.rules.variants import RULES
-from bideuchre_env.runtime.intrinsics import line_of
+from bideuchre_env.runtime.intrinsics import line_of, row_of
 from bideuchre_env.runtime.jit import entry_kernel, new_rows
 
 AUCTION_FACTS = ("dealer", "declarer", "level", "strain", "calls", "call_strains", "calls_made")
@@ -27,8 +28,15 @@ SEATS = {"turn", "dealer", "declarer", "sitting_out", "winning", "leaders"}
 BY_SEAT = {"calls", "call_strains", "voids"}
 
 
+VIEW_FIELDS = (
+    "phase", "dealer", "level", "strain", "declarer", "sitting_out", "tricks_won", "held",
+    "held_pair", "unseen", "unseen_pair", "n_unseen", "trumps", "void", "led", "winning",
+    "winning_kind", "cards_left", "after", "thrown",
+)  # fmt: skip
+
+
 def rotated(row, seat):
-    """What a seat knows of a state row, with that seat as seat 0."""
+    """The known facts of a state row, with this seat as seat 0."""
     facts = {}
     for name in KNOWN:
         value = np.array(row[name])
@@ -46,10 +54,22 @@ def rotated(row, seat):
 
 @entry_kernel
 def rebuild_row(observation, tables, offsets, views, scripts, worlds, again):
-    """`rebuild` with records as arrays of one row, `observation` int8 (D,)."""
+    """Call `rebuild` with records as arrays of one row, `observation` int8 (D,)."""
     return rebuild(
         line_of(observation), tables[0], offsets[0], views[0], scripts[0], worlds[0], line_of(again)
     )
+
+
+@entry_kernel
+def see_both(states, i, tables, offsets, observations, views):
+    """Fill view 0 from row i of the states, and view 1 from row 0 of the observations."""
+    s, gone, gone_pair = states[i], 0, 0
+    for n in range(len(s.plays)):
+        if s.plays[n] >= 0:
+            gone_pair |= gone & 1 << s.plays[n]
+            gone |= 1 << s.plays[n]
+    see_play(s, tables[0], gone, gone_pair, views[0])
+    read_view(row_of(observations, 0), tables[0], offsets[0], views[1])
 
 
 class Rebuilder:
@@ -75,8 +95,16 @@ class Rebuilder:
         return self.again
 
 
+def check_view(rules, states, i, observation):
+    """The view of the play that is read from a state is the one from its observation."""
+    views, tables, offsets = new_rows(VIEW, 2), compile_tables(rules), layout_of(rules).offsets
+    see_both(states, i, tables, offsets, observation[np.newaxis], views)
+    for name in VIEW_FIELDS:
+        assert np.array_equal(views[name][0], views[name][1]), name
+
+
 def check(rebuild, observation, row):
-    """One decision: the rebuilt position is the true one, and its redeals look the same."""
+    """Compare the rebuilt position of one decision with the true one, and its redeals."""
     seat, world = int(row["turn"]), rebuild.worlds[0]
     assert rebuild(observation)
     truth, built = rotated(row, seat), rotated(world, 0)
@@ -104,19 +132,18 @@ def check(rebuild, observation, row):
 
 
 def check_games(rules, tables_, hands, seed):
-    """Every decision of so many hands at so many tables; how many."""
+    """Check every decision of so many hands at so many tables; return their number."""
     rebuild, tables, checked = Rebuilder(rules), compile_tables(rules), 0
     players = [agents.make(name, rules, seed=seed) for name in ("cautious", "random", "rule")]
     states = start(rules, tables_, seed=seed)
     for hand in range(hands):
         player = players[hand % 3]
-        while True:
-            live = np.flatnonzero(np.asarray(states["phase"]) < DEAL)
-            if not len(live):
-                break
+        while len(live := live_rows(states)):
             rows, masks = look(rules, states, live)
             for j, g in enumerate(live):
                 check(rebuild, rows[j], states[g])
+                if states["phase"][g] == PLAY:
+                    check_view(rules, states, int(g), rows[j])
                 checked += 1
             apply_rows(states, tables, live, player.act_rows(rows, masks))
         deal_rows(states, tables)
@@ -124,19 +151,18 @@ def check_games(rules, tables_, hands, seed):
 
 
 @pytest.mark.parametrize("variant", RULES)
-def test_a_position_rebuilt_is_the_true_one_where_the_seat_knows(variant):
-    """And every redeal of it gives the same observation, bit for bit."""
+def test_a_rebuilt_position_has_all_facts_that_the_seat_knows(variant):
+    """Every redeal of it gives the same observation."""
     assert check_games(RULES[variant], 4, 6, seed=3) > 300
 
 
 def test_positions_of_custom_games_are_rebuilt():
-    """Exchanges of up to three cards, either naming of strains, any target, one or two decks."""
     rng = np.random.default_rng(21)
-    assert sum(check_games(random_rules(rng), 2, 3, seed=game) for game in range(25)) > 1000
+    assert sum(check_games(random_rules(rng), 2, 3, seed=game) for game in range(15)) > 500
 
 
-def test_observations_no_game_can_give_are_refused():
-    """Random bytes, and true observations with one entry changed: refused, or a true position."""
+def test_observations_of_no_game_are_refused():
+    """Random bytes are; with one entry changed an observation may be that of another position."""
     rng = np.random.default_rng(4)
     for variant in ("cincinnati_v0", "barrie_v0"):
         rules = RULES[variant]
@@ -144,7 +170,7 @@ def test_observations_no_game_can_give_are_refused():
         player, tables = agents.make("random", rules, seed=2), compile_tables(rules)
         refused = 0
         for _ in range(16):
-            live = np.flatnonzero(np.asarray(states["phase"]) < DEAL)
+            live = live_rows(states)
             rows, masks = look(rules, states, live)
             for row in rows:
                 for _ in range(20):

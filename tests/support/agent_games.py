@@ -1,4 +1,4 @@
-"""Agents at the table: games dealt, looked at and played by rows; searchers; decisions to make."""
+"""Hands and games of agents on state rows, and decisions met in them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import numpy as np
 from bideuchre_env import agents, selfplay
 from bideuchre_env.agents.learned.shipped import file_of
 from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.observation.resample import new_redeal, resample_row
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
 from bideuchre_env.core.state import AUCTION, DEAL, OVER, PLAY, new_states
@@ -26,7 +27,7 @@ def shipped(name):
 
 
 def start(rules, n, seed=5):
-    """n games dealt and ready; the dealers go round."""
+    """Return the states of n games with cards dealt; game k has dealer k % 4."""
     states, tables = new_states(n), compile_tables(rules)
     seed_rows(states, *split_seed(seed))
     start_rows(states, tables, np.arange(n) % 4)
@@ -43,14 +44,26 @@ def look(rules, states, index):
     return rows, masks
 
 
+def live_rows(states):
+    """The indices of the states whose hand is not over."""
+    return np.flatnonzero(np.asarray(states["phase"]) < DEAL)
+
+
+def redeals(rules, row, n, seed=0):
+    """State rows (n,) of a position with all cards hidden from the seat to act dealt anew."""
+    rows, scratch = new_states(n), new_redeal()
+    rows[:] = row
+    for i in range(n):
+        low, high = split_seed(seed + i)
+        resample_row(rows[i : i + 1], compile_tables(rules), int(row["turn"]), scratch, low, high)
+    return rows
+
+
 def play_on(rules, states, sides, hands=1, watch=None):
     """Let agents for the even and the odd side play; `watch(rows, masks, actions)` each round."""
     tables = compile_tables(rules)
     for _ in range(hands):
-        while True:
-            live = np.flatnonzero(np.asarray(states["phase"]) < DEAL)
-            if not len(live):
-                break
+        while len(live := live_rows(states)):
             side = np.asarray(states["turn"])[live] & 1
             for k, agent in enumerate(sides):
                 index = live[side == k]
@@ -65,14 +78,14 @@ def play_on(rules, states, sides, hands=1, watch=None):
 
 
 def play_games(rules, sides, games, seed=7):
-    """Whole games, each to its end: `play_on` sees to it that every action is legal."""
+    """Play whole games to their end; `play_on` checks that every action is legal."""
     states = start(rules, games, seed=seed)
     play_on(rules, states, sides, hands=rules.max_hands)
     assert (np.asarray(states["phase"]) == OVER).all()
 
 
 def random_rules(rng):
-    """A custom game at random."""
+    """Custom rules at random."""
     ranks, copies = rng.choice(["9", "10", "J"]), int(rng.integers(1, 3))
     tricks = {"9": 6, "10": 5, "J": 4}[ranks] * copies
     low = int(rng.integers(1, tricks + 1))
@@ -97,28 +110,24 @@ def random_rules(rng):
 
 
 def per_hand(rules, one, other, boards, seed=1):
-    """Points a hand of `one` minus `other` on duplicate boards, and half its 95 % interval."""
+    """Points per hand of `one` minus `other` on duplicate boards, and the half-width of its CI."""
     points = selfplay.play(rules, one, other, boards=boards, seed=seed).points_per_hand
     return points.mean, (points.high - points.low) / 2
 
 
 def searcher(name, rules, **options):
-    """A player that searches, in few deals unless told otherwise."""
+    """A search agent with few worlds."""
     return agents.make(name, rules, **{"seed": 1, "worlds": 2, "played_out": 20} | options)
 
 
 def decisions(rules, n, seed, hands=1, every=1):
-    """(row, mask, state rows) of the decisions of n games between the rule and a random player."""
-    found = []
+    """(row, mask, state row) of the decisions of n games between rule and cautious players."""
+    found, tables = [], compile_tables(rules)
     states = start(rules, n, seed=seed)
-    tables = compile_tables(rules)
     players = [agents.make(name, rules, seed=seed) for name in ("rule", "cautious")]
     for _ in range(hands):
         turn = 0
-        while True:
-            live = np.flatnonzero(np.asarray(states["phase"]) < DEAL)
-            if not len(live):
-                break
+        while len(live := live_rows(states)):
             rows, masks = look(rules, states, live)
             if turn % every == 0:
                 found += [(rows[j], masks[j], states[g].copy()) for j, g in enumerate(live)]
@@ -129,10 +138,10 @@ def decisions(rules, n, seed, hands=1, every=1):
 
 
 def lone_decisions(rules, bid, n, seed):
-    """Decisions, with a choice, of n hands in which the first to call makes this bid."""
+    """Decisions with a choice from n hands in which eldest hand makes this bid."""
     states, tables, found = start(rules, n, seed=seed), compile_tables(rules), []
     rule, level = agents.make("rule", rules), [b.name for b in rules.ladder].index(bid)
-    while len(live := np.flatnonzero(np.asarray(states["phase"]) < DEAL)):
+    while len(live := live_rows(states)):
         rows, masks = look(rules, states, live)
         found += [(rows[j], masks[j], states[g].copy()) for j, g in enumerate(live)]
         choices = rule.act_rows(rows, masks)
@@ -145,7 +154,7 @@ def lone_decisions(rules, bid, n, seed):
 
 
 def met(rules, n, seed):
-    """Decisions of real games with a choice, about so many of each phase."""
+    """At most n decisions of each phase that have a choice, with every kind of exchange."""
     found = decisions(rules, 3, seed=seed, hands=2)
     for bid in rules.lone:
         if bid.exchange:

@@ -1,4 +1,4 @@
-"""Every world of an ending, dealt card by card and weighed one by one."""
+"""Worlds of a searcher: all of an ending with their probabilities, and a check of each."""
 
 from __future__ import annotations
 
@@ -7,17 +7,24 @@ from itertools import combinations
 import numpy as np
 
 from bideuchre_env.agents.search.likelihood import log_likelihood
+from bideuchre_env.core import one_row
+from bideuchre_env.core.validity import checked_states
 from bideuchre_env.rules.cards import COPY_SHIFT, hand_bits
 
 
-def put_in(space, world):
-    """Make a world kept the one of the workspace."""
-    space.worlds["hands"][0, 1:] = world["hands"][1:]
-    space.worlds["given"][0], space.worlds["passed"][0] = world["given"], world["passed"]
+def assert_possible(space, worlds, row):
+    """Check that worlds are sound positions that give the observation `row`."""
+    again, tables = np.zeros_like(row), space.expert.tables
+    for world in worlds:
+        space.worlds["hands"][0, 1:] = world["hands"][1:]
+        space.worlds["given"][0], space.worlds["passed"][0] = world["given"], world["passed"]
+        one_row.observe_row(space.worlds, tables, space.expert.offsets, 0, again)
+        assert np.array_equal(again, row)
+        checked_states(space.worlds, 1, tables)
 
 
 def deals(cards, sizes):
-    """All ways to deal cards, each a thing of its own, into hands of these sizes."""
+    """All ways to deal cards, the two copies of a card distinct, into hands of these sizes."""
     if not sizes:
         yield ()
         return
@@ -28,7 +35,7 @@ def deals(cards, sizes):
 
 
 def exact_worlds(space, rules):
-    """Every deal of the unseen cards that the voids allow: how likely it is, by its hands."""
+    """The probability of every deal of the unseen cards that the voids allow, by its hands."""
     world, tables = space.worlds[0], space.expert.tables
     hands = [int(hand) for hand in world["hands"][1:]]
     cards = [
@@ -36,7 +43,7 @@ def exact_worlds(space, rules):
         for bit in (kind, kind + COPY_SHIFT) if hand >> bit & 1
     ]  # fmt: skip
     suits = tables["suit_of"][0][int(world["strain"])]
-    found = {}
+    chances = {}
     for deal in deals(cards, [hand.bit_count() for hand in hands]):
         if any(
             int(world["voids"][seat]) >> int(suits[kind]) & 1
@@ -46,6 +53,6 @@ def exact_worlds(space, rules):
             continue
         key = tuple(hand_bits(hand) for hand in deal)
         space.worlds["hands"][0, 1:] = key
-        found[key] = found.get(key, 0.0) + np.exp(log_likelihood(space, -1e18))
-    total = sum(found.values())
-    return {key: chance / total for key, chance in found.items()}
+        chances[key] = chances.get(key, 0.0) + np.exp(log_likelihood(space, -1e18))
+    total = sum(chances.values())
+    return {key: chance / total for key, chance in chances.items()}

@@ -1,15 +1,12 @@
-"""Agents of known strength: a plain one that no change to the package's agents touches, and any
-agent that now and then does something at random, the same in the same situation."""
+"""Agents of known strength: a fixed one, and any agent with random errors."""
 
 from __future__ import annotations
-
-from functools import lru_cache
 
 import numpy as np
 
 
 class Plain:
-    """The first legal action: passes where it may, and plays its cards in the order of kinds."""
+    """The first legal action."""
 
     name = "plain"
 
@@ -18,9 +15,9 @@ class Plain:
 
 
 class Blunders:
-    """An agent whose every choice is, with probability p, replaced by a random legal action.
+    """An agent whose choices are replaced by random legal actions with probability p.
 
-    Which ones depends on the seed and the observation alone, not on when or with what it is asked.
+    The errors depend on the seed and the observation alone.
     """
 
     def __init__(self, base, p, seed=0):
@@ -39,13 +36,8 @@ class Blunders:
 
 def hashed(observations, seed):
     """A uint64 for every row, (n,): a random linear form of the row, then mixed (splitmix64)."""
-    words = observations.astype(np.uint64) @ keys(seed, observations.shape[1])
+    keys = np.random.default_rng(seed).integers(0, 2**64, observations.shape[1], dtype=np.uint64)
+    words = observations.astype(np.uint64) @ keys
     words = (words ^ words >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ words >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
     return words ^ words >> np.uint64(31)
-
-
-@lru_cache
-def keys(seed, size):
-    """The form's coefficients, uint64 (size,)."""
-    return np.random.default_rng(seed).integers(0, 2**64, size, dtype=np.uint64)

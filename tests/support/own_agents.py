@@ -1,4 +1,4 @@
-"""Agents as somebody else writes them: in a file of their own, with weights, with an error."""
+"""Custom agents: a file with several, and classes that record their arguments."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 FILE = '''\
-"""Agents of somebody's own."""
+"""Custom agents."""
 
 from dataclasses import dataclass
 
@@ -59,7 +59,7 @@ number = 3
 
 
 def write_file(folder, name="mine.py"):
-    """The file of agents in a folder, and two checkpoints, a.npz and b.npz, beside it."""
+    """Write the file of agents and two checkpoints, a.npz and b.npz, into a folder."""
     (folder / name).write_text(FILE, encoding="utf-8")
     weights = np.random.default_rng(1).normal(size=(289, 37))  # Cincinnati's D and A
     np.savez(folder / "a.npz", weights=weights)
@@ -75,7 +75,7 @@ class Once:
 
 
 class Told:
-    """Notes what it is told of the game, and takes the first legal action."""
+    """Records its constructor arguments, and takes the first legal action."""
 
     told: ClassVar[list[tuple[object, ...]]] = []
 
@@ -87,5 +87,4 @@ class Told:
 
 
 def make_once(rules):
-    """A function that makes an agent."""
     return Once()

@@ -1,6 +1,6 @@
-"""Agents of somebody's own as type checkers see them: CI runs `mypy --strict` on this file.
+"""Custom agents as type checkers see them: CI runs `mypy --strict` on this file.
 
-What is wrong is marked `type: ignore`, which mypy refuses where nothing is wrong.
+Errors are marked `type: ignore`, which mypy refuses where there is none.
 """
 
 from __future__ import annotations
@@ -22,18 +22,16 @@ class Once:
     """Chooses for one observation at a time."""
 
     def act(self, observation: Rows, action_mask: Rows) -> int:
-        """The first legal action."""
         return int(action_mask.argmax())
 
 
 class Many:
-    """Chooses for rows of them; its arguments have names of their own."""
+    """Chooses for rows; its arguments have other names."""
 
     def __init__(self, depth: int = 1) -> None:
         self.depth = depth
 
     def act_rows(self, seen: Rows, legal: Rows) -> NDArray[np.int64]:
-        """The first legal actions."""
         chosen: NDArray[np.int64] = legal.argmax(axis=1)
         return chosen
 
@@ -42,21 +40,16 @@ class Ours(RowAgent):
     """Has the checks of the package's agents."""
 
     def choose(self, observations: Rows, action_masks: Rows) -> NDArray[np.int64]:
-        """The first legal actions."""
         chosen: NDArray[np.int64] = action_masks.argmax(axis=1)
         return chosen
 
 
 class Neither:
-    """No agent."""
-
-    def choose(self, observation: Rows) -> int:
-        """No method of an agent."""
-        return 0
+    """Has no method of an agent."""
 
 
 def matches() -> list[Result]:
-    """Every way to give an agent."""
+    """Play a match by each way to give an agent."""
     made: Agent = Once()
     agents.register("ours", Ours)
     return [
@@ -68,12 +61,12 @@ def matches() -> list[Result]:
 
 
 def wrong() -> None:
-    """What is no agent."""
+    """Give an object that is no agent."""
     match.play(GAME, Neither(), "rule", boards=2)  # type: ignore[arg-type]
 
 
 def complete() -> tuple[str, int]:
-    """What is made has a name, and chooses for one observation."""
+    """The name of an agent, and its choice for one observation."""
     rules = bideuchre_env.make(GAME).rules
     agent = agents.agent_of(Many, rules)
     return agent.name, agent.act(np.zeros(3, np.int8), np.ones(3, np.int8))

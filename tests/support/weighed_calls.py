@@ -1,4 +1,4 @@
-"""What the expert says of every legal call of a position."""
+"""The expert's figures for every legal call of a position."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ expert_at = partial(Position, agent="expert")
 
 
 def random_hand(rules, rng):
-    """The names of a hand."""
+    """The card names of a random hand."""
     deck = np.repeat(np.array(CARD_NAMES[: rules.kinds]), rules.copies)
     return [str(card) for card in rng.permutation(deck)[: rules.tricks]]
 
 
 @entry_kernel
 def weigh_row(rows, masks, work):
-    """Weigh every legal call of the first row; False if nobody can tell."""
+    """Weigh every legal call of the first row; False if the hand cannot be weighed."""
     t, view, calls = work.tables[0], work.views[0], work.calls[0]
     read_view(row_of(rows, 0), t, work.offsets[0], view)
     found = weigh_hand(view, t, work.learned, work.scratch[0], calls)
@@ -35,8 +35,8 @@ def weigh_row(rows, masks, work):
     return found
 
 
-def weighed(position):
-    """The `CALLS` record after every legal call was weighed by the agent of a position."""
-    work, (row, mask) = position.agent.workspace(), position.look()
+def weighed(position, agent=None):
+    """The `CALLS` record after the agent, by default the position's, weighed every legal call."""
+    work, (row, mask) = (agent or position.agent).workspace(), position.look()
     assert weigh_row(row[np.newaxis], mask[np.newaxis], work)
     return work.calls[0]

@@ -1,4 +1,4 @@
-"""The calls of an agent, fitted to its game: the arithmetic, and which calls are tried."""
+"""Fitting the call network: gradients, training, and which calls are tried."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from bideuchre_env.runtime.jit import new_rows
 from bideuchre_env.training import calls
 
 
-def test_the_slopes_are_those_of_the_loss():
-    """Against differences of the network's own sums, in double precision."""
+def test_gradients_are_those_of_the_loss():
+    """Against finite differences in double precision."""
     rng = np.random.default_rng(1)
     network = calls.drawn_network(rng)
     p = {name: rng.normal(0, 0.3, network[name][0].shape) for name in LAYERS}
@@ -33,8 +33,8 @@ def test_the_slopes_are_those_of_the_loss():
         )
 
 
-def test_training_finds_what_is_there():
-    """Points made up from the inputs, with luck that strikes both calls alike, are learned."""
+def test_training_fits_planted_points():
+    """The points have noise that is the same for both calls."""
     rng = np.random.default_rng(2)
     trials = new_rows(calls.TRIAL, 20_000)
     x = rng.random((20_000, 2, N_INPUTS)) < 0.1
@@ -50,10 +50,11 @@ def test_training_finds_what_is_there():
 
 
 @pytest.mark.parametrize(
-    ("points", "rate", "told"), [(np.nan, 2e-3, "not finite"), (1.0, 1e4, "squared error|finite")]
+    ("points", "rate", "message"),
+    [(np.nan, 2e-3, "not finite"), (1.0, 1e4, "error|finite")],
 )
-def test_a_training_that_diverges_is_an_error(monkeypatch, points, rate, told):
-    """Points that are no numbers, or steps far too long: an error, and the weights stay."""
+def test_diverged_training_is_an_error(monkeypatch, points, rate, message):
+    """NaN points or a huge learning rate leave the weights as they were."""
     rng = np.random.default_rng(3)
     monkeypatch.setattr(calls, "RATE", rate)
     trials = new_rows(calls.TRIAL, 3_000)
@@ -61,14 +62,14 @@ def test_a_training_that_diverges_is_an_error(monkeypatch, points, rate, told):
     trials["points"] = rng.normal(0, 6, (3_000, 2)) * points
     network = calls.drawn_network(rng)
     there = network.copy()
-    with np.errstate(all="ignore"), pytest.raises(DivergedError, match=told):
+    with np.errstate(all="ignore"), pytest.raises(DivergedError, match=message):
         calls.train(network, [trials], rng)
     for name in network.dtype.names:  # not the bytes: what lies between two fields is anyone's
         np.testing.assert_array_equal(network[name], there[name])
 
 
-def test_a_call_that_looks_bad_is_tried_at_times():
-    """Were only calls near the best tried, the network could say anything of the others."""
+def test_calls_outside_the_width_are_tried_at_times():
+    """Also calls that the network finds worse by more than the width."""
     rules = RULES["barrie_v0"]
     agent = ExpertAgent(rules, wanted=(0,) * 13)
     tried = {

@@ -1,11 +1,9 @@
-"""Rules of one's own: what agents learn of them is kept, found, and no worse than before."""
+"""Preparation of custom rules: weights are saved if better, found again, and resumed."""
 
 from __future__ import annotations
 
 import json
 import shlex
-from contextlib import contextmanager
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,7 +19,6 @@ from bideuchre_env.cli.options import variant_of
 from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.learning.weights import read_weights, write_weights
 from bideuchre_env.rules.variants import RULES
-from bideuchre_env.training.cards import Course, Learner, no_bar
 from bideuchre_env.training.prepare import Preparation
 
 BETTER, WORSE = Interval(0.2, 0.1, 0.3), Interval(-0.2, -0.3, -0.1)
@@ -31,19 +28,18 @@ KINDS = ("expert", "net")
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path, monkeypatch):
-    """A cache folder of the test's own."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 @pytest.fixture(scope="module")
 def farm():
-    """Barrie's game with higher bids: its deck has a table, the package has no net for it."""
+    """Barrie's game with higher bids: a deck with a hand table, and no packaged net."""
     return variant_of("barrie_v0", ["partnered=[5, 8]"])
 
 
 @pytest.fixture(scope="module")
 def whole(farm, tmp_path_factory):
-    """The files of a run of 1,000 hands that was not stopped, by kind of agent."""
+    """The files of an uninterrupted run of 1,000 hands, by kind of agent."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("whole")))
         judged_as(patch, BETTER)
@@ -53,7 +49,7 @@ def whole(farm, tmp_path_factory):
 
 @pytest.fixture
 def learned(whole, monkeypatch, tmp_path):
-    """Nothing is learned anew: weights are those of `whole`, whatever the hands."""
+    """Replace learning by the weights of `whole`."""
     found = {}
     for kind, data in whole.items():
         (tmp_path / kind).write_bytes(data)
@@ -68,7 +64,7 @@ def small(game, **options):
 
 
 def judged_as(monkeypatch, *points):
-    """What boards come to, in turn, and the last for ever; Ctrl-C for what is an exception."""
+    """Set the results of matches, in turn, the last for ever; an exception is raised."""
     left = list(points)
 
     def judged(self, player, other):
@@ -84,22 +80,16 @@ def bytes_of(game):
     return {kind: prepared_file(kind, game.rules).read_bytes() for kind in KINDS}
 
 
-def put(game, data):
-    """Files as if they had been prepared here."""
+def write_files(game, data):
+    """Write files as if they had been prepared."""
     for kind, each in data.items():
         file = prepared_file(kind, game.rules)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(each)
 
 
-@contextmanager
-def stopped():
-    with pytest.raises(KeyboardInterrupt):
-        yield
-
-
-def test_what_is_prepared_is_played_by(farm, learned, monkeypatch):
-    """`expert` calls by it, `net` has weights at last; the steps on the way are gone."""
+def test_prepared_files_are_used_by_agents(farm, learned, monkeypatch):
+    """The steps of the run are removed."""
     with pytest.raises(OptionError, match="`bideuchre prepare` makes some"):
         agents.make("net", farm.rules)
     before = load_network(farm.rules)
@@ -117,8 +107,10 @@ def test_what_is_prepared_is_played_by(farm, learned, monkeypatch):
 
 
 @pytest.mark.parametrize("points", [WORSE, LUCK, UNKNOWN])
-def test_what_is_not_surely_better_is_left_out(farm, learned, monkeypatch, points):
-    """A gain whose interval reaches 0, or that has none, is not kept: agents play as they did."""
+def test_weights_that_are_not_significantly_better_are_not_saved(
+    farm, learned, monkeypatch, points
+):
+    """A gain whose interval reaches 0, or that has none, is not saved."""
     judged_as(monkeypatch, points)
     assert [each.kept for each in small(farm).run()] == [False, False]
     assert not any(prepared_file(kind, farm.rules).exists() for kind in KINDS)
@@ -126,15 +118,15 @@ def test_what_is_not_surely_better_is_left_out(farm, learned, monkeypatch, point
 
 
 def test_the_command_in_the_files_makes_them_again(farm, whole, tmp_path, monkeypatch, capsys):
-    """It names every option; rules that came out of a file are told without it."""
-    told = []
+    """The command names every option; `--force` begins anew."""
+    commands = set()
     for kind in KINDS:
         (tmp_path / kind).write_bytes(whole[kind])
         made = read_weights(tmp_path / kind).metadata
-        told.append(made["command"])
+        commands.add(made["command"])
         assert json.loads(made["settings"])["rules"] == farm.rules.to_toml()
-    words = shlex.split(told[0])
-    assert told[0] == told[1]
+    [command] = commands
+    words = shlex.split(command)
     assert words[:5] == ["bideuchre", "prepare", "barrie_v0", "--option", "partnered=[5, 8]"]
     judged_as(monkeypatch, BETTER)
     assert main(words[1:]) == 0
@@ -144,13 +136,16 @@ def test_the_command_in_the_files_makes_them_again(farm, whole, tmp_path, monkey
 
 
 @pytest.mark.parametrize("finished", [0, 1])
-def test_a_run_that_was_stopped_comes_to_the_same(farm, whole, monkeypatch, finished):
-    """Stopped when the calls are fitted, or when the net is: the same two files."""
+def test_a_resumed_run_gives_the_same_files(farm, whole, monkeypatch, finished):
+    """Stopped after the calls or after the net; other settings take nothing of it."""
     judged_as(monkeypatch, *[BETTER] * finished, KeyboardInterrupt)
-    with stopped():
+    with pytest.raises(KeyboardInterrupt):
         small(farm).run()
     (steps,) = prepared_folder().glob("steps-*")
     assert len(list(steps.rglob("*.npz"))) == (6 if finished else 1)
+    judged_as(monkeypatch, KeyboardInterrupt)
+    with pytest.raises(KeyboardInterrupt):
+        small(farm, seed=1).run()
     judged_as(monkeypatch, BETTER)
     small(farm).run()
     assert bytes_of(farm) == whole
@@ -159,43 +154,23 @@ def test_a_run_that_was_stopped_comes_to_the_same(farm, whole, monkeypatch, fini
         small(farm).run()
 
 
-def test_a_run_of_other_hands_takes_nothing_of_one_that_was_stopped(farm, whole, monkeypatch):
-    """It learns from the start by its own settings, and removes the steps of both."""
+def test_a_damaged_step_is_an_error_that_names_it(farm, monkeypatch):
+    """Truncated, or of another game."""
     judged_as(monkeypatch, KeyboardInterrupt)
-    for other in ({"hands": 1500}, {"seed": 1}):
-        with stopped():
-            small(farm, **other).run()
-    judged_as(monkeypatch, BETTER)
-    small(farm).run()
-    assert bytes_of(farm) == whole
-    assert not list(prepared_folder().glob("steps-*"))
-
-
-def test_a_step_that_is_damaged_is_named(farm, whole, monkeypatch):
-    """Torn, of other shapes, or of another game: an error names the file to delete."""
-    judged_as(monkeypatch, KeyboardInterrupt)
-    with stopped():
+    with pytest.raises(KeyboardInterrupt):
         small(farm).run()
     (calls,) = prepared_folder().glob("steps-*/*/calls.npz")
     saved, data = read_weights(calls), calls.read_bytes()
-    judged_as(monkeypatch, BETTER)
-    for arrays, metadata in (
-        (saved.arrays | {"calls.last": np.zeros(3, np.float32)}, saved.metadata),
-        (saved.arrays, {**saved.metadata, "bids": "1, 2, 3"}),
-    ):
-        write_weights(calls, arrays, metadata)
-        with pytest.raises(WeightsError, match=r"calls\.npz"):
-            small(farm).run()
+    write_weights(calls, saved.arrays, {**saved.metadata, "bids": "1, 2, 3"})
+    with pytest.raises(WeightsError, match=r"calls\.npz"):
+        small(farm).run()
     calls.write_bytes(data[:-8])
     with pytest.raises(WeightsError, match=r"calls\.npz is damaged"):
         small(farm).run()
-    calls.unlink()
-    small(farm).run()
-    assert bytes_of(farm) == whole
 
 
-def test_a_second_run_at_once_is_refused(farm, whole, monkeypatch):
-    """Of the same rules, by whatever hands: it says what one can do, and harms nothing."""
+def test_a_concurrent_run_is_refused(farm, whole, monkeypatch):
+    """The rules are the same, the number of hands is another."""
     refused = []
 
     def judged(self, player, other):
@@ -207,80 +182,57 @@ def test_a_second_run_at_once_is_refused(farm, whole, monkeypatch):
     monkeypatch.setattr(Preparation, "_judged", judged)
     small(farm).run()
     assert bytes_of(farm) == whole
-    for said in refused:
-        assert "another run is writing to" in said
-        assert "let it finish, or end it" in said
-    assert len(refused) == 2
+    assert ["another run is writing to" in message for message in refused] == [True, True]
 
 
-def test_a_game_may_be_called_anything(farm, whole, monkeypatch):
-    """Its name is part of no path. What is shown meanwhile is rated by what it counts."""
-    shown = []
-
-    def bar(title, unit, rated):
-        shown.append((title, rated))
-        return no_bar(title, unit, rated)
-
+def test_the_name_of_a_game_is_part_of_no_path(farm, learned, monkeypatch):
     judged_as(monkeypatch, BETTER)
-    small(make(farm.rules, name="../up/down"), bar=bar).run()
-    assert shown[0] == ("../up/down calls", "hands")
-    assert {rated for _, rated in shown[1:]} == {"pairs"}
-    for kind in KINDS:
-        file = prepared_file(kind, farm.rules)
-        assert read_weights(file).metadata["variant"] == "../up/down"
+    small(make(farm.rules, name="../up/down")).run()
     assert {file.name for file in prepared_folder().iterdir()} == {
         prepared_file(kind, farm.rules).name for kind in KINDS
     }
 
 
-def test_what_is_there_is_lost_to_nothing_worse(farm, whole, learned, monkeypatch):
-    """Prepared again, better than the package's and worse than what is there: that stays."""
-    put(farm, whole)
+def test_better_prepared_files_are_not_replaced(farm, whole, learned, monkeypatch):
+    """A second run that is better than the package's and worse than the first is not saved."""
+    write_files(farm, whole)
     judged_as(monkeypatch, BETTER, WORSE)
     done = small(farm).run(again=True)
-    assert [(each.kept, each.over[:8]) for each in done] == [
-        (False, "the expe"),
-        (False, "the net "),
-    ]
+    assert not any(each.kept for each in done)
     assert bytes_of(farm) == whole
     assert not list(prepared_folder().glob("steps-*"))
 
 
-def test_what_is_damaged_is_replaced_or_removed(farm, whole, learned, monkeypatch):
-    """It counts for nothing where a game is prepared again, better or not."""
+def test_damaged_files_are_replaced_or_removed(farm, whole, learned, monkeypatch):
     for points in (BETTER, WORSE):
-        put(farm, dict.fromkeys(KINDS, b"nonsense"))
-        told = []
+        write_files(farm, dict.fromkeys(KINDS, b"nonsense"))
+        lines = []
         judged_as(monkeypatch, points)
-        small(farm, report=told.append).run(again=True)
-        assert sum("is removed" in line for line in told) == 2
+        small(farm, report=lines.append).run(again=True)
+        assert sum("is removed" in line for line in lines) == 2
         if points is BETTER:
             assert bytes_of(farm) == whole
         assert prepared_file("net", farm.rules).exists() == (points is BETTER)
 
 
-def test_a_large_deck_learns_its_calls_from_nothing(monkeypatch):
-    """No table has its hands, and with other lone bids nothing was fitted to it."""
+@pytest.mark.parametrize(
+    "game",
+    [
+        ("double_deck_v0", ['lone=[{"name": "moon", "value": 24}]']),
+        ("six_card_v0", ["ranks=10", "partnered=[2, 5]"]),
+    ],
+    ids=["large", "small"],
+)
+def test_a_deck_without_a_network_learns_one(game, monkeypatch):
+    """A large deck has no hand table; a small one has a table and no network."""
     judged_as(monkeypatch, BETTER)
-    game = variant_of("double_deck_v0", ['lone=[{"name": "moon", "value": 24}]'])
+    game = variant_of(*game)
     assert not load_network(game.rules)["first"].any()
     assert [each.kind for each in small(game).run()] == ["expert", "net"]
     assert load_network(game.rules)["last"].any()
 
 
-def test_a_small_deck_learns_its_calls_from_nothing(tmp_path, monkeypatch):
-    """There is a table of its hands, no calls fitted to it, and none to fit on from."""
-    judged_as(monkeypatch, BETTER)
-    game = variant_of("six_card_v0", ["ranks=10", "partnered=[2, 5]"])
-    assert [each.kind for each in small(game).run()] == ["expert", "net"]
-    assert load_network(game.rules)["last"].any()
-    course = Course(1000, 200, 2, 300, 1, out=tmp_path / "steps")
-    weights = Learner(game, package_network(game.rules), course, "", report=lambda line: None).run()
-    assert calls_of(weights)["last"].any()
-
-
-def test_the_variants_are_never_looked_up():
-    """The package's own numbers are what is published, whatever lies in the cache."""
+def test_prepared_files_of_variants_are_ignored():
     rules = RULES["cincinnati_v0"]
     file = prepared_file("net", rules)
     file.parent.mkdir(parents=True)
@@ -289,10 +241,10 @@ def test_the_variants_are_never_looked_up():
     assert agents.make("net", rules).made["variant"] == "cincinnati_v0"
 
 
-def test_a_file_is_seen_when_it_is_there_and_gone_when_it_is_not(farm, whole):
-    """In a program that goes on; but one run plays by what there was when it began."""
+def test_prepared_files_are_found_and_missed_while_a_program_runs(farm, whole):
+    """A run uses the files that exist when it begins."""
     before = load_network(farm.rules)
-    put(farm, whole)
+    write_files(farm, whole)
     with files_kept():
         assert np.array_equal(load_network(farm.rules), before)
     after = load_network(farm.rules)
@@ -303,9 +255,9 @@ def test_a_file_is_seen_when_it_is_there_and_gone_when_it_is_not(farm, whole):
     assert np.array_equal(load_network(farm.rules), before)
 
 
-def test_a_file_that_does_not_fit_is_an_error(farm):
-    """Damaged, or of other features: the message names the file."""
-    put(farm, {"expert": b"nonsense"})
+def test_a_prepared_file_that_does_not_fit_is_an_error(farm):
+    """Damaged, or of other features; the message names the file."""
+    write_files(farm, {"expert": b"nonsense"})
     file = prepared_file("expert", farm.rules)
     with pytest.raises(WeightsError, match=file.name):
         agents.make("expert", farm.rules)
@@ -315,25 +267,15 @@ def test_a_file_that_does_not_fit_is_an_error(farm):
         agents.make("expert", farm.rules)
 
 
-def test_a_user_without_a_home_plays_by_the_package(farm, monkeypatch, tmp_path):
-    """Or with one that cannot be read; and is told why nothing can be prepared."""
+def test_without_a_cache_folder_the_packaged_numbers_are_used(farm, monkeypatch, tmp_path):
+    """Preparing is an error."""
     (tmp_path / "cache").write_bytes(b"")  # no folder
     assert np.array_equal(load_network(farm.rules), package_network(farm.rules))
     with pytest.raises(OptionError, match="cannot be written"):
         small(farm).run()
 
-    def homeless(path):
-        raise RuntimeError("Could not determine home directory.")
 
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    monkeypatch.delenv("LOCALAPPDATA", raising=False)
-    monkeypatch.setattr(Path, "expanduser", homeless)
-    assert np.array_equal(load_network(farm.rules), package_network(farm.rules))
-    with pytest.raises(OptionError, match="set XDG_CACHE_HOME to a folder"):
-        small(farm).run()
-
-
-def test_odd_requests_are_refused(farm):
+def test_invalid_arguments_are_refused(farm):
     with pytest.raises(OptionError, match="barrie_v0 needs no preparing"):
         small(variant_of("barrie_v0", [])).run()
     for options, said in (({"hands": 999}, "hands=999"), ({"boards": 1}, "boards=1")):
@@ -344,7 +286,6 @@ def test_odd_requests_are_refused(farm):
 
 @pytest.mark.slow
 def test_prepared_agents_are_stronger(farm):
-    """For real: net is better than the expert without search, surely; files say what made them."""
     done = {each.kind: each for each in small(farm, hands=30_000, boards=4000).run()}
     assert done["net"].points.low > 0
     assert read_weights(done["net"].file).metadata["variant"] == farm.name

@@ -1,30 +1,97 @@
-"""What the net has learned of cards, as the searchers' prior."""
+"""The net in search agents: playouts, and the prior of cards."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.agent_games import decisions
+from support.agent_games import decisions, look
 
 from bideuchre_env import agents
+from bideuchre_env.agents.expert.agent import NO_SEARCH
 from bideuchre_env.agents.learned.net import NetAgent
 from bideuchre_env.agents.learned.shipped import network_of, shipped_weights
 from bideuchre_env.agents.search.agent import InferenceAgent, PimcAgent
 from bideuchre_env.agents.search.candidates import begin
 from bideuchre_env.agents.search.card_prior import NET_ERROR
+from bideuchre_env.agents.search.playouts import play_out
 from bideuchre_env.core.phases.scoring import played_points
-from bideuchre_env.core.state import AUCTION, NAMING, PLAY
+from bideuchre_env.core.rows import apply_rows
+from bideuchre_env.core.state import AUCTION, DEAL, GIVING, NAMING, PASSING, PLAY
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.features import features_of
 from bideuchre_env.learning.network import evaluate
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import entry_kernel
+from bideuchre_env.solver import solve
+
+
+@entry_kernel
+def finished(space):
+    """The tricks of side 0 after the simulated world is played out."""
+    return play_out(space)
+
+
+def in_python(rules, state, calls, cards, left=0):
+    """The state after two agents play calls and cards until `left` tricks are left."""
+    states, tables = state.copy().reshape(1), compile_tables(rules)
+    while states["phase"][0] < DEAL:
+        if states["phase"][0] == PLAY and rules.tricks - states["trick"][0] <= left:
+            break
+        player = calls if states["phase"][0] in (AUCTION, NAMING) else cards
+        apply_rows(
+            states, tables, np.arange(1), player.act_rows(*look(rules, states, np.arange(1)))
+        )
+    return states[0]
+
+
+@pytest.mark.parametrize("variant", RULES)
+def test_playouts_are_calls_of_the_expert_and_cards_of_the_net_or_expert(variant):
+    """Both agents play without a search, from every phase."""
+    rules = RULES[variant]
+    searcher = InferenceAgent(rules, seed=1, solved=0)
+    expert, net = agents.make("expert", rules, wanted=NO_SEARCH), agents.make("net", rules)
+    by_expert = PimcAgent(rules, seed=1, solved=0)
+    searcher.space.plans["plays_net"] = 1
+    phases, differ = set(), 0
+    for _, _, state in decisions(rules, 3, seed=12):
+        phases.add(int(state["phase"]))
+        for agent, cards in ((searcher, net), (by_expert, expert)):
+            agent.space.simulated[0] = state
+            won = finished(agent.space)
+            end = in_python(rules, state, expert, cards)
+            assert won == end["tricks_won"][0]
+            assert np.array_equal(agent.space.simulated[0]["plays"], end["plays"])
+        differ += not np.array_equal(searcher.space.simulated[0]["plays"], end["plays"])
+    expected = {AUCTION, PLAY} if rules.strain_named == "in_bid" else {AUCTION, NAMING, PLAY}
+    if any(bid.exchange for bid in rules.lone):
+        expected |= {GIVING, PASSING}
+    assert phases >= expected
+    assert differ > 3
+
+
+@pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0"])
+def test_the_solver_plays_the_last_tricks_of_a_playout(variant):
+    """With all hands open, from three tricks left."""
+    rules = RULES[variant]
+    searcher = InferenceAgent(rules, seed=1, solved=3)
+    searcher.space.plans["plays_net"] = 1
+    expert, net = agents.make("expert", rules, wanted=NO_SEARCH), agents.make("net", rules)
+    checked = 0
+    for _, _, state in decisions(rules, 6, seed=13, every=5):
+        left = in_python(rules, state, expert, net, left=3)
+        searcher.space.simulated[0], searcher.space.plans["solver_ready"] = state, 0
+        won = finished(searcher.space)
+        if left["phase"] == PLAY:
+            more, still = solve(left.reshape(1), rules=rules), rules.tricks - left["trick"]
+            assert won == left["tricks_won"][0] + (still - more if left["turn"] & 1 else more)
+            checked += 1
+    assert checked > 10
 
 
 @entry_kernel
 def points_for(tables, level, won):
-    """The declarer's points less the defenders', for so many tricks."""
+    """The declarer's points less the defenders' for this number of tricks."""
     ours, theirs, _ = played_points(tables[0], level, won, True)
     return ours - theirs
 
@@ -38,7 +105,7 @@ def span(rules, state):
 
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0", "double_deck_v0"])
 @pytest.mark.parametrize("goal", ["points", "game"])
-def test_the_plan_begins_with_what_the_net_says(variant, goal):
+def test_priors_are_the_outputs_of_the_net(variant, goal):
     """The net's card is the one to beat; priors are the network's outputs, in points."""
     rules, checked = RULES[variant], 0
     agent = InferenceAgent(rules, seed=1, goal=goal)
@@ -63,18 +130,17 @@ def test_the_plan_begins_with_what_the_net_says(variant, goal):
         assert np.sort(points) == pytest.approx(np.sort(expected), abs=1e-4)
         unit = float(plan["prior_unit"][0])
         assert (plan["prior_errors"][0, :n] == NET_ERROR * unit).all()
-        if goal == "points" and state["phase"] == PLAY:  # what they win or lose by is what counts
+        if goal == "points" and state["phase"] == PLAY:
             worth = plan["by_tricks"][0, : rules.tricks + 1]
             assert unit == pytest.approx(np.ptp(worth) / span(rules, state), rel=1e-6)
-        # which is whose: the net without a margin and a search plays the one that it finds best
         best = set(plan["actions"][0, :n][points > points.max() - 1e-4].tolist())
         assert plain.act(row, mask) in best
         checked += 1
     assert checked > 12
 
 
-def test_who_leans_on_the_net():
-    """`inference` where net has weights, `pimc` where it is asked to; else it is an error."""
+def test_which_agents_use_the_net_for_priors():
+    """`inference` by default where the net has weights, `pimc` on request."""
     cincinnati, strange = RULES["cincinnati_v0"], RULES["cincinnati_v0"].replace(ranks="10")
     assert InferenceAgent(cincinnati).net is not None
     assert PimcAgent(cincinnati).net is None
@@ -85,15 +151,3 @@ def test_who_leans_on_the_net():
         agents.make("inference:net_cards=true", strange)
     with pytest.raises(OptionError, match="net_cards=1: True, False or None"):
         InferenceAgent(cincinnati, net_cards=1)
-
-
-def test_what_is_known_and_what_is_tried_are_weighed():
-    """With a world tried, the net's word decides; with hundreds, the worlds' word does more."""
-    rules, differ = RULES["barrie_v0"], {2: 0, 200: 0}
-    net = NetAgent(rules, search=True)
-    for worlds in differ:
-        agent = InferenceAgent(rules, seed=1, worlds=worlds, goal="points")
-        for row, mask, state in decisions(rules, 4, seed=8, every=3):
-            if state["phase"] not in (AUCTION, NAMING) and mask.sum() > 1:
-                differ[worlds] += agent.act(row, mask) != net.act(row, mask)
-    assert differ[2] < differ[200]

@@ -1,0 +1,297 @@
+"""The options of an advice: which are tried, their order, reasons, and key cards."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.agent_games import met
+
+from bideuchre_env._intervals import t_quantile
+from bideuchre_env.agents.advice import Advisor, advise_row
+from bideuchre_env.agents.advice.figures import LEAST_CHANCE, cause
+from bideuchre_env.agents.advice.outcomes import mark_calls, open_position
+from bideuchre_env.agents.advice.position import known_position
+from bideuchre_env.agents.advice.reasons import because
+from bideuchre_env.core.state import AUCTION, NAMING, PLAY
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.cards import hand_bits, hand_names, parse_card
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.rules.variants import RULES
+
+
+class Passes:
+    """Takes the first legal action."""
+
+    def act(self, observation, action_mask):
+        return int(action_mask.argmax())
+
+
+def test_a_choice_that_is_clearly_behind_is_reported_with_its_loss():
+    rules = RULES["cincinnati_v0"]
+    row = known_position(rules, ["JH", "JD", "AH", "KH", "QH", "TH"], calls=["pass"])
+    advice = advise_row(row, rules, Passes())
+    assert (advice.choice.name, advice.best.name[:3]) == ("pass", "bid")
+    behind = advice.choice.behind
+    assert behind.low > 0.0
+    lost, off = 100 * behind.mean, 100 * behind.half
+    assert f"the agent chooses pass all the same, which is {lost:.1f} % ±{off:.1f}" in advice.why
+    assert f"Passes chooses pass, but {advice.best.name} is better." in advice.headline
+    assert "\npass " in advice.text()
+    assert 1 <= advice.effective <= advice.worlds <= advice.drawn
+    assert advice.to_dict()["choice"] == "pass"
+
+
+@pytest.mark.parametrize("goal", ["game", "points"])
+def test_options_are_ordered_by_the_goal_and_close_ones_are_within_the_error(goal):
+    """The test computes averages, paired differences and Student's t anew."""
+    rules, kinds = RULES["cincinnati_v0"], set()
+    figure = "points" if goal == "points" else "wins"
+    for agent in (f"expert:goal={goal}", f"inference:goal={goal}"):
+        advisor = Advisor(rules, agent, worlds=40 if agent[0] == "e" else 200)
+        for _, _, state in met(rules, 8, seed=17):
+            trial = advisor.try_row(state)
+            advice, counted = advisor.advice([trial]), trial.counted
+            shares = counted.weights / counted.weights.sum()
+            several = 1 / (shares**2).sum() / counted.alike - 1 if counted.alike else np.inf
+            means = [shares @ counted.column(each.action)[figure] for each in advice.options]
+            assert means == pytest.approx(sorted(means, reverse=True))
+            first = counted.column(advice.best.action)[figure].astype(float)
+            for option in advice.options[1:]:
+                gaps = first - counted.column(option.action)[figure]
+                centre = shares @ gaps
+                variance = shares @ (gaps - centre) ** 2
+                unseen = (2 * np.abs(gaps).max()) ** 2 / (several + 2)
+                error = np.sqrt((variance + unseen) / several) if several else np.inf
+                least = 0.05 if goal == "points" else 0.0005
+                t = 1.96 if several == np.inf else t_quantile(max(1, round(several)))
+                sure = centre >= least and centre > t * error
+                assert option.behind.mean == pytest.approx(centre)
+                assert (option in advice.close) != sure
+            kinds.add((bool(advice.close), advice.choice is advice.best))
+    assert len(kinds) >= 3
+
+
+@pytest.mark.parametrize(
+    ("points", "said"),
+    [
+        ((0.4, -0.3), "; by what the agent has learned of cards AH brings 0.7 points more than 9C"),
+        ((-0.3, 0.4), ""),
+        (None, ""),
+    ],
+)
+def test_the_reason_names_the_prior_where_it_favours_the_chosen_card(points, said):
+    """In points, of the chosen card over the one that the deals favour."""
+    rules = RULES["cincinnati_v0"]
+    advisor, numbers = Advisor(rules, "rule", worlds=8), actions.of(rules).index
+    hand, calls = ["JH", "JD", "AH", "KH", "QS", "9C"], ["4", "pass", "pass", "pass"]
+    own, other = (numbers[name] for name in ("AH", "9C"))
+    row = known_position(rules, hand, dealer=3, calls=calls, strain="H")
+    trial = advisor.try_row(row, (own, other))
+    learned = {} if points is None else dict(zip((own, other), points, strict=True))
+    seen = replace(trial, chosen=own, learned=learned)
+    favoured = advisor.advice([trial]).option(other)
+    assert because(seen, favoured) == said
+
+
+@pytest.mark.parametrize("worlds", [30, 320])
+def test_option_worlds_is_the_number_of_deals_tried(worlds):
+    """Although few calls are left in question; progress is reported."""
+    rules, calls = RULES["cincinnati_v0"], []
+    row = known_position(rules, ["9H", "TS", "QC", "9D", "KD", "TC"], calls=["pass", "5"])
+    advice = advise_row(row, rules, worlds=worlds, how_far=lambda *how: calls.append(how))
+    assert advice.drawn == worlds >= advice.worlds
+    assert advice.choice.name == "pass"
+    assert calls[-1] == ("played out", advice.worlds, advice.worlds)
+    assert ("weighed", 6 * worlds, 6 * worlds) in calls
+
+
+def test_a_time_limit_alone_sets_the_number_of_deals():
+    rules = RULES["cincinnati_v0"]
+    row = known_position(rules, ["JH", "JD", "AH", "KH", "QS", "9C"])
+    advisor, ticks = Advisor(rules, milliseconds=1000.0), iter(range(10**6))
+    advisor.searcher.clock = lambda: next(ticks) / 100  # a hundred looks
+    assert 300 < advisor.of_row(row).drawn < 500
+
+
+def test_trials_of_several_seeds_compare_the_actions_that_all_tried():
+    rules = RULES["barrie_v0"]
+    row = known_position(rules, ["JH", "JH", "JD", "AH", "KH", "QS", "AC", "AC"])
+    advisor, odd = Advisor(rules, worlds=10), actions.of(rules).index["bid 8 S"]
+    with_odd, without = advisor.try_row(row, [odd]), advisor.try_row(row)
+    assert odd not in without.counted.actions
+    for trials in ([with_odd, without], [without, with_odd]):
+        advice = advisor.advice(trials)
+        assert {option.action for option in advice.options} == set(without.counted.actions)
+        assert advice.drawn == 20
+
+
+def levels_of(some, acts, t, alone):
+    """The levels of the lone or of the partnered bids among actions."""
+    levels = {(action - 1) // acts.strains_per_bid for action in some if action > 0}
+    return {level for level in levels if level < t["n_levels"] and t["alone"][level] == alone}
+
+
+CUSTOM = Rules(ranks="9", copies=1, partnered=(2, 6), strain_named="in_bid", target=20)
+
+
+@pytest.mark.parametrize("rules", [*RULES.values(), CUSTOM], ids=[*RULES, "custom"])
+def test_a_pass_a_partnered_bid_and_every_lone_bid_are_tried(rules):
+    """With any agent; and every strain to name and card to play."""
+    acts, t = actions.of(rules), compile_tables(rules)[0]
+    advisor = Advisor(rules, Passes(), worlds=4)
+    for _, mask, state in met(rules, 12, seed=8):
+        if state["phase"] == AUCTION:
+            tried = set(advisor.try_row(state).counted.actions)
+            legal = set(np.flatnonzero(mask).tolist())
+            assert tried <= legal
+            assert (0 in tried) == (0 in legal)
+            assert levels_of(tried, acts, t, alone=1) == levels_of(legal, acts, t, alone=1)
+            assert bool(levels_of(tried, acts, t, 0)) == bool(levels_of(legal, acts, t, 0))
+        elif state["phase"] in (NAMING, PLAY):
+            tried = {option.action for option in advisor.of_row(state).options}
+            assert tried == set(np.flatnonzero(mask))
+
+
+@pytest.mark.parametrize("variant", RULES)
+def test_the_last_to_call_compares_no_partnered_bid_but_the_lowest(variant):
+    rules = RULES[variant]
+    acts, t = actions.of(rules), compile_tables(rules)[0]
+    advisor, last = Advisor(rules, worlds=4), 0
+    for row, mask, state in met(rules, 20, seed=8):
+        if state["phase"] == AUCTION and state["calls_made"] == 3:
+            marks = np.zeros(acts.n, np.int8)
+            assert open_position(advisor.searcher.space, row[np.newaxis].copy())
+            mark_calls(advisor.searcher.space, mask, marks)
+            levels = [levels_of(np.flatnonzero(each), acts, t, alone=0) for each in (marks, mask)]
+            last += bool(levels[1])
+            assert levels[0] <= set(sorted(levels[1])[:1])
+    assert last
+
+
+@pytest.mark.parametrize(
+    ("hand", "bids"),
+    [
+        ("AD AD AH AH AS AC KD KD", {"bid moon NT", "bid call-1 NT", "bid call-2 NT"}),
+        ("JD JD JH JH AD AD KD KD", {"bid moon D", "bid moon H", "bid call-1 D", "bid call-1 H"}),
+    ],
+)
+def test_a_lone_bid_is_tried_in_every_strain_in_which_it_may_be_made(hand, bids):
+    rules = RULES["barrie_v0"]
+    advice = advise_row(known_position(rules, hand.split()), rules, worlds=10)
+    assert bids <= {option.name for option in advice.options}
+
+
+OWN = "JH JD AH KH QS 9C"
+HEARTS, SPADES, NO_TRUMP = 2, 3, 4
+CAUSE = r"bid of (\w+(?: [CDHSN]T?)?)[^;]* \((\d+|none) if ([^()]+), (\d+|none) if not\)"
+JACKS = {"C": "JS", "D": "JH", "H": "JD", "S": "JC"}
+
+
+def dealt(rules, own, n, seed=0):
+    """The four hands of n random deals in which seat 0 holds these cards, int64 (n, 4)."""
+    rng, held = np.random.default_rng(seed), [parse_card(name) for name in own.split()]
+    deck = [kind for kind in range(rules.kinds) for _ in range(rules.copies)]
+    for kind in held:
+        deck.remove(kind)
+    hands = np.zeros((n, 4), np.int64)
+    for i in range(n):
+        order, each = rng.permutation(deck).tolist(), rules.tricks
+        parts = [order[k * each : (k + 1) * each] for k in range(3)]
+        hands[i] = [hand_bits(held), *map(hand_bits, parts)]
+    unseen = sum({1 << kind for kind in deck})
+    return hands, unseen
+
+
+def suit(name, trump):
+    """The suit of a card by its name; `trump` is a letter or ""."""
+    return trump if trump and name == JACKS[trump] else name[1]
+
+
+def holds(words, names, trump):
+    """Whether the hands, lists of names by seat, are as the words of a cause say."""
+    who = [names[2]] if words.startswith("partner") else [names[1], names[3]]
+    if found := re.search(r"has no (club|diamond|heart|spade)$", words):
+        letter = found[1][0].upper()
+        return any(all(suit(name, trump) != letter for name in hand) for hand in who)
+    if found := re.search(r"has (a|two|three|four) trumps?( or more)?$", words):
+        n = ["", "a", "two", "three", "four"].index(found[1])
+        return any(sum(suit(name, trump) == trump for name in hand) >= n for hand in who)
+    return any(words.split()[2].rstrip(",") in hand for hand in who)
+
+
+CASES = [
+    ("cincinnati_v0", OWN, HEARTS, "partner has AC"),
+    ("cincinnati_v0", "JH AS KS QS TS 9C", HEARTS, "partner has no spade"),
+    ("cincinnati_v0", OWN, HEARTS, "an opponent has no club"),
+    ("cincinnati_v0", "AD KH QS 9C 9D TS", HEARTS, "partner has two trumps or more"),
+    ("cincinnati_v0", OWN, NO_TRUMP, "partner has AS"),
+    ("barrie_v0", "JS JC AS KS AH AD QS QC", SPADES, "partner has JS, a right bower"),
+    ("barrie_v0", "JS JC AS KS AH AD QS QC", SPADES, "an opponent has three trumps or more"),
+    ("double_deck_v0", "JS JC AS KS AH AD QS TC 9C 9D 9H TH", SPADES, "partner has JC, a left"
+     " bower"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("variant", "own", "strain", "words"), CASES)
+def test_the_cause_of_made_contracts_is_found_with_its_figures(variant, own, strain, words):
+    """A contract made in 90 of 100 deals with it and in 40 without it."""
+    rules = RULES[variant]
+    (hands, unseen), t = dealt(rules, own, 1500), compile_tables(rules)[0]
+    trump = "CDHS"[strain] if strain < 4 else ""
+    names = [[hand_names(int(hand)) for hand in row] for row in hands]
+    true = np.array([holds(words, row, trump) for row in names])
+    rng, weights = np.random.default_rng(1), np.random.default_rng(2).exponential(size=len(true))
+    made = (rng.random(len(true)) < np.where(true, 0.9, 0.4)).astype(float)
+    found = cause(made, weights, unseen, strain, hands, t, LEAST_CHANCE)
+    assert found.words == words
+    for side, figure in ((true, found.true), (~true, found.false)):
+        slow = sum(w * y for w, y in zip(weights[side], made[side], strict=True))
+        assert figure == pytest.approx(slow / sum(weights[side]))
+    assert found.share == pytest.approx(sum(weights[true]) / sum(weights))
+
+
+def test_chance_and_rare_holdings_are_no_cause():
+    """A cause must decide much, in many deals, and significantly."""
+    rules = RULES["cincinnati_v0"]
+    (hands, unseen), t = dealt(rules, OWN, 1000), compile_tables(rules)[0]
+    ace = hands[:, 2] >> parse_card("AC") & 1 == 1
+    rng, even = np.random.default_rng(3), np.ones(len(hands))
+
+    def found(values, weights=even):
+        return cause(values.astype(float), weights, unseen, HEARTS, hands, t, LEAST_CHANCE)
+
+    for _ in range(20):
+        assert found(rng.random(len(hands)) < 0.6) is None
+        assert found(rng.random(len(hands)) < np.where(ace, 0.65, 0.5)) is None
+    assert found(ace) is not None
+    assert found(ace, np.where(ace, 0.1, 1.0)) is None  # 1 deal of 25
+    assert found(ace, np.arange(len(hands)) < 12) is None
+    assert found(ace, np.zeros(len(hands))) is None
+
+
+@pytest.mark.parametrize(
+    ("variant", "own", "calls"),
+    [("cincinnati_v0", OWN, ["pass"]), ("barrie_v0", "JS JS JC AS KS QD QC KH", [])],
+)
+def test_an_advice_names_the_cause_in_its_reason(variant, own, calls):
+    """With the chances of a weighted count over the deals tried."""
+    rules = RULES[variant]
+    advisor = Advisor(rules, worlds=300)
+    trial = advisor.try_row(known_position(rules, own.split(), calls=calls))
+    advice, counted = advisor.advice([trial]), trial.counted
+    reason = re.search(CAUSE, advice.why)
+    assert reason, advice.why
+    option = next(each for each in advice.options if each.name == f"bid {reason[1]}")
+    column = counted.column(option.action)
+    ours = [i for i in range(len(column)) if column[i]["declarer"] == 0]
+    strains = [int(column[i]["strain"]) for i in ours]
+    trump = "CDHS"[max(set(strains), key=strains.count)]
+    names = [[hand_names(int(hand)) for hand in counted.hands[i]] for i in ours]
+    true = np.array([holds(reason[3], row, trump) for row in names])
+    weights, made = counted.weights[ours], column["good"][ours]
+    for side, figure in ((true, reason[2]), (~true, reason[4])):
+        assert figure == str(round(100 * np.average(made[side], weights=weights[side])) or "none")

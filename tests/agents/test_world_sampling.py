@@ -1,0 +1,270 @@
+"""Worlds of search agents: sampled by Markov chains, and enumerated in endings."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.agent_games import decisions, lone_decisions, play_on, searcher, start
+from support.exact_worlds import assert_possible, exact_worlds
+from support.kernels import callable_from_python
+
+from bideuchre_env import agents
+from bideuchre_env.agents.search.candidates import begin
+from bideuchre_env.agents.search.chains import logistic_fit, weigh_draws
+from bideuchre_env.agents.search.endings import TOO_MANY, coprime, list_worlds, open_listing
+from bideuchre_env.agents.search.likelihood import log_likelihood, weigh_worlds
+from bideuchre_env.agents.search.sampler import LISTED
+from bideuchre_env.agents.search.workspace import MOST_UNKNOWN
+from bideuchre_env.core.observation.resample import resample_row
+from bideuchre_env.core.state import PLAY
+from bideuchre_env.rules.cards import COPY_SHIFT
+from bideuchre_env.rules.variants import RULES
+
+
+def sampled_worlds(agent, row, mask, wanted, considered=10):
+    """The worlds sampled at a decision and their counts; None where nothing is searched."""
+    begin(agent.space, row[np.newaxis], mask[np.newaxis], 0)
+    if agent.space.plans["n"][0] < 2:
+        return None
+    space, logs = agent.space, np.empty(100)
+    weigh_draws(space, logs, 0, len(logs))
+    weights = agent.sampler.run_chains(logs, wanted * considered, wanted, np.inf)
+    n = int((weights > 0).sum())
+    assert n == space.mixings["n_kept"][0]
+    assert weights.sum() == pytest.approx(wanted)
+    return space.kept[:n].copy(), weights[:n]
+
+
+@pytest.mark.parametrize(
+    ("variant", "bid"),
+    [("cincinnati_v0", None), ("double_deck_v0", None), ("barrie_v0", "call-2"),
+     ("barrie_v0", "moon")],
+)  # fmt: skip
+def test_sampled_worlds_are_possible_and_have_their_own_likelihood(variant, bid):
+    rules, checked = RULES[variant], 0
+    agent = searcher("inference", rules)
+    if bid is None:
+        found = decisions(rules, 2, seed=9, hands=2, every=3)
+    else:
+        found = lone_decisions(rules, bid, 3, seed=9)
+    for row, mask, state in found:
+        sample = sampled_worlds(agent, row, mask, 30, 3) if state["calls_made"] > 0 else None
+        for world in [] if sample is None else sample[0]:
+            assert_possible(agent.space, [world], row)
+            logs = log_likelihood(agent.space, -1e18)
+            assert logs == pytest.approx(float(world["logs"][1:].sum()), abs=1e-9)
+            checked += 1
+    assert checked > 200
+
+
+@pytest.mark.parametrize(("variant", "trick"), [("cincinnati_v0", 4), ("simplified_v0", 6)])
+def test_each_world_of_an_ending_is_sampled_as_often_as_it_is_likely(variant, trick):
+    """The total variation distance from the exact distribution is small."""
+    rules, apart, uniform = RULES[variant], [], []
+    agent = searcher("inference", rules)
+    for row, mask, state in decisions(rules, 14, seed=11, hands=2):
+        ends = state["phase"] == PLAY and state["trick"] == trick and state["sitting_out"] < 0
+        sample = sampled_worlds(agent, row, mask, 4000, 16) if ends and mask.sum() > 1 else None
+        if sample is None:
+            continue
+        exact = exact_worlds(agent.space, rules)
+        if len(exact) < 4:
+            continue
+        often = dict.fromkeys(exact, 0.0)
+        for world, weight in zip(*sample, strict=True):
+            often[tuple(int(hand) for hand in world["hands"][1:])] += weight / 4000
+        apart.append(sum(abs(often[key] - exact[key]) for key in exact) / 2)
+        uniform.append(sum(abs(1 / len(exact) - exact[key]) for key in exact) / 2)
+    assert len(apart) > 12
+    assert np.mean(apart) < 0.05  # 4,000 worlds of 20 chains with 64,000 steps
+    assert max(apart) < 0.15
+    assert np.mean(uniform) > 0.2
+
+
+def test_hidden_exchanged_cards_are_sampled_as_often_as_they_are_likely():
+    """Card by seat and cards passed, against importance sampling of 40,000 worlds."""
+    rules, compared = RULES["barrie_v0"], []
+    agent = searcher("inference", rules)
+    for row, mask, state in lone_decisions(rules, "call-2", 8, seed=12):
+        defends = (int(state["turn"]) ^ int(state["declarer"])) & 1
+        if state["phase"] != PLAY or state["trick"] < 5 or not defends:
+            continue
+        sample = sampled_worlds(agent, row, mask, 1000, 10)
+        if sample is None:
+            continue
+        space, logs = agent.space, np.empty(40_000)
+        chains = card_shares(sample[0]["hands"][:, 1:], sample[0]["passed"], sample[1], rules)
+        space.mixings["n_kept"] = 0
+        weigh_worlds(space, logs, 0, len(logs), 1e9)
+        weights = np.exp(logs - logs.max())
+        if weights.sum() ** 2 / (weights**2).sum() < 100:
+            continue  # the effective sample size is too small
+        drawn = [drawn_world(space, number) for number in range(len(logs))]
+        hands, passed = (np.array(part) for part in zip(*drawn, strict=True))
+        compared.append(np.abs(chains - card_shares(hands, passed, weights, rules)).max())
+    assert len(compared) > 3
+    assert np.mean(compared) < 0.15
+
+
+def drawn_world(space, number):
+    """The other hands and the cards passed in the world with this number."""
+    low = (int(space.plans["stream"][0]) + number * 0x9E3779B97F4A7C15) % 2**64
+    resample_row(space.worlds, space.expert.tables, 0, space.redeals, np.uint64(low), space.high)
+    return space.worlds["hands"][0, 1:].copy(), space.worlds["passed"][0].copy()
+
+
+def card_shares(hands, passed, weights, rules):
+    """The mean number of each card with each seat, and among the cards passed."""
+    kinds = np.arange(rules.kinds)
+    held = (hands[:, :, np.newaxis] >> kinds & 1) + (
+        hands[:, :, np.newaxis] >> (kinds + COPY_SHIFT) & 1
+    )
+    parts = np.concatenate(
+        [held, (passed[:, :, np.newaxis] == kinds).sum(axis=1, keepdims=True)], axis=1
+    )
+    return np.tensordot(weights / weights.sum(), parts, 1)
+
+
+def test_the_logistic_fit_separates_likely_hands_from_others():
+    """Hands with card 3 are likely, hands with card 7 are not."""
+    rng, hands, logs = np.random.default_rng(3), [], []
+    for _ in range(200):
+        cards = rng.permutation(12)[:4]
+        hands.append(sum(1 << int(card) for card in cards))
+        logs.append(0.0 if 3 in cards else -4.0 if 7 in cards else -1.0)
+    fitted = logistic_fit(np.array(hands), np.array(logs), 12)
+    others = [fitted[kind] for kind in range(12) if kind not in (3, 7)]
+    assert fitted[3] > max(others) + 1.0
+    assert fitted[7] < min(others) - 0.5
+
+
+coprime = callable_from_python(coprime)
+
+
+def listed(agent, row, mask, wanted):
+    """The weights of the enumerated worlds by their hands; None where there are too many."""
+    begin(agent.space, row[np.newaxis], mask[np.newaxis], 0)
+    if agent.space.plans["n"][0] < 2 or open_listing(agent.space) > LISTED:
+        return None
+    weights = np.zeros(wanted)
+    list_worlds(agent.space, wanted, weights)
+    worlds = agent.space.kept[np.flatnonzero(weights)]
+    assert_possible(agent.space, worlds[:5], row)
+    hands = [tuple(map(int, world["hands"][1:])) for world in worlds]
+    assert len(set(hands)) == len(hands)  # each world is listed once
+    return dict(zip(hands, weights[np.flatnonzero(weights)], strict=True))
+
+
+def endings(unknown, found):
+    """The decisions in the play with at most so many unseen cards."""
+    for row, mask, state in found:
+        others = [seat for seat in range(4) if seat != int(state["turn"])]
+        left = sum(int(state["hands"][seat]).bit_count() for seat in others)
+        if state["phase"] == PLAY and mask.sum() > 1 and left <= unknown:
+            yield row, mask, state
+
+
+@pytest.mark.parametrize(
+    ("variant", "hands"), [("cincinnati_v0", 12), ("simplified_v0", 10), ("double_deck_v0", 6)]
+)
+def test_enumerated_worlds_have_their_exact_probabilities(variant, hands):
+    rules, compared, several = RULES[variant], 0, 0
+    agent = searcher("inference", rules)
+    for row, mask, _ in endings(8, decisions(rules, hands, seed=11, hands=2)):
+        weights = listed(agent, row, mask, 5000)
+        if weights is None:
+            continue
+        exact = exact_worlds(agent.space, rules)
+        for hands_of in exact.keys() | weights.keys():
+            share = weights.get(hands_of, 0.0) / 5000
+            assert share == pytest.approx(exact[hands_of], rel=1e-6, abs=1.01e-4)
+        compared += 1
+        several += max(exact.values()) < 0.5
+    assert compared > 12
+    assert several > 4
+
+
+@pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0"])
+def test_of_many_worlds_each_is_sampled_in_proportion_to_its_probability(variant):
+    """Systematic sampling differs from the expected number by less than one."""
+    rules, compared = RULES[variant], 0
+    agent = searcher("inference", rules)
+    for row, mask, _ in endings(9, decisions(rules, 12, seed=14, hands=2, every=2)):
+        few = listed(agent, row, mask, 40)
+        if few is None or agent.space.listings["n_worlds"][0] <= 40:
+            continue
+        assert sum(few.values()) == 40
+        squares = sum(weight**2 for weight in few.values())
+        assert agent.space.plans["alike"][0] * squares == pytest.approx(40)
+        every = listed(agent, row, mask, 9000)
+        for hands_of, weight in few.items():
+            assert abs(weight - 40 * every.get(hands_of, 0.0) / 9000) < 1 + 1e-3
+        for hands_of, weight in every.items():
+            assert few.get(hands_of, 0.0) > 40 * weight / 9000 - 1 - 1e-3
+        compared += 1
+    assert compared > 5
+
+
+def test_where_all_worlds_are_tried_the_best_card_is_played():
+    """Without regard to standard errors or the net's prior."""
+    rules, compared, overruled = RULES["cincinnati_v0"], 0, 0
+    agent = searcher("inference", rules, worlds=60)
+    for row, mask, _ in endings(9, decisions(rules, 60, seed=21, hands=2)):
+        action, plan = agent.act(row, mask), agent.space.plans[0]
+        if plan["all_worlds"] == 0.0:
+            continue
+        n = int(plan["n"])
+        sums = dict(zip(plan["actions"][:n].tolist(), plan["sums"][:n], strict=True))
+        assert plan["total"] == pytest.approx(agent.worlds)
+        assert sums[action] == pytest.approx(max(sums.values()), abs=1e-9 * agent.worlds)
+        compared += 1
+        overruled += action != plan["expert_action"]
+    assert compared > 20
+    assert overruled > 0
+
+
+def test_worlds_are_not_enumerated_where_exchanged_cards_are_hidden():
+    """Cards given up, or passed to an opponent; nor with too many unseen cards."""
+    rules, hidden, plain = RULES["barrie_v0"], 0, 0
+    agent = searcher("inference", rules)
+    for row, mask, state in lone_decisions(rules, "call-2", 6, seed=12):
+        if state["phase"] != PLAY or mask.sum() < 2:
+            continue
+        begin(agent.space, row[np.newaxis], mask[np.newaxis], 0)
+        ways, own = open_listing(agent.space), state["turn"] == state["declarer"]
+        others = [seat for seat in range(4) if seat != int(state["turn"])]
+        left = sum(int(state["hands"][seat]).bit_count() for seat in others)
+        assert (ways < TOO_MANY) == (bool(own) and left <= MOST_UNKNOWN)
+        hidden += not own
+        plain += ways < TOO_MANY
+    assert hidden > 5
+    assert plain > 0
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 12, 999, 10_000])
+def test_the_stride_through_worlds_is_coprime_to_their_number(n):
+    stride = coprime(n)
+    assert len({i * stride % n for i in range(n)}) == n
+
+
+def test_worlds_are_sampled_where_none_explains_the_play():
+    """The play of cautious players, with a model in which the expert makes no errors."""
+    rules, seen, nothing = RULES["cincinnati_v0"], [], 0
+    agent = searcher("inference", rules, worlds=10)
+    agent.space.choice_models["follow"] = agent.space.choice_models["lead"] = 1e-200
+    cautious = [agents.make("cautious", rules, seed=seed) for seed in (1, 2)]
+    play_on(rules, start(rules, 30), cautious, watch=lambda *seats: seen.append(seats))
+    for rows, masks, _ in seen:
+        for row, mask in zip(rows, masks, strict=True):
+            if not mask[-rules.kinds :].any() or mask.sum() < 2:
+                continue
+            begin(agent.space, row[np.newaxis], mask[np.newaxis], 0)
+            if open_listing(agent.space) > LISTED:
+                continue
+            weights = np.zeros(10)
+            if not list_worlds(agent.space, 10, weights):
+                assert not weights.any()
+                assert mask[agent.act(row, mask)]
+                assert np.isfinite(agent.space.plans["sums"]).all()
+                nothing += 1
+    assert nothing > 0
