@@ -1,4 +1,4 @@
-"""The law on the play: who leads, what must be played, what wins. See test_rules_table."""
+"""The law on the play: who leads, what must be played, what wins."""
 
 import pytest
 from support.law_tables import (
@@ -48,13 +48,7 @@ def must_play(table, *cards):
 
 @pytest.mark.parametrize("dealer", range(4))
 def test_cincinnati_eldest_leads(dealer):
-    """S0.52: "It’s the oldest player’s job to lead the first trick."
-
-    R.08: "opening lead | eldest hand (left of dealer); if it sits out, the next seat |
-    declarer | declarer | declarer | declarer | declarer |"
-
-    R.32: "`opening_lead` | `eldest`"
-    """
+    """S0.52: "It’s the oldest player’s job to lead the first trick." """
     for seat in range(4):
         table = Table(CINCINNATI, dealer=dealer).do(*by(seat, "bid 3", dealer), "trump H")
         assert table.sees(0)["phase"] == "play"
@@ -145,8 +139,6 @@ def test_follow_trump_or_discard(game):
 def test_left_bower_alone_must_be_played(game, strain):
     """S0.57: "If the trump suit is led, and the only remaining trump card in your hand is the
     Left Bower, you must play it."
-
-    S0.14: "It follows the rules of the trump suit and has to be played when Diamonds are led."
     """
     mate = COLOUR_MATE[strain]
     left = f"J{mate}"
@@ -163,13 +155,6 @@ def test_highest_of_the_suit_led_or_highest_trump(game):
 
     S0.59: "To do this, you need to play the highest card in the lead suit or the highest trump
     card if trump is played."
-
-    S0.60: "The player with the highest card collects the trick and leads the next one."
-
-    S1.18: "Throughout the game, the highest trump or the highest suit card played wins the
-    hand."
-
-    R.18: "The trick's winner leads."
     """
     for strain in STRAINS:
         plain = "C" if strain != "C" else "D"
