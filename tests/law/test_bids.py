@@ -110,8 +110,13 @@ def test_simplified_highest_bidder_plays_first(seat):
 
 
 def test_dealer_may_equal_eight():
-    """S1.31: "The dealer can also bid the same number of eight tricks providing they are equal
+    """S1.30: "The only time a player does not have to overbid is when it is the dealers turn
+    and the previous high bid is to take all eight tricks."
+
+    S1.31: "The dealer can also bid the same number of eight tricks providing they are equal
     to, or greater than, the choice outlined above."
+
+    R.35: "`lone` | S1"
 
     R.06: "who may say what | strictly higher; each moon step only over the step below it
     (`moon_ladder="step"`) | strictly higher; the dealer may also equal a standing lone bid and

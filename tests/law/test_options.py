@@ -98,12 +98,6 @@ def test_step_needs_moons_to_step_through():
     assert "bid double moon S" in table.legal
 
 
-def test_equal_needs_a_lone_bid():
-    """R.35: "`lone` | S1" """
-    for game in GENERAL:
-        assert refuses("no lone bid to equal", game, dealer_may_equal="lone")
-
-
 def test_both_over_needs_any():
     """R.40: "both sides at the target after the same hand under `any`. `declarer`: the
     declaring side counts first and wins."
