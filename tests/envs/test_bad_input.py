@@ -73,7 +73,9 @@ def test_an_action_that_is_no_number_in_range_is_refused(name):
     for env in positions(name):
         n = len(env.action_names)
         for action in NOT_NUMBERS:
-            match = rf"{env.agent_selection}: action .* is {type(action).__name__}; a whole number"
+            match = (
+                rf"(?s){env.agent_selection}: action .* is {type(action).__name__}; a whole number"
+            )
             assert_refused(env, errors.OutOfBoundsError, match, env.step, action)
         for action in (-1, n, n + 1, -n, 2**31, -(2**31), 2**63, 2**64 + 1, HUGE, np.int64(-1)):
             match = f"{env.agent_selection}: action .* is out of range: 0 to {n - 1}"

@@ -172,15 +172,3 @@ def test_threads_are_used_where_they_gain_time(gain):
         steps = steps_in(pace, 20, alone / now, alone)
         assert pace.together == (now > 1)
         assert steps * alone / 20 > (0.98 * now if now > 1 else 0.97)
-
-
-def test_steps_with_and_without_threads_give_the_same_rows():
-    vec, twin = (cincinnati.vec(600, threads=threads) for threads in (2, 1))
-    for each in (vec, twin):
-        each.reset(seed=3)
-    for step in range(40):
-        vec._pool._pace.together = bool(step % 3)
-        results = [each.step(each.sample()) for each in (vec, twin)]
-        np.testing.assert_array_equal(results[0][0]["observation"], results[1][0]["observation"])
-        np.testing.assert_array_equal(results[0][1], results[1][1])
-    assert vec.get_state().tobytes() == twin.get_state().tobytes()

@@ -95,26 +95,19 @@ OTHERS = {"opponents": Pool("random", ("rule", "cautious"), weights=(1, 3)), "pa
 
 @every_variant
 def test_hands_are_equal(name):
-    one, two = pair("vec", name, 2, episode="hand")
-    steps = 56 if one.rules.tricks > 8 else 32
-    assert play(one, two, steps) >= 2
-    assert_alike(one.state(), two.state())
-    for seats in (0, 1, 2, 3, [0, 3]):
-        assert_alike(one.observe(seats), two.observe(seats))
-    one, two = pair("solo_vec", name, **OTHERS, episode="hand")
-    assert play(one, two, steps) >= 3
-    assert_alike(one.seats, two.seats)
-    for place, names in one.players.items():
-        assert names.tolist() == two.players[place].tolist()
-
-
-@pytest.mark.slow
-@every_variant
-def test_200_hands_are_equal(name):
+    """200 hands from four seats, 200 of learners, and rollouts."""
     for face, options in (("vec", {}), ("solo_vec", OTHERS)):
-        hands, vecs = 0, pair(face, name, 8, episode="hand", **options)
+        hands, (one, two) = 0, pair(face, name, 8, episode="hand", **options)
         while hands < 200:
-            hands += play(*vecs, 25, seed=hands)
+            hands += play(one, two, 25, seed=hands)
+        if face == "vec":
+            assert_alike(one.state(), two.state())
+            for seats in (0, 1, 2, 3, [0, 3] * 4):
+                assert_alike(one.observe(seats), two.observe(seats))
+        else:
+            assert_alike(one.seats, two.seats)
+            for place, names in one.players.items():
+                assert names.tolist() == two.players[place].tolist()
     play(*pair("vec", name, 8), 100)
     for policy in ("random", "rule"):
         assert_same_rollouts(name, policy, 200, tables=50)
@@ -123,11 +116,9 @@ def test_200_hands_are_equal(name):
 @pytest.mark.parametrize(
     ("face", "options"),
     [
-        ("vec", {"observation": "flat", "copy": False}),
-        ("vec", {"max_hands": 1}),
+        ("vec", {"observation": "flat", "copy": False, "max_hands": 1}),
         ("solo_vec", {"copy": False, "max_hands": 1, "seat": 2, "reward": "points"}),
         ("solo_vec", {"autoreset_mode": "NextStep", "observation": "flat", "episode": "hand"}),
-        ("solo_vec", {"observation": "flat", "episode": "hand", "opponents": "cautious"}),
     ],
 )
 def test_options(face, options):
@@ -136,7 +127,7 @@ def test_options(face, options):
     mask = two.reset(seed=8)[1]["action_mask"]
     before = host(mask)
     one.reset(seed=8)
-    assert play(one, two, 30) >= (0 if "copy" in options and face == "vec" else 3)
+    assert play(one, two, 30) >= 3
     assert np.array_equal(before, host(mask)) == options.get("copy", True)
 
 
@@ -216,15 +207,6 @@ def test_copies_and_pickles_continue_alike(face):
     play(one, two, 10)
     for twin in (copy.deepcopy(two), pickle.loads(pickle.dumps(two))):
         play(copy.deepcopy(one), twin, 12)
-
-
-def test_writing_into_returned_arrays_changes_nothing():
-    one, two = pair("vec")
-    obs, info = two.reset(seed=7)
-    one.reset(seed=7)
-    for array in (*obs.values(), info["seat"], two.sample()):
-        array[:] = np.ones(array.shape, array.dtype)
-    assert_alike(one.step([0, 0, 0]), two.step([0, 0, 0]))
 
 
 def test_recorder_needs_the_cpu(tmp_path):
