@@ -109,13 +109,7 @@ def test_both_sides_at_the_target_play_on_when_equal():
     assert result(after(CINCINNATI, 3, 4, (31, 28), **on)) == (0, "won"), "not the declarer's side"
     assert result(after(CINCINNATI, 3, 4, (29, 28), **on)) == (1, "won"), "one side is there"
     assert result(after(CINCINNATI, 5, 4, (30, 34), **on)) == (0, "won"), "the other fell back"
-
-
-def test_equal_totals_play_on_hand_by_hand():
-    """R.42: "`continue`: the higher total wins, equal totals play on, hand by hand, until one
-    side is at the target and ahead (so 8 to 10 at target 8 ends the game; 10 to 10 does not)."
-    """
-    table = after(CINCINNATI, 3, 3, (40, 40), declarer=1, both_over="continue")
+    table = after(CINCINNATI, 3, 3, (40, 40), declarer=1, **on)
     assert table.hands[0]["score"] == [43, 43]
     assert result(table) == GOES_ON
     table.do("bid 4", "pass", "pass", "pass").settle()

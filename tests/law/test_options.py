@@ -7,7 +7,6 @@ from support.law_tables import (
     BARRIE,
     CINCINNATI,
     CLUB,
-    GENERAL,
     SIMPLIFIED,
     SIX_CARD,
     VARIANTS,

@@ -99,15 +99,14 @@ def test_follow_suit_else_anything(game):
     followed = led_against(game, "H", {0: "AC", 1: "KC QC AD"})
     assert must_play(followed, *{c for c in followed.legal if belongs_to(c, "H") == "C"})
     assert {"KC", "QC"} <= set(followed.legal)
-    hand = shortened("AD KD QD JH AS KS QS QH AH KH AD KD", game)
+    hand = " ".join(
+        ["AD", "KD", "QD", "JH", "AS", "KS", "QS", "QH", "AH", "KH", "AD", "KD"][
+            : game.rules.tricks
+        ]
+    )
     void = led_against(game, "H", {0: "AC", 1: hand})
     assert set(void.legal) == set(void.sees(1)["hand"])
     assert {belongs_to(card, "H") for card in void.legal} == {"D", "H", "S"}
-
-
-def shortened(cards, game):
-    """As many of these cards as a hand of the game has."""
-    return " ".join(cards.split()[: game.rules.tricks])
 
 
 def test_spade_for_spade():
