@@ -99,12 +99,8 @@ def test_follow_suit_else_anything(game):
     followed = led_against(game, "H", {0: "AC", 1: "KC QC AD"})
     assert must_play(followed, *{c for c in followed.legal if belongs_to(c, "H") == "C"})
     assert {"KC", "QC"} <= set(followed.legal)
-    hand = " ".join(
-        ["AD", "KD", "QD", "JH", "AS", "KS", "QS", "QH", "AH", "KH", "AD", "KD"][
-            : game.rules.tricks
-        ]
-    )
-    void = led_against(game, "H", {0: "AC", 1: hand})
+    hand = "AD KD QD JH AS KS QS QH AH KH AD KD".split()[: game.rules.tricks]  # noqa: SIM905
+    void = led_against(game, "H", {0: "AC", 1: " ".join(hand)})
     assert set(void.legal) == set(void.sees(1)["hand"])
     assert {belongs_to(card, "H") for card in void.legal} == {"D", "H", "S"}
 
