@@ -71,21 +71,6 @@ def test_a_first_reset_that_fails_is_no_reset():
     assert same(books(env), before)
 
 
-@pytest.mark.parametrize("value", [0, 1])
-@pytest.mark.parametrize("legal", [True, False])
-def test_legality_does_not_depend_on_masks_of_the_caller(value, legal):
-    env = bideuchre_env.club_v0()
-    env.reset(seed=4)
-    agent = env.agent_selection
-    observation, _, _, _, info = env.last()
-    action = chosen(env, legal)
-    for each in (observation, info, env.infos[agent], env.observe(agent)):
-        each["action_mask"][:] = value
-    env.step(action)
-    assert env.rewards[agent] == (0 if legal else -1)
-    assert any(env.terminations.values()) != legal
-
-
 @pytest.mark.parametrize("name", VARIANTS)
 def test_returned_arrays_are_not_shared_and_do_not_change(name):
     """Only the masks of an observation and of its info are one array."""

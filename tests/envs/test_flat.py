@@ -104,29 +104,6 @@ def test_vec_observations_are_scaled(name, copied):
     check(plain.set_state(states), flat.set_state(states))
 
 
-@every_variant
-def test_solo_observations_are_scaled(name):
-    variant = bideuchre_env.variants[name]
-    options = {"opponents": "cautious", "episode": "hand"}
-    plain, flat = (variant.solo(**options, observation=word) for word in ("dict", "flat"))
-    scale = plain.observation_layout.scale
-    (seen, info), (flat_seen, flat_info) = plain.reset(seed=3), flat.reset(seed=3)
-    for _ in range(30):
-        assert_same(flat_seen, seen["observation"] * scale)
-        assert flat_seen in flat.observation_space
-        assert_same(flat_info, info)
-        assert_same(flat.action_masks(), seen["action_mask"].astype(bool))
-        action = int(last_legal(seen["action_mask"][np.newaxis])[0])
-        (seen, *ends, info), (flat_seen, *flat_ends, flat_info) = (
-            plain.step(action),
-            flat.step(action),
-        )
-        assert ends == flat_ends
-        if ends[1] or ends[2]:
-            assert_same(flat_seen, seen["observation"] * scale)
-            (seen, info), (flat_seen, flat_info) = plain.reset(), flat.reset()
-
-
 def test_functions_see_what_the_learner_sees_and_agents_int8():
     """So that a snapshot of the learner can be an opponent."""
     seen = {word: [] for word in ("dict", "flat")}
@@ -173,7 +150,7 @@ def test_action_masks_are_bool_copies(observation):
 
 
 def test_solo_vec_observations_are_scaled():
-    """`final_obs` included."""
+    """`final_obs` included; test_gymnasium_wrappers.py compares `solo` with `solo_vec`."""
     options = {"opponents": "cautious", "episode": "hand"}
     plain, flat = (cincinnati.solo_vec(5, **options, observation=o) for o in ("dict", "flat"))
     scale, finals = plain.observation_layout.scale, 0

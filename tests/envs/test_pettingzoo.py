@@ -1,4 +1,4 @@
-"""The environments as PettingZoo sees them: its own tests, and what those leave unchecked."""
+"""PettingZoo's own tests, and seeds, rewards and rendering that they leave unchecked."""
 
 import warnings
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.chi_square import assert_fits
 from support.playthroughs import VARIANTS
-from support.solo_helpers import Spy, assert_same, chosen_action, walk
+from support.solo_helpers import Spy, assert_same, chosen_action
 from support.strategies import in_two_sizes, rules, seeds
 
 import bideuchre_env
@@ -170,31 +170,6 @@ def test_np_random_seed_repeats_an_unseeded_reset():
     for twin in twins:
         twin.np_random = np.random.default_rng(5)
     assert_same(twins[0].reset(), twins[1].reset())
-
-
-def test_agents_made_by_a_factory_are_seeded_with_the_environment():
-    """A registered name or a factory is called anew for every seed, an agent given is kept."""
-    made = []
-
-    def factory(rules, seed=None):
-        made.append(seed)
-        return agents.make("random", rules, seed=seed)
-
-    env = cincinnati.solo(opponents=factory, partner=factory)
-    for seed in (4, 4, 5, None):
-        env.reset(seed=seed)
-    at_first, *later = [made[i : i + 2] for i in range(0, len(made), 2)]
-    assert at_first == [None, None]
-    assert later[0] == later[1] != later[2]
-    assert len(later) == 3
-    assert len({*later[0], *later[2]}) == 4
-    assert_same(walk(env, 40, 6), walk(env, 40, 6))
-    spy = Spy(cincinnati.rules)
-    env = cincinnati.solo(opponents=spy)
-    env.reset(seed=1)
-    assert env._rows.players[0].agent is spy
-    env = cincinnati.solo(opponents=Spy)
-    assert isinstance(env._rows.players[0].agent, Spy)
 
 
 def test_registered_agent_plays_by_name(monkeypatch):

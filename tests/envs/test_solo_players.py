@@ -1,4 +1,4 @@
-"""Who plays beside a learner: one, a pair, a pool, other ones by row or from some reset on."""
+"""The players beside a learner: an agent, a pair, a pool, a function, one by row."""
 
 import copy
 import pickle
@@ -14,8 +14,6 @@ from support.solo_helpers import (
     assert_same,
     chosen_action,
     first,
-    last,
-    walk,
     walk_rows,
     without_names,
 )
@@ -34,7 +32,7 @@ class AskedNet(NetAgent):
 
 
 def test_pair_of_opponents_is_left_and_right():
-    """The first of the pair plays after the learner, the second before it; each is asked apart."""
+    """The first of the pair plays after the learner, the second before it."""
     for seat in range(4):
         spies = [Spy(cincinnati.rules) for _ in range(3)]
         env = cincinnati.solo(opponents=(spies[0], spies[1]), partner=spies[2], seat=seat)
@@ -79,7 +77,6 @@ def test_players_in_the_kernels_play_as_agents_do_in_every_place(name):
 
 
 def test_nets_beyond_the_limit_of_the_kernels_play_as_agents():
-    """They play the same games there; one net that is said twice is held once."""
     margins = [f"net:margin=0.{i}" for i in range(1, KERNEL_NETS + 2)]
     pool = Pool(*margins, (margins[0], margins[-1]))
     vec = cincinnati.solo_vec(12, opponents=pool, partner=margins[0], episode="hand")
@@ -96,7 +93,7 @@ def test_nets_beyond_the_limit_of_the_kernels_play_as_agents():
 
 
 def test_pool_is_drawn_by_its_weights():
-    """For every episode, pairs as they are said, the partner apart; alike without weights."""
+    """For every episode, the partner independently; uniformly without weights."""
     pool = Pool("rule", ("random", "cautious"), "cautious", weights=(5, 2, 1))
     vec = cincinnati.solo_vec(
         4000, opponents=pool, partner=Pool("rule", "random"), autoreset_mode="Disabled"
@@ -116,7 +113,7 @@ def test_pool_is_drawn_by_its_weights():
 
 
 def test_infos_name_the_drawn_players():
-    """At the beginning of an episode and at its end; those of the one that is over in between."""
+    """At the beginning and at the end of an episode."""
     env = cincinnati.solo(opponents=Pool("rule", ("cautious", "random")), partner=first)
     seen = set()
     for seed in range(20):
@@ -146,8 +143,18 @@ def test_partner_is_required_where_opponents_differ(face):
     assert "with rule against cautious" in repr(env)
 
 
+class Rating:
+    """An object that is called as a function is."""
+
+    def __call__(self, observation, mask, /, *, temperature=1.0):
+        return first(observation, mask)
+
+    def rate(self, seen, legal):
+        return first(seen, legal)
+
+
 def test_function_is_an_agent():
-    """It gives the actions that an agent gives who chooses alike; each row is asked apart."""
+    """So is a callable object and a method; each row is asked separately."""
     calls = []
 
     def counted(observation, mask, calls=calls):
@@ -157,39 +164,24 @@ def test_function_is_an_agent():
         observation[:] = 7  # its own
         return int(mask.argmax())
 
-    same = (First(), lambda rules, seed: First(), lambda o, m: int(m.argmax()), counted, first)
-    told = [walk_rows(cincinnati.solo_vec(3, opponents=who, partner="rule"), 10, 4) for who in same]
-    for other in told[1:]:
-        assert_same(without_names(other), without_names(told[0]))
+    same = (First(), lambda rules, seed: First(), Rating(), Rating().rate, counted, first)
+    results = [
+        without_names(walk_rows(cincinnati.solo_vec(3, opponents=who, partner="rule"), 10, 4))
+        for who in same
+    ]
+    for other in results[1:]:
+        assert_same(other, results[0])
     assert len(set(calls)) == 1
     assert agents.agent_of(first, cincinnati.rules).name == "first"
 
 
 def test_list_is_by_row_and_tuple_is_a_pair():
-    """Where there are as many rows as there are in a pair, too."""
+    """Also with two rows."""
     by_row = cincinnati.solo_vec(2, opponents=["rule", "cautious"], partner="random")
     pair = cincinnati.solo_vec(2, opponents=("rule", "cautious"), partner="random")
     for vec, right in ((by_row, ["rule", "cautious"]), (pair, ["cautious", "cautious"])):
         vec.reset(seed=1)
         assert vec.players["right"].tolist() == right
-
-
-class Rating:
-    """An object that is called as a function is."""
-
-    def __call__(self, observation, mask, /, *, temperature=1.0):
-        return last(observation, mask)
-
-    def rate(self, seen, legal):
-        return last(seen, legal)
-
-
-def test_callable_object_and_method_are_agents():
-    options = {"opponents": "rule", "episode": "hand"}
-    expected = without_names(walk(cincinnati.solo(partner=last, **options), 20, 3))
-    for who in (Rating(), Rating().rate):
-        results = walk(cincinnati.solo(partner=who, **options), 20, 3)
-        assert_same(without_names(results), expected)
 
 
 def test_function_with_other_parameters_is_refused():
@@ -211,7 +203,7 @@ def test_function_with_other_parameters_is_refused():
     ],
 )
 def test_function_with_a_wrong_answer_is_named(answer, match):
-    """With the row and what was legal; every row has to be reset, and may have other players."""
+    """With the row and the legal actions; then every row must be reset."""
     vec = cincinnati.solo_vec(3, opponents="random", seat=0)
     vec.reset(seed=1)
     options = {"opponents": ["rule", first, answer], "partner": "cautious", "dealer": 2}

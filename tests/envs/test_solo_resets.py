@@ -136,25 +136,3 @@ def test_agent_seeds_depend_on_the_place_not_on_the_history():
     vec.reset(seed=3)
     assert seeds["a"] == np.random.SeedSequence([3, 0, 1, 0]).generate_state(1, np.uint64)[0]
     assert seeds["b"] == np.random.SeedSequence([3, 0, 2, 0]).generate_state(1, np.uint64)[0]
-
-
-def test_agents_made_by_a_reset_are_seeded():
-    """From the last seed: the same calls give the same games; two such agents are two."""
-    seeds = []
-
-    def maker(rules, seed):
-        seeds.append(seed)
-        return agents.make("random", rules, seed=seed)
-
-    def other(rules, seed):
-        return maker(rules, seed)
-
-    told = []
-    for _ in range(2):
-        env = cincinnati.solo(opponents="rule", episode="hand")
-        env.reset(seed=3)
-        first_reset = env.reset(options={"opponents": (maker, other), "partner": maker})
-        told.append([first_reset, *walk(env, 20, None)])
-    assert_same(told[0], told[1])
-    assert seeds[:3] == seeds[3:]
-    assert len(set(seeds)) == 3

@@ -1,9 +1,8 @@
-"""Threads of a vector environment: forks, ends, interrupts, and two threads at the same rows."""
+"""Threads of a vector environment: forks, ends, and two threads at the same rows."""
 
 import copy
 import gc
 import os
-import signal
 import threading
 import time
 from zlib import crc32
@@ -91,66 +90,6 @@ def test_second_thread_is_refused_during_a_write(face, write):
     vec._alone.free = True
     write(vec)
     assert vec._alone.free
-
-
-def test_two_threads_at_one_environment_take_turns():
-    """One steps and one resets, until each has succeeded ten times."""
-    vec, twin = cincinnati.vec(1000), cincinnati.vec(1000)
-    vec.reset(seed=1)
-    errors = []
-
-    def ten_times(call):
-        done = 0
-        while done < 10 and not errors:
-            try:
-                call(done)
-                done += 1
-            except IllegalActionError:  # the other thread is in, or has changed what is legal
-                pass
-            except BaseException as error:
-                errors.append(error)
-
-    calls = (
-        lambda seed: vec.reset(seed=seed),
-        lambda seed: vec.step(vec.action_masks().argmax(axis=1)),
-    )
-    threads = [threading.Thread(target=ten_times, args=(call,)) for call in calls]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not errors
-    for each in (vec, twin):
-        each.reset(seed=5)
-        each.step(each.action_masks().argmax(axis=1))
-    assert vec.get_state().tobytes() == twin.get_state().tobytes()
-
-
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no such timer")
-@pytest.mark.parametrize("rows", [1, 600])
-def test_an_interrupted_step_is_whole_or_undone(rows):
-    """After KeyboardInterrupt every row has moved or none, and the next step is accepted."""
-    vec, twin = cincinnati.vec(rows, threads=2), cincinnati.vec(rows)
-    for each in (vec, twin):
-        each.reset(seed=3)
-        each.step(each.sample())
-    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    try:
-        for delay in np.random.default_rng(0).uniform(1e-5, 3e-5, 100):
-            with pytest.raises(KeyboardInterrupt):  # noqa: PT012
-                signal.setitimer(signal.ITIMER_REAL, delay)
-                while True:
-                    vec.step(vec.action_masks().argmax(axis=1))
-            vec.step(vec.action_masks().argmax(axis=1))
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-    expected = vec.get_state().tobytes()
-    for _ in range(10_000):  # more than there was time for
-        if twin.get_state().tobytes() == expected:
-            return
-        twin.step(twin.action_masks().argmax(axis=1))
-    raise AssertionError("some rows of a step have moved, others not")
 
 
 def steps_in(pace, seconds, together, alone):
