@@ -55,8 +55,10 @@ def test_players_in_the_kernels_play_as_agents_do_in_every_place(name):
     as_agents = {
         "rule": agents.make("rule", rules),
         "net": AskedNet,
-        "net:margin=0.5": lambda rules: AskedNet(rules, margin=0.5),
-        "net:search=true,veto=0.2": lambda rules: AskedNet(rules, search=True, veto=0.2),
+        "net:margin=0.5": lambda rules, goal: AskedNet(rules, goal=goal, margin=0.5),
+        "net:search=true,veto=0.2": lambda rules, goal: AskedNet(
+            rules, goal=goal, search=True, veto=0.2
+        ),
     }
     for players in (
         ("rule", "net", "net:margin=0.5"),
