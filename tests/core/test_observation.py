@@ -33,7 +33,7 @@ def expected_view(reference, seat, game):
     return view
 
 
-@in_two_sizes(60, game=rules(), seed=seeds(), choices=CHOICES)
+@in_two_sizes(25, game=rules(), seed=seeds(), choices=CHOICES)
 def test_decoded_observation_is_what_the_reference_says_a_seat_knows(game, seed, choices):
     """Every block, for every seat, after every action, within the declared bounds."""
     env = start(game, seed)

@@ -44,7 +44,7 @@ def cards_in_sight(env) -> Counter:
     return cards
 
 
-@in_two_sizes(60, game=rules(), seed=seeds(), choices=CHOICES)
+@in_two_sizes(25, game=rules(), seed=seeds(), choices=CHOICES)
 def test_the_cards_in_sight_are_always_the_whole_deck(game, seed, choices):
     """Hands, tricks and exchange together are the deck, after every action."""
     whole = Counter(deck(game.ranks, game.copies))
@@ -81,7 +81,7 @@ def copies_of(env) -> dict:
     }
 
 
-@in_two_sizes(25, game=rules(), seed=seeds(), choices=CHOICES)
+@in_two_sizes(15, game=rules(), seed=seeds(), choices=CHOICES)
 def test_copies_of_a_game_have_the_same_future(game, seed, choices):
     """Kept at any ply, in any way: the same now, and the same after the same actions.
 

@@ -170,7 +170,7 @@ ENDINGS = {
 }
 
 
-@pytest.mark.parametrize("positions", [20, pytest.param(32, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("positions", [8, pytest.param(32, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", ENDINGS)
 def test_endings_are_redealt_uniformly(kind, positions):
     """End positions small enough to count, for every seat, most of them with voids known."""
@@ -218,8 +218,8 @@ def exchanges(phase, level, picks, roles):
     return [(phase, level, picks, role) if role in roles else slow[role] for role in range(4)]
 
 
-BEFORE_THE_PLAY = exchanges(2, 5, 0, (0, 2)) + exchanges(2, 4, 1, (0, 1))
-BEFORE_THE_PLAY += exchanges(3, 5, 0, (1, 2)) + exchanges(3, 4, 1, (0, 2))
+BEFORE_THE_PLAY = exchanges(2, 5, 0, (2,)) + exchanges(2, 4, 1, (0, 1))
+BEFORE_THE_PLAY += exchanges(3, 5, 0, (1,)) + exchanges(3, 4, 1, (0,))
 
 
 @pytest.mark.parametrize(("phase", "level", "picks", "role"), BEFORE_THE_PLAY)
