@@ -170,8 +170,11 @@ ENDINGS = {
 }
 
 
-@pytest.mark.parametrize("positions", [8, pytest.param(32, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("kind", ENDINGS)
+USUAL = [(kind, 20 if "exchange" in kind else 8) for kind in ENDINGS]
+SLOW = [pytest.param(kind, 32, marks=pytest.mark.slow) for kind in ENDINGS]
+
+
+@pytest.mark.parametrize(("kind", "positions"), USUAL + SLOW)
 def test_endings_are_redealt_uniformly(kind, positions):
     """End positions small enough to count, for every seat, most of them with voids known."""
     rules, limit = ENDINGS[kind]

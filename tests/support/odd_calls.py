@@ -331,7 +331,7 @@ def calls(folder):
         (lambda records: records_io.write(new(".jsonl"), records), {}),
         (records_io.write, {"path": folder / "written.jsonl", "overwrite": True}),
         (lambda record: records_io.RecordWriter(new(".jsonl")).write(record), {}),
-        (records_io.free_path, {"folder": folder, "stem": "a"}),
+        (lambda folder, stem: records_io.free_path(folder, stem), {"folder": folder, "stem": "a"}),
         (datasets.export, export | {"records": file, "out": folder / "e.npz", "overwrite": True}),
         (datasets.VecRecorder, {"vec": new_vec(), "path": folder / "v.npz", "overwrite": True}),
         (method(recorder, "reset"), {}),
