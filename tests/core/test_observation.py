@@ -33,7 +33,7 @@ def expected_view(reference, seat, game):
     return view
 
 
-@in_two_sizes(25, game=rules(), seed=seeds(), choices=CHOICES)
+@in_two_sizes(20, game=rules(), seed=seeds(), choices=CHOICES)
 def test_decoded_observation_is_what_the_reference_says_a_seat_knows(game, seed, choices):
     """Every block, for every seat, after every action, within the declared bounds."""
     env = start(game, seed)
@@ -52,7 +52,7 @@ def test_decoded_observation_is_what_the_reference_says_a_seat_knows(game, seed,
         reference.play(env.action_names[action])
 
 
-@in_two_sizes(40, game=rules(), seed=seeds(), choices=CHOICES)
+@in_two_sizes(20, game=rules(), seed=seeds(), choices=CHOICES)
 def test_the_state_tells_the_four_hands(game, seed, choices):
     """Its parts are the private blocks of the four seats, and the public part as seat 0 sees it."""
     env = start(game, seed)
@@ -82,7 +82,7 @@ def hidden_fields(row, seat):
         yield "passed"
 
 
-@in_two_sizes(40, game=rules(), seed=seeds(), choices=CHOICES)
+@in_two_sizes(25, game=rules(), seed=seeds(), choices=CHOICES)
 def test_nothing_hidden_is_in_it(game, seed, choices):
     """With every hidden number replaced by another, the observation is the same to the bit."""
     env, rng = start(game, seed), np.random.default_rng(choices)
@@ -101,7 +101,7 @@ def test_nothing_hidden_is_in_it(game, seed, choices):
             assert (out == env.observe(f"player_{seat}")["observation"]).all()
 
 
-@in_two_sizes(60, game=rules(), seed=seeds())
+@in_two_sizes(30, game=rules(), seed=seeds())
 def test_blocks_partition_the_vector(game, seed):
     """Every entry belongs to one block; the offsets that kernels use are those of the blocks."""
     layout = layout_of(game)

@@ -44,7 +44,7 @@ def cards_in_sight(env) -> Counter:
     return cards
 
 
-@in_two_sizes(25, game=rules(), seed=seeds(), choices=CHOICES)
+@in_two_sizes(15, game=rules(), seed=seeds(), choices=CHOICES)
 def test_the_cards_in_sight_are_always_the_whole_deck(game, seed, choices):
     """Hands, tricks and exchange together are the deck, after every action."""
     whole = Counter(deck(game.ranks, game.copies))
@@ -53,7 +53,7 @@ def test_the_cards_in_sight_are_always_the_whole_deck(game, seed, choices):
         assert cards_in_sight(env) == whole
 
 
-@in_two_sizes(150, game=rules(), seed=seeds(), choices=CHOICES)
+@in_two_sizes(60, game=rules(), seed=seeds(), choices=CHOICES)
 def test_a_game_ends_as_the_reference_engine_says(game, seed, choices):
     """The whole record replays in the reference, to the same winner and outcome."""
     record = finish(start(game, seed), Chooser(choices)).record
@@ -81,7 +81,7 @@ def copies_of(env) -> dict:
     }
 
 
-@in_two_sizes(15, game=rules(), seed=seeds(), choices=CHOICES)
+@in_two_sizes(10, game=rules(), seed=seeds(), choices=CHOICES)
 def test_copies_of_a_game_have_the_same_future(game, seed, choices):
     """Kept at any ply, in any way: the same now, and the same after the same actions.
 
@@ -148,7 +148,7 @@ def played_again(env, suits: dict[str, str], turn: int) -> None:
             assert [after[word][side ^ turn & 1] for side in range(2)] == before[word]
 
 
-@in_two_sizes(60, game=rules(), seed=seeds(), choices=CHOICES)
+@in_two_sizes(25, game=rules(), seed=seeds(), choices=CHOICES)
 def test_relabelled_suits_give_relabelled_results(game, seed, choices):
     """No suit is special: every colour-preserving relabelling commutes with the play."""
     env = finish(start(game, seed, episode="hand"), Chooser(choices))
@@ -156,7 +156,7 @@ def test_relabelled_suits_give_relabelled_results(game, seed, choices):
         played_again(env, suits, 0)
 
 
-@in_two_sizes(60, game=rules(), seed=seeds(), choices=CHOICES)
+@in_two_sizes(25, game=rules(), seed=seeds(), choices=CHOICES)
 def test_turned_seats_give_turned_results(game, seed, choices):
     """No seat is special: turning deal and dealer turns everything, and what each seat sees."""
     env = finish(start(game, seed, episode="hand"), Chooser(choices))
@@ -164,7 +164,7 @@ def test_turned_seats_give_turned_results(game, seed, choices):
         played_again(env, {suit: suit for suit in "CDHS"}, turn)
 
 
-@in_two_sizes(20, game=rules(), seed=seeds(), choices=CHOICES)
+@in_two_sizes(15, game=rules(), seed=seeds(), choices=CHOICES)
 def test_redeals_keep_what_a_seat_sees_and_can_be_played_out(game, seed, choices):
     """The record of a redeal replays, before and after it is played out."""
     env, rng = start(game, seed), np.random.default_rng(choices)
@@ -182,7 +182,7 @@ def test_redeals_keep_what_a_seat_sees_and_can_be_played_out(game, seed, choices
         assert same(snapshot(env), before)
 
 
-@in_two_sizes(40, game=rules(), seed=seeds(), choices=CHOICES)
+@in_two_sizes(15, game=rules(), seed=seeds(), choices=CHOICES)
 def test_a_record_is_read_back_at_every_ply(game, seed, choices):
     """Written, read and replayed, it is the same record and leads to the same state."""
     env = start(game, seed)
@@ -198,7 +198,7 @@ def test_a_record_is_read_back_at_every_ply(game, seed, choices):
                 assert same(np.asarray(last[name]), np.asarray(env._states[name])), name
 
 
-@in_two_sizes(40, game=rules(), seed=seeds(), choices=CHOICES)
+@in_two_sizes(15, game=rules(), seed=seeds(), choices=CHOICES)
 def test_replay_allows_exactly_the_actions_of_the_mask(game, seed, choices):
     """`is_legal`, which guards replays, allows exactly what the mask does, at every ply."""
     from bideuchre_env.core.one_row import replay_row

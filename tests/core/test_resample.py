@@ -221,8 +221,8 @@ def exchanges(phase, level, picks, roles):
     return [(phase, level, picks, role) if role in roles else slow[role] for role in range(4)]
 
 
-BEFORE_THE_PLAY = exchanges(2, 5, 0, (2,)) + exchanges(2, 4, 1, (0, 1))
-BEFORE_THE_PLAY += exchanges(3, 5, 0, (1,)) + exchanges(3, 4, 1, (0,))
+BEFORE_THE_PLAY = exchanges(2, 5, 0, (2,)) + exchanges(2, 4, 1, (1,))
+BEFORE_THE_PLAY += exchanges(3, 5, 0, (2,)) + exchanges(3, 4, 1, (0,))
 
 
 @pytest.mark.parametrize(("phase", "level", "picks", "role"), BEFORE_THE_PLAY)
