@@ -44,7 +44,7 @@ def cards_in_sight(env) -> Counter:
     return cards
 
 
-@in_two_sizes(15, game=rules(), seed=seeds(), choices=CHOICES)
+@in_two_sizes(10, game=rules(), seed=seeds(), choices=CHOICES)
 def test_the_cards_in_sight_are_always_the_whole_deck(game, seed, choices):
     """Hands, tricks and exchange together are the deck, after every action."""
     whole = Counter(deck(game.ranks, game.copies))
@@ -81,7 +81,7 @@ def copies_of(env) -> dict:
     }
 
 
-@in_two_sizes(10, game=rules(), seed=seeds(), choices=CHOICES)
+@in_two_sizes(6, game=rules(), seed=seeds(), choices=CHOICES)
 def test_copies_of_a_game_have_the_same_future(game, seed, choices):
     """Kept at any ply, in any way: the same now, and the same after the same actions.
 
@@ -164,7 +164,7 @@ def test_turned_seats_give_turned_results(game, seed, choices):
         played_again(env, {suit: suit for suit in "CDHS"}, turn)
 
 
-@in_two_sizes(15, game=rules(), seed=seeds(), choices=CHOICES)
+@in_two_sizes(8, game=rules(), seed=seeds(), choices=CHOICES)
 def test_redeals_keep_what_a_seat_sees_and_can_be_played_out(game, seed, choices):
     """The record of a redeal replays, before and after it is played out."""
     env, rng = start(game, seed), np.random.default_rng(choices)

@@ -83,13 +83,13 @@ def test_positions_of_play_are_accepted(variant):
     assert (PASSING in seen) == (vec.rules.exchange > 0)
 
 
-def positions(variant, n=5):
-    """Rows of all parts of a hand: row i after 8 i steps."""
+def positions(variant, n=4):
+    """Rows of all parts of a hand: row i after 10 i steps."""
     vec = bideuchre_env.variants[variant].vec(n)
     obs, _ = vec.reset(seed=11)
     rows = vec.get_state()
-    for step in range(8 * n):
-        rows[step // 8] = vec.get_state()[step // 8]
+    for step in range(10 * n):
+        rows[step // 10] = vec.get_state()[step // 10]
         obs, *_ = vec.step(choose(obs["action_mask"], step))
     return rows
 
