@@ -1,9 +1,8 @@
-"""The deals: every card as likely everywhere, every seed its own, whatever is played."""
+"""Deals: every card equally likely in every seat, independent of other seeds and of the play."""
 
 import numpy as np
 import pytest
-from support import chi_square as chance
-from support.chi_square import assert_fits, assert_normal
+from support.chi_square import assert_fits
 from support.kernels import callable_from_python
 from support.playthroughs import VARIANTS, Chooser, finish, plies, start
 
@@ -19,7 +18,7 @@ bounded, mix, next_word, seed_stream = map(
     callable_from_python, (bounded, mix, next_word, seed_stream)
 )
 
-DEALS = 10**6
+DEALS = 200_000
 SINGLE, DOUBLE = bideuchre_env.six_card_v0.rules, bideuchre_env.double_deck_v0.rules
 
 
@@ -44,11 +43,11 @@ def counts_of(rows, kinds):
 
 
 @entry_kernel
-def tally(rows, at, copies, single, both, pair, squared):
-    """Add every row to the counts: of a kind in a place (seat * 24 + kind), and of two of them.
+def tally(rows, at, copies, single, both, pair):
+    """Count where the cards of every row are; `at` and `copies` (48,) are working memory.
 
-    `single` (96,) sums the copies, `both` (96,) the pairs held in one hand, `pair` and `squared`
-    (96, 96) the products of copies and their squares; `at` and `copies` (48,) are working room.
+    `single` (96,) sums the copies by seat * 24 + kind, `both` (96,) the pairs in one hand, `pair`
+    (96, 96) the products of copies.
     """
     for i in range(len(rows)):
         n = 0
@@ -64,17 +63,15 @@ def tally(rows, at, copies, single, both, pair, squared):
             single[at[j]] += copies[j]
             both[at[j]] += copies[j] == 2
             for k in range(n):
-                product = copies[j] * copies[k]
-                pair[at[j], at[k]] += product
-                squared[at[j], at[k]] += product * product
+                pair[at[j], at[k]] += copies[j] * copies[k]
 
 
 @pytest.fixture(scope="module")
 def tallies():
-    """Over a million deals of each deck: how often, and how often together, with squares."""
+    """Counts over all deals of each deck."""
     found = {}
     for rules, seed in ((SINGLE, 1000), (DOUBLE, 2**77)):
-        counts = [np.zeros(shape, np.int64) for shape in (96, 96, (96, 96), (96, 96))]
+        counts = [np.zeros(shape, np.int64) for shape in (96, 96, (96, 96))]
         room = np.zeros(48, np.int64), np.zeros(48, np.int64)
         for first in range(0, DEALS, DEALS // 20):
             tally(dealt(rules, seed + first, DEALS // 20)[0], *room, *counts)
@@ -106,29 +103,13 @@ def test_every_pair_of_cards_goes_to_every_pair_of_seats(tallies):
 
 def test_both_copies_go_to_every_pair_of_seats(tallies):
     """Double deck: where the two copies of a kind lie is multinomial with ten cells."""
-    _, both, pair, _ = tallies[DOUBLE]
+    _, both, pair = tallies[DOUBLE]
     both, pair = both.reshape(4, 24), pair.reshape(4, 24, 4, 24)
     for kind in range(24):
         together = both[:, kind]
         apart = [pair[a, kind, b, kind] for a in range(4) for b in range(a)]
         expected = [DEALS / 4 * 11 / 47] * 4 + [DEALS / 4 * 12 / 47 * 2] * 6
         assert_fits([*together, *apart], expected)
-
-
-def test_every_pair_of_kinds_goes_to_every_pair_of_seats(tallies):
-    """Double deck: the mean of (copies of one here) x (copies of another there), for all pairs.
-
-    Four pairs of cards, each in these seats with probability 1/4 x 11/47 or 1/4 x 12/47; the
-    mean of a million such products is normal, its error taken from their second moments.
-    """
-    _, _, pair, squared = (moment.reshape(-1) for moment in tallies[DOUBLE])
-    pair, squared = pair.reshape(4, 24, 4, 24) / DEALS, squared.reshape(4, 24, 4, 24) / DEALS
-    for a in range(4):
-        for b in range(4):
-            expected = 4 * (11 if a == b else 12) / 47 / 4
-            here, there = pair[a, :, b, :], squared[a, :, b, :]
-            z = (here - expected) / np.sqrt((there - here**2) / DEALS)
-            assert_normal(z[~np.eye(24, dtype=bool)])
 
 
 def test_the_first_dealer_is_any_seat():
@@ -141,10 +122,10 @@ def test_the_first_dealer_is_any_seat():
         assert_fits(np.bincount(seat * 4 + dealers, minlength=16), np.full(16, 10_000))
 
 
-@pytest.mark.parametrize("step", [1, 2, 2**32, 2**63, 2**64, 2**127], ids=hex)
-def test_neighbouring_seeds_are_strangers(step):
+@pytest.mark.parametrize("step", [1, 2, 2**32, 2**64, 2**127], ids=hex)
+def test_deals_of_neighbouring_seeds_are_independent(step):
     """Where a card lies under one seed tells nothing of where it lies under the next one."""
-    n = 100_000
+    n = 20_000
     left, right = new_states(n), new_states(n)
     tables, dealers = compile_tables(SINGLE), np.full(n, -1)
     for i in range(n):
@@ -163,7 +144,7 @@ def test_neighbouring_seeds_are_strangers(step):
         assert_fits(together, np.full(16, n / 16))
 
 
-def test_successive_deals_are_strangers():
+def test_successive_deals_are_independent():
     """Where a card lies in one hand of a game tells nothing of where it lies in the next."""
     n = 100_000
     first, second = (dealt(SINGLE, 99, n, hands)[0] for hands in (1, 2))
@@ -174,14 +155,14 @@ def test_successive_deals_are_strangers():
             assert_fits(together, np.full(16, n / 16))
 
 
-def test_no_two_seeds_deal_the_same():
+def test_a_hundred_thousand_seeds_give_different_deals():
     """A hundred thousand neighbouring seeds, a hundred thousand deals (of 2.3e12 there are)."""
     rows, _ = dealt(SINGLE, 0, 100_000)
     assert len(np.unique(rows["hands"], axis=0)) == 100_000
 
 
 @pytest.mark.parametrize("seed", [0, 7, 2**64 - 2, 2**127 + 2**64 - 1, 2**128 - 5])
-def test_a_row_is_the_single_environment_of_its_seed(seed):
+def test_row_is_dealt_as_the_environment_of_its_seed(seed):
     """Row i of seed s is dealt as an environment of seed s + i, over the carry between words."""
     rows, dealers = dealt(DOUBLE, seed, 5)
     for i in range(5):
@@ -203,7 +184,7 @@ def test_a_deal_depends_on_seed_and_number_alone(name):
     assert all(game == games[0] for game in games)
 
 
-def test_looking_draws_nothing():
+def test_reading_draws_nothing_from_the_stream():
     """Observing, keeping, rendering and redealing leave the deals to come as they are."""
     plain, busy = start("barrie_v0", 5, max_hands=3), start("barrie_v0", 5, max_hands=3)
     finish(plain, Chooser(1))
@@ -214,14 +195,6 @@ def test_looking_draws_nothing():
         env.clone()
         finish(env.resample_hidden(0, rng), Chooser(2))
     assert busy.record == plain.record
-
-
-def test_the_chi_square_probabilities_are_right():
-    """Against tables: the 5 % points of 1, 2, 3, 10 and 69 degrees of freedom, and far tails."""
-    for df, x in ((1, 3.8415), (2, 5.9915), (3, 7.8147), (10, 18.3070), (69, 89.3912)):
-        assert chance.chi_square_above(x, df) == pytest.approx(0.05, rel=1e-3)
-    assert chance.chi_square_above(50.0, 3) == pytest.approx(7.99e-11, rel=1e-2)
-    assert chance.chi_square_above(50.0, 2) == pytest.approx(np.exp(-25), rel=1e-9)
 
 
 def word_row(word):
@@ -277,7 +250,7 @@ def first_words(low, high):
     return word >> np.uint64(17) | word << np.uint64(47)
 
 
-def test_the_chosen_word_comes_first():
+def test_streams_can_be_set_to_a_word():
     """What the exact tests below stand on: a stream can be set to give any word."""
     for word in (0, 1, 2**63 + 5, 2**64 - 1, 0x123456789ABCDEF):
         assert int(next_word(word_row(word)[0])) == word

@@ -28,35 +28,33 @@ def test_every_entry_has_a_name(name):
 
 
 @every_variant
-def test_names_say_what_is_there(name):
-    """The entries that are set, by their names alone, are what `decode` says in words."""
+def test_nonzero_entries_have_the_names_of_the_decoded_words(name):
     env = bideuchre_env.variants[name].raw_env()
     env.reset(seed=21)
     layout = env.observation_layout
-    names, told = np.array(layout.names), 0
+    names, cards_named = np.array(layout.names), 0
     for _ in plies(env, Chooser(4), 150):
         seen = env.last()[0]["observation"]
         words = layout.decode(seen)
-        found = set(names[seen != 0])
-        assert {f"hand {card}" for card in words["hand"]} == {n for n in found if n[:5] == "hand "}
-        for block in ("to_act", "dealer", "declarer", "winning"):
-            at = {n.split()[1] for n in found if n.startswith(block + " ")}
-            assert at == (set() if words[block] is None else {SEATS[words[block]]})
-        for block in ("phase", "strain", "led"):
-            at = {n.split()[1] for n in found if n.startswith(block + " ")}
-            assert at == (set() if words[block] is None else {words[block]})
+        nonzero = set(names[seen != 0])
+        assert {f"hand {card}" for card in words["hand"]} == {
+            n for n in nonzero if n[:5] == "hand "
+        }
+        for block in ("to_act", "dealer", "declarer", "winning", "phase", "strain", "led"):
+            at = {n.split()[1] for n in nonzero if n.startswith(block + " ")}
+            word = words[block]
+            assert at == (set() if word is None else {SEATS[word] if word in range(4) else word})
         for seat, call, tricks in zip(SEATS, words["calls"], words["played"], strict=True):
-            said = [n for n in found if n.startswith(f"calls {seat} ")]
-            assert len(said) == (call is not None)
-            assert not said or call.startswith(said[0].removeprefix(f"calls {seat} "))
-            cards = sorted(n.split()[-1] for n in found if n.startswith(f"played {seat} "))
+            calls = [n for n in nonzero if n.startswith(f"calls {seat} ")]
+            assert len(calls) == (call is not None)
+            assert not calls or call.startswith(calls[0].removeprefix(f"calls {seat} "))
+            cards = sorted(n.split()[-1] for n in nonzero if n.startswith(f"played {seat} "))
             assert cards == sorted(card for card in tricks if card is not None)
-            told += len(cards)
-    assert told
+            cards_named += len(cards)
+    assert cards_named
 
 
-def test_a_block_that_there_is_not():
-    """Is named, with those there are; `in` asks."""
+def test_unknown_block_is_refused():
     layout = layout_of(bideuchre_env.cincinnati_v0.rules)
     assert layout["hand"] == layout.slices["hand"] == slice(0, 24)
     assert "hand" in layout

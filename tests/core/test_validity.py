@@ -42,32 +42,20 @@ def play_early(row):
     row["trick"], row["tricks_won"][0] = 1, 1
 
 
-FORGERIES = {  # the change, and what the error names
+FORGERIES = {  # several numbers at once, and the field that the error names
     "a card put aside": (put_aside, "hands"),
     "a card in another hand": (move_a_card, "hands"),
     "a trick too early": (play_early, "trick"),
     "no stream": (lambda row: row["rng"].fill(0), "rng"),
-    "another turn": (lambda row: row.__setitem__("turn", (row["turn"] + 1) & 3), "turn"),
-    "a strain": (lambda row: row.__setitem__("strain", 2), "strain"),
     "four passes": (lambda row: row["calls"].fill(0), "calls_made"),
-    "a power with nothing led": (lambda row: row.__setitem__("winning_power", 9), "winning_power"),
-    "a declarer out of range": (lambda row: row.__setitem__("declarer", 100), "declarer"),
     "a score out of range": (lambda row: row["score"].fill(2**60), "score"),
-    "more deals than a game has": (
-        lambda row: row.__setitem__("hands_dealt", 101),
-        "hands_dealt",
-    ),
-    "more hands played than dealt": (
-        lambda row: row.__setitem__("hands_played", 1),
-        "hands_played",
-    ),
 }
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("forgery", FORGERIES)
 def test_forged_rows_are_refused(variant, forgery):
-    """What no hand comes to, number by number in range, would lead a kernel astray."""
+    """Each number is in range, but no hand comes to them together."""
     vec = bideuchre_env.variants[variant].vec(3)
     vec.reset(seed=4)
     states = vec.get_state()
@@ -81,7 +69,7 @@ def test_forged_rows_are_refused(variant, forgery):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_positions_are_taken(variant):
+def test_positions_of_play_are_accepted(variant):
     """Every position that play comes to, exchanges among them, may be put back."""
     vec = bideuchre_env.variants[variant].vec(200)
     obs, _ = vec.reset(seed=8)
@@ -95,13 +83,13 @@ def test_positions_are_taken(variant):
     assert (PASSING in seen) == (vec.rules.exchange > 0)
 
 
-def positions(variant, n=8):
-    """Rows of all parts of a hand: row i after 5 i steps."""
+def positions(variant, n=4):
+    """Rows of all parts of a hand: row i after 10 i steps."""
     vec = bideuchre_env.variants[variant].vec(n)
     obs, _ = vec.reset(seed=11)
     rows = vec.get_state()
-    for step in range(5 * n):
-        rows[step // 5] = vec.get_state()[step // 5]
+    for step in range(10 * n):
+        rows[step // 10] = vec.get_state()[step // 10]
         obs, *_ = vec.step(choose(obs["action_mask"], step))
     return rows
 
@@ -140,7 +128,7 @@ FREE = {"rng", "score", "hands_dealt", "hands_played", "padding"}
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_every_number_of_a_row_forged(variant):
+def test_a_row_with_one_changed_number_is_refused_or_a_position(variant):
     """A changed row is refused, or it is another position: its own actions come to it."""
     game, rng, taken = bideuchre_env.variants[variant], np.random.default_rng(7), []
     tables = compile_tables(game.rules)

@@ -1,4 +1,4 @@
-"""The environment of one learner: what ends an episode, what is refused, whose the arrays are."""
+"""Environments of learners: illegal actions, refused arguments, errors of players, ownership."""
 
 import copy
 import math
@@ -6,226 +6,321 @@ import pickle
 
 import numpy as np
 import pytest
-from support.playthroughs import VARIANTS
-from support.solo_helpers import Bad, assert_same, broken, chosen_action, walk
+from gymnasium.vector import AutoresetMode
+from support.solo_helpers import (
+    Bad,
+    First,
+    Spy,
+    actions_for,
+    assert_same,
+    broken,
+    chosen_action,
+    unchanged,
+    walk,
+)
 
 import bideuchre_env
-from bideuchre_env import agents
+from bideuchre_env import Pool, agents
 from bideuchre_env.core.state import Outcome
 from bideuchre_env.errors import DealError, IllegalActionError, OptionError, OutOfBoundsError
 
-every_variant = pytest.mark.parametrize("name", VARIANTS)
 cincinnati = bideuchre_env.cincinnati_v0
+every_mode = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mode.value)
+every_face = pytest.mark.parametrize("face", ["solo", "solo_vec"])
+OTHER_RULES = agents.make("rule", bideuchre_env.barrie_v0.rules)
 
 
-@every_variant
-def test_an_illegal_action_ends_the_episode_at_its_price(name):
-    """The state is as it was, the mask empty, the penalty the whole reward."""
-    for penalty in (-1.0, -7.5, 0.0):
-        env = bideuchre_env.variants[name].solo(illegal_reward=penalty, opponents="rule")
-        obs, info = env.reset(seed=2)
-        illegal = int(np.flatnonzero(obs["action_mask"] == 0)[-1])
-        before = env._rows.states.copy()
-        seen, paid, terminated, truncated, info = env.step(illegal)
-        assert (paid, terminated, truncated) == (penalty, True, False)
-        assert env._rows.states.tobytes() == before.tobytes()
-        np.testing.assert_array_equal(seen["observation"], obs["observation"])
-        assert not seen["action_mask"].any()
-        assert not info["action_mask"].any()
-        assert not env.action_masks().any()
-        assert info["illegal"]
-        assert (info["hands"], info["outcome"], info["winner"]) == (0, Outcome.UNFINISHED, -1)
-        with pytest.raises(IllegalActionError, match=r"reset\(\) starts one"):
-            env.step(0)
-        env.reset()
-        env.step(int(env.action_masks().argmax()))
+def made(face, **options):
+    """A `SoloEnv`, or a `SoloVectorEnv` of three rows."""
+    return cincinnati.solo(**options) if face == "solo" else cincinnati.solo_vec(3, **options)
 
 
-NO_ACTIONS = [True, 1.0, math.nan, "1", None, [1], np.array([1]), np.float32(1), object(), 1j]
+@pytest.mark.parametrize(("name", "penalty"), [("cincinnati_v0", -7.5), ("barrie_v0", 0.0)])
+def test_illegal_action_ends_the_episode_at_the_penalty(name, penalty):
+    env = bideuchre_env.variants[name].solo(illegal_reward=penalty, opponents="rule")
+    obs, info = env.reset(seed=2)
+    illegal = int(np.flatnonzero(obs["action_mask"] == 0)[-1])
+    before = env._rows.states.tobytes()
+    seen, reward, terminated, truncated, info = env.step(illegal)
+    assert (reward, terminated, truncated) == (penalty, True, False)
+    assert env._rows.states.tobytes() == before
+    np.testing.assert_array_equal(seen["observation"], obs["observation"])
+    for mask in (seen["action_mask"], info["action_mask"], env.action_masks()):
+        assert not mask.any()
+    assert info["illegal"]
+    assert (info["hands"], info["outcome"], info["winner"]) == (0, Outcome.UNFINISHED, -1)
+    with pytest.raises(IllegalActionError, match=r"reset\(\) starts one"):
+        env.step(0)
+    env.reset()
+    env.step(int(env.action_masks().argmax()))
 
 
-@pytest.mark.parametrize("given", [*NO_ACTIONS, -1, 37, 2**63, -(2**70), np.int64(99)])
-def test_what_is_no_action_is_refused(given):
-    """Nothing changes, and the episode goes on."""
+BAD_ACTIONS = [True, 1.0, math.nan, "1", None, [1], np.array([1]), object(), -1, 37, 2**63]
+BAD_ROWS = [None, 3, "pass", [1, 2], np.zeros(3), np.zeros(4, bool), np.zeros((4, 1), int)]
+BAD_ROWS += [[0, 0, 0, None], [0, 0, 0, -1], [0, 0, 0, 37], [0, 2**63, 0, 0]]
+BAD_ROWS += [np.full(4, 2**64 - 1, np.uint64), np.array([0, 0, -(2**63), 0])]
+
+
+@pytest.mark.parametrize("action", BAD_ACTIONS, ids=repr)
+def test_actions_that_do_not_exist_are_refused(action):
     env = cincinnati.solo()
-    obs, _ = env.reset(seed=1)
-    before = env._rows.states.tobytes(), env._rows.solos.tobytes()
+    env.reset(seed=1)
+    before = unchanged(env)
     with pytest.raises(OutOfBoundsError, match="action"):
-        env.step(given)
-    assert before == (env._rows.states.tobytes(), env._rows.solos.tobytes())
-    env.step(np.int8(obs["action_mask"].argmax()))
+        env.step(action)
+    assert unchanged(env) == before
     env.step(np.array(env.action_masks().argmax()))
 
 
-@pytest.mark.parametrize(
-    ("options", "match"),
-    [
-        ({"opponents": "nobody"}, "no agent 'nobody': the agents are random, cautious, rule"),
-        ({"opponents": None}, "opponents=None"),
-        ({"opponents": 3}, "opponents=3: the name of an agent"),
-        ({"partner": "nobody"}, "no agent 'nobody'"),
-        ({"opponents": lambda rules, seed: 5}, "agent 5: a name, or an object with act_rows"),
-        ({"opponents": agents.make("rule", bideuchre_env.barrie_v0.rules)}, "other rules"),
-        ({"seat": 4}, "seat 4: a seat from 0 to 3, or None"),
-        ({"seat": True}, "seat True"),
-        ({"seat": "0"}, "seat '0'"),
-        ({"episode": "trick"}, "episode='trick': one of 'game', 'hand'"),
-        ({"reward": "tricks"}, "reward='tricks'"),
-        ({"illegal_reward": math.nan}, "illegal_reward=nan: a finite number"),
-        ({"illegal_reward": "-1"}, "illegal_reward='-1'"),
-        ({"illegal_reward": 10**400}, "illegal_reward"),
-        ({"render_mode": "rgb"}, "render_mode='rgb': one of None, 'human', 'ansi', 'rgb_array'"),
-        ({"view": 4}, "view=4"),
-        ({"oponents": "rule"}, "unexpected keyword argument 'oponents'"),
-    ],
-)
-def test_unusable_options_are_named(options, match):
-    with pytest.raises(OptionError, match=match):
-        cincinnati.solo(**options)
-    if "render_mode" not in options:
+@every_mode
+def test_a_bad_action_of_one_row_moves_no_row(mode):
+    vec = cincinnati.solo_vec(4, autoreset_mode=mode)
+    vec.reset(seed=1)
+    before = unchanged(vec)
+    for actions in BAD_ROWS:
+        with pytest.raises(IllegalActionError, match="action") as caught:
+            vec.step(actions)
+        if np.shape(actions) == (4,) and np.asarray(actions).dtype.kind in "iu":
+            assert isinstance(caught.value, OutOfBoundsError)
+        assert unchanged(vec) == before
+
+
+BAD_OPTIONS = [
+    ({"opponents": "nobody"}, "no agent 'nobody': the agents are random, cautious, rule"),
+    ({"opponents": None}, "opponents=None"),
+    ({"partner": "nobody"}, "no agent 'nobody'"),
+    ({"opponents": lambda rules, seed: 5}, "agent 5: a name, or an object with act_rows"),
+    ({"opponents": OTHER_RULES}, "other rules"),
+    ({"seat": 4}, "seat 4: a seat from 0 to 3, or None"),
+    ({"seat": True}, "seat True"),
+    ({"episode": "trick"}, "episode='trick': one of 'game', 'hand'"),
+    ({"reward": "tricks"}, "reward='tricks'"),
+    ({"illegal_reward": math.nan}, "illegal_reward=nan: a finite number"),
+    ({"illegal_reward": 10**400}, "illegal_reward"),
+    ({"view": 4}, "view=4"),
+    ({"render_mode": "rgb"}, "render_mode='rgb': one of None, "),
+]
+BAD_VECTOR_OPTIONS = [
+    ({"num_envs": 0}, "num_envs=0"),
+    ({"num_envs": 2.0}, r"num_envs=2\.0"),
+    ({"autoreset_mode": "Sometimes"}, "autoreset_mode='Sometimes': one of 'NextStep'"),
+    ({"threads": 0}, "threads=0"),
+    ({"copy": 1}, "copy=1"),
+    ({"render_mode": "human"}, "render_mode='human': one of None, 'ansi', 'rgb_array'"),
+]
+
+
+def test_unusable_options_are_named():
+    for options, match in BAD_OPTIONS:
         with pytest.raises(OptionError, match=match):
-            cincinnati.solo_vec(2, **options)
+            cincinnati.solo(**options)
+    for options, match in BAD_OPTIONS + BAD_VECTOR_OPTIONS:
+        with pytest.raises(OptionError, match=match):
+            cincinnati.solo_vec(**({"num_envs": 2} | options))
 
 
-@pytest.mark.parametrize(
-    ("call", "match"),
-    [
-        ({"seed": -1}, "seed=-1"),
-        ({"seed": 2**128}, "seed="),
-        ({"seed": 1.5}, "seed=1.5"),
-        ({"options": 3}, "options=3"),
-        ({"options": {"seat": 9}}, "seat 9"),
-        ({"options": {"dealer": 9}}, "dealer 9"),
-        ({"options": {"score": 1}}, "score 1"),
-        ({"options": {"deal": [[]] * 4}}, "deal"),
-        ({"seed": 8, "options": {"deal": [["AS"]] * 4}}, "deal"),
-    ],
-)
-def test_unusable_resets_change_nothing(call, match):
-    env = cincinnati.solo()
+BAD_CALLS = [
+    ({"seed": -1}, "seed=-1"),
+    ({"seed": 2**128}, "seed="),
+    ({"seed": 1.5}, "seed=1.5"),
+    ({"options": 3}, "options=3"),
+    ({"seed": -1, "options": {"opponents": First, "partner": "rule"}}, "seed=-1"),
+    ({"seed": 8, "options": {"deal": [["AS"]] * 4}}, "deal"),
+]
+BAD_RESET_OPTIONS = [
+    ({"seat": 9}, "seat 9"),
+    ({"seat": True}, "seat True"),
+    ({"dealer": 9}, "dealer 9"),
+    ({"dealer": "me"}, "dealer 'me'"),
+    ({"score": 1}, "score 1"),
+    ({"score": (np.nan, 0)}, "score"),
+    ({"deal": [[]] * 4}, "deal"),
+    ({"opponents": "nobody"}, "no agent 'nobody'"),
+    ({"opponents": 3, "partner": "rule"}, "opponents=3"),
+    ({"opponents": "rule", "partner": "nobody"}, "no agent 'nobody'"),
+    ({"opponents": ("rule",)}, r"opponents=\('rule',\): a player, a pair"),
+    ({"opponents": ("rule", "rule", "rule")}, "a pair"),
+    ({"opponents": ("rule", None)}, "opponents=None: the name of an agent"),
+    ({"opponents": ("rule", Pool("rule"))}, "opponents=Pool"),
+    ({"opponents": Pool("rule", None)}, "opponents=None"),
+    ({"partner": ("rule", "rule")}, "partner=.*: one player, or a Pool of players"),
+    ({"partner": Pool("rule", ("rule", "rule"))}, "one player, or a Pool"),
+    ({"opponents": ["rule", "random"]}, r"a list is by row, .*; a pair is a tuple"),
+    ({"partner": ["rule"] * 7}, r"a list is by row"),
+    ({"opponents": OTHER_RULES}, "other rules"),
+    ({"opponents": "rule", "seat": 9}, "seat 9"),
+    ({"opponents": "rule", "deal": [["AS"]] * 4}, "deal"),
+]
+BAD_VECTOR_CALLS = [
+    ({"seed": [1, 2]}, "each of the 3 rows"),
+    ({"seed": [1, 2, "3"]}, "seed='3'"),
+    ({"seed": [1, 2, -3]}, "seed=-3"),
+    ({"options": {"reset_mask": [True, False, False]}}, "reset_mask"),
+    ({"options": {"reset_mask": np.zeros(3, bool)}}, "at least one True"),
+    ({"options": {"reset_mask": np.ones(2, bool)}}, "reset_mask"),
+]
+
+
+@every_face
+def test_unusable_resets_change_nothing(face):
+    env = made(face)
     env.reset(seed=1)
-    before = env._rows.states.tobytes(), env._rows.solos.tobytes()
-    with pytest.raises((OptionError, DealError), match=match):
-        env.reset(**call)
-    assert before == (env._rows.states.tobytes(), env._rows.solos.tobytes())
+    before = unchanged(env)
+    calls = BAD_CALLS + [({"options": options}, match) for options, match in BAD_RESET_OPTIONS]
+    for call, match in calls + BAD_VECTOR_CALLS * (face == "solo_vec"):
+        with pytest.raises((OptionError, DealError), match=match):
+            env.reset(**call)
+        assert unchanged(env) == before
 
 
-def test_reset_options_begin_the_game():
-    """A deal, a dealer and a score, as the AEC environment takes them."""
+def test_reset_options_set_deal_dealer_and_score():
     aec = cincinnati.raw_env()
     aec.reset(seed=9)
     deal = aec.record.hands[0]["deal"]
     env = cincinnati.solo(seat=2, opponents="rule")
-    options = {"deal": deal, "dealer": 1, "score": (5, -7)}
-    obs, _ = env.reset(seed=1, options=options)
+    obs, _ = env.reset(seed=1, options={"deal": deal, "dealer": 1, "score": (5, -7)})
     decoded = env.observation_layout.decode(obs["observation"])
     assert sorted(decoded["hand"]) == sorted(deal[2])
-    assert decoded["score"] == {"ours": 5, "theirs": -7} or list(decoded["score"]) == [5, -7]
+    assert list(decoded["score"]) == [5, -7]
     assert env._rows.states["dealer"][0] == 1
 
 
-@pytest.mark.parametrize("look", ["step", "seat", "action_masks", "render"])
-def test_nothing_to_see_before_the_first_reset(look):
+def test_nothing_but_reset_works_before_the_first_reset():
     env = cincinnati.solo(render_mode="ansi")
-    with pytest.raises((OptionError, IllegalActionError), match="reset"):
-        env.step(0) if look == "step" else getattr(env, look)() if look != "seat" else env.seat
+    vec = cincinnati.solo_vec(2, render_mode="ansi")
+    calls = (env.action_masks, env.render, lambda: env.seat)
+    calls += (vec.action_masks, vec.render, lambda: vec.seats)
+    for call in calls:
+        with pytest.raises(OptionError, match=r"reset\(\)"):
+            call()
+    for step in (lambda: env.step(0), lambda: vec.step([0, 0])):
+        with pytest.raises(IllegalActionError, match="reset"):
+            step()
+    with pytest.raises(OptionError, match="before the first reset"):
+        vec.reset(options={"reset_mask": np.array([True, False])})
+    vec.reset(seed=[None, 3])
+    assert len(vec.render()) == 2
+    assert vec.reset()[1]["seat"].tolist() == vec.seats.tolist()
 
 
-@pytest.mark.parametrize(
-    ("answer", "error", "match"),
-    [
-        (lambda m: np.zeros(m), IllegalActionError, r"'bad': act_rows: whole numbers.*float64"),
-        (lambda m: np.zeros(m + 1, int), IllegalActionError, "shape"),
-        (lambda m: None, IllegalActionError, "object"),
-        (lambda m: np.full(m, 36), IllegalActionError, "opponents: agent 'bad', row 0: player_"),
-        (lambda m: np.full(m, -1), IllegalActionError, "may not choose -1"),
-        (lambda m: np.full(m, 2**62), IllegalActionError, "may not choose"),
-        (broken, RuntimeError, "broke down"),
-    ],
-)
-def test_after_an_error_of_a_player_the_game_needs_a_reset(answer, error, match):
-    """The player is named; every call says so; with a better player a seed deals the same game."""
-    for after in range(3, 9):
+BAD_ANSWERS = [
+    (lambda m: np.zeros(m), IllegalActionError, r"'bad': act_rows: whole numbers.*float64"),
+    (lambda m: np.zeros(m + 1, int), IllegalActionError, "shape"),
+    (lambda m: None, IllegalActionError, "object"),
+    (lambda m: np.full(m, 36), IllegalActionError, "opponents: agent 'bad', row 0: player_"),
+    (lambda m: np.full(m, -1), IllegalActionError, "may not choose -1"),
+    (lambda m: np.full(m, 2**62), IllegalActionError, "may not choose"),
+    (lambda m: np.ma.array(np.zeros(m, int), mask=True), IllegalActionError, "a masked array"),
+    (broken, RuntimeError, "broke down"),
+]
+
+
+@pytest.mark.parametrize(("answer", "error", "match"), BAD_ANSWERS)
+def test_after_an_error_of_a_player_a_reset_is_required(answer, error, match):
+    """The player is named; after a reset with a seed the game of that seed is dealt."""
+    for after in (3, 6):
         bad = Bad(cincinnati.rules, answer, after)
         env = cincinnati.solo(opponents=bad, seat=0, render_mode="ansi")
         with pytest.raises(error, match=match):
             walk(env, 100, 1)
         with pytest.raises(IllegalActionError, match=r"call reset\(\)"):
             env.step(0)
-        for call in (env.action_masks, env.render):
+        for call in (env.action_masks, env.render, lambda env=env: env.seat):
             with pytest.raises(OptionError, match=r"call reset\(\)"):
                 call()
-        with pytest.raises(OptionError, match=r"call reset\(\)"):
-            env.seat  # noqa: B018
         assert "interrupted by an error" in repr(env)
         bad.left = 100
         twin = cincinnati.solo(opponents=Bad(cincinnati.rules, answer, 100), seat=0)
         assert_same(walk(env, 5, 1), walk(twin, 5, 1))
 
 
-def test_an_error_in_the_first_reset_leaves_no_game():
-    """The next reset without a seed takes the one that was given."""
-    bad = Bad(cincinnati.rules, broken, 0)
-    env, twin = (cincinnati.solo(opponents=bad, seat=0) for _ in range(2))
-    with pytest.raises(RuntimeError, match="broke down"):
-        env.reset(seed=1, options={"dealer": 0})
-    with pytest.raises(IllegalActionError, match="reset"):
-        env.step(0)
-    bad.left = 100
-    assert_same(env.reset(), twin.reset(seed=1))
+def walk_rows_with_resets(vec, steps):
+    """Step, and reset the finished rows in mode "Disabled"."""
+    obs, _ = vec.reset(seed=1)
+    for turn in range(steps):
+        over = vec._rows.solos["ending"] != 0
+        if vec.autoreset_mode == AutoresetMode.DISABLED and over.any():
+            obs, _ = vec.reset(options={"reset_mask": over})
+        else:
+            obs, *_ = vec.step(actions_for(obs, turn, 20))
 
 
-@every_variant
-def test_copies_go_their_own_way(name):
-    """Pickled or deep-copied in mid-game, both go on alike and apart."""
-    env = bideuchre_env.variants[name].solo(opponents="cautious", partner="rule", max_hands=5)
-    obs, _ = env.reset(seed=5)
-    for turn in range(12):
-        obs, _, done, cut, _ = env.step(chosen_action(obs["action_mask"], obs["observation"], turn))
-        if done or cut:
-            obs, _ = env.reset()
-    for twin in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
-        went = copy.deepcopy(env)
-        action = chosen_action(obs["action_mask"], obs["observation"])
-        assert_same(twin.step(action), went.step(action))
-        assert_same(walk(twin, 30, None), walk(went, 30, None))
-    assert_same(env._seen(), obs)
+@every_mode
+@pytest.mark.parametrize("answer", [broken, lambda m: np.full(m, -1)])
+def test_after_an_error_of_a_player_all_rows_need_a_reset(mode, answer):
+    options = {"episode": "hand", "autoreset_mode": mode}
+    for after in range(1, 40, 6):
+        bad = Bad(cincinnati.rules, answer, after)
+        vec = cincinnati.solo_vec(5, opponents=bad, copy=False, **options)
+        with pytest.raises((IllegalActionError, RuntimeError), match=r"broke down|'bad'"):
+            walk_rows_with_resets(vec, 60)
+        assert bad.left < 0
+        with pytest.raises(IllegalActionError, match=r"call reset\(\)"):
+            vec.step([0] * 5)
+        with pytest.raises(OptionError, match=r"after an error .*: reset all rows first"):
+            vec.reset(options={"reset_mask": np.arange(5) > 2})
+        bad.left = 1000
+        twin = cincinnati.solo_vec(5, opponents=bad, **options)
+        assert_same(vec.reset(seed=2), twin.reset(seed=2))
 
 
-def test_arrays_are_the_callers():
-    """Nothing written into them reaches the game, and no two calls share one."""
-    env, twin = (cincinnati.solo(opponents="rule") for _ in range(2))
-    obs, info = env.reset(seed=3)
-    twin.reset(seed=3)
-    kept = []
-    for turn in range(30):
-        action = chosen_action(obs["action_mask"], obs["observation"], turn)
-        for array in (obs["observation"], obs["action_mask"], info["action_mask"]):
-            assert not any(np.shares_memory(array, other) for other in kept)
-            kept.append(array)
-            array[:] = 1
-        obs, paid, done, cut, info = env.step(action)
-        assert_same((obs, paid, done, cut, info), twin.step(action))
-        if done or cut:
-            obs, info = env.reset()
-            twin.reset()
+@every_face
+def test_copies_and_pickles_continue_alike_and_apart(face):
+    """Also of rows whose players came by a reset."""
+    options = {"opponents": Pool("rule", "net", "cautious"), "partner": First, "episode": "hand"}
+    env = made(face, **options)
+    env.reset(seed=3)
+    changed = {"opponents": ("cautious", Spy)}
+    if face == "solo_vec":
+        changed["reset_mask"] = np.arange(3) < 2
+    obs, _ = env.reset(options=changed)
+    twins = [copy.deepcopy(env), pickle.loads(pickle.dumps(env)), env]
+
+    def choose(obs, turn):
+        if face == "solo":
+            return chosen_action(obs["action_mask"], obs["observation"], turn)
+        return actions_for(obs, turn)
+
+    for turn in range(15):
+        results = [twin.step(choose(obs, turn)) for twin in twins]
+        assert_same(results[0], results[1])
+        assert_same(results[0], results[2])
+        if face == "solo" and (results[0][2] or results[0][3]):
+            results = [twin.reset() for twin in twins]
+            assert_same(results[0], results[1])
+        obs = results[0][0]
 
 
-def test_rendering_keeps_to_the_view(capsys):
-    """ "ansi" returns what "human" prints, at reset and at every step; "actor" is the learner."""
+@pytest.mark.parametrize("own", [True, False])
+def test_arrays_of_rows_are_copies_unless_copy_is_false(own):
+    """Writing into them changes no game."""
+    vec, twin = (
+        cincinnati.solo_vec(9, opponents="rule", copy=c, episode="hand") for c in (own, True)
+    )
+    first = result = vec.reset(seed=2)
+    expected = twin.reset(seed=2)
+    for turn in range(25):
+        assert_same(result[:-1], expected[:-1])
+        actions = actions_for(expected[0], turn)
+        for array in (*result[0].values(), result[-1]["action_mask"]):
+            array[:] = 77
+        result, expected = vec.step(actions), twin.step(actions)
+        shared = np.shares_memory(result[0]["observation"], first[0]["observation"])
+        assert shared != own
+    assert own == (first[0]["observation"] == 77).all()
+
+
+def test_rendering_shows_the_cards_of_the_view(capsys):
+    """Mode "human" prints the text of mode "ansi", at reset and at every step."""
     env = cincinnati.solo(render_mode="ansi", view="actor", seat=2)
-    env.reset(seed=4)
-    held = set(env.observation_layout.decode(env._seen()["observation"])["hand"])
+    obs, _ = env.reset(seed=4)
+    held = set(env.observation_layout.decode(obs["observation"])["hand"])
     words = set(env.render().split())
     assert {word for word in words if len(word) == 2 and word[1] in "CDHS"} == held
     assert "??" in words
-    human = cincinnati.solo(render_mode="human", seat=2)
-    everything = cincinnati.solo(render_mode="ansi", seat=2)
-    for one in (human, everything):
-        one.reset(seed=4)
-    shown = capsys.readouterr().out
-    assert shown.strip() == everything.render().strip()
-    assert "??" not in shown
+    human, ansi = (cincinnati.solo(render_mode=mode, seat=2) for mode in ("human", "ansi"))
+    for each in (human, ansi):
+        each.reset(seed=4)
+    assert capsys.readouterr().out.strip() == ansi.render().strip()
     human.step(0)
     assert "score" in capsys.readouterr().out
-    human.close()

@@ -1,7 +1,5 @@
 """Actions and cards as people type them: at a step, in a deal, in a hand."""
 
-import copy
-
 import numpy as np
 import pytest
 
@@ -15,25 +13,21 @@ CINCINNATI, BARRIE = bideuchre_env.cincinnati_v0, bideuchre_env.barrie_v0
 SPELLED = {
     "cincinnati_v0": {
         "pass": ("PASS", " Pass ", "p a s s"),
-        "bid 4": ("Bid 4", "BID  4", "bid4", "\tbid 4\n"),
-        "bid double moon": ("Bid Double Moon", "bid doublemoon"),
-        "trump H": ("trump h", "TRUMP ♥", "trump♡", "trump hearts", "Trump Heart", "trump ♥️"),
-        "trump NT": ("trump nt", "trump no trump", "Trump No-Trump", "trump NoTrumps"),
-        "TH": ("th", "10h", "10H", "10♥", "T♥", " 10 ♥ ", "t H"),
-        "JS": ("js", "J♠", "j♤", "J ♠"),
-        "9D": ("9d", "9♦", "9♢"),
+        "bid 4": ("BID  4", "bid4", "\tbid 4\n"),
+        "trump H": ("TRUMP ♥", "trump♡", "trump hearts", "trump ♥️"),
+        "trump NT": ("trump no trump", "Trump No-Trump", "trump NoTrumps"),
+        "TH": ("10h", "10♥", "T♥", " 10 ♥ ", "t H"),
     },
     "barrie_v0": {
-        "bid 4 H": ("bid 4 h", "Bid 4 ♥", "bid 4♥", "bid 4 hearts", "BID 4 HEARTS", "bid4h"),
-        "bid 8 NT": ("bid 8 nt", "bid 8 no trump", "bid 8NT"),
+        "bid 4 H": ("bid 4♥", "BID 4 HEARTS", "bid4h"),
+        "bid 8 NT": ("bid 8 no trump", "bid 8NT"),
         "bid call-2 S": ("Bid Call-2 ♠", "bid call-2 spades"),
-        "bid moon C": ("bid moon clubs", "BID MOON ♣"),
     },
 }
 
 
 @pytest.mark.parametrize("variant", SPELLED)
-def test_names_are_read_as_people_type_them(variant):
+def test_action_names_are_read_in_any_spelling(variant):
     acts = actions.of(RULES[variant])
     for name, spellings in SPELLED[variant].items():
         for given in (name, *spellings, np.str_(name)):
@@ -50,7 +44,7 @@ def begun(make):
 
 
 @pytest.mark.parametrize("make", [BARRIE.raw_env, BARRIE.env], ids=["raw", "wrapped"])
-def test_a_step_takes_a_name(make):
+def test_step_accepts_a_name(make):
     """The same game as by numbers; what is legal is asked as always."""
     typed, numbered = begun(make), begun(make)
     for name in ("bid 4 ♥", "Bid 5 hearts", "pass", " PASS "):
@@ -63,22 +57,18 @@ def test_a_step_takes_a_name(make):
     assert typed.unwrapped.record.hands[0]["actions"][-1] == card
 
 
-def test_the_raw_environment_says_what_was_typed_and_what_is_legal():
+def test_refused_names_are_reported_with_the_legal_ones():
     env = begun(BARRIE.raw_env)
     env.step("bid 4 H")
     before = env.get_state()
     legal = r"legal: 'pass', 'bid 5 C', 'bid 5 D'"
     for given, error, match in (
         ("bid 4 S", errors.IllegalActionError, "^player_1 may not choose 'bid 4 S'; " + legal),
-        ("BID 4 ♠", errors.IllegalActionError, "^player_1 may not choose 'bid 4 S'; "),
         ("jh", errors.IllegalActionError, "^player_1 may not choose 'JH'; " + legal),
         ("bidd 5 C", errors.OutOfBoundsError, "^player_1: 'bidd 5 C' is no action of this game "),
         ("bidd 5 C", errors.OutOfBoundsError, r"\(did you mean 'bid 5 C'\?\); " + legal),
-        ("bidd 5 c", errors.OutOfBoundsError, r"\(did you mean 'bid 5 C'\?\); " + legal),
         ("", errors.OutOfBoundsError, "^player_1: '' is no action of this game; " + legal),
-        ("5", errors.OutOfBoundsError, "^player_1: '5' is no action of this game; " + legal),
         ("\x1b[31m", errors.OutOfBoundsError, r"^player_1: '\\x1b\[31m' is no action"),
-        ("bid " * 10**6, errors.OutOfBoundsError, r"^player_1: 'bid bid .*\.\.\. is no action"),
     ):
         with pytest.raises(error, match=match) as caught:
             env.step(given)
@@ -86,7 +76,7 @@ def test_the_raw_environment_says_what_was_typed_and_what_is_legal():
         assert (env.get_state() == before).all()
 
 
-def test_the_wrapped_environment_ends_at_an_illegal_name():
+def test_illegal_name_ends_the_game_of_env():
     """As at an illegal number; a name that is none is refused."""
     env = begun(BARRIE.env)
     env.step("bid 4 H")
@@ -98,7 +88,7 @@ def test_the_wrapped_environment_ends_at_an_illegal_name():
     assert env.rewards["player_1"] == -1
 
 
-def test_a_lone_learner_steps_by_name():
+def test_solo_steps_by_name():
     envs = [BARRIE.solo(seat=0, opponents="rule") for _ in range(2)]
     for env in envs:
         env.reset(seed=3, options={"dealer": 3})
@@ -110,18 +100,12 @@ def test_a_lone_learner_steps_by_name():
     assert (terminated, info["illegal"]) == (True, True)
 
 
-def spelled(deal):
-    """A deal with its cards in other letters."""
-    signs = dict(zip("CDHS", "♣♦♥♠", strict=True))
-    rank = {"T": "10"}
-    return [[f"{rank.get(card[0], card[0].lower())}{signs[card[1]]}" for card in h] for h in deal]
-
-
-def test_deals_are_read_as_people_write_them():
+def test_deals_are_read_in_any_spelling():
     plain = begun(CINCINNATI.raw_env)
     deal = plain.record.hands[0]["deal"]
-    assert spelled(deal) != deal
-    options = {"dealer": 3, "deal": spelled(deal)}
+    signs, ten = dict(zip("CDHS", "♣♦♥♠", strict=True)), {"T": "10"}
+    spelled = [[ten.get(c[0], c[0].lower()) + signs[c[1]] for c in hand] for hand in deal]
+    options = {"dealer": 3, "deal": spelled}
     for make in (CINCINNATI.raw_env, CINCINNATI.env):
         env = make()
         env.reset(seed=1, options=options)
@@ -129,9 +113,6 @@ def test_deals_are_read_as_people_write_them():
     vec = CINCINNATI.vec(2)
     vec.reset(seed=1, options=options)
     np.testing.assert_array_equal(vec.get_state()["hands"], plain.get_state()["hands"].repeat(2, 0))
-    vec.reset(seed=1)
-    vec.set_deal([spelled(deal)], [1])
-    np.testing.assert_array_equal(vec.get_state()["hands"][1], plain.get_state()["hands"][0])
     with pytest.raises(errors.DealError, match="deal, seat 0: 'J♥♥' is no card: a rank of"):
         plain.reset(options={"deal": [["J♥♥"], *deal[1:]]})
     assert parse_hand("jh 10♥, A♠ k♦ 9c QC", CINCINNATI.rules) == parse_hand(
@@ -141,13 +122,8 @@ def test_deals_are_read_as_people_write_them():
         parse_hand([5], CINCINNATI.rules)
 
 
-def test_records_are_in_notation_alone():
+def test_records_are_in_notation_only():
     env = begun(CINCINNATI.raw_env)
-    data = env.record.to_dict()
-    wrong = copy.deepcopy(data)
-    wrong["hands"][0]["deal"] = spelled(data["hands"][0]["deal"])
-    with pytest.raises(errors.RecordError, match=r"is no card: .*, as 'JH'$"):
-        GameRecord.from_dict(wrong)
     env.step("pass")
     wrong = env.record.to_dict()
     wrong["hands"][0]["actions"] = ["Pass"]

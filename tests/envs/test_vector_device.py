@@ -10,25 +10,15 @@ import bideuchre_env
 from bideuchre_env.errors import OptionError
 
 
-@pytest.mark.parametrize("file", ["simulated_cuda.py", "simulated_solo.py"])
-def test_beside_the_cpu(file):
-    """Lock-step, what is refused, resets, states: `support/simulated_*.py`."""
-    told = simulated(f"support/{file}")
-    assert re.match(r"\d+ passed", told)
-    assert "skipped" not in told
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("name", bideuchre_env.variants)
-def test_beside_the_cpu_for_long(name):
-    """200 hands of every variant: its four seats, rollouts, and learners."""
-    files = "support/simulated_cuda.py", "support/simulated_solo.py"
-    told = simulated(*files, "-m", "slow", "-k", name)
-    assert re.match(r"5 passed", told)
+def test_simulated_device_equals_the_cpu():
+    """`support/simulated_cuda.py`: hands, rollouts, refusals, resets and states."""
+    summary = simulated("support/simulated_cuda.py")
+    assert re.match(r"\d+ passed", summary)
+    assert "skipped" not in summary
 
 
-def test_devices_are_named():
-    """Any other is refused, and an environment of one learner has no such option."""
+def test_unknown_devices_are_refused():
     for device in ("gpu", "cuda:0", 0, None, True):
         for make in (bideuchre_env.cincinnati_v0.vec, bideuchre_env.cincinnati_v0.solo_vec):
             with pytest.raises(OptionError, match=r"device=.*: one of 'cpu', 'cuda'"):
@@ -38,8 +28,8 @@ def test_devices_are_named():
 
 
 @pytest.mark.slow
-def test_every_kernel_becomes_machine_code(monkeypatch):
-    """For two architectures, as each call of the environment starts it; none needs a stack."""
+def test_kernels_of_vec_compile_for_two_architectures(monkeypatch):
+    """None needs a stack."""
     with compiled_by(monkeypatch) as compiled:
         vec = bideuchre_env.cincinnati_v0.vec(4, device="cuda")
         vec.reset(seed=1)
@@ -56,8 +46,8 @@ def test_every_kernel_becomes_machine_code(monkeypatch):
 
 
 @pytest.mark.slow
-def test_every_kernel_of_learners_becomes_machine_code(monkeypatch):
-    """As for `vec`; the rule player needs a stack of one number, see `test_rollout.py`."""
+def test_kernels_of_solo_vec_compile_for_two_architectures(monkeypatch):
+    """The rule player needs a stack of one number, see `test_rollout.py`."""
     with compiled_by(monkeypatch, stack=8) as compiled:
         make = bideuchre_env.cincinnati_v0.solo_vec
         for options in ({"opponents": "rule"}, {"opponents": "cautious", "observation": "flat"}):

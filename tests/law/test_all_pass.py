@@ -19,8 +19,6 @@ from support.law_tables import (
 def test_passed_out_next_dealer(game):
     """R.28: "`redeal_next`"
 
-    R.31: "A passed-out hand scores nothing and does not count as played for `rounds`."
-
     R.07: "all pass | cannot: the dealer, fourth to speak, may not pass | same dealer deals
     again (`redeal_same`) | next dealer deals (`redeal_next`) | `redeal_next` | `redeal_next` |
     `redeal_next` |"
@@ -34,12 +32,7 @@ def test_passed_out_next_dealer(game):
 
 
 def test_passed_out_same_dealer():
-    """R.29: "`redeal_same`"
-
-    R.07: "all pass | cannot: the dealer, fourth to speak, may not pass | same dealer deals
-    again (`redeal_same`) | next dealer deals (`redeal_next`) | `redeal_next` | `redeal_next` |
-    `redeal_next` |"
-    """
+    """R.29: "`redeal_same`" """
     table = Table(SIMPLIFIED, dealer=2)
     for n in range(1, 4):
         table.do("pass", "pass", "pass", "pass")
@@ -60,12 +53,7 @@ def test_eldest_may_be_forced():
 
 @in_games(*GENERAL)
 def test_every_all_pass_word_in_other_games(game):
-    """R.27: "`all_pass` | `dealer_forced`"
-
-    R.29: "`redeal_same`"
-
-    R.30: "`eldest_forced`: the first speaker may not pass (a literal reading of S1)."
-    """
+    """R.30: "`eldest_forced`: the first speaker may not pass (a literal reading of S1)." """
     table = Table(game, all_pass="dealer_forced").do("pass", "pass", "pass")
     assert "pass" not in table.legal
     table = Table(game, all_pass="redeal_same", dealer=1).do(*["pass"] * 4)
@@ -90,10 +78,7 @@ def test_dealer_may_never_equal():
 
 
 def test_strain_named_the_other_way():
-    """R.49: "`strain_named` | `in_bid`"
-
-    R.50: "`after_auction`"
-    """
+    """R.50: "`after_auction`" """
     table = Table(CINCINNATI, strain_named="in_bid")
     assert table.legal == ["pass", *in_strains("3", "4", "5", "moon")]
     table.do("bid 3 S", "pass", "pass", "pass")

@@ -1,4 +1,4 @@
-"""The law on Cincinnati's auction: see test_rules_table."""
+"""The law on Cincinnati's auction."""
 
 import pytest
 from support.law_tables import (
@@ -18,7 +18,8 @@ CINCINNATI_BIDS = ["bid 3", "bid 4", "bid 5", *MOONS]
 
 
 @pytest.mark.parametrize("dealer", range(4))
-def test_cincinnati_takes_turns(dealer):
+@in_games(*VARIANTS)
+def test_one_call_each(game, dealer):
     """S0.01: "In Cincinnati Euchre, players take turns bidding on how many tricks they believe
     they can win in a round."
 
@@ -34,30 +35,10 @@ def test_cincinnati_takes_turns(dealer):
 
     S0.29: "In this game, players take turns bidding on how many tricks they can capture as a
     team."
-    """
-    table = Table(CINCINNATI, dealer=dealer)
-    assert table.sees(0)["phase"] == "auction"
-    eldest = (dealer + 1) % 4
-    assert table.seat == eldest
-    assert "pass" in table.legal
-    assert "bid 3" in table.legal
-    seats = []
-    for call in ("pass", "bid 3", "bid 4", "bid 5"):
-        seats.append(table.seat)
-        table.do(call)
-    assert seats == [(eldest + i) % 4 for i in range(4)]
-    assert table.sees(0)["phase"] != "auction"
 
-
-@pytest.mark.parametrize("dealer", range(4))
-@in_games(*VARIANTS)
-def test_one_call_each(game, dealer):
-    """S0.45: "When we play this game, there’s just one round of bidding."
+    S0.45: "When we play this game, there’s just one round of bidding."
 
     S1.10: "The first bid is made by the player to the left of the dealer."
-
-    S1.14: "Moving clockwise the second bidder may pass or bid the number of tricks they will
-    take in a particular suit or no trump."
 
     S2.21, S3.08, S4.21: "Each player has just one opportunity to bid, starting with the player
     to the left of the dealer, going around the table clockwise, and ending with the dealer."
@@ -66,6 +47,7 @@ def test_one_call_each(game, dealer):
     """
     calls = ["pass", opening(game.rules, "H")[0], "pass", "pass"]
     table = Table(game, dealer=dealer)
+    assert {"pass", calls[1]} <= set(table.legal)
     seats = []
     for call in calls:
         assert table.sees(0)["phase"] == "auction"
@@ -110,9 +92,6 @@ def test_cincinnati_moon_ladder():
     S0.34: "The bidding can go even higher!"
 
     S0.35: "The highest bid possible is Quadruple Moon."
-
-    R.25: "`step` (the printed Bicycle wording): a k-fold moon needs a standing (k-1)-fold
-    moon, passes in between allowed, over one's partner allowed."
     """
     table = Table(CINCINNATI)
     for i, moon in enumerate(MOONS):
@@ -126,10 +105,7 @@ def test_cincinnati_moon_ladder():
 
 
 def test_cincinnati_moon_over_partner_and_after_passes():
-    """R.25: "`step` (the printed Bicycle wording): a k-fold moon needs a standing (k-1)-fold
-    moon, passes in between allowed, over one's partner allowed."
-
-    R.06: "who may say what | strictly higher; each moon step only over the step below it
+    """R.06: "who may say what | strictly higher; each moon step only over the step below it
     (`moon_ladder="step"`) | strictly higher; the dealer may also equal a standing lone bid and
     takes it | strictly higher | strictly higher | strictly higher | strictly higher |"
     """
@@ -153,11 +129,7 @@ def test_cincinnati_every_moon_may_be_bid():
 
 
 def test_cincinnati_jump():
-    """R.26: "`jump`: any higher bid."
-
-    S0.44: "But if you’re feeling really confident, you can bid Double Moon, Triple Moon, or
-    even Quadruple Moon for even higher scores."
-    """
+    """R.26: "`jump`: any higher bid." """
     table = Table(CINCINNATI, moon_ladder="jump")
     assert table.legal == ["pass", *CINCINNATI_BIDS]
     table.do("bid moon")
@@ -168,15 +140,7 @@ def test_cincinnati_jump():
 
 @pytest.mark.parametrize("dealer", range(4))
 def test_dealer_must_play(dealer):
-    """S0.46: "And if every player says “no thanks” and passes, the dealer is put in a tough
-    spot and must play with a bid of 3 or more."
-
-    R.27: "`all_pass` | `dealer_forced`"
-
-    R.07: "all pass | cannot: the dealer, fourth to speak, may not pass | same dealer deals
-    again (`redeal_same`) | next dealer deals (`redeal_next`) | `redeal_next` | `redeal_next` |
-    `redeal_next` |"
-    """
+    """R.27: "`all_pass` | `dealer_forced`" """
     table = Table(CINCINNATI, dealer=dealer).do("pass", "pass", "pass")
     assert table.seat == dealer
     assert table.legal == ["bid 3", "bid 4", "bid 5", "bid moon"]
@@ -189,10 +153,7 @@ def test_dealer_must_play(dealer):
 
 
 def test_dealer_may_pass_over_a_bid():
-    """S0.26: "After the eldest hand makes their bid or passes, the next player has the chance
-    to make a higher bid."
-
-    S0.46: "And if every player says “no thanks” and passes, the dealer is put in a tough spot
+    """S0.46: "And if every player says “no thanks” and passes, the dealer is put in a tough spot
     and must play with a bid of 3 or more."
 
     Only where all the others have passed is the dealer held to a bid.
@@ -210,18 +171,10 @@ def test_cincinnati_winner_names_the_strain(strain):
 
     S0.03: "Alternatively, they can choose to play with no trump."
 
-    S0.22: "The player who makes the highest bid gets to choose the trump suit or call
-    no-trump."
-
     S0.47: "The player who wins the bid gets to choose the trump suit for the round."
 
     S0.48: "But they also have the option to pick no-trump, where all Aces are considered the
     highest cards in every suit."
-
-    R.05: "strain named | by the winner, after the auction | in the bid | in the bid | in the
-    bid | in the bid | in the bid |"
-
-    R.50: "`after_auction`"
     """
     table = Table(CINCINNATI, dealer=0).do("bid 3", "bid 4", "pass", "bid 5")
     assert table.seat == 0

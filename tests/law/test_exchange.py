@@ -1,4 +1,4 @@
-"""The law on the exchange of cards before a lone hand: see test_rules_table."""
+"""The law on the exchange of cards before a lone hand."""
 
 import pytest
 from support.law_tables import (
@@ -95,9 +95,6 @@ def test_bidder_discards_and_partner_passes(game):
     them."
 
     S2.14, S4.26: "Sometimes these lone bids allow you to exchange some cards with partner."
-
-    R.52: "The declarer gives k cards face down and the partner gives k cards face down;
-    neither sees the other's choice before making their own (S2, S4)."
     """
     hands = {1: "AH KH QH TH 9H TC", 3: "JH JD AS AC KS AD"}
     for k in (1, 2, 3):
@@ -118,10 +115,7 @@ def test_bidder_discards_and_partner_passes(game):
 
 @in_games(*CALLING)
 def test_any_card_may_be_exchanged(game):
-    """R.52: "The declarer gives k cards face down and the partner gives k cards face down;
-    neither sees the other's choice before making their own (S2, S4)."
-
-    R.53: "As turns: the declarer picks k cards one at a time, then the partner picks k cards
+    """R.53: "As turns: the declarer picks k cards one at a time, then the partner picks k cards
     one at a time, with the declarer's picks hidden from everyone else."
     """
     table = after_auction(game, "call-2")
@@ -153,9 +147,6 @@ def test_neither_sees_the_cards_of_the_other_first(game):
 
     R.52: "The declarer gives k cards face down and the partner gives k cards face down;
     neither sees the other's choice before making their own (S2, S4)."
-
-    R.53: "As turns: the declarer picks k cards one at a time, then the partner picks k cards
-    one at a time, with the declarer's picks hidden from everyone else."
     """
     first, second = views(game, 3, "JC QC", "AH KH")
     assert first == second, "the partner, choosing, cannot tell what the declarer gave"
@@ -178,8 +169,6 @@ def test_face_down_to_the_opposition(game):
     S1.28: "The third highest bid is the declarer taking all eight tricks but exchanging two
     cards with his partner (the cards are selected by the non-playing partner and passed across
     the table face down to keep them hidden from the opposition)."
-
-    R.57: "Defenders see none of it."
     """
     for seat in (0, 2):
         for cards in (("JC", "AH"), ("JC QC JH", "AH AH AS"), ("JC QC JH JD", "AH KH AS AC")):

@@ -1,4 +1,4 @@
-"""The law on the game: who deals next, when a game ends and who wins it. See test_rules_table."""
+"""The law on the game: who deals next, when a game ends and who wins it."""
 
 import pytest
 from support.law_tables import (
@@ -59,9 +59,7 @@ def test_deal_passes_to_the_left(game):
 
 @pytest.mark.parametrize("declarer", range(4))
 def test_cincinnati_ends_at_thirty_two(declarer):
-    """S0.05: "The first team to score 32 points or more wins the game!"
-
-    S0.74, S0.77: "We’ll keep playing until one team reaches 32 points or more."
+    """S0.74, S0.77: "We’ll keep playing until one team reaches 32 points or more."
 
     S0.75, S0.78: "That’s when we know we’ve won!"
 
@@ -79,50 +77,29 @@ def test_cincinnati_ends_at_thirty_two(declarer):
 
 
 def test_cincinnati_defenders_may_win():
-    """S0.05: "The first team to score 32 points or more wins the game!"
-
-    S0.63: "The team that did not win the bid, also known as the defending team, always gets
-    one point for every trick they capture."
-
-    R.36: "`win_rule` | `any`"
-
-    R.12: "game ends | a side at 32 or more | `rounds` x 4 played hands (default 1); most
-    points wins, equal = draw | target 52, `made_or_set` | target 52, `made_bid`;
-    `win_rule="any"` is S4's second version | target 32, `made_or_set` | target 52,
-    `made_or_set` |"
-    """
+    """S0.05: "The first team to score 32 points or more wins the game!" """
     assert result(after(CINCINNATI, 3, 4, (30, 0))) == (0, "won")
     assert result(after(CINCINNATI, 3, 5, (30, 0))) == GOES_ON
     assert result(after(CINCINNATI, 5, 4, (30, 31))) == (0, "won")
 
 
-def test_both_at_the_target():
+def test_declarer_wins_with_both_sides_at_the_target_or_the_highest_total():
     """R.40: "both sides at the target after the same hand under `any`. `declarer`: the
     declaring side counts first and wins."
 
-    R.12: "game ends | a side at 32 or more | `rounds` x 4 played hands (default 1); most
-    points wins, equal = draw | target 52, `made_or_set` | target 52, `made_bid`;
-    `win_rule="any"` is S4's second version | target 32, `made_or_set` | target 52,
-    `made_or_set` |"
+    R.41: "`highest`: the higher total wins, equal totals are a draw."
     """
     assert result(after(CINCINNATI, 3, 4, (30, 28))) == (1, "won")
     assert result(after(CINCINNATI, 3, 3, (40, 29))) == (1, "won")
-    assert result(after(CINCINNATI, 3, 4, (30, 28), both_over="highest")) == (None, "drawn")
-    assert result(after(CINCINNATI, 3, 4, (31, 28), both_over="highest")) == (0, "won")
-    assert result(after(CINCINNATI, 3, 4, (30, 29), both_over="highest")) == (1, "won")
+    highest = {"win_rule": "any", "both_over": "highest"}
+    assert result(after(CINCINNATI, 3, 4, (30, 28), **highest)) == (None, "drawn")
+    assert result(after(CINCINNATI, 3, 4, (31, 28), **highest)) == (0, "won")
+    assert result(after(CINCINNATI, 3, 4, (30, 29), **highest)) == (1, "won")
+    assert result(after(BARRIE, 3, 5, (49, 47), **highest)) == (None, "drawn")
+    assert result(after(BARRIE, 3, 5, (50, 47), **highest)) == (0, "won")
 
 
-def test_both_at_the_target_by_the_highest():
-    """R.41: "`highest`: the higher total wins, equal totals are a draw." """
-    assert result(after(BARRIE, 3, 5, (49, 47), win_rule="any", both_over="highest")) == (
-        None,
-        "drawn",
-    )
-    assert result(after(BARRIE, 3, 5, (50, 47), win_rule="any", both_over="highest")) == (0, "won")
-    assert result(after(BARRIE, 3, 5, (49, 48), win_rule="any", both_over="highest")) == (1, "won")
-
-
-def test_both_at_the_target_and_on():
+def test_both_sides_at_the_target_play_on_when_equal():
     """R.42: "`continue`: the higher total wins, equal totals play on, hand by hand, until one
     side is at the target and ahead (so 8 to 10 at target 8 ends the game; 10 to 10 does not)."
     """
@@ -132,13 +109,7 @@ def test_both_at_the_target_and_on():
     assert result(after(CINCINNATI, 3, 4, (31, 28), **on)) == (0, "won"), "not the declarer's side"
     assert result(after(CINCINNATI, 3, 4, (29, 28), **on)) == (1, "won"), "one side is there"
     assert result(after(CINCINNATI, 5, 4, (30, 34), **on)) == (0, "won"), "the other fell back"
-
-
-def test_equal_totals_play_on_hand_by_hand():
-    """R.42: "`continue`: the higher total wins, equal totals play on, hand by hand, until one
-    side is at the target and ahead (so 8 to 10 at target 8 ends the game; 10 to 10 does not)."
-    """
-    table = after(CINCINNATI, 3, 3, (40, 40), declarer=1, both_over="continue")
+    table = after(CINCINNATI, 3, 3, (40, 40), declarer=1, **on)
     assert table.hands[0]["score"] == [43, 43]
     assert result(table) == GOES_ON
     table.do("bid 4", "pass", "pass", "pass").settle()
@@ -148,17 +119,10 @@ def test_equal_totals_play_on_hand_by_hand():
 
 
 def test_barrie_winning_a_bid():
-    """S4.10: "The game is 52 points."
-
-    S4.11: "the winners are the first team who achieve a score of 52 or more points at the end
+    """S4.11: "the winners are the first team who achieve a score of 52 or more points at the end
     of a hand on which they won a bid;"
 
     R.38: "`made_bid`: only a side that made its own bid in this hand can win."
-
-    R.12: "game ends | a side at 32 or more | `rounds` x 4 played hands (default 1); most
-    points wins, equal = draw | target 52, `made_or_set` | target 52, `made_bid`;
-    `win_rule="any"` is S4's second version | target 32, `made_or_set` | target 52,
-    `made_or_set` |"
     """
     assert result(after(BARRIE, 4, 5, (0, 47))) == (1, "won")
     assert result(after(BARRIE, 4, 4, (0, 47))) == GOES_ON
@@ -172,8 +136,6 @@ def test_barrie_second_version():
     of whether they finish by winning a bid."
 
     S4.10: "The game is 52 points."
-
-    R.36: "`win_rule` | `any`"
     """
     any_way = {"win_rule": "any"}
     assert result(after(BARRIE, 4, 5, (0, 47), **any_way)) == (1, "won")
@@ -188,13 +150,6 @@ def test_target_by_a_bid_made_or_set(game):
     defeat the opponents' bid, their score is equal to or above the target."
 
     S4.38: "Games are played to a target score."
-
-    R.39: "`made_or_set`: also a side that set the opponents."
-
-    R.12: "game ends | a side at 32 or more | `rounds` x 4 played hands (default 1); most
-    points wins, equal = draw | target 52, `made_or_set` | target 52, `made_bid`;
-    `win_rule="any"` is S4's second version | target 32, `made_or_set` | target 52,
-    `made_or_set` |"
     """
     target = 32 if game is SIX_CARD else 52
     n = game.rules.tricks
@@ -235,13 +190,7 @@ def test_rounds():
     """S1.05: "Players will first agree that a game will consist of either 1, 2, or 3 rounds
     etc."
 
-    S1.06: "A round consists of each player being the dealer one time."
-
     S1.07: "Therefore, four hands makes one round."
-
-    R.37: "`rounds`"
-
-    R.43: "`target`, `rounds` | int >= 1"
     """
     for rounds in (1, 2, 3):
         table = Table(SIMPLIFIED, dealer=1, rounds=rounds, seed=rounds)
@@ -266,15 +215,7 @@ def one_round(score):
 
 
 def test_most_points_wins():
-    """S1.50: "The team with the most points at the end of the agreed number of rounds wins."
-
-    R.37: "`rounds`"
-
-    R.12: "game ends | a side at 32 or more | `rounds` x 4 played hands (default 1); most
-    points wins, equal = draw | target 52, `made_or_set` | target 52, `made_bid`;
-    `win_rule="any"` is S4's second version | target 32, `made_or_set` | target 52,
-    `made_or_set` |"
-    """
+    """S1.50: "The team with the most points at the end of the agreed number of rounds wins." """
     a, b = one_round((0, 0)).hands[-1]["score"]
     assert a != b
     assert result(one_round((0, 0))) == (int(b > a), "won")
@@ -299,10 +240,7 @@ def test_passed_out_hands_are_no_hands_of_a_round():
 
 @in_games(*VARIANTS)
 def test_truncated_after_max_hands(game):
-    """R.44: "`max_hands` | int >= 1, default 100"
-
-    R.45: "deals (passed-out ones included) after which the game is truncated."
-    """
+    """R.45: "deals (passed-out ones included) after which the game is truncated." """
     options = {"win_rule": "made_bid", "target": 10**6, "all_pass": "redeal_next"}
     table = Table(game, max_hands=3, **options)
     table.do(*["pass"] * 4)

@@ -1,4 +1,4 @@
-"""The law on the play: who leads, what must be played, what wins. See test_rules_table."""
+"""The law on the play: who leads, what must be played, what wins."""
 
 import pytest
 from support.law_tables import (
@@ -48,13 +48,7 @@ def must_play(table, *cards):
 
 @pytest.mark.parametrize("dealer", range(4))
 def test_cincinnati_eldest_leads(dealer):
-    """S0.52: "It’s the oldest player’s job to lead the first trick."
-
-    R.08: "opening lead | eldest hand (left of dealer); if it sits out, the next seat |
-    declarer | declarer | declarer | declarer | declarer |"
-
-    R.32: "`opening_lead` | `eldest`"
-    """
+    """S0.52: "It’s the oldest player’s job to lead the first trick." """
     for seat in range(4):
         table = Table(CINCINNATI, dealer=dealer).do(*by(seat, "bid 3", dealer), "trump H")
         assert table.sees(0)["phase"] == "play"
@@ -105,15 +99,10 @@ def test_follow_suit_else_anything(game):
     followed = led_against(game, "H", {0: "AC", 1: "KC QC AD"})
     assert must_play(followed, *{c for c in followed.legal if belongs_to(c, "H") == "C"})
     assert {"KC", "QC"} <= set(followed.legal)
-    hand = shortened("AD KD QD JH AS KS QS QH AH KH AD KD", game)
-    void = led_against(game, "H", {0: "AC", 1: hand})
+    hand = "AD KD QD JH AS KS QS QH AH KH AD KD".split()[: game.rules.tricks]  # noqa: SIM905
+    void = led_against(game, "H", {0: "AC", 1: " ".join(hand)})
     assert set(void.legal) == set(void.sees(1)["hand"])
     assert {belongs_to(card, "H") for card in void.legal} == {"D", "H", "S"}
-
-
-def shortened(cards, game):
-    """As many of these cards as a hand of the game has."""
-    return " ".join(cards.split()[: game.rules.tricks])
 
 
 def test_spade_for_spade():
@@ -145,8 +134,6 @@ def test_follow_trump_or_discard(game):
 def test_left_bower_alone_must_be_played(game, strain):
     """S0.57: "If the trump suit is led, and the only remaining trump card in your hand is the
     Left Bower, you must play it."
-
-    S0.14: "It follows the rules of the trump suit and has to be played when Diamonds are led."
     """
     mate = COLOUR_MATE[strain]
     left = f"J{mate}"
@@ -163,13 +150,6 @@ def test_highest_of_the_suit_led_or_highest_trump(game):
 
     S0.59: "To do this, you need to play the highest card in the lead suit or the highest trump
     card if trump is played."
-
-    S0.60: "The player with the highest card collects the trick and leads the next one."
-
-    S1.18: "Throughout the game, the highest trump or the highest suit card played wins the
-    hand."
-
-    R.18: "The trick's winner leads."
     """
     for strain in STRAINS:
         plain = "C" if strain != "C" else "D"

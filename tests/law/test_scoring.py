@@ -1,4 +1,4 @@
-"""The law on the points of a hand: see test_rules_table."""
+"""The law on the points of a hand."""
 
 import pytest
 from support.law_tables import (
@@ -39,18 +39,8 @@ def test_cincinnati_made(bid):
     S0.49: "The team that wins the bid is responsible for capturing at least as many tricks as
     they bid."
 
-    S0.50: "For example, if Team A wins the bid with a bid of 4, they have to grab four or more
-    tricks."
-
     S0.64: "3, 4, or 5 | Must capture at least 3, 4, or 5 tricks depending on the bid. | 1
     point per trick |"
-
-    S0.63: "The team that did not win the bid, also known as the defending team, always gets
-    one point for every trick they capture."
-
-    R.09: "made | 1 point a trick; lone: its value | same | same | same | same | same |"
-
-    R.11: "defenders | 1 point a trick, always | same | same | same | same | same |"
     """
     for tricks in range(bid, 7):
         assert hand(CINCINNATI, bid, tricks) == (tricks, 6 - tricks)
@@ -63,14 +53,7 @@ def test_cincinnati_failed(bid):
 
     S0.51: "If they don’t, well, tougher luck. They’ll lose some points from their score."
 
-    S0.63: "The team that did not win the bid, also known as the defending team, always gets
-    one point for every trick they capture."
-
     S0.69: "If my team doesn’t meet our bid, we lose that many points."
-
-    R.10: "failed | minus the bid; lone: minus its value | same | same | same | same | same |"
-
-    R.11: "defenders | 1 point a trick, always | same | same | same | same | same |"
     """
     for tricks in range(bid):
         assert hand(CINCINNATI, bid, tricks) == (-bid, 6 - tricks)
@@ -89,10 +72,7 @@ def test_cincinnati_failing_a_bid_of_four():
 
 
 def test_cincinnati_negative_score():
-    """S0.72: "And yes, it’s possible for us to end up with a negative score."
-
-    R.23: "Totals may go negative without a floor."
-    """
+    """S0.72: "And yes, it’s possible for us to end up with a negative score." """
     table = played(CINCINNATI, by(1, "bid 5"), lead=1, tricks=4, score=(3, 2))
     assert table.hands[0]["score"] == [5, -3]
     table = played(CINCINNATI, by(1, "bid moon"), lead=1, tricks=4, score=(-500, -200))
@@ -100,7 +80,7 @@ def test_cincinnati_negative_score():
     assert not table.over
 
 
-@in_games(*BID_EUCHRE)
+@in_games(SIMPLIFIED, *BID_EUCHRE)
 def test_bid_made(game):
     """S2.06, S4.34: "If the bidding side win at least as many tricks as they bid, each side
     scores one point for each trick they won."
@@ -108,15 +88,17 @@ def test_bid_made(game):
     S3.22: "If the bidding side win at least as many tricks as they bid: each side scores one
     point for each trick they won."
 
+    S1.33: "Each team scores one point for each trick their team takes."
+
     R.09: "made | 1 point a trick; lone: its value | same | same | same | same | same |"
     """
     n = game.rules.tricks
     for bid in partnered(game):
-        for tricks in range(bid, n + 1):
+        for tricks in {bid, min(bid + 1, n), n}:
             assert hand(game, bid, tricks) == (tricks, n - tricks)
 
 
-@in_games(*BID_EUCHRE)
+@in_games(SIMPLIFIED, *BID_EUCHRE)
 def test_bid_set(game):
     """S2.05, S4.35: "If the bidding side fail to make as many tricks as they bid they are set,
     and lose a number of points equal to the number of tricks they bid."
@@ -127,12 +109,10 @@ def test_bid_set(game):
     points equal to the number of tricks they bid."
 
     R.10: "failed | minus the bid; lone: minus its value | same | same | same | same | same |"
-
-    R.11: "defenders | 1 point a trick, always | same | same | same | same | same |"
     """
     n = game.rules.tricks
     for bid in partnered(game):
-        for tricks in range(bid):
+        for tricks in {0, bid // 2, bid - 1}:
             assert hand(game, bid, tricks) == (-bid, n - tricks)
 
 
@@ -149,13 +129,6 @@ def test_overall_score_may_be_negative(game):
     assert table.sees(1)["score"][0] < 0
 
 
-def test_simplified_a_point_a_trick():
-    """S1.33: "Each team scores one point for each trick their team takes." """
-    for bid in range(1, 8):
-        for tricks in range(bid, 9):
-            assert hand(SIMPLIFIED, bid, tricks) == (tricks, 8 - tricks)
-
-
 def test_simplified_examples():
     """S1.34: "Example. A winning bid of four, the declarer takes five tricks. The declarers
     team scores five points the opposition scores three points."
@@ -165,13 +138,9 @@ def test_simplified_examples():
     four point loss."
 
     S1.36: "The opposition scores one point for each trick they've taken - five points."
-
-    R.81: "9. Simplified, bid 4, five tricks: +5 / +3. Bid 4, three tricks: -4 / +5."
     """
     assert hand(SIMPLIFIED, 4, 5) == (5, 3)
     assert hand(SIMPLIFIED, 4, 3) == (-4, 5)
-    for tricks in range(4):
-        assert hand(SIMPLIFIED, 4, tricks) == (-4, 8 - tricks)
 
 
 @in_games(*VARIANTS)
@@ -191,10 +160,7 @@ def test_defenders_always_score_their_tricks(game):
 
 
 def test_total_is_kept_from_hand_to_hand():
-    """R.09: "made | 1 point a trick; lone: its value | same | same | same | same | same |"
-
-    R.23: "Totals may go negative without a floor."
-    """
+    """R.23: "Totals may go negative without a floor." """
     table = Table(BARRIE, dealer=0, seed=11)
     total = [0, 0]
     for _ in range(6):

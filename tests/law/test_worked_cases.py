@@ -1,4 +1,4 @@
-"""The worked cases of the page that settles what the sources leave open. See test_rules_table."""
+"""The worked cases of the page that settles what the sources leave open."""
 
 import pytest
 from support.law_tables import (
@@ -38,7 +38,7 @@ def refused(table, *names):
     return bool(names)
 
 
-def test_case_1():
+def test_case_1_points_of_a_bid_and_a_moon():
     """R.58: "1. Cincinnati. Bid 4, five tricks: +5 / +1. Bid 4, three tricks: -4 / +3."
 
     R.59: "Moon, six: +12 / 0. Moon, five: -12 / +1."
@@ -49,50 +49,42 @@ def test_case_1():
     assert bid_by_seat_1(CINCINNATI, "moon", 5) == [-12, 1]
 
 
-def test_case_1_triple_moon():
-    """R.60: "Triple moon made from 0: +32, the game is won." """
+def test_case_1_points_of_higher_moons():
+    """R.60: "Triple moon made from 0: +32, the game is won."
+
+    R.61: "Quadruple moon failed with two lost: -48 / +2."
+    """
     table = played(CINCINNATI, [*MOONS[:3], "pass"], lead=2, tricks=0)
     hand = table.hands[0]
     assert (hand["declarer"], hand["contract"]) == (3, "triple moon NT")
     assert hand["score"] == [0, 32]
     assert table.over
     assert (table.record["winner"], table.record["outcome"]) == (1, "won")
-
-
-def test_case_1_quadruple_moon():
-    """R.61: "Quadruple moon failed with two lost: -48 / +2." """
     hand = played(CINCINNATI, MOONS, lead=1, tricks=2).hands[0]
     assert (hand["declarer"], hand["contract"]) == (0, "quadruple moon NT")
     assert hand["points"] == [-48, 2]
 
 
-def moon_by(declarer):
+@pytest.mark.parametrize(
+    ("declarer", "out", "order"), [(3, 1, [2, 3, 0]), (2, 0, [1, 2, 3]), (1, 3, [1, 2, 0])]
+)
+def test_case_2_partner_of_a_moon_sits_out(declarer, out, order):
+    """R.62: "2. Cincinnati, dealer seat 0. Declarer 3 on a moon: seat 1 sits out, seat 2
+    leads, order 2, 3, 0."
+
+    R.63: "Declarer 2 on a moon: seat 0 out, seat 1 leads."
+
+    R.64: "Declarer 1 on a moon: seat 3 out, seat 1 leads."
+    """
     table = Table(CINCINNATI, dealer=0).do(*by(declarer, "bid moon"), "trump H")
     seats = []
     for _ in range(3):
         seats.append(table.seat)
         table.do(table.legal[0])
-    return table.sees(0)["sitting_out"], seats
+    assert (table.sees(0)["sitting_out"], seats) == (out, order)
 
 
-def test_case_2():
-    """R.62: "2. Cincinnati, dealer seat 0. Declarer 3 on a moon: seat 1 sits out, seat 2
-    leads, order 2, 3, 0."
-    """
-    assert moon_by(3) == (1, [2, 3, 0])
-
-
-def test_case_2_declarer_2():
-    """R.63: "Declarer 2 on a moon: seat 0 out, seat 1 leads." """
-    assert moon_by(2) == (0, [1, 2, 3])
-
-
-def test_case_2_declarer_1():
-    """R.64: "Declarer 1 on a moon: seat 3 out, seat 1 leads." """
-    assert moon_by(1) == (3, [1, 2, 0])
-
-
-def test_case_3():
+def test_case_3_forced_dealer_has_every_bid_and_no_pass():
     """R.65: "3. Cincinnati, three passes: the dealer has every bid a first bidder has, and no
     pass."
     """
@@ -104,31 +96,28 @@ def test_case_3():
     assert refused(table, "pass")
 
 
-def test_case_4():
-    """R.66: "4. Barrie. 8 H over 7 C; call-2 over 8; call-1 over call-2; moon over call-1." """
+def test_case_4_order_of_the_ladder():
+    """R.66: "4. Barrie. 8 H over 7 C; call-2 over 8; call-1 over call-2; moon over call-1."
+
+    R.67: "call-2 S over call-2 C is illegal."
+
+    R.68: "8 with partner, made: +8, not +12."
+    """
     for ladder in (["7 C", "8 H", "call-2 D", "call-1 NT"], ["8 S", "call-2 H", "call-1 C"]):
         calls = [f"bid {bid}" for bid in ladder]
         calls += ["bid moon D"] * (4 - len(calls))
         table = Table(BARRIE, dealer=0).do(*calls)
         assert table.hands[0]["declarer"] == 0
         assert table.hands[0]["contract"] == calls[-1].removeprefix("bid ")
-
-
-def test_case_4_equal():
-    """R.67: "call-2 S over call-2 C is illegal." """
     table = Table(BARRIE, dealer=0).do("bid call-2 C")
     for _ in range(3):
         assert refused(table, "bid call-2 S", "bid call-2 NT")
         table.do("pass")
-
-
-def test_case_4_eight_with_a_partner():
-    """R.68: "8 with partner, made: +8, not +12." """
     assert bid_by_seat_1(BARRIE, 8, 8) == [8, 0]
 
 
 @pytest.mark.parametrize("strain", STRAINS)
-def test_case_5(strain):
+def test_case_5_dealer_may_equal_a_lone_bid(strain):
     """R.69: "5. Simplified. Over call-1 the dealer may say call-1 or moon in any strain and
     becomes declarer, may not say call-2;"
     """
@@ -140,24 +129,20 @@ def test_case_5(strain):
         assert table.hands[0]["contract"] == f"{bid} {strain}"
 
 
-def test_case_5_others():
-    """R.70: "a seat that is not the dealer may not equal." """
-    table = Table(SIMPLIFIED, dealer=0).do("bid call-1 H")
-    for _ in range(2):
-        assert refused(table, *(f"bid call-1 {strain}" for strain in STRAINS))
-        table.do("pass")
+@pytest.mark.parametrize(("bid", "seats"), [("call-1", 2), ("5", 3)])
+def test_case_5_no_other_bid_may_be_equalled(bid, seats):
+    """R.70: "a seat that is not the dealer may not equal."
 
-
-def test_case_5_over_five():
-    """R.71: "Over 5 nobody may equal." """
-    table = Table(SIMPLIFIED, dealer=0).do("bid 5 H")
-    for _ in range(3):
-        assert refused(table, *(f"bid 5 {strain}" for strain in STRAINS))
+    R.71: "Over 5 nobody may equal."
+    """
+    table = Table(SIMPLIFIED, dealer=0).do(f"bid {bid} H")
+    for _ in range(seats):
+        assert refused(table, *(f"bid {bid} {strain}" for strain in STRAINS))
         table.do("pass")
 
 
 @in_games(CLUB, DOUBLE_DECK, SIX_CARD)
-def test_case_6(game):
+def test_case_6_setting_a_bid_wins_at_any_total(game):
     """R.72: "6. `made_or_set`: a side at 51 takes 2 tricks against a bid that is made: 53, no
     win; it then sets a bid at any total of 52 or more: win."
     """
@@ -175,7 +160,7 @@ def test_case_6(game):
     assert not short.over
 
 
-def test_case_6_made_bid():
+def test_case_6_setting_a_bid_does_not_win_under_made_bid():
     """R.73: "Under `made_bid` it does not win that way." """
     table = played(BARRIE, by(1, "bid 3"), lead=1, tricks=6, score=(51, 0))
     assert table.hands[0]["score"] == [53, 6]
@@ -184,56 +169,45 @@ def test_case_6_made_bid():
     assert not setting.over
 
 
-def test_case_7_right_bowers():
-    """R.74: "7. Double deck: the second right bower loses to the first." """
+def test_case_7_first_of_two_equal_cards_wins():
+    """R.74: "7. Double deck: the second right bower loses to the first."
+
+    R.75: "Ace over an earlier identical ace: no."
+    """
     assert trick(DOUBLE_DECK, "H", ["JH", "AH", "JH", "KH"]).seat == 0
     assert trick(DOUBLE_DECK, "H", ["AH", "JH", "KH", "JH"]).seat == 1
-
-
-def test_case_7_aces():
-    """R.75: "Ace over an earlier identical ace: no." """
     assert trick(DOUBLE_DECK, "H", ["KS", "AS", "AS", "QS"]).seat == 1
     assert trick(DOUBLE_DECK, "NT", ["AS", "QS", "KS", "AS"]).seat == 0
 
 
-def second_to(strain, led, hand):
-    """What the second seat may play to a card led."""
-    table = Table(DOUBLE_DECK, dealer=3, hands={0: led, 1: hand})
-    return table.do(*opening(DOUBLE_DECK.rules, strain)).play(led)
+@pytest.mark.parametrize(
+    ("led", "hand", "legal"),
+    [
+        ("JD", "9H AD KD QD TD 9D AC KC QC JC AS KS", "9H"),
+        ("AH", "JD AD KD QD TD 9D AC KC QC JC AS KS", "JD"),
+        ("AD", "JD 9D AC KC QC JC TC 9C AS KS QS JS", "9D"),
+        ("AD", "JD AH AC KC QC JC TC 9C AS KS QS JS", "JD AH AC KC QC JC TC 9C AS KS QS JS"),
+    ],
+)
+def test_case_7_left_bower_follows_trump(led, hand, legal):
+    """R.76: "Left bower led: trump must be followed."
 
+    R.77: "Holding only the left bower when trump is led: it must be played."
 
-def test_case_7_left_bower_led():
-    """R.76: "Left bower led: trump must be followed." """
-    table = second_to("H", "JD", "9H AD KD QD TD 9D AC KC QC JC AS KS")
-    assert table.legal == ["9H"]
-    assert refused(table, "AD", "AC")
-
-
-def test_case_7_only_the_left_bower():
-    """R.77: "Holding only the left bower when trump is led: it must be played." """
-    table = second_to("H", "AH", "JD AD KD QD TD 9D AC KC QC JC AS KS")
-    assert table.legal == ["JD"]
-    assert refused(table, "AD", "AC")
-
-
-def test_case_7_printed_suit():
-    """R.78: "When the left bower's printed suit is led it does not follow: a hand that holds
+    R.78: "When the left bower's printed suit is led it does not follow: a hand that holds
     another card of that suit must play that one and may not play the left bower;"
+
+    R.79: "a hand with none may play anything."
     """
-    table = second_to("H", "AD", "JD 9D AC KC QC JC TC 9C AS KS QS JS")
-    assert table.legal == ["9D"]
-    assert refused(table, "JD", "AC")
-
-
-def test_case_7_printed_suit_and_none():
-    """R.79: "a hand with none may play anything." """
-    hand = "JD AH AC KC QC JC TC 9C AS KS QS JS"
-    table = second_to("H", "AD", hand)
-    assert set(table.legal) == set(hand.split())
+    table = Table(DOUBLE_DECK, dealer=3, hands={0: led, 1: hand})
+    table.do(*opening(DOUBLE_DECK.rules, "H")).play(led)
+    assert set(table.legal) == set(legal.split())
+    others = set(hand.split()) - set(table.legal)
+    assert refused(table, *others) == bool(others)
 
 
 @in_games(*VARIANTS)
-def test_case_8(game):
+def test_case_8_jacks_are_plain_at_no_trump(game):
     """R.80: "8. No trump: jacks follow their printed suit and rank below the queen." """
     hands = {0: "KH", 1: "JH AC AS AD"}
     table = Table(game, dealer=3, hands=hands).do(*opening(game.rules, "NT")).play("KH")
@@ -246,12 +220,11 @@ def test_case_8(game):
     assert trick(game, "NT", ["QH", "JH", "JD", "AC"]).seat == 0
 
 
-def test_case_9():
-    """R.81: "9. Simplified, bid 4, five tricks: +5 / +3. Bid 4, three tricks: -4 / +5." """
+def test_case_9_points_of_a_bid_and_of_call_1():
+    """R.81: "9. Simplified, bid 4, five tricks: +5 / +3. Bid 4, three tricks: -4 / +5."
+
+    R.82: "call-1 failed with seven tricks: -18 / +1."
+    """
     assert bid_by_seat_1(SIMPLIFIED, 4, 5) == [5, 3]
     assert bid_by_seat_1(SIMPLIFIED, 4, 3) == [-4, 5]
-
-
-def test_case_9_call_1():
-    """R.82: "call-1 failed with seven tricks: -18 / +1." """
     assert bid_by_seat_1(SIMPLIFIED, "call-1", 7) == [-18, 1]

@@ -1,8 +1,4 @@
-"""Every public function and constructor, with one parameter after another given an odd value.
-
-The outcome is a result or one of the package's own errors: nothing unrelated, such as an error of
-numpy in the middle of the work, reaches the caller.
-"""
+"""Every public function, with one parameter after another given an odd value."""
 
 from __future__ import annotations
 
@@ -11,9 +7,7 @@ import itertools
 import sys
 
 import pytest
-from support.odd_games import game_calls
-from support.odd_learning import learning_calls
-from support.odd_values import ODD, sound_values
+from support.odd_calls import ODD, calls
 
 from bideuchre_env import agents, analysis, datasets, solver
 from bideuchre_env.agents import registry
@@ -21,44 +15,33 @@ from bideuchre_env.errors import BidEuchreError
 
 PARTS = 8
 """Parts of the functions, for as many processes."""
-CALLBACKS = ("progress", "propose", "report")
+CALLBACKS = ("progress", "propose", "report", "finished")
 
 
 @pytest.fixture(scope="module")
-def sound(tmp_path_factory):
-    """Sound values: a record and its file, observations and masks, features, a network."""
-    return sound_values(tmp_path_factory.mktemp("sound"))
+def all_calls(tmp_path_factory):
+    return calls(tmp_path_factory.mktemp("usable"))
 
 
-@pytest.fixture(autouse=True)
-def isolated_registry(monkeypatch):
-    """Undo registrations of agents after each test."""
-    monkeypatch.setattr(registry, "registered", {})
-
-
-def calls(sound):
-    """A function and sound values of its parameters, by name."""
-    return game_calls(sound) | learning_calls(sound)
-
-
-class _Unread:
-    """Standard input that is not to be read."""
+class UnreadInput:
+    """Standard input that fails when it is used."""
 
     def __getattr__(self, name):
         raise AssertionError(f"sys.stdin.{name}")
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_an_odd_value_is_accepted_or_refused_in_the_words_of_the_package(
-    sound, part, tmp_path, monkeypatch
+def test_odd_values_are_accepted_or_refused_by_the_packages_own_errors(
+    all_calls, part, tmp_path, monkeypatch
 ):
-    """Each parameter in turn, the others as they should be."""
+    """Nothing unrelated, such as an error of numpy within the work, reaches the caller."""
+    monkeypatch.setattr(registry, "registered", {})
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "stdin", _Unread())
+    monkeypatch.setattr(sys, "stdin", UnreadInput())
     unrelated = []
-    for name, (function, values) in itertools.islice(calls(sound).items(), part, None, PARTS):
+    for function, values in all_calls[part::PARTS]:
         function(**values)
-        for parameter, (label, value) in itertools.product(values, ODD.items()):
+        for parameter, value in itertools.product(values, ODD):
             if parameter in CALLBACKS and callable(value):
                 continue  # an error of the caller's own function reaches the caller
             try:
@@ -66,14 +49,16 @@ def test_an_odd_value_is_accepted_or_refused_in_the_words_of_the_package(
             except BidEuchreError:
                 pass
             except Exception as error:
-                unrelated.append(f"{name}({parameter}={label}): {type(error).__name__}: {error}")
+                where = f"{getattr(function, '__qualname__', function)}({', '.join(values)})"
+                unrelated.append(f"{where}: {parameter}: {type(error).__name__}: {error}")
     assert not unrelated, "\n".join(unrelated)
 
 
-def test_every_public_function_is_tried(sound):
+def test_every_public_function_is_called(all_calls):
     """All functions in `__all__` of agents, analysis, datasets and solver."""
-    tried = " ".join(calls(sound))
-    for room in (agents, analysis, datasets, solver):
-        for name in room.__all__:
-            if inspect.isfunction(getattr(room, name)) and name != "names":
-                assert f".{name}" in tried or f" {name}" in f" {tried}", name
+    called = {function for function, _ in all_calls}
+    for package in (agents, analysis, datasets, solver):
+        for name in package.__all__:
+            function = getattr(package, name)
+            if inspect.isfunction(function) and name != "names":
+                assert function in called, name

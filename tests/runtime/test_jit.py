@@ -91,7 +91,13 @@ CORE = (
     "core/test_against_reference.py",
 )
 LEARNING = ("learning/test_features.py", "learning/test_fitting.py", "learning/test_sampling.py")
-PLAYERS = ("solver", "agents", "evaluation/test_rollout.py", "learning", "envs/test_solo_net.py")
+PLAYERS = (
+    "solver",
+    "agents",
+    "evaluation/test_rollout.py",
+    "learning",
+    "envs/test_solo_players.py",
+)
 
 
 def passes(names, setting):

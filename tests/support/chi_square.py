@@ -45,9 +45,3 @@ def assert_fits(observed, expected, df=None, scale=1.0):
     above = chi_square_above(max(x, 1e-12), observed.size - 1 if df is None else df)
     assert above > LEVEL, (x, observed[:20], expected[:20])
     assert 1 - above > LEVEL, ("too even", x)
-
-
-def assert_normal(z):
-    """Check standard normal statistics, each at the level (about 6.5 either way)."""
-    z = np.abs(np.asarray(z, float))
-    assert math.erfc(float(z.max()) / math.sqrt(2)) > LEVEL, float(z.max())

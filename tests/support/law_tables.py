@@ -1,8 +1,4 @@
-"""Positions for the tests that quote the law: deals by name, calls and cards by name.
-
-`Table` is one game driven by the words of the notation through the public environment only.
-`trick` and `played` set up a whole trick, or a whole hand with a wanted number of tricks.
-"""
+"""Games for the tests of the law, driven by names of actions through the public environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests of the single-learner environments share: choosers, spies, comparisons."""
+"""Choosers, agents and comparisons for tests of the environments of learners."""
 
 import numpy as np
 
@@ -85,15 +85,15 @@ def assert_same(a, b, where="result"):
 
 
 def walk(env, steps, seed, careless=0):
-    """Everything a `SoloEnv` tells over some steps, episodes following each other."""
-    told = [env.reset(seed=seed)]
+    """Return the results of some steps of a `SoloEnv`, with resets after each episode."""
+    results = [env.reset(seed=seed)]
     for turn in range(steps):
-        obs = told[-1][0]
+        obs = results[-1][0]
         action = chosen_action(obs["action_mask"], obs["observation"], turn, careless)
-        told.append(env.step(action))
-        if told[-1][2] or told[-1][3]:
-            told.append(env.reset())
-    return told
+        results.append(env.step(action))
+        if results[-1][2] or results[-1][3]:
+            results.append(env.reset())
+    return results
 
 
 def first(observation, mask):
@@ -122,7 +122,7 @@ def actions_for(obs, turn, careless=0):
 
 
 def walk_rows(vec, steps, seed, careless=0, **options):
-    """Everything a vector environment tells over some steps."""
+    """Return the results of some steps of a vector environment."""
     out = [vec.reset(seed=seed, options=options)]
     for turn in range(steps):
         out.append(vec.step(actions_for(out[-1][0], turn, careless)))
@@ -130,16 +130,16 @@ def walk_rows(vec, steps, seed, careless=0, **options):
 
 
 def unchanged(env):
-    """What a refused call may not change."""
+    """Return everything that a refused call may not change."""
     rows = env._rows
     players = tuple((id(each), id(each.agent)) for each in rows.players)
     seeds = env.np_random_seed, list(rows._entropy), rows._changes
     return rows.states.tobytes(), rows.solos.tobytes(), repr(env), seeds, players
 
 
-def without_names(told):
-    """What was told without the names of players."""
-    if isinstance(told, dict):
+def without_names(result):
+    """Return a result without the names of players."""
+    if isinstance(result, dict):
         places = {"left", "partner", "right"}
-        return {key: without_names(told[key]) for key in told if key.lstrip("_") not in places}
-    return [without_names(each) for each in told] if isinstance(told, (list, tuple)) else told
+        return {key: without_names(result[key]) for key in result if key.lstrip("_") not in places}
+    return [without_names(each) for each in result] if isinstance(result, (list, tuple)) else result

@@ -1,7 +1,7 @@
-"""An `env()` and its twin in PettingZoo's own wrappers, and all that can be done to the two.
+"""An `env()` and its twin in PettingZoo's own wrappers, and the calls that both get.
 
-The twin is PettingZoo's `OrderEnforcingWrapper` around a bounds check around its
-`TerminateIllegalWrapper`, around a raw environment that keeps its books by PettingZoo's helpers.
+The twin is `OrderEnforcingWrapper` around a bounds check around `TerminateIllegalWrapper` around
+a raw environment that uses PettingZoo's own helpers.
 """
 
 import contextlib
@@ -102,8 +102,8 @@ def in_wrappers(raw):
     return OwnSentence(Bounds(NoMaskLeft(raw, illegal_reward=-1)))
 
 
-def told(call, env):
-    """What a call gives or raises, prints, warns of and logs."""
+def effects(call, env):
+    """Return what a call returns or raises, prints, warns of and logs."""
     EnvLogger.flush()
     out = io.StringIO()
     with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(out):
@@ -116,24 +116,24 @@ def told(call, env):
 
 
 def books(env):
-    """What PettingZoo's books say, by the raw environment, and the state of the game."""
+    """Return PettingZoo's attributes of the raw environment and the state of the game."""
     raw = env.unwrapped
-    kept = {name: copy.deepcopy(raw.__dict__.get(name, "none")) for name in BOOKS}
-    return kept | {
+    attributes = {name: copy.deepcopy(raw.__dict__.get(name, "none")) for name in BOOKS}
+    return attributes | {
         "cumulative": dict(getattr(raw, "_cumulative_rewards", {})),
         "row": row_bytes(raw),
     }
 
 
 def alike(left, right):
-    """Equal, whatever is within."""
+    """Whether two results are equal, arrays included."""
     if isinstance(left, (list, tuple)):
         return len(left) == len(right) and all(map(alike, left, right))
     return same(left, right)
 
 
 class Pair:
-    """An `env()` and its twin, to which everything is done alike."""
+    """An `env()` and its twin."""
 
     def __init__(self, name, kind="env", **options):
         variant = bideuchre_env.variants[name]
@@ -144,95 +144,78 @@ class Pair:
         self.theirs = in_wrappers(Plain(rules, name, **rest))
 
     def do(self, call):
-        """Call both; what it came to is the same, and so is everything there is to see."""
-        ours, theirs = told(call, self.ours), told(call, self.theirs)
+        """Call both, and fail unless the effects and the attributes are equal."""
+        ours, theirs = effects(call, self.ours), effects(call, self.theirs)
         assert alike(ours, theirs), (call, ours, theirs)
         assert same(books(self.ours), books(self.theirs)), call
         return ours
 
-    def keep(self, by_pickle):
-        """Go on with copies."""
-        keep = (lambda env: pickle.loads(pickle.dumps(env))) if by_pickle else copy.deepcopy
-        self.ours, self.theirs = keep(self.ours), copy.deepcopy(self.theirs)
+    def copy(self, by_pickle):
+        """Replace both by copies."""
+        copied = (lambda env: pickle.loads(pickle.dumps(env))) if by_pickle else copy.deepcopy
+        self.ours, self.theirs = copied(self.ours), copy.deepcopy(self.theirs)
 
 
 def chosen(env, legal, at=0):
-    """The number of an action that is legal now, or of one that is not."""
+    """Return the number of a legal action, or of an illegal one."""
     numbers = np.flatnonzero(mask_of(env.unwrapped) == legal)
     return int(numbers[at % len(numbers)]) if len(numbers) else at
 
 
 def proper(env):
-    """What the agent to act ought to do: a legal action, or None when it is done."""
+    """Return a legal action of the agent to act, or None when it is done."""
     raw, agent = env.unwrapped, env.agent_selection
     done = raw.terminations.get(agent, True) or raw.truncations.get(agent, True)
     return None if done else chosen(env, True, crc32(row_bytes(raw)))
 
 
-def turns(max_iter, leave_out=-1):
-    """Walk by `agent_iter`, not stepping once."""
+def walk(max_iter, forget=-1):
+    """Return a walk by `agent_iter` that omits the step of turn number `forget`."""
 
-    def walk(env):
+    def call(env):
         seen = []
         for agent in env.agent_iter(max_iter):
             seen.append(agent)
-            if len(seen) != leave_out:
+            if len(seen) != forget:
                 env.step(proper(env))
         return seen
 
-    return walk
+    return call
 
 
-def reset_within(env):
-    """A reset in the middle of a walk counts as a step; the walk goes on with the new game."""
-    seen = []
-    for agent in env.agent_iter(9):
-        seen.append(agent)
-        if len(seen) == 4:
-            env.reset(seed=8)
-        else:
-            env.step(proper(env))
-    return seen
-
-
-def resets_badly(env):
+def reset_badly(env):
     env.reset(options={"dealer": 7})
 
 
-ACTIONS = (None, -1, 10**30, 1.5, float("nan"), float("inf"), np.float64(1), "pass", "trump Z")
-ACTIONS += (True, np.True_, [0], (), np.zeros(2), np.array([[1]]), b"1", {})
-KINDS = (int, np.int64, np.int8, np.uint64, np.array)
-NAMES = (*BOOKS, "num_agents", "max_num_agents", "possible_agents", "_cumulative_rewards", "rules")
-NAMES += ("metadata", "render_mode", "_states", "_actor", "nonsense", "action_names")
-
-CALLS = {f"step {action!r}": lambda env, a=action: env.step(a) for action in ACTIONS}
-CALLS |= {
-    f"step {legal} {kind.__name__}": lambda env, k=kind, i=legal: env.step(k(chosen(env, i)))
-    for kind in KINDS
-    for legal in (True, False)
+CALLS = {
+    f"step {action!r}": lambda env, a=action: env.step(a)
+    for action in (None, -1, 10**30, 1.5, float("nan"), "pass", "trump Z", True, [0], np.zeros(2))
 }
-CALLS |= {f"read {name}": lambda env, n=name: getattr(env, n) for name in NAMES}
 CALLS |= {
-    f"{word} {agent}": lambda env, w=word, a=agent: getattr(env, w)(a)
-    for word in ("observe", "observation_space", "action_space")
-    for agent in ("player_0", "player_1", "player_2", "player_3", "nobody", None, np.zeros(2))
+    f"step {word} {kind.__name__}": lambda env, k=kind, i=legal: env.step(k(chosen(env, i)))
+    for kind in (int, np.int64, np.array)
+    for word, legal in (("legal", True), ("illegal", False))
 }
+for word in ("observe", "observation_space", "action_space"):
+    CALLS[word] = lambda env, w=word: getattr(env, w)("player_3")
+    CALLS[f"{word} of an unknown agent"] = lambda env, w=word: getattr(env, w)("nobody")
+for word in (*BOOKS, "num_agents", "_cumulative_rewards", "render_mode", "_states", "nonsense"):
+    CALLS[f"read {word}"] = lambda env, n=word: getattr(env, n)
 CALLS |= {
     "step past the end": lambda env: env.step(len(env.unwrapped.action_names)),
     "step properly": lambda env: env.step(proper(env)),
     "last": lambda env: env.last(),
-    "last without a look": lambda env: env.last(observe=False),
+    "last without observation": lambda env: env.last(observe=False),
     "state": lambda env: env.state(),
     "render": lambda env: env.render(),
     "close": lambda env: env.close(),
     "str": str,
     "reset": lambda env: env.reset(seed=3),
-    "reset on": lambda env: (env.unwrapped._has_stream or env.reset(seed=3)) and env.reset(),
+    "reset unseeded": lambda env: (env.unwrapped._has_stream or env.reset(seed=3)) and env.reset(),
     "agent_iter": lambda env: list(env.agent_iter(0)),
-    "walk 5": turns(5),
-    "walk without end": turns(float("inf")),
-    "walk and forget": turns(40, leave_out=2),
-    "walk and reset": reset_within,
+    "walk 5": walk(5),
+    "walk without end": walk(float("inf")),
+    "walk and forget": walk(40, forget=2),
     "record": lambda env: env.record.to_dict(),
     "clone": lambda env: books(env.clone()),
 }
@@ -248,15 +231,8 @@ def playing(pair):
         pair.do(CALLS["step properly"])
 
 
-def paid(pair):
-    """A hand has just been paid for, and the next one is dealt if there is one."""
-    pair.do(lambda env: env.reset(seed=3))
-    while not any(pair.ours.rewards.values()):
-        pair.do(CALLS["step properly"])
-
-
 def over(pair):
-    """The episode has been played out; everybody is still there."""
+    """The episode is over and all agents are still there."""
     pair.do(lambda env: env.reset(seed=3))
     while pair.ours.unwrapped._actor is not None:
         pair.do(CALLS["step properly"])
@@ -264,22 +240,16 @@ def over(pair):
 
 def forfeited(pair):
     playing(pair)
-    pair.do(CALLS["step False int"])
+    pair.do(CALLS["step illegal int"])
     assert min(pair.ours.rewards.values()) == -1
 
 
-def leaving(pair):
-    """Two have taken their leave of a game that was forfeited."""
-    forfeited(pair)
-    pair.do(CALLS["step None"])
-    pair.do(CALLS["step None"])
-
-
 def empty(pair):
-    over(pair)
+    """All agents have left a forfeited game."""
+    forfeited(pair)
     for _ in range(4):
         pair.do(CALLS["step None"])
     assert not pair.ours.agents
 
 
-SITUATIONS = (fresh, playing, paid, over, forfeited, leaving, empty)
+SITUATIONS = (fresh, playing, over, forfeited, empty)
