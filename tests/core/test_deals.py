@@ -122,6 +122,15 @@ def test_the_first_dealer_is_any_seat():
         assert_fits(np.bincount(seat * 4 + dealers, minlength=16), np.full(16, 10_000))
 
 
+def test_a_named_dealer_does_not_change_the_cards():
+    env = bideuchre_env.cincinnati_v0.raw_env()
+    env.reset(seed=1)
+    hands = env.get_state()["hands"].tolist()
+    for dealer in range(4):
+        env.reset(seed=1, options={"dealer": dealer})
+        assert env.get_state()["hands"].tolist() == hands
+
+
 @pytest.mark.parametrize("step", [1, 2, 2**32, 2**64, 2**127], ids=hex)
 def test_deals_of_neighbouring_seeds_are_independent(step):
     """Where a card lies under one seed tells nothing of where it lies under the next one."""
