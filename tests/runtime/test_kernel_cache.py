@@ -1,4 +1,4 @@
-"""Kernels run although their cache files are damaged or cannot be written."""
+"""Cache files of kernels: reuse, damage, and folders that cannot be written."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ SOURCE = "def double(x):\n    return 2 * x\n"
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """The folder of a kernel's files; no warning has been given."""
+    """Cache folder of one small kernel."""
     (tmp_path / "small_kernel.py").write_text(SOURCE)
     monkeypatch.setattr(numba_private.KernelCache, "warned", False)
     return tmp_path / "cache"
 
 
 def fresh(folder):
-    """The kernel as a new process has it: nothing is compiled yet."""
+    """The kernel in the state of a new process: not compiled yet."""
     function = runpy.run_path(str(folder.parent / "small_kernel.py"))["double"]
     compiled = numba.njit(function)
     compiled._cache = numba_private.kernel_cache(function, str(folder))
@@ -33,7 +33,7 @@ def fresh(folder):
 
 
 def loads(folder):
-    """Whether a new process finds the kernel in its files; its result is the same either way."""
+    """Whether a new process loads the kernel from its cache files."""
     compiled = fresh(folder)
     assert compiled(21) == 42
     return bool(sum(compiled.stats.cache_hits.values()))
@@ -53,8 +53,7 @@ def test_a_damaged_file_is_deleted_and_the_kernel_recompiled(content, suffix, fo
     assert [loads(folder), loads(folder)] == [False, True]
 
 
-def test_two_processes_write_two_files_for_two_types(folder):
-    """Each finds no index when it begins: at worst one compiles again, and none runs other code."""
+def test_two_processes_that_write_at_once_run_no_wrong_code(folder):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(numba_private._KernelFiles, "_load_index", lambda files: {})
         assert fresh(folder)(21) == 42
@@ -83,7 +82,6 @@ def test_a_deleted_folder_is_made_again(folder, caplog):
 
 
 def test_an_unusable_folder_costs_one_warning_and_no_result(folder, caplog):
-    """Nothing is written beside the source, where numba would miss edits of other files."""
     compiled = fresh(folder)
     shutil.rmtree(folder)
     folder.write_text("a file in place of the folder")
