@@ -6,7 +6,6 @@ import importlib
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from support import own_agents, ray_blocks
 from support.prepared_calls import prepare_calls
@@ -14,7 +13,7 @@ from support.prepared_calls import prepare_calls
 from bideuchre_env.cli.options import variant_of
 from bideuchre_env.errors import IllegalActionError, OptionError, WorkerError
 from bideuchre_env.evaluation import ray_worker, workers
-from bideuchre_env.evaluation.blocks import Plan, play_block
+from bideuchre_env.evaluation.blocks import Plan
 from bideuchre_env.rules.variants import CINCINNATI
 
 
@@ -63,17 +62,6 @@ def test_a_worker_with_other_sources_refuses_the_block(tmp_path, monkeypatch):
         finally:
             del sys.modules[function.__module__]
             ray_worker.sources_of.cache_clear()
-
-
-def test_a_whole_block_equals_its_parts():
-    plan = Plan(CINCINNATI, ("rule", "cautious"), 5, True, 4)
-    parts = []
-    play_block(plan, range(16, 32), parts.append, lambda: False)
-    whole = workers.whole_block(workers.Work.of(plan), range(16, 32))
-    assert len(parts) > 2
-    assert (whole.rows == np.concatenate([part.rows for part in parts])).all()
-    assert whole.decisions == tuple(np.sum([part.decisions for part in parts], axis=0))
-    assert min(whole.think_seconds) > 0
 
 
 def test_an_agents_file_that_differs_on_a_node_is_refused(tmp_path, monkeypatch):

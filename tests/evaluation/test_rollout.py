@@ -69,23 +69,6 @@ def test_points_of_both_sides_differ_by_less_than_four_standard_errors():
     assert abs(played.points[0] - played.points[1]) < 4 * 66 * np.sqrt(played.hands)
 
 
-def test_threads_end_when_a_rollout_is_interrupted(monkeypatch):
-    pools, play = [], module._play
-
-    def interrupt(rules, policy, hands, *given):
-        play(rules, policy, hands, *given)
-        pools.append((given[-2], given[-2]._executor))
-        if hands > 1:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(module, "_play", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        rollout("cincinnati_v0", hands=600, seed=1, threads=3)
-    pool, executor = pools[-1]
-    assert executor._shutdown
-    assert pool._executor is None
-
-
 def test_rules_and_variants_are_accepted_and_wrong_options_refused():
     rules = bideuchre_env.cincinnati_v0.rules.replace(copies=2)
     assert rollout(rules, hands=10, seed=1).hands == 10

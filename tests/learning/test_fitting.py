@@ -92,7 +92,7 @@ def test_two_steps_of_a_fit_equal_adam_with_a_cosine_rate():
 
 def test_a_fit_learns_a_function_under_noise():
     rng = np.random.default_rng(2)
-    data = examples(20_000, seed=3)
+    data = examples(30_000, seed=3)
     x = CARDS.unpack(data.inputs)
     worth = 2.0 * x[:, [0]] * (np.arange(24) < 8) - 2.0 * x[:, [5]] * x[:, [9]]
     worth += 1.5 * x[:, [20]] * (np.arange(24) % 3 == 0)
@@ -109,7 +109,7 @@ def test_a_fit_learns_a_function_under_noise():
 
 
 def test_the_same_generator_gives_the_same_weights_and_progress_rises():
-    data, shares = examples(3_000), []
+    data, shares = examples(13_000), []
     first, again = (
         fit(drawn(CARDS), CARDS, data, np.random.default_rng(5), batch=100, report=shares.append)
         for _ in range(2)
@@ -118,7 +118,7 @@ def test_the_same_generator_gives_the_same_weights_and_progress_rises():
         np.testing.assert_array_equal(one, other)
     half = shares[: len(shares) // 2]
     assert half == sorted(half) == shares[len(half) :]
-    assert 0 < half[0] <= half[-1] <= 1
+    assert 0 < half[0] < half[-1] <= 1
 
 
 def test_kernels_evaluate_observations_as_numpy_does():

@@ -7,12 +7,11 @@ import pytest
 from support.policies import ObservationPolicy
 
 import bideuchre_env
-from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.learning.features import PARTS, features_of
 from bideuchre_env.learning.improved import PHASES, ImprovedPolicy
 from bideuchre_env.learning.network import evaluate, new_network
-from bideuchre_env.learning.pairs import CARDS, pairs
+from bideuchre_env.learning.pairs import pairs
 
 RULES = bideuchre_env.make("cincinnati_v0").rules
 
@@ -51,13 +50,6 @@ def test_an_action_changes_where_the_network_gains_more_than_the_margin(part):
     assert np.array_equal(player.act_rows(made.observations, made.masks), made.chosen)
 
 
-def test_each_phase_belongs_to_one_network():
-    every = {phase for phases in PHASES.values() for phase in phases}
-    assert set(CARDS) < every
-    phase = layout_of(RULES).slices["phase"]
-    assert len(every) == phase.stop - phase.start == 5
-
-
 def test_networks_and_margins_that_do_not_fit_are_refused():
     policy, (network, _) = ObservationPolicy(1), new_network_of("cards")
     for networks, margins in (
@@ -68,12 +60,6 @@ def test_networks_and_margins_that_do_not_fit_are_refused():
     ):
         with pytest.raises(OptionError):
             ImprovedPolicy(policy, RULES, networks, margins)
-
-
-def test_at_once_is_that_of_the_policy():
-    assert not hasattr(ImprovedPolicy(ObservationPolicy(1), RULES, {}, {}), "at_once")
-    slow = bideuchre_env.agents.make("pimc", RULES)
-    assert ImprovedPolicy(slow, RULES, {}, {}).at_once == slow.at_once
 
 
 class Half:

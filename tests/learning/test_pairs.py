@@ -158,20 +158,6 @@ def test_other_actions_are_drawn_uniformly():
         assert_fits(drawn, np.full(n, drawn.sum() / n))
 
 
-def test_a_proposal_function_cannot_change_the_pairs():
-    def overwrite(observations, masks, chosen):
-        others = masks.argmax(axis=1)
-        for array in (observations, masks, chosen):
-            array[:] = 1
-        return others
-
-    def leave(observations, masks, chosen):
-        return masks.argmax(axis=1).astype(np.int16)
-
-    one, other = (pairs(ObservationPolicy(6), BARRIE, 20, 8, propose=f) for f in (overwrite, leave))
-    assert same(one, other)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -115,46 +115,6 @@ def test_a_planted_reward_reaches_its_own_seats_earlier_decisions(episode, sided
     assert len(counts) > 5
 
 
-def test_a_planted_value_reaches_its_own_seats_earlier_decisions():
-    seats, ended = played("cincinnati_v0", "hand")
-    steps, n = seats.shape
-    rewards, after = np.zeros((steps, n, 4), np.float32), np.zeros((n, 4), np.float32)
-    rng = np.random.default_rng(5)
-    for _ in range(60):
-        t, i = rng.integers(steps), rng.integers(n)
-        values = np.zeros((steps, n), np.float32)
-        values[t, i] = 1
-        made = lambda_returns(seats, rewards, ended, values, after, lambda_=0.8)
-        starts = np.flatnonzero(ended[:t, i])
-        first = starts[-1] + 1 if len(starts) else 0
-        own = [u for u in range(first, t) if seats[u, i] == seats[t, i]]
-        assert set(zip(*np.nonzero(made.returns), strict=True)) == {(u, i) for u in own}
-        if own:
-            assert made.returns[own[-1], i] == pytest.approx(0.2)
-
-
-def test_with_lambda_1_returns_are_the_points_of_the_hand():
-    n, steps = 12, 80
-    vec = variants["cincinnati_v0"].vec(n, episode="hand", reward="points")
-    _, info = vec.reset(seed=1)
-    seats, rewards = np.zeros((steps, n), np.int8), np.zeros((steps, n, 4), np.float32)
-    ended = np.zeros((steps, n), bool)
-    for t in range(steps):
-        seats[t] = info["seat"]
-        _, rewards[t], terminated, truncated, info = vec.step(vec.sample())
-        ended[t] = terminated | truncated
-    values = np.zeros((steps, n), np.float32)
-    made = lambda_returns(seats, rewards, ended, values, lambda_=1.0)
-    for i in range(n):
-        ends = np.flatnonzero(ended[:, i])
-        for t in range(ends[-1] + 1):
-            end = ends[ends >= t][0]
-            assert made.returns[t, i] == rewards[end, i, seats[t, i]]
-            assert made.complete[t, i]
-        assert (made.returns[ends[-1] + 1 :, i] == 0).all()
-    assert np.abs(made.returns).max() >= 3
-
-
 def put(value, *at):
     """A change that sets one element."""
 

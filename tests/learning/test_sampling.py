@@ -172,8 +172,3 @@ def test_unusable_arrays_are_refused_and_nothing_is_written(name, change, messag
 def test_unusable_seeds_steps_and_rows_are_refused(seed, step, numbers, message):
     with pytest.raises(OptionError, match=message):
         random_words(seed, step, numbers)
-
-
-def test_zero_rows_are_allowed():
-    choices, log_probs = drawn(*rows(8, n=0), random_words(0, 0, 0))
-    assert len(choices) == len(log_probs) == 0

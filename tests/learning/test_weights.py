@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 import sys
 import zipfile
 from importlib import resources
@@ -38,6 +37,7 @@ ARRAYS = {
 }
 METADATA = {"kind": "net", "seed": "7"}
 SMALL = weights_bytes(ARRAYS, METADATA)
+NPY = b"\x93NUMPY\x01\0"
 TEXTS = st.text(max_size=8)
 CONTENT = st.dictionaries(
     st.from_regex(r"[A-Za-z0-9_.-]{1,8}", fullmatch=True),
@@ -178,22 +178,12 @@ def test_every_truncated_file_is_refused():
             parse_weights(SMALL[:end])
 
 
-HEADERS = st.builds(
-    lambda *parts: repr(dict(zip(["descr", "fortran_order", "shape"], parts, strict=True))),
-    st.sampled_from(["<f4", "<f2", "|i1", ">u8", "O", "V8", "<f16", "", None]),
-    st.sampled_from([True, False, None]),
-    st.lists(st.integers(-1, 2**70) | st.integers(0, 4), max_size=10).map(tuple),
-).map(str.encode)
-MEMBERS = st.builds(
-    lambda header, data: b"\x93NUMPY\x01\0" + len(header).to_bytes(2, "little") + header + data,
-    HEADERS | st.binary(max_size=60),
-    st.binary(max_size=12),
-)
-
-
 @in_two_sizes(
     data=st.binary(max_size=40)
-    | st.builds(lambda content: packed(provenance="{}", a=content), st.binary() | MEMBERS),
+    | st.builds(
+        lambda member: packed(provenance="{}", a=member),
+        st.binary(max_size=80) | st.binary(max_size=60).map(lambda tail: NPY + tail),
+    ),
     examples=300,
 )
 def test_arbitrary_bytes_are_read_or_refused(data):
@@ -207,7 +197,6 @@ def test_arbitrary_bytes_are_read_or_refused(data):
 
 FAULTS = [
     (b"", "File is not a zip file"),
-    (packed(a=np.zeros(1)), "metadata=None: expected texts by name"),
     (packed(provenance="[1]"), r"metadata=\[1\]: expected texts by name"),
     (packed(provenance='{"seed": 1}'), "metadata 'seed'=1: expected a text"),
     (packed(provenance="{"), "Expecting property name"),
@@ -215,8 +204,6 @@ FAULTS = [
     (packed(provenance="{}", a=b"nonsense"), "magic string is not correct"),
     (packed(provenance="{}", a=[object()]), "'a' is object|allow_pickle=False"),
     (packed(provenance="{}", a=["x"]), r"'a' is <U1 \(1,\): expected finite numbers"),
-    (packed(provenance="{}", a=[True]), "'a' is bool"),
-    (packed(provenance="{}", a=[1j]), "'a' is complex128"),
     (packed(provenance="{}", a=[np.nan]), r"'a' is float64 \(1,\): expected finite numbers"),
     (packed(zipfile.ZIP_DEFLATED, a=bytes(LARGEST + 1)), f"more than {LARGEST} bytes when unpack"),
     (bytes(LARGEST + 1), f"more than {LARGEST} bytes"),
@@ -232,23 +219,6 @@ def test_a_damaged_file_is_refused_in_one_line(data, message):
     assert len(str(caught.value)) < 700
 
 
-def test_two_arrays_of_one_name_are_refused():
-    file = io.BytesIO(SMALL)
-    with zipfile.ZipFile(file, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
-        archive.writestr("bias.npy", archive.read("bias.npy"))
-    with pytest.raises(WeightsError, match="two arrays of one name"):
-        parse_weights(file.getvalue())
-
-
-def test_a_directory_that_lost_an_entry_is_refused():
-    """A flipped length makes one entry contain the next, as its comment."""
-    data = bytearray(packed(provenance="{}", a=ARRAYS["bias"], b=ARRAYS["bias"]))
-    _, second, third = (found.start() for found in re.finditer(b"PK\x01\x02", data))
-    data[second + 32] = data.index(b"PK\x05\x06") - third
-    with pytest.raises(WeightsError, match="arrays are missing"):
-        parse_weights(bytes(data))
-
-
 @pytest.mark.parametrize("name", ["missing.npz", "", "a\0b", "control\x1b[0m"])
 def test_a_file_that_cannot_be_opened_is_an_error(tmp_path, name):
     with pytest.raises(WeightsError, match="cannot be read") as caught:
@@ -262,14 +232,11 @@ def test_a_file_that_cannot_be_opened_is_an_error(tmp_path, name):
     ("arrays", "metadata", "half", "message"),
     [
         ({"a": np.zeros(2, bool)}, {}, False, "'a' has dtype bool: expected integers or floats"),
-        ({"a": np.array(["x"])}, {}, False, "'a' has dtype <U1"),
         ({"a": np.array([np.inf])}, {}, False, "'a' has a number that is not finite"),
         ({"a": np.float32([7e4])}, {}, True, "'a' has a number beyond 65504"),
         ({1: np.zeros(1)}, {}, False, "1 has a name that is reserved, or not of the form"),
-        ({"\ud800": np.zeros(1)}, {}, False, "has a name"),
         ({"provenance": np.zeros(1)}, {}, False, "'provenance' has a name that is reserved"),
         ({"a": np.zeros(1)}, {"seed": 7}, False, "metadata 'seed'=7: expected a text"),
-        ({"a": np.zeros(1)}, {7: "seed"}, False, "metadata 7='seed': expected a text"),
         ({"a": np.zeros(LARGEST // 8)}, {}, False, f"bytes, above {LARGEST}"),
     ],
 )

@@ -47,14 +47,3 @@ def test_ctrl_c_ends_the_wait_for_a_line():
         late.cancel()
         assert not missed
         assert signal.set_wakeup_fd(-1) == -1  # as it was before
-
-
-@in_own_process
-def test_other_signals_do_not_end_the_wait():
-    calls = []
-    signal.signal(signal.SIGUSR1, lambda *_: calls.append(1))
-    with terminal() as main:
-        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGUSR1)).start()
-        threading.Timer(0.3, os.write, (main, b"h\n")).start()
-        assert typed_line() == "h"
-    assert calls == [1]

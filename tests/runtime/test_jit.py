@@ -5,7 +5,6 @@ Checksums of `support/exercise.py` are compared between settings, each in its ow
 
 import ast
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -224,14 +223,6 @@ def test_plain_twins_of_machine_instructions():
     for bits in (1, 2, 3, 5, 2**47, 2**47 - 1, 2**62 + 1):
         assert intrinsics._popcount(bits) == bits.bit_count()
         assert 1 << intrinsics._lowest_bit(bits) == bits & -bits
-
-
-def test_compilation_is_announced_once(tmp_path):
-    code = "import bideuchre_env as b; e = b.cincinnati_v0.raw_env(); e.reset(seed=1)"
-    cold = {"NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_OPT": "1"}
-    first, second = (run("-c", code, **cold)[1] for _ in range(2))
-    assert re.fullmatch("bideuchre_env: compiling kernels, .*; saved for the next run\n", first)
-    assert second == ""
 
 
 @pytest.mark.parametrize("part", [pytest.param(part, marks=slow) for part in PARTS])

@@ -8,7 +8,6 @@ import runpy
 import shutil
 
 import numba
-import numpy as np
 import pytest
 
 from bideuchre_env.runtime import jit, numba_private
@@ -53,16 +52,6 @@ def test_a_damaged_file_is_deleted_and_the_kernel_recompiled(content, suffix, fo
     assert [loads(folder), loads(folder)] == [False, True]
 
 
-def test_two_processes_that_write_at_once_run_no_wrong_code(folder):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(numba_private._KernelFiles, "_load_index", lambda files: {})
-        assert fresh(folder)(21) == 42
-        assert fresh(folder)(0.5) == 1.0
-    assert len(list(folder.rglob("*.nbc"))) == 2
-    assert [loads(folder), loads(folder)] == [False, True]
-    assert fresh(folder)(0.5) == 1.0
-
-
 def test_a_full_disk_costs_one_warning_and_no_result(folder, caplog, monkeypatch):
     def full(self, path):
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -71,14 +60,6 @@ def test_a_full_disk_costs_one_warning_and_no_result(folder, caplog, monkeypatch
     assert [loads(folder), loads(folder)] == [False, False]
     assert [record.levelno for record in caplog.records] == [logging.WARNING]
     assert "cannot be saved: No space left on device" in caplog.text
-
-
-def test_a_deleted_folder_is_made_again(folder, caplog):
-    compiled = fresh(folder)
-    shutil.rmtree(folder)
-    assert compiled(21) == 42
-    assert loads(folder)
-    assert caplog.text == ""
 
 
 def test_an_unusable_folder_costs_one_warning_and_no_result(folder, caplog):
@@ -103,16 +84,3 @@ def test_a_kernel_that_only_kernels_call_refuses_python():
     assert two() == 2
     with pytest.raises(TypeError, match="one is called by kernels alone: make it an entry_kernel"):
         one()
-
-
-def test_constants_and_small_ints_share_the_code_for_int64():
-    @jit.kernel
-    def inner(x):
-        return x + 1
-
-    @jit.entry_kernel
-    def outer(small):
-        return inner(5) + inner(small[0]) + inner(small[1])
-
-    assert outer(np.array([1, 2], np.int8)) == 11
-    assert len(inner.signatures) == 1

@@ -21,7 +21,6 @@ from bideuchre_env.bench.tasks import GROUPS
 from bideuchre_env.core.state import STATE
 from bideuchre_env.errors import OptionError
 from bideuchre_env.runtime import devices, jit
-from bideuchre_env.runtime.cache import kernel_sources
 
 FOLDER = ROOT / "benchmarks"
 TINY = ["--repeats", "2", "--seconds", "1e-6"]
@@ -89,25 +88,6 @@ def test_a_report_is_written_drawn_and_put_into_the_readme(reporting, scripts, t
     for name in ("throughput", "solver", "startup", "gpu"):
         with pytest.raises(OptionError, match=f"no .*{name}.json"):
             scripts[name].main(scripts[name].parse_args([*words, "--redraw"]))
-
-
-def test_without_matplotlib_the_numbers_are_written(reporting, tmp_path, monkeypatch, capsys):
-    for name in ("matplotlib", "matplotlib.figure", "matplotlib.backends.backend_agg"):
-        monkeypatch.setitem(sys.modules, name, None)
-    args = reporting.options("d").parse_args(["--out", str(tmp_path), "--json"])
-    reporting.publish(some_report(reporting), args)
-    out, err = capsys.readouterr()
-    assert "no picture" in err
-    assert json.loads(out) == some_report(reporting).to_dict()
-    assert [path.name for path in (tmp_path / "results").iterdir()] == ["peers.json"]
-
-
-def test_the_readme_is_written_from_the_reports(reporting, tmp_path):
-    (tmp_path / "results").mkdir()
-    for path in (FOLDER / "results").iterdir():
-        (tmp_path / "results" / path.name).write_bytes(path.read_bytes())
-    reporting.write_readme(tmp_path)
-    assert (tmp_path / "README.md").read_bytes() == (FOLDER / "README.md").read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -273,14 +253,3 @@ def test_startup_measures_every_target(scripts, tmp_path, monkeypatch, capsys):
     assert by_name["of which numpy"] < by_name["import bideuchre_env"]
     one, many = "process with one environment, peak", "process with 65,536 rows, peak"
     assert by_name[one] < by_name[many]
-
-
-@pytest.mark.slow
-def test_startup_programs_compile_every_kernel(scripts):
-    startup = scripts["startup"]
-    programs = startup.EVERYTHING, startup.LEARNING, startup.SEARCH
-    reached = [startup.cold(program)["kernels"] for program in programs]
-    text = "\n".join(path.read_text(encoding="utf-8") for path in kernel_sources().values())
-    kernels = set(re.findall(r"^@(?:entry_)?kernel\ndef (\w+)", text, re.M))
-    assert {"step_rows", "random_rows", "resample_row"} <= kernels
-    assert sorted(kernels - set().union(*reached)) == []

@@ -125,8 +125,9 @@ def tables_of(scripts):
     for check in ("coverage", "calibration"):
         tabulate = getattr(scripts["beliefs"], f"{check}_table")
         yield tabulate(saved_rows("beliefs", f"{check}.json"))
-    gains = ("rule", "expert", "net", "ppo")
-    yield scripts["exploit"].table([saved_rows("exploit", f"{name}.json")[0] for name in gains])
+    names = ("rule", "expert", "net", "ppo")
+    rows = [row for name in names for row in saved_rows("exploit", f"{name}.json")]
+    yield scripts["exploit"].table(rows)
     halves = scripts["bidding_vs_cards"].table(saved_rows("halves.json"), "rule")
     yield halves.split("\n", 1)[1]
     yield scripts["ladder"].table(saved_rows("inference.json"))

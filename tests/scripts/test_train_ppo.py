@@ -38,12 +38,12 @@ def test_a_planted_reward_or_value_reaches_its_own_seat_alone(ppo):
         planted = ppo.torch.zeros(24, 4)
         planted[7, seat] = 2.0
         cards.values[: cards.n] = 0
-        found = dealer._returns(cards, planted, 1.0)
-        assert ((found == 2.0) == ((seats == seat) & (tables == 7))).all()
-        assert ((found == 0.0) | (found == 2.0)).all()
+        returns = dealer._returns(cards, planted, 1.0)
+        assert ((returns == 2.0) == ((seats == seat) & (tables == 7))).all()
+        assert ((returns == 0.0) | (returns == 2.0)).all()
         cards.values[: cards.n] = ppo.torch.where(seats == seat, 3.0, 50.0)
-        found = dealer._returns(cards, planted * 0, 0.0)[seats == seat]
-        assert set(found.tolist()) == {0.0, 3.0}
+        returns = dealer._returns(cards, planted * 0, 0.0)[seats == seat]
+        assert set(returns.tolist()) == {0.0, 3.0}
 
 
 def test_returns_of_calls_are_the_scaled_points_of_the_side(ppo):
@@ -108,10 +108,10 @@ def test_learning_makes_a_rewarded_card_likely(ppo):
 
     before = likely()
     for _ in range(8):
-        found = learner.learn(batch, step)
+        statistics = learner.learn(batch, step)
     assert before < 0.5
     assert likely() > 0.8
-    assert found["entropy"] < 1
+    assert statistics["entropy"] < 1
 
 
 def test_the_critic_alone_sees_the_cards_of_all_hands(ppo):
@@ -148,14 +148,14 @@ def test_torch_and_the_agent_compute_the_same_outputs_and_gradients(ppo, part):
     assert np.allclose(outputs, forward(network_of(weights, part), inputs), atol=1e-4)
     matrix = nets[part]["first"].clone().requires_grad_()
     bias = nets[part]["first_bias"].clone().requires_grad_()
-    slopes = []
+    gradients = []
     for way in (ppo.networks.first_layer, ppo.networks.gathered_rows):
-        found = way(torch.from_numpy(lists), matrix, bias)
-        assert np.allclose(found.detach().numpy(), inputs @ matrix.detach().numpy(), atol=1e-5)
-        (found**2).sum().backward()
-        slopes.append((matrix.grad.clone(), bias.grad.clone()))
+        sums = way(torch.from_numpy(lists), matrix, bias)
+        assert np.allclose(sums.detach().numpy(), inputs @ matrix.detach().numpy(), atol=1e-5)
+        (sums**2).sum().backward()
+        gradients.append((matrix.grad.clone(), bias.grad.clone()))
         matrix.grad = bias.grad = None
-    assert all(torch.allclose(*pair, atol=1e-4) for pair in zip(*slopes, strict=True))
+    assert all(torch.allclose(*pair, atol=1e-4) for pair in zip(*gradients, strict=True))
 
 
 def trained(ppo, folder, *options):
@@ -166,9 +166,17 @@ def trained(ppo, folder, *options):
     return PpoAgent(RULES, weights=folder / "weights.npz")
 
 
-def test_blocks_play_the_hands_of_their_number(ppo):
+@pytest.fixture
+def one_thread(ppo):
+    """Torch with one thread: more of them add in another order."""
+    threads = ppo.torch.get_num_threads()
+    ppo.torch.set_num_threads(1)
+    yield
+    ppo.torch.set_num_threads(threads)
+
+
+def test_blocks_play_the_hands_of_their_number(ppo, one_thread):
     """A batch in blocks is that of its blocks; another batch has other hands."""
-    ppo.torch.set_num_threads(1)  # more threads add in another order
     pool, nets = SimpleNamespace(in_order=in_order), drawn(ppo)
 
     def batch_of(blocks, number=0):
