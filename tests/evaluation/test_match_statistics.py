@@ -96,7 +96,7 @@ def test_the_tie_margin_fades_with_the_boards_and_is_0_without_ties(populations)
     ("gap", "trials"), [(1.0, 100), (3.0, 300), pytest.param(0.25, 400, marks=pytest.mark.slow)]
 )
 def test_the_sequential_test_errs_in_5_percent_at_most(populations, name, gap, trials):
-    """ "alike" is its weak spot: few boards, and nearly all that differ are won by one side."""
+    """The agents "alike" are its weak spot: nearly all boards that differ are won by one side."""
     rng = np.random.default_rng(5)
     points, tricks = populations[name]
     points = points.mean(axis=1)

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import statistics
-import subprocess
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -214,22 +213,6 @@ def test_ratios_are_medians_over_the_rounds(peers):
     first, second = peers.figures([ours, peer])
     assert (first.ratio, second.against) == (None, "a")
     assert second.ratio == statistics.median([10, 20, 30])
-
-
-def test_a_failed_installation_is_skipped_with_pips_reason(peers, tmp_path, monkeypatch):
-    output = "Collecting x\n  urllib.error.URLError: <no network>\nerror: subprocess-exited\n"
-
-    def run(command, **options):
-        return subprocess.CompletedProcess(command, "pip" in command, "", output)
-
-    monkeypatch.setattr(peers.subprocess, "run", run)
-    message = r"pgx jax cannot be installed: urllib\.error\.URLError"
-    with pytest.raises(peers.Unavailable, match=message):
-        peers.environment("pgx", tmp_path, False)
-    (tmp_path / "rlcard").mkdir()
-    (tmp_path / "rlcard" / "complete").touch()
-    monkeypatch.setattr(peers.subprocess, "run", None)
-    assert peers.environment("rlcard", tmp_path, False).parent.parent == tmp_path / "rlcard"
 
 
 @pytest.mark.slow

@@ -12,12 +12,12 @@ import sys
 import numpy as np
 import pytest
 from support.device_code import compiled_by, simulated
-from support.ppo_trainer import RULES, drawn, kept, press, run, terms, trainer
+from support.ppo_trainer import RULES, kept, press, run, terms, trainer
 from support.ray_clusters import cluster_of, settings_for_ray
 from support.script_modules import ROOT, loaded
 
 from bideuchre_env.agents.learned.ppo import PpoAgent
-from bideuchre_env.errors import OptionError, OutputError, WeightsError, WorkerError
+from bideuchre_env.errors import OptionError, OutputError, WeightsError
 from bideuchre_env.learning.weights import read_weights
 from bideuchre_env.runtime import devices
 
@@ -200,18 +200,6 @@ def test_new_opponents_get_columns_of_their_own(ppo, tmp_path):
     assert not after[-1]["cautious points"]
 
 
-def test_a_measurement_ends_in_the_middle_of_its_match(ppo):
-    script, asked = ppo.script, []
-
-    def stopped():
-        asked.append(1)
-        return len(asked) > 2
-
-    assert script.measure(RULES, drawn(ppo), "cautious", 5000, 1, stopped) is None
-    assert len(asked) == 3
-    assert script.measure(RULES, drawn(ppo), "cautious", 2, 1, lambda: False) is not None
-
-
 def test_a_full_disk_leaves_the_last_checkpoint_to_resume_from(ppo, tmp_path, monkeypatch):
     whole, full = tmp_path / "whole", tmp_path / "full"
     assert run(ppo, whole) == 0
@@ -234,26 +222,6 @@ def test_a_full_disk_leaves_the_last_checkpoint_to_resume_from(ppo, tmp_path, mo
     monkeypatch.setattr(ppo.script.Run, "update", update)
     assert run(ppo, full) == 0
     assert kept(ppo, full) == kept(ppo, whole)
-
-
-@pytest.mark.slow
-def test_a_run_whose_process_dies_resumes(ppo, tmp_path, monkeypatch):
-    assert run(ppo, tmp_path / "whole", "--workers", "1") == 0
-    update = ppo.script.Run.update
-
-    def killing(training):
-        if training.batch == 3:
-            for process in training.pool._pool._processes.values():
-                process.kill()
-        return update(training)
-
-    monkeypatch.setattr(ppo.script, "CHECKPOINT_SECONDS", 0)
-    monkeypatch.setattr(ppo.script.Run, "update", killing)
-    with pytest.raises(WorkerError, match="the same command resumes from the last checkpoint"):
-        run(ppo, tmp_path / "ended", "--workers", "1")
-    monkeypatch.setattr(ppo.script.Run, "update", update)
-    assert run(ppo, tmp_path / "ended", "--workers", "1") == 0
-    assert kept(ppo, tmp_path / "ended") == kept(ppo, tmp_path / "whole")
 
 
 @pytest.mark.slow

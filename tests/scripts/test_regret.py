@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from support.script_modules import loaded
 import bideuchre_env
 from bideuchre_env import solver
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.errors import AgentError, IllegalActionError, OptionError
+from bideuchre_env.errors import OptionError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import STRAINS
 from bideuchre_env.solver.values import set_contracts
@@ -127,20 +126,3 @@ def test_the_first_hands_do_not_depend_on_the_number_of_hands(regret):
     few, more = (regret.measure(RULES, "random", n, 4) for n in (256, 300))
     assert np.array_equal(few.tricks, more.tricks[:256])
     assert not np.array_equal(few.tricks, regret.measure(RULES, "random", 256, 5).tricks)
-
-
-def test_an_agent_that_fails_is_named(regret):
-    class Odd:
-        name = "odd"
-
-        def __init__(self, answer):
-            self.act_rows = answer
-
-    caller = bideuchre_env.agents.make("rule", RULES)
-    for answer, error, message in (
-        (lambda seen, masks: sys.exit(3), AgentError, "SystemExit"),
-        (lambda seen, masks: [0.5] * len(masks), IllegalActionError, "not whole numbers"),
-        (lambda seen, masks: masks.argmin(axis=1), IllegalActionError, r"hand \d.*; legal: "),
-    ):
-        with pytest.raises(error, match=f"'odd'.*{message}"):
-            regret.losses(regret.deal_hands(RULES, range(4), 0), RULES, caller, Odd(answer))
