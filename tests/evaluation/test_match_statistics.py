@@ -12,6 +12,7 @@ import bideuchre_env
 from bideuchre_env import agents, match
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.boards import BOARD
+from bideuchre_env.evaluation.statistics.intervals import t_quantile, wilson
 from bideuchre_env.evaluation.statistics.ratings import Meeting, ratings
 from bideuchre_env.evaluation.statistics.scores import Scores
 from bideuchre_env.evaluation.statistics.sequential import (
@@ -89,6 +90,15 @@ def test_the_tie_margin_fades_with_the_boards_and_is_0_without_ties(populations)
     assert plain.half < widened.half < 1.01 * plain.half
     untied = points[points.sum(axis=1) != 0][:50]
     assert interval_of(untied, 0.0) == interval_of(untied, 8.0)
+
+
+def test_t_quantiles_and_wilson_intervals_equal_published_values():
+    for degrees, quantile in ((1, 12.7062), (4, 2.7764), (5, 2.5706), (10, 2.2281), (60, 2.0003)):
+        assert t_quantile(degrees) == pytest.approx(quantile, abs=1e-3)
+    share = wilson(8, 10)
+    assert (share.low, share.high) == pytest.approx((0.49016, 0.94331), abs=1e-5)
+    assert wilson(0, 0) is None
+    assert wilson(0, 5).low == 0.0
 
 
 @pytest.mark.parametrize("name", ["far apart", "plain", "alike"])

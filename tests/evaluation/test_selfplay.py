@@ -12,7 +12,7 @@ import bideuchre_env
 from bideuchre_env import records_io, selfplay
 from bideuchre_env.agents.random_agents import RandomAgent
 from bideuchre_env.errors import IllegalActionError, OptionError
-from bideuchre_env.evaluation.statistics.intervals import Moments, t_quantile, wilson
+from bideuchre_env.evaluation.statistics.intervals import Moments, t_quantile
 from bideuchre_env.evaluation.statistics.scores import CONTRACT_WORDS
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.rules import Rules
@@ -289,12 +289,3 @@ def test_intervals_of_games_of_random_length_cover_the_mean_95_times_in_100(boar
         interval = Moments(boards, *map(float, sums)).interval()
         covered += interval.low <= 0.7 <= interval.high
     assert 0.93 < covered / trials < 0.965
-
-
-def test_t_quantiles_and_wilson_intervals_equal_published_values():
-    for degrees, quantile in ((1, 12.7062), (4, 2.7764), (5, 2.5706), (10, 2.2281), (60, 2.0003)):
-        assert t_quantile(degrees) == pytest.approx(quantile, abs=1e-3)
-    share = wilson(8, 10)
-    assert (share.low, share.high) == pytest.approx((0.49016, 0.94331), abs=1e-5)
-    assert wilson(0, 0) is None
-    assert wilson(0, 5).low == 0.0

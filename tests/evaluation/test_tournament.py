@@ -181,6 +181,9 @@ def test_custom_rules_are_named_after_their_file(tmp_path, no_pictures):
     result = play(tmp_path / "t", ("six-card", file), ("random", "rule"))
     assert [row["variant"] for row in rows_of(tmp_path / "t")] == ["six_card_v0", "farm"]
     assert "farm" in str(result)
+    file.write_text('base = "six_card"\ntarget = 8\n', encoding="utf-8")
+    with pytest.raises(OptionError, match="has farm: rule against random"):
+        play(tmp_path / "t", ("six-card", file), ("random", "rule"))
     with pytest.raises(OptionError, match="each needs a name of its own"):
         play(None, ("barrie", "barrie_v0"), ("random", "rule"))
 
@@ -197,7 +200,7 @@ def test_games_are_counted_and_workers_change_nothing(tmp_path, no_pictures):
     rows = []
     for workers in (1, 2):
         out = tmp_path / str(workers)
-        play(out, ["cincinnati_v0"], PAIRS[2], boards=30, games=6, workers=workers)
+        play(out, ["cincinnati_v0"], ["cautious", "rule"], boards=30, games=6, workers=workers)
         [row] = rows_of(out)
         assert row["games"] == "6"
         assert int(row["a_won"]) + int(row["b_won"]) <= 6

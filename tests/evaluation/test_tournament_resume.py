@@ -91,6 +91,8 @@ def test_an_agent_that_is_added_later_plays_its_own_pairs_alone(
     assert len(later) == 3 - (pairs - 1)
     assert all("random" in pair for pair in later)
     assert result.ratings["six_card_v0"] == whole.ratings["six_card_v0"]
+    played = [each["agents"] for each in whole.matches if each["variant"] == "six_card_v0"]
+    assert [each["agents"] for each in result.matches] == played
 
 
 def test_matches_before_and_after_a_preparation_are_not_mixed(tmp_path, monkeypatch):

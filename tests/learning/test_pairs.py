@@ -187,6 +187,7 @@ def test_unusable_arguments_are_refused_before_play(arguments, message):
         (lambda n: np.full(n, -1), "may not choose -1"),
         (lambda n: np.zeros(n), r"act_rows: whole numbers of shape \(4,\).*float64"),
         (lambda n: np.zeros(n + 1, int), r"not int64 of shape \(5,\)"),
+        (lambda n: [True] + [0] * (n - 1), "not True or False"),
         (lambda n: None, "not object"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 import zipfile
 from importlib import resources
@@ -219,6 +220,23 @@ def test_a_damaged_file_is_refused_in_one_line(data, message):
     assert len(str(caught.value)) < 700
 
 
+def test_two_arrays_of_one_name_are_refused():
+    file = io.BytesIO(SMALL)
+    with zipfile.ZipFile(file, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr("bias.npy", archive.read("bias.npy"))
+    with pytest.raises(WeightsError, match="two arrays of one name"):
+        parse_weights(file.getvalue())
+
+
+def test_a_directory_that_lost_an_entry_is_refused():
+    """A flipped length makes one entry contain the next, as its comment."""
+    data = bytearray(packed(provenance="{}", a=ARRAYS["bias"], b=ARRAYS["bias"]))
+    _, second, third = (entry.start() for entry in re.finditer(b"PK\x01\x02", data))
+    data[second + 32] = data.index(b"PK\x05\x06") - third
+    with pytest.raises(WeightsError, match="arrays are missing"):
+        parse_weights(bytes(data))
+
+
 @pytest.mark.parametrize("name", ["missing.npz", "", "a\0b", "control\x1b[0m"])
 def test_a_file_that_cannot_be_opened_is_an_error(tmp_path, name):
     with pytest.raises(WeightsError, match="cannot be read") as caught:
@@ -233,7 +251,7 @@ def test_a_file_that_cannot_be_opened_is_an_error(tmp_path, name):
     [
         ({"a": np.zeros(2, bool)}, {}, False, "'a' has dtype bool: expected integers or floats"),
         ({"a": np.array([np.inf])}, {}, False, "'a' has a number that is not finite"),
-        ({"a": np.float32([7e4])}, {}, True, "'a' has a number beyond 65504"),
+        ({"a": np.float32([-7e4])}, {}, True, "'a' has a number beyond 65504"),
         ({1: np.zeros(1)}, {}, False, "1 has a name that is reserved, or not of the form"),
         ({"provenance": np.zeros(1)}, {}, False, "'provenance' has a name that is reserved"),
         ({"a": np.zeros(1)}, {"seed": 7}, False, "metadata 'seed'=7: expected a text"),
