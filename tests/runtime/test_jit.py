@@ -44,7 +44,6 @@ def run(*args, where=TESTS, **environment):
         ("short", "plain"),
         pytest.param("short", "bounds checked", marks=slow),
         *(pytest.param("long", setting, marks=slow) for setting in SETTINGS),
-        pytest.param("players", "bounds checked", marks=slow),
         pytest.param("searchers", "plain", marks=slow),
     ],
 )
@@ -70,7 +69,8 @@ except IndexError:
 
 
 @pytest.mark.parametrize(
-    ("setting", "state"), [("plain", "False False"), ("bounds checked", "True True")]
+    ("setting", "state"),
+    [("plain", "False False"), pytest.param("bounds checked", "True True", marks=slow)],
 )
 def test_settings_check_bounds_or_disable_compilation(setting, state):
     assert run("-c", OVERSTEP, **SETTINGS[setting])[0] == f"{state}\ncaught\n"
@@ -193,30 +193,27 @@ def test_an_edit_of_an_imported_file_is_compiled(installed):
     assert other != cache
 
 
-def test_a_read_only_install_caches_in_the_users_folder_or_a_temporary_one(installed):
-    (installed / "bideuchre_env" / "__pycache__").write_text("a file where the folder would be")
-    user, temporary = installed / "user", installed / "temporary"
+def test_kernels_are_cached_beside_the_package_or_in_the_first_usable_folder(installed):
+    """`NUMBA_CACHE_DIR`, the package, the user's cache, a private temporary folder, or nowhere."""
+    user, temporary, chosen = (installed / name for name in ("user", "temporary", "chosen"))
     temporary.mkdir()
     places = {"XDG_CACHE_HOME": str(user), "TMPDIR": str(temporary)}
-    assert Path(run_copy(installed, FOLDER, **places)).parent == user / "bideuchre_env"
+
+    def parent(code=FOLDER, **more):
+        return Path(run_copy(installed, code, **places, **more)).parent
+
+    assert parent(NUMBA_CACHE_DIR=str(chosen)) == chosen
+    assert parent() == installed / "bideuchre_env" / "__pycache__"
+    shutil.rmtree(installed / "bideuchre_env" / "__pycache__", ignore_errors=True)
+    (installed / "bideuchre_env" / "__pycache__").write_text("a file where the folder would be")
+    assert parent() == user / "bideuchre_env"
     own = temporary / f"bideuchre_env-{os.getuid()}"
-    assert Path(run_copy(installed, NO_HOME + FOLDER, **places)).parent == own
-    shutil.rmtree(user)
+    assert parent(NO_HOME + FOLDER) == own
+    shutil.rmtree(user, ignore_errors=True)
     user.write_text("another")
-    assert Path(run_copy(installed, FOLDER, **places)).parent == own
+    assert parent() == own
     own.chmod(0o777)  # others could have put code there
     assert run_copy(installed, FOLDER, **places) == ""
-    assert ask(installed, **places) == (5, 0, Path())
-
-
-def test_numba_cache_dir_is_used_and_damaged_files_are_recompiled(installed):
-    chosen = installed / "chosen"
-    strains, _, cache = ask(installed, NUMBA_CACHE_DIR=str(chosen))
-    assert (strains, cache.parent) == (5, chosen)
-    assert any(cache.rglob("*.nbc"))
-    for file in cache.rglob("*.nb?"):
-        file.write_bytes(b"")  # as a machine leaves it that goes off
-    assert ask(installed, NUMBA_CACHE_DIR=str(chosen)) == (5, 0, cache)
 
 
 def test_plain_twins_of_machine_instructions():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import errno
 import os
 import re
@@ -185,19 +184,6 @@ def test_a_damaged_curve_is_refused_and_left_as_it_is(ppo, tmp_path, text):
         with pytest.raises(OptionError, match=rf"{name} is of a run without a checkpoint"):
             run(ppo, tmp_path)
         (tmp_path / name).unlink()
-
-
-def test_new_opponents_get_columns_of_their_own(ppo, tmp_path):
-    run(ppo, tmp_path)
-    path = tmp_path / "curve.csv"
-    before = list(csv.DictReader(path.read_text().splitlines()))
-    final = ["--opponents", "rule", "--measure", "0.001", "--final-boards", "4"]
-    assert run(ppo, tmp_path, *final) == 0
-    after = list(csv.DictReader(path.read_text().splitlines()))
-    for old, new in zip(before, after, strict=False):
-        assert new == {**new, **old, "rule points": ""}
-    assert after[-1]["rule points"]
-    assert not after[-1]["cautious points"]
 
 
 def test_a_full_disk_leaves_the_last_checkpoint_to_resume_from(ppo, tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""Checksums of games, endings and decisions: `python -m support.exercise PART`."""
+"""Checksums of games, and decisions of agents: `python -m support.exercise PART`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from unittest import mock
 from zlib import crc32
 
 import numpy as np
-from support import solver_positions
-from support.agent_games import play_on, start
 
-from bideuchre_env import GameRecord, agents, make, solver
+from bideuchre_env import GameRecord, agents, make
 from bideuchre_env.agents.search import sampler
 
 EXERCISED = (
@@ -37,8 +35,7 @@ def exercise(games, kinds=6, hands=4):
                 add_position(env, digest)
                 if ply % 9 == 0:
                     for seat in range(4):
-                        env_of_seat = env.resample_hidden(seat, np.random.default_rng(ply))
-                        add_position(env_of_seat, digest)
+                        add_position(env.resample_hidden(seat, np.random.default_rng(ply)), digest)
                 env.step(int(legal[crc32(f"{game} {ply}".encode()) % len(legal)]))
                 ply += 1
             line = env.record.dumps()
@@ -56,22 +53,6 @@ def add_position(env, digest):
         for part in env.observe(agent).values():
             digest.update(part.tobytes())
     digest.update(env.state().tobytes())
-
-
-def exercise_players():
-    """A checksum of the values of endings of every deck, and of hands of the quick agents."""
-    digest = hashlib.sha256()
-    endings = solver_positions.random_endings(60, seed=3)
-    for rules in solver_positions.RULES.values():
-        rows = solver_positions.Ending.rows([e for e in endings if e.rules == rules])
-        digest.update(np.array(solver.solve_batch(rows, rules, threads=1)).tobytes())
-    for name in ("cincinnati_v0", "barrie_v0"):
-        rules = make(name).rules
-        sides = [agents.make(agent, rules) for agent in ("rule", "expert")]
-        play_on(
-            rules, start(rules, 8), sides, watch=lambda *parts: digest.update(parts[2].tobytes())
-        )
-    return digest.hexdigest()
 
 
 def exercise_searchers():
@@ -101,7 +82,6 @@ def exercise_searchers():
 PARTS = {
     "short": lambda: exercise(1, kinds=2, hands=1),
     "long": lambda: exercise(15),
-    "players": exercise_players,
     "searchers": exercise_searchers,
 }
 
