@@ -206,6 +206,13 @@ def test_boards_at_once_are_those_that_the_agent_asks_for():
     assert match.play("barrie_v0", slow_agent(3), "random", boards=5).at_once == 3
 
 
+def test_truncated_games_are_counted():
+    rules = bideuchre_env.cincinnati_v0.rules.replace(max_hands=4)
+    games = match.play(rules, "rule", "random", games=6).games
+    assert games.truncated > 0
+    assert games.games == 6
+
+
 def test_odd_games_are_rounded_up_and_one_board_has_no_interval():
     result = match.play("simplified_v0", "cautious", "random", boards=1, games=5)
     assert (result.games.games, result.games.boards) == (6, 3)
