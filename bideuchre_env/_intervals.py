@@ -52,4 +52,4 @@ def wilson(successes: float, trials: float) -> Interval | None:
     centre = (share + z2 / (2 * trials)) / (1 + z2 / trials)
     deviation = math.sqrt(share * (1 - share) / trials + z2 / (4 * trials * trials))
     half = Z * deviation / (1 + z2 / trials)
-    return Interval(share, max(0.0, centre - half), min(1.0, centre + half))
+    return Interval(share, min(max(0.0, centre - half), share), max(min(1.0, centre + half), share))

@@ -1,4 +1,4 @@
-"""All kernels can be compiled beforehand, in parts."""
+"""Compilation of kernels beforehand, in parts."""
 
 import sys
 from importlib import import_module
@@ -11,15 +11,15 @@ from bideuchre_env.runtime import cache, jit
 
 
 def entries_of_the_package():
-    """Its entry kernels, but not those that other tests have made of its functions."""
+    """Entry kernels of the package, without those that tests make."""
     for each in jit.ENTRIES:
         module, name = each.py_func.__module__, each.py_func.__name__
         if module.startswith("bideuchre_env.") and vars(sys.modules[module]).get(name) is each:
             yield each
 
 
-def test_the_parts_compile_every_kernel_that_python_calls():
-    """But those of `bideuchre prepare`, which compiles them at its first use."""
+def test_the_parts_compile_every_entry_kernel():
+    """`bideuchre prepare` compiles its own at its first use."""
     for name in cache.kernel_sources():
         import_module(f"bideuchre_env.{name.removesuffix('.py').replace('/', '.')}")
     for play in warm_up.PARTS.values():
@@ -28,8 +28,7 @@ def test_the_parts_compile_every_kernel_that_python_calls():
     assert {each.py_func.__name__ for each in later} <= {"try_rows"}
 
 
-def test_a_compiled_part_is_not_compiled_again(monkeypatch, tmp_path):
-    """Neither in this process nor, where it is saved, in the next."""
+def test_a_part_that_is_compiled_and_saved_is_skipped(monkeypatch, tmp_path):
     played = []
     monkeypatch.setattr(jit, "CACHE_FOLDER", str(tmp_path))
     monkeypatch.setitem(warm_up.PARTS, "game", lambda: played.append("game"))
@@ -51,11 +50,10 @@ def test_a_compiled_part_is_not_compiled_again(monkeypatch, tmp_path):
         (["pimc:worlds=20", "rule"], ("game", "rule", "expert", "search")),
     ],
 )
-def test_agents_take_their_parts(names, parts):
+def test_parts_of_agents(names, parts):
     assert warm_up.parts_for(names) == parts
 
 
-def test_an_agent_that_is_registered_takes_no_part(monkeypatch):
-    """Nor does an installed one: what they call is not known."""
+def test_registered_agents_add_no_part(monkeypatch):
     monkeypatch.setitem(agents.registry.registered, "mine", print)
     assert warm_up.parts_for(["mine", "rule"]) == ("game", "rule")

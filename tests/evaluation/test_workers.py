@@ -1,4 +1,4 @@
-"""The processes of a match: they need nothing of the script that starts them, and end with it."""
+"""Worker processes of a match: isolation from the script, signals and errors."""
 
 from __future__ import annotations
 
@@ -61,18 +61,14 @@ print(match.play("barrie_v0", "rule", "cautious", boards=500, workers=2).interru
 
 
 def python(*arguments, **options):
-    """A finished Python process with these arguments, and what it printed."""
+    """Run Python with these arguments."""
     return subprocess.run(
         [sys.executable, *arguments], capture_output=True, text=True, check=False, **options
     )
 
 
 @pytest.mark.parametrize("from_file", [True, False])
-def test_processes_leave_a_script_and_its_output_alone(from_file, tmp_path):
-    """It needs no `if __name__ == "__main__"`, may be standard input, and agents may print.
-
-    The processes know one more agent, which prints whenever it is asked.
-    """
+def test_workers_do_not_run_the_script_again_or_print_to_its_output(from_file, tmp_path):
     (tmp_path / "sitecustomize.py").write_text(LOUD)
     (tmp_path / "script.py").write_text(SCRIPT)
     arguments, text = (["script.py"], None) if from_file else (["-"], SCRIPT)
@@ -87,8 +83,7 @@ def test_processes_leave_a_script_and_its_output_alone(from_file, tmp_path):
 
 
 @posix
-def test_processes_end_with_the_one_that_started_them():
-    """Even if it is killed: what they hold open is closed, and they have nothing to say."""
+def test_workers_end_when_their_parent_is_killed():
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen([sys.executable, "-c", ENDLESS], **options) as process:
         while (line := process.stdout.readline()) in ("0\n", ""):
@@ -100,15 +95,15 @@ def test_processes_end_with_the_one_that_started_them():
 
 
 @posix
-def test_ctrl_c_for_all_processes_ends_none_but_the_first():
-    """A terminal sends it to every process, also to those that are only starting."""
+def test_ctrl_c_of_a_terminal_interrupts_the_parent_alone():
+    """A terminal sends it to every process, also to those that are starting."""
     done = python("-c", CTRL_C_FOR_ALL, start_new_session=True)
     assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
     assert "Traceback" not in done.stderr
 
 
 class Leaves:
-    """Ends the program when it is asked."""
+    """Exits in its first decision."""
 
     name = "leaves"
 
@@ -119,34 +114,30 @@ class Leaves:
         raise SystemExit(3)
 
 
-def test_an_agent_that_ends_the_program_is_an_error_of_its_own(monkeypatch):
-    """Here, and in a process of a match, which has heard of it."""
+def test_an_agent_that_exits_is_an_error():
     with pytest.raises(AgentError, match=r"leaves.*SystemExit: 3"):
         match.play("barrie_v0", Leaves, "random", boards=2)
 
-    def served(play):
-        monkeypatch.setattr(workers, "play_block", play)
-        ours, theirs = multiprocessing.Pipe()
-        ours.send(range(2))
-        rules = bideuchre_env.make("barrie_v0").rules
-        monkeypatch.setattr(workers.signal, "signal", lambda *rest: None)
-        monkeypatch.setattr(workers.os, "dup2", lambda *rest: None)
-        workers.serve(workers.packed(Plan(rules, ("random", "random"), 0, True, 1)), theirs)
-        assert ours.recv() is None
-        return ours.recv()
 
-    for error in (EOFError("no more of it"), SystemExit(3), ConnectionError("theirs")):
+@pytest.mark.parametrize("error", [EOFError("no more"), SystemExit(3), ConnectionError("theirs")])
+def test_a_worker_sends_back_what_an_agent_raises(monkeypatch, error):
+    def fail(*given):
+        raise error
 
-        def fails(*rest, error=error):
-            raise error
-
-        told = served(fails)
-        assert isinstance(told, AgentError)
-        assert type(error).__name__ in str(told)
+    monkeypatch.setattr(workers, "play_block", fail)
+    monkeypatch.setattr(workers.signal, "signal", lambda *given: None)
+    monkeypatch.setattr(workers.os, "dup2", lambda *given: None)
+    ours, theirs = multiprocessing.Pipe()
+    ours.send(range(2))
+    rules = bideuchre_env.make("barrie_v0").rules
+    workers.serve(workers.packed(Plan(rules, ("random", "random"), 0, True, 1)), theirs)
+    assert ours.recv() is None
+    sent = ours.recv()
+    assert isinstance(sent, AgentError)
+    assert type(error).__name__ in str(sent)
 
 
-def test_a_daemonic_process_is_refused_others(monkeypatch):
-    """As `multiprocessing` has it; the sentence says what to do."""
+def test_a_daemonic_process_cannot_start_workers(monkeypatch):
     daemon = SimpleNamespace(daemon=True)
     monkeypatch.setattr(workers.multiprocessing, "current_process", lambda: daemon)
     with pytest.raises(OptionError, match="play with workers=1"):

@@ -1,4 +1,4 @@
-"""Features: what each input says, against a slow twin that reads the decoded observation."""
+"""Features of learners, against a slow twin that reads the decoded observation."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ from bideuchre_env.rules.cards import CARD_NAMES, STRAINS, SUITS
 from bideuchre_env.rules.variants import RULES
 
 RANKS = "AKQJT9"  # as kinds have them, the ten as one letter
-SEATS = ("self", "left", "partner", "right")
 
 
 def decisions(name, rows=24, steps=60):
-    """Observations and masks of hands played by a policy of all kinds, and their layout."""
+    """Observations, masks and layout of hands that `ObservationPolicy` plays."""
     vec = bideuchre_env.make(name).vec(rows, copy=True)
     seen, _ = vec.reset(seed=3)
     policy, observations, masks = ObservationPolicy(1), [], []
@@ -33,23 +32,23 @@ def decisions(name, rows=24, steps=60):
 
 
 def of_part(features, observations, masks):
-    """The rows that are decisions of a part."""
+    """Decisions of one part."""
     cards = masks[:, actions.of(features.rules).card_offset :].any(axis=1)
     chosen = cards == (features.part == "cards")
     return observations[chosen], masks[chosen]
 
 
-def written(features, observations, masks, **how):
-    """Inputs, legal outputs and symmetries."""
+def encode(features, observations, masks, **options):
+    """Inputs, legal outputs and symmetries that `write` fills in."""
     n = len(observations)
     inputs = np.full((n, features.size), 7, np.float32)
     legal, symmetries = np.full((n, features.outputs), 7, np.int8), np.full(n, 7, np.int64)
-    features.write(observations, masks, inputs, legal, symmetries, **how)
+    features.write(observations, masks, inputs, legal, symmetries, **options)
     return inputs, legal, symmetries
 
 
 def suit_of(card, strain):
-    """The suit a card belongs to: the left bower is a trump."""
+    """Suit of a card; the left bower is a trump."""
     rank, suit = card[:-1], card[-1]
     if rank == "J" and strain != "NT" and {suit, strain} in ({"H", "D"}, {"C", "S"}):
         return strain
@@ -57,7 +56,7 @@ def suit_of(card, strain):
 
 
 def strength(card, strain):
-    """How a card ranks within the suit it belongs to."""
+    """Rank of a card within its suit."""
     rank, suit = card[:-1].replace("10", "T"), card[-1]
     if rank == "J" and suit_of(card, strain) == strain:
         return 20 if suit == strain else 19
@@ -65,7 +64,7 @@ def strength(card, strain):
 
 
 class Twin:
-    """The blocks of one decision, from the words of `layout.decode`."""
+    """Blocks of one decision, computed from `layout.decode`."""
 
     def __init__(self, features, layout, observation, mask, symmetry):
         self.rules, self.part = features.rules, features.part
@@ -75,17 +74,17 @@ class Twin:
         self.strain = self.words["strain"]
 
     def card(self, card):
-        """The renamed place of a card."""
+        """Index of a card after its suit is renamed."""
         kind = CARD_NAMES.index(card)
         return kind // 4 * 4 + self.map[kind % 4]
 
     def strain_place(self, strain):
-        """The renamed place of a strain."""
+        """Index of a strain after its suit is renamed."""
         at = STRAINS.index(strain)
         return self.map[at] if at < 4 else 4
 
     def blocks(self):
-        """Name to the places in the block that are 1."""
+        """Indices of ones by block."""
         words, held = self.words, Counter(self.words["hand"])
         found = {
             "held": {self.card(card) for card in held},
@@ -107,7 +106,7 @@ class Twin:
         return found
 
     def auction(self, held):
-        """What the hand holds in every strain."""
+        """Blocks of the auction: the hand in every strain."""
         found = {name: set() for name in ("naming", "trumps", "bowers", "side_aces", "side_voids")}
         if self.words["phase"] == "naming":
             found["naming"].add(0)
@@ -126,7 +125,7 @@ class Twin:
         return found
 
     def cards(self, held):
-        """The contract, the exchange and the play."""
+        """Blocks of the contract, the exchange and the play."""
         words, strain, rules = self.words, self.strain, self.rules
         ours, theirs = words["tricks_won"]
         bid = next(bid for bid in rules.ladder if bid.name == words["bid"])
@@ -164,7 +163,7 @@ class Twin:
         return found
 
     def play(self, held, unseen, found):
-        """What was played, and what our cards can do."""
+        """Blocks of the cards played, and of the player's cards that win."""
         words, strain = self.words, self.strain
         table, led, winning = words["trick"], words["led"], words["winning"]
         best = table[winning] if led else None
@@ -201,15 +200,14 @@ class Twin:
 
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("name", RULES)
-def test_inputs_are_those_of_the_twin(name, part):
-    """Every block of every decision, suits renamed or as they are."""
+def test_inputs_equal_those_of_the_twin(name, part):
     observations, masks, layout = decisions(name)
     features = features_of(RULES[name], part)
     observations, masks = of_part(features, observations, masks)
-    for how in ({}, {"rename": False}):
-        inputs, _, symmetries = written(features, observations, masks, **how)
+    for options in ({}, {"rename": False}):
+        inputs, _, symmetries = encode(features, observations, masks, **options)
         assert set(np.unique(inputs)) <= {0.0, 1.0}
-        if how:
+        if options:
             assert (symmetries == 0).all()
         for i in range(0, len(observations), 5):
             twin = Twin(features, layout, observations[i], masks[i], symmetries[i])
@@ -221,17 +219,16 @@ def test_inputs_are_those_of_the_twin(name, part):
 
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("name", ["cincinnati_v0", "barrie_v0"])
-def test_trump_is_the_first_suit_and_outputs_come_back(name, part):
-    """Outputs and actions are each other's inverse, and legal outputs those of legal actions."""
+def test_trump_is_the_first_suit_and_outputs_invert_actions(name, part):
     observations, masks, layout = decisions(name)
     features = features_of(RULES[name], part)
     observations, masks = of_part(features, observations, masks)
-    _, legal, symmetries = written(features, observations, masks)
+    _, legal, symmetries = encode(features, observations, masks)
     rows, outputs = map(np.ascontiguousarray, np.nonzero(legal))
-    found = features.actions(outputs, symmetries[rows])
-    assert masks[rows, found].all()
+    chosen = features.actions(outputs, symmetries[rows])
+    assert masks[rows, chosen].all()
     assert legal.sum() == masks.sum()
-    assert (features.outputs_of(found, symmetries[rows]) == outputs).all()
+    assert (features.outputs_of(chosen, symmetries[rows]) == outputs).all()
     if part == "cards":
         for row, symmetry in zip(observations, symmetries, strict=True):
             strain = layout.decode(row)["strain"]
@@ -239,72 +236,52 @@ def test_trump_is_the_first_suit_and_outputs_come_back(name, part):
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_hands_that_differ_by_a_renaming_are_told_alike(part):
-    """The same deal with its suits renamed gives the same inputs at every decision."""
+def test_renaming_the_suits_of_a_deal_leaves_its_inputs_unchanged(part):
     rules = RULES["barrie_v0"]
-    features, env = features_of(rules, part), bideuchre_env.barrie_v0.raw_env()
-    env.reset(seed=4)
-    deal = env.record.hands[0]["deal"]
-    names = actions.of(rules).names
-
-    def told(symmetry):
-        """What the seats are told of that hand, played by what actions are called, renamed."""
-        letters = str.maketrans(SUITS, "".join(SUITS[int(k)] for k in SUIT_MAPS[symmetry]))
-
-        def renamed(card):
-            return card[:-1] + card[-1].translate(letters)
-
-        table = bideuchre_env.barrie_v0.raw_env(episode="hand")
-        dealt = [[renamed(card) for card in hand] for hand in deal]
-        table.reset(options={"deal": dealt, "dealer": 0})
-        found = []
-        for call in script:
-            seen = table.observe(table.agent_selection)
-            row = seen["observation"][None].copy(), seen["action_mask"][None].copy()
-            kept = of_part(features, *row)
-            if len(kept[0]):
-                found.append(written(features, *kept)[0])
-            words = call.split()
-            words[-1] = words[-1].translate(letters) if words[-1] in STRAINS[:4] else words[-1]
-            card = call in CARD_NAMES
-            table.step(names.index(renamed(call) if card else " ".join(words)))
-        return np.concatenate(found)
-
-    script, table = [], bideuchre_env.barrie_v0.raw_env(episode="hand")
+    features, names = features_of(rules, part), actions.of(rules).names
+    table = bideuchre_env.barrie_v0.raw_env(episode="hand")
+    table.reset(seed=4)
+    deal = table.record.hands[0]["deal"]
+    script, rng = [], np.random.default_rng(2)
     table.reset(options={"deal": deal, "dealer": 0})
-    rng = np.random.default_rng(2)
     while (mask := table.observe(table.agent_selection)["action_mask"]).any():
         action = int(rng.choice(np.flatnonzero(mask)))
         script.append(names[action])
         table.step(action)
-    first = told(0)
+
+    def inputs_of(symmetry):
+        """Inputs of every decision when the same actions are played with renamed suits."""
+        letters = str.maketrans(SUITS, "".join(SUITS[int(k)] for k in SUIT_MAPS[symmetry]))
+        dealt = [[card[:-1] + card[-1].translate(letters) for card in hand] for hand in deal]
+        table.reset(options={"deal": dealt, "dealer": 0})
+        rows = []
+        for name in script:
+            seen = table.observe(table.agent_selection)
+            row = seen["observation"][None].copy(), seen["action_mask"][None].copy()
+            chosen = of_part(features, *row)
+            if len(chosen[0]):
+                rows.append(encode(features, *chosen)[0])
+            if name in CARD_NAMES or name.split()[-1] in STRAINS[:4]:
+                name = name[:-1] + name[-1].translate(letters)
+            table.step(names.index(name))
+        return np.concatenate(rows)
+
+    first = inputs_of(0)
     held = first[:, : 2 * rules.kinds].reshape(len(first), -1, 4)  # by rank of either copy, by suit
     alone = [  # no renaming leaves the hand as it is: the cards by rank of each suit all differ
         all((row[:, a] != row[:, b]).any() for a in range(4) for b in range(a)) for row in held
     ]
     assert sum(alone) >= 3
     for symmetry in range(1, 8):
-        np.testing.assert_array_equal(told(symmetry)[alone], first[alone])
+        np.testing.assert_array_equal(inputs_of(symmetry)[alone], first[alone])
 
 
-def test_packed_inputs_are_the_same():
-    """Eight to a byte, and back."""
-    features = features_of(RULES["club_v0"], "cards")
-    observations, masks = of_part(features, *decisions("club_v0")[:2])
-    inputs, legal, symmetries = written(features, observations, masks)
-    packed = features.pack(observations, masks)
-    np.testing.assert_array_equal(features.unpack(packed.inputs), inputs)
-    np.testing.assert_array_equal(packed.legal, legal)
-    np.testing.assert_array_equal(packed.symmetries, symmetries)
-
-
-def test_no_place_is_called_as_something_that_every_record_has():
+def test_no_field_has_the_name_of_an_attribute_of_records():
     """Uncompiled, a field `size` would be the record's own size, 1."""
     assert not set(PLACES.names) & set(dir(np.record))
 
 
-def test_odd_arguments_are_refused():
-    """Another part, and arrays that are not as they should be; nothing is written."""
+def test_unusable_arrays_are_refused():
     rules = RULES["cincinnati_v0"]
     with pytest.raises(OptionError, match="part='play': one of 'auction', 'cards'"):
         features_of(rules, "play")
@@ -318,27 +295,24 @@ def test_odd_arguments_are_refused():
     }
     sealed = good["inputs"].view()
     sealed.flags.writeable = False
-    for name, bad, told in (
+    for name, bad, message in (
         ("inputs", np.zeros((n, features.size)), "a numpy array of float32 and shape"),
         ("legal", np.zeros((n, features.outputs + 1), np.int8), "a numpy array of int8 and shape"),
         ("symmetries", np.zeros(2 * n, np.int64)[::2], "its rows do not follow each other"),
         ("inputs", sealed, "it is written to, and this one is read-only"),
     ):
-        with pytest.raises(OptionError, match=f"^{name}: {told}"):
+        with pytest.raises(OptionError, match=f"^{name}: {message}"):
             features.write(observations, masks, **{**good, name: bad})
-    for odd in (None, 3, observations.tolist()):
+    for bad in (None, observations.tolist(), observations[:, :-1]):
         with pytest.raises(OptionError, match="observations: a numpy array of int8 and shape"):
-            features.pack(odd, masks)
-    with pytest.raises(OptionError, match="observations: a numpy array of int8 and shape"):
-        features.pack(observations[:, :-1], masks)
+            features.pack(bad, masks)
     with pytest.raises(OptionError, match="outputs: from 0 to 23 for the part 'cards'"):
         features.actions(np.array([24]), np.array([0]))
     with pytest.raises(OptionError, match="symmetries: from 0 to 7"):
         features.actions(np.array([2]), np.array([8]))
 
 
-def test_what_no_game_shows_is_within_bounds():
-    """Any bytes as an observation: inputs are 0 or 1 still, and outputs legal."""
+def test_arbitrary_observations_give_inputs_within_bounds():
     rng = np.random.default_rng(7)
     for name in RULES:
         for part in PARTS:
@@ -347,6 +321,6 @@ def test_what_no_game_shows_is_within_bounds():
             noise = rng.integers(-128, 128, (300, width), np.int8)
             noise[::2] = rng.integers(0, 2, noise[::2].shape)
             masks = rng.integers(0, 2, (300, actions.of(RULES[name]).n), np.int8)
-            inputs, legal, _ = written(features, noise, masks)
+            inputs, legal, _ = encode(features, noise, masks)
             assert set(np.unique(inputs)) <= {0.0, 1.0}
             assert set(np.unique(legal)) <= {0, 1}

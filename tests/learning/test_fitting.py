@@ -1,4 +1,4 @@
-"""The small network: what kernels make of it, its gradients, and that it learns what is there."""
+"""Small networks: gradients, Adam, fits, and the kernels that evaluate them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ CARDS = features_of(RULE_SET, "cards")
 
 
 def drawn(features, seed=0, hidden=(31, 17)):
-    """A network with something in every weight."""
+    """A network with random weights."""
     rng = np.random.default_rng(seed)
     empty = new_network(features.size, hidden, features.outputs, rng)
     return Network(*(rng.normal(0, 0.2, part.shape).astype(np.float32) for part in empty))
 
 
 def examples(n, seed=0, features=CARDS):
-    """Inputs, a sixth of them 1, with outputs to compare; one in four has one output alone."""
+    """Random examples; a quarter of them compares no second output."""
     rng = np.random.default_rng(seed)
     inputs = np.packbits(rng.random((n, features.size)) < 1 / 6, axis=1)
     of, against = rng.integers(0, features.outputs, (2, n))
@@ -33,23 +33,33 @@ def examples(n, seed=0, features=CARDS):
     return Examples(inputs, of, against, rng.normal(0, 2, n).astype(np.float32))
 
 
-def loss(network, data):
-    """Half the mean squared error, in double precision."""
+def outputs_of(network, packed):
+    """Outputs of a network in double precision."""
     parts = [part.astype(np.float64) for part in network]
-    x = np.unpackbits(data.inputs, axis=1, count=CARDS.size).astype(np.float64)
+    x = np.unpackbits(packed, axis=1, count=CARDS.size).astype(np.float64)
     for weights, bias in (parts[:2], parts[2:4]):
         x = x @ weights + bias
         x = np.where(x < 0, x * np.float64(np.float32(0.01)), x)
-    outputs, rows = x @ parts[4] + parts[5], np.arange(len(data.of))
+    return x @ parts[4] + parts[5]
+
+
+def loss(network, data):
+    """Half the mean squared error in double precision."""
+    outputs, rows = outputs_of(network, data.inputs), np.arange(len(data.of))
     less = np.where(data.against >= 0, outputs[rows, data.against], 0.0)
     return 0.5 * np.mean((outputs[rows, data.of] - less - data.targets) ** 2)
 
 
-def test_the_gradients_are_those_of_the_loss():
-    """Against differences of the loss itself, in double precision, at random weights."""
+def test_outputs_equal_those_of_double_precision():
     network, data = drawn(CARDS), examples(40)
-    found, rng = gradients(network, data), np.random.default_rng(1)
-    for name, part, gradient in zip(Network._fields, network, found, strict=True):
+    outputs = forward(network, CARDS.unpack(data.inputs))
+    np.testing.assert_allclose(outputs, outputs_of(network, data.inputs), rtol=1e-4, atol=1e-4)
+
+
+def test_gradients_equal_differences_of_the_loss():
+    network, data = drawn(CARDS), examples(40)
+    computed, rng = gradients(network, data), np.random.default_rng(1)
+    for name, part, gradient in zip(Network._fields, network, computed, strict=True):
         for _ in range(12):
             at = tuple(rng.integers(0, size) for size in part.shape)
             moved = []
@@ -61,8 +71,7 @@ def test_the_gradients_are_those_of_the_loss():
             assert gradient[at] == pytest.approx(expected, rel=2e-3, abs=2e-6), name
 
 
-def test_adam_is_that_of_the_paper():
-    """Two steps of a fit by hand: bias-corrected moments, the rate falling along a cosine."""
+def test_two_steps_of_a_fit_equal_adam_with_a_cosine_rate():
     network, data = drawn(CARDS), examples(8)
     fitted = fit(
         network, CARDS, data, np.random.default_rng(0), epochs=2, batch=8, learning_rate=0.01
@@ -81,8 +90,7 @@ def test_adam_is_that_of_the_paper():
         np.testing.assert_allclose(part, expected, rtol=2e-3, atol=2e-4, err_msg=name)
 
 
-def test_it_learns_what_is_there():
-    """Differences made up from the inputs, under noise of their own size."""
+def test_a_fit_learns_a_function_under_noise():
     rng = np.random.default_rng(2)
     data = examples(30_000, seed=3)
     x = CARDS.unpack(data.inputs)
@@ -97,25 +105,23 @@ def test_it_learns_what_is_there():
     against = np.where(data.against < 0, 0, outputs[rows, data.against])
     fresh = outputs[rows, data.of] - against - truth
     assert np.mean(fresh**2) < 0.35 * np.var(truth)
-    assert (forward(network, x[:5]) == 0).all()  # what it started from says nothing
+    assert (forward(network, x[:5]) == 0).all()  # a new network predicts 0
 
 
-def test_the_same_generator_gives_the_same_weights():
-    """Twice; and the report of what is done rises to the end."""
-    data, told = examples(13_000), []
+def test_the_same_generator_gives_the_same_weights_and_progress_rises():
+    data, shares = examples(13_000), []
     first, again = (
-        fit(drawn(CARDS), CARDS, data, np.random.default_rng(5), batch=100, report=told.append)
+        fit(drawn(CARDS), CARDS, data, np.random.default_rng(5), batch=100, report=shares.append)
         for _ in range(2)
     )
     for one, other in zip(first, again, strict=True):
         np.testing.assert_array_equal(one, other)
-    half = told[: len(told) // 2]
-    assert half == sorted(half) == told[len(half) :]
+    half = shares[: len(shares) // 2]
+    assert half == sorted(half) == shares[len(half) :]
     assert 0 < half[0] < half[-1] <= 1
 
 
-def test_kernels_and_numpy_agree():
-    """From observations through the list of inputs, and through a matrix of them."""
+def test_kernels_evaluate_observations_as_numpy_does():
     for name, rules in RULES.items():
         vec, policy = bideuchre_env.make(name).vec(200), ObservationPolicy(1)
         seen, _ = vec.reset(seed=2)
@@ -134,10 +140,9 @@ def test_kernels_and_numpy_agree():
             np.testing.assert_array_equal(symmetries, packed.symmetries)
 
 
-def test_odd_examples_and_weights_are_refused():
-    """What does not fit the features, and what is not finite; steps that lead nowhere."""
+def test_unusable_examples_weights_and_settings_are_refused():
     network, data, rng = drawn(CARDS), examples(20), np.random.default_rng(0)
-    for name, bad, said in (
+    for name, bad, message in (
         ("inputs", data.inputs[:, :-1], "inputs: packed ones, uint8 "),
         ("of", data.of + 24, "of: outputs from 0 to 23"),
         ("against", data.against - 1, "against: outputs from -1 to 23"),
@@ -146,34 +151,40 @@ def test_odd_examples_and_weights_are_refused():
         ("targets", data.targets.astype(np.float64), "not float64"),
         ("targets", data.targets.tolist(), "targets=.*: a numpy array"),
     ):
-        with pytest.raises(OptionError, match=said):
+        with pytest.raises(OptionError, match=message):
             fit(network, CARDS, data._replace(**{name: bad}), rng)
     for name, bad in (
-        ("batch", 0), ("batch", -5), ("batch", 2.0), ("epochs", -1), ("epochs", True),
-        ("learning_rate", np.nan), ("learning_rate", np.inf), ("learning_rate", "low"),
-    ):  # fmt: skip
+        ("batch", 0),
+        ("batch", 2.0),
+        ("epochs", -1),
+        ("epochs", True),
+        ("learning_rate", np.nan),
+        ("learning_rate", "low"),
+    ):
         with pytest.raises(OptionError, match=f"^{name}="):
             fit(network, CARDS, data, rng, **{name: bad})
-    huge = joined([data] * 40)
-    with np.errstate(all="ignore"), pytest.raises(DivergedError, match="not finite any more"):
-        fit(network, CARDS, huge, rng, batch=10, learning_rate=1e30)
-    for name, bad, said in (
+    for name, bad, message in (
         ("first", network.first[1:], "first: a shape of "),
         ("last", network.last.astype(np.float64), "last: float32 weights"),
         ("second_bias", network.second_bias * np.float32(np.inf), "second_bias: weights that are"),
     ):
-        with pytest.raises(OptionError, match=said):
+        with pytest.raises(OptionError, match=message):
             checked(network._replace(**{name: bad}), CARDS)
-        with pytest.raises(OptionError, match=said):
+        with pytest.raises(OptionError, match=message):
             fit(network._replace(**{name: bad}), CARDS, data, rng)
 
 
+def test_a_fit_that_diverges_raises():
+    rng, data = np.random.default_rng(0), joined([examples(20)] * 40)
+    with np.errstate(all="ignore"), pytest.raises(DivergedError, match="not finite any more"):
+        fit(drawn(CARDS), CARDS, data, rng, batch=10, learning_rate=1e30)
+
+
 def test_bits_past_the_inputs_are_refused():
-    """They would stand for rows of weights that there are not."""
-    network, rng = drawn(CARDS), np.random.default_rng(0)
+    """They would stand for rows of weights that do not exist."""
     assert CARDS.size % 8
     for bit in range(-CARDS.size % 8):
         data = examples(20)
         data.inputs[7, -1] |= 1 << bit
         with pytest.raises(OptionError, match="inputs: bits past the "):
-            fit(network, CARDS, data, rng)
+            fit(drawn(CARDS), CARDS, data, np.random.default_rng(0))

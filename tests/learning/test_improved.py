@@ -1,4 +1,4 @@
-"""A policy made better by networks: what it plays by, and what it proposes to try."""
+"""A policy improved by networks."""
 
 from __future__ import annotations
 
@@ -7,31 +7,34 @@ import pytest
 from support.policies import ObservationPolicy
 
 import bideuchre_env
-from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.learning.features import PARTS, features_of
 from bideuchre_env.learning.improved import PHASES, ImprovedPolicy
 from bideuchre_env.learning.network import evaluate, new_network
-from bideuchre_env.learning.pairs import CARDS, pairs
+from bideuchre_env.learning.pairs import pairs
 
 RULES = bideuchre_env.make("cincinnati_v0").rules
 
 
+def new_network_of(part, hidden=(4, 4)):
+    """A network of a part, and its features."""
+    features = features_of(RULES, part)
+    return new_network(features.size, hidden, features.outputs, np.random.default_rng(1)), features
+
+
 @pytest.mark.parametrize("part", PARTS)
-def test_it_plays_what_the_network_promises_beyond_the_margin(part):
-    """The best legal action by the network, where it is that much better than the agent's own."""
-    policy, features = ObservationPolicy(2), features_of(RULES, part)
+def test_an_action_changes_where_the_network_gains_more_than_the_margin(part):
+    policy, (network, features) = ObservationPolicy(2), new_network_of(part, (16, 8))
     phases = PHASES[part]
     made = pairs(policy, RULES, 60, 5, phases=phases)
-    network = new_network(features.size, (16, 8), features.outputs, np.random.default_rng(1))
     rng = np.random.default_rng(2)
     network.last[:] = rng.normal(0, 1, network.last.shape)
     outputs, legal, symmetries = evaluate(network, features, made.observations, made.masks)
     changed = 0
     for margin in (0.0, 0.3, 1e9):
         player = ImprovedPolicy(policy, RULES, {part: network}, {part: margin})
-        found = player.act_rows(made.observations, made.masks)
-        for i, action in enumerate(found):
+        actions = player.act_rows(made.observations, made.masks)
+        for i, action in enumerate(actions):
             [own], [choice] = (
                 features.outputs_of(np.array([a]), symmetries[i : i + 1])
                 for a in (made.chosen[i], action)
@@ -47,18 +50,8 @@ def test_it_plays_what_the_network_promises_beyond_the_margin(part):
     assert np.array_equal(player.act_rows(made.observations, made.masks), made.chosen)
 
 
-def test_the_phases_of_both_parts_are_all_there_are():
-    """Every decision is one of the networks'."""
-    every = {phase for phases in PHASES.values() for phase in phases}
-    assert set(CARDS) < every
-    phase = layout_of(RULES).slices["phase"]
-    assert len(every) == phase.stop - phase.start == 5
-
-
-def test_networks_that_do_not_fit_are_refused():
-    """Of another part, or without a margin; how many rows to play at a time is passed on."""
-    policy, features = ObservationPolicy(1), features_of(RULES, "cards")
-    network = new_network(features.size, (4, 4), features.outputs, np.random.default_rng(1))
+def test_networks_and_margins_that_do_not_fit_are_refused():
+    policy, (network, _) = ObservationPolicy(1), new_network_of("cards")
     for networks, margins in (
         ({"cards": network}, {}),
         ({"auction": network}, {"auction": 0.1}),
@@ -67,36 +60,30 @@ def test_networks_that_do_not_fit_are_refused():
     ):
         with pytest.raises(OptionError):
             ImprovedPolicy(policy, RULES, networks, margins)
-    assert not hasattr(ImprovedPolicy(policy, RULES, {}, {}), "at_once")
-    slow = bideuchre_env.agents.make("pimc", RULES)
-    assert ImprovedPolicy(slow, RULES, {}, {}).at_once == slow.at_once
 
 
 class Half:
-    """A policy that answers with halves."""
+    """A policy that returns fractions."""
 
     def act_rows(self, observations, action_masks):
         return action_masks.argmax(axis=1) + 0.5
 
 
-def test_what_is_no_action_is_refused():
-    """And not cut down to one."""
+def test_fractions_are_refused_as_actions():
     made = pairs(ObservationPolicy(1), RULES, 2, 5)
     with pytest.raises(IllegalActionError, match="act_rows: whole numbers of shape "):
         ImprovedPolicy(Half(), RULES, {}, {}).act_rows(made.observations, made.masks)
 
 
-def test_a_network_of_biases_alone_is_gone_by():
-    """It likes a card whatever it is told."""
-    policy, features = ObservationPolicy(2), features_of(RULES, "cards")
+def test_a_network_with_biases_alone_counts():
+    policy, (network, features) = ObservationPolicy(2), new_network_of("cards")
     made = pairs(policy, RULES, 40, 5)
-    network = new_network(features.size, (4, 4), features.outputs, np.random.default_rng(1))
     assert not ImprovedPolicy(policy, RULES, {"cards": network}, {"cards": 0.0}).networks
     network.last_bias[3] = 2.0
     player = ImprovedPolicy(policy, RULES, {"cards": network}, {"cards": 1.0})
-    found = player.act_rows(made.observations, made.masks)
+    actions = player.act_rows(made.observations, made.masks)
     _, legal, symmetries = evaluate(network, features, made.observations, made.masks)
     liked = legal[:, 3] == 1
     assert liked.sum() > 10
-    assert (features.outputs_of(found, symmetries)[liked] == 3).all()
-    assert np.array_equal(found[~liked], made.chosen[~liked])
+    assert (features.outputs_of(actions, symmetries)[liked] == 3).all()
+    assert np.array_equal(actions[~liked], made.chosen[~liked])

@@ -1,4 +1,4 @@
-"""Which other actions a network proposes: legal ones, and those that it finds good."""
+"""Other actions that a network proposes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RULE_SET = RULES["barrie_v0"]
 
 
 def planted(kind=3):
-    """A network that likes one output, by two points, whatever it is told."""
+    """A network that prefers one output by two points for any input."""
     features = features_of(RULE_SET, "cards")
     rng = np.random.default_rng(0)
     network = new_network(features.size, (8, 8), features.outputs, rng)
@@ -27,8 +27,7 @@ def planted(kind=3):
     return network
 
 
-def test_pairs_try_what_the_network_likes():
-    """By the odds of the softmax, but for the share that is drawn from all; as told, and again."""
+def test_proposals_follow_the_softmax_of_the_network_and_are_reproducible():
     policy, made = ObservationPolicy(2), {}
     for share in (0.0, 0.5):
         propose = Proposals(planted(), RULE_SET, "cards", seed=4, temperature=1.0, even=share)
@@ -44,18 +43,17 @@ def test_pairs_try_what_the_network_likes():
         left = some.masks.copy()
         left[rows, some.chosen] = 0
         _, legal, symmetries = evaluate(planted(), features, some.observations, left)
-        found = features.outputs_of(some.other, symmetries)
+        outputs = features.outputs_of(some.other, symmetries)
         could = legal[:, 3] == 1
         n = legal[could].sum(axis=1)
         liked = np.exp(2) / (np.exp(2) + n - 1)
         expected = share / n + (1 - share) * liked
         error = np.sqrt(np.sum(expected * (1 - expected)))
-        assert abs((found[could] == 3).sum() - expected.sum()) < 4 * error
+        assert abs((outputs[could] == 3).sum() - expected.sum()) < 4 * error
         assert could.sum() > 500
 
 
-def test_they_are_the_same_for_any_block():
-    """Hands played together or apart, and in whatever order: what is tried goes with the hand."""
+def test_proposals_do_not_depend_on_the_block_of_a_hand():
     propose = Proposals(planted(), RULE_SET, "cards", seed=4, even=0.5)
     policy = ObservationPolicy(2)
     whole = pairs(policy, RULE_SET, 60, 1, propose=propose)
@@ -67,21 +65,14 @@ def test_they_are_the_same_for_any_block():
     assert (other_seed.other != whole.other).any()
 
 
-@pytest.mark.parametrize(
-    ("name", "bad"),
-    [
-        *(("temperature", bad) for bad in (0, -1.0, float("nan"), float("inf"), "warm", True)),
+def test_unusable_options_and_networks_of_another_part_are_refused():
+    for name, bad in (
+        *(("temperature", bad) for bad in (0, -1.0, float("nan"), "warm", True)),
         *(("even", bad) for bad in (-0.1, 1.1, float("nan"), None)),
         *(("seed", bad) for bad in (None, 1.5)),
         ("part", "else"),
-    ],
-)
-def test_odd_numbers_are_refused(name, bad):
-    options = {"part": "cards", "seed": 1, name: bad}
-    with pytest.raises(OptionError, match=f"^{name}"):
-        Proposals(planted(), RULE_SET, **options)
-
-
-def test_a_network_of_another_part_is_refused():
+    ):
+        with pytest.raises(OptionError, match=f"^{name}"):
+            Proposals(planted(), RULE_SET, **{"part": "cards", "seed": 1, name: bad})
     with pytest.raises(OptionError, match="first: a shape of "):
         Proposals(planted(), RULE_SET, "auction", 1)

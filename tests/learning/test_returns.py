@@ -1,4 +1,4 @@
-"""Lambda-returns by seat: against a slow twin, and rewards planted in games of `vec`."""
+"""Lambda-returns by seat: against a slow twin, and with rewards planted in games of `vec`."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from bideuchre_env.learning.returns import lambda_returns
 
 
 def trajectory(seed, steps=40, n=30, waiting=0.2):
-    """Made-up steps of n rows: any seat acts, or nobody's decision counts."""
+    """Random steps of n rows; in some of them no decision counts (seat -1)."""
     rng = np.random.default_rng(seed)
     seats = rng.integers(4, size=(steps, n)).astype(np.int8)
     seats[rng.random((steps, n)) < waiting] = -1
@@ -22,7 +22,7 @@ def trajectory(seed, steps=40, n=30, waiting=0.2):
 
 
 def twin(seats, rewards, ended, values, bootstrap, gamma, lambda_):
-    """Row by row and seat by seat: its own steps first, then the mixture of all n-step returns."""
+    """Returns from the definition, row by row and seat by seat."""
     steps, n = seats.shape
     returns, complete = np.zeros((steps, n)), np.zeros((steps, n), bool)
     for i in range(n):
@@ -43,7 +43,7 @@ def twin(seats, rewards, ended, values, bootstrap, gamma, lambda_):
 
 
 def fill(episode, values, after, gamma, lambda_, returns, complete):
-    """The returns of one seat's decisions of one episode, each by the sum that defines it."""
+    """Returns of one seat's decisions of one episode: the mixture of all n-step returns."""
     if episode and np.isnan(after):
         returns[episode[-1][0]] = after = values[episode[-1][0]]
         episode.pop()
@@ -61,8 +61,7 @@ def fill(episode, values, after, gamma, lambda_, returns, complete):
 
 
 @pytest.mark.parametrize(("gamma", "lambda_"), [(1, 0.95), (0.9, 0.7), (1, 1), (0.99, 0), (0, 0.5)])
-def test_returns_are_those_of_the_slow_twin(gamma, lambda_):
-    """Returns, advantages, and which are known; with what is not known, and without."""
+def test_returns_and_advantages_equal_those_of_the_slow_twin(gamma, lambda_):
     for seed, waiting in ((1, 0.0), (2, 0.3)):
         seats, rewards, ended, values, bootstrap = trajectory(seed, waiting=waiting)
         for after in (bootstrap, None):
@@ -93,26 +92,17 @@ def played(name, episode, steps=120, n=16):
 @pytest.mark.parametrize("sided", [False, True])
 @pytest.mark.parametrize("episode", ["hand", "game"])
 def test_a_planted_reward_reaches_its_own_seats_earlier_decisions(episode, sided):
-    """By powers of gamma times lambda; and nobody else, no later decision, no other episode."""
     seats, ended = played("barrie_v0", episode)
     steps, n = seats.shape
-    rng, gamma, lambda_, told = np.random.default_rng(4), 0.9, 0.8, set()
-    values = np.zeros((steps, n), np.float32)
-    for _ in range(150):
+    rng, gamma, lambda_, counts = np.random.default_rng(4), 0.9, 0.8, set()
+    values, after = np.zeros((steps, n), np.float32), np.zeros((n, 4), np.float32)
+    for _ in range(80):
         t, i = rng.integers(steps), rng.integers(n)
         seat = seats[t, i]
         paid = [seat, seat ^ 2] if sided else [seat]
         rewards = np.zeros((steps, n, 4), np.float32)
         rewards[t, i, paid] = 1
-        made = lambda_returns(
-            seats,
-            rewards,
-            ended,
-            values,
-            np.zeros((n, 4), np.float32),
-            gamma=gamma,
-            lambda_=lambda_,
-        )
+        made = lambda_returns(seats, rewards, ended, values, after, gamma=gamma, lambda_=lambda_)
         expected = np.zeros((steps, n))
         starts = np.flatnonzero(ended[:t, i])
         first = starts[-1] + 1 if len(starts) else 0
@@ -120,64 +110,13 @@ def test_a_planted_reward_reaches_its_own_seats_earlier_decisions(episode, sided
             own = [u for u in range(t, first - 1, -1) if seats[u, i] == who]
             for k, u in enumerate(own):
                 expected[u, i] = (gamma * lambda_) ** k
-            told.add(len(own))
+            counts.add(len(own))
         np.testing.assert_allclose(made.returns, expected, atol=1e-6)
-    assert len(told) > 5
-
-
-def test_values_reach_their_own_seat_alone():
-    """A value moves the return of its own seat's earlier decisions in its episode, and no other."""
-    seats, ended = played("cincinnati_v0", "hand")
-    steps, n = seats.shape
-    rewards, after = np.zeros((steps, n, 4), np.float32), np.zeros((n, 4), np.float32)
-    rng = np.random.default_rng(5)
-    for _ in range(100):
-        t, i = rng.integers(steps), rng.integers(n)
-        values = np.zeros((steps, n), np.float32)
-        values[t, i] = 1
-        made = lambda_returns(seats, rewards, ended, values, after, lambda_=0.8)
-        starts = np.flatnonzero(ended[:t, i])
-        first = starts[-1] + 1 if len(starts) else 0
-        own = [u for u in range(first, t) if seats[u, i] == seats[t, i]]
-        assert set(zip(*np.nonzero(made.returns), strict=True)) == {(u, i) for u in own}
-        if own:
-            assert made.returns[own[-1], i] == pytest.approx(0.2)
-
-
-def test_whole_hands_of_vec_sum_to_their_points():
-    """With lambda 1 and values 0, a decision's return is what its side makes of the hand."""
-    n, steps = 12, 80
-    vec = variants["cincinnati_v0"].vec(n, episode="hand", reward="points")
-    _, info = vec.reset(seed=1)
-    seats, rewards = np.zeros((steps, n), np.int8), np.zeros((steps, n, 4), np.float32)
-    ended = np.zeros((steps, n), bool)
-    for t in range(steps):
-        seats[t] = info["seat"]
-        _, rewards[t], terminated, truncated, info = vec.step(vec.sample())
-        ended[t] = terminated | truncated
-    values = np.zeros((steps, n), np.float32)
-    made = lambda_returns(seats, rewards, ended, values, lambda_=1.0)
-    for i in range(n):
-        ends = np.flatnonzero(ended[:, i])
-        for t in range(ends[-1] + 1):
-            end = ends[ends >= t][0]
-            assert made.returns[t, i] == rewards[end, i, seats[t, i]]
-            assert made.complete[t, i]
-        assert (made.returns[ends[-1] + 1 :, i] == 0).all()
-    assert np.abs(made.returns).max() >= 3
-
-
-def refused(told, gamma=1.0, lambda_=0.9, **changed):
-    """Arrays so changed, or these rates, are refused."""
-    names = ("seats", "rewards", "ended", "values", "bootstrap")
-    arrays = dict(zip(names, trajectory(6, steps=5, n=3, waiting=0), strict=True))
-    arrays |= {name: change(arrays[name].copy()) for name, change in changed.items()}
-    with pytest.raises(OptionError, match=told):
-        lambda_returns(**arrays, gamma=gamma, lambda_=lambda_)
+    assert len(counts) > 5
 
 
 def put(value, *at):
-    """A change that puts a value somewhere."""
+    """A change that sets one element."""
 
     def change(array):
         array[at] = value
@@ -186,27 +125,38 @@ def put(value, *at):
     return change
 
 
-def test_odd_arguments_are_refused():
-    """Each in a sentence that names it."""
-    refused(r"seats\[2, 1\]: 4 is no seat from 0 to 3, nor -1", seats=put(4, 2, 1))
-    refused(r"seats\[0, 0\]: -2 is no seat", seats=put(-2, 0, 0))
-    refused("seats: a numpy array of int8", seats=lambda a: a.astype(int))
-    refused("seats: a numpy array of int8", seats=lambda a: a[0])
-    refused(r"rewards: .* \(5, 3, 4\) is expected", rewards=lambda a: a[:, :, 0].copy())
-    refused("rewards: a numpy array of float32", rewards=lambda a: a.astype(float))
-    refused("rewards and bootstrap: some number", rewards=put(np.nan, 1, 1, 1))
-    refused("rewards and bootstrap: some number", bootstrap=put(np.inf, 1, 1))
-    refused("ended: a numpy array of bool", ended=lambda a: a.astype(np.int8))
-    refused("values: the value of some decision", values=put(np.nan, 3, 2))
-    refused("values: its rows do not follow", values=lambda a: np.asfortranarray(a))
-    refused(r"bootstrap: .* \(3, 4\) is expected, not", bootstrap=lambda a: a.T.copy())
-    for name in ("gamma", "lambda_"):
-        for rate in (-0.1, 1.1, float("nan"), None, True, "1"):
-            refused(f"{name}=.*: from 0 to 1", **{name: rate})
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("seats", put(4, 2, 1), r"seats\[2, 1\]: 4 is no seat from 0 to 3, nor -1"),
+        ("seats", put(-2, 0, 0), r"seats\[0, 0\]: -2 is no seat"),
+        ("seats", lambda a: a.astype(int), "seats: a numpy array of int8"),
+        ("seats", lambda a: a[0], "seats: a numpy array of int8"),
+        ("rewards", lambda a: a[:, :, 0].copy(), r"rewards: .* \(5, 3, 4\) is expected"),
+        ("rewards", lambda a: a.astype(float), "rewards: a numpy array of float32"),
+        ("rewards", put(np.nan, 1, 1, 1), "rewards and bootstrap: some number"),
+        ("bootstrap", put(np.inf, 1, 1), "rewards and bootstrap: some number"),
+        ("ended", lambda a: a.astype(np.int8), "ended: a numpy array of bool"),
+        ("values", put(np.nan, 3, 2), "values: the value of some decision"),
+        ("values", np.asfortranarray, "values: its rows do not follow"),
+        ("bootstrap", lambda a: a.T.copy(), r"bootstrap: .* \(3, 4\) is expected, not"),
+        *(
+            (rate, lambda a, bad=bad: bad, f"{rate}=.*: from 0 to 1")
+            for rate in ("gamma", "lambda_")
+            for bad in (-0.1, 1.1, float("nan"), None, True)
+        ),
+    ],
+)
+def test_unusable_arguments_are_refused(name, change, message):
+    names = ("seats", "rewards", "ended", "values", "bootstrap")
+    arguments = dict(zip(names, trajectory(6, steps=5, n=3, waiting=0), strict=True))
+    arguments |= {"gamma": 1.0, "lambda_": 0.9}
+    arguments[name] = change(arguments[name])
+    with pytest.raises(OptionError, match=message):
+        lambda_returns(**arguments)
 
 
-def test_nobodys_values_do_not_matter():
-    """What stands where no decision counts may be no number."""
+def test_values_where_no_decision_counts_are_ignored():
     seats, rewards, ended, values, bootstrap = trajectory(7, waiting=0.3)
     before = lambda_returns(seats, rewards, ended, values, bootstrap)
     values[seats < 0] = np.nan

@@ -1,4 +1,4 @@
-"""Masked sampling: probabilities and frequencies, by each row alone; odd arrays are refused."""
+"""Masked sampling of actions."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ N, OUTPUTS = 3000, 17
 
 
 def rows(seed, n=N, spread=3.0):
-    """Logits and masks by chance: from one legal output a row to all."""
+    """Random logits and masks; from one legal output in a row to all."""
     rng = np.random.default_rng(seed)
     logits = (rng.normal(size=(n, OUTPUTS)) * spread).astype(np.float32)
     legal = (rng.random((n, OUTPUTS)) < rng.random((n, 1))).astype(np.int8)
@@ -20,22 +20,21 @@ def rows(seed, n=N, spread=3.0):
 
 
 def drawn(logits, legal, words):
-    """What `sample` writes."""
+    """Choices and log-probabilities that `sample` writes."""
     choices, log_probs = np.full(len(logits), -7), np.full(len(logits), np.nan, np.float32)
     sample(logits, legal, words, choices, log_probs)
     return choices, log_probs
 
 
 def probabilities(logits, legal):
-    """The softmax among the legal outputs, float64 (n, O), by numpy."""
+    """Softmax of the legal outputs by numpy, float64 (n, O)."""
     masked = np.where(legal == 1, logits.astype(np.float64), -np.inf)
     weights = np.exp(masked - masked.max(axis=1, keepdims=True))
     return weights / weights.sum(axis=1, keepdims=True)
 
 
 @pytest.mark.parametrize("spread", [0.0, 1.0, 8.0, 1e30])
-def test_draws_are_those_of_the_slow_twin(spread):
-    """A word says how far along the probabilities, laid end to end, the choice lies."""
+def test_a_word_selects_the_output_by_inverse_transform(spread):
     logits, legal = rows(1, spread=spread)
     words = random_words(5, 2, N)
     choices, log_probs = drawn(logits, legal, words)
@@ -49,27 +48,7 @@ def test_draws_are_those_of_the_slow_twin(spread):
     np.testing.assert_allclose(log_probs, np.log(p[at, choices]), rtol=1e-6, atol=1e-6)
 
 
-def test_choices_come_as_often_as_their_probabilities():
-    """Chi-square of frequencies, for rows of different kinds."""
-    logits, legal = rows(2, n=8, spread=1.0)
-    for i in range(8):
-        n = 20_000
-        many = [np.repeat(array[i : i + 1], n, axis=0) for array in (logits, legal)]
-        choices, _ = drawn(*many, random_words(i, 0, n))
-        p = probabilities(logits[i : i + 1], legal[i : i + 1])[0]
-        counts = np.bincount(choices, minlength=OUTPUTS)
-        assert counts[p == 0].sum() == 0
-        often = p * n >= 5
-        if often.sum() > 1:
-            rest = [counts[~often].sum()], [p[~often].sum() * n]
-            observed, expected = counts[often], p[often] * n
-            if rest[1][0] >= 5:
-                observed, expected = np.append(observed, rest[0]), np.append(expected, rest[1])
-            assert_fits(observed, expected, df=len(observed) - 1)
-
-
-def test_words_are_spread_evenly():
-    """Over the rows of one step, the steps of one row, and seeds."""
+def test_words_are_uniform_over_rows_steps_and_seeds():
     n = 40_000
     by_row, many = random_words(3, 0, n), np.array([0])
     by_step = np.concatenate([random_words(3, step, many) for step in range(4000)])
@@ -81,8 +60,7 @@ def test_words_are_spread_evenly():
     assert len(set(by_row)) == n
 
 
-def test_a_draw_is_a_function_of_its_own_row():
-    """Whatever else is in the batch, and in whatever order."""
+def test_a_draw_depends_on_its_own_row_alone():
     logits, legal = rows(4)
     whole = drawn(logits, legal, random_words(9, 6, N))
     order = np.random.default_rng(0).permutation(N)[:500]
@@ -96,8 +74,7 @@ def test_a_draw_is_a_function_of_its_own_row():
         assert (drawn(logits, legal, words)[0] != whole[0]).any()
 
 
-def test_a_seed_stands_for_its_first_words():
-    """In place of words; it is refused as there."""
+def test_a_seed_stands_for_its_words_of_step_0():
     logits, legal = rows(4)
     by_seed, by_words = (drawn(logits, legal, each) for each in (9, random_words(9, 0, N)))
     assert all(np.array_equal(one, other) for one, other in zip(by_seed, by_words, strict=True))
@@ -105,8 +82,7 @@ def test_a_seed_stands_for_its_first_words():
         drawn(logits, legal, -1)
 
 
-def test_greedy_takes_the_likeliest():
-    """The first of those alike; with its log-probability."""
+def test_greedy_takes_the_first_of_the_likeliest_outputs():
     logits, legal = rows(5)
     logits = np.round(logits)
     choices, log_probs = np.zeros(N, np.int64), np.zeros(N, np.float32)
@@ -116,8 +92,7 @@ def test_greedy_takes_the_likeliest():
     np.testing.assert_allclose(log_probs, np.log(p.max(axis=1)), rtol=1e-6, atol=1e-6)
 
 
-def test_what_is_not_legal_does_not_count():
-    """Not even where it is no number; and the only legal output is certain."""
+def test_logits_of_illegal_outputs_are_ignored_even_if_nan():
     logits, legal = rows(6)
     choices, log_probs = drawn(logits, legal, random_words(1, 1, N))
     logits[legal == 0] = np.nan
@@ -129,26 +104,8 @@ def test_what_is_not_legal_does_not_count():
     assert (log_probs[one] == 0).all()
 
 
-def refused(told, **changed):
-    """Both functions refuse arrays so changed, and write nothing."""
-    logits, legal = rows(7, n=20)
-    legal[:, 3] = 1
-    arrays = {"logits": logits, "legal": legal, "words": random_words(0, 0, 20)}
-    arrays |= {"choices": np.full(20, -7), "log_probs": np.zeros(20, np.float32)}
-    arrays |= {name: change(arrays[name]) for name, change in changed.items()}
-    with pytest.raises(OptionError, match=told):
-        sample(*arrays.values())
-    if "words" not in changed:
-        words = arrays.pop("words")
-        with pytest.raises(OptionError, match=told):
-            greedy(*arrays.values())
-        assert len(words) == 20
-    if "choices" not in changed:
-        assert (arrays["choices"] == -7).all()
-
-
 def put(value, *at):
-    """A change that puts a value into a copy."""
+    """A change that sets elements of a copy."""
 
     def change(array):
         array = array.copy()
@@ -159,35 +116,49 @@ def put(value, *at):
 
 
 def read_only(array):
-    """The same, not to be written to."""
+    """A copy that cannot be written to."""
     array = array.copy()
     array.flags.writeable = False
     return array
 
 
-def test_odd_arrays_are_refused():
-    """Each in a sentence that names it; nothing is written then."""
-    refused(r"logits\[4, 3\]: nan is not finite", logits=put(np.nan, 4, 3))
-    refused(r"logits\[0, 3\]: inf is not finite", logits=put(np.inf, 0, 3))
-    refused(r"logits\[19, 3\]: -inf is not finite", logits=put(-np.inf, 19, 3))
-    refused(r"legal\[11\]: no output is legal there", legal=put(0, 11))
-    refused("logits: a numpy array of float32", logits=lambda a: a.astype(float))
-    refused("logits: a numpy array of float32", logits=lambda a: a.tolist())
-    refused("logits: its rows do not follow each other", logits=lambda a: np.asfortranarray(a))
-    refused(
-        r"legal: .* shape \(20, 17\) is expected, not int8 \(20, 16\)", legal=lambda a: a[:, 1:]
-    )
-    refused("legal: a numpy array of int8", legal=lambda a: a == 1)
-    refused(r"words: .*uint64 and shape \(20,\)", words=lambda a: a[1:])
-    refused("words: a numpy array of uint64", words=lambda a: a.astype(np.int64))
-    refused("choices: a numpy array of int64", choices=lambda a: a.astype(np.int32))
-    refused("choices: it is written to", choices=read_only)
-    refused("log_probs: a numpy array of float32", log_probs=lambda a: a.astype(float))
-    refused("log_probs: it is written to", log_probs=read_only)
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("logits", put(np.nan, 4, 3), r"logits\[4, 3\]: nan is not finite"),
+        ("logits", put(np.inf, 0, 3), r"logits\[0, 3\]: inf is not finite"),
+        ("logits", put(-np.inf, 19, 3), r"logits\[19, 3\]: -inf is not finite"),
+        ("legal", put(0, 11), r"legal\[11\]: no output is legal there"),
+        ("logits", lambda a: a.astype(float), "logits: a numpy array of float32"),
+        ("logits", lambda a: a.tolist(), "logits: a numpy array of float32"),
+        ("logits", np.asfortranarray, "logits: its rows do not follow each other"),
+        ("legal", lambda a: a[:, 1:], r"legal: .* shape \(20, 17\) is expected, not int8 \(20, 16"),
+        ("legal", lambda a: a == 1, "legal: a numpy array of int8"),
+        ("words", lambda a: a[1:], r"words: .*uint64 and shape \(20,\)"),
+        ("words", lambda a: a.astype(np.int64), "words: a numpy array of uint64"),
+        ("choices", lambda a: a.astype(np.int32), "choices: a numpy array of int64"),
+        ("choices", read_only, "choices: it is written to"),
+        ("log_probs", lambda a: a.astype(float), "log_probs: a numpy array of float32"),
+        ("log_probs", read_only, "log_probs: it is written to"),
+    ],
+)
+def test_unusable_arrays_are_refused_and_nothing_is_written(name, change, message):
+    logits, legal = rows(7, n=20)
+    legal[:, 3] = 1
+    arrays = {"logits": logits, "legal": legal, "words": random_words(0, 0, 20)}
+    arrays |= {"choices": np.full(20, -7), "log_probs": np.zeros(20, np.float32)}
+    arrays[name] = change(arrays[name])
+    for function in (sample, greedy):
+        with pytest.raises(OptionError, match=message):
+            function(*arrays.values())
+        if name == "words":
+            break
+        arrays.pop("words", None)
+    assert name == "choices" or (arrays["choices"] == -7).all()
 
 
 @pytest.mark.parametrize(
-    ("seed", "step", "numbers", "told"),
+    ("seed", "step", "numbers", "message"),
     [
         (None, 0, 1, "seed=None"),
         (-1, 0, 1, "seed=-1"),
@@ -198,13 +169,6 @@ def test_odd_arrays_are_refused():
         (0, 0, np.zeros(3), "rows: a numpy array of int64"),
     ],
 )
-def test_odd_words_are_refused(seed, step, numbers, told):
-    """Seeds, steps and rows."""
-    with pytest.raises(OptionError, match=told):
+def test_unusable_seeds_steps_and_rows_are_refused(seed, step, numbers, message):
+    with pytest.raises(OptionError, match=message):
         random_words(seed, step, numbers)
-
-
-def test_no_rows_are_no_trouble():
-    """Nothing is drawn."""
-    choices, log_probs = drawn(*rows(8, n=0), random_words(0, 0, 0))
-    assert len(choices) == len(log_probs) == 0

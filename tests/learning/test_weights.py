@@ -1,4 +1,4 @@
-"""Files of weights: what is written comes back, and every fault is one clear line."""
+"""Files of weights: round trips, damage and compatibility."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ ARRAYS = {
 }
 METADATA = {"kind": "net", "seed": "7"}
 SMALL = weights_bytes(ARRAYS, METADATA)
+NPY = b"\x93NUMPY\x01\0"
 TEXTS = st.text(max_size=8)
 CONTENT = st.dictionaries(
     st.from_regex(r"[A-Za-z0-9_.-]{1,8}", fullmatch=True),
@@ -80,24 +81,12 @@ def equal(one, other):
     )
 
 
-def refusal(data):
-    """What is said of a file of these bytes: one line, which names the file."""
-    with pytest.raises(WeightsError) as caught:
-        parse_weights(data, "net.npz")
-    said = str(caught.value)
-    assert said.startswith("net.npz")
-    assert "\n" not in said
-    assert len(said) < 700
-    return said
-
-
-# --- what is written comes back ------------------------------------------------------------------
+# --- round trips ----------------------------------------------------------------------------------
 
 
 @given(CONTENT, st.dictionaries(TEXTS, TEXTS, max_size=3))
-@settings(deadline=None)
-def test_what_is_written_is_read_back(arrays, metadata):
-    """Dtypes, shapes and numbers; as arrays that are read-only and lie as kernels expect them."""
+@settings(deadline=None, max_examples=50)
+def test_arrays_and_metadata_survive_a_round_trip(arrays, metadata):
     read = parse_weights(weights_bytes(arrays, metadata))
     assert read.metadata == metadata
     assert read.arrays.keys() == arrays.keys()
@@ -110,8 +99,7 @@ def test_what_is_written_is_read_back(arrays, metadata):
         assert not back.flags.writeable
 
 
-def test_the_same_content_gives_the_same_bytes():
-    """In whatever order it is given, and however the arrays lie in memory."""
+def test_equal_content_gives_equal_bytes():
     turned = dict(reversed(ARRAYS.items())) | {"last": np.asfortranarray(ARRAYS["last"])}
     turned["bias"] = np.array([3, 0, -4, 0, 5], np.int8)[::2]
     assert weights_bytes(turned, dict(reversed(METADATA.items()))) == SMALL
@@ -120,24 +108,20 @@ def test_the_same_content_gives_the_same_bytes():
 
 
 def test_a_file_is_read_by_path_and_as_a_resource(tmp_path, monkeypatch):
-    """As the agents' own weights are, wherever the package lies."""
     package = tmp_path / "of_weights"
     package.mkdir()
     (package / "__init__.py").touch()
     path = package / "net.npz"
     write_weights(path, ARRAYS, METADATA)
     monkeypatch.syspath_prepend(tmp_path)
-    found = resources.files("of_weights").joinpath("net.npz")
-    for place in (path, str(path), found):
+    for place in (path, str(path), resources.files("of_weights").joinpath("net.npz")):
         read = read_weights(place)
-        assert read.metadata == METADATA
         assert read.name == str(path)
-        np.testing.assert_array_equal(read.arrays["last"], ARRAYS["last"], strict=True)
+        assert equal(read, parse_weights(SMALL))
     del sys.modules["of_weights"]
 
 
-def test_a_file_is_complete_or_not_there(tmp_path):
-    """What was there stays if weights cannot be stored, or if their place cannot be taken."""
+def test_a_failed_write_leaves_the_old_file(tmp_path):
     path = tmp_path / "net.npz"
     write_weights(path, ARRAYS, METADATA)
     with pytest.raises(WeightsError):
@@ -151,9 +135,8 @@ def test_a_file_is_complete_or_not_there(tmp_path):
 
 
 @given(drawn.arrays("f4", 40, elements=st.floats(-65504, 65504, width=32)))
-@settings(deadline=None)
-def test_half_takes_half_the_room_and_says_what_it_costs(array):
-    """One part in 2,048, or 3e-8 of what is small; float32 again when it is read."""
+@settings(deadline=None, max_examples=50)
+def test_half_precision_errs_by_one_part_in_2048_at_most(array):
     half = weights_bytes({"last": array, "bias": ARRAYS["bias"]}, {}, half=True)
     with np.load(io.BytesIO(half)) as stored:
         assert stored["last"].dtype == np.float16
@@ -165,7 +148,6 @@ def test_half_takes_half_the_room_and_says_what_it_costs(array):
 
 
 def test_numpy_reads_and_writes_the_format():
-    """`numpy.load` returns arrays and metadata; compressed files of `numpy.savez` are read."""
     with np.load(io.BytesIO(SMALL)) as file:
         assert json.loads(str(file["provenance"])) == METADATA
         np.testing.assert_array_equal(file["last"], ARRAYS["last"], strict=True)
@@ -175,7 +157,7 @@ def test_numpy_reads_and_writes_the_format():
         assert equal(parse_weights(data.getvalue()), parse_weights(SMALL))
 
 
-# --- damage --------------------------------------------------------------------------------------
+# --- damage ---------------------------------------------------------------------------------------
 
 
 def test_every_flipped_bit_is_refused_or_harmless():
@@ -193,47 +175,20 @@ def test_every_flipped_bit_is_refused_or_harmless():
 
 
 def test_every_truncated_file_is_refused():
-    """Wherever it ends."""
     for end in range(len(SMALL)):
-        refusal(SMALL[:end])
+        with pytest.raises(WeightsError):
+            parse_weights(SMALL[:end])
 
 
 @in_two_sizes(
-    data=st.one_of(
-        st.binary(max_size=40),
-        st.builds(lambda content: packed(provenance="{}", a=content), st.binary(max_size=80)),
-        st.builds(
-            lambda text, array: packed(provenance=text, a=array),
-            st.recursive(
-                st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
-                lambda inner: (
-                    st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner)
-                ),
-                max_leaves=12,
-            ).map(json.dumps),
-            drawn.arrays(drawn.scalar_dtypes(), drawn.array_shapes(min_dims=0, min_side=0)),
-        ),
-        st.builds(
-            lambda header, data: packed(
-                provenance="{}",
-                a=b"\x93NUMPY\x01\0" + len(header).to_bytes(2, "little") + header + data,
-            ),
-            st.builds(
-                lambda *parts: repr(
-                    dict(zip(["descr", "fortran_order", "shape"], parts, strict=True))
-                ),
-                st.sampled_from(["<f4", "<f2", "|i1", ">u8", "O", "V8", "<f16", "", None]),
-                st.sampled_from([True, False, None]),
-                st.lists(st.integers(-1, 2**70) | st.integers(0, 4), max_size=10).map(tuple),
-            ).map(str.encode)
-            | st.binary(max_size=60),
-            st.binary(max_size=12),
-        ),
+    data=st.binary(max_size=40)
+    | st.builds(
+        lambda member: packed(provenance="{}", a=member),
+        st.binary(max_size=80) | st.binary(max_size=60).map(lambda tail: NPY + tail),
     ),
     examples=300,
 )
-def test_any_bytes_are_read_or_refused(data):
-    """`WeightsError` or weights that can be written again."""
+def test_arbitrary_bytes_are_read_or_refused(data):
     try:
         read = parse_weights(data)
     except WeightsError:
@@ -244,7 +199,6 @@ def test_any_bytes_are_read_or_refused(data):
 
 FAULTS = [
     (b"", "File is not a zip file"),
-    (packed(a=np.zeros(1)), "metadata=None: expected texts by name"),
     (packed(provenance="[1]"), r"metadata=\[1\]: expected texts by name"),
     (packed(provenance='{"seed": 1}'), "metadata 'seed'=1: expected a text"),
     (packed(provenance="{"), "Expecting property name"),
@@ -252,27 +206,22 @@ FAULTS = [
     (packed(provenance="{}", a=b"nonsense"), "magic string is not correct"),
     (packed(provenance="{}", a=[object()]), "'a' is object|allow_pickle=False"),
     (packed(provenance="{}", a=["x"]), r"'a' is <U1 \(1,\): expected finite numbers"),
-    (packed(provenance="{}", a=[True]), "'a' is bool"),
-    (packed(provenance="{}", a=[1j]), "'a' is complex128"),
     (packed(provenance="{}", a=[np.nan]), r"'a' is float64 \(1,\): expected finite numbers"),
-    (
-        packed(zipfile.ZIP_DEFLATED, a=bytes(LARGEST + 1)),
-        f"more than {LARGEST} bytes when unpacked",
-    ),
+    (packed(zipfile.ZIP_DEFLATED, a=bytes(LARGEST + 1)), f"more than {LARGEST} bytes when unpack"),
     (bytes(LARGEST + 1), f"more than {LARGEST} bytes"),
 ]
 
 
-@pytest.mark.parametrize(("data", "said"), FAULTS, ids=[said[:40] for _, said in FAULTS])
-def test_a_fault_is_named(data, said):
-    """One line says which file it is and what is wrong with it."""
-    with pytest.raises(WeightsError, match=f"damaged, or not a .npz file of weights: .*({said})"):
+@pytest.mark.parametrize(("data", "message"), FAULTS, ids=[text[:40] for _, text in FAULTS])
+def test_a_damaged_file_is_refused_in_one_line(data, message):
+    expected = f"^net.npz.*damaged, or not a .npz file of weights: .*({message})"
+    with pytest.raises(WeightsError, match=expected) as caught:
         parse_weights(data, "net.npz")
-    refusal(data)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 700
 
 
 def test_two_arrays_of_one_name_are_refused():
-    """Instead of the last one."""
     file = io.BytesIO(SMALL)
     with zipfile.ZipFile(file, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
         archive.writestr("bias.npy", archive.read("bias.npy"))
@@ -283,7 +232,7 @@ def test_two_arrays_of_one_name_are_refused():
 def test_a_directory_that_lost_an_entry_is_refused():
     """A flipped length makes one entry contain the next, as its comment."""
     data = bytearray(packed(provenance="{}", a=ARRAYS["bias"], b=ARRAYS["bias"]))
-    _, second, third = (found.start() for found in re.finditer(b"PK\x01\x02", data))
+    _, second, third = (entry.start() for entry in re.finditer(b"PK\x01\x02", data))
     data[second + 32] = data.index(b"PK\x05\x06") - third
     with pytest.raises(WeightsError, match="arrays are missing"):
         parse_weights(bytes(data))
@@ -291,7 +240,6 @@ def test_a_directory_that_lost_an_entry_is_refused():
 
 @pytest.mark.parametrize("name", ["missing.npz", "", "a\0b", "control\x1b[0m"])
 def test_a_file_that_cannot_be_opened_is_an_error(tmp_path, name):
-    """No file, a folder, a name that no system has; control characters are escaped."""
     with pytest.raises(WeightsError, match="cannot be read") as caught:
         read_weights(f"{tmp_path}/{name}")
     assert str(caught.value).isprintable()
@@ -300,34 +248,30 @@ def test_a_file_that_cannot_be_opened_is_an_error(tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    ("arrays", "metadata", "half", "said"),
+    ("arrays", "metadata", "half", "message"),
     [
         ({"a": np.zeros(2, bool)}, {}, False, "'a' has dtype bool: expected integers or floats"),
-        ({"a": np.array(["x"])}, {}, False, "'a' has dtype <U1"),
         ({"a": np.array([np.inf])}, {}, False, "'a' has a number that is not finite"),
         ({"a": np.float32([7e4])}, {}, True, "'a' has a number beyond 65504"),
         ({"a": np.float32([-7e4])}, {}, True, "'a' has a number beyond 65504"),
         ({1: np.zeros(1)}, {}, False, "1 has a name that is reserved, or not of the form"),
-        ({"\ud800": np.zeros(1)}, {}, False, "has a name"),
         ({"provenance": np.zeros(1)}, {}, False, "'provenance' has a name that is reserved"),
         ({"a": np.zeros(1)}, {"seed": 7}, False, "metadata 'seed'=7: expected a text"),
-        ({"a": np.zeros(1)}, {7: "seed"}, False, "metadata 7='seed': expected a text"),
         ({"a": np.zeros(LARGEST // 8)}, {}, False, f"bytes, above {LARGEST}"),
     ],
 )
-def test_what_cannot_be_stored_is_refused(arrays, metadata, half, said):
-    """Before anything is written."""
-    with pytest.raises(WeightsError, match=f"these weights cannot be stored.*{said}"):
+def test_weights_that_cannot_be_stored_are_refused(arrays, metadata, half, message):
+    with pytest.raises(WeightsError, match=f"these weights cannot be stored.*{message}"):
         weights_bytes(arrays, metadata, half=half)
 
 
-# --- do they fit? --------------------------------------------------------------------------------
+# --- compatibility --------------------------------------------------------------------------------
 
 SHAPES = {"first": (5, "hidden"), "bias": ("hidden",)}
 
 
 def made(rules=CINCINNATI, kind="net", features=1, **arrays):
-    """Weights that `SHAPES` and the texts of `made_for` describe, but for what is given."""
+    """Weights that fit `SHAPES` and `made_for`, except for the given arguments."""
     own = {"first": np.zeros((5, 3), np.float32), "bias": np.zeros(3, np.float32)}
     texts = made_for(kind, rules, features) | {"variant": "cincinnati_v0"}
     whole = {name: array for name, array in {**own, **arrays}.items() if array is not None}
@@ -335,7 +279,7 @@ def made(rules=CINCINNATI, kind="net", features=1, **arrays):
 
 
 @pytest.mark.parametrize(
-    ("weights", "said"),
+    ("weights", "message"),
     [
         (made(), None),
         (made(CINCINNATI.replace(target=5, win_rule="any", all_pass="redeal_next")), None),
@@ -353,8 +297,7 @@ def made(rules=CINCINNATI, kind="net", features=1, **arrays):
         (made(bias=np.zeros(4, np.float32)), r"'bias' is float32 \[4\], and float32 \[3\]"),
         (
             made(first=np.zeros((6, 3), np.float32)),
-            r"for cincinnati_v0, cannot be used here: 'first' is float32 \[6, 3\], and float32 "
-            r"\[5, hidden\] is expected",
+            r"'first' is float32 \[6, 3\], and .* \[5, hidde",
         ),
         (
             Weights(made().arrays | {"bias": np.full(3, np.nan, np.float32)}, made().metadata),
@@ -363,20 +306,18 @@ def made(rules=CINCINNATI, kind="net", features=1, **arrays):
         (made(first=np.zeros(5, np.float32)), r"'first' is float32 \[5\], and float32 \[5, hidden"),
     ],
 )
-def test_weights_that_do_not_fit_are_refused(weights, said):
-    """Kind of agent, features, game and shapes; not the target or who wins at it."""
-    if said is None:
+def test_weights_of_another_game_kind_or_shape_are_refused(weights, message):
+    if message is None:
         check_weights(weights, made_for("net", CINCINNATI, 1), SHAPES)
     else:
-        with pytest.raises(WeightsError, match=said) as caught:
+        with pytest.raises(WeightsError, match=message) as caught:
             check_weights(weights, made_for("net", CINCINNATI, 1), SHAPES)
         assert "\n" not in str(caught.value)
 
 
 @given(rules(), rules())
-@settings(deadline=None)
-def test_texts_tell_apart_what_features_depend_on(one, other):
-    """Decks, names and exchanges of bids, and when the strain is named: all of it, no more."""
+@settings(deadline=None, max_examples=50)
+def test_metadata_differ_exactly_where_features_differ(one, other):
     alike = [
         (each.ranks, each.copies, each.strain_named, [(b.name, b.exchange) for b in each.ladder])
         for each in (one, other)

@@ -1,25 +1,16 @@
-"""Compilation is shown while it lasts, and only that of the package's own kernels."""
+"""Progress of compilation."""
 
 import logging
 from types import SimpleNamespace
-
-import pytest
 
 from bideuchre_env.runtime.compiling import Compiling
 
 OWN, OTHER, FOREIGN = (SimpleNamespace(name=name) for name in ("own", "other", "foreign"))
 
 
-@pytest.fixture
-def compiling():
-    """The counter of two kernels, which shows nothing."""
-    compiling = Compiling([OWN, OTHER], saved=True)
+def test_progress_counts_own_kernels_until_the_outermost_is_compiled():
+    compiling, texts = Compiling([OWN, OTHER], saved=True), []
     compiling.show = lambda text: None
-    return compiling
-
-
-def test_own_kernels_are_counted_and_shown_until_the_outermost_is_done(compiling):
-    texts = []
     with compiling.shown_by(texts.append):
         compiling.begin(OWN)
         compiling.begin(FOREIGN)
@@ -34,7 +25,7 @@ def test_own_kernels_are_counted_and_shown_until_the_outermost_is_done(compiling
     assert compiling.count == 3
 
 
-def test_one_line_is_logged(caplog):
+def test_one_warning_is_logged_in_a_process(caplog):
     for saved in (True, False):
         compiling = Compiling([OWN], saved)
         for _ in range(2):
@@ -42,6 +33,6 @@ def test_one_line_is_logged(caplog):
             compiling.end(OWN)
     assert [record.levelno for record in caplog.records] == [logging.WARNING] * 2
     first, second = (record.message for record in caplog.records)
-    assert first.startswith("bideuchre_env: compiling kernels")
+    assert "compiling kernels" in first
     assert "saved for the next run" in first
     assert "not saved" in second

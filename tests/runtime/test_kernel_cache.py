@@ -1,4 +1,4 @@
-"""Kernels run although their cache files are damaged or cannot be written."""
+"""Cache files of kernels: reuse, damage, and folders that cannot be written."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import runpy
 import shutil
 
 import numba
-import numpy as np
 import pytest
 
 from bideuchre_env.runtime import jit, numba_private
@@ -18,14 +17,14 @@ SOURCE = "def double(x):\n    return 2 * x\n"
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """The folder of a kernel's files; no warning has been given."""
+    """Cache folder of one small kernel."""
     (tmp_path / "small_kernel.py").write_text(SOURCE)
     monkeypatch.setattr(numba_private.KernelCache, "warned", False)
     return tmp_path / "cache"
 
 
 def fresh(folder):
-    """The kernel as a new process has it: nothing is compiled yet."""
+    """The kernel in the state of a new process: not compiled yet."""
     function = runpy.run_path(str(folder.parent / "small_kernel.py"))["double"]
     compiled = numba.njit(function)
     compiled._cache = numba_private.kernel_cache(function, str(folder))
@@ -33,7 +32,7 @@ def fresh(folder):
 
 
 def loads(folder):
-    """Whether a new process finds the kernel in its files; its result is the same either way."""
+    """Whether a new process loads the kernel from its cache files."""
     compiled = fresh(folder)
     assert compiled(21) == 42
     return bool(sum(compiled.stats.cache_hits.values()))
@@ -53,17 +52,6 @@ def test_a_damaged_file_is_deleted_and_the_kernel_recompiled(content, suffix, fo
     assert [loads(folder), loads(folder)] == [False, True]
 
 
-def test_two_processes_write_two_files_for_two_types(folder):
-    """Each finds no index when it begins: at worst one compiles again, and none runs other code."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(numba_private._KernelFiles, "_load_index", lambda files: {})
-        assert fresh(folder)(21) == 42
-        assert fresh(folder)(0.5) == 1.0
-    assert len(list(folder.rglob("*.nbc"))) == 2
-    assert [loads(folder), loads(folder)] == [False, True]
-    assert fresh(folder)(0.5) == 1.0
-
-
 def test_a_full_disk_costs_one_warning_and_no_result(folder, caplog, monkeypatch):
     def full(self, path):
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -74,16 +62,7 @@ def test_a_full_disk_costs_one_warning_and_no_result(folder, caplog, monkeypatch
     assert "cannot be saved: No space left on device" in caplog.text
 
 
-def test_a_deleted_folder_is_made_again(folder, caplog):
-    compiled = fresh(folder)
-    shutil.rmtree(folder)
-    assert compiled(21) == 42
-    assert loads(folder)
-    assert caplog.text == ""
-
-
 def test_an_unusable_folder_costs_one_warning_and_no_result(folder, caplog):
-    """Nothing is written beside the source, where numba would miss edits of other files."""
     compiled = fresh(folder)
     shutil.rmtree(folder)
     folder.write_text("a file in place of the folder")
@@ -105,16 +84,3 @@ def test_a_kernel_that_only_kernels_call_refuses_python():
     assert two() == 2
     with pytest.raises(TypeError, match="one is called by kernels alone: make it an entry_kernel"):
         one()
-
-
-def test_constants_and_small_ints_share_the_code_for_int64():
-    @jit.kernel
-    def inner(x):
-        return x + 1
-
-    @jit.entry_kernel
-    def outer(small):
-        return inner(5) + inner(small[0]) + inner(small[1])
-
-    assert outer(np.array([1, 2], np.int8)) == 11
-    assert len(inner.signatures) == 1

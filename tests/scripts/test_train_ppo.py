@@ -1,10 +1,14 @@
-"""The trainer: what is paid and learned from, what the nets say, and how strong runs get."""
+"""The PPO trainer: returns, sampling, learning, and the strength of short runs."""
 
 from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from support.ppo_trainer import RULES, drawn, played, terms, trainer
+from support.ray_blocks import in_order
 
 from bideuchre_env.agents.learned.ppo import PpoAgent
 from bideuchre_env.agents.learned.shipped import network_of
@@ -19,14 +23,13 @@ def ppo():
         yield found
 
 
-def said(ppo, weights, lists):
-    """A net's outputs for these lists, without the critic's."""
+def outputs_of(ppo, weights, lists):
+    """Outputs of a network for lists of active inputs, without the critic's."""
     with ppo.torch.no_grad():
         return ppo.networks.forward(weights, ppo.torch.from_numpy(lists)).numpy()[:, :-1]
 
 
-def test_a_batch_pays_each_seat_its_own(ppo):
-    """A reward planted with one seat comes to that seat's decisions alone, a value to its own."""
+def test_a_planted_reward_or_value_reaches_its_own_seat_alone(ppo):
     dealer = ppo.rollout.Dealer(RULES, 24)
     dealer.play(terms(ppo), drawn(ppo))
     cards = dealer.parts["cards"]
@@ -35,16 +38,15 @@ def test_a_batch_pays_each_seat_its_own(ppo):
         planted = ppo.torch.zeros(24, 4)
         planted[7, seat] = 2.0
         cards.values[: cards.n] = 0
-        found = dealer._returns(cards, planted, 1.0)
-        assert ((found == 2.0) == ((seats == seat) & (tables == 7))).all()
-        assert ((found == 0.0) | (found == 2.0)).all()
+        returns = dealer._returns(cards, planted, 1.0)
+        assert ((returns == 2.0) == ((seats == seat) & (tables == 7))).all()
+        assert ((returns == 0.0) | (returns == 2.0)).all()
         cards.values[: cards.n] = ppo.torch.where(seats == seat, 3.0, 50.0)
-        found = dealer._returns(cards, planted * 0, 0.0)[seats == seat]
-        assert set(found.tolist()) == {0.0, 3.0}
+        returns = dealer._returns(cards, planted * 0, 0.0)[seats == seat]
+        assert set(returns.tolist()) == {0.0, 3.0}
 
 
-def test_both_partners_are_paid_what_their_side_makes(ppo):
-    """And the opponents the opposite: the returns of calls are those of the hand, to scale."""
+def test_returns_of_calls_are_the_scaled_points_of_the_side(ppo):
     dealer = ppo.rollout.Dealer(RULES, 24)
     batch = dealer.play(terms(ppo, forced=0.0, alone=0.0), drawn(ppo))
     auction = dealer.parts["auction"]
@@ -56,8 +58,7 @@ def test_both_partners_are_paid_what_their_side_makes(ppo):
     assert len(set(made)) > 3
 
 
-def test_what_is_drawn_is_legal_and_its_odds_are_those_of_the_net(ppo):
-    """However calls are forced; cards are drawn by the net's odds among legal ones."""
+def test_sampled_outputs_are_legal_and_have_the_networks_log_probabilities(ppo):
     nets = drawn(ppo)
     for changed in ({}, {"forced": 1.0}, {"forced": 0.0, "alone": 1.0}, {"temperature": 30.0}):
         batch = played(ppo.rollout.Dealer(RULES, 64), terms(ppo, **changed), nets)
@@ -66,7 +67,7 @@ def test_what_is_drawn_is_legal_and_its_odds_are_those_of_the_net(ppo):
             assert part.legal[rows, part.outputs].all()
             assert (part.legal.sum(1) > 1).all()  # forced moves are left out
         cards = batch.cards
-        logits = said(ppo, nets["cards"], cards.inputs)
+        logits = outputs_of(ppo, nets["cards"], cards.inputs)
         logits = np.where(cards.legal != 0, logits.astype(np.float64), -np.inf)
         logits -= np.log(np.exp(logits).sum(1, keepdims=True))
         assert np.allclose(
@@ -74,8 +75,7 @@ def test_what_is_drawn_is_legal_and_its_odds_are_those_of_the_net(ppo):
         )
 
 
-def test_nothing_before_a_forced_call_is_learned_from(ppo):
-    """In its own hand; cards are learned from either way."""
+def test_calls_before_a_forced_call_of_their_hand_are_not_learned_from(ppo):
     dealer = ppo.rollout.Dealer(RULES, 200)
     batch = dealer.play(terms(ppo, forced=0.3), drawn(ppo))
     auction, cards = dealer.parts["auction"], dealer.parts["cards"]
@@ -90,8 +90,7 @@ def test_nothing_before_a_forced_call_is_learned_from(ppo):
     assert len(batch.cards.outputs) == cards.n
 
 
-def test_it_learns_what_is_paid(ppo):
-    """A reward planted on the lowest legal card makes it likely, whatever is illegal."""
+def test_learning_makes_a_rewarded_card_likely(ppo):
     batch = played(ppo.rollout.Dealer(RULES, 64), terms(ppo), drawn(ppo))
     cards = batch.cards
     lowest = cards.legal.argmax(1)
@@ -103,20 +102,19 @@ def test_it_learns_what_is_paid(ppo):
     step = ppo.learner.Step(0.01, 10.0, 0.0, 0.5, 256)
 
     def likely():
-        logits = said(ppo, learner.networks["cards"], cards.inputs)
+        logits = outputs_of(ppo, learner.networks["cards"], cards.inputs)
         odds = np.where(cards.legal != 0, np.exp(logits), 0)
         return (odds[np.arange(len(odds)), lowest] / odds.sum(1)).mean()
 
     before = likely()
     for _ in range(8):
-        found = learner.learn(batch, step)
+        statistics = learner.learn(batch, step)
     assert before < 0.5
     assert likely() > 0.8
-    assert found["entropy"] < 1
+    assert statistics["entropy"] < 1
 
 
-def test_the_critic_of_all_hands_is_told_what_others_hold(ppo):
-    """Their cards, by seat, suits renamed as the player's are; the player's own inputs stay."""
+def test_the_critic_alone_sees_the_cards_of_all_hands(ppo):
     nets, dealer = drawn(ppo), ppo.rollout.Dealer(RULES, 32, all_hands=True)
     plain = played(ppo.rollout.Dealer(RULES, 32), terms(ppo), nets).cards
     part = dealer.parts["cards"]
@@ -138,51 +136,64 @@ def test_the_critic_of_all_hands_is_told_what_others_hold(ppo):
 
 
 @pytest.mark.parametrize("part", ["auction", "cards"])
-def test_torch_and_the_agent_make_the_same_of_weights(ppo, part):
-    """On lists by kernels, as other devices do it, and spread out in numpy; slopes, too."""
+def test_torch_and_the_agent_compute_the_same_outputs_and_gradients(ppo, part):
     nets, torch = drawn(ppo), ppo.torch
     batch = played(ppo.rollout.Dealer(RULES, 32), terms(ppo), nets)
     lists = getattr(batch, part).inputs[:64]
     inputs = np.zeros((64, len(nets[part]["first"])), np.float32)
     for row, (count, *active) in zip(inputs, lists, strict=True):
         row[active[:count]] = 1
-    outputs = said(ppo, nets[part], lists)
+    outputs = outputs_of(ppo, nets[part], lists)
     weights = ppo.networks.agent_weights(RULES, nets, {})
     assert np.allclose(outputs, forward(network_of(weights, part), inputs), atol=1e-4)
     matrix = nets[part]["first"].clone().requires_grad_()
     bias = nets[part]["first_bias"].clone().requires_grad_()
-    slopes = []
+    gradients = []
     for way in (ppo.networks.first_layer, ppo.networks.gathered_rows):
-        found = way(torch.from_numpy(lists), matrix, bias)
-        assert np.allclose(found.detach().numpy(), inputs @ matrix.detach().numpy(), atol=1e-5)
-        (found**2).sum().backward()
-        slopes.append((matrix.grad.clone(), bias.grad.clone()))
+        sums = way(torch.from_numpy(lists), matrix, bias)
+        assert np.allclose(sums.detach().numpy(), inputs @ matrix.detach().numpy(), atol=1e-5)
+        (sums**2).sum().backward()
+        gradients.append((matrix.grad.clone(), bias.grad.clone()))
         matrix.grad = bias.grad = None
-    assert all(torch.allclose(*pair, atol=1e-4) for pair in zip(*slopes, strict=True))
+    assert all(torch.allclose(*pair, atol=1e-4) for pair in zip(*gradients, strict=True))
 
 
 def trained(ppo, folder, *options):
-    """A run's weights, played by the agent."""
+    """The agent that a run trains."""
     script = ppo.script
     options = ["--out", str(folder), "--opponents", "cautious", "--final-boards", "2", *options]
     assert script.main(script.Args.parse(options)) == 0
     return PpoAgent(RULES, weights=folder / "weights.npz")
 
 
-def test_one_decision_is_learned_from(ppo):
-    """Though it has no spread."""
-    batch = played(ppo.rollout.Dealer(RULES, 16), terms(ppo), drawn(ppo))
-    one = batch._replace(cards=type(batch.cards)(*(column[:1] for column in batch.cards)))
-    parts = ppo.rollout.Dealer(RULES, 1).parts
-    sizes = {p: (x.features.size, 16, 16, x.features.outputs + 1) for p, x in parts.items()}
-    learner = ppo.learner.Learner(sizes, 1, "cpu")
-    learner.learn(one, ppo.learner.Step(0.01, 0.1, 0.01, 0.5, 256))
-    networks = learner.networks.values()
-    assert all(weight.isfinite().all() for weights in networks for weight in weights.values())
+@pytest.fixture
+def one_thread(ppo):
+    """Torch with one thread: more of them add in another order."""
+    threads = ppo.torch.get_num_threads()
+    ppo.torch.set_num_threads(1)
+    yield
+    ppo.torch.set_num_threads(threads)
 
 
-def test_a_small_run_beats_cautious(ppo, tmp_path):
-    """From nothing, in seconds."""
+def test_blocks_play_the_hands_of_their_number(ppo, one_thread):
+    """A batch in blocks is that of its blocks; another batch has other hands."""
+    pool, nets = SimpleNamespace(in_order=in_order), drawn(ppo)
+
+    def batch_of(blocks, number=0):
+        how = terms(ppo, number=number, seed=7)
+        workers = sys.modules["ppo.workers"]
+        return workers.play_blocks(pool, RULES, 60 // blocks, blocks, False, how, nets)
+
+    one, two, other = batch_of(1), batch_of(2), batch_of(1, number=1)
+    assert one.hands == two.hands == 60
+    assert not np.array_equal(one.cards.outputs, other.cards.outputs)
+    alone = ppo.rollout.Dealer(RULES, 60).play(terms(ppo, seed=7), nets)
+    assert (one.cards.outputs == alone.cards.outputs.numpy()).all()
+    assert not np.array_equal(one.cards.outputs, two.cards.outputs)
+    assert np.array_equal(two.cards.outputs, batch_of(2).cards.outputs)
+
+
+def test_a_run_of_seconds_beats_cautious(ppo, tmp_path):
     small = ["--millions", "0.5", "--hands", "512", "--minibatch", "1024"]
     agent = trained(ppo, tmp_path / "run", *small, "--hidden", "32", "--hidden-auction", "32")
     points = match.play(RULES, agent, "cautious", boards=400, seed=9).boards.points_per_hand
@@ -191,7 +202,6 @@ def test_a_small_run_beats_cautious(ppo, tmp_path):
 
 @pytest.mark.slow
 def test_a_run_of_minutes_beats_rule(ppo, tmp_path):
-    """Without anything of rule's; on boards that no run is measured by."""
     agent = trained(ppo, tmp_path / "run", "--millions", "40", "--measure", "100")
     points = match.play(RULES, agent, "rule", boards=4000, seed=9).boards.points_per_hand
     assert points.low > 0

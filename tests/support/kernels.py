@@ -8,7 +8,7 @@ from bideuchre_env.runtime.jit import JIT, entry_kernel
 
 
 def callable_from_python(kernel):
-    """The same kernel, compiled with what Python needs to call it; kept under a name of its own."""
+    """Copy of a kernel that Python can call."""
     if not JIT:
         return kernel
     inner = kernel.py_func

@@ -1,4 +1,4 @@
-"""Policies for tests of learning: whoever has `act_rows`, by observations alone."""
+"""Policies for tests of learning."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import numpy as np
 
 
 class ObservationPolicy:
-    """Legal actions by a number made of the observation: all kinds of hands, and repeatable.
+    """Legal actions chosen by a hash of the observation.
 
-    It passes more often than chance would have it, so that not every auction ends at the top.
+    It passes more often than at random, so that not every auction ends at the top.
     """
 
     def __init__(self, seed: int) -> None:
@@ -16,7 +16,7 @@ class ObservationPolicy:
         self.calls = 0
 
     def act_rows(self, observations, masks):
-        """One legal action a row, int64 (n,)."""
+        """One legal action for each row, int64 (n,)."""
         self.calls += 1
         rng = np.random.default_rng(self.seed)
         weights = rng.integers(1, 1 << 40, observations.shape[1], np.int64)

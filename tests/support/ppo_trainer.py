@@ -1,4 +1,4 @@
-"""The trainer of agent `ppo` for its tests: its modules, small runs, nets and terms."""
+"""Small runs, networks and batches of the trainer of agent `ppo`."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ NAMES = ("rollout", "learner", "networks")
 
 @contextmanager
 def trainer():
-    """The trainer and its parts."""
+    """The modules of the trainer."""
     pytest.importorskip("torch")
     pytest.importorskip("tensorboard")
     with loaded("experiments", "train_ppo", *(f"ppo.{name}" for name in NAMES)) as modules:
-        found = dict(zip(("script", *NAMES), modules, strict=True))
-        found["torch"] = sys.modules["torch"]
+        named = dict(zip(("script", *NAMES), modules, strict=True))
+        named["torch"] = sys.modules["torch"]
         with pytest.MonkeyPatch.context() as patch:
             patch.syspath_prepend(ROOT / "experiments")  # processes look for the parts there
-            yield SimpleNamespace(**found)
+            yield SimpleNamespace(**named)
 
 
 def run(ppo, folder, *options):
-    """The exit code of a run in this folder."""
+    """Exit code of a small run in this folder."""
     script = ppo.script
     return script.main(script.Args.parse([*TINY, "--out", str(folder), *options]))
 
 
 def kept(ppo, folder):
-    """All that a run leaves, but for times: its checkpoint, its curve and its weights."""
+    """Checkpoint, curve and weights of a run, without times."""
     state = ppo.torch.load(folder / "checkpoint.pt", weights_only=True)
     state = {name: plain(value) for name, value in state.items() if name not in TIMES}
     with (folder / "curve.csv").open(newline="") as file:
@@ -60,7 +60,7 @@ def plain(value):
 
 
 def played(dealer, *how):
-    """A batch of a dealer on the CPU, in arrays of its own."""
+    """A copy of a dealer's batch as numpy arrays."""
     batch = dealer.play(*how)
     parts = {
         name: type(part)(*(column.numpy().copy() for column in part))
@@ -70,12 +70,12 @@ def played(dealer, *how):
 
 
 def press():
-    """Ctrl-C, once."""
+    """Send Ctrl-C."""
     signal.raise_signal(signal.SIGINT)
 
 
 def drawn(ppo, seed=1, size=16):
-    """Nets that say something."""
+    """Networks with random weights."""
     rng, nets = np.random.default_rng(seed), {}
     for name, part in ppo.rollout.Dealer(RULES, 1).parts.items():
         sizes = (part.features.size, size, size, part.features.outputs + 1)
@@ -85,7 +85,7 @@ def drawn(ppo, seed=1, size=16):
 
 
 def terms(ppo, **changed):
-    """How a batch is played."""
+    """Settings of a batch."""
     usual = {"number": 0, "seed": 5, "temperature": 0.3, "forced": 0.1, "alone": 0.3}
     usual |= {"lambda_": 0.9, "scale": 5.0}
     return ppo.rollout.Terms(**(usual | changed))

@@ -1,4 +1,4 @@
-"""Clusters of Ray for tests: of nodes on this machine, which leave nothing behind."""
+"""Clusters of Ray for tests, with several nodes on this machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SETTINGS = {
 
 @contextmanager
 def settings_for_ray(monkeypatch: Any, *paths: str, **more: str) -> Iterator[None]:
-    """Workers import from these paths, too; Ray's files are in a folder that goes afterwards."""
+    """Environment of Ray: import paths of workers, and a temporary folder for its files."""
     folder = tempfile.mkdtemp(prefix="ray-", dir="/tmp")  # sockets have short paths
     os.mkdir(f"{folder}/ray")
     before = filter(None, [os.environ.get("PYTHONPATH")])
@@ -35,7 +35,7 @@ def settings_for_ray(monkeypatch: Any, *paths: str, **more: str) -> Iterator[Non
 
 @contextmanager
 def cluster_of(nodes: int) -> Iterator[Any]:
-    """A cluster of nodes with one processor each; the first one is the head."""
+    """A cluster of nodes with one processor each; the first is the head."""
     import ray
     from ray.cluster_utils import Cluster
 
@@ -52,6 +52,6 @@ def cluster_of(nodes: int) -> Iterator[Any]:
 
 
 def kill(cluster: Any) -> None:
-    """Kill the last node, at once, if it is still there; the head stays."""
+    """Kill the last node if it is still there; the head stays."""
     for node in list(cluster.worker_nodes)[-1:]:
         cluster.remove_node(node, allow_graceful=False)

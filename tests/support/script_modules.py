@@ -1,4 +1,4 @@
-"""The scripts of `experiments/` and `benchmarks/` as modules: no packages, but folders of files."""
+"""Scripts of `experiments/` and `benchmarks/` as modules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 @contextmanager
 def loaded(folder, *names):
-    """The modules of these scripts, which import their neighbours by plain names; gone after."""
+    """Import scripts of a folder, and forget them afterwards."""
     path, before = str(ROOT / folder), set(sys.modules)
     sys.path.insert(0, path)
     try:

@@ -1,7 +1,7 @@
 """Print a transcript of seeded games through every interface: `python -m support.seeded_games`.
 
-With `tables` it is of many tables alone. It is the same on every supported version of Python and of
-the dependencies; `.ci/versions` compares it between them.
+`.ci/versions` compares it between versions of Python and of the dependencies. With the argument
+`tables` it prints those of many tables alone.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LAYER = np.dtype(
 
 
 def aec_games():
-    """The record of a game of every variant, by PettingZoo's registry where it has one."""
+    """Print a record of every variant, through PettingZoo's registry where it has one."""
     for name, variant in bideuchre_env.variants.items():
         stem, version = name.rsplit("_v", 1)
         made = f"bideuchre/{stem.replace('_', '-')}-v{version}"
@@ -45,7 +45,7 @@ def aec_games():
 
 
 def learner_games():
-    """Rewards and observations of one learner, and of many, by Gymnasium's registry."""
+    """Print rewards and observations of one learner, and of many."""
     env = gymnasium.make("bideuchre/Barrie-v0", opponents="cautious", episode="hand")
     observation, info = env.reset(seed=3)
     for _ in range(60):
@@ -63,7 +63,7 @@ def learner_games():
 
 
 def table_games():
-    """The state of many tables, stepped together by two threads."""
+    """Print the state of many tables that two threads step."""
     vec = bideuchre_env.double_deck_v0.vec(600, threads=2)
     vec.reset(seed=3)
     for _ in range(100):
@@ -78,7 +78,7 @@ def add_layer(layers):
 
 
 def sums():
-    """The sums of a small layer of a network, bit for bit."""
+    """Print the sums of a small layer of a network, bit for bit."""
     layers, rng = new_rows(LAYER, 1), np.random.default_rng(0)
     layers["inputs"], layers["weights"] = rng.random((1, 9)), rng.random((1, 9, 8))
     add_layer(layers)
@@ -86,7 +86,7 @@ def sums():
 
 
 def commands():
-    """The records of games that the command plays, and what it prints of them."""
+    """Print the records of games that the command plays, and its pages on them."""
     play = ("selfplay", "--games", "2", "--seed", "5", "--out", "games.jsonl")
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
