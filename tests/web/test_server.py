@@ -43,6 +43,11 @@ PATHS = ("/", "/api/table", *CHANGES)
 JSON = "application/json"
 
 
+def short(value):
+    """The beginning of a parameter, for the name of a test."""
+    return ascii(value)[:40]
+
+
 def with_client(check, **options):
     """Run a coroutine function with a client of a game at the turn of a person, 0 or 2."""
 
@@ -80,6 +85,7 @@ async def ask_every_path(client, headers, **more):
         (64, b"\x00\xff\x16\x03", 400),
         (0, b"GET / HTTP/1.1", 503),
     ],
+    ids=short,
 )
 def test_every_response_has_the_headers(most, request_line, status, caplog):
     """The page, refusals by the server and by the HTTP library, and of too many connections.
@@ -203,6 +209,7 @@ def test_tokens_have_256_bits_and_are_new_for_every_server():
         (b'{"version": 1, "action": "pass"}', "application/x-www-form-urlencoded", 415),
         (b" " * (MOST_BYTES + 1), JSON, 413),
     ],
+    ids=short,
 )
 def test_odd_bodies_are_refused_in_a_line(body, kind, status):
     async def check(client):
