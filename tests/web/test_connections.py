@@ -6,6 +6,7 @@ import http.client
 import json
 import re
 import socket
+import struct
 import time
 from contextlib import suppress
 
@@ -147,6 +148,8 @@ def test_an_action_is_carried_out_although_its_page_is_closed(monkeypatch):
         act = game.act
 
         def close_and_act(*arguments):
+            linger = struct.pack("ii", 1, 0)  # so that the connection is reset
+            page.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
             page.close()
             time.sleep(0.2)
             return act(*arguments)
