@@ -77,6 +77,16 @@ def test_a_hand_is_that_of_the_aec_environment(name):
         assert state.returns()[0] == -state.returns()[1] == state.returns()[2]
 
 
+def test_chance_deals_every_remaining_card_with_the_same_probability():
+    """Of a kind with two copies left, one of them comes twice as often."""
+    state = pyspiel.load_game("bideuchre_barrie_v0(dealer=0)").new_initial_state()
+    cards = bideuchre_env.barrie_v0.rules.cards
+    assert {odds for _, odds in state.chance_outcomes()} == {2 / cards}
+    state.apply_action(3)
+    odds = dict(state.chance_outcomes())
+    assert (odds[3], odds[4]) == (1 / (cards - 1), 2 / (cards - 1))
+
+
 @pytest.mark.parametrize("reward", ["win", "points"])
 def test_a_game_is_that_of_the_aec_environment(reward):
     """Hand after hand: the deal moves on by the rules, rewards come when a hand is over."""

@@ -19,7 +19,7 @@ WRAPPERS = {
     "delay": lambda env: supersuit.delay_observations_v0(env, 1),
     "clip_reward": lambda env: supersuit.clip_reward_v0(env, -1, 1),
 }
-SIZES = {"frame_stack": 3 * 289, "agent_indicator": 289 + 4, "all": 3 * (289 + 4)}
+SIZES = {"frame_stack": 3 * 289, "agent_indicator": 289 + 4, "all": 3 * 289 + 4}
 
 
 def in_all(env):
