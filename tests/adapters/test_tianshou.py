@@ -1,11 +1,9 @@
-"""Tianshou: masks are kept to, seats get their rewards, its collectors and algorithms run."""
+"""Tianshou: actions are legal, seats get their rewards, its collectors and algorithms run."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.script_modules import loaded
-from support.trainer_runs import points_over_cautious, run_in_seconds
 
 import bideuchre_env
 from bideuchre_env.errors import IllegalActionError, OptionError
@@ -14,13 +12,13 @@ pytest.importorskip("tianshou")
 
 import torch
 from gymnasium.spaces import Discrete
-from gymnasium.vector import AutoresetMode
 from tianshou.algorithm import DQN, PPO
 from tianshou.algorithm.modelfree.dqn import DiscreteQLearningPolicy
 from tianshou.algorithm.modelfree.reinforce import DiscreteActorPolicy
 from tianshou.algorithm.optim import AdamOptimizerFactory
 from tianshou.data import Batch, Collector, VectorReplayBuffer
 from tianshou.utils.net.common import Net
+from tianshou.utils.torch_utils import policy_within_training_step
 
 from bideuchre_env.adapters.tianshou import (
     MaskedActor,
@@ -35,39 +33,26 @@ GAME = bideuchre_env.cincinnati_v0
 ADAM = AdamOptimizerFactory(lr=1e-3)
 
 
-class Uniform(torch.nn.Module):
-    """Logits that are all the same, so that `MaskedActor` draws uniformly among the legal."""
-
-    def __init__(self):
-        super().__init__()
-        self.one = torch.nn.Parameter(torch.zeros(1))
-
-    def forward(self, seen):
-        """Zeros (n, A)."""
-        return seen[:, :1].expand(-1, WIDTH) * 0 + self.one
-
-
-def linear(outputs):
-    """A small network."""
+def small_network(outputs):
     return torch.nn.Sequential(
         torch.nn.Linear(SIZE, 16), torch.nn.Tanh(), torch.nn.Linear(16, outputs)
     )
 
 
-def drawing(net):
-    """A policy that draws by a network's logits."""
-    return DiscreteActorPolicy(actor=MaskedActor(net), action_space=Discrete(WIDTH))
-
-
-def ppo():
-    """A small PPO."""
-    return PPO(
-        policy=drawing(linear(WIDTH)), critic=ObservationCritic(linear(1)), optim=ADAM, gamma=1.0
+def actor_policy():
+    """A policy that draws legal actions by the logits of a small network."""
+    return DiscreteActorPolicy(
+        actor=MaskedActor(small_network(WIDTH)), action_space=Discrete(WIDTH)
     )
 
 
+def ppo():
+    critic = ObservationCritic(small_network(1))
+    return PPO(policy=actor_policy(), critic=critic, optim=ADAM, gamma=1.0)
+
+
 def dqn():
-    """A small DQN, half of whose moves are random."""
+    """Half of its moves are random."""
     net = Net(state_shape=(SIZE,), action_shape=WIDTH, hidden_sizes=(16,))
     policy = DiscreteQLearningPolicy(
         model=net, action_space=Discrete(WIDTH), eps_training=0.5, eps_inference=0.5
@@ -75,79 +60,74 @@ def dqn():
     return DQN(policy=policy, optim=ADAM, gamma=1.0, target_update_freq=10)
 
 
-def all_legal(buffer):
-    """Whether every action of a buffer was legal."""
+def seat_collector(tables, policy=None, seed=None, **options):
+    """A collector of the decisions of all seats, after its reset, and its buffer."""
+    seats = Seats(GAME, tables, **options)
+    buffer = VectorReplayBuffer(len(seats) * 1000, len(seats))
+    collector = SeatCollector(policy or actor_policy(), seats, buffer, exploration_noise=True)
+    collector.reset(gym_reset_kwargs={"seed": seed})
+    return collector, buffer
+
+
+def assert_all_legal(buffer):
     data = buffer.sample(0)[0]
-    return bool(data.obs.mask[np.arange(len(data)), data.act].all())
+    assert data.obs.mask[np.arange(len(data)), data.act].all()
 
 
-def transitions(buffer):
-    """The transitions of each part of a buffer, oldest first."""
-    return [part.sample(0)[0] for part in buffer.buffers]
-
-
-def test_every_seat_gets_what_it_has_earned():
-    """The transitions of each decision are what `vec` shows and pays, played again beside them."""
-    seats = Seats(GAME, 2, episode="hand")
-    buffer = VectorReplayBuffer(8 * 200, 8)
-    collector = SeatCollector(drawing(Uniform()), seats, buffer)
-    collector.reset(gym_reset_kwargs={"seed": 9})
-    found = collector.collect(n_step=300)
-    assert found.n_collected_steps == len(buffer) >= 300
-    assert all_legal(buffer)
-    parts = [iter(part) for part in transitions(buffer)]
+def test_every_seat_gets_its_own_rewards():
+    """The transitions are the decisions of `vec`, and each reward that until the next decision."""
+    collector, buffer = seat_collector(2, seed=9, episode="hand")
+    stats = collector.collect(n_step=300)
+    assert stats.n_collected_steps == len(buffer) >= 300
+    assert_all_legal(buffer)
+    parts = [iter(part.sample(0)[0]) for part in buffer.buffers]
     vec = GAME.vec(2, episode="hand", observation="flat", copy=True)
     observations, info = vec.reset(9)
-    waiting, checked = {}, 0  # transitions whose ends are to come, and what has been paid
+    pending, checked = {}, 0  # transitions that are not complete, and their rewards so far
     while True:
         masks, ids = info["action_mask"] == 1, np.arange(2) * 4 + info["seat"]
         for table, i in enumerate(ids):
-            if i in waiting:
-                row, paid = waiting.pop(i)
+            if i in pending:
+                row, reward = pending.pop(i)
                 checked += 1
-                assert (row.rew, row.terminated, row.done) == (paid, False, False)
+                assert (row.rew, row.terminated, row.done) == (reward, False, False)
                 np.testing.assert_array_equal(row.obs_next.obs, observations[table])
                 np.testing.assert_array_equal(row.obs_next.mask, masks[table])
         rows = [next(parts[i], None) for i in ids]
         if None in rows:
-            break  # what comes of this decision is not collected yet
+            break  # the transition of this decision is not collected yet
         for table, (i, row) in enumerate(zip(ids, rows, strict=True)):
             np.testing.assert_array_equal(row.obs.obs, observations[table])
             np.testing.assert_array_equal(row.obs.mask, masks[table])
-            waiting[i] = row, 0.0
+            pending[i] = row, 0.0
         observations, rewards, terminated, _, info = vec.step(np.array([row.act for row in rows]))
-        for i, (row, paid) in list(waiting.items()):
-            waiting[i] = row, paid + float(rewards[i // 4, i % 4])
+        for i, (row, reward) in list(pending.items()):
+            pending[i] = row, reward + float(rewards[i // 4, i % 4])
             if terminated[i // 4]:
-                del waiting[i]
+                del pending[i]
                 checked += 1
                 assert row.terminated
                 assert row.done
-                assert row.rew == paid + float(rewards[i // 4, i % 4])
+                assert row.rew == reward + float(rewards[i // 4, i % 4])
     assert checked > 250
 
 
-def test_the_ends_of_all_seats_carry_a_reward():
-    """Of 332 ends of 83 hands Tianshou's own wrapper let 83 carry one; here it is all of them."""
-    buffer = VectorReplayBuffer(4 * 2000, 4)
-    collector = SeatCollector(drawing(Uniform()), Seats(GAME, 1, episode="hand"), buffer)
-    collector.reset()
-    found = collector.collect(n_episode=332)
-    assert found.n_collected_episodes == 332
-    ended, paid = buffer.terminated, buffer.rew
+def test_the_last_transition_of_every_seat_has_the_points_of_the_hand():
+    collector, buffer = seat_collector(1, episode="hand")
+    stats = collector.collect(n_episode=332)
+    assert stats.n_collected_episodes == 332
+    ended, rewards = buffer.terminated, buffer.rew
     assert ended.sum() == 332
-    assert np.abs(found.returns).sum() == np.abs(paid[ended]).sum() == np.abs(paid).sum()
-    hands = found.returns.reshape(83, 4)  # both sides together get nothing
+    assert np.abs(stats.returns).sum() == np.abs(rewards[ended]).sum() == np.abs(rewards).sum()
+    hands = stats.returns.reshape(83, 4)  # the sides' points sum to zero
     np.testing.assert_array_equal(hands, hands[:, :1] * [1, -1, 1, -1])
     assert np.count_nonzero(hands[:, 0]) > 70  # some hands are even
 
 
-def test_episodes_that_are_cut_short_pay_nothing_more():
-    """Whatever the critic says: a target is what the seat was still paid, then nothing."""
-    buffer = VectorReplayBuffer(8 * 1000, 8)
-    seats = Seats(GAME, 2, episode="game", reward="points", max_hands=1)
-    collector = SeatCollector(drawing(Uniform()), seats, buffer)
-    collector.reset()
+def test_a_truncated_episode_is_not_bootstrapped():
+    """A target is the reward of the seat, whatever the critic says."""
+    options = {"episode": "game", "reward": "points", "max_hands": 1}
+    collector, buffer = seat_collector(2, **options)
     collector.collect(n_episode=40)
     cut = np.flatnonzero(buffer.truncated)
     assert len(cut) >= 40
@@ -158,59 +138,30 @@ def test_episodes_that_are_cut_short_pay_nothing_more():
     np.testing.assert_array_equal(returns, buffer.rew[cut])
 
 
-def test_n_step_returns_are_a_seats_own():
-    """Tianshou's own reckoning over a seat's part: with no values, what is to come of the hand."""
-    buffer = VectorReplayBuffer(8 * 1000, 8)
-    collector = SeatCollector(drawing(Uniform()), Seats(GAME, 2, episode="hand"), buffer)
-    collector.reset()
-    collector.collect(n_episode=40)
-    indices = buffer.sample_indices(0)
-    returns, _ = PPO.compute_episodic_return(
-        buffer[indices], buffer, indices, np.zeros(len(indices)), np.zeros(len(indices)),
-        gamma=1.0, gae_lambda=1.0,
-    )  # fmt: skip
-    found = dict(zip(indices.tolist(), returns.tolist(), strict=True))
-    for start, part in zip(buffer._offset, buffer.buffers, strict=True):
-        to_come = 0.0
-        for at in range(len(part) - 1, -1, -1):
-            row = part[at]
-            to_come = float(row.rew) + (0.0 if row.terminated else to_come)
-            if part.terminated[at:].any():
-                assert found[int(start) + at] == pytest.approx(to_come)
+def assert_learns(learner, buffer):
+    """A round of learning has finite losses."""
+    sizes = {"batch_size": 64, "repeat": 2} if isinstance(learner, PPO) else {"sample_size": 64}
+    with policy_within_training_step(learner.policy):
+        losses = learner.update(buffer, **sizes).get_loss_stats_dict()
+    assert all(np.isfinite(loss) for loss in losses.values())
 
 
 @pytest.mark.parametrize("algorithm", [ppo, dqn])
-def test_seats_are_learned_from(algorithm):
-    """One algorithm for all four seats, whose actions are all legal."""
+def test_one_algorithm_learns_from_all_seats(algorithm):
     torch.manual_seed(0)
-    learner, buffer = algorithm(), VectorReplayBuffer(16 * 200, 16)
-    collector = SeatCollector(
-        learner, Seats(GAME, 4, episode="hand"), buffer, exploration_noise=True
-    )
-    collector.reset()
+    learner = algorithm()
+    collector, buffer = seat_collector(4, learner, episode="hand")
     for _ in range(2):
         collector.collect(n_step=400)
-        assert all_legal(buffer)
-        update(learner, buffer)
+        assert_all_legal(buffer)
+        assert_learns(learner, buffer)
         if algorithm is ppo:
             collector.reset_buffer(keep_statistics=True)
 
 
-def update(learner, buffer):
-    """A round of learning; its losses are numbers."""
-    from tianshou.utils.torch_utils import policy_within_training_step
-
-    with policy_within_training_step(learner.policy):
-        if isinstance(learner, PPO):
-            found = learner.update(buffer, batch_size=64, repeat=2)
-        else:
-            found = learner.update(buffer, sample_size=64)
-    assert all(np.isfinite(loss) for loss in found.get_loss_stats_dict().values())
-
-
 @pytest.mark.parametrize("algorithm", [ppo, dqn])
-def test_one_learner_at_many_tables(algorithm):
-    """Tianshou's own `Collector`, by steps and by episodes, more tables than episodes too."""
+def test_the_collector_of_tianshou_collects_from_one_learner_at_many_tables(algorithm):
+    """By steps and by episodes, also with more tables than episodes."""
     torch.manual_seed(0)
     envs = VecEnv(GAME, 6, opponents="rule", episode="hand")
     learner, buffer = algorithm(), VectorReplayBuffer(6 * 300, 6)
@@ -218,24 +169,22 @@ def test_one_learner_at_many_tables(algorithm):
     collector.reset()
     collector.collect(n_step=300)
     assert len(buffer) == 300
-    assert all_legal(buffer)
-    update(learner, buffer)
+    assert_all_legal(buffer)
+    assert_learns(learner, buffer)
     for episodes in (20, 3):
         collector.reset()
-        found = collector.collect(n_episode=episodes)
-        assert found.n_collected_episodes == episodes
-        assert all_legal(buffer)
+        assert collector.collect(n_episode=episodes).n_collected_episodes == episodes
     collector.collect(n_step=60, reset_before_collect=True)
 
 
-def test_a_table_is_that_of_its_seed():
-    """Row i is `solo` seeded with `seed` + i; what is left out of a step has to be reset."""
+def test_a_table_is_the_solo_environment_of_its_seed():
+    """Row i is seeded with `seed` + i; a table that a step leaves out has to be reset."""
     envs = VecEnv(GAME, 3, opponents="rule", episode="hand")
+    solo = GAME.solo(opponents="rule", episode="hand", observation="flat")
     assert envs.seed(40) == [[40], [41], [42]]
     seen, infos = envs.reset()
     assert [info["env_id"] for info in infos] == [0, 1, 2]
     for row in range(3):
-        solo = GAME.solo(opponents="rule", episode="hand", observation="flat")
         one, info = solo.reset(seed=40 + row)
         np.testing.assert_array_equal(seen.obs[row], one)
         np.testing.assert_array_equal(seen.mask[row], info["action_mask"] == 1)
@@ -249,20 +198,12 @@ def test_a_table_is_that_of_its_seed():
     envs.seed(50)
     for row in (1, 0):  # a seed waits for its own table's reset
         seen, _ = envs.reset([row])
-        one, _ = solo.reset(seed=50 + row)
-        np.testing.assert_array_equal(seen.obs[0], one)
+        np.testing.assert_array_equal(seen.obs[0], solo.reset(seed=50 + row)[0])
     assert len(envs.action_space) == len(envs) == 3
-    with pytest.raises(OptionError, match="set_env_attr"):
-        envs.set_env_attr("seat", 1)
-    with pytest.raises(OptionError, match="autoreset_mode='SameStep': for Tianshou it is"):
-        VecEnv(GAME, 2, autoreset_mode="SameStep")
-    with pytest.raises(OptionError, match="device='cuda': for Tianshou it is 'cpu'"):
-        VecEnv(GAME, 2, device="cuda")
-    VecEnv(GAME, 2, autoreset_mode=AutoresetMode.DISABLED).close()
 
 
-def test_infos_say_how_an_episode_ended_and_who_played():
-    """As `solo` does; Tianshou's collector keeps them in its buffer."""
+def test_infos_have_the_result_and_the_players_of_an_episode():
+    """As those of `solo`."""
     pool = bideuchre_env.Pool("cautious", "rule")
     options = {"opponents": pool, "partner": "rule", "episode": "hand", "observation": "flat"}
     envs, solo = VecEnv(GAME, 2, **options), GAME.solo(**options)
@@ -279,17 +220,10 @@ def test_infos_say_how_an_episode_ended_and_who_played():
     assert infos[0].keys() == {"env_id", *info}
     for name, value in info.items():
         np.testing.assert_array_equal(infos[0][name], value)
-    buffer = VectorReplayBuffer(2 * 200, 2)
-    collector = Collector(drawing(Uniform()), VecEnv(GAME, 2, **options), buffer)
-    collector.reset()
-    collector.collect(n_step=200)
-    data = buffer.sample(0)[0]
-    assert set(data.info.left[data.done]) <= {"cautious", "rule"}
-    assert (data.info.hands[data.done] == 1).all()
 
 
-def test_the_mask_of_an_episode_that_was_cut_short_is_no_wall():
-    """DQN takes the best of it; with all False Tianshou lowers every value."""
+def test_the_mask_of_a_truncated_episode_is_all_true():
+    """DQN takes the best of its actions; with all False, Tianshou would lower every value."""
     envs = VecEnv(GAME, 2, opponents="random", episode="game", reward="points", max_hands=1)
     seen, _ = envs.reset()
     truncated = np.zeros(2, bool)
@@ -297,46 +231,28 @@ def test_the_mask_of_an_episode_that_was_cut_short_is_no_wall():
         seen, _, terminated, truncated, _ = envs.step(seen.mask.argmax(axis=1))
         assert not terminated.any()
     assert seen.mask[truncated].all()
-    policy = dqn().policy
-    values = torch.arange(WIDTH, dtype=torch.float32).repeat(int(truncated.sum()), 1)
-    assert policy.compute_q_value(values, seen.mask[truncated]).max() == WIDTH - 1
 
 
-def test_the_actor_never_draws_what_is_not_legal():
-    """Its probability is nought, and the entropy a number."""
+def test_the_actor_gives_illegal_actions_no_probability():
     mask = np.zeros((2, WIDTH), bool)
     mask[0, 3] = mask[1, :5] = True
     seen = Batch(obs=np.zeros((2, SIZE), np.float32), mask=mask)
-    found = drawing(linear(WIDTH))(Batch(obs=seen, info=Batch()))
-    assert (found.dist.probs.detach().numpy()[~mask] == 0).all()
-    assert found.act[0] == 3
-    assert torch.isfinite(found.dist.entropy()).all()
+    result = actor_policy()(Batch(obs=seen, info=Batch()))
+    assert (result.dist.probs.detach().numpy()[~mask] == 0).all()
+    assert result.act[0] == 3
+    assert torch.isfinite(result.dist.entropy()).all()
 
 
-def test_nothing_is_dealt_before_the_first_reset():
-    """A line, as everywhere."""
-    collector = SeatCollector(drawing(Uniform()), Seats(GAME, 1))
+def test_bad_calls_are_refused():
+    collector = SeatCollector(actor_policy(), Seats(GAME, 1))
     with pytest.raises(OptionError, match=r"nothing has been dealt yet: reset\(\)"):
         collector.collect(n_step=4)
     collector.reset()
     with pytest.raises(OptionError, match=r"render=0\.1: a SeatCollector does not render"):
         collector.collect(n_step=4, render=0.1)
-
-
-@pytest.fixture(scope="module")
-def script():
-    """`experiments/trainers/tianshou_ppo.py`."""
-    with loaded("experiments/trainers", "tianshou_ppo") as [module]:
-        yield module
-
-
-def test_the_script_runs(script, tmp_path, capsys):
-    """In seconds; what it keeps is an agent."""
-    sizes = ("--steps", "4096", "--tables", "16", "--seat-steps", "16")
-    run_in_seconds(script, tmp_path, capsys, *sizes)
-
-
-@pytest.mark.slow
-def test_the_script_beats_cautious(script, tmp_path):
-    """By 1.5 points per hand; it came to 2.4 and more, the rest is room for other machines."""
-    assert points_over_cautious(script, tmp_path).low > 1.5
+    with pytest.raises(OptionError, match="set_env_attr"):
+        VecEnv(GAME, 3).set_env_attr("seat", 1)
+    with pytest.raises(OptionError, match="autoreset_mode='SameStep': for Tianshou it is"):
+        VecEnv(GAME, 2, autoreset_mode="SameStep")
+    with pytest.raises(OptionError, match="device='cuda': for Tianshou it is 'cpu'"):
+        VecEnv(GAME, 2, device="cuda")

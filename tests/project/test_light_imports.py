@@ -7,26 +7,24 @@ import sys
 
 import pytest
 
-LIGHT = (
-    "errors",
-    "rules.rules",
-    "rules.variants",
-    "envs.registration",
-    "__init__",
-    "adapters",
-    "cli.main",
-)
+LIGHT = ("errors", "rules.variants", "envs.registration", "", "adapters", "cli.main")
 EXTRAS = "matplotlib PIL pyarrow minari h5py ray torch tensorboard aiohttp"
 TRAINERS = "pyspiel open_spiel stable_baselines3 sb3_contrib torchrl tensordict tianshou agilerl"
 
 
+def output_of(program):
+    """The output of a program in a new interpreter."""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
 @pytest.mark.parametrize("name", LIGHT)
-def test_importing_is_light(name):
-    """Importing it and listing its names loads none of them; nor is any looked for, installed or
-    not.
-    """
-    module = {"__init__": "bideuchre_env"}.get(name, f"bideuchre_env.{name}")
-    ask = (
+def test_importing_loads_neither_numba_nor_extras(name):
+    """None of them is even looked for."""
+    module = f"bideuchre_env.{name}".rstrip(".")
+    program = (
         "import sys; tried = set()\n"
         "class Watch:\n"
         "    find_spec = lambda name, *more: tried.add(name.partition('.')[0])\n"
@@ -34,29 +32,30 @@ def test_importing_is_light(name):
         f"import {module}; dir({module})\n"
         f"print(sorted({{'numba', *{EXTRAS.split()}, *{TRAINERS.split()}}} & tried))"
     )
-    done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    assert output_of(program) == "[]\n"
 
 
-STATE = """
-import os, signal, sys, warnings
-def state():
-    handlers = [signal.getsignal(number) for number in sorted(signal.valid_signals())]
-    hooks = [sys.excepthook, sys.unraisablehook, sys.meta_path, sys.path, sys.path_hooks]
-    return [*handlers, *map(repr, hooks), dict(os.environ)]
-"""
-PROGRAMS = ("bideuchre", "-c", "experiments/ladder.py", "bideuchre --help")
+def test_a_public_module_is_imported_when_it_is_used():
+    program = (
+        "import sys, bideuchre_env; print('bideuchre_env.evaluation.match' in sys.modules)\n"
+        "print(bideuchre_env.match.__name__)"
+    )
+    assert output_of(program).split() == ["False", "bideuchre_env.evaluation.match"]
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_importing_changes_no_handler_hook_or_path(program):
-    """Ctrl-C stays Python's under every name of the program."""
+@pytest.mark.parametrize("program", ["bideuchre --help", "-c"])
+def test_importing_changes_no_signal_handler_hook_or_path(program):
+    """Ctrl-C stays Python's; the environments are registered with Gymnasium."""
     ask = (
-        f"{STATE}sys.argv = {program.split()!r}; import gymnasium, pettingzoo, numba\n"
-        "before = state(); import bideuchre_env, bideuchre_env.cli.main\n"
+        "import os, signal, sys, gymnasium, pettingzoo, numba\n"
+        "def state():\n"
+        "    handlers = [signal.getsignal(number) for number in sorted(signal.valid_signals())]\n"
+        "    hooks = [sys.excepthook, sys.unraisablehook, sys.meta_path, sys.path]\n"
+        "    return [*handlers, *map(repr, hooks), dict(os.environ)]\n"
+        f"sys.argv = {program.split()!r}; before = state()\n"
+        "import bideuchre_env, bideuchre_env.cli.main\n"
         "import bideuchre_env.runtime.jit, bideuchre_env.runtime.interrupts\n"
         "print([one for one in zip(before, state()) if one[0] != one[1]])\n"
         "print('bideuchre/Cincinnati-v0' in gymnasium.registry)"
     )
-    done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\nTrue\n"
+    assert output_of(ask) == "[]\nTrue\n"

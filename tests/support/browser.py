@@ -1,4 +1,4 @@
-"""A real browser without a window: Chromium with its own driver, or the test is skipped."""
+"""Chromium without a window, with its own driver; the test is skipped without them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-MISSING = "there is no Chromium with its driver here: pages are not tested in a browser"
+MISSING = "Chromium and its driver are not installed: pages are not tested in a browser"
 
 
 @contextmanager
 def browser() -> Iterator[Any]:
-    """A driver of Chromium; nothing is downloaded."""
+    """Start Chromium and yield its driver; nothing is downloaded."""
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
     driver = shutil.which("chromedriver")
     if program is None or driver is None:
@@ -40,7 +40,7 @@ def browser() -> Iterator[Any]:
 
 
 def screen(driver: Any, width: int, height: int, *, dark: bool = False, media: str = "") -> None:
-    """Give the page a window of this size, a theme, and "print" as its medium if so asked."""
+    """Set the size of the window, the theme, and the medium of the page, such as "print"."""
     size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     theme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
@@ -48,12 +48,12 @@ def screen(driver: Any, width: int, height: int, *, dark: bool = False, media: s
 
 
 def complaints(driver: Any) -> list[str]:
-    """What the browser's console has said since it was last asked."""
+    """Messages of the browser's console since the last call."""
     return [entry["message"] for entry in driver.get_log("browser")]
 
 
 def requests(driver: Any) -> list[str]:
-    """The addresses that were asked for since this was last asked."""
+    """Addresses of the requests since the last call."""
     messages = (json.loads(entry["message"])["message"] for entry in driver.get_log("performance"))
     return [
         message["params"]["request"]["url"]
@@ -63,12 +63,12 @@ def requests(driver: Any) -> list[str]:
 
 
 def spoken(driver: Any) -> list[tuple[str, str]]:
-    """Role and name of everything on the page that a screen reader comes to."""
+    """Role and name of every node of the page that a screen reader visits."""
     nodes = driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
-    told = [node for node in nodes if not node.get("ignored")]
+    visited = [node for node in nodes if not node.get("ignored")]
     return [
         (node["role"]["value"], node.get("name", {}).get("value", ""))
-        for node in told
+        for node in visited
         if "role" in node
     ]
 

@@ -1,4 +1,4 @@
-"""What a seat to act knows of a state row, in words, as a person would tell it."""
+"""The knowledge of the seat to act in a state row, as arguments of `known_position`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bideuchre_env.rules.cards import CARD_NAMES, MAX_TRICKS, N_SEATS, STRAINS, 
 
 
 def known(state, rules):
-    """The arguments of `known_position` for the seat to act in a state row."""
+    """Return the hand, calls, score, strain, exchanged and played cards that the seat knows."""
     acts, seat, side = actions.of(rules), int(state["turn"]), int(state["turn"]) & 1
     dealer, declarer = int(state["dealer"]), int(state["declarer"])
     names = []
@@ -17,22 +17,22 @@ def known(state, rules):
         call = int(state["calls"][who])
         bid = acts.contract(call - 1, int(state["call_strains"][who]))
         names.append("pass" if call == 0 else f"bid {bid}")
-    told = {"hand": hand_names(int(state["hands"][seat])), "seat": seat, "calls": names}
-    told |= {"score": (int(state["score"][side]), int(state["score"][1 - side]))}
-    told |= {"deal": int(state["hands_dealt"])}
+    result = {"hand": hand_names(int(state["hands"][seat])), "seat": seat, "calls": names}
+    result |= {"score": (int(state["score"][side]), int(state["score"][1 - side]))}
+    result |= {"deal": int(state["hands_dealt"])}
     after_calls = state["phase"] >= GIVING
     if after_calls and rules.strain_named == "after_auction":
-        told["strain"] = STRAINS[int(state["strain"])]
+        result["strain"] = STRAINS[int(state["strain"])]
     if (after_calls and state["given"][0] >= 0) or state["phase"] in (GIVING, PASSING):
         given, passed = (
             [CARD_NAMES[kind] for kind in state[half] if kind >= 0] for half in ("given", "passed")
         )
         if seat == declarer:
-            told |= {"given": given, "passed": passed if state["phase"] == PLAY else []}
+            result |= {"given": given, "passed": passed if state["phase"] == PLAY else []}
         elif seat == declarer ^ 2:
-            told["passed"] = passed
-    told["played"] = played(state)
-    return told
+            result["passed"] = passed
+    result["played"] = played(state)
+    return result
 
 
 def played(state):

@@ -1,4 +1,4 @@
-"""Live tables to ask things of: in this process, or served from a thread to a browser."""
+"""Live games for tests: requests in this process, or a server in a thread."""
 
 from __future__ import annotations
 
@@ -39,23 +39,22 @@ _WORDS = re.compile(r"(ace|king|queen|jack|ten|nine) of (clubs|diamonds|hearts|s
 
 
 def session(variant: str, people: tuple[int, ...] = (0,), seed: int = 1, **more: Any) -> Session:
-    """A short game with rule players and one that draws lots."""
+    """A short game of these people with agents `rule` and `cautious`."""
     names = seated(people, "rule", ["rule", "cautious"])
     return Session(make(variant, **SHORT[variant]), people, names, seed=seed, **more)
 
 
-def another(old: Session) -> Session:
-    """The next game of the same people, from the next seed."""
-    return Session(Variant(old.variant, old.rules), old.people, old.agents, seed=old.seed + 1)
-
-
 def live(game: Session, **more: Any) -> LiveTable:
-    """A table at which agents do not pause, and games are not reviewed."""
-    return LiveTable(game, another, **{"pause": 0, "reviewed": False, **more})
+    """A table without pauses and reviews; the next game has the next seed."""
+
+    def again(old: Session) -> Session:
+        return Session(Variant(old.variant, old.rules), old.people, old.agents, seed=old.seed + 1)
+
+    return LiveTable(game, again, **{"pause": 0, "reviewed": False, "adviser": "rule", **more})
 
 
-class Asking:
-    """A server that is asked without a network: `ask` gives status, headers and body."""
+class Client:
+    """Requests to a server without a network."""
 
     def __init__(self, table: LiveTable, **more: Any) -> None:
         self.table = table
@@ -72,7 +71,7 @@ class Asking:
         body: bytes = b"",
         host: str | None = HOST,
     ) -> tuple[int, CIMultiDict[str], bytes]:
-        """What is answered."""
+        """Send a request; return status, headers and body."""
         every = CIMultiDict({**({"Host": host} if host is not None else {}), **(headers or {})})
         payload = StreamReader(Mock(), 2**16, loop=asyncio.get_running_loop())
         payload.feed_data(body)
@@ -90,23 +89,27 @@ class Asking:
         assert isinstance(response, web.Response)
         return response.status, CIMultiDict(response.headers), bytes(response.body or b"")
 
+    def token(self, seat: int) -> dict[str, str]:
+        """The headers with the token of a seat."""
+        return {"Authorization": f"Bearer {self.server.seats.tokens[seat]}"}
+
     async def seat(
-        self, seat: int, name: str, body: dict[str, Any] | None = None, **headers: str
+        self, seat: int, name: str, body: dict[str, Any] | None = None
     ) -> tuple[int, dict[str, Any]]:
-        """What the page of a seat is answered: status, and its JSON."""
-        headers = {"Authorization": f"Bearer {self.server.seats.tokens[seat]}", **headers}
+        """Send a request of a seat's page; return status and JSON."""
+        headers = self.token(seat)
         if body is None:
             status, _, data = await self.ask("GET", f"/api/{name}", headers)
         else:
-            headers.setdefault("Content-Type", "application/json")
+            headers["Content-Type"] = "application/json"
             status, _, data = await self.ask(
                 "POST", f"/api/{name}", headers, json.dumps(body).encode()
             )
         return status, json.loads(data)
 
 
-def known(game: Session, seat: int) -> set[str]:
-    """Every card that a seat knows of: its own as dealt, what was passed to it, those played."""
+def known_cards(game: Session, seat: int) -> set[str]:
+    """The cards that a seat knows: its own as dealt, those passed to it, those played."""
     row, hand = game.row, hand_of(game.row, game.rules)
     cards = set(hand["deal"][seat]) | {CARD_NAMES[kind] for kind in row["plays"] if kind >= 0}
     if seat == hand["declarer"] and row["phase"] >= Phase.PLAY:
@@ -115,7 +118,7 @@ def known(game: Session, seat: int) -> set[str]:
 
 
 def run(work: Callable[[], Awaitable[Any]]) -> Any:
-    """Do this in an event loop of its own."""
+    """Run a coroutine function in an event loop of its own."""
     return asyncio.run(work())  # type: ignore[arg-type]
 
 
@@ -123,7 +126,7 @@ async def quiet(table: LiveTable) -> None:
     """Wait until a person is to act or to deal, an agent has failed, or a replay is there."""
     people = table.session.people
     while True:
-        state = table.state(people[0])  # what is shown: the session may be ahead of it
+        state = table.state(people[0])  # the session may be ahead of the state that is shown
         turn = state["view"]["turn"]
         done = state["replay"] if state["over"] else turn is None or turn in people
         if done or state["fault"]:
@@ -131,7 +134,7 @@ async def quiet(table: LiveTable) -> None:
         await asyncio.sleep(0.001)
 
 
-def named(text: str) -> set[str]:
+def cards_in(text: str) -> set[str]:
     """Every card that a text names, as a code or in words."""
     words = {RANKS[rank] + suit[0].upper() for rank, suit in _WORDS.findall(text)}
     return set(_CODES.findall(text)) | words

@@ -1,4 +1,4 @@
-"""A live game in a real browser: played through by clicking and by keyboard, small and dark."""
+"""A live game in a real browser: by clicking, by keyboard, and of two people."""
 
 from __future__ import annotations
 
@@ -6,155 +6,200 @@ import pytest
 
 pytest.importorskip("aiohttp")
 
-from support.browser import browser, complaints, requests, screen, spoken
+from support.browser import browser, complaints, requests, screen
 from support.live_tables import live, served, session
 
-STATE = "return document.getElementById('words').textContent"
-BUSY = (
-    "return [...document.querySelectorAll('button, a')].filter("
+TEXT = "return document.getElementById(arguments[0]).textContent"
+ENABLED = (
+    "[...document.querySelectorAll('button, a')].filter("
     "(one) => one.offsetParent && !one.disabled && one.matches(arguments[0]))"
 )
 CHOICES = "#table button[data-action]"
+HANDS = """
+const shown = (seat) => [...document.querySelectorAll(`[data-seat="${seat}"] .hand [data-card]`)]
+  .map((card) => card.dataset.card);
+return [0, 1, 2, 3].map(shown);
+"""
+
+
+class Page:
+    """The page of a seat in a browser of its own."""
+
+    def __init__(self, driver):
+        self.driver = driver
+
+    def open(self, link):
+        self.driver.get("about:blank")
+        self.driver.get(link)
+        self.wait(lambda: self.text("words") != "Getting the cards.")
+
+    def wait(self, condition):
+        """Wait until a condition holds; return its value."""
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        return WebDriverWait(self.driver, 600, poll_frequency=0.02).until(lambda _: condition())
+
+    def text(self, name):
+        return self.driver.execute_script(TEXT, name)
+
+    def enabled(self, selector):
+        """The number of visible buttons and links that are not disabled."""
+        return self.driver.execute_script(f"return {ENABLED}.length", selector)
+
+    def click(self, selector):
+        """Click the first enabled element, which may be drawn anew at any time."""
+        self.driver.execute_script(f"({ENABLED})[0].click()", selector)
+
+    def press(self, *keys):
+        from selenium.webdriver.common.action_chains import ActionChains
+
+        ActionChains(self.driver, duration=0).send_keys(*keys).perform()
+
+    def shows(self, table, seat=0):
+        """Whether the page shows the game as it stands."""
+        state = table.state(seat)
+        return [self.text("words"), self.text("score")] == [state["view"]["words"], state["score"]]
+
+    def has_a_choice(self, table):
+        """Wait for a choice or the next hand; return False when the game is over."""
+
+        def ready():
+            if table.state(0)["over"]:
+                return self.enabled("#new")
+            return self.shows(table) and self.enabled(f"{CHOICES}, #next")
+
+        self.wait(ready)
+        return not table.state(0)["over"]
 
 
 @pytest.fixture(scope="module")
-def chromium():
-    with browser() as driver:
-        yield driver
+def drivers():
+    """Two browsers, which share nothing."""
+    with browser() as one, browser() as other:
+        yield one, other
 
 
 @pytest.fixture
-def sat(chromium):
-    """Sits down at a live game; in the end nothing was wrong, and only the server was asked."""
-    from selenium.webdriver.support.ui import WebDriverWait
-
-    complaints(chromium), requests(chromium)
-
-    def until(condition):
-        return WebDriverWait(chromium, 600, poll_frequency=0.02).until(condition)
-
-    def sit(link, width=1100, height=900, dark=False):
-        chromium.get("about:blank")
-        screen(chromium, width, height, dark=dark)
-        chromium.get(link)
-        until(lambda driver: driver.execute_script(STATE) != "Getting the cards.")
-        return chromium, until
-
-    yield sit
-    assert complaints(chromium) == []
-    assert all(url.startswith(("http://127.0.0.1:", "about:")) for url in requests(chromium))
+def pages(drivers):
+    """A page in each browser; the console stays empty, and only the server is asked."""
+    for driver in drivers:
+        complaints(driver), requests(driver)
+    yield [Page(driver) for driver in drivers]
+    for driver in drivers:
+        driver.get("about:blank")
+        assert complaints(driver) == []
+        assert all(url.startswith(("http://127.0.0.1:", "about:")) for url in requests(driver))
 
 
-def first(driver, until, table):
-    """The first thing that may be done: a choice on the table, the next hand; None at the end."""
+def test_a_whole_game_is_played_by_clicks_and_keys_on_a_small_screen(pages):
+    """With a hint and a card taken back; then the replay, and another game."""
+    from selenium.webdriver.common.keys import Keys
 
-    def found(_):
-        state = table.state(0)
-        shown = driver.execute_script("return document.getElementById('score').textContent")
-        if state["over"] and driver.execute_script(BUSY, "#new"):
-            return "over"
-        if shown != state["score"] or driver.execute_script(STATE) != state["view"]["words"]:
-            return None  # what is new is on its way
-        buttons = driver.execute_script(BUSY, f"{CHOICES}, #next")
-        return buttons[0] if buttons else None
-
-    button = until(found)
-    return None if button == "over" else button
-
-
-def goes_on(until, table, version):
-    """Wait until something newer is shown."""
-    until(lambda _: table.version > version)
-
-
-def wide(driver):
-    """How much wider the page is than its window."""
-    ask = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    return driver.execute_script(ask)
-
-
-def test_a_whole_game_by_clicking_on_a_phone_in_the_dark(sat, tmp_path):
-    """With a hint, the last trick and a card taken back; then the replay, and another game."""
-    from selenium.common.exceptions import StaleElementReferenceException
-
+    page = pages[0]
+    screen(page.driver, 390, 844, dark=True)
     with served(lambda: live(session("barrie_v0", seed=6))) as (table, links):
-        driver, until = sat(links[0], width=390, height=844, dark=True)
+        page.open(links[0])
         done = 0
-        while (button := first(driver, until, table)) is not None:
-            assert wide(driver) <= 0
-            version = table.version
+        while page.has_a_choice(table):
+            version, state = table.version, table.state(0)
+            legal, hand = state["view"]["legal"], state["view"]["hands"][0]
             if done == 1:
-                [hint] = driver.execute_script(BUSY, "#hint")
-                hint.click()
-                until(lambda _: driver.find_element("id", "options").text)
-                assert wide(driver) <= 0
+                page.click("#hint")
+                page.wait(lambda: page.text("options"))
             if done == 4:
-                [undo] = driver.execute_script(BUSY, "#undo")
-                undo.click()
+                page.click("#undo")
+            elif state["next"]:
+                page.press("n")
+            elif done % 3 == 0 and legal[0] in hand:
+                page.press(str(hand.index(legal[0]) + 1))
+            elif done % 3 == 1:
+                page.driver.execute_script("document.activeElement.blur()")
+                page.press(Keys.ARROW_RIGHT)
+                page.press(Keys.ENTER)
             else:
-                try:
-                    button.click()
-                except StaleElementReferenceException:  # it was drawn anew meanwhile
-                    continue
-            goes_on(until, table, version)
+                page.click(CHOICES)
+            page.wait(lambda version=version: table.version > version)
             done += 1
         record = table.session.record()
         record.verify()
         assert record.outcome != "unfinished"
         assert done > 10
-        until(lambda d: d.execute_script(BUSY, "#replay"))
-        [again] = driver.execute_script(BUSY, "#new")
-        again.click()
-        until(lambda _: not table.session.over)
-        first(driver, until, table)
-        driver.get("about:blank")  # before the server ends
+        page.wait(lambda: page.enabled("#replay"))
+        page.click("#new")
+        page.wait(lambda: not table.session.over)
+        page.has_a_choice(table)
+        page.driver.get("about:blank")  # before the server ends
 
 
-def test_a_whole_game_by_keyboard(sat):
-    """Arrows and Enter, digits for cards, letters for the rest; what is done is said."""
-    from selenium.webdriver.common.action_chains import ActionChains
-    from selenium.webdriver.common.keys import Keys
-
-    def press(*keys):
-        ActionChains(driver, duration=0).send_keys(*keys).perform()
-
-    with served(lambda: live(session("cincinnati_v0", seed=5))) as (table, links):
-        driver, until = sat(links[0])
-        done = 0
-        while (button := first(driver, until, table)) is not None:
-            version, state = table.version, table.state(0)
-            if state["next"]:
-                press("n")
-            elif button.get_attribute("data-card") and done % 2:
-                hand = state["view"]["hands"][0]
-                press(str(hand.index(state["view"]["legal"][0]) + 1))
-            else:
-                driver.execute_script("document.activeElement.blur()")
-                press(Keys.ARROW_RIGHT)
-                press(Keys.ENTER)
-            goes_on(until, table, version)
-            done += 1
-            if done == 3:
-                first(driver, until, table)
-                version = table.version
-                press("u")
-                goes_on(until, table, version)
-        assert table.session.over
-        table.session.record().verify()
-        until(lambda d: d.execute_script(BUSY, "#replay"))
-        roles = spoken(driver)
-        assert any(role == "button" and "New game" in name for role, name in roles)
-        assert any(role == "link" and "Replay" in name for role, name in roles)
-        driver.get("about:blank")
+def test_keys_that_are_turned_off_do_nothing(pages):
+    """Also after the page is opened anew; with a patience of 0, the second press goes on."""
+    page, game = pages[0], session("cincinnati_v0", (0, 2), seed=4)
+    while not game.hand_over:
+        game.advance()
+        if game.waits_for_person:
+            game.act(game.seat, game.legal()[0])
+    with served(lambda: live(game, patience=0.0)) as (table, links):
+        page.open(links[0])
+        page.wait(lambda: page.enabled("#next"))
+        page.click("#keys")
+        page.press("n")
+        page.driver.refresh()
+        page.wait(lambda: page.enabled("#next"))
+        page.press("n")
+        assert not table.state(0)["asked"]
+        page.click("#keys")
+        page.press("n")
+        page.wait(lambda: page.text("next") == "Next hand without them")
+        page.wait(lambda: page.enabled("#next"))
+        hand = game.hand
+        page.press("n")
+        page.wait(lambda: f"Hand {hand + 1}." in page.text("score"))
+        page.driver.get("about:blank")
 
 
-def test_a_link_that_is_none_is_said(sat):
-    """A page without a token, and one with another's, ask for a seat's link."""
+def test_two_people_see_only_their_own_cards_and_continue_together(pages):
+    with served(lambda: live(session("cincinnati_v0", (0, 2), seed=4))) as (table, links):
+        seats = dict(zip((0, 2), pages, strict=True))
+        for seat, page in seats.items():
+            page.open(links[seat])
+        acted = set()
+        while not table.state(0)["next"]:
+            turn = table.session.seat
+            if turn not in seats or table.state(turn)["view"]["turn"] != turn:
+                continue
+            for seat, page in seats.items():
+                page.wait(lambda page=page, seat=seat: page.shows(table, seat))
+                hands = page.driver.execute_script(HANDS)
+                assert sorted(hands[seat]) == sorted(table.state(seat)["view"]["hands"][seat])
+                assert all(not hand for who, hand in enumerate(hands) if who != seat)
+                assert bool(page.enabled(CHOICES)) == (seat == turn)
+            version = table.version
+            seats[turn].click(CHOICES)
+            seats[turn].wait(lambda version=version: table.version > version)
+            acted.add(turn)
+        assert acted == {0, 2}
+        hand = table.session.hand
+        for page in pages:
+            page.wait(lambda page=page: page.enabled("#next"))
+        pages[0].click("#next")
+        for page, waits in zip(pages, ("Waiting for seat 2.", "Waiting for you."), strict=True):
+            page.wait(lambda page=page, waits=waits: page.text("waits") == waits)
+        assert not pages[0].enabled("#next")
+        assert table.session.hand == hand
+        pages[1].click("#next")
+        for page in pages:
+            page.wait(lambda page=page: f"Hand {hand + 1}." in page.text("score"))
+            page.driver.get("about:blank")
+
+
+def test_a_page_without_a_valid_token_says_so(drivers):
+    page = Page(drivers[0])
     with served(lambda: live(session("cincinnati_v0"))) as (_, links):
-        page = links[0].split("#")[0]
-        driver, until = sat(page)
-        until(lambda d: "needs the link of a seat" in d.execute_script(STATE))
-        sat(f"{page}?#seat=nonsense")
-        until(lambda d: "This link is of no seat" in d.execute_script(STATE))
-        [line] = complaints(driver)  # the browser's own
+        address = links[0].split("#")[0]
+        page.open(address)
+        page.wait(lambda: "needs the link of a seat" in page.text("words"))
+        page.open(f"{address}?#seat=nonsense")
+        page.wait(lambda: "This link is of no seat" in page.text("words"))
+        page.driver.get("about:blank")
+        [line] = complaints(page.driver)  # the browser's own
         assert "401" in line

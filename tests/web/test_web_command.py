@@ -1,4 +1,4 @@
-"""`bideuchre play --web`: its links, how it ends, what it refuses."""
+"""`bideuchre play --web`: links of seats, saving at the end, and bad options."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ import pytest
 
 pytest.importorskip("aiohttp")
 
+from support.live_tables import session
+
 from bideuchre_env.cli.main import main
 from bideuchre_env.play.session import Session
-from bideuchre_env.web.server import listening
 
 AGENTS = ("--partner", "rule", "--opponents", "rule", "--adviser", "rule", "--pause", "0")
 
 
 def start(folder, *arguments):
-    """The command, up to where it serves: the process, and the links by seat."""
+    """Start the command; return the process, the links by seat, and the output so far."""
     process = subprocess.Popen(
         [sys.executable, "-m", "bideuchre_env", "play", "--web", "--port", "0", *arguments],
         cwd=folder,
@@ -39,7 +40,7 @@ def start(folder, *arguments):
 
 
 def ask(link, path, body=None):
-    """What a seat's page is answered."""
+    """The JSON of a request of a seat's page."""
     address, token = link.split("/#seat=")
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     data = None if body is None else json.dumps(body).encode()
@@ -47,10 +48,10 @@ def ask(link, path, body=None):
         return json.load(answer)
 
 
-def test_two_people_sit_down_and_the_game_goes_on_after_ctrl_c(tmp_path):
-    """Each by a link that holds its token behind the #; the game is saved at every card."""
-    process, links, said = start(tmp_path, *AGENTS, "--people", "0,1", "--seed", "5")
-    assert said.startswith("A new game in runs/play-cincinnati_v0.json\n")
+def test_a_game_of_two_people_is_saved_and_resumed_after_ctrl_c(tmp_path):
+    """Each has a link with a token behind the #; a resumed game has new links."""
+    process, links, printed = start(tmp_path, *AGENTS, "--people", "0,1", "--seed", "5")
+    assert printed.startswith("A new game in runs/play-cincinnati_v0.json\n")
     assert links.keys() == {0, 1}
     for link in links.values():
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/#seat=[\w-]{43}", link)
@@ -70,8 +71,8 @@ def test_two_people_sit_down_and_the_game_goes_on_after_ctrl_c(tmp_path):
     with Session.resume(tmp_path / "runs/play-cincinnati_v0.json") as game:
         assert game.people == (0, 1)
         assert action["action"] in game.record().hands[0]["actions"]
-    process, again, said = start(tmp_path, "--file", "runs/play-cincinnati_v0.json")
-    assert said.startswith("Going on with runs/play-cincinnati_v0.json\n")
+    process, again, printed = start(tmp_path, "--file", "runs/play-cincinnati_v0.json")
+    assert printed.startswith("Going on with runs/play-cincinnati_v0.json\n")
     assert again.keys() == {0, 1}
     assert not set(again.values()) & set(links.values())
     process.send_signal(signal.SIGTERM)
@@ -80,7 +81,7 @@ def test_two_people_sit_down_and_the_game_goes_on_after_ctrl_c(tmp_path):
 
 @pytest.fixture
 def bideuchre(tmp_path, monkeypatch, capsys):
-    """The command in this process: exit code, errors."""
+    """Runs the command in this process; returns the exit code and stderr."""
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments):
@@ -107,24 +108,13 @@ def bideuchre(tmp_path, monkeypatch, capsys):
         (("--web", "--host", "192.0.2.1", "--port", "0"), "--host 192.0.2.1 --port 0: "),
     ],
 )
-def test_bad_options_are_one_line(arguments, words, bideuchre, tmp_path):
-    """And nothing is written."""
+def test_bad_options_are_refused_in_a_line_and_write_nothing(arguments, words, bideuchre, tmp_path):
     code, err = bideuchre(*arguments)
     assert (code, err.count("\n"), words in err) == (2, 1, True), err
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_port_that_is_taken(bideuchre, tmp_path):
-    """Is said before a game is begun."""
-    with listening("127.0.0.1", 0) as taken:
-        port = taken.getsockname()[1]
-        code, err = bideuchre("--web", "--port", str(port))
-        assert (code, f"--port {port}: " in err) == (2, True)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_without_the_extra(bideuchre, monkeypatch):
-    """What installs it is said."""
+def test_without_aiohttp_the_extra_is_named(bideuchre, monkeypatch):
     for name in [name for name in sys.modules if name.startswith("bideuchre_env.web.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "aiohttp", None)
@@ -133,10 +123,8 @@ def test_without_the_extra(bideuchre, monkeypatch):
     assert err == 'bideuchre: error: --web needs aiohttp: pip install "bideuchre_env[web]"\n'
 
 
-def test_a_game_of_several_is_none_for_the_terminal(bideuchre, tmp_path):
-    """One terminal would show all their hands."""
-    from support.live_tables import session
-
+def test_the_terminal_refuses_a_game_of_several_people(bideuchre, tmp_path):
+    """It would show all their hands."""
     path = tmp_path / "game.json"
     session("cincinnati_v0", (0, 2), path=path).close()
     code, err = bideuchre("--file", str(path))

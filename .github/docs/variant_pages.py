@@ -1,9 +1,9 @@
-"""What the pages of the variants say of a game, written from its rules.
+"""Generate the parts of the variants' pages that follow from the rules.
 
-The pages are `bideuchre_env/rules/README.md` and a file for each variant beside it. Between two
-marks, `<!-- specs -->` and `<!-- end -->`, a page has what follows from the rules; names and the
-rest are prose. `python tests/support/variant_pages.py --write` writes anew what is between marks,
-the pictures of a hand of each variant (`learn_pages.py`), and the one at the top of the README.
+The pages are `bideuchre_env/rules/README.md` and a file for each variant beside it. The generated
+parts stand between marks: `<!-- specs -->` and `<!-- end -->`. The rest is prose.
+`python .github/docs/variant_pages.py --write` writes these parts, the pictures of a hand of each
+variant (`learn_pages.py`), and the picture at the top of the README.
 """
 
 from __future__ import annotations
@@ -16,11 +16,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from support.learn_pages import PICTURES, learn_lines, pictures
-from support.table_svg import readme_pictures
+from learn_pages import PICTURES, learn_lines, pictures
+from table_svg import readme_pictures
 
 from bideuchre_env import make
 from bideuchre_env.core.observation.layout import layout_of
@@ -64,7 +61,7 @@ def listed(words: list[str], last: str = "and") -> str:
 
 
 def ten_sentences(rules: Rules) -> tuple[str, ...]:
-    """The game in ten sentences; what an option decides is worded as in the rule sheet."""
+    """The game in ten sentences; options are worded as in the rule sheet."""
     sheet = sheet_of(rules)
     cards = sheet["Cards"][0].partition(" of four seats")[0]
     higher, naming = sheet["Auction"][0].split("; ")[1].split(". ")
@@ -149,7 +146,7 @@ def _scoring(rules: Rules) -> str:
 
 
 def decisions_of_hands(rules: Rules) -> list[int]:
-    """How many decisions a hand that is played can have, forced ones included; fewest first."""
+    """Possible numbers of decisions of a played hand, forced ones included; fewest first."""
     naming = rules.strain_named == "after_auction"
     before = {bid: N_SEATS + naming + 2 * bid.exchange for bid in rules.ladder}
     return sorted({n + (N_SEATS - bid.alone) * rules.tricks for bid, n in before.items()})
@@ -230,7 +227,7 @@ def value_text(rules: Rules, option: str) -> str:
 
 
 def differing_options(name: str) -> list[Row]:
-    """What the variants differ in: the option, its value here, its values elsewhere."""
+    """Options in which the variants differ: the name, the value here, the other values."""
     rows = []
     for option in OPTIONS:
         here = value_text(RULES[name], option)
@@ -242,7 +239,7 @@ def differing_options(name: str) -> list[Row]:
 
 
 def option_rows() -> list[Row]:
-    """Every option of `Rules`: its name, what it takes, and what it means."""
+    """Every option of `Rules`: its name, its values and its meaning."""
     rows = []
     for each in fields(Rules):
         words = " ".join(f'`"{word}"`' for word in words_of(each))
@@ -251,7 +248,7 @@ def option_rows() -> list[Row]:
 
 
 def variant_rows() -> list[Row]:
-    """Every variant: its name, which leads to its page, and its figures."""
+    """Every variant: its name, linked to its page, and its figures."""
     rows = []
     for name, rules in RULES.items():
         bids = value_text(rules, "partnered")
@@ -269,7 +266,7 @@ def variant_rows() -> list[Row]:
 
 
 def example_of(name: str, text: str) -> dict[str, Any]:
-    """The options in the call that a page shows as an example."""
+    """The options in the example call of a page."""
     [call] = re.findall(rf"^env = (bideuchre_env\.{name}\(.+\))$", text, re.M)
     parsed = ast.parse(call, mode="eval").body
     assert isinstance(parsed, ast.Call)
@@ -290,7 +287,7 @@ def sentence_lines(rules: Rules) -> list[str]:
 
 
 def parts_of(file: str, text: str) -> dict[str, Callable[[], list[str]]]:
-    """What a page has between its marks, by the word of the mark."""
+    """The generators of the parts between marks, by the word of the mark."""
     name = file.removesuffix(".md")
     if file == INDEX:
         heads = ("name", "game", "cards", "tricks", "bids", "lone bids", "A", "D")
@@ -308,7 +305,7 @@ def parts_of(file: str, text: str) -> dict[str, Callable[[], list[str]]]:
 
 
 def renewed(file: str) -> str:
-    """A page with what is between its marks written anew; an error if a mark is missing."""
+    """Return a page with its generated parts renewed; raise an error if a mark is missing."""
     text = (FOLDER / file).read_text(encoding="utf-8")
     parts = parts_of(file, text)
     marks = [found[2] for found in MARKED.finditer(text)]
@@ -323,7 +320,7 @@ def page_files() -> list[str]:
 
 if __name__ == "__main__":
     if sys.argv[1:] != ["--write"]:
-        sys.exit("usage: python tests/support/variant_pages.py --write")
+        sys.exit("usage: python .github/docs/variant_pages.py --write")
     for file in page_files():
         (FOLDER / file).write_text(renewed(file), encoding="utf-8")
     drawn = readme_pictures()

@@ -1,8 +1,8 @@
-"""For those who have never played: what the pages of the variants say, and a hand in pictures.
+"""Generate the beginners' section of the variants' pages, with a hand in pictures.
 
 The hands in `learn_hands.jsonl` are of agent `expert`; in each the left bower takes an early trick.
-`LESSONS` says at whose seat the reader sits and which trick that is, from 0. `variant_pages.py`
-writes what is told of them, and the pictures.
+`LESSONS` has the reader's seat and the number of that trick, from 0. `variant_pages.py` writes the
+section and the pictures.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from support.table_svg import table_svg
+from table_svg import table_svg
 
 from bideuchre_env.core.one_row import step_row
 from bideuchre_env.core.state import rows_of

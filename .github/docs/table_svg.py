@@ -1,7 +1,7 @@
 """The picture of the table as an SVG document, for the README and the pages of the variants.
 
-In the README's the bidder must follow diamonds, and holds the jack of hearts: it is the left bower,
-so it is one.
+In the README's picture the bidder must follow diamonds and holds the jack of hearts, which is the
+left bower and so a diamond.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from bideuchre_env.records.picture import (
     TablePicture,
     Words,
 )
-from bideuchre_env.rules.parse import parse_seat
 from bideuchre_env.rules.rules import Rules
 
 DEALER, VIEWER = 0, 3
@@ -36,21 +35,13 @@ DEAL = (
 ACTIONS = ("bid 3", "pass", "bid 4", "pass", "trump D", "KD", "TS", "TD", "JD", "9D", "TH", "JC")
 
 
-def table_svg(
-    row: Any,
-    rules: Rules,
-    *,
-    viewer: int = 0,
-    agents: list[str] | None = None,
-    dark: bool = False,
-) -> str:
+def table_svg(row: Any, rules: Rules, *, viewer: int, dark: bool) -> str:
     """The table in a state row as the seat `viewer` sees it, an SVG document of 760 by 488 pixels.
 
     The viewer sits at the bottom, its partner at the top; the others show the backs of their cards.
     Where it is the viewer's turn to give or play a card, the cards it may choose stand out.
-    `agents` are four names, by seat. Raises `OptionError` for a seat that is none.
     """
-    picture = TablePicture(row, rules, parse_seat("viewer", viewer), agents=agents)
+    picture = TablePicture(row, rules, viewer)
     theme = DARK if dark else LIGHT
     symbols = "".join(
         f'<symbol id="{suit}" viewBox="0 0 20 20"><path d="{path}"/></symbol>'

@@ -1,0 +1,121 @@
+"""Generate the measured figures, the table of trainers and the printed outputs of two pages.
+
+The pages are `README.md` and `bideuchre_env/envs/README.md`.
+`python .github/docs/readme.py --write` writes these parts anew after a change.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import bideuchre_env
+
+ROOT = Path(__file__).resolve().parents[2]
+README = ROOT / "README.md"
+ENVS = ROOT / "bideuchre_env" / "envs" / "README.md"
+TRAINERS = {  # by script: call, observation, autoreset mode, extra
+    "sb3_maskable_ppo": ("`adapters.sb3.VecEnv(256, GAME)`", "flat, dict", "SameStep", "sb3"),
+    "cleanrl_ppo": ('`GAME.vec(512, observation="flat")`', "flat, dict", "SameStep", "train"),
+    "agilerl_ppo": ("`adapters.agilerl.make_vec(GAME, 256)`", "flat", "SameStep", "agilerl"),
+    "torchrl_ppo": ("`adapters.torchrl.Env(GAME, 256)`", "flat", "Disabled", "torchrl"),
+    "tianshou_ppo": ("`adapters.tianshou.Seats(GAME, 128)`", "flat", "SameStep", "tianshou"),
+    "rllib_ppo": ("`adapters.rllib.MultiAgentEnv`", "flat, with mask", "RLlib's own", "rllib"),
+}
+NAMES = {
+    "sb3-contrib": "SB3, sb3-contrib",
+    "torch": "CleanRL's way, torch",
+    "agilerl": "AgileRL",
+    "torchrl": "TorchRL",
+    "tianshou": "Tianshou",
+    "ray": "RLlib, ray",
+}
+
+
+def blocks(language: str, page: Path = README) -> list[str]:
+    """The code blocks of a page in one language."""
+    return re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), re.S)
+
+
+def figures() -> str:
+    """The README's measured figures, from the results of the benchmark of peers."""
+    report = json.loads((ROOT / "benchmarks" / "results" / "peers.json").read_text("utf-8"))
+    rows = {(row["group"], row["name"]): row for row in report["figures"]}
+    env, vec, hands = (
+        rows["bideuchre_env", name]["median"]
+        for name in ("AEC env()", "vec, 4,096 rows, actions drawn", "rollouts")
+    )
+    connect_four, bridge, euchre = (
+        f"{rows[name]['ratio']:.2g}"
+        for name in (
+            ("PettingZoo classic", "connect_four env()"),
+            ("pgx on JAX, CPU", "bridge_bidding, 4,096 rows"),
+            ("OpenSpiel", "euchre, C++ rollouts after the deal"),
+        )
+    )
+    return (
+        f"- **Fast**: in decisions a second on one core, `env()` {env / 1e3:.0f} thousand, "
+        f"{connect_four} times PettingZoo's connect four;\n"
+        f"  `vec(4096, copy=False)` {vec / 1e6:.0f} million, {bridge} times pgx's bridge bidding; "
+        f"whole hands in a kernel {hands / 1e6:.0f} million,\n"
+        f"  {euchre} times OpenSpiel's euchre in C++ "
+        f"([{report['machine']['processor']}](benchmarks/README.md#peers)).\n"
+    )
+
+
+def trainers() -> str:
+    """The table of trainers, from the results of their scripts."""
+    lines = [
+        "| trainer | call | observation | autoreset | extra | decisions/s | over `cautious` |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for script, (call, seen, autoreset, extra) in TRAINERS.items():
+        path = ROOT / "experiments" / "results" / "trainers" / f"{script}.json"
+        made = json.loads(path.read_text("utf-8"))
+        name = f"{NAMES[made['library']]} {made['version'].partition('+')[0]}"
+        rate, over = made["decisions per second"], made["points per hand over"]["cautious"]
+        points = f"{over['mean']:+.2f} ± {(over['high'] - over['low']) / 2:.2f}"
+        cells = (name, call, seen, autoreset, f"`{extra}`", f"{round(rate, -2):,.0f}", points)
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def layout_block() -> str:
+    """The observation layout of Cincinnati, as it is printed."""
+    return f"{bideuchre_env.cincinnati_v0.raw_env().observation_layout}\n"
+
+
+def main_job(folder: Path) -> str:
+    """Run the last command of the README's first block in a folder; return its output."""
+    program, *arguments = shlex.split(blocks("sh")[0].partition("&& ")[2])
+    command = [Path(sys.executable).parent / program, *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def write() -> None:
+    """Write the generated parts of both pages."""
+    with tempfile.TemporaryDirectory() as folder:
+        outputs = {README: main_job(Path(folder)), ENVS: layout_block()}
+    for page, output in outputs.items():
+        text = page.read_text(encoding="utf-8")
+        text = re.sub(
+            r"(```text\n).*?(```)", lambda m, o=output: m[1] + o + m[2], text, count=1, flags=re.S
+        )
+        if page is README:
+            marks = r"(<!-- figures -->\n).*?(<!-- end -->)"
+            text = re.sub(marks, lambda m: m[1] + figures() + m[2], text, flags=re.S)
+            marks = r"\| trainer \|.*?(?=\| OpenSpiel)"
+            text = re.sub(marks, lambda _: trainers(), text, flags=re.S)
+        page.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] != ["--write"]:
+        sys.exit("usage: python .github/docs/readme.py --write")
+    write()

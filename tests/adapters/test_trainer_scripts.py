@@ -1,0 +1,96 @@
+"""The scripts of `experiments/trainers/` learn with their libraries and save agents."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from support.script_modules import loaded
+
+import bideuchre_env
+from bideuchre_env import match
+from bideuchre_env.errors import OptionError
+
+SMALL = ("--boards", "20", "--hidden", "16", "--minibatch", "256")
+# By script: its library, arguments of a short run, and a bound on the points per hand over
+# `cautious` after a whole run: seeds came to 2.1 and more, that of RLlib to 1.6.
+SCRIPTS = {
+    "sb3_maskable_ppo": ("sb3_contrib", "--steps 4096 --tables 64 --table-steps 16", 1.0),
+    "cleanrl_ppo": ("torch", "--total-timesteps 8192 --num-envs 64 --num-steps 32", 1.0),
+    "agilerl_ppo": ("agilerl", "--steps 4096 --tables 64 --table-steps 16", 1.5),
+    "torchrl_ppo": ("torchrl", "--steps 4096 --tables 64 --table-steps 16", 1.5),
+    "tianshou_ppo": ("tianshou", "--steps 4096 --tables 16 --seat-steps 16", 1.5),
+    "rllib_ppo": ("ray.rllib", "--steps 500 --batch 500 --tables 8 --epochs 1", 0.5),
+}
+
+
+@pytest.fixture
+def script(request):
+    """The module of a script, if its library is installed."""
+    name = request.param
+    pytest.importorskip(SCRIPTS[name][0])
+    torch = pytest.importorskip("torch")
+    if name == "rllib_ppo":
+        request.getfixturevalue("local_ray")
+    before = torch.get_num_threads()
+    with loaded("experiments/trainers", name) as [module]:
+        yield module
+    torch.set_num_threads(before)
+
+
+every_script = pytest.mark.parametrize("script", SCRIPTS, indirect=True)
+
+
+@every_script
+def test_a_short_run_prints_results_and_saves_an_agent(script, tmp_path, capsys):
+    """The saved policy, named as an agent, plays as the policy in the process does."""
+    options = ("--out", str(tmp_path), "--json", str(tmp_path / "result.json"))
+    short = SCRIPTS[script.__name__][1].split()
+    assert script.main(script.Args.parse([*SMALL, *options, *short])) == 0
+    printed = capsys.readouterr().out
+    report = json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))
+    assert f"{report['decisions']:,} decisions, " in printed
+    assert report["decisions per second"] > 0
+    assert report["points per hand over"].keys() == {"cautious", "rule"}
+    for judge in ("cautious", "rule"):
+        assert f"{script.Player.name} against {judge}, cincinnati_v0" in printed
+    by_name = f"{script.__file__}:Player:weights={tmp_path / script.POLICY}"
+    in_process = script.Player(bideuchre_env.cincinnati_v0.rules, tmp_path / script.POLICY)
+    points = [
+        match.play("cincinnati_v0", player, "random", boards=10, seed=3).boards.points_per_hand
+        for player in (by_name, in_process)
+    ]
+    assert points[0] == points[1]
+
+
+@pytest.mark.slow
+@every_script
+def test_a_whole_run_beats_cautious(script, tmp_path):
+    """On boards of another seed than the script's own."""
+    assert script.main(script.Args.parse(["--out", str(tmp_path), "--boards", "2"])) == 0
+    agent = f"{script.__file__}:Player:weights={tmp_path / script.POLICY}"
+    result = match.play("cincinnati_v0", agent, "cautious", boards=1000, seed=9)
+    assert result.boards.points_per_hand.low > SCRIPTS[script.__name__][2]
+
+
+@pytest.fixture(scope="module")
+def search():
+    """The module of the script of the search of OpenSpiel, which learns nothing."""
+    pytest.importorskip("pyspiel")
+    with loaded("experiments/trainers", "openspiel_ismcts") as [module]:
+        yield module
+
+
+def test_the_search_prints_a_result_against_each_judge(search, capsys):
+    small = ["--boards", "2", "--simulations", "4", "--judges", "random", "cautious"]
+    assert search.main(search.Args.parse(small)) == 0
+    printed = capsys.readouterr().out
+    for judge in ("random", "cautious"):
+        assert f"ismcts:4 against {judge}, cincinnati_v0, 2 boards\npoints per hand" in printed
+    with pytest.raises(OptionError, match="--boards: 2 or more"):
+        search.main(search.Args.parse(["--boards", "1"]))
+
+
+@pytest.mark.slow
+def test_the_search_beats_random(search):
+    assert search.points(search.Args(boards=40, simulations=50), "random").low > 5

@@ -1,0 +1,183 @@
+"""Connections are limited, and end when they are silent or the client has left."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import socket
+import struct
+import time
+from contextlib import suppress
+
+import pytest
+
+pytest.importorskip("aiohttp")
+
+from support import live_tables
+from support.live_tables import live, served, session
+
+from bideuchre_env.web import door
+from bideuchre_env.web.door import Guests
+from bideuchre_env.web.server import MOST_WAITING
+
+GET = b"GET / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n"
+
+
+def port_of(links):
+    return int(re.search(r":(\d+)/", links[0])[1])
+
+
+def wait_until(condition):
+    for _ in range(20_000):
+        if condition():
+            return
+        time.sleep(0.005)
+    raise AssertionError("the condition is not met")
+
+
+def connected(links):
+    return socket.create_connection(("127.0.0.1", port_of(links)))
+
+
+def read_all(connection):
+    """All bytes until the server closes the connection."""
+    answer = b""
+    while part := connection.recv(65536):
+        answer += part
+    return answer
+
+
+def request_bytes(links, first_line, body=b"", length=None):
+    """The bytes of a request of seat 0, with this body and Content-Length."""
+    head = b"%s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n" % (first_line, port_of(links))
+    head += b"Authorization: Bearer %s\r\n" % links[0].split("seat=")[1].encode()
+    if length is not None:
+        head += b"Content-Type: application/json\r\nContent-Length: %d\r\n" % length
+    return head + b"\r\n" + body
+
+
+@pytest.fixture
+def served_game():
+    """A game served from a thread, at the turn of seat 0, and the links."""
+    with served(lambda: live(session("cincinnati_v0", seed=4))) as (table, links):
+        wait_until(lambda: table.state(0)["view"]["turn"] == 0)
+        yield table, links
+
+
+def test_connections_are_counted_in_all_and_by_address():
+    guests = Guests(most=5, of_an_address=3)
+    assert [guests.enter("a") for _ in range(4)] == [True, True, True, False]
+    assert [guests.enter("b") for _ in range(3)] == [True, True, False]
+    guests.leave("a")
+    assert (len(guests), guests.enter("c"), guests.enter("a")) == (4, True, False)
+    for address in "aabbc":
+        guests.leave(address)
+    assert (len(guests), guests._open) == (0, {})
+
+
+def test_too_many_connections_are_refused_until_one_is_closed():
+    """Silent ones count, too; connections that are open are answered as before."""
+    guests = Guests(of_an_address=4)
+    with served(lambda: live(session("cincinnati_v0")), guests) as (_, links):
+        inside = [connected(links) for _ in range(4)]
+        wait_until(lambda: len(guests) == 4)
+        with connected(links) as silent:
+            assert read_all(silent) == b""
+        with connected(links) as refused:
+            refused.sendall(GET % port_of(links))
+            head, _, body = read_all(refused).partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 503 Service Unavailable")
+        assert "too many connections" in json.loads(body)["error"]
+        inside[0].sendall(GET % port_of(links))
+        assert inside[0].recv(12) == b"HTTP/1.1 200"
+        inside[3].close()
+        wait_until(lambda: len(guests) == 3)
+        with connected(links) as fresh:
+            fresh.sendall(GET % port_of(links))
+            assert fresh.recv(12) == b"HTTP/1.1 200"
+        for each in inside[:3]:
+            each.close()
+        wait_until(lambda: len(guests) == 0)
+
+
+def test_a_silent_connection_is_closed(monkeypatch):
+    """Also after half a head or without the body; a request in parts is answered."""
+    monkeypatch.setattr(door.Connection.__init__, "__defaults__", (0.3,))
+    monkeypatch.setattr("bideuchre_env.web.server.BODY_SECONDS", 0.3)
+    with served(lambda: live(session("cincinnati_v0"))) as (_, links):
+        whole = GET % port_of(links)
+        for sent in (b"", whole[:20]):
+            with connected(links) as silent:
+                silent.sendall(sent)
+                with suppress(ConnectionResetError):
+                    assert read_all(silent) == b""
+        with connected(links) as slow:
+            for part in (whole[:20], whole[20:-3], whole[-3:]):
+                slow.sendall(part)
+                time.sleep(0.02)
+            assert slow.recv(12) == b"HTTP/1.1 200"
+        with connected(links) as slow:
+            slow.sendall(request_bytes(links, b"POST /api/act", length=9))
+            assert slow.recv(12) == b"HTTP/1.1 408"
+
+
+def test_the_waiting_requests_of_a_seat_are_limited_and_end_with_their_page(served_game):
+    """The place of a closed page is free at once, not after the 25 seconds of waiting."""
+    table, links = served_game
+    server = live_tables.servers[-1]
+    request = request_bytes(links, b"GET /api/table?after=%d" % table.version)
+    waiting = [connected(links) for _ in range(MOST_WAITING)]
+    for each in waiting:
+        each.sendall(request)
+    wait_until(lambda: server.waiting[0] == MOST_WAITING)
+    with connected(links) as refused:
+        refused.sendall(request)
+        assert refused.recv(12) == b"HTTP/1.1 429"
+    for each in waiting:
+        each.close()
+    wait_until(lambda: server.waiting[0] == 0)
+
+
+def test_an_action_is_carried_out_although_its_page_is_closed(monkeypatch):
+    """It is shown to all seats."""
+    game = session("cincinnati_v0", (0, 1, 2, 3), seed=4)
+    with served(lambda: live(game)) as (table, links):
+        seat = game.seat
+        state = table.state(seat)
+        act = game.act
+
+        def close_and_act(*arguments):
+            linger = struct.pack("ii", 1, 0)  # so that the connection is reset
+            page.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+            page.close()
+            time.sleep(0.2)
+            return act(*arguments)
+
+        monkeypatch.setattr(game, "act", close_and_act)
+        page = http.client.HTTPConnection("127.0.0.1", port_of(links))
+        body = {"version": state["version"], "action": state["view"]["legal"][0]}
+        token = links[seat].split("seat=")[1]
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        page.request("POST", "/api/act", json.dumps(body), headers)
+        wait_until(lambda: table.version > state["version"])
+        assert game.decisions == 1
+        assert table.state(seat)["view"]["turn"] != seat
+
+
+def test_a_half_closed_client_gets_its_answer(served_game):
+    """A request that waits for news is answered at once; an incomplete one is refused."""
+    table, links = served_game
+    version, legal = table.version, table.state(0)["view"]["legal"]
+    action = json.dumps({"version": version, "action": legal[0]}).encode()
+    for request, status in (
+        (request_bytes(links, b"GET /api/table?after=%d" % version), b"200"),
+        (request_bytes(links, b"POST /api/act", action[:-5], len(action)), b"400"),
+        (request_bytes(links, b"POST /api/act", action, len(action)), b"200"),
+    ):
+        with connected(links) as connection:
+            connection.settimeout(8)
+            connection.sendall(request)
+            connection.shutdown(socket.SHUT_WR)
+            assert read_all(connection).startswith(b"HTTP/1.1 " + status)
+    assert table.version > version
