@@ -8,7 +8,7 @@ from inspect import Parameter, signature
 from operator import index
 from typing import TYPE_CHECKING, Any
 
-from bideuchre_env._checks import MAX_NAME, did_you_mean, is_plain_name, shown
+from bideuchre_env._checks import MAX_NAME, brief, did_you_mean, is_plain_name
 from bideuchre_env.agents.protocols import Agent, AgentInfo, check_goal
 from bideuchre_env.agents.registry import BUILT_IN, find, load_or_explain, parse
 from bideuchre_env.errors import IllegalActionError, OptionError
@@ -46,14 +46,14 @@ def make(
     own, written = parse(name)
     if written and options:
         raise OptionError(
-            f"{shown(name)} and {', '.join(options)} besides: options stand in the name or are "
+            f"{brief(name)} and {', '.join(options)} besides: options stand in the name or are "
             "keywords, not both"
         )
     source = find(own)
     options = options or written
     if not _is_factory(source, options):
         if options:
-            raise OptionError(f"{shown(name)}: {own!r} is an agent already, and takes no options")
+            raise OptionError(f"{brief(name)}: {own!r} is an agent already, and takes no options")
         return completed(source, rules, own)
     _check_options(own, source, options, in_name=bool(written))
     call = partial(_call_factory, own, source, rules, seed, goal, options)
@@ -82,8 +82,8 @@ def agent_of(
         return make(source, rules, seed=seed, goal=goal)
     if _is_factory(source):
         factory: Any = source
-        call = partial(_call_factory, shown(factory), factory, rules, seed, goal, {})
-        return completed(load_or_explain(shown(factory), call), rules)
+        call = partial(_call_factory, brief(factory), factory, rules, seed, goal, {})
+        return completed(load_or_explain(brief(factory), call), rules)
     return completed(source, rules)
 
 
@@ -98,7 +98,7 @@ def completed(
     if acts(agent):
         name = name or getattr(agent, "__name__", None)
     elif isinstance(agent, type) or not isinstance(agent, Agent):
-        raise OptionError(f"agent {shown(agent)}: a name, or an object with act_rows or act")
+        raise OptionError(f"agent {brief(agent)}: a name, or an object with act_rows or act")
     own = called or getattr(agent, "name", None)
     if called or own is None:
         own = called or name or type(agent).__name__
@@ -106,7 +106,7 @@ def completed(
             own = "..." + own[3 - MAX_NAME :]  # names of checkpoints differ at the end
     if not is_plain_name(own):
         raise OptionError(
-            f"agent {shown(agent)}: its name is no string of 1 to {MAX_NAME} printable characters"
+            f"agent {brief(agent)}: its name is no string of 1 to {MAX_NAME} printable characters"
         )
     if getattr(agent, "rules", rules) != rules:
         raise OptionError(f"agent {own!r} was made for other rules than this game's")
@@ -132,7 +132,7 @@ class AdaptedAgent:
             self.at_once: int = agent.at_once
 
     def __repr__(self) -> str:
-        return f"<agent {self.name!r}: {shown(self.agent)}>"
+        return f"<agent {self.name!r}: {brief(self.agent)}>"
 
     def act(self, observation: Array, action_mask: Array) -> int:
         """Return the action for one observation, int8 (D,), and its mask, int8 (A,)."""
@@ -161,7 +161,7 @@ class AdaptedAgent:
         except TypeError:
             pass
         raise IllegalActionError(
-            f"agent {self.name!r}: act returned {shown(choice)}, not the number of an action"
+            f"agent {self.name!r}: act returned {brief(choice)}, not the number of an action"
         )
 
 
@@ -248,7 +248,7 @@ def _check_options(own: str, factory: Factory, options: Mapping[str, Any], in_na
         where = " to give in its name" if in_name else ""
         expected = f"it takes {', '.join(allowed)}" if allowed else "it takes none"
         raise OptionError(
-            f"{option}={shown(value)}: no option of {own!r}{where}{did_you_mean(option, allowed)}: "
+            f"{option}={brief(value)}: no option of {own!r}{where}{did_you_mean(option, allowed)}: "
             f"{expected}"
         )
 

@@ -19,7 +19,7 @@ from typing import (
     runtime_checkable,
 )
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import brief
 from bideuchre_env.errors import OptionError
 
 if TYPE_CHECKING:
@@ -90,6 +90,6 @@ WEIGHTS_OPTION = {"weights": "a file of weights; by default the package's own"}
 def check_goal(goal: Any) -> Goal:
     """Return the goal; raise `OptionError` unless it is one of `GOALS`."""
     if not isinstance(goal, str) or goal not in GOALS:
-        raise OptionError(f"goal={shown(goal)}: one of {', '.join(map(repr, GOALS))}")
+        raise OptionError(f"goal={brief(goal)}: one of {', '.join(map(repr, GOALS))}")
     checked: Goal = goal  # type: ignore[assignment]
     return checked

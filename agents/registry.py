@@ -26,7 +26,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from bideuchre_env._checks import MAX_NAME, did_you_mean, is_plain_name, shown
+from bideuchre_env._checks import MAX_NAME, brief, did_you_mean, is_plain_name
 from bideuchre_env.errors import BidEuchreError, OptionError
 
 if sys.version_info >= (3, 11):
@@ -85,13 +85,13 @@ def register(name: str, factory: Factory) -> None:
     """
     if not _is_valid_name(name):
         raise OptionError(
-            f"name={shown(name)}: 1 to {MAX_NAME} printable characters make an agent's name, "
+            f"name={brief(name)}: 1 to {MAX_NAME} printable characters make an agent's name, "
             "none of them : , or ="
         )
     if name in BUILT_IN:
         raise OptionError(f"{name!r} is one of the package's own agents: choose another name")
     if not callable(factory):
-        raise OptionError(f"factory={shown(factory)}: expected factory(rules, seed=None)")
+        raise OptionError(f"factory={brief(factory)}: expected factory(rules, seed=None)")
     registered[name] = factory
 
 
@@ -125,14 +125,14 @@ def parse(name: str) -> tuple[str, dict[str, bool | int | float | str]]:
         own, written = name[: match.end("attribute")], match["options"]
         colon = "" if written is None else ":"
     if not name.isprintable():
-        raise OptionError(f"{shown(name)}: an agent's name is of printable characters")
+        raise OptionError(f"{brief(name)}: an agent's name is of printable characters")
     options: dict[str, bool | int | float | str] = {}
     for part in written.split(",") if colon else ():
         option, _, value = part.partition("=")
         if not option or not value:
-            raise OptionError(f"{shown(name)}: {shown(part)} is no option: {_SYNTAX}")
+            raise OptionError(f"{brief(name)}: {brief(part)} is no option: {_SYNTAX}")
         if option in options:
-            raise OptionError(f"{shown(name)}: the option {shown(option)} twice: {_SYNTAX}")
+            raise OptionError(f"{brief(name)}: the option {brief(option)} twice: {_SYNTAX}")
         options[option] = _value(value)
     return own, options
 
@@ -184,7 +184,7 @@ def _is_valid_name(name: object) -> bool:
 
 def _unknown(name: Any, besides: str = "") -> str:
     return (
-        f"no agent {shown(name)}{did_you_mean(name, names())}{besides}: the agents are "
+        f"no agent {brief(name)}{did_you_mean(name, names())}{besides}: the agents are "
         f"{', '.join(names())}, and your own as ./file.py:Agent or package.module:Agent"
     )
 
@@ -218,7 +218,7 @@ def from_file(path: str, attribute: str) -> Any:
     if not file.is_file():
         beside = sorted(str(each) for each in Path(".").glob("*.py"))
         close = did_you_mean(file.name, beside)
-        raise OptionError(f"there is no file {shown(path)}{close}")
+        raise OptionError(f"there is no file {brief(path)}{close}")
     written = file.stat().st_mtime_ns
     if key not in _files or _files[key][0] != written:
         _files[key] = written, load_or_explain(path, lambda: _run(file.resolve()))

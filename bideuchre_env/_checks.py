@@ -40,7 +40,7 @@ def is_number(value: Any) -> bool:
         return False
 
 
-def shown(value: object) -> str:
+def brief(value: object) -> str:
     """A value as an error names it: its repr in plain letters, cut short, or else its type."""
     try:
         text = ascii(value)
@@ -52,21 +52,21 @@ def shown(value: object) -> str:
 def typed(value: object) -> str:
     """Quote typed text for an error message, with control codes escaped.
 
-    Other objects, and long texts, are represented as by `shown`.
+    Other objects, and long texts, are represented as by `brief`.
     """
-    return repr(value) if isinstance(value, str) and len(value) <= 200 else shown(value)
+    return repr(value) if isinstance(value, str) and len(value) <= 200 else brief(value)
 
 
 def check_name(name: object) -> None:
     """Raise `OptionError` unless this can be the name of a game."""
     if not is_plain_name(name):
-        raise OptionError(f"name={shown(name)}: a name has 1 to {MAX_NAME} printable characters")
+        raise OptionError(f"name={brief(name)}: a name has 1 to {MAX_NAME} printable characters")
 
 
 def check_type(name: str, value: object, kinds: Any, expected: str) -> None:
     """Raise `OptionError` unless a parameter's value is an instance of one of these classes."""
     if not isinstance(value, kinds):
-        raise OptionError(f"{name}={shown(value)}: expected {expected}")
+        raise OptionError(f"{name}={brief(value)}: expected {expected}")
 
 
 def check_flag(name: str, value: object) -> None:
@@ -78,7 +78,7 @@ def check_flag(name: str, value: object) -> None:
 def check_callback(name: str, value: object) -> None:
     """Raise `OptionError` unless a parameter is a function to call, or None."""
     if value is not None and not callable(value):
-        raise OptionError(f"{name}={shown(value)}: expected a function, or None")
+        raise OptionError(f"{name}={brief(value)}: expected a function, or None")
 
 
 def check_path(name: str, value: object) -> str:
@@ -94,7 +94,7 @@ def check_path(name: str, value: object) -> str:
         sound = False
     if not sound:
         raise OptionError(
-            f"{name}={shown(value)}: expected a path without NUL, in the encoding of file names"
+            f"{name}={brief(value)}: expected a path without NUL, in the encoding of file names"
         )
     return str(text)
 
@@ -104,7 +104,7 @@ def to_iterator(name: str, values: Any, expected: str) -> Iterator[Any]:
     try:
         return iter(values)
     except Exception:  # an array without axes has `__iter__`, which raises
-        raise OptionError(f"{name}={shown(values)}: expected {expected}") from None
+        raise OptionError(f"{name}={brief(values)}: expected {expected}") from None
 
 
 def to_list(name: str, values: Any, expected: str) -> list[Any]:
@@ -121,7 +121,7 @@ def to_array(name: str, value: Any) -> npt.NDArray[Any]:
     try:
         return np.asarray(value)
     except Exception as error:  # an object's own conversion may raise anything
-        raise OptionError(f"{name}={shown(value)}: expected an array ({error})") from None
+        raise OptionError(f"{name}={brief(value)}: expected an array ({error})") from None
 
 
 def check_array(
@@ -144,7 +144,7 @@ def check_array(
         lengths = ", ".join("any" if n < 0 else str(n) for n in shape) + "," * (len(shape) == 1)
         raise OptionError(
             f"{name}: a numpy array of {np.dtype(dtype)} and shape ({lengths}) is expected, not "
-            + (f"{value.dtype} {value.shape}" if is_array else shown(value))
+            + (f"{value.dtype} {value.shape}" if is_array else brief(value))
         )
     if not (any_order or value.flags.c_contiguous):
         raise OptionError(
@@ -200,10 +200,10 @@ def unknown_options(
     what: str = "unknown option",
 ) -> str:
     """Return the message about unknown options, with " of" `whose`; "" if all are known."""
-    unknown = sorted(set(keywords) - set(options), key=shown)
+    unknown = sorted(set(keywords) - set(options), key=brief)
     if not unknown:
         return ""
-    names = ", ".join(map(shown, unknown))
+    names = ", ".join(map(brief, unknown))
     close = "".join(did_you_mean(name, options) for name in unknown)
     return f"{what} {names}{whose}{close}; the options are: {', '.join(options)}"
 

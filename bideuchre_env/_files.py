@@ -55,7 +55,7 @@ class Output:
                 self._reserve()
         except OSError as error:
             self.discard()
-            raise OptionError(f"{_shown(path)} cannot be written: {reason(error)}") from None
+            raise OptionError(f"{_quoted(path)} cannot be written: {reason(error)}") from None
         except BaseException:
             self.discard()
             raise
@@ -110,7 +110,7 @@ class Output:
             try:
                 self.publish()
             except OutputError as error:
-                raise OutputError(f"{error}{self._kept()}") from None
+                raise OutputError(f"{error}{self._save_aside()}") from None
             descriptor, self._descriptor = self._descriptor, -1
             try:
                 os.close(descriptor)
@@ -161,7 +161,7 @@ class Output:
     def _check_place(self) -> None:
         if os.path.lexists(self.path) and not self._overwrite:
             raise TakenError(
-                f"{_shown(self.path)} exists: "
+                f"{_quoted(self.path)} exists: "
                 "choose another file, or replace it (--force, overwrite=True)"
             )
         if self._target.exists():
@@ -192,7 +192,8 @@ class Output:
                 descriptor = self._descriptor = os.open(self._beside, flags, 0o666)
             except FileExistsError:  # without locks
                 raise TakenError(
-                    f"{_shown(self.path)} cannot be written while {_shown(self._beside)} is there: "
+                    f"{_quoted(self.path)} cannot be written while {_quoted(self._beside)} is "
+                    "there: "
                     "delete that if no run is writing it"
                 ) from None
             self._lock(descriptor)
@@ -207,9 +208,9 @@ class Output:
 
     def _lock(self, descriptor: int) -> None:
         if not _locked(descriptor):
-            raise TakenError(f"{_shown(self.path)} is being written by another run")
+            raise TakenError(f"{_quoted(self.path)} is being written by another run")
 
-    def _kept(self) -> str:
+    def _save_aside(self) -> str:
         """Move the content to a unique path, which no other process removes; return the path."""
         there = self._beside
         if there is None or not self.size:
@@ -223,7 +224,7 @@ class Output:
             spare = there
         self._beside = None
         _waiting.discard(self)
-        return f"; what was to be written is in {_shown(spare)}"
+        return f"; what was to be written is in {_quoted(spare)}"
 
     def _take_place(self, there: Path) -> None:
         if self._in_place(self._target):  # Ctrl-C ends the program just there
@@ -279,7 +280,7 @@ class Output:
 
     def _failed(self, error: OSError) -> OutputError:
         part = " to its end" if self.size else ""
-        return OutputError(f"{_shown(self.path)} could not be written{part}: {reason(error)}")
+        return OutputError(f"{_quoted(self.path)} could not be written{part}: {reason(error)}")
 
 
 def write_file(place: PathLike | Output, data: bytes | str) -> None:
@@ -307,10 +308,10 @@ def only_run_in(folder: PathLike, otherwise: str = "take another folder") -> Ite
         os.makedirs(folder, exist_ok=True)
         descriptor = os.open(folder, os.O_RDONLY) if _LOCKS else -1
     except OSError as error:
-        raise OptionError(f"{_shown(folder)} cannot be written: {reason(error)}") from None
+        raise OptionError(f"{_quoted(folder)} cannot be written: {reason(error)}") from None
     try:
         if not _locked(descriptor):
-            raise OptionError(f"another run is writing to {_shown(folder)}: {otherwise}")
+            raise OptionError(f"another run is writing to {_quoted(folder)}: {otherwise}")
         yield
     finally:
         for each in missing:
@@ -336,13 +337,13 @@ def only_run_at(path: PathLike) -> Iterator[None]:
             descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
             if not _locked(descriptor):
                 os.close(descriptor)
-                raise TakenError(f"{_shown(path)} is in use by another run")
+                raise TakenError(f"{_quoted(path)} is in use by another run")
             with suppress(FileNotFoundError):  # the run before has removed it just now
                 if os.path.samestat(os.fstat(descriptor), lock.stat()):
                     break
             os.close(descriptor)
     except OSError as error:
-        raise OptionError(f"{_shown(path)} cannot be written: {reason(error)}") from None
+        raise OptionError(f"{_quoted(path)} cannot be written: {reason(error)}") from None
     try:
         yield
     finally:
@@ -392,5 +393,5 @@ def _locked(descriptor: int) -> bool:
     return True
 
 
-def _shown(path: PathLike) -> str:
+def _quoted(path: PathLike) -> str:
     return printable(os.fspath(path))

@@ -1,4 +1,4 @@
-"""Generate the measured figures, the table of trainers and the printed outputs of two pages.
+"""Generate the figures, the tables and the printed outputs of two pages.
 
 The pages are `README.md` and `bideuchre_env/envs/README.md`.
 `python .github/docs/readme.py --write` writes these parts anew after a change.
@@ -59,30 +59,41 @@ def figures() -> str:
         )
     )
     return (
-        f"- **Fast**: in decisions a second on one core, `env()` {env / 1e3:.0f} thousand, "
-        f"{connect_four} times PettingZoo's connect four;\n"
-        f"  `vec(4096, copy=False)` {vec / 1e6:.0f} million, {bridge} times pgx's bridge bidding; "
-        f"whole hands in a kernel {hands / 1e6:.0f} million,\n"
-        f"  {euchre} times OpenSpiel's euchre in C++ "
-        f"([{report['machine']['processor']}](benchmarks/README.md#peers)).\n"
+        f"- **Fast**: decisions per second on one core of an {report['machine']['processor']}: "
+        f"{env / 1e3:.0f} thousand in `env()`,\n  {connect_four} times PettingZoo's connect four; "
+        f"{vec / 1e6:.0f} million in `vec(4096, copy=False)`, {bridge} times pgx's bridge "
+        "bidding;\n"
+        f"  {hands / 1e6:.0f} million in rollouts, {euchre} times OpenSpiel's euchre in C++ "
+        "([benchmarks](benchmarks/README.md#peers)).\n"
     )
 
 
 def trainers() -> str:
     """The table of trainers, from the results of their scripts."""
     lines = [
-        "| trainer | call | observation | autoreset | extra | decisions/s | over `cautious` |",
-        "|---|---|---|---|---|---|---|",
+        "| trainer | call | observation | autoreset | extra | decisions/s | over `cautious` "
+        "| over `rule` |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for script, (call, seen, autoreset, extra) in TRAINERS.items():
         path = ROOT / "experiments" / "results" / "trainers" / f"{script}.json"
         made = json.loads(path.read_text("utf-8"))
         name = f"{NAMES[made['library']]} {made['version'].partition('+')[0]}"
-        rate, over = made["decisions per second"], made["points per hand over"]["cautious"]
-        points = f"{over['mean']:+.2f} ± {(over['high'] - over['low']) / 2:.2f}"
-        cells = (name, call, seen, autoreset, f"`{extra}`", f"{round(rate, -2):,.0f}", points)
+        rate, over = made["decisions per second"], made["points per hand over"]
+        points = (
+            f"{each['mean']:+.2f} ± {(each['high'] - each['low']) / 2:.2f}"
+            for each in (over["cautious"], over["rule"])
+        )
+        cells = (name, call, seen, autoreset, f"`{extra}`", f"{round(rate, -2):,.0f}", *points)
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
+
+
+def variants() -> str:
+    """The table of variants, from the page of the rules."""
+    page = (ROOT / "bideuchre_env" / "rules" / "README.md").read_text("utf-8")
+    table = page.partition("<!-- variants -->\n")[2].partition("<!-- end -->")[0]
+    return re.sub(r"\]\((\w+\.md)\)", r"](bideuchre_env/rules/\1)", table)
 
 
 def layout_block() -> str:
@@ -108,9 +119,10 @@ def write() -> None:
             r"(```text\n).*?(```)", lambda m, o=output: m[1] + o + m[2], text, count=1, flags=re.S
         )
         if page is README:
-            marks = r"(<!-- figures -->\n).*?(<!-- end -->)"
-            text = re.sub(marks, lambda m: m[1] + figures() + m[2], text, flags=re.S)
-            marks = r"\| trainer \|.*?(?=\| OpenSpiel)"
+            for name, part in (("figures", figures()), ("variants", variants())):
+                marks = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
+                text = re.sub(marks, lambda m, p=part: m[1] + p + m[2], text, flags=re.S)
+            marks = r"\| trainer \|.*?(?=\| OpenSpiel)"  # whose row is written by hand
             text = re.sub(marks, lambda _: trainers(), text, flags=re.S)
         page.write_text(text, encoding="utf-8")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import check_array, is_integer, shown, to_list
+from bideuchre_env._checks import brief, check_array, is_integer, to_list
 from bideuchre_env._intervals import Interval
 from bideuchre_env.agents.advice.advice import Advice, Option
 from bideuchre_env.agents.advice.figures import Counted, interval, mean, share
@@ -75,7 +75,7 @@ def advise(
         return Advisor(env.rules, agent, worlds, milliseconds, seed).of_row(env.get_state(), also)
     if not isinstance(rules, Rules):
         raise OptionError(
-            f"{type(source).__name__} with rules={shown(rules)}: an AEC environment, or an "
+            f"{type(source).__name__} with rules={brief(rules)}: an AEC environment, or an "
             "observation with the Rules of its game, is expected"
         )
     observation = source.get("observation") if isinstance(source, dict) else source
@@ -145,7 +145,7 @@ class Advisor:
     def try_row(self, row: Any, also: Sequence[int] = ()) -> Situation:
         """Try the options of the seat to act in a state row; `advice` turns trials into advice."""
         if not isinstance(row, (np.ndarray, np.void)) or row.dtype != STATE or row.size != 1:
-            raise OptionError(f"{shown(row)}: one row of STATE is expected")
+            raise OptionError(f"{brief(row)}: one row of STATE is expected")
         one, tables = new_states(1), compile_tables(self.rules)
         one[:] = np.atleast_1d(np.asarray(row))
         one["rng"] = 1  # of the deals to come: unknown, and 0 in a record's row
@@ -181,7 +181,7 @@ class Advisor:
         also = to_list("also", also, "numbers of actions")
         for action in also:
             if not is_integer(action) or not 0 <= action < self.actions.n or not masks[0][action]:
-                raise IllegalActionError(f"also={shown(action)}: no legal action there")
+                raise IllegalActionError(f"also={brief(action)}: no legal action there")
         counted, chosen, learned = self._count(rows, masks, also)
         expert = space.expert
         return Situation(
@@ -207,7 +207,7 @@ class Advisor:
             chosen = int(self.agent.act_rows(rows, masks)[0])
             if not 0 <= chosen < self.actions.n or not masks[0][chosen]:
                 raise IllegalActionError(
-                    f"agent {self.agent.name!r} chooses {shown(chosen)}, which is not legal"
+                    f"agent {self.agent.name!r} chooses {brief(chosen)}, which is not legal"
                 )
             compared[chosen] = 1
         compared[list(also)] = 1

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import is_integer, shown
+from bideuchre_env._checks import brief, is_integer
 from bideuchre_env.agents.expert.agent import ExpertAgent
 from bideuchre_env.agents.search.worlds import carry_out, deal_around
 from bideuchre_env.core.hands import put
@@ -155,7 +155,7 @@ class _Known:
                 f"score {ours} to {theirs}: the game is over then, its target is {rules.target}"
             )
         if not is_integer(deal) or not 1 <= deal <= self._most_deals():
-            raise DealError(f"deal {shown(deal)}: a whole number from 1 to {self._most_deals()}")
+            raise DealError(f"deal {brief(deal)}: a whole number from 1 to {self._most_deals()}")
         self.calls = [call_of(name, rules) for name in calls]
         if len(self.calls) > N_SEATS:
             raise DealError(f"{len(self.calls)} calls: each of the four seats has one")
@@ -325,7 +325,7 @@ def call_of(name: str, rules: Rules) -> int:
         text = f"bid {text}"
     number = acts.parse(text)
     if number >= acts.trump_offset:
-        raise DealError(f"{shown(name)} is no call")
+        raise DealError(f"{brief(name)} is no call")
     return number
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import brief
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.expert.auction import (
     CALLS,
@@ -76,12 +76,12 @@ def check_options(network: Any, wanted: Any, margin: Any, standard_errors: Any, 
                 raise OptionError(f"network: {name} has a number that is not finite, or too large")
     whole = isinstance(wanted, tuple) and all(type(n) is int and 0 <= n <= 10_000 for n in wanted)
     if not whole or len(wanted) != len(WANTED):
-        raise OptionError(f"wanted={shown(wanted)}: {len(WANTED)} whole numbers from 0 to 10,000")
+        raise OptionError(f"wanted={brief(wanted)}: {len(WANTED)} whole numbers from 0 to 10,000")
     for name, number in (("margin", margin), ("standard_errors", standard_errors)):
         if type(number) not in (int, float) or not 0 <= number <= 100:
-            raise OptionError(f"{name}={shown(number)}: from 0 to 100")
+            raise OptionError(f"{name}={brief(number)}: from 0 to 100")
     if type(lean) is not int or not 0 <= lean <= 100:
-        raise OptionError(f"lean={shown(lean)}: a whole number from 0 to 100")
+        raise OptionError(f"lean={brief(lean)}: a whole number from 0 to 100")
 
 
 def new_deals(

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import brief
 from bideuchre_env._columns import html_table
 from bideuchre_env._intervals import wilson
 from bideuchre_env.agents.expert import hand_table
@@ -83,7 +83,7 @@ def hand_worth(cards: str | Iterable[str], rules: Rules) -> HandWorth:
         sizes = sorted(kinds * copies for kinds, copies in hand_table.DECKS)
         decks = ", ".join(map(str, sizes))
         raise OptionError(
-            f"no table for this deck of {rules.cards} cards, {shown(rules.copies)} of each: there "
+            f"no table for this deck of {rules.cards} cards, {brief(rules.copies)} of each: there "
             f"are tables for the decks of {decks} cards"
         )
     leads = 1 if rules.opening_lead == "declarer" else 2  # the eldest hand may be the declarer

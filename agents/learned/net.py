@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import brief
 from bideuchre_env.agents.expert.agent import (
     NO_SEARCH,
     WANTED,
@@ -111,9 +111,9 @@ class NetAgent(LearnedAgent):
         super().__init__(rules)
         for name, points in (("margin", margin), ("veto", veto)):
             if type(points) not in (int, float) or not 0 <= points <= 100:
-                raise OptionError(f"{name}={shown(points)}: points from 0 to 100")
+                raise OptionError(f"{name}={brief(points)}: points from 0 to 100")
         if not isinstance(search, bool):
-            raise OptionError(f"search={shown(search)}: True or False")
+            raise OptionError(f"search={brief(search)}: True or False")
         loaded = weights_for(rules, weights)
         self.margin, self.veto, self.goal = float(margin), float(veto), goal
         self._remember(loaded, search=search, margin=margin, veto=veto, goal=goal)

@@ -8,7 +8,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import brief
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.prepared import PREPARED, prepared_weights
 from bideuchre_env.errors import OptionError
@@ -66,7 +66,7 @@ def fitting_weights(
     elif isinstance(weights, str | Path):
         loaded = read_weights(weights)
     else:
-        raise OptionError(f"weights={shown(weights)}: a file, or None for the package's own")
+        raise OptionError(f"weights={brief(weights)}: a file, or None for the package's own")
     check_weights(loaded, made_for(kind, rules, VERSION), shapes)
     return loaded
 

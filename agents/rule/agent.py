@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import brief
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.data import sealed
 from bideuchre_env.agents.protocols import AgentInfo
@@ -113,7 +113,7 @@ class RuleAgent(RowAgent):
         if seed is not None:
             split_seed(seed)  # raises for an invalid seed
         if type(boldness) not in (int, float) or not -MOST_BOLD <= boldness <= MOST_BOLD:
-            message = f"boldness={shown(boldness)}: tricks from -{MOST_BOLD} to {MOST_BOLD}"
+            message = f"boldness={brief(boldness)}: tricks from -{MOST_BOLD} to {MOST_BOLD}"
             raise OptionError(message)
         work = rule_workspace(rules, weights)
         self._workspace = bolder(work, float(boldness)) if boldness else work

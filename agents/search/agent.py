@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import is_integer, shown
+from bideuchre_env._checks import brief, is_integer
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.learned.net import NetAgent
 from bideuchre_env.agents.protocols import GOAL_OPTION, AgentInfo, Goal, check_goal
@@ -138,7 +138,7 @@ class PimcAgent(RowAgent):
     def preferred(self, net_cards: Any) -> NetAgent | None:
         """Return the net to lean on, or None; `OptionError` if required but without weights."""
         if net_cards is not None and not isinstance(net_cards, bool):
-            raise OptionError(f"net_cards={shown(net_cards)}: True, False or None")
+            raise OptionError(f"net_cards={brief(net_cards)}: True, False or None")
         if net_cards is False or (net_cards is None and not self.leans):
             return None
         try:
@@ -232,7 +232,7 @@ class InferenceAgent(PimcAgent):
 def check_range(option: str, value: Any, low: int, high: int) -> int:
     """Return an option's value; `OptionError` unless it is a whole number from `low` to `high`."""
     if not is_integer(value) or not low <= value <= high:
-        raise OptionError(f"{option}={shown(value)}: a whole number from {low} to {high}")
+        raise OptionError(f"{option}={brief(value)}: a whole number from {low} to {high}")
     return int(value)
 
 
@@ -243,6 +243,6 @@ def check_milliseconds(milliseconds: Any) -> float | None:
     number = isinstance(milliseconds, (int, float)) and not isinstance(milliseconds, bool)
     if not number or not 0 < milliseconds <= 3_600_000:
         raise OptionError(
-            f"milliseconds={shown(milliseconds)}: above 0 and up to 3,600,000, or None for no limit"
+            f"milliseconds={brief(milliseconds)}: above 0 and up to 3,600,000, or None for no limit"
         )
     return float(milliseconds)

@@ -19,7 +19,7 @@ from bideuchre_env.agents.search.proposals import IMPOSSIBLE, random_below
 from bideuchre_env.agents.search.workspace import MOST_SAMPLES, SearchWorkspace
 from bideuchre_env.agents.search.worlds import copy_hidden, draw_world
 from bideuchre_env.core.hands import held, put, take
-from bideuchre_env.core.observation.resample import GIVEN_PILE, PASSED_PILE, PLACES, played_by
+from bideuchre_env.core.observation.resample import GIVEN_PILE, PASSED_PILE, PLACES, count_played
 from bideuchre_env.core.phases.deal import GOLDEN, mix
 from bideuchre_env.core.state import PLAY
 from bideuchre_env.rules.bids import MAX_EXCHANGE
@@ -351,7 +351,7 @@ def was_passed(world: Row, mixing: Row, kind: int) -> bool:
     if n == 0:
         return False
     declarer = world.declarer
-    copies = held(world.hands[declarer], kind) + played_by(world, declarer, kind)
+    copies = held(world.hands[declarer], kind) + count_played(world, declarer, kind)
     return random_below(mixing, copies) < n
 
 

@@ -112,16 +112,16 @@ class ParallelVec(AsyncPettingZooVecEnv):
     def reset_wait(self, timeout: float | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return `AsyncPettingZooVecEnv`'s results, with masks in the form that IPPO reads."""
         observations, infos = super().reset_wait(timeout)
-        return observations, _joined(infos)
+        return observations, _with_masks(infos)
 
     def step_wait(self, timeout: float | None = None) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Return `AsyncPettingZooVecEnv`'s results, with masks in the form that IPPO reads."""
         *result, infos = super().step_wait(timeout)
         observations, rewards, terminations, truncations = result
-        return observations, rewards, terminations, truncations, _joined(infos)
+        return observations, rewards, terminations, truncations, _with_masks(infos)
 
 
-def _joined(infos: dict[str, Any]) -> dict[str, Any]:
+def _with_masks(infos: dict[str, Any]) -> dict[str, Any]:
     """Return the infos by agent, with the masks of all tables concatenated into one list."""
     return {
         agent: {**info, "action_mask": [*chain(*info["action_mask"])]}

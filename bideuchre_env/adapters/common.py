@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from os import PathLike
 from typing import Any, TypeAlias
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import brief
 from bideuchre_env.envs.registration import Variant, make
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.rules import Rules
@@ -32,7 +32,7 @@ def with_fixed(options: Mapping[str, Any], trainer: str, **fixed: Any) -> dict[s
         chosen = options.get(name, value)
         if getattr(chosen, "value", chosen) != value:  # also for a member of an enum
             raise OptionError(
-                f"{name}={shown(chosen)}: for {trainer} it is {value!r}, as its trainers need it"
+                f"{name}={brief(chosen)}: for {trainer} it is {value!r}, as its trainers need it"
             )
     return {**options, **fixed}
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import brief
 from bideuchre_env.adapters.common import Game, needs, variant_of
 from bideuchre_env.adapters.dealt_game import CHANCE, OVER, PUBLIC, DealtGame
 from bideuchre_env.agents.making import agent_of
@@ -60,7 +60,7 @@ def register(game: Game) -> str:
     variant = variant_of(game)
     name = PREFIX + variant.name
     if not name.isidentifier():
-        raise OptionError(f"name={shown(variant.name)}: OpenSpiel takes letters, digits and _")
+        raise OptionError(f"name={brief(variant.name)}: OpenSpiel takes letters, digits and _")
     if _registered.setdefault(name, variant.rules) != variant.rules:
         raise OptionError(
             f"{name!r} is registered with other rules: make(rules, name=...) gives these a name of "
@@ -139,7 +139,7 @@ class BidEuchreGame(pyspiel.Game):
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer:
         """Return an `Observer`, of this hand only or with perfect recall."""
         if params:
-            raise OptionError(f"observer parameters {shown(params)}: there are none")
+            raise OptionError(f"observer parameters {brief(params)}: there are none")
         return Observer(self, iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False))
 
 

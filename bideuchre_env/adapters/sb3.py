@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import Wrapper
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import brief
 from bideuchre_env.adapters.common import Game, needs, variant_of
 from bideuchre_env.envs.options import VIEWS, SoloVecGameKeywords, check_choice
 from bideuchre_env.envs.solo.vector_env import SoloVectorEnv
@@ -155,7 +155,7 @@ class VecEnv(BaseVecEnv):
             AttributeError: for an attribute that does not exist.
         """
         if not self.has_attr(attr_name):
-            raise AttributeError(f"set_attr: there is no {shown(attr_name)}")
+            raise AttributeError(f"set_attr: there is no {brief(attr_name)}")
         if attr_name != "view":
             raise OptionError(
                 f"set_attr({attr_name!r}): 'view' alone can be set; the rest are options, given "
@@ -172,7 +172,7 @@ class VecEnv(BaseVecEnv):
         """Call "action_masks" or "render"; return the result per row: a mask is bool (A,)."""
         if method_name not in METHODS:
             raise AttributeError(
-                f"env_method({shown(method_name)}): one of {', '.join(map(repr, METHODS))}"
+                f"env_method({brief(method_name)}): one of {', '.join(map(repr, METHODS))}"
             )
         results = getattr(self.batch, method_name)(*method_args, **kwargs)
         return [None if results is None else results[i] for i in self._get_indices(indices)]

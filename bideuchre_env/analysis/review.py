@@ -79,7 +79,7 @@ class Decision:
     @property
     def sentence(self) -> str:
         """The mistake, its reason, and its cost with all hands open."""
-        who = named(self.seat, self.player)
+        who = player_text(self.seat, self.player)
         sentences = [
             f"{who} {did(self.phase, self.action)}; "
             f"{what(self.phase, self.best)} was better by {self.amount}{self._chances}.",
@@ -170,7 +170,7 @@ class Player:
 
     def __str__(self) -> str:
         text = (
-            f"{named(self.seat, self.name)}: {counted(self.mistakes, 'mistake')} in "
+            f"{player_text(self.seat, self.name)}: {counted(self.mistakes, 'mistake')} in "
             f"{counted(self.decisions, 'decision')}"
         )
         if self.mistakes:
@@ -280,7 +280,7 @@ def counted(number: int, noun: str) -> str:
     return f"{number or 'no'} {noun}{'s' * (number != 1)}"
 
 
-def named(seat: int, name: str | None) -> str:
+def player_text(seat: int, name: str | None) -> str:
     """A seat with its player, where there is one."""
     return f"seat {seat} ({name})" if name else f"seat {seat}"
 
@@ -324,7 +324,7 @@ def result_text(played: dict[str, Any], ended: Look) -> str:
         return "passed out." if len(played["actions"]) >= 4 else "not bid to the end."
     seat, score = played["declarer"], "{} to {}".format(*played["score"])
     name = ended.agents[seat] if ended.agents else None
-    contract = f"{played['contract']} by {named(seat, name)}"
+    contract = f"{played['contract']} by {player_text(seat, name)}"
     won = played["tricks"][seat & 1]
     if sum(played["tricks"]) < ended.rules.tricks:
         return f"{contract}, not played to the end."

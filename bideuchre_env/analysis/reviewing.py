@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import check_callback, is_integer, shown, to_list
+from bideuchre_env._checks import brief, check_callback, is_integer, to_list
 from bideuchre_env.agents import AgentSource
 from bideuchre_env.agents.advice import Advisor, Option
 from bideuchre_env.agents.advice.reasons import Situation
@@ -77,7 +77,7 @@ def review(
         OptionError: for hands that the record does not have, and for invalid `worlds`.
     """
     if not isinstance(record, GameRecord):
-        raise OptionError(f"{shown(record)}: a GameRecord is expected")
+        raise OptionError(f"{brief(record)}: a GameRecord is expected")
     check_callback("progress", progress)
     if seed is None:
         raise OptionError("seed=None: expected a whole number")
@@ -111,7 +111,7 @@ def _numbers(hands: Collection[int] | None, n: int) -> list[int]:
     numbers = to_list("hands", hands, f"numbers of hands from 0 to {n - 1}")
     for number in numbers:
         if not is_integer(number) or not 0 <= number < n:
-            raise OptionError(f"hands={shown(hands)}: from 0 to {n - 1}")
+            raise OptionError(f"hands={brief(hands)}: from 0 to {n - 1}")
     return sorted(set(numbers))
 
 

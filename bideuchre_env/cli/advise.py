@@ -19,7 +19,7 @@ import re
 import time
 from typing import TYPE_CHECKING, Any
 
-from bideuchre_env._checks import printable, shown
+from bideuchre_env._checks import brief, printable
 from bideuchre_env.cli.options import (
     add_rules,
     add_seed,
@@ -200,7 +200,7 @@ def _number(option: str, value: int | str) -> int:
     """A number from 1; `--hand` is a text, for without a file it is cards."""
     text = str(value)
     if not re.fullmatch(r"\d{1,9}", text) or int(text) < 1:
-        raise OptionError(f"{option} {shown(value)}: with a file, a number from 1")
+        raise OptionError(f"{option} {brief(value)}: with a file, a number from 1")
     return int(text)
 
 
@@ -218,5 +218,5 @@ def _score(text: str | None) -> tuple[int, int]:
     """Our points and theirs: "28-30", "-3 12"."""
     match = _SCORE.fullmatch(text or "0-0")
     if match is None:
-        raise OptionError(f"--score {shown(text)}: our points and theirs, as 28-30")
+        raise OptionError(f"--score {brief(text)}: our points and theirs, as 28-30")
     return int(match[1]), int(match[2])

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bideuchre_env._checks import shown, unknown_options
+from bideuchre_env._checks import brief, unknown_options
 from bideuchre_env.cli.screen import help_of
 from bideuchre_env.envs.registration import Variant, make
 from bideuchre_env.errors import OptionError
@@ -110,7 +110,7 @@ def variant_of(game: str | Path, options: list[str]) -> Variant:
     for option in options:
         key, equals, text = option.partition("=")
         if not equals or not key:
-            raise OptionError(f"--option {shown(option)}: NAME=VALUE, as target=40")
+            raise OptionError(f"--option {brief(option)}: NAME=VALUE, as target=40")
         if unknown := unknown_options([key], OPTIONS):
             raise OptionError(unknown)
         values[key] = from_text(key, text)

@@ -27,7 +27,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bideuchre_env._checks import printable, shown
+from bideuchre_env._checks import brief, printable
 from bideuchre_env._files import before_quitting
 from bideuchre_env.cli.options import add_rules, argument, check_agents, game_of, new_command
 from bideuchre_env.cli.progress import progress_bar
@@ -165,7 +165,7 @@ def _check(arguments: argparse.Namespace) -> None:
     names = [arguments.adviser, arguments.partner, *(arguments.opponents or [])]
     check_agents([name for name in names if name is not None])
     if arguments.opponents is not None and len(arguments.opponents) > 2:
-        raise OptionError(f"--opponents {shown(arguments.opponents)}: one agent or two")
+        raise OptionError(f"--opponents {brief(arguments.opponents)}: one agent or two")
     for name in ("people", "host", "port"):
         if getattr(arguments, name) is not None and not arguments.web:
             raise OptionError(f"--{name} goes with --web")
@@ -213,7 +213,7 @@ def _people(arguments: argparse.Namespace) -> list[int]:
         return [0 if arguments.seat is None else arguments.seat]
     seats = [each.strip() for each in arguments.people.split(",")]
     if not all(seat in ("0", "1", "2", "3") for seat in seats) or len(set(seats)) < len(seats):
-        raise OptionError(f"--people {shown(arguments.people)}: seats from 0 to 3, as 0,2")
+        raise OptionError(f"--people {brief(arguments.people)}: seats from 0 to 3, as 0,2")
     return sorted(map(int, seats))
 
 

@@ -103,7 +103,9 @@ def _check_file(path: str) -> int:
         complain(str(error))
         return USAGE
     faults = _count(bad, "bad line") if bad else "no fault"
-    print(f"{_named(path)}: {_count(games, 'game')}, {_count(hands, 'hand')} verified, {faults}")
+    print(
+        f"{_file_name(path)}: {_count(games, 'game')}, {_count(hands, 'hand')} verified, {faults}"
+    )
     return BAD if bad else 0
 
 
@@ -138,7 +140,7 @@ def _chosen_games(
 
     Raises `OptionError` in the end for a game or hand asked for that is not there.
     """
-    path, hands, name = arguments.file, set(arguments.hand or []), _named(arguments.file)
+    path, hands, name = arguments.file, set(arguments.hand or []), _file_name(arguments.file)
     games, printed, longest = set(arguments.game or []), 0, 0
     for line in _from_first_game(path, _lines_to_show(path, games, arguments.first)):
         if line.record is None:
@@ -267,7 +269,7 @@ def _from_first_game(
     elif bad:
         where = f"its first {len(bad)} lines" if len(bad) > 1 else "it"
         first = f"line {bad[0].number}: {bad[0].error}"
-        raise OptionError(f"{_named(path)}: no game record in {where} ({first})")
+        raise OptionError(f"{_file_name(path)}: no game record in {where} ({first})")
 
 
 def _count(number: int, noun: str) -> str:
@@ -280,8 +282,8 @@ def _listed(numbers: set[int]) -> str:
 
 def _fault(path: str, line: Line) -> str:
     """Return a bad line as one line of printable text."""
-    return printable(f"{_named(path)}:{line.number}: {line.error}")
+    return printable(f"{_file_name(path)}:{line.number}: {line.error}")
 
 
-def _named(path: str) -> str:
+def _file_name(path: str) -> str:
     return "<stdin>" if path == "-" else printable(path)

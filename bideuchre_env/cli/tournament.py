@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import brief
 from bideuchre_env.cli.options import add_option, add_workers, check_agents, variant_of
 from bideuchre_env.cli.program import ending
 from bideuchre_env.cli.progress import Bars
@@ -153,7 +153,7 @@ def pair_of(text: str) -> tuple[str, str]:
     """The two agents of "net vs expert"."""
     a, between, b = text.partition(" vs ")
     if not between:
-        raise OptionError(f'--pairs {shown(text)}: expected "AGENT vs AGENT"')
+        raise OptionError(f'--pairs {brief(text)}: expected "AGENT vs AGENT"')
     return a.strip(), b.strip()
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import brief
 from bideuchre_env.core.one_row import mask_row
 from bideuchre_env.core.state import Phase, new_states
 from bideuchre_env.core.tables import compile_tables
@@ -17,10 +17,10 @@ from bideuchre_env.rules.rules import Rules
 def illegal(row: Any, rules: Rules, action: Any, where: str = "") -> str:
     """An error message that names the seat, the illegal action and the legal ones."""
     if row["phase"] >= Phase.DEAL:
-        return f"{where}{shown(action)}: the hand is over"
+        return f"{where}{brief(action)}: the hand is over"
     names = legal_names(row, rules)
     legal = ", ".join(map(repr, names))
-    return f"{where}player_{row['turn']} may not choose {shown(action)}; legal: {legal}"
+    return f"{where}player_{row['turn']} may not choose {brief(action)}; legal: {legal}"
 
 
 def legal_names(row: Any, rules: Rules) -> list[str]:

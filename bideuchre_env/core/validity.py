@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import brief
 from bideuchre_env.core.hands import held, put
 from bideuchre_env.core.replay import deal_replay, play_again, wind_back
 from bideuchre_env.core.state import DEAL, PLAY, STATE, new_states
@@ -41,7 +41,7 @@ def checked_states(states: Any, n: int, tables: Array) -> Array:
     """
     whole = isinstance(states, np.ndarray) and not isinstance(states, np.ma.MaskedArray)
     if not whole or states.dtype != STATE or states.shape != (n,):
-        actual = shown(states)
+        actual = brief(states)
         if whole:
             actual = f"{states.dtype if states.dtype != STATE else 'STATE'} of shape {states.shape}"
         raise OptionError(f"states: rows of STATE of shape ({n},) are expected, not {actual}")

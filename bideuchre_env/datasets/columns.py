@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import brief
 from bideuchre_env.core.observation.layout import Layout, layout_of
 from bideuchre_env.core.state import Phase
 from bideuchre_env.envs.options import EpisodeOptions
@@ -39,9 +39,9 @@ class DatasetOptions(EpisodeOptions):
         super().__post_init__()
         checked_rate("gamma", self.gamma)
         if not isinstance(self.forced, bool):
-            raise OptionError(f"forced={shown(self.forced)}: True or False")
+            raise OptionError(f"forced={brief(self.forced)}: True or False")
         if not isinstance(self.player, str | None):
-            raise OptionError(f"player={shown(self.player)}: the name of a player, or None")
+            raise OptionError(f"player={brief(self.player)}: the name of a player, or None")
 
 
 class About(NamedTuple):

@@ -75,7 +75,7 @@ def export(
     games = _of_one_game(paths)
     first, hands = next(games, (None, ()))
     if first is None:
-        raise OptionError(f"no game record in {', '.join(map(_named, paths))}")
+        raise OptionError(f"no game record in {', '.join(map(_file_name, paths))}")
     source = list(map(os.path.basename, paths))  # files are passed on: no folder of anybody's
     about = About(first.variant, first.rules, chosen, first.agents, source)
     writer = DatasetWriter(out, about, overwrite=overwrite)
@@ -127,7 +127,7 @@ def _of_one_game(paths: Sequence[str]) -> Iterator[Game]:
             if game != first and (record.variant != first[0] or record.rules != rules):
                 other = "with other options " if record.variant == first[0] else ""
                 raise RecordError(
-                    f"{_named(path)}, game {number}: {record.variant} {other}among games of "
+                    f"{_file_name(path)}, game {number}: {record.variant} {other}among games of "
                     f"{first[0]}: a dataset is of one game"
                 )
             yield record, hands
@@ -222,5 +222,5 @@ def _seen_after(states: Array, about: About) -> Array:
     return seen.swapaxes(0, 1)
 
 
-def _named(name: str) -> str:
+def _file_name(name: str) -> str:
     return "<stdin>" if name == STDIN else printable(name)

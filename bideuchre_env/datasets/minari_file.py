@@ -15,7 +15,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import brief
 from bideuchre_env._files import PathLike, TakenError, before_quitting, only_run_in, reason
 from bideuchre_env.agents import parse
 from bideuchre_env.datasets.columns import METADATA, About, Columns
@@ -49,7 +49,7 @@ class MinariFile:
     def __init__(self, path: PathLike, about: About, *, overwrite: bool = False) -> None:
         if about.options.gamma != 1:
             raise OptionError(
-                f"gamma={shown(about.options.gamma)}: a Minari dataset has rewards and no returns"
+                f"gamma={brief(about.options.gamma)}: a Minari dataset has rewards and no returns"
             )
         self._minari = _library()
         self.names: list[str] = []
@@ -180,7 +180,7 @@ def _checked_id(name: str) -> str:
         parse_dataset_id(name)
     except (ValueError, TypeError):
         raise OptionError(
-            f"{shown(PREFIX + name)}: a dataset of Minari has an ID as {PREFIX}bideuchre/rule-v0"
+            f"{brief(PREFIX + name)}: a dataset of Minari has an ID as {PREFIX}bideuchre/rule-v0"
         ) from None
     return name
 

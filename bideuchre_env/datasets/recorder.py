@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import check_flag, is_plain_name, printable, shown, to_array
+from bideuchre_env._checks import brief, check_flag, is_plain_name, printable, to_array
 from bideuchre_env._files import PathLike
 from bideuchre_env.datasets.columns import About, DatasetOptions, Steps
 from bideuchre_env.datasets.minari_file import MinariFile
@@ -213,16 +213,16 @@ def _chosen(
 ) -> DatasetOptions:
     """Return the options of a recorder; `OptionError` for invalid ones."""
     if not isinstance(vec, BidEuchreVec):
-        raise OptionError(f"env={shown(vec)}: the many tables of a vec are expected")
+        raise OptionError(f"env={brief(vec)}: the many tables of a vec are expected")
     check_flag("overwrite", overwrite)
     if vec.device != "cpu":
-        raise OptionError(f"env={shown(vec)}: a vec on the CPU is expected")
+        raise OptionError(f"env={brief(vec)}: a vec on the CPU is expected")
     inherited = {name: getattr(vec, name) for name in ("episode", "reward", "observation")}
     for name in inherited.keys() & options.keys():
-        raise OptionError(f"{name}={shown(options[name])}: it is what the vec was made with")
+        raise OptionError(f"{name}={brief(options[name])}: it is what the vec was made with")
     names = isinstance(players, (list, tuple)) and len(players) == N_SEATS
     if players is not None and not (names and all(map(is_plain_name, players))):
-        raise OptionError(f"players={shown(players)}: four names, by seat, or None")
+        raise OptionError(f"players={brief(players)}: four names, by seat, or None")
     chosen = DatasetOptions.chosen(inherited | options, "a recorder")
     if kind_of(path) is MinariFile:
         raise OptionError(

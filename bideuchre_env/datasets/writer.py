@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from bideuchre_env._checks import check_path, shown
+from bideuchre_env._checks import brief, check_path
 from bideuchre_env._files import PathLike
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.datasets.columns import NOBODY, About, Steps, columns_of
@@ -67,7 +67,7 @@ class DatasetWriter:
         check_player(options.player, self._file.names)
         if not self.decisions:
             raise OptionError(
-                f"player={shown(options.player)}, forced={options.forced}: no such decision in "
+                f"player={brief(options.player)}, forced={options.forced}: no such decision in "
                 f"{self.episodes:,} episodes that have ended"
             )
         self._file.close()
@@ -85,7 +85,7 @@ def check_player(player: str | None, names: Sequence[str]) -> None:
             if names
             else "no player has a name"
         )
-        raise OptionError(f"player={shown(player)}: {who}")
+        raise OptionError(f"player={brief(player)}: {who}")
 
 
 def kind_of(path: PathLike) -> Callable[..., DatasetFile]:
@@ -96,7 +96,7 @@ def kind_of(path: PathLike) -> Callable[..., DatasetFile]:
     ending = os.path.splitext(name)[1].lower()
     if ending not in _BY_ENDING:
         raise OptionError(
-            f"{shown(name)}: a dataset is named {', '.join(f'NAME{each}' for each in _BY_ENDING)} "
+            f"{brief(name)}: a dataset is named {', '.join(f'NAME{each}' for each in _BY_ENDING)} "
             f"or {PREFIX}ID, as {PREFIX}bideuchre/cincinnati/rule-v0"
         )
     return _BY_ENDING[ending]

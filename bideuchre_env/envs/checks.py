@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import is_integer, shown, to_array, unknown_options, whole_numbers
+from bideuchre_env._checks import brief, is_integer, to_array, unknown_options, whole_numbers
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.devices import HostMemory
@@ -22,7 +22,7 @@ RESET_MASK = "reset_mask"
 def parse_count(value: Any) -> int:
     """Return the number of rows; `OptionError` unless it is an integer from 1 to `MOST_ROWS`."""
     if not is_integer(value) or not 1 <= value <= MOST_ROWS:
-        raise OptionError(f"num_envs={shown(value)}: a whole number from 1 to {MOST_ROWS}")
+        raise OptionError(f"num_envs={brief(value)}: a whole number from 1 to {MOST_ROWS}")
     return int(value)
 
 
@@ -34,7 +34,7 @@ def reset_options(options: Any, *more: str, ignored: tuple[str, ...] = ()) -> di
     if options is None:
         return {}
     if not isinstance(options, Mapping):
-        raise OptionError(f"options={shown(options)}: a mapping as {{'dealer': 0}}, or None")
+        raise OptionError(f"options={brief(options)}: a mapping as {{'dealer': 0}}, or None")
     allowed = (*TABLE_OPTIONS, *more)
     if any(name not in allowed and name not in ignored for name in options):
         raise OptionError(unknown_options(set(options) - set(ignored), allowed, " of reset"))
@@ -51,7 +51,7 @@ def parse_reset_mask(mask: Any, n: int) -> Array:
     plain = isinstance(mask, np.ndarray) and not isinstance(mask, np.ma.MaskedArray)
     if not plain or mask.dtype != bool or mask.shape != (n,) or not mask.any():
         raise OptionError(
-            f"{RESET_MASK}={shown(mask)}: a bool numpy array of shape ({n},) with at least one "
+            f"{RESET_MASK}={brief(mask)}: a bool numpy array of shape ({n},) with at least one "
             "True is expected"
         )
     return np.array(mask)
@@ -62,7 +62,7 @@ def given_actions(actions: Any, n: int, n_actions: int, memory: HostMemory) -> A
     try:
         array = memory.foreign(actions)
     except Exception as error:  # any error of the object's own conversion
-        raise IllegalActionError(f"actions {shown(actions)}: no array ({error})") from None
+        raise IllegalActionError(f"actions {brief(actions)}: no array ({error})") from None
     if array is None:
         return memory.put(whole_numbers("actions", actions, n, n_actions))
     if tuple(array.shape) != (n,) or array.dtype.kind not in "iu":
@@ -105,7 +105,7 @@ def parse_rows(rows: Any, n: int) -> Array:
         sound = ((array >= 0) & (array < n)).all()
         if sound and len(np.unique(array)) == len(array):
             return array.astype(np.int64)
-    raise OptionError(f"rows {shown(rows)}: row numbers from 0 to {n - 1}, each once")
+    raise OptionError(f"rows {brief(rows)}: row numbers from 0 to {n - 1}, each once")
 
 
 def parse_seats(seats: Any, n: int) -> Array:
@@ -117,7 +117,7 @@ def parse_seats(seats: Any, n: int) -> Array:
             f"{array.shape}"
         )
     if not ((array >= 0) & (array < N_SEATS)).all():
-        raise OptionError(f"seats {shown(seats)}: each from 0 to 3")
+        raise OptionError(f"seats {brief(seats)}: each from 0 to 3")
     return np.ascontiguousarray(np.broadcast_to(array, n), np.int64)
 
 
@@ -127,5 +127,5 @@ def by_row(name: str, values: Any, m: int, default: Any) -> list[Any]:
         return [default] * m
     sequence = isinstance(values, (list, tuple)) or (isinstance(values, np.ndarray) and values.ndim)
     if not sequence or len(values) != m:
-        raise OptionError(f"{name}: a sequence of {m}, one for each row, not {shown(values)}")
+        raise OptionError(f"{name}: a sequence of {m}, one for each row, not {brief(values)}")
     return list(values)

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from gymnasium import spaces
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import brief
 from bideuchre_env.core.legality import legal_names
 from bideuchre_env.core.observation.layout import Layout, layout_of
 from bideuchre_env.envs.options import Episode, ObservationKind, Reward
@@ -81,11 +81,11 @@ def whole_action(action: Any, rules: Rules, who: str = "", states: Array | None 
         if states is not None and isinstance(action, str):
             return named_action(action, rules, who, states)
         raise OutOfBoundsError(
-            f"{who}action {shown(action)} is {type(action).__name__}; a whole number from 0 to "
+            f"{who}action {brief(action)} is {type(action).__name__}; a whole number from 0 to "
             f"{n - 1} is expected"
         ) from None
     if not 0 <= choice < n:
-        raise OutOfBoundsError(f"{who}action {shown(choice)} is out of range: 0 to {n - 1}")
+        raise OutOfBoundsError(f"{who}action {brief(choice)} is out of range: 0 to {n - 1}")
     return choice
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypedDict, TypeVar, get_args
 
-from bideuchre_env._checks import check_flag, is_number, shown, unknown_options
+from bideuchre_env._checks import brief, check_flag, is_number, unknown_options
 from bideuchre_env.errors import DealError, OptionError, UnknownOptionError
 from bideuchre_env.rules.options import GameKeywords
 from bideuchre_env.rules.parse import parse_seat
@@ -109,7 +109,7 @@ def check_keywords(keywords: Iterable[str], allowed: Sequence[str], whose: str) 
 def check_choice(name: str, value: Any, words: tuple[Any, ...]) -> None:
     """Raise `OptionError` unless the value of an option is in `words`."""
     if type(value) not in (str, int, type(None)) or value not in words:
-        raise OptionError(f"{name}={shown(value)}: one of {', '.join(map(repr, words))}")
+        raise OptionError(f"{name}={brief(value)}: one of {', '.join(map(repr, words))}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,7 +217,7 @@ class SoloOptions(ViewOptions):
         if self.seat is not None:
             object.__setattr__(self, "seat", learners_seat(self.seat))
         if not is_number(self.illegal_reward):
-            raise OptionError(f"illegal_reward={shown(self.illegal_reward)}: a finite number")
+            raise OptionError(f"illegal_reward={brief(self.illegal_reward)}: a finite number")
         object.__setattr__(self, "illegal_reward", float(self.illegal_reward))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bideuchre_env._checks import is_number, shown, to_list
+from bideuchre_env._checks import brief, is_number, to_list
 from bideuchre_env.errors import OptionError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Pool:
             or not math.isfinite(sum(map(float, values)))
         ):
             raise OptionError(
-                f"Pool: weights={shown(weights)}: a positive number for each of its {len(players)} "
+                f"Pool: weights={brief(weights)}: a positive number for each of its {len(players)} "
                 "is expected, with a finite sum"
             )
         object.__setattr__(self, "players", players)
@@ -72,7 +72,7 @@ def _pair(option: str, spec: Any) -> tuple[Any, Any]:
     if type(spec) is not tuple:
         return spec, spec
     if option == PARTNER:
-        raise OptionError(f"{option}={shown(spec)}: one player, or a Pool of players")
+        raise OptionError(f"{option}={brief(spec)}: one player, or a Pool of players")
     if len(spec) != 2:
-        raise OptionError(f"{option}={shown(spec)}: a player, a pair (left, right), or a Pool")
+        raise OptionError(f"{option}={brief(spec)}: a player, a pair (left, right), or a Pool")
     return spec

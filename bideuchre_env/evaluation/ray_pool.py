@@ -191,7 +191,7 @@ class RayPool:
         except SystemExit:  # so it gives up
             raise OptionError(f"ray address {typed(address)}: no Ray answers there") from None
         except Exception as error:
-            raise OptionError(f"ray address {typed(address)}: {_said(error)}") from None
+            raise OptionError(f"ray address {typed(address)}: {_message(error)}") from None
 
     def _results(self, flight: _Flight, stopped: Callable[[], bool]) -> Iterator[tuple[int, Any]]:
         last = time.monotonic()  # when there was a processor
@@ -298,10 +298,10 @@ class _Flight:
         elif begun:
             raise WorkerError(
                 f"block {sent.number + 1} was given up on Ray after {TRIES + 1} tries: "
-                f"{type(error).__name__}: {_said(error)}"
+                f"{type(error).__name__}: {_message(error)}"
             ) from None
         else:
-            raise WorkerError(f"a worker on Ray cannot begin: {_said(error)}") from None
+            raise WorkerError(f"a worker on Ray cannot begin: {_message(error)}") from None
 
     def give_up(self) -> None:
         """Cancel the blocks in progress, so that the processors are free."""
@@ -345,12 +345,12 @@ def _checked(address: str | None) -> str | None:
         socket.create_connection(place, CONNECT_SECONDS).close()
     except (OSError, OverflowError, UnicodeError) as error:
         raise OptionError(
-            f"ray address {typed(address)}: nobody answers there ({_said(error)})"
+            f"ray address {typed(address)}: nobody answers there ({_message(error)})"
         ) from None
     return address
 
 
-def _said(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
     """Return the message of an error in one line."""
     return " ".join(str(error).split())[:300] or type(error).__name__
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import check_flag, is_integer, shown
+from bideuchre_env._checks import brief, check_flag, is_integer
 from bideuchre_env.agents.rule.agent import many_workspaces, rule_workspace
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.envs.registration import Variant, make
@@ -77,15 +77,15 @@ def rollout(
     rules = _rules_of(game)
     check_flag("observe", observe)
     if not isinstance(policy, str) or policy not in POLICIES:
-        raise OptionError(f"policy={shown(policy)}: one of {', '.join(map(repr, POLICIES))}")
+        raise OptionError(f"policy={brief(policy)}: one of {', '.join(map(repr, POLICIES))}")
     if not is_integer(hands) or not 1 <= hands <= 10**12:
-        raise OptionError(f"hands={shown(hands)}: a whole number from 1 to 10**12")
+        raise OptionError(f"hands={brief(hands)}: a whole number from 1 to 10**12")
     check_device(device)
     usual = TABLES_AT_ONCE if device == "cpu" else TABLES_ON_A_GPU
     at_once = usual if tables is None else tables
     if not is_integer(at_once) or not 1 <= at_once <= MOST_TABLES:
         raise OptionError(
-            f"tables={shown(tables)}: a whole number from 1 to {MOST_TABLES}, or None"
+            f"tables={brief(tables)}: a whole number from 1 to {MOST_TABLES}, or None"
         )
     words = split_seed(seed)
     with closing(ThreadPool(threads)) as pool:

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bideuchre_env import __version__, agents
-from bideuchre_env._checks import check_callback, check_flag, shown, to_list
+from bideuchre_env._checks import brief, check_callback, check_flag, to_list
 from bideuchre_env._files import PathLike, only_run_in
 from bideuchre_env.agents.prepared import prepared_digests, watched
 from bideuchre_env.envs.registration import Variant, make
@@ -36,8 +36,8 @@ from bideuchre_env.evaluation.statistics.ratings import Meeting, ratings
 from bideuchre_env.evaluation.statistics.sequential import Bounds
 from bideuchre_env.evaluation.tournament_files import (
     fingerprints,
+    finished_matches,
     first_changed,
-    kept,
     key_of,
     remove_pictures,
     write,
@@ -102,9 +102,9 @@ class Tournament:
         match.check_numbers(self.boards, self.games, self.sprt, 1)
         check_seed(self.seed, self.boards)
         if self.boards < 2:
-            raise OptionError(f"boards={shown(self.boards)}: 2 or more, for an interval")
+            raise OptionError(f"boards={brief(self.boards)}: 2 or more, for an interval")
         if not all(isinstance(name, str) for name in self.agents):
-            raise OptionError(f"agents={shown(self.agents)}: names, as ./file.py:Agent")
+            raise OptionError(f"agents={brief(self.agents)}: names, as ./file.py:Agent")
         if len(set(self.agents)) != len(self.agents) or len(self.agents) < 2:
             raise OptionError(f"agents {' '.join(self.agents)}: two or more different agents")
         names = [game.name for game in self.variants]
@@ -266,7 +266,7 @@ def play(
         folder = None if out is None else Path(out)
         if folder is not None and not force:
             keys = {pair.key for pair in tournament.pairs}
-            tournament.keep(kept(folder, tournament.to_dict(), keys))
+            tournament.keep(finished_matches(folder, tournament.to_dict(), keys))
         for each in tournament.play(workers, progress):
             if finished is not None:
                 finished(each)
@@ -292,7 +292,7 @@ def check_pairs(pairs: Any) -> tuple[tuple[str, str], ...]:
     for pair in to_list("pairs", pairs, "pairs of agents"):
         names = to_list("pairs", pair, "two agents each")
         if len(names) != 2 or names[0] == names[1] or not all(isinstance(n, str) for n in names):
-            raise OptionError(f"pairs: {shown(pair)}: expected the names of two different agents")
+            raise OptionError(f"pairs: {brief(pair)}: expected the names of two different agents")
         listed.append((names[0], names[1]))
     if len(set(map(frozenset, listed))) < len(listed) or not listed:
         raise OptionError("pairs: expected one or more, each two agents once")

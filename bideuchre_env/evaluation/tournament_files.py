@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from bideuchre_env._checks import printable, shown
+from bideuchre_env._checks import brief, printable
 from bideuchre_env._files import write_file
 from bideuchre_env.agents.registry import file_of, in_one_line, parse
 from bideuchre_env.errors import OptionError, OutputError
@@ -49,7 +49,9 @@ def first_changed(before: dict[str, str | None], now: dict[str, str | None]) -> 
     return None
 
 
-def kept(folder: Path, settings: dict[str, Any], keys: set[str]) -> list[dict[str, Any]]:
+def finished_matches(
+    folder: Path, settings: dict[str, Any], keys: set[str]
+) -> list[dict[str, Any]]:
     """Return the finished matches in a folder that this tournament would play, by `key_of`.
 
     Raises `OptionError` for a folder with results that would be lost.
@@ -63,7 +65,7 @@ def kept(folder: Path, settings: dict[str, Any], keys: set[str]) -> list[dict[st
     data = load(path)
     for name in ("version", "boards", "games", "sprt", "seed"):
         if data.get(name) != settings[name]:
-            was, expected = (shown(each.get(name)) for each in (data, settings))
+            was, expected = (brief(each.get(name)) for each in (data, settings))
             raise OptionError(f"{path} has results with {name}={was}, not {expected}: {OTHERWISE}")
     if changed := first_changed(data.get("files", {}), settings["files"]):
         raise OptionError(f"{changed} has changed since {path} was written: {OTHERWISE}")

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import brief
 from bideuchre_env.agents import registry
 from bideuchre_env.agents.registry import file_of, in_one_line, parse
 from bideuchre_env.errors import AgentError, BidEuchreError, OptionError, WorkerError
@@ -167,7 +167,7 @@ def packed(plan: Plan) -> bytes:
             with without_main():
                 ForkingPickler.dumps(sent.get(own, agent) if own else agent)
         except Exception as error:
-            what = f"{agent!r}, which is registered here," if own else shown(agent)
+            what = f"{agent!r}, which is registered here," if own else brief(agent)
             raise OptionError(
                 f"agent {what} cannot be sent to another process ({in_one_line(error)}): name it "
                 "by its file, as ./file.py:Agent, import it from a module, or play with workers=1"
@@ -205,7 +205,7 @@ def ready(work: Work) -> Plan:
     """Return the plan on a worker of Ray, after a check of its files and a warm-up, once."""
     for file, sent in work.files:
         if contents(file) != sent:
-            raise OptionError(f"{shown(file)} is another file here: send the same to every node")
+            raise OptionError(f"{brief(file)} is another file here: send the same to every node")
     plan = unpacked(work.plan)
     plan.seated()  # an older version of a file is read again
     warm_up(plan)
@@ -229,7 +229,7 @@ def contents(file: str) -> str:
         return hashlib.sha256(Path(file).expanduser().read_bytes()).hexdigest()
     except OSError:
         raise OptionError(
-            f"there is no file {shown(file)}: on Ray it lies at the same place on every node"
+            f"there is no file {brief(file)}: on Ray it lies at the same place on every node"
         ) from None
 
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bideuchre_env._checks import check_array, check_flag, shown
+from bideuchre_env._checks import brief, check_array, check_flag
 from bideuchre_env._columns import columns
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.tables import compile_tables
@@ -258,4 +258,4 @@ _features_of = lru_cache(maxsize=512)(Features)
 def check_part(part: object) -> None:
     """Raise `OptionError` unless this is the name of a part of a hand."""
     if not isinstance(part, str) or part not in PARTS:
-        raise OptionError(f"part={shown(part)}: one of {', '.join(map(repr, PARTS))}")
+        raise OptionError(f"part={brief(part)}: one of {', '.join(map(repr, PARTS))}")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bideuchre_env._checks import check_type, is_integer, shown, to_list
+from bideuchre_env._checks import brief, check_type, is_integer, to_list
 from bideuchre_env.errors import DivergedError, OptionError
 from bideuchre_env.learning.features import Features
 from bideuchre_env.learning.network import SLOPE, ZERO, Network, checked, leaky
@@ -33,15 +33,18 @@ class Examples(NamedTuple):
     targets: Array  # float32 (m,)
 
 
-def joined(parts: list[Examples]) -> Examples:
+def concatenate(parts: list[Examples]) -> Examples:
     """Concatenate examples."""
     parts = to_list("parts", parts, "one or more Examples")
     if not parts or not all(isinstance(part, Examples) for part in parts):
-        raise OptionError(f"parts={shown(parts)}: expected one or more Examples")
+        raise OptionError(f"parts={brief(parts)}: expected one or more Examples")
     try:
         return Examples(*map(np.concatenate, zip(*parts, strict=True)))
     except ValueError as error:
         raise OptionError(f"parts: expected Examples of the same features ({error})") from None
+
+
+joined = concatenate  # its former name
 
 
 def fit(
@@ -77,7 +80,7 @@ def fit(
     check_steps(epochs, batch, learning_rate)
     check_type("rng", rng, np.random.Generator, "a numpy.random.Generator")
     if not callable(report):
-        raise OptionError(f"report={shown(report)}: expected a function")
+        raise OptionError(f"report={brief(report)}: expected a function")
     weights = [part.copy() for part in network]
     first, second = ([np.zeros_like(part) for part in weights] for _ in range(2))
     n = len(examples.targets)
@@ -137,7 +140,7 @@ def checked_examples(examples: Examples, features: Features) -> None:
     check_type("examples", examples, Examples, "Examples")
     for name, column in examples._asdict().items():
         if not isinstance(column, np.ndarray):
-            raise OptionError(f"{name}={shown(column)}: a numpy array")
+            raise OptionError(f"{name}={brief(column)}: a numpy array")
     targets = examples.targets
     if targets.ndim != 1 or targets.dtype != np.float32:
         raise OptionError(f"targets: float32 (n,) is expected, not {targets.dtype} {targets.shape}")
@@ -163,10 +166,10 @@ def check_steps(epochs: Any, batch: Any, learning_rate: Any) -> None:
     """Raise `OptionError` for numbers of steps, or a length of them, that make no sense."""
     for name, number in (("epochs", epochs), ("batch", batch)):
         if not is_integer(number) or not 1 <= number <= MOST_STEPS:
-            raise OptionError(f"{name}={shown(number)}: a whole number from 1 to {MOST_STEPS}")
+            raise OptionError(f"{name}={brief(number)}: a whole number from 1 to {MOST_STEPS}")
     number = isinstance(learning_rate, Real) and not isinstance(learning_rate, bool)
     if not number or not 0 < learning_rate < np.inf:
-        raise OptionError(f"learning_rate={shown(learning_rate)}: a number above 0")
+        raise OptionError(f"learning_rate={brief(learning_rate)}: a number above 0")
 
 
 @inline_kernel

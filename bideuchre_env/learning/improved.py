@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from bideuchre_env._checks import check_type, shown, whole_numbers
+from bideuchre_env._checks import brief, check_type, whole_numbers
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.state import Phase
 from bideuchre_env.errors import OptionError
@@ -40,18 +40,18 @@ class ImprovedPolicy:
     ) -> None:
         check_rules(rules)
         if not callable(getattr(policy, "act_rows", None)):
-            raise OptionError(f"policy={shown(policy)}: expected a policy with act_rows")
+            raise OptionError(f"policy={brief(policy)}: expected a policy with act_rows")
         for name, values in (("networks", networks), ("margins", margins)):
             check_type(name, values, Mapping, f"a mapping from {' and '.join(PARTS)}")
         for part, network in networks.items():
             if part not in PARTS or part not in margins:
                 raise OptionError(
-                    f"networks and margins: for {' and '.join(PARTS)}, not {shown(part)}"
+                    f"networks and margins: for {' and '.join(PARTS)}, not {brief(part)}"
                 )
             checked(network, features_of(rules, part))
             margin = margins[part]
             if type(margin) not in (int, float) or not margin >= 0:
-                raise OptionError(f"margins: {part}={shown(margin)}: points from 0 on")
+                raise OptionError(f"margins: {part}={brief(margin)}: points from 0 on")
         self.policy, self.rules = policy, rules
         self.margins = dict(margins)
         self.networks = {  # without untrained networks, whose outputs are all 0

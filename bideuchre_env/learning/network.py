@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bideuchre_env._checks import check_array, check_type, is_integer, shown, to_array, to_list
+from bideuchre_env._checks import brief, check_array, check_type, is_integer, to_array, to_list
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.feature_rows import FeatureWorkspace, active_inputs, list_legal
 from bideuchre_env.learning.features import Features
@@ -48,7 +48,7 @@ def new_network(
     widths = [inputs, *to_list("hidden", hidden, "two widths"), outputs]
     if len(widths) != 4 or not all(is_integer(n) and 1 <= n <= MOST_UNITS for n in widths):
         raise OptionError(
-            f"inputs={shown(inputs)}, hidden={shown(hidden)}, outputs={shown(outputs)}: expected "
+            f"inputs={brief(inputs)}, hidden={brief(hidden)}, outputs={brief(outputs)}: expected "
             f"four whole numbers from 1 to {MOST_UNITS}"
         )
     check_type("rng", rng, np.random.Generator, "a numpy.random.Generator")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from bideuchre_env._checks import is_integer, shown, to_list, whole_numbers
+from bideuchre_env._checks import brief, is_integer, to_list, whole_numbers
 from bideuchre_env.core.legality import illegal
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import split_seed
@@ -131,7 +131,7 @@ def pair_blocks(
     """
     phases = tuple(phases) if isinstance(phases, Iterator) else phases  # it is used twice
     if pool is not None and not callable(getattr(pool, "in_order", None)):
-        raise OptionError(f"pool={shown(pool)}: expected workers with in_order, or None")
+        raise OptionError(f"pool={brief(pool)}: expected workers with in_order, or None")
     how = policy, rules, seed, phases, share, propose, opponent, block
     maker, numbers = _Maker(*how), _hands(hands)
     parts = (numbers[i : i + block] for i in range(0, len(numbers), block))
@@ -149,7 +149,7 @@ def _hands(hands: Any) -> range:
     sound = isinstance(numbers, range) and numbers.step == 1
     if not sound or not 0 <= numbers.start < numbers.stop <= MOST_HANDS:
         raise OptionError(
-            f"hands={shown(hands)}: a number of hands from 1 on, or a range of their numbers"
+            f"hands={brief(hands)}: a number of hands from 1 on, or a range of their numbers"
         )
     return range(numbers.start, numbers.stop)
 
@@ -169,21 +169,21 @@ class _Maker:
         block: Any,
     ) -> None:
         if not isinstance(rules, Rules):
-            raise OptionError(f"rules={shown(rules)}: a Rules value")
+            raise OptionError(f"rules={brief(rules)}: a Rules value")
         players = {"policy": policy} | ({} if opponent is None else {"opponent": opponent})
         for name, player in players.items():
             if not callable(getattr(player, "act_rows", None)):
                 raise OptionError(
-                    f"{name}={shown(player)}: it has no act_rows(observations, masks)"
+                    f"{name}={brief(player)}: it has no act_rows(observations, masks)"
                 )
         if propose is not None and not callable(propose):
-            raise OptionError(f"propose={shown(propose)}: a function, or None")
+            raise OptionError(f"propose={brief(propose)}: a function, or None")
         if not is_integer(block) or not 1 <= block <= 1 << 20:
-            raise OptionError(f"block={shown(block)}: hands at once, from 1 to 1,048,576")
+            raise OptionError(f"block={brief(block)}: hands at once, from 1 to 1,048,576")
         if seed is None:
             raise OptionError("seed=None: a whole number, for pairs are made to be made again")
         self.policy, self.rules, self.propose, self.opponent = policy, rules, propose, opponent
-        self.wanted, self.share = _wanted(phases), _share(share)
+        self.wanted, self.share = _phase_flags(phases), _share(share)
         if opponent is not None:
             self.wanted[1] = 0
         words = np.random.SeedSequence([int(word) for word in split_seed(seed)])
@@ -306,11 +306,11 @@ def _side_0_points(states: Array) -> Array:
     return points
 
 
-def _wanted(phases: Any) -> Array:
+def _phase_flags(phases: Any) -> Array:
     """Return flags, int8 (2, 7), of the phases whose decisions become pairs, by side."""
     chosen = to_list("phases", phases, "some of Phase.AUCTION to Phase.PLAY")
     if not chosen or not all(is_integer(each) and 0 <= each < Phase.DEAL for each in chosen):
-        raise OptionError(f"phases={shown(phases)}: some of Phase.AUCTION to Phase.PLAY")
+        raise OptionError(f"phases={brief(phases)}: some of Phase.AUCTION to Phase.PLAY")
     flags = np.zeros((2, len(Phase)), np.int8)
     flags[:, [int(each) for each in chosen]] = 1
     return flags
@@ -320,5 +320,5 @@ def _share(share: Any) -> float:
     """Return the share of decisions; `OptionError` unless it is above 0 and at most 1."""
     number = isinstance(share, Real) and not isinstance(share, bool)
     if not number or not 0 < float(share) <= 1:
-        raise OptionError(f"share={shown(share)}: above 0, and 1 at most")
+        raise OptionError(f"share={brief(share)}: above 0, and 1 at most")
     return float(share)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import brief
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.features import features_of
@@ -43,11 +43,11 @@ class Proposals:
         split_seed(self.seed)
         for name, number in (("temperature", self.temperature), ("even", self.even)):
             if type(number) not in (int, float):
-                raise OptionError(f"{name}={shown(number)}: a number")
+                raise OptionError(f"{name}={brief(number)}: a number")
         if not 0 < self.temperature < np.inf:
-            raise OptionError(f"temperature={shown(self.temperature)}: above 0, and finite")
+            raise OptionError(f"temperature={brief(self.temperature)}: above 0, and finite")
         if not 0 <= self.even <= 1:
-            raise OptionError(f"even={shown(self.even)}: a share from 0 to 1")
+            raise OptionError(f"even={brief(self.even)}: a share from 0 to 1")
 
     def __call__(self, observations: Array, masks: Array, chosen: Array) -> Array:
         """Other actions, int64 (m,), of the `masks`, which lack the `chosen` ones."""

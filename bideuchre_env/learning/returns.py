@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bideuchre_env._checks import check_array, is_number, shown
+from bideuchre_env._checks import brief, check_array, is_number
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.jit import Array, entry_kernel
@@ -87,7 +87,7 @@ def lambda_returns(
 def checked_rate(name: str, rate: Any) -> float:
     """A rate as a float; `OptionError` unless it is a number from 0 to 1."""
     if not is_number(rate) or not 0 <= rate <= 1:
-        raise OptionError(f"{name}={shown(rate)}: from 0 to 1")
+        raise OptionError(f"{name}={brief(rate)}: from 0 to 1")
     return float(rate)
 
 

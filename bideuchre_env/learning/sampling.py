@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from bideuchre_env._checks import check_array, is_integer, shown, to_array
+from bideuchre_env._checks import brief, check_array, is_integer, to_array
 from bideuchre_env.core.phases.deal import GOLDEN, mix, split_seed
 from bideuchre_env.errors import OptionError
 from bideuchre_env.runtime.jit import Array, Word, entry_kernel, kernel
@@ -25,9 +25,9 @@ def random_words(seed: int, step: int, rows: int | Array) -> Array:
     if seed is None:
         raise OptionError("seed=None: a whole number, for draws are made to be made again")
     if not is_integer(step) or not 0 <= step < 1 << 63:
-        raise OptionError(f"step={shown(step)}: a whole number from 0 on")
+        raise OptionError(f"step={brief(step)}: a whole number from 0 on")
     if is_integer(rows) and not 0 <= int(rows) < 1 << 32:
-        raise OptionError(f"rows={shown(rows)}: how many, or their numbers")
+        raise OptionError(f"rows={brief(rows)}: how many, or their numbers")
     numbers = np.arange(int(rows)) if is_integer(rows) else to_array("rows", rows)
     check_array("rows", numbers, np.int64, (-1,))
     words = np.empty(len(numbers), np.uint64)

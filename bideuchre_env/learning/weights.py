@@ -21,12 +21,12 @@ import numpy as np
 
 from bideuchre_env import _files
 from bideuchre_env._checks import (
+    brief,
     check_flag,
     check_type,
     is_integer,
     is_whole,
     printable,
-    shown,
     to_array,
 )
 from bideuchre_env._files import Output, PathLike
@@ -64,7 +64,7 @@ def read_weights(place: PathLike | Traversable) -> Weights:
     that is missing or damaged.
     """
     if not isinstance(place, str | os.PathLike) and not hasattr(place, "open"):
-        raise WeightsError(f"place={shown(place)}: expected a path")
+        raise WeightsError(f"place={brief(place)}: expected a path")
     source = Path(place) if isinstance(place, str | os.PathLike) else place
     name = printable(str(source))
     try:
@@ -101,7 +101,7 @@ def made_for(kind: str, rules: Rules, features: int) -> dict[str, str]:
     """
     check_rules(rules)
     if not is_integer(features):
-        raise OptionError(f"features={shown(features)}: expected the number of a version")
+        raise OptionError(f"features={brief(features)}: expected the number of a version")
     bids = (f"{bid.name} ({bid.exchange})" if bid.exchange else bid.name for bid in rules.ladder)
     return {
         "kind": kind,
@@ -131,10 +131,10 @@ def check_weights(
     whose = f"{weights.name}{variant} cannot be used here"
     for key, value in expected.items():
         if made.get(key) != value:
-            actual = f"{key}={shown(made[key])}" if key in made else f"no {key}"
-            raise WeightsError(f"{whose}: {actual}, and {key}={shown(value)} is expected")
+            actual = f"{key}={brief(made[key])}" if key in made else f"no {key}"
+            raise WeightsError(f"{whose}: {actual}, and {key}={brief(value)} is expected")
     if weights.arrays.keys() != shapes.keys():
-        actual, names = (", ".join(map(shown, sorted(each))) for each in (weights.arrays, shapes))
+        actual, names = (", ".join(map(brief, sorted(each))) for each in (weights.arrays, shapes))
         raise WeightsError(f"{whose}: the arrays {actual}, and {names} are expected")
     lengths: dict[int | str, int] = {}
     for key, shape in shapes.items():
@@ -146,11 +146,11 @@ def check_weights(
         if not fits or array.dtype != np.float32:
             allowed = tuple(lengths.get(axis, axis) for axis in shape)
             raise WeightsError(
-                f"{whose}: {shown(key)} is {array.dtype} {list(array.shape)}, and float32 "
+                f"{whose}: {brief(key)} is {array.dtype} {list(array.shape)}, and float32 "
                 f"[{', '.join(map(str, allowed))}] is expected"
             )
         if not np.isfinite(array).all():
-            raise WeightsError(f"{whose}: {shown(key)} has a number that is not finite")
+            raise WeightsError(f"{whose}: {brief(key)} has a number that is not finite")
 
 
 def weights_bytes(
@@ -231,7 +231,7 @@ def read_archive(data: bytes) -> dict[str, Array]:
 def _stored(name: str, array: Array, half: bool) -> Array:
     """Return an array as it is stored: little-endian, C order; `WeightsError` if it cannot be."""
     fault = None
-    actual = to_array(shown(name), array)
+    actual = to_array(brief(name), array)
     if not isinstance(name, str) or name == PROVENANCE or not _NAME.fullmatch(name):
         fault = f"a name that is reserved, or not of the form {_NAME.pattern}"
     elif not _is_numeric(actual):
@@ -245,17 +245,17 @@ def _stored(name: str, array: Array, half: bool) -> Array:
         else:
             actual = actual.astype(np.float16)
     if fault:
-        raise WeightsError(f"these weights cannot be stored: {shown(name)} has {fault}")
+        raise WeightsError(f"these weights cannot be stored: {brief(name)} has {fault}")
     return np.array(actual, actual.dtype.newbyteorder("<"), order="C")
 
 
 def _check_metadata(metadata: object) -> None:
     """Raise `ValueError` unless this is a mapping of texts to texts."""
     if not isinstance(metadata, Mapping):
-        raise ValueError(f"metadata={shown(metadata)}: expected texts by name")
+        raise ValueError(f"metadata={brief(metadata)}: expected texts by name")
     for key, value in metadata.items():
         if not isinstance(key, str) or not isinstance(value, str):
-            raise ValueError(f"metadata {shown(key)}={shown(value)}: expected a text")
+            raise ValueError(f"metadata {brief(key)}={brief(value)}: expected a text")
 
 
 def _is_numeric(array: Array) -> bool:
@@ -266,7 +266,7 @@ def _is_numeric(array: Array) -> bool:
 def _loaded(key: str, array: Array) -> Array:
     """Return a read-only copy in C order and native byte order; float16 becomes float32."""
     if not _is_numeric(array) or not np.isfinite(array).all():
-        raise ValueError(f"{shown(key)} is {array.dtype} {array.shape}: expected finite numbers")
+        raise ValueError(f"{brief(key)} is {array.dtype} {array.shape}: expected finite numbers")
     dtype = np.dtype(np.float32) if array.dtype.newbyteorder("=") == np.float16 else array.dtype
     loaded = np.array(array, dtype.newbyteorder("="), order="C")
     loaded.flags.writeable = False

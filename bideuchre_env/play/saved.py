@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 
 from bideuchre_env._checks import (
     MAX_NAME,
+    brief,
     check_path,
     is_plain_name,
     printable,
-    shown,
     to_list,
 )
 from bideuchre_env._files import PathLike, reason
@@ -129,12 +129,12 @@ def _data(path: PathLike) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise RecordError("not one line of JSON; it is left as it is") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        value = shown(data.get("format")) if isinstance(data, dict) else type(data).__name__
+        value = brief(data.get("format")) if isinstance(data, dict) else type(data).__name__
         raise RecordError(f"format {value}: this reads {FORMAT!r}")
     if set(data) != _FIELDS:
-        raise RecordError(f"it has {shown(sorted(data))}, not {shown(sorted(_FIELDS))}")
+        raise RecordError(f"it has {brief(sorted(data))}, not {brief(sorted(_FIELDS))}")
     if not isinstance(data["people"], list):
-        raise RecordError(f"people {shown(data['people'])}: a list of seats")
+        raise RecordError(f"people {brief(data['people'])}: a list of seats")
     return data
 
 
@@ -151,7 +151,7 @@ def check_people(people: Sequence[int]) -> tuple[int, ...]:
     people = to_list("people", people, "one to four seats from 0 to 3")
     sound = all(type(seat) is int and 0 <= seat < N_SEATS for seat in people)
     if not sound or not people or len(set(people)) < len(people):
-        raise OptionError(f"people {shown(people)}: one to four seats from 0 to 3, each once")
+        raise OptionError(f"people {brief(people)}: one to four seats from 0 to 3, each once")
     return tuple(sorted(people))
 
 
@@ -160,7 +160,7 @@ def check_names(names: Sequence[str]) -> None:
     names = to_list("agents", names, "four names")
     if len(names) != N_SEATS or not all(map(is_plain_name, names)):
         raise OptionError(
-            f"agents {shown(names)}: four names, by seat, of up to {MAX_NAME} printable characters"
+            f"agents {brief(names)}: four names, by seat, of up to {MAX_NAME} printable characters"
         )
 
 
@@ -172,7 +172,7 @@ def seated(people: Sequence[int], partner: str, opponents: Sequence[str]) -> lis
     """
     people = check_people(people)
     if not 1 <= len(opponents) <= 2:
-        raise OptionError(f"opponents {shown(list(opponents))}: one agent for both seats, or two")
+        raise OptionError(f"opponents {brief(list(opponents))}: one agent for both seats, or two")
     names = [PERSON] * N_SEATS
     left = (people[0] + 1) % N_SEATS
     for seat in set(range(N_SEATS)) - set(people):
@@ -188,6 +188,6 @@ def check_trusted(names: Sequence[str], trusted: Collection[str], path: PathLike
     for name in names:
         if name != PERSON and name not in trusted and not is_known(parse(name)[0]):
             raise OptionError(
-                f"{printable(os.fspath(path))} has agent {shown(name)}, whose code would run: if "
+                f"{printable(os.fspath(path))} has agent {brief(name)}, whose code would run: if "
                 "you trust it, name it again with --partner or --opponents"
             )

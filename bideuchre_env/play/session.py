@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bideuchre_env._checks import check_type, is_integer, printable, shown, typed
+from bideuchre_env._checks import brief, check_type, is_integer, printable, typed
 from bideuchre_env._files import PathLike, only_run_at, write_file
 from bideuchre_env.agents import CompleteAgent
 from bideuchre_env.agents.advice import Advice, Advisor
@@ -201,7 +201,7 @@ class Session:
         and for an illegal action.
         """
         if not is_integer(seat) or seat != self.seat or seat not in self.people:
-            raise IllegalActionError(f"seat {shown(seat)} is not to act{self._whose_turn()}")
+            raise IllegalActionError(f"seat {brief(seat)} is not to act{self._whose_turn()}")
         try:
             number = self._acts.parse(name)
         except NotationError:

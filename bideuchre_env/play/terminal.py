@@ -122,7 +122,7 @@ class Terminal:
         self._say("", Text(self._lines().ending(), style="bold"))
 
     def _between_hands(self) -> None:
-        self._asked("Enter: the next hand", self._next_hand, plain="")
+        self._prompt("Enter: the next hand", self._next_hand, plain="")
 
     def _next_hand(self, text: str) -> None:
         if text:
@@ -132,14 +132,14 @@ class Terminal:
 
     def _decide(self) -> None:
         self._do_again()
-        self._asked(_ASKED[Phase(int(self.session.row["phase"]))], self._act)
+        self._prompt(_ASKED[Phase(int(self.session.row["phase"]))], self._act)
 
     def _act(self, text: str) -> None:
         legal, hand = self.session.legal(), self._lines().hand(self.me)
         name = action_typed(text, legal, hand, actions.of(self.session.rules))
         self._watched(self.session.act(self.me, name))
 
-    def _asked(self, prompt: str, answer: Callable[[str], None], plain: str | None = None) -> None:
+    def _prompt(self, prompt: str, answer: Callable[[str], None], plain: str | None = None) -> None:
         """Read lines until the game has changed; after an invalid line, print why and ask again.
 
         `plain` is a line that is an answer here although it is also a command.

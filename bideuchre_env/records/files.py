@@ -19,7 +19,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, NamedTuple, cast
 
-from bideuchre_env._checks import check_flag, check_path, check_type, printable, shown, to_iterator
+from bideuchre_env._checks import brief, check_flag, check_path, check_type, printable, to_iterator
 from bideuchre_env._files import Output, PathLike, beside, reason
 from bideuchre_env.errors import OptionError, OutputError, RecordError
 from bideuchre_env.records.record import GameRecord, PlayedHand
@@ -130,7 +130,7 @@ def scan(path: PathLike, numbers: Container[int] | None = None) -> Iterator[Line
     """
     check_path("path", path)
     if isinstance(numbers, str | bytes) or not isinstance(numbers, Container | None):
-        raise OptionError(f"numbers={shown(numbers)}: expected numbers of lines, or None")
+        raise OptionError(f"numbers={brief(numbers)}: expected numbers of lines, or None")
     return _scanned(path, numbers)
 
 

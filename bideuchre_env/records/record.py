@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bideuchre_env._checks import MAX_NAME, check_type, is_plain_name, is_whole, shown
+from bideuchre_env._checks import MAX_NAME, brief, check_type, is_plain_name, is_whole
 from bideuchre_env.core.legality import illegal
 from bideuchre_env.core.one_row import deal_given_row, replay_row
 from bideuchre_env.core.rows import start_rows
@@ -89,7 +89,7 @@ class GameRecord:
         """
         check_rules(rules)
         if not is_plain_name(variant):
-            raise OptionError(f"variant={shown(variant)}: expected the name of a game")
+            raise OptionError(f"variant={brief(variant)}: expected the name of a game")
         n = len(rows) if isinstance(rows, np.ndarray) and rows.ndim else 0
         rows = checked_states(rows, n, compile_tables(rules))
         return cls.from_sound_rows(rows, rules, variant, seed=seed, agents=agents, start=start)
@@ -153,10 +153,10 @@ class GameRecord:
     def _played(cls, data: Any) -> tuple[GameRecord, list[PlayedHand]]:
         _check_fields("a record", data, ("format", *_FIELDS), optional=("start",))
         if not _same(data["format"], FORMAT):
-            raise RecordError(f"format {shown(data['format'])}: this reads {FORMAT!r}")
+            raise RecordError(f"format {brief(data['format'])}: this reads {FORMAT!r}")
         start = data.get("start", [0, 0])
         if not isinstance(start, list) or len(start) != 2:
-            raise RecordError(f"start {shown(start)}: the two sides' points, as [0, 0]")
+            raise RecordError(f"start {brief(start)}: the two sides' points, as [0, 0]")
         record = cls(**{name: data[name] for name in _FIELDS}, start=(start[0], start[1]))
         return record, list(record.played_hands())
 
@@ -207,7 +207,7 @@ class GameRecord:
         stated = {"winner": self.winner, "outcome": self.outcome}
         replayed = _result(*_ending(states if self.hands else states[:0]))
         if not all(_same(stated[name], replayed[name]) for name in replayed):
-            raise RecordError(f"the record says {shown(stated)}, the replay gives {replayed}")
+            raise RecordError(f"the record says {brief(stated)}, the replay gives {replayed}")
 
 
 class GameLines:
@@ -247,7 +247,7 @@ def rules_of(variant: str, options: dict[str, Any]) -> Rules:
     except (KeyError, TypeError):
         variants = ", ".join(RULES)
         raise RecordError(
-            f"variant {shown(variant)} with options {shown(options)}: a variant is one of "
+            f"variant {brief(variant)} with options {brief(options)}: a variant is one of "
             f"{variants}, with the options that differ, or a game of one's own, with its whole "
             f"rules: {', '.join(_NEEDED)} at least"
         ) from None
@@ -293,7 +293,7 @@ def _replay_hand(
     acts = actions.of(rules)
     names = hand["actions"]
     if not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
-        raise RecordError(f"actions {shown(names)}: a list of action names")
+        raise RecordError(f"actions {brief(names)}: a list of action names")
     numbers = [acts.index.get(name, -1) for name in names]
     dealt, played = states.tobytes(), np.array(numbers, np.int64)
     at = replay_row(states, tables, played)
@@ -306,21 +306,21 @@ def _compare(stated: dict[str, Any], replayed: dict[str, Any]) -> None:
     for name in ("declarer", "contract", "tricks", "points", "score"):
         if not _same(stated[name], replayed[name]):
             raise RecordError(
-                f"{name} {shown(stated[name])}, but the replay gives {replayed[name]!r}"
+                f"{name} {brief(stated[name])}, but the replay gives {replayed[name]!r}"
             )
 
 
 def _check_header(record: GameRecord) -> None:
     if not isinstance(record.options, dict):
-        raise RecordError(f"options {shown(record.options)}: a mapping")
+        raise RecordError(f"options {brief(record.options)}: a mapping")
     if record.seed is not None and not (is_whole(record.seed) and record.seed >= 0):
-        raise RecordError(f"seed {shown(record.seed)}: a whole number or null")
+        raise RecordError(f"seed {brief(record.seed)}: a whole number or null")
     agents = record.agents
     if agents is not None and not (
         isinstance(agents, list) and len(agents) == N_SEATS and all(map(is_plain_name, agents))
     ):
         raise RecordError(
-            f"agents {shown(agents)}: four names, by seat, of up to {MAX_NAME} printable "
+            f"agents {brief(agents)}: four names, by seat, of up to {MAX_NAME} printable "
             "characters, or null"
         )
     try:
@@ -330,9 +330,9 @@ def _check_header(record: GameRecord) -> None:
     except BidEuchreError as error:
         raise RecordError(f"start: {error}") from None
     if not isinstance(record.hands, list):
-        raise RecordError(f"hands {shown(record.hands)}: a list")
+        raise RecordError(f"hands {brief(record.hands)}: a list")
     if not isinstance(record.outcome, str) or record.outcome not in OUTCOMES:
-        raise RecordError(f"outcome {shown(record.outcome)}: one of {', '.join(OUTCOMES)}")
+        raise RecordError(f"outcome {brief(record.outcome)}: one of {', '.join(OUTCOMES)}")
 
 
 def _check_fields(what: str, data: Any, required: tuple[str, ...], optional: Any = ()) -> None:
@@ -343,9 +343,9 @@ def _check_fields(what: str, data: Any, required: tuple[str, ...], optional: Any
     missing = [name for name in required if name not in data]
     extra = [name for name in data if name not in (*required, *optional)]
     if missing:
-        raise RecordError(f"{what}: lacks {shown(missing)[1:-1]}")
+        raise RecordError(f"{what}: lacks {brief(missing)[1:-1]}")
     if extra:
-        raise RecordError(f"{what}: has unknown {shown(extra)[1:-1]}")
+        raise RecordError(f"{what}: has unknown {brief(extra)[1:-1]}")
 
 
 def _same(stated: Any, replayed: Any) -> bool:
@@ -360,5 +360,5 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object whose names all differ."""
     data = dict(pairs)
     if len(data) < len(pairs):
-        raise ValueError(f"an object with a name twice: {shown([name for name, _ in pairs])[1:-1]}")
+        raise ValueError(f"an object with a name twice: {brief([name for name, _ in pairs])[1:-1]}")
     return data

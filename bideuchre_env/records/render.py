@@ -114,7 +114,7 @@ class _TextLook(Look):
         """Cards in a row, face down unless seen."""
         return self.cards(names) if seen else Text(" ".join(["??"] * len(names)))
 
-    def named(self, seat: int) -> str:
+    def seat_text(self, seat: int) -> str:
         """A seat in a sentence, with its agent where there is one."""
         return f"seat {seat} ({self.agents[seat]})" if self.agents else f"seat {seat}"
 
@@ -152,7 +152,7 @@ class _TextLook(Look):
             return Text("Passed out", style="dim")
         contract = actions.of(self.rules).contract(int(row["level"]), int(row["strain"]))
         how = ", alone" if self.rules.ladder[int(row["level"])].alone else ""
-        who = self.named(int(row["declarer"]))
+        who = self.seat_text(int(row["declarer"]))
         return Text.assemble("Contract: ", (contract or "", "bold"), f" by {who}{how}")
 
     def exchange(self) -> Text | None:
@@ -200,7 +200,7 @@ class _TextLook(Look):
         if over and row["level"] >= 0:
             words.insert(0, "Made." if self.made else "Set.")
         if not over:
-            to_act = f"{self.named(int(row['turn']))} {TO_DO[Phase(int(row['phase']))]}"
+            to_act = f"{self.seat_text(int(row['turn']))} {TO_DO[Phase(int(row['phase']))]}"
             words.append(to_act + (f", {STRAIN_WORDS[row['led']]} led" if row["led"] >= 0 else ""))
         if row["outcome"] != Outcome.UNFINISHED:
             words.append(f"game {Outcome(int(row['outcome'])).name.lower()}")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bideuchre_env._checks import is_whole, shown
+from bideuchre_env._checks import brief, is_whole
 from bideuchre_env.errors import RulesError
 from bideuchre_env.rules.cards import CARD_NAMES, STRAINS, plain_letters
 
@@ -50,7 +50,7 @@ def lone_bids(value: Any) -> tuple[Bid, ...]:
     """Lone bids as a tuple, from a list of `Bid`s or mappings; `RulesError` for anything else."""
     if not isinstance(value, (list, tuple)):
         raise RulesError(
-            f"lone={shown(value)}: a list of lone bids, lowest first, as "
+            f"lone={brief(value)}: a list of lone bids, lowest first, as "
             '[{"name": "moon", "value": 24}], or [] for none'
         )
     return tuple(map(_as_bid, value))
@@ -66,18 +66,18 @@ def _as_bid(value: Any) -> Bid:
             del fields["tricks"]
         if required <= set(fields) <= required | {"exchange"}:
             return Bid(**fields)
-    raise RulesError(f"lone bid {shown(value)}: a Bid, or a mapping with name, exchange and value")
+    raise RulesError(f"lone bid {brief(value)}: a Bid, or a mapping with name, exchange and value")
 
 
 def check_lone(bid: Bid) -> None:
     """Raise `RulesError` unless every field of a lone bid makes sense."""
     if bid.tricks is not None:
         raise RulesError(
-            f"lone bid {shown(bid.name)} has tricks={shown(bid.tricks)}: it takes them all"
+            f"lone bid {brief(bid.name)} has tricks={brief(bid.tricks)}: it takes them all"
         )
     name = bid.name
     if not isinstance(name, str) or len(name) > _MAX_NAME or not _NAME.fullmatch(name):
-        raise RulesError(f"lone bid name {shown(name)}: lower-case words as 'moon' or 'call-2'")
+        raise RulesError(f"lone bid name {brief(name)}: lower-case words as 'moon' or 'call-2'")
     if plain_letters(name) in _RESERVED or name.split()[0] in ("bid", "trump"):
         raise RulesError(
             f"lone bid name {name!r}: expected a name unlike every other action, card and strain, "
@@ -91,10 +91,10 @@ def trick_range(value: Any) -> tuple[int, int]:
     """The lowest and the highest bid with partner; `RulesError` unless two whole numbers."""
     if isinstance(value, (list, tuple)) and len(value) == 2 and all(map(is_whole, value)):
         return int(value[0]), int(value[1])
-    raise RulesError(f"partnered={shown(value)}: the lowest and highest bid, as (3, 5), or None")
+    raise RulesError(f"partnered={brief(value)}: the lowest and highest bid, as (3, 5), or None")
 
 
 def check_integer(name: str, value: Any, low: int, high: int) -> None:
     """Raise `RulesError` unless the value of an option is a whole number from low to high."""
     if not is_whole(value) or not low <= value <= high:
-        raise RulesError(f"{name}={shown(value)}: a whole number from {low} to {high}")
+        raise RulesError(f"{name}={brief(value)}: a whole number from {low} to {high}")

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from bideuchre_env._checks import shown, typed
+from bideuchre_env._checks import brief, typed
 from bideuchre_env.errors import NotationError
 
 RANKS = "AKQJT9"
@@ -44,7 +44,7 @@ def parse_card(name: object) -> int:
     """The kind of a card in notation, such as `"JH"`; `NotationError` for anything else."""
     kind = _KIND_OF.get(name) if isinstance(name, str) else None
     if kind is None:
-        raise NotationError(f"{shown(name)} {_NO_CARD}, as 'JH'")
+        raise NotationError(f"{brief(name)} {_NO_CARD}, as 'JH'")
     return kind
 
 
@@ -73,7 +73,7 @@ def plain_letters(text: str) -> str:
 def parse_strain(name: object) -> int:
     """The number of a strain name: `C D H S NT` are 0 to 4."""
     if not isinstance(name, str) or name not in STRAINS:
-        raise NotationError(f"{shown(name)} is no strain: one of {' '.join(STRAINS)}")
+        raise NotationError(f"{brief(name)} is no strain: one of {' '.join(STRAINS)}")
     return STRAINS.index(name)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from bideuchre_env._checks import is_integer, shown
+from bideuchre_env._checks import brief, is_integer
 from bideuchre_env.errors import DealError, NotationError
 from bideuchre_env.rules.cards import CARD_NAMES, N_SEATS, hand_bits, parse_card, spelled_card
 from bideuchre_env.rules.rules import Rules
@@ -25,11 +25,11 @@ def parse_deal(deal: Any, rules: Rules, *, notation: bool = False) -> npt.NDArra
     """
     read = parse_card if notation else spelled_card
     if not isinstance(deal, (list, tuple)) or len(deal) != N_SEATS:
-        raise DealError(f"deal {shown(deal)}: four lists of card names, by seat")
+        raise DealError(f"deal {brief(deal)}: four lists of card names, by seat")
     hands = []
     for seat, hand in enumerate(deal):
         if not isinstance(hand, (list, tuple)):
-            raise DealError(f"deal, seat {seat}: {shown(hand)} is no list of card names")
+            raise DealError(f"deal, seat {seat}: {brief(hand)} is no list of card names")
         try:
             kinds = [read(name) for name in hand]
         except NotationError as error:
@@ -60,7 +60,7 @@ def parse_dealer(dealer: Any) -> int:
 def parse_seat(name: str, seat: Any) -> int:
     """A seat 0 to 3; `DealError` otherwise, calling it by `name`."""
     if not is_integer(seat) or not 0 <= seat < N_SEATS:
-        raise DealError(f"{name} {shown(seat)}: a seat from 0 to 3")
+        raise DealError(f"{name} {brief(seat)}: a seat from 0 to 3")
     return int(seat)
 
 
@@ -77,5 +77,5 @@ def parse_score(score: Any) -> tuple[int, int]:
         or not all(map(is_integer, values))
         or any(abs(int(v)) > SCORE_LIMIT for v in values)
     ):
-        raise DealError(f"score {shown(score)}: two whole numbers of at most 10**15 either way")
+        raise DealError(f"score {brief(score)}: two whole numbers of at most 10**15 either way")
     return int(values[0]), int(values[1])

@@ -11,11 +11,11 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
 
 from bideuchre_env._checks import (
+    brief,
     check_name,
     check_type,
     did_you_mean,
     is_integer,
-    shown,
     unknown_options,
 )
 from bideuchre_env.errors import OptionError, RulesError, UnknownRuleError
@@ -66,7 +66,7 @@ class Rules(GameOptions):
             if not isinstance(value, str) or value not in words:
                 choices = ", ".join(map(repr, words))
                 close = did_you_mean(value, words)
-                raise RulesError(f"{name}={shown(value)}: one of {choices}{close}")
+                raise RulesError(f"{name}={brief(value)}: one of {choices}{close}")
         for name in ("copies", "target", "rounds", "max_hands"):
             if is_integer(value := getattr(self, name)):
                 object.__setattr__(self, name, int(value))
@@ -126,7 +126,7 @@ class Rules(GameOptions):
         else:
             if self.rounds is not None:
                 raise RulesError(
-                    f"rounds={shown(self.rounds)} is for win_rule='rounds'; "
+                    f"rounds={brief(self.rounds)} is for win_rule='rounds'; "
                     f"win_rule={self.win_rule!r} is played to a target"
                 )
             if self.target is None:
@@ -249,4 +249,4 @@ def variant_name(name: object) -> str:
             if plain in (variant, variant.rpartition("_v")[0]):
                 return variant
     close = did_you_mean(name, BY_NAME)
-    raise OptionError(f"{shown(name)} is no variant{close}: one of {', '.join(BY_NAME)}")
+    raise OptionError(f"{brief(name)} is no variant{close}: one of {', '.join(BY_NAME)}")

@@ -21,7 +21,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-from bideuchre_env._checks import MAX_NAME, is_plain_name, printable, shown, unknown_options
+from bideuchre_env._checks import MAX_NAME, brief, is_plain_name, printable, unknown_options
 from bideuchre_env.errors import RulesError
 from bideuchre_env.rules.options import from_file
 
@@ -61,7 +61,7 @@ def read_rules_file(source: str | PathLike[str], allowed: tuple[str, ...]) -> Ru
         file.place, file.name = printable(str(path))[:200], path.stem
         text = _read_text(path, file)
     else:
-        raise RulesError(f"{shown(source)}: the path of a file of rules, or its text")
+        raise RulesError(f"{brief(source)}: the path of a file of rules, or its text")
     try:
         file.options = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -72,7 +72,7 @@ def read_rules_file(source: str | PathLike[str], allowed: tuple[str, ...]) -> Ru
     file.name = file.options.pop("name", file.name)
     if file.name is not None and not is_plain_name(file.name):
         raise file.fault(
-            f"name={shown(file.name)}: a name has 1 to {MAX_NAME} printable characters"
+            f"name={brief(file.name)}: a name has 1 to {MAX_NAME} printable characters"
         )
     file.options = {key: from_file(key, value) for key, value in file.options.items()}
     return file

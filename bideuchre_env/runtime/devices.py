@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import brief
 from bideuchre_env.errors import OptionError
 
 DEVICES = ("cpu", "cuda")
@@ -82,7 +82,7 @@ def memory_of(device: str) -> HostMemory:
 def check_device(device: Any) -> None:
     """Raise `OptionError` unless the device is available; the message names what is missing."""
     if not isinstance(device, str) or device not in DEVICES:
-        raise OptionError(f"device={shown(device)}: one of {', '.join(map(repr, DEVICES))}")
+        raise OptionError(f"device={brief(device)}: one of {', '.join(map(repr, DEVICES))}")
     if device == "cuda" and (missing := _missing()):
         raise OptionError(f"device='cuda' cannot be used: {missing}")
 

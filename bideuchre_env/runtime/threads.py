@@ -12,7 +12,7 @@ from functools import wraps
 from itertools import starmap
 from typing import Any, TypeVar, cast
 
-from bideuchre_env._checks import is_integer, shown
+from bideuchre_env._checks import brief, is_integer
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.runtime.interrupts import ctrl_c
 
@@ -26,7 +26,7 @@ MOST_THREADS = 1024
 def check_threads(threads: Any, most: int = MOST_THREADS) -> int:
     """A number of threads; `OptionError` unless it is a whole number from 1 to `most`."""
     if not is_integer(threads) or not 1 <= threads <= most:
-        raise OptionError(f"threads={shown(threads)}: a whole number from 1 to {most}")
+        raise OptionError(f"threads={brief(threads)}: a whole number from 1 to {most}")
     return int(threads)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import brief
 from bideuchre_env.core.one_row import step_row
 from bideuchre_env.core.state import Phase, rows_of
 from bideuchre_env.core.tables import compile_tables
@@ -41,7 +41,7 @@ def analyse(
     that does not replay.
     """
     if not isinstance(record, GameRecord):
-        raise PositionError(f"{shown(record)}: a GameRecord is expected")
+        raise PositionError(f"{brief(record)}: a GameRecord is expected")
     cards = []
     for number, played in enumerate(list(record.played_hands())):
         cards += _analyse_hand(record, number, played, threads, memory)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import is_integer, shown
+from bideuchre_env._checks import brief, is_integer
 from bideuchre_env.core.one_row import replay_row
 from bideuchre_env.core.state import STATE, Phase, new_states, rows_of
 from bideuchre_env.core.tables import compile_tables
@@ -45,7 +45,7 @@ def check_rows(rows: Any, rules: Rules) -> Array:
     """State rows in play, shape (n,), copied; `PositionError` names the first that is not sound."""
     check_rules(rules)
     if not isinstance(rows, (np.ndarray, np.void)) or rows.dtype.names != STATE.names:
-        raise PositionError(f"{shown(rows)}: rows of the STATE dtype are expected")
+        raise PositionError(f"{brief(rows)}: rows of the STATE dtype are expected")
     array = np.atleast_1d(np.asarray(rows))
     if array.ndim != 1 or array.dtype.fields != STATE.fields:
         raise PositionError(f"rows of shape {array.shape}: STATE rows of shape (n,) are expected")
@@ -76,7 +76,7 @@ def position_of(
         return _one(check_rows(env.get_state(), env.rules)), env.rules
     if rules is None and not isinstance(position, (np.ndarray, np.void)):
         raise PositionError(
-            f"{shown(position)}: an environment, a state row with its rules, or a GameRecord with "
+            f"{brief(position)}: an environment, a state row with its rules, or a GameRecord with "
             "a ply is expected"
         )
     states = check_rows(position, rules)  # type: ignore[arg-type]  # None is named there
@@ -101,13 +101,13 @@ def rows_before(record: GameRecord, ply: Any, hand: Any) -> Array:
     """
     hands = list(record.played_hands())
     if not is_integer(ply):
-        raise PositionError(f"ply={shown(ply)}: a record needs the number of an action, from 0")
+        raise PositionError(f"ply={brief(ply)}: a record needs the number of an action, from 0")
     number, left = (hand, ply) if hand is not None else _hand_of(hands, ply)
     if not is_integer(number) or not 0 <= number < len(hands):
-        raise PositionError(f"hand={shown(number)}: from 0 to {len(hands) - 1}")
+        raise PositionError(f"hand={brief(number)}: from 0 to {len(hands) - 1}")
     played = hands[number].actions
     if not 0 <= left < len(played):
-        raise PositionError(f"ply={shown(ply)}: hand {number} has actions 0 to {len(played) - 1}")
+        raise PositionError(f"ply={brief(ply)}: hand {number} has actions 0 to {len(played) - 1}")
     states = rows_of([hands[number].dealt])
     replay_row(states, compile_tables(record.rules), played[:left])
     return states
@@ -129,7 +129,7 @@ def hands_of_deals(deals: Any, rules: Rules) -> Array:
     check_rules(rules)
     if not isinstance(deals, np.ndarray):
         if not isinstance(deals, (list, tuple)):
-            raise DealError(f"deals {shown(deals)}: a list of deals, or int64 (n, 4) hands")
+            raise DealError(f"deals {brief(deals)}: a list of deals, or int64 (n, 4) hands")
         many = [parse_deal(deal, rules) for deal in deals]
         return np.array(many, np.int64).reshape(len(many), N_SEATS)
     if deals.ndim != 2 or deals.shape[1] != N_SEATS or deals.dtype.kind not in "iu":

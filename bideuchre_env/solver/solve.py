@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import check_flag, is_number, is_whole, shown
+from bideuchre_env._checks import brief, check_flag, is_number, is_whole
 from bideuchre_env.core.state import new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError, PositionError
@@ -100,7 +100,7 @@ def can_make(
     if tricks is None:
         tricks = int(compile_tables(game)["need"][0][level])
     if not is_whole(tricks) or not 0 <= tricks <= game.tricks:
-        raise OptionError(f"tricks={shown(tricks)}: a whole number from 0 to {game.tricks}")
+        raise OptionError(f"tricks={brief(tricks)}: a whole number from 0 to {game.tricks}")
     side = declarer & 1
     more = tricks - int(row["tricks_won"][side])
     left = game.tricks - int(row["trick"])
@@ -197,7 +197,7 @@ def check_memory(memory: Any) -> float:
     if memory is None:
         return DEFAULT_MEMORY
     if not is_number(memory) or not 1 <= memory <= MOST_MEMORY:
-        raise OptionError(f"memory={shown(memory)}: megabytes a thread, from 1 to {MOST_MEMORY}")
+        raise OptionError(f"memory={brief(memory)}: megabytes a thread, from 1 to {MOST_MEMORY}")
     return float(memory)
 
 

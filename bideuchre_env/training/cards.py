@@ -35,7 +35,7 @@ from bideuchre_env.evaluation import match
 from bideuchre_env.evaluation.ray_pool import RayPool
 from bideuchre_env.evaluation.statistics.scores import interval_dict
 from bideuchre_env.learning.features import features_of
-from bideuchre_env.learning.fitting import Examples, fit, joined
+from bideuchre_env.learning.fitting import Examples, concatenate, fit
 from bideuchre_env.learning.network import new_network
 from bideuchre_env.learning.pairs import BLOCK, pair_blocks
 from bideuchre_env.learning.proposals import Proposals
@@ -213,7 +213,7 @@ class Learner:
                 parts.append(Examples(packed.inputs, of, against, pairs.gain))
                 count += len(pairs.gain)
                 progress(min(hands, BLOCK * number), hands, count)
-        return joined(parts)
+        return concatenate(parts)
 
     def net(self, weights: Weights) -> NetAgent:
         """Return the net with these weights."""
@@ -224,11 +224,11 @@ class Learner:
         rng = np.random.default_rng([self.seed, k, 3])
         epochs, rate = FITS[self.steps[k]]
         if self.steps[k] != "cards":
-            examples = joined(pairs)
+            examples = concatenate(pairs)
         else:
-            older, newer = joined(pairs[:-1]), pairs[-1]
+            older, newer = concatenate(pairs[:-1]), pairs[-1]
             some = rng.integers(0, len(older.targets), len(newer.targets))
-            examples = joined([newer, Examples(*(each[some] for each in older))])
+            examples = concatenate([newer, Examples(*(each[some] for each in older))])
         total = epochs * len(examples.targets)
         with self.bar(f"{self.game.name} step {k + 1}, fitting", "pairs", "pairs") as progress:
             fitted = fit(

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from bideuchre_env import __version__
-from bideuchre_env._checks import check_type, is_whole, shown
+from bideuchre_env._checks import brief, check_type, is_whole
 from bideuchre_env._files import only_run_in
 from bideuchre_env._intervals import Interval
 from bideuchre_env.agents.base import RowAgent
@@ -91,7 +91,7 @@ class Preparation:
         sound = all(is_whole(number) for number in (self.hands, self.boards))
         if not sound or self.hands < LEAST or self.boards < 2:
             raise OptionError(
-                f"hands={shown(self.hands)}, boards={shown(self.boards)}: {LEAST} and 2, or more"
+                f"hands={brief(self.hands)}, boards={brief(self.boards)}: {LEAST} and 2, or more"
             )
 
     @property

@@ -118,7 +118,7 @@ class Server:
     async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Reject requests that are foreign, too many or malformed; pass on all others."""
         if not request.protocol.admit():
-            response = _said(503, "too many connections: close other pages of this game")
+            response = _error(503, "too many connections: close other pages of this game")
             response.headers["Retry-After"] = "5"
             response.force_close()
             return response
@@ -128,29 +128,29 @@ class Server:
         try:
             response = await self._answer(request, handler)
         except StaleError as error:
-            response = _said(409, str(error))
+            response = _error(409, str(error))
         except OutputError as error:
-            response = _said(507, str(error))
+            response = _error(507, str(error))
         except BidEuchreError as error:
-            response = _said(400, str(error))
+            response = _error(400, str(error))
         except web.HTTPException as error:
-            response = _said(error.status, error.reason)
+            response = _error(error.status, error.reason)
             if "Allow" in error.headers:
                 response.headers["Allow"] = error.headers["Allow"]
         return response
 
     async def _answer(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         if self.table.closing:
-            return _said(503, "the server is about to end; the game is saved")
+            return _error(503, "the server is about to end; the game is saved")
         if not self.hosts.allows(request.headers.get("Host"), self.port):
-            return _said(403, "this server goes by another name")
+            return _error(403, "this server goes by another name")
         # the page itself has no information, so any site may link to it
         if request.path.startswith("/api/") and is_foreign(request.headers):
-            return _said(403, "not from this page")
+            return _error(403, "not from this page")
         # a seat's allowance of requests does not depend on others at its address
         seat = self.seats.seat_of(request.headers.get("Authorization"))
         if not self._rate.allows((request.remote or "") if seat is None else f"seat {seat}"):
-            return _said(429, "too many requests: wait a little")
+            return _error(429, "too many requests: wait a little")
         return await handler(request)
 
     async def _page(self, request: web.Request) -> web.Response:
@@ -159,7 +159,7 @@ class Server:
     async def _replay(self, request: web.Request) -> web.Response:
         page = self.table.replays.get(request.match_info["key"])
         if page is None:
-            return _said(404, "no such replay: it is there until a new game is over")
+            return _error(404, "no such replay: it is there until a new game is over")
         return web.Response(text=page, content_type="text/html")
 
     async def _table(self, request: web.Request) -> web.Response:
@@ -167,11 +167,11 @@ class Server:
         seat = self._seat(request)
         after = request.query.get("after", "0")
         if not (after.isascii() and after.isdigit() and len(after) <= 12):
-            return _said(400, "after: a version that was shown")
+            return _error(400, "after: a version that was shown")
         if int(after) != self.table.version:
             return web.json_response(self.table.state(seat))
         if self.waiting[seat] >= MOST_WAITING:
-            return _said(429, "too many pages of this seat wait: close some of them")
+            return _error(429, "too many pages of this seat wait: close some of them")
         waits = 0.0 if request.protocol.ended else self._waits
         later = asyncio.ensure_future(self.table.later(int(after), waits))
         request.protocol.on_eof = later.cancel
@@ -185,7 +185,7 @@ class Server:
 
     async def _change(self, name: str, request: web.Request) -> web.Response:
         """Carry out a command of a seat; a change that has begun is always completed."""
-        seat, fields = await self._asked(request, *(["action"] if name == "act" else []))
+        seat, fields = await self._command(request, *(["action"] if name == "act" else []))
         task = asyncio.create_task(getattr(self.table, CHANGES[name])(seat, **fields))
         self._changes.add(task)
         task.add_done_callback(self._finished)
@@ -205,7 +205,7 @@ class Server:
             raise web.HTTPUnauthorized(reason="this needs the link of a seat")
         return seat
 
-    async def _asked(self, request: web.Request, *names: str) -> tuple[int, dict[str, Any]]:
+    async def _command(self, request: web.Request, *names: str) -> tuple[int, dict[str, Any]]:
         """The seat and the JSON object of a request that changes something."""
         seat = self._seat(request)
         if request.content_type != "application/json":
@@ -234,7 +234,7 @@ class Server:
         }
 
 
-def _said(status: int, words: str) -> web.Response:
+def _error(status: int, words: str) -> web.Response:
     return web.json_response({"error": printable(words)}, status=status)
 
 

@@ -44,12 +44,12 @@ from bideuchre_env.runtime.jit import Array, entry_kernel
 BLOCK = 128  # hands per task of a process
 
 
-def named(kinds: int, copies: int) -> str:
+def deck_name(kinds: int, copies: int) -> str:
     """Return the name of a deck in files and on the command line."""
     return f"{kinds}x{copies}"
 
 
-NAMES = {named(*deck): deck for deck in DECKS}
+NAMES = {deck_name(*deck): deck for deck in DECKS}
 LEADERS = {1: ("declarer", "eldest"), 2: ("declarer",)}  # by copies
 LOWEST = {16: "J", 20: "10", 24: "9"}
 
@@ -124,7 +124,7 @@ def play_hands(
     blocks = [keys[start : start + BLOCK] for start in starts]
     play = partial(play_block, args, kinds, copies, lead)
     played: list[dict[str, Array]] = []
-    title = f"{named(kinds, copies)}, {LEADERS[copies][lead]} leads"
+    title = f"{deck_name(kinds, copies)}, {LEADERS[copies][lead]} leads"
     with progress_bar(title, "hands", "hands") as progress:
         try:
             for part in pool.map(play, starts, blocks):

@@ -24,7 +24,7 @@ from bideuchre_env import (
     errors,
     selfplay,
 )
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import brief
 
 HUGE = 10**5000  # more digits than Python writes
 GAME = bideuchre_env.cincinnati_v0
@@ -39,7 +39,7 @@ FACES = {
 
 def label(value):
     """A short test id for values that pytest cannot name itself."""
-    return ascii(shown(value)).strip("'\"")[:40]
+    return ascii(brief(value)).strip("'\"")[:40]
 
 
 def assert_refused(env, error, match, call, *arguments, **keywords):

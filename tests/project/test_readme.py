@@ -15,13 +15,14 @@ from support.script_modules import loaded
 from bideuchre_env import match
 from bideuchre_env.cli import main as cli
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+ROOT = Path(__file__).resolve().parents[2]
+README, LEARNING = ROOT / "README.md", ROOT / "bideuchre_env" / "learning" / "README.md"
 RATE = re.compile(r"[\d,]+ (?=decisions)")
 
 
-def blocks(language: str) -> list[str]:
-    """The code blocks of the README in one language."""
-    return re.findall(rf"```{language}\n(.*?)```", README.read_text(encoding="utf-8"), re.S)
+def blocks(language: str, page: Path = README) -> list[str]:
+    """The code blocks of a page in one language."""
+    return re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), re.S)
 
 
 def test_the_first_command_prints_the_output_of_the_readme(tmp_path: Path) -> None:
@@ -54,9 +55,8 @@ def test_the_commands_for_players_run(
 def test_the_python_blocks_run() -> None:
     """In order, in one namespace; the first loop plays a game to its end."""
     namespace: dict[str, Any] = {}
-    short = [block for block in blocks("python") if "for lesson in" not in block]
-    assert len(short) >= 2
-    for number, block in enumerate(short):
+    assert len(blocks("python")) >= 2
+    for number, block in enumerate(blocks("python")):
         exec(compile(block, "README.md", "exec"), namespace)
         if number == 0:
             assert namespace["env"].agents == []
@@ -64,12 +64,12 @@ def test_the_python_blocks_run() -> None:
 
 
 def test_the_first_training_run_learns(capsys: pytest.CaptureFixture[str]) -> None:
-    """Pasted alone: its points grow as the README says, and the policy beats `cautious`."""
-    [block] = [block for block in blocks("python") if "for lesson in" in block]
+    """Its points grow as the page says, and the policy beats `cautious`."""
+    [block] = [each for each in blocks("python", LEARNING) if "for iteration in" in each]
     namespace: dict[str, Any] = {}
     exec(compile(block, "README.md", "exec"), namespace)
     printed = [float(line.split()[0]) for line in capsys.readouterr().out.splitlines()]
-    page = " ".join(README.read_text(encoding="utf-8").split())
+    page = " ".join(LEARNING.read_text(encoding="utf-8").split())
     stated = re.search(
         r"from (\S+) points per hand to about (\S+)\. In .* better by about (\S+)\.", page
     )
@@ -79,10 +79,12 @@ def test_the_first_training_run_learns(capsys: pytest.CaptureFixture[str]) -> No
     assert float(np.mean(printed[-8:])) == pytest.approx(after, abs=0.3)
 
     class Student:
-        """Two seats that play by the learned worths, without the noise of learning."""
+        """Two seats that play by the learned values, without exploration."""
 
         def act_rows(self, observations: Any, masks: Any) -> Any:
-            return np.where(masks, (observations > 0) @ namespace["worth"], -np.inf).argmax(axis=1)
+            return np.where(masks, (observations > 0) @ namespace["q_weights"], -np.inf).argmax(
+                axis=1
+            )
 
     points = match.play("cincinnati_v0", Student(), "cautious", boards=2_000).points_per_hand
     assert points is not None

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import did_you_mean, shown, to_array
+from bideuchre_env._checks import brief, did_you_mean, to_array
 from bideuchre_env._columns import columns, html_table
 from bideuchre_env.core.observation.scaling import scale_rows
 from bideuchre_env.core.state import Phase
@@ -216,7 +216,7 @@ class Layout:
             return self.slices[name]
         close = did_you_mean(name, self.slices)
         raise OptionError(
-            f"no block {shown(name)} in this game's observations{close}: {', '.join(self.slices)}"
+            f"no block {brief(name)} in this game's observations{close}: {', '.join(self.slices)}"
         )
 
     def __iter__(self) -> Iterator[str]:

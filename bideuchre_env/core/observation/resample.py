@@ -59,7 +59,7 @@ def new_redeal() -> Array:
 
 
 @kernel
-def played_by(s: Row, seat: int, kind: int) -> int:
+def count_played(s: Row, seat: int, kind: int) -> int:
     """Copies of a kind that a seat has played in this hand."""
     count = 0
     for trick in range(MAX_TRICKS):
@@ -106,7 +106,7 @@ def gather(s: Row, t: Row, seat: int, redeal: Row) -> None:
             # the passed cards are with the declarer, without those played since
             remaining = count_of(s.passed, kind)
             if phase >= PLAY:
-                remaining = max(0, remaining - played_by(s, declarer, kind))
+                remaining = max(0, remaining - count_played(s, declarer, kind))
                 for _ in range(remaining):
                     redeal.known[declarer] = put(redeal.known[declarer], kind)
                 redeal.room[declarer] -= remaining
@@ -269,7 +269,7 @@ def choose_passed(s: Row, redeal: Row, cards: int) -> None:
     declarer = s.declarer
     n = 0
     for kind in range(MAX_KINDS):
-        for _ in range(held(s.hands[declarer], kind) + played_by(s, declarer, kind)):
+        for _ in range(held(s.hands[declarer], kind) + count_played(s, declarer, kind)):
             redeal.free[n] = kind
             n += 1
     shuffle_run(s, redeal.free, n)

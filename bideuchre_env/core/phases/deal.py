@@ -12,7 +12,7 @@ import secrets
 
 import numpy as np
 
-from bideuchre_env._checks import is_integer, shown
+from bideuchre_env._checks import brief, is_integer
 from bideuchre_env.core.hands import put
 from bideuchre_env.core.state import AUCTION, DEAL, UNFINISHED
 from bideuchre_env.errors import OptionError
@@ -36,7 +36,7 @@ def split_seed(seed: int | None) -> tuple[np.uint64, np.uint64]:
     if seed is None:
         seed = secrets.randbits(128)
     if not is_integer(seed) or not 0 <= int(seed) < SEED_LIMIT:
-        raise OptionError(f"seed={shown(seed)}: a whole number from 0 to 2**128 - 1")
+        raise OptionError(f"seed={brief(seed)}: a whole number from 0 to 2**128 - 1")
     return np.uint64(int(seed) & _WORD), np.uint64(int(seed) >> 64)
 
 

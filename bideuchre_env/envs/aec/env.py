@@ -14,7 +14,7 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from bideuchre_env._checks import check_flag, shown
+from bideuchre_env._checks import brief, check_flag
 from bideuchre_env.core.episode import GOES_ON, TRUNCATED_THERE
 from bideuchre_env.core.legality import illegal
 from bideuchre_env.core.observation.resample import new_redeal, resample_row
@@ -319,7 +319,7 @@ class BidEuchreEnv(Bookkeeping, Face):
         self._require_game()
         place = parse_seat("seat", seat)
         if not isinstance(rng, np.random.Generator):
-            raise OptionError(f"rng={shown(rng)}: a numpy.random.Generator")
+            raise OptionError(f"rng={brief(rng)}: a numpy.random.Generator")
         twin = self.clone()
         if twin._over:
             return twin
@@ -368,4 +368,4 @@ def _of_agent(by_agent: dict[str, T], agent: Any) -> T:
     try:
         return by_agent[agent]
     except (KeyError, TypeError):
-        raise OptionError(f"agent {shown(agent)}: one of {', '.join(AGENT_NAMES)}") from None
+        raise OptionError(f"agent {brief(agent)}: one of {', '.join(AGENT_NAMES)}") from None

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import brief
 from bideuchre_env.agents import Goal
 from bideuchre_env.agents.rule.agent import many_workspaces, rule_workspace
 from bideuchre_env.agents.rule.weights import WEIGHTS
@@ -100,7 +100,7 @@ class SoloBatch:
     def _player(self, option: str, spec: Any, place: Place) -> Player:
         if self.memory.name != "cpu" and (not isinstance(spec, str) or spec not in BUILT_IN):
             raise OptionError(
-                f"{option}={shown(spec)} with device={self.memory.name!r}: only "
+                f"{option}={brief(spec)} with device={self.memory.name!r}: only "
                 f"{', '.join(map(repr, BUILT_IN))} play there"
             )
         entropy = self._entropy_of(place, self._changes + 1)

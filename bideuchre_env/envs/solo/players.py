@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from bideuchre_env import agents
-from bideuchre_env._checks import shown, whole_numbers
+from bideuchre_env._checks import brief, whole_numbers
 from bideuchre_env.agents import Agent, CompleteAgent, Goal
 from bideuchre_env.agents.making import acts
 from bideuchre_env.core.observation.layout import layout_of
@@ -66,7 +66,7 @@ class Player:
         self._made = isinstance(spec, (str, type)) or not isinstance(spec, Agent)
         if self._made and not isinstance(spec, str) and not callable(spec):
             raise OptionError(
-                f"{option}={shown(spec)}: the name of an agent ({', '.join(agents.names())}), an "
+                f"{option}={brief(spec)}: the name of an agent ({', '.join(agents.names())}), an "
                 "agent, a function (observation, mask) -> action, or what makes an agent"
             )
         if not self._made:
@@ -233,12 +233,12 @@ class Seating:
         for column, option in enumerate((OPPONENTS, PARTNER)):
             spec = given.get(option)
             if isinstance(spec, list):
-                for i in np.flatnonzero(chosen & _said(option, spec, len(rows))):
+                for i in np.flatnonzero(chosen & _rows_with_value(option, spec, len(rows))):
                     rows[i, column] = number_of(option, spec[i], int(i))
             elif spec is not None:
                 rows[chosen, column] = number_of(option, spec)
         if (rows[:, 0] < 0).any():
-            raise OptionError(f"opponents={shown(given.get(OPPONENTS))}: who they are is missing")
+            raise OptionError(f"opponents={brief(given.get(OPPONENTS))}: who they are is missing")
         _let_opponents_partner(list(numbers), rows)
         return Seating(list(numbers), rows, staying, self.places | places)
 
@@ -275,11 +275,11 @@ def _key(spec: Any) -> Any:
     return spec if isinstance(spec, str) else id(spec)
 
 
-def _said(option: str, specs: list[Any], n: int) -> Array:
+def _rows_with_value(option: str, specs: list[Any], n: int) -> Array:
     """Return the rows for which a list has a value, bool (n,)."""
     if len(specs) != n:
         raise OptionError(
-            f"{option}={shown(specs)}: a list is by row, and there are {n}; a pair is a tuple, "
+            f"{option}={brief(specs)}: a list is by row, and there are {n}; a pair is a tuple, "
             "(left, right), and Pool(...) is drawn from"
         )
     return np.array([spec is not None for spec in specs])

@@ -10,7 +10,7 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import brief
 from bideuchre_env.core.observation.scaling import scale_rows
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import FIRST, N_CELLS
@@ -392,4 +392,4 @@ def _mode(mode: Any) -> AutoresetMode:
         return AutoresetMode(mode)
     except Exception:  # the enum formats the value in its own error, which may raise anything
         words = ", ".join(repr(mode.value) for mode in AutoresetMode)
-        raise OptionError(f"autoreset_mode={shown(mode)}: one of {words}") from None
+        raise OptionError(f"autoreset_mode={brief(mode)}: one of {words}") from None

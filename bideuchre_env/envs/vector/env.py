@@ -229,13 +229,13 @@ class BidEuchreVec(Face):
         """
         if not self._has_stream:
             raise IllegalActionError("no games are going on: reset() deals them")
-        checked = self._taken(actions)
+        checked = self._checked(actions)
         self.changes += 1
         row = self._pool.step(self._rows, checked)
         if row >= 0:
             self.changes -= 1
             raise IllegalActionError(self._fault(row, given_action(actions, row, self._memory)))
-        return self._shown(row == SOME_ENDED)
+        return self._results(row == SOME_ENDED)
 
     @one_at_a_time
     def sample(self) -> Array:
@@ -326,7 +326,7 @@ class BidEuchreVec(Face):
         self._run(restart_rows, self._rows, *arguments)
         self._run(present_rows, self._rows)
 
-    def _taken(self, actions: Any) -> Any:
+    def _checked(self, actions: Any) -> Any:
         """Actions as kernels take them, whole numbers (n,); whether they are legal is not asked."""
         if (
             type(actions) is np.ndarray
@@ -340,10 +340,10 @@ class BidEuchreVec(Face):
     def _seen(self) -> tuple[Observation, dict[str, Any]]:
         """Return the result of `reset`."""
         ended = self._memory.to_host(self._rows.ended)
-        observations, _, _, _, info = self._shown(bool(ended.any()))
+        observations, _, _, _, info = self._results(bool(ended.any()))
         return observations, info
 
-    def _shown(self, some_ended: bool) -> tuple[Observation, Array, Array, Array, dict[str, Any]]:
+    def _results(self, some_ended: bool) -> tuple[Observation, Array, Array, Array, dict[str, Any]]:
         """Return the result of `step`."""
         if self._is_flat:
             self._run(scale_rows, self._rows.observations, self._scale, self._flat)

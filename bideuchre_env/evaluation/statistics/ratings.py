@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bideuchre_env._checks import check_type, is_integer, shown, to_array, to_list
+from bideuchre_env._checks import brief, check_type, is_integer, to_array, to_list
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.statistics.intervals import Interval
 from bideuchre_env.runtime.jit import Array
@@ -77,12 +77,12 @@ def ratings(
     names = list(dict.fromkeys(name for meeting in meetings for name in (meeting.a, meeting.b)))
     anchor = names[0] if anchor is None and names else anchor
     if not isinstance(anchor, str) or anchor not in names:
-        raise OptionError(f"anchor={shown(anchor)}: one of those who played ({', '.join(names)})")
+        raise OptionError(f"anchor={brief(anchor)}: one of those who played ({', '.join(names)})")
     if not is_integer(seed) or seed < 0:
-        raise OptionError(f"seed={shown(seed)}: expected a whole number from 0 on")
+        raise OptionError(f"seed={brief(seed)}: expected a whole number from 0 on")
     if not is_integer(resamples) or not 1 <= resamples <= MOST_RESAMPLES:
         raise OptionError(
-            f"resamples={shown(resamples)}: expected a whole number from 1 to {MOST_RESAMPLES}"
+            f"resamples={brief(resamples)}: expected a whole number from 1 to {MOST_RESAMPLES}"
         )
     names = [anchor, *sorted(_connected(meetings, anchor) - {anchor}, key=names.index)]
     met = [meeting for meeting in meetings if meeting.a in names and meeting.boards.size]

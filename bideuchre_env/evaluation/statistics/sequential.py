@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import check_type, shown, to_iterator
+from bideuchre_env._checks import brief, check_type, to_iterator
 from bideuchre_env.errors import OptionError
 from bideuchre_env.runtime.jit import Array
 
@@ -48,7 +48,7 @@ class Bounds:
         for name in ("low", "high", "alpha", "beta"):
             value = getattr(self, name)
             if not _is_finite(value):
-                raise OptionError(f"{name}={shown(value)}: a finite number")
+                raise OptionError(f"{name}={brief(value)}: a finite number")
         if not self.low < self.high:
             raise OptionError(
                 f"bounds {self.low:g} and {self.high:g}: the first must be below the second"
@@ -89,7 +89,7 @@ class SequentialTest:
     def __post_init__(self) -> None:
         check_type("bounds", self.bounds, Bounds, "Bounds(low, high)")
         if not (_is_finite(self.spread) and self.spread > 0):
-            raise OptionError(f"spread={shown(self.spread)}: expected a number above 0")
+            raise OptionError(f"spread={brief(self.spread)}: expected a number above 0")
         middle = (self.bounds.low + self.bounds.high) / 2
         far = max(self.spread, self.bounds.high - self.bounds.low)
         self._counts.update({middle - far: 1.0, middle + far: 1.0})
@@ -97,7 +97,7 @@ class SequentialTest:
     def add(self, points: float) -> str:
         """Take one board's points per hand; the verdict, which is final once there is one."""
         if not _is_finite(points):
-            raise OptionError(f"points={shown(points)}: expected a finite number")
+            raise OptionError(f"points={brief(points)}: expected a finite number")
         if self.verdict != UNDECIDED:
             return self.verdict
         self.boards += 1

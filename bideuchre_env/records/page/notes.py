@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import brief
 from bideuchre_env._intervals import Z
 from bideuchre_env.errors import OptionError
 
@@ -29,8 +29,8 @@ def check(notes: Notes, lengths: Sequence[int]) -> None:
         raise OptionError(f"notes lack hands, plies, players or names: {error}") from None
     if counts != list(lengths):
         raise OptionError(
-            f"notes on hands of {shown(counts)} actions, but those of the record have "
-            f"{shown(list(lengths))}"
+            f"notes on hands of {brief(counts)} actions, but those of the record have "
+            f"{brief(list(lengths))}"
         )
 
 
@@ -45,7 +45,7 @@ def ply_note(note: Notes | None, words: Mapping[str, str]) -> dict[str, Any] | N
         if lost <= half and not note.get("mistake"):
             lost = 0.0  # within the error nothing is given away
         mark.append(minus(lost))
-        label.append(f"gives away {_given(lost)}")
+        label.append(f"gives away {_points_text(lost)}")
         sure = f" (± {half:.1f})" if half and lost >= 0.05 else ""
         text = f"{label[0].capitalize()}{sure} by what was known"
         better = lost >= 0.05 and best in words
@@ -71,7 +71,7 @@ def minus(points: float) -> str:
     return f"\N{MINUS SIGN}{points:.1f}" if points >= 0.05 else "0"
 
 
-def _given(points: float) -> str:
+def _points_text(points: float) -> str:
     if points < 0.05:
         return "nothing"
     return f"{points:.1f} point{'s' * (f'{points:.1f}' != '1.0')}"
