@@ -192,9 +192,8 @@ class Output:
                 descriptor = self._descriptor = os.open(self._beside, flags, 0o666)
             except FileExistsError:  # without locks
                 raise TakenError(
-                    f"{_quoted(self.path)} cannot be written while {_quoted(self._beside)} is "
-                    "there: "
-                    "delete that if no run is writing it"
+                    f"{_quoted(self.path)} cannot be written while {_quoted(self._beside)} "
+                    "is there: delete that if no run is writing it"
                 ) from None
             self._lock(descriptor)
             with suppress(FileNotFoundError):
