@@ -166,7 +166,10 @@ def mark_lone(t: Row, level: int, calls: Row, marks: Array) -> None:
 
 @kernel
 def mark_partnered(t: Row, levels: int, strain: int, best: bool, calls: Row, marks: Array) -> None:
-    """Mark the highest likely bid in a strain, of `levels` as bits; more in the `best` strain."""
+    """Mark the highest bid of `levels` (bits) in a strain that is likely to be made.
+
+    In the `best` strain the lowest bid and the two beside the highest are marked, too.
+    """
     lowest = lowest_bit(levels)
     highest, level = lowest, lowest
     while levels >> level:

@@ -54,7 +54,7 @@ def help_of(description: str, examples: Iterable[str], *names: str) -> dict[str,
 
 
 def script_help(doc: str | None) -> dict[str, Any]:
-    """The same for a script: its docstring's first line, and the examples indented in it."""
+    """Return `help_of` for a script, from its docstring: first line and indented examples."""
     lines = str(doc).splitlines()
     examples = [line.strip() for line in lines if line.startswith("    ")]
     return help_of(lines[0], examples)

@@ -56,7 +56,7 @@ def export(
     there is no new dataset, and an old one stays.
 
     Args:
-        paths: the files.
+        records: a path, or several.
         out: a path that ends in .npz or .parquet, or `minari:ID`.
         progress: `progress(games, decisions)` is called after each block of games.
         options: the keywords of `DatasetOptions`.

@@ -150,7 +150,7 @@ class VecRecorder:
         self._changes = self.vec.changes
 
     def _begin(self, rows: Array) -> None:
-        """An episode begins in these rows, bool (n,)."""
+        """Number the episodes that begin in these rows, bool (n,)."""
         new = int(rows.sum())
         self._run = self._run.copy()
         self._run[rows] = self._next_run + np.arange(new)

@@ -33,7 +33,7 @@ class DatasetWriter:
         self._file = kind_of(path)(path, about, overwrite=overwrite)
 
     def players(self, names: Sequence[str] | None) -> Array:
-        """The numbers of the players of four seats, int32 (4,)."""
+        """Return the numbers of the four seats' players, int32 (4,); new names get new numbers."""
         players = self._file.names
         players.extend(dict.fromkeys(name for name in names or () if name not in players))
         return np.array(
@@ -78,7 +78,7 @@ class DatasetWriter:
 
 
 def check_player(player: str | None, names: Sequence[str]) -> None:
-    """Raise `OptionError` unless a player has this name, or none is asked for."""
+    """Raise `OptionError` unless `player` is None or one of the names."""
     if player is not None and player not in names:
         who = (
             f"the players are {', '.join(dict.fromkeys(names))}"

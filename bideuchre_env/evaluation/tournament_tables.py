@@ -41,7 +41,7 @@ def in_text(data: Data) -> str:
 
 
 def html(data: Data) -> str:
-    """The same in HTML, for notebooks."""
+    """Format the tables of `in_text` in HTML, for notebooks."""
     parts = []
     for variant in scores(data):
         table, rated = _cells(data, variant, " "), _rating_rows(data, variant)

@@ -174,7 +174,7 @@ def check_steps(epochs: Any, batch: Any, learning_rate: Any) -> None:
 
 @inline_kernel
 def list_ones(packed: Array, i: int, active: Array) -> int:
-    """List the inputs of a row that are 1 in `active`, int64 (m,); how many there are."""
+    """List the inputs of a row that are 1 in `active`, int64 (m,); return their number."""
     n = 0
     for b in range(packed.shape[1]):
         byte = np.int64(packed[i, b])

@@ -184,7 +184,7 @@ class GameRecord:
             pass
 
     def replay(self) -> Iterator[Array]:
-        """The state row, shape (1,), at the end of each hand, verifying as it goes."""
+        """Yield the state row, shape (1,), at the end of each hand; verify each hand on the way."""
         for hand in self.played_hands():
             yield hand.ended
 
@@ -279,7 +279,7 @@ def _result(winner: int = -1, outcome: int = Outcome.UNFINISHED) -> dict[str, An
 def _replay_hand(
     states: Array, rules: Rules, hand: dict[str, Any], number: int, start: tuple[int, int]
 ) -> tuple[bytes, Array]:
-    """Deal and play one hand of a record in row 0: the row as it was dealt, and the actions."""
+    """Deal and play one hand of a record in row 0; return the dealt row and the actions."""
     tables = compile_tables(rules)
     dealer = parse_seat("dealer", hand["dealer"])
     if number == 0:

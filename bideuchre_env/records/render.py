@@ -84,7 +84,7 @@ def record_view(
 
 
 class _TextLook(Look):
-    """The same as plain text, with seats by number."""
+    """The table as plain text, with seats by number."""
 
     def picture(self, held: list[list[str]]) -> RenderableType:
         """The whole hand, with these cards in the seats' hands."""

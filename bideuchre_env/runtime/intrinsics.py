@@ -39,7 +39,7 @@ def _highest_bit(bits: int) -> int:
 
 
 def _instruction(plain: F, emit: Callable[[Any, Any, Any], Any]) -> F:
-    """One machine instruction on an int64 for kernels, or its plain Python twin without JIT."""
+    """Return a machine instruction on an int64 for kernels; without JIT the function `plain`."""
 
     def declare(typing_context: Any, bits: Any) -> Any:
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -158,9 +158,10 @@ def _plain_store_tricks(out: Array, at: int, tags: Array, k: int, seat: int) -> 
 
 
 def _plain_store_both(out: Array, at: int, apart: int, tags: Array, k: int, seat: int) -> None:
-    """The same for two copies of a card, the later one's tags in the second half of `tags`.
+    """Write like `_plain_store_tricks` for a deck with two copies of each card.
 
-    The first that is the seat's goes to `out[at + i]`, the second to `out[at + apart + i]`.
+    The tags of the second copies are the second half of `tags`. The trick of the seat's first copy
+    goes to `out[at + i]`, that of its other copy to `out[at + apart + i]`.
     """
     half = len(tags) // 2
     for i in range(16):
@@ -382,4 +383,4 @@ PLAIN_TWINS: list[tuple[Any, Any]] = [
     (store_word, _plain_store),
     (store_bits, _plain_store_bits),
 ]
-"""What kernels of the game call, each with the Python that says the same."""
+"""Functions that the kernels call, each with its equivalent in plain Python."""

@@ -42,7 +42,7 @@ def best_reply(position: Row, hand: int, led: int) -> int:
 
 @kernel
 def list_moves(position: Row, depth: int, place: int, seat: int) -> int:
-    """Write the cards worth trying, one of each equal run, and their scores; how many."""
+    """List the cards worth trying, one of each equal run, with scores; return their number."""
     tie = position.tie[depth]
     cards = playable(position, depth, place, seat)
     cards &= ~(equal_to_below(cards, tie) >> 1)  # the highest of each run

@@ -244,7 +244,7 @@ def winners(position: Row, own: int, all_cards: int, others: int, tie: int, fiel
 
 @kernel
 def wait(position: Row, depth: int, leader: int) -> int:
-    """Tricks the side not on lead is sure of without trumps; the mask they rest on to `mask`.
+    """Return tricks that the side not on lead surely takes without trumps; write their mask.
 
     Each of its hands keeps its winners and takes the lead when a suit is led of which it has the
     best card. Other suits are led no more often than the longest other hand holds them.

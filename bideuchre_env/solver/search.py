@@ -99,9 +99,10 @@ def without_search(searcher: Searcher, depth: int, place: int, seat: int, goal: 
 
 @kernel
 def drop_alike(position: Row, depth: int, place: int, mask: int) -> int:
-    """Strike the cards that do no better than the one last tried; how many are listed then.
+    """Remove cards that cannot do better than the last one tried; return the number of cards left.
 
-    If it failed for reasons, the mask, that leave it out, any other low card of its suit fails.
+    `mask` has the cards that the failure of the last card depends on. If it does not contain that
+    card, the cards of the same suit outside the mask fail, too.
     """
     moves = position.moves[depth, place]
     tried, count = position.tried[depth, place], position.counts[depth, place]

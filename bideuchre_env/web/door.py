@@ -1,7 +1,7 @@
-"""Who may talk to the server: connections, the names it goes by, tokens of seats, how often.
+"""Access to the server: connections, host names, tokens of seats, rate limits.
 
-It limits how many connections may be open and how long one may be silent, and sets the headers of
-every response.
+Limits how many connections are open and how long each may be silent, and sets the headers of every
+response.
 """
 
 from __future__ import annotations

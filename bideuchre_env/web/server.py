@@ -52,7 +52,7 @@ CHANGES = {
 }
 """By the last part of its path: the method of `LiveTable` that a POST request calls."""
 MOST_BYTES = 2048
-"""Of the body of a request."""
+"""Maximum size of the body of a request."""
 WAITS = 25.0
 """Seconds that a request for what is new waits."""
 MOST_WAITING = 8

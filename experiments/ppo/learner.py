@@ -30,7 +30,8 @@ class Step:
 class Learner:
     """The networks of both parts and their optimizers.
 
-    With `hidden` there is a critic that has so many inputs more: the cards that others hold.
+    With `hidden` above 0 there is also a critic, which has `hidden` more inputs: the cards of the
+    other seats.
     """
 
     def __init__(

@@ -23,7 +23,7 @@ from ppo.networks import WIDTH
 
 HIDDEN = 1 + 3 * MAX_TRICKS  # of a list of the others' cards
 OVER, CALLS, CARDS = range(3)
-"""What a table is waiting for: nothing, or a decision of either part."""
+"""State of a table: its game is over, or it waits for a decision of the auction or the cards."""
 
 
 class Room(NamedTuple):

@@ -327,7 +327,7 @@ class BidEuchreVec(Face):
         self._run(present_rows, self._rows)
 
     def _checked(self, actions: Any) -> Any:
-        """Actions as kernels take them, whole numbers (n,); whether they are legal is not asked."""
+        """Return actions as whole numbers (n,) for the kernels; legality is checked later."""
         if (
             type(actions) is np.ndarray
             and actions.dtype is _INT64

@@ -75,7 +75,7 @@ class Scores:
 
     @property
     def boards(self) -> int:
-        """Boards, or pairs of games."""
+        """Number of boards, or of pairs of games."""
         return self.moments.boards
 
     @property

@@ -95,7 +95,7 @@ class SequentialTest:
         self._counts.update({middle - far: 1.0, middle + far: 1.0})
 
     def add(self, points: float) -> str:
-        """Take one board's points per hand; the verdict, which is final once there is one."""
+        """Add one board's points per hand and return the verdict; a decision is final."""
         if not _is_finite(points):
             raise OptionError(f"points={brief(points)}: expected a finite number")
         if self.verdict != UNDECIDED:
