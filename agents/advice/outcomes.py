@@ -146,8 +146,8 @@ def mark_calls(space: SearchWorkspace, mask: Array, marks: Array) -> None:
         elif legal_calls >> (1 + level) & 1:
             partnered |= 1 << level
     for strain in range(N_STRAINS):
-        counts = strain == best or t.strains_per_bid > 1
-        if partnered and counts and calls.means[strain] > calls.means[best] - NEAR:
+        may_call = strain == best or t.strains_per_bid > 1
+        if partnered and may_call and calls.means[strain] > calls.means[best] - NEAR:
             mark_partnered(t, partnered, strain, strain == best, calls, marks)
 
 

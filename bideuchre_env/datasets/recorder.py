@@ -93,10 +93,10 @@ class VecRecorder:
         """`step` of `vec`, recorded."""
         self._require_open()
         self._require_in_step()
-        inherited = to_array("actions", actions).copy()  # it may be an array that the step rewrites
+        taken_actions = to_array("actions", actions).copy()  # the step may rewrite the array
         observation, rewards, terminated, truncated, info = self.vec.step(actions)
         at, steps = self._at, self._steps
-        steps.actions[at], steps.rewards[at] = inherited, rewards
+        steps.actions[at], steps.rewards[at] = taken_actions, rewards
         steps.terminated[at], steps.truncated[at] = terminated, truncated
         self._at += 1
         self._begin(terminated | truncated)
