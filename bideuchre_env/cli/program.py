@@ -93,7 +93,7 @@ def _prepare_streams() -> None:
 
 
 def _silence(stream: TextIO) -> bool:
-    """Whether a stream cannot be written; then nothing more is, when the program ends."""
+    """Whether a stream cannot be written; redirects such a stream to `os.devnull`."""
     try:
         stream.flush()
     except OSError:

@@ -63,8 +63,8 @@ class _Sink(io.RawIOBase):
 class NpzFile:
     """One array for each column, the names of `player`, and `metadata` as a JSON string.
 
-    The columns wait in files without a name, in the folder of the dataset, until their length is
-    known: little memory is needed, and room on disk for all of them as they are.
+    The columns are written to unnamed temporary files in the folder of the dataset until their
+    length is known. This needs little memory, and disk space for all uncompressed columns.
     """
 
     def __init__(self, path: PathLike, about: About, *, overwrite: bool = False) -> None:

@@ -90,7 +90,7 @@ def export(
 def _written(
     games: Iterable[Game], about: About, writer: DatasetWriter, progress: Progress | None
 ) -> tuple[int, int]:
-    """Write the finished episodes: of how many games, and how many decisions are left out."""
+    """Write the finished episodes; return the numbers of games and of decisions left out."""
     total, unfinished = 0, 0
     for block in _blocks(games):
         steps, finals, left_out = _replayed(block, about, writer)

@@ -226,7 +226,7 @@ def _maker(name: str) -> str | None:
 
 @contextmanager
 def _root(folder: Path) -> Iterator[None]:
-    """Let Minari keep its datasets there."""
+    """Let Minari use this folder for its datasets."""
     before = os.environ.get(_ROOT)
     os.environ[_ROOT] = str(folder)
     try:

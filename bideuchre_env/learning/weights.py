@@ -118,10 +118,10 @@ def check_weights(
     expected: Mapping[str, str],
     shapes: Mapping[str, tuple[int | str, ...]],
 ) -> None:
-    """Raise `WeightsError` unless the texts are as expected and the arrays have these shapes.
+    """Raise `WeightsError` unless the metadata is as expected and the arrays have these shapes.
 
-    `expected` is as `made_for` gives it. Arrays are float32 and finite, and there are no others; a
-    word in a shape stands for one length, whichever it is, in all of them.
+    `expected` is the result of `made_for`. There must be no other arrays, and all must be finite
+    float32. A string in a shape is a length of any size, equal in all arrays.
     """
     check_type("weights", weights, Weights, "Weights")
     check_type("expected", expected, Mapping, "texts by name")

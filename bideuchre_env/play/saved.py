@@ -46,7 +46,7 @@ class SavedGame(NamedTuple):
     record: GameRecord
 
     def line(self) -> str:
-        """The file's one line."""
+        """Return the content of the file, one line of JSON."""
         data = {"format": FORMAT, "people": list(self.people), "record": self.record.to_dict()}
         return json.dumps(data, allow_nan=False) + "\n"
 

@@ -141,7 +141,7 @@ class Look:
         return sorted(names, key=lambda name: (-self.trump_power(name), sort_key(name)))
 
     def hand(self, seat: int) -> list[str]:
-        """The cards of a seat in that order."""
+        """Cards of a seat in the order of `fanned`."""
         return self.fanned(hand_names(int(self.row["hands"][seat])))
 
     def exchanged(self) -> tuple[tuple[list[str], bool], tuple[list[str], bool]]:

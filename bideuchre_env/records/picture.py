@@ -95,7 +95,7 @@ class Suit:
 
 @dataclass(frozen=True)
 class Card:
-    """A card with its parts, whose places are counted from its corner; pale ones let through."""
+    """A card and its parts, in coordinates from its corner; pale cards are translucent."""
 
     x: float
     y: float

@@ -116,7 +116,7 @@ class GameRecord:
             return "<GameRecord that makes no game>"
 
     def _title(self) -> str:
-        """The game in a line: its name, how many hands, the score, how it stands."""
+        """The game in a line: variant, number of hands, score, outcome."""
         score = self.hands[-1]["score"] if self.hands else self.start
         hands = f"{len(self.hands)} hand{'s' * (len(self.hands) != 1)}"
         by = "" if self.winner is None else f" by side {self.winner}"
@@ -137,7 +137,7 @@ class GameRecord:
         return f"<p><b>{escape(title)}</b></p>{frame}{size}>{words}</iframe>"
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON object of the notation; "start" stands in it only where it is not 0-0."""
+        """Return the JSON object of the notation, which has "start" only if it is not 0-0."""
         data: dict[str, Any] = {"format": FORMAT}
         data |= {name: getattr(self, name) for name in _FIELDS[:4]}
         if self.start != (0, 0):

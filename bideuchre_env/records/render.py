@@ -46,7 +46,7 @@ def table_view(
 ) -> RenderableType:
     """The hand in a state row: cards held now, auction, contract, tricks, score.
 
-    `viewer` is the seat whose eyes are used, None for all-seeing.
+    `viewer` is the seat whose cards are visible; None shows all cards.
     """
     held = [hand_names(int(hand)) for hand in row["hands"]]
     look = _TextLook(row, rules, viewer, agents=agents)

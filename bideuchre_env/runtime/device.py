@@ -159,7 +159,7 @@ class DeviceMemory:
     _programs: ClassVar[dict[Any, Program]] = {}
 
     def empty(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> DeviceArray:
-        """A new array, to be written."""
+        """Return a new uninitialized array."""
         return cuda.device_array(shape, np.dtype(dtype))
 
     def put(self, value: Any) -> Any:
@@ -171,7 +171,7 @@ class DeviceMemory:
         return moved(value, _to_host)
 
     def write(self, array: DeviceArray, values: Array) -> None:
-        """Overwrite an array with numpy's of the same shape and type."""
+        """Overwrite an array with a numpy array of the same shape and type."""
         array.copy_to_device(values)
 
     def copy(self, array: DeviceArray) -> DeviceArray:

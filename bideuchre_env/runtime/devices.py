@@ -25,7 +25,7 @@ class HostMemory:
     name = "cpu"
 
     def empty(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> Array:
-        """A new array, to be written."""
+        """Return a new uninitialized array."""
         return np.empty(shape, dtype)
 
     def put(self, value: Any) -> Any:
@@ -37,7 +37,7 @@ class HostMemory:
         return value
 
     def write(self, array: Any, values: Any) -> None:
-        """Overwrite an array with numpy's of the same shape and type."""
+        """Overwrite an array with a numpy array of the same shape and type."""
         array[...] = values
 
     copy: Callable[[Any], Array] = staticmethod(np.ndarray.copy)

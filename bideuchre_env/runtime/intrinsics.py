@@ -23,7 +23,7 @@ ir: Any = _ir
 
 
 def _popcount(bits: int) -> int:
-    """How many bits of a non-negative int64 are set."""
+    """Number of bits set in a non-negative int64."""
     return int(bits).bit_count()
 
 
@@ -84,7 +84,7 @@ def _plain_deposit_bits(bits: int, places: int) -> int:
 
 
 def _has_quick_deposit() -> bool:
-    """Whether this processor puts bits in chosen places by one instruction that is not slow."""
+    """Whether the processor has a fast instruction that deposits bits (PDEP)."""
     if config.CPU_FEATURES is not None:
         has = "+bmi2" in config.CPU_FEATURES.split(",")
     else:
@@ -231,7 +231,7 @@ def _fast_store_bits(typing_context: Any, out: Any, at: Any, one: Any, two: Any)
 
 
 def _tricks_of(context: Any, builder: Any, tags: Any, k: Any, seat: Any) -> Any:
-    """Sixteen tags from a place on: the seat's tricks, as a vector of bytes."""
+    """Return the tricks of a seat in the 16 tags from index `k`, else 0, as a vector of bytes."""
     byte = ir.IntType(8)
     sixteen = ir.VectorType(byte, 16)
 
@@ -310,12 +310,12 @@ store_bits: Any = intrinsic(_fast_store_bits) if _BARE else kernel(_plain_store_
 
 
 def _plain_read(cells: Array, i: int) -> int:
-    """The number in `cells[i]`, int64, which another thread may have just written."""
+    """Read `cells[i]`, int64, which another thread may write at the same time."""
     return int(cells[i])
 
 
 def _plain_write(cells: Array, i: int, value: int) -> None:
-    """Write `cells[i]`, int64, for other threads to see after all that was written before."""
+    """Write `cells[i]`, int64; threads that see it also see everything written before it."""
     cells[i] = value
 
 

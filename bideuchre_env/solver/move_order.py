@@ -79,7 +79,7 @@ def next_move(position: Row, depth: int, place: int) -> int:
 
 @kernel
 def options(hand: int, tie: int, led: int) -> int:
-    """How many different cards a hand may play when this suit is led."""
+    """Number of different cards that a hand may play if this suit is led."""
     follow = hand & field_bits(led)
     if follow:
         hand = follow

@@ -227,7 +227,7 @@ def end_trick(position: Row, depth: int) -> None:
 
 @kernel
 def before_trick(position: Row, depth: int, mask: int) -> int:
-    """A mask of top cards after the trick at `depth`, as a mask of top cards before it."""
+    """Convert a mask of top cards after the trick at `depth` to a mask before the trick."""
     gone = 0
     for place in range(position.places):
         gone |= 1 << position.cards[depth, place]

@@ -215,9 +215,10 @@ def no_ruffs(position: Row, depth: int, leader: int) -> bool:
 
 @kernel
 def winners(position: Row, own: int, all_cards: int, others: int, tie: int, field: int) -> int:
-    """How many tricks a suit brings the hand that has its best card, once it leads it.
+    """Return the tricks of a suit that the hand with its best card takes by leading the suit.
 
-    `low` is the lowest card that must be as it is. 0 where the best card is not its own alone.
+    The lowest card that they depend on goes to `low`. 0 if the hand does not have the best card, or
+    another hand has its equal.
     """
     bits = field_bits(field)
     mine, rest = own & bits, all_cards & ~own & bits

@@ -203,7 +203,7 @@ class Seats:
 
 
 class Rate:
-    """How many requests each address may make in a window of time: `most` in `seconds`."""
+    """Limit on the requests of each address: `most` within `seconds`."""
 
     def __init__(
         self,

@@ -83,7 +83,7 @@ class Server:
         self._changes: set[asyncio.Task[State | None]] = set()
 
     def app(self) -> web.Application:
-        """The application, with every path there is."""
+        """The application with all its routes."""
 
         async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
             return await self._guarded(request, handler)

@@ -49,7 +49,7 @@ class Scratch(NamedTuple):
 
 @entry_kernel
 def wait_rows(states: Array, tables: Array, waits: Array, start: int, stop: int) -> None:
-    """Play forced moves; set `waits`, int64 (n,), to what each table is waiting for then."""
+    """Play forced moves; set `waits`, int64 (n,), to `OVER`, `CALLS` or `CARDS` for each table."""
     for i in range(start, stop):
         s = states[i]
         if play_forced(s, tables[0]) == 0:
