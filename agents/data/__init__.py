@@ -80,7 +80,7 @@ def write_file(place: PathLike | Output, arrays: dict[str, Array], made: dict[st
 
 
 def damaged(name: str, why: str) -> TableError:
-    """Return the error for a data file that is not as it was shipped."""
+    """Return the error for a missing or damaged data file."""
     return TableError(
         f"agents/data/{name} is missing or damaged, and the package needs it: "
         f"install it again ({why})"

@@ -59,7 +59,7 @@ class Decision:
     """The chance to win the game."""
     best_made: float | None
     open: int | None
-    """Tricks given away with all hands open; None of what is no card played."""
+    """Tricks given away with all hands open; None if the action is not a card played."""
     mistake: bool
     defends: bool
     """Whether the contract is the other side's."""
@@ -193,7 +193,7 @@ class Review:
     hands: tuple[HandReview, ...]
     players: tuple[Player, ...]
     plies: tuple[int, ...]
-    """How many actions each hand of the record has, reviewed or not."""
+    """Number of actions of each hand of the record, reviewed or not."""
 
     @property
     def mistakes(self) -> list[Decision]:

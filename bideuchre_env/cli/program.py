@@ -72,7 +72,7 @@ def complain(message: str, name: str = "bideuchre") -> None:
 
 
 def _say(line: str) -> None:
-    """A line on stderr, where that can be written."""
+    """Print a line on stderr, if stderr can be written."""
     try:
         print(line, file=sys.stderr, flush=True)
     except OSError:

@@ -21,12 +21,12 @@ def width() -> int:
 
 
 def folded(text: str, hanging: str = "") -> str:
-    """One paragraph in lines that fit; those after the first begin with `hanging`."""
+    """Fold a paragraph into lines that fit; lines after the first begin with `hanging`."""
     return textwrap.fill(text, width(), subsequent_indent=hanging, break_on_hyphens=False)
 
 
 class HelpFormatter(argparse.HelpFormatter):
-    """Folds each paragraph of a text by itself; those with an indented line stay as they are."""
+    """Folds each paragraph of a text; paragraphs with an indented line stay unchanged."""
 
     def __init__(self, prog: str, **more: Any) -> None:
         super().__init__(prog, max_help_position=24, width=width(), **more)

@@ -85,7 +85,7 @@ class MinariFile:
                 self._dataset.update_dataset_from_buffer(episodes)
 
     def close(self) -> None:
-        """Put the dataset in its place."""
+        """Move the complete dataset to its place."""
         if self._dataset is None:
             return
         from minari.namespace import create_namespace, list_local_namespaces

@@ -63,12 +63,12 @@ class VecRecorder:
 
     @property
     def decisions(self) -> int:
-        """How many decisions are written so far."""
+        """Number of decisions written so far."""
         return self._writer.decisions
 
     @property
     def episodes(self) -> int:
-        """How many episodes are written so far."""
+        """Number of episodes written so far."""
         return self._writer.episodes
 
     def reset(

@@ -21,7 +21,7 @@ _BY_ENDING: dict[str, Callable[..., DatasetFile]] = {".npz": NpzFile, ".parquet"
 
 
 class DatasetWriter:
-    """Writes steps of whole episodes to a dataset, which is in its place with `close`.
+    """Writes steps of whole episodes to a dataset, which `close` moves to its place.
 
     Raises `OptionError` for a name that no dataset has, an extra that is not installed and a
     dataset that exists, unless `overwrite`.
@@ -57,7 +57,7 @@ class DatasetWriter:
         self.episodes += ended
 
     def close(self) -> None:
-        """Complete the dataset and put it in its place.
+        """Complete the dataset and move it to its place.
 
         Raises `OptionError`, and nothing is replaced, if there is no decision in it.
         """

@@ -230,7 +230,7 @@ def make_aec(variant: str, **options: Any) -> WrappedEnv:
 
 
 def register() -> None:
-    """Enter every variant in Gymnasium's registry, and in PettingZoo's, where it has one."""
+    """Register every variant in Gymnasium, and in PettingZoo if it has a registry."""
     import gymnasium
     import pettingzoo
 

@@ -177,7 +177,7 @@ def settle_pairs(
 
 @kernel
 def game_end(s: Row, swapped: int) -> int:
-    """How a finished game ended for agent 0, who has side `swapped`."""
+    """Outcome of a finished game for agent 0, who has side `swapped`."""
     if s.outcome == WON:
         return A_WON if s.winner == swapped else B_WON
     return GAME_DRAWN if s.outcome == DRAWN else GAME_TRUNCATED

@@ -135,7 +135,7 @@ def annotate(
 
 
 def heat_maps(data: dict[str, Any], theme: Theme) -> Any:
-    """A figure with a panel per variant, blue where the row is ahead, red where it is behind."""
+    """A figure with a panel per variant; blue: the row's agent is ahead, red: it is behind."""
     from matplotlib.colors import SymLogNorm
 
     tables, agents = scores(data), data["agents"]

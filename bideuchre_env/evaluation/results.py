@@ -192,7 +192,7 @@ class Result:
 
 
 def label_width(names: Iterable[str]) -> int:
-    """How wide the labels of a report on these agents are."""
+    """Width of the labels of a report on these agents."""
     return max(len("points per hand"), *(_INDENT + len(name) for name in names)) + GAP
 
 
@@ -211,7 +211,7 @@ def points_of(points: Interval | None, a: str) -> str:
 
 
 def share_of(share: Interval | None) -> str:
-    """A share in per cent with its interval; empty where there is none."""
+    """A share in per cent with its interval; empty without an interval."""
     if share is None or share.low is None or share.high is None:
         return ""
     low, high = 100 * share.low, 100 * share.high

@@ -85,7 +85,7 @@ def in_lines(agent: str) -> str:
 
 
 def length(data: Data) -> str:
-    """How many boards a pair plays, in words."""
+    """Number of boards of a pair, in words."""
     return f"{'up to ' if data['sprt'] else ''}{data['boards']:,} duplicate boards"
 
 

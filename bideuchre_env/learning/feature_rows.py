@@ -70,7 +70,7 @@ def put_suits(active: Array, n: int, at: int, suits: int, symmetry: int) -> int:
 
 @inline_kernel
 def put_strain(active: Array, n: int, at: int, strain: int, symmetry: int) -> int:
-    """Enter a strain, its suit renamed; nothing where there is none."""
+    """Append a strain, its suit renamed; nothing if there is none."""
     if strain < 0:
         return n
     return put_one(active, n, at + strain_map(strain, symmetry))

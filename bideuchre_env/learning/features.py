@@ -216,7 +216,7 @@ class Features:
         return outputs
 
     def check_rows(self, observations: Array, masks: Array) -> int:
-        """How many rows these are; `OptionError` unless they are observations and masks."""
+        """Return the number of rows; `OptionError` unless they are observations and masks."""
         check_array("observations", observations, np.int8, (-1, self._width))
         n = len(observations)
         check_array("masks", masks, np.int8, (n, self._n_actions))

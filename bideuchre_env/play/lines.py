@@ -98,7 +98,7 @@ class Lines(Look):
         return lines
 
     def hand_result(self) -> list[str]:
-        """Whether the contract was made, and the points; nothing of a hand that was passed out."""
+        """Whether the contract was made, and the points; empty for a passed-out hand."""
         if self.row["level"] < 0:
             return []
         ours, theirs = self.pair("points")

@@ -74,7 +74,7 @@ class RecordWriter:
 
     @property
     def size(self) -> int:
-        """How much has been written, in bytes."""
+        """Number of bytes written."""
         return self._output.size
 
     def discard(self) -> None:

@@ -128,7 +128,7 @@ class Look:
         )
 
     def trump_power(self, name: str) -> int:
-        """How a trump ranks, the right bower highest; 0 for any other card."""
+        """Rank of a trump, highest for the right bower; 0 for a card that is no trump."""
         if not 0 <= self.strain < NO_TRUMP:
             return 0
         tables, kind = compile_tables(self.rules)[0], parse_card(name)

@@ -135,7 +135,7 @@ class TablePicture(Look):
     """
 
     def marks(self) -> Iterator[Mark]:
-        """Everything there is to draw, from the back to the front."""
+        """Yield all marks to draw, from the back to the front."""
         yield Box(150, 84, 460, 232, 116, "felt", "edge", 2)
         title = self.title()
         yield Words(380, 22, title, min(15, 1350 // len(title)), "ink", 600)

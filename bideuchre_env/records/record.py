@@ -40,7 +40,7 @@ _FIELDS = ("variant", "options", "seed", "agents", "hands", "winner", "outcome")
 
 
 class PlayedHand(NamedTuple):
-    """A hand of a record as it was replayed."""
+    """A replayed hand of a record."""
 
     dealt: bytes  # of the state row before the first action
     actions: Array  # int64 (m,)
@@ -171,7 +171,7 @@ class GameRecord:
 
     @classmethod
     def loads_played(cls, line: str) -> tuple[GameRecord, list[PlayedHand]]:
-        """`loads`, and its hands as they were replayed on the way."""
+        """Return the record, as `loads` does, and its replayed hands."""
         try:
             data = json.loads(line, object_pairs_hook=_once)
         except (ValueError, TypeError, RecursionError) as error:
@@ -272,7 +272,7 @@ def _ending(rows: Array) -> Iterator[int]:
 
 
 def _result(winner: int = -1, outcome: int = Outcome.UNFINISHED) -> dict[str, Any]:
-    """How a game stands, by the numbers of its state row."""
+    """Outcome of a game, from the numbers of its state row."""
     return {"winner": winner if winner >= 0 else None, "outcome": OUTCOMES[outcome]}
 
 

@@ -115,7 +115,7 @@ class _TextLook(Look):
         return self.cards(names) if seen else Text(" ".join(["??"] * len(names)))
 
     def seat_text(self, seat: int) -> str:
-        """A seat in a sentence, with its agent where there is one."""
+        """A seat in a sentence, with its agent if known."""
         return f"seat {seat} ({self.agents[seat]})" if self.agents else f"seat {seat}"
 
     def seats(self, held: list[list[str]]) -> Table:

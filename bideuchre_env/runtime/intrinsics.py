@@ -124,7 +124,7 @@ deposit_bits: Any = intrinsic(_deposit_bits) if _QUICK else inline_kernel(_plain
 
 
 def _plain_row(rows: Array, i: int) -> Array:
-    """Row `i` of a C-contiguous int8 array of two dimensions, to be indexed and nothing else."""
+    """Row `i` of a C-contiguous int8 array of two dimensions, only for indexing."""
     row: Array = rows[i]
     return row
 

@@ -139,7 +139,7 @@ class ThreadPool:
         return self._executor
 
     def close(self) -> None:
-        """Let the threads go; they are started again when needed."""
+        """End the threads; they are started again when needed."""
         if self._executor is not None and self._owner == os.getpid():
             self._executor.shutdown(wait=False)
         self._executor = None

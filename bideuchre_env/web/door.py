@@ -26,7 +26,7 @@ MOST_OF_AN_ADDRESS = 64
 IDLE = 60.0
 """Seconds after which a connection is closed that asks for nothing more."""
 SECONDS = 10.0
-"""How long a connection may take over the head of its first request."""
+"""Seconds until the head of the first request of a connection must be complete."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 MOST_REQUESTS, WINDOW = 120, 4.0
 """Requests of one address in so many seconds."""

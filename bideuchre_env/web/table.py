@@ -101,7 +101,7 @@ class LiveTable:
         self._begin()
 
     def start(self) -> None:
-        """Let the agents play, from now on."""
+        """Start the play of the agents."""
         self._spawn(self._drive())
         self._wake.set()
 
@@ -254,7 +254,7 @@ class LiveTable:
         task.add_done_callback(self._tasks.discard)
 
     async def _drive(self) -> None:
-        """Let agents act whenever one is to, and keep the replay of a game that is over."""
+        """Let agents act when it is their turn, and publish the replay of a finished game."""
         while True:
             await self._wake.wait()
             self._wake.clear()

@@ -139,5 +139,5 @@ def minibatches(n: int, size: int) -> list[slice]:
 
 
 def log_softmax(logits: Tensor, legal: Tensor) -> Tensor:
-    """Log-probabilities (n, O) of the legal outputs; those of others are far below."""
+    """Log-probabilities (n, O) of the legal outputs; illegal ones are far below."""
     return torch.log_softmax(logits.masked_fill(legal == 0, NEVER), dim=1)

@@ -78,7 +78,7 @@ class DeviceSteps:
         return SOME_ENDED if ended else NONE_ENDED
 
     def close(self) -> None:
-        """Do nothing: there are no threads to let go."""
+        """Do nothing: there are no threads."""
 
     def __reduce__(self) -> tuple[type[DeviceSteps], tuple[HostMemory, int]]:
         return DeviceSteps, (self._memory, self._n)

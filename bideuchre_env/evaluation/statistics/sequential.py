@@ -118,7 +118,7 @@ class SequentialTest:
             self.verdict = H0
 
     def extend(self, points: Iterable[float]) -> str:
-        """Take boards in order, up to the one that brings the verdict."""
+        """Add boards in order, until the test has a verdict."""
         for value in to_iterator("points", points, "points per hand of boards"):
             if self.add(value) != UNDECIDED:
                 break
