@@ -57,7 +57,7 @@ def write_json(place: PathLike | Output, result: Result) -> None:
 
 
 def write_csv(place: PathLike | Output, result: Result) -> None:
-    """Write a line per board or pair of games: stream, A's points minus B's at both tables, ends."""
+    """Write a line per board or pair of games: stream, A's points minus B's per table, ends."""
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(COLUMNS)
