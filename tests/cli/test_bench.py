@@ -37,23 +37,6 @@ def test_rates_are_work_over_time_without_the_warm_up():
             measure.rounds({}, repeats, seconds)
 
 
-@pytest.mark.skipif(not measure.cores(), reason="this system does not pin")
-def test_pinning_to_a_core_is_undone():
-    before = measure.cores()
-    with measure.pinned() as core:
-        assert measure.cores() == [core] == [before[-1]]
-    assert measure.cores() == before
-    with pytest.raises(OptionError, match="core 99999"), measure.pinned(99_999):
-        pass
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(0, "0.000"), (1.234, "1.23"), (45_678, "45.7 k"), (1.2e7, "12.0 M")]
-)
-def test_amounts_have_three_figures(value, text):
-    assert measure.amount(value) == text
-
-
 def test_a_task_counts_the_actions_of_its_games(monkeypatch):
     """Steps of finished agents in the AEC loop do not count."""
     taken, step = [], aec.BidEuchreEnv.step

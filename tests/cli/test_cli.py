@@ -16,7 +16,7 @@ from support.commands import KEYS, run
 import bideuchre_env
 from bideuchre_env import records_io, selfplay
 from bideuchre_env.cli.program import BROKEN_PIPE
-from bideuchre_env.cli.variants import sheet, table
+from bideuchre_env.cli.variants import sheet
 from bideuchre_env.rules.options import OPTIONS
 
 COMMAND = (
@@ -90,15 +90,6 @@ def test_variants_prints_every_option_of_every_variant(capsys):
             value = getattr(variant.rules, option)
             if option not in ("partnered", "lone") and value is not None:
                 assert cells[option][start:].split()[0] == str(value)
-
-
-def test_a_narrow_table_of_variants_is_cut_between_columns():
-    games = {name: variant.rules for name, variant in bideuchre_env.variants.items()}
-    narrow = table(games, 80)
-    assert max(map(len, narrow.splitlines())) <= 80
-    heads = [block.splitlines()[0].split() for block in narrow.split("\n\n")]
-    assert len(heads) > 1
-    assert [name for head in heads for name in head] == list(games)
 
 
 def test_rules_are_printed_as_a_sheet_as_json_and_as_a_file(capsys, folder):

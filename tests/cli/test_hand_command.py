@@ -9,7 +9,6 @@ from support.commands import run
 
 import bideuchre_env
 from bideuchre_env import agents
-from bideuchre_env.agents.expert.hand_table import provenance
 from bideuchre_env.agents.expert.hand_worth import hand_worth
 from bideuchre_env.errors import DealError
 from bideuchre_env.rules.cards import CARD_NAMES, STRAINS
@@ -50,22 +49,6 @@ def test_hand_prints_a_column_for_each_strain_the_best_first(capsys):
 
 
 SMALL_DECKS = [name for name, rules in RULES.items() if rules.cards < 48]
-
-
-@pytest.mark.parametrize("variant", SMALL_DECKS)
-@pytest.mark.parametrize("columns", ["60", "80"])
-def test_hand_has_every_bid_and_fits_the_screen(variant, columns, capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", columns)
-    rules = RULES[variant]
-    cards = [CARD_NAMES[kind] for kind in range(rules.kinds) for _ in range(rules.copies)]
-    assert run("hand", " ".join(cards[: rules.tricks]), "--variant", variant) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert max(map(len, lines)) <= int(columns)
-    names, printed = [bid.name for bid in rules.ladder], set()
-    for first, _, last in (line.split("  ")[0].partition(" to ") for line in lines):
-        if first in names:  # a line for each bid, or for several that follow one another
-            printed |= set(names[names.index(first) : names.index(last or first) + 1])
-    assert printed == set(names)
 
 
 def bid_at_the_table(cards, rules, passes):
@@ -119,17 +102,6 @@ def test_the_best_trumps_of_a_small_deck_take_every_trick(cards, ranks, capsys):
         assert printed[leader]["C"]["tricks"] < len(cards.split()) - 1
     assert printed["rests_on"]["half_widths"]["partnered"] == 0.03
     assert all(bid != "pass" for bid in printed["would_bid"].values())
-
-
-def test_hand_has_the_error_of_its_figures(capsys):
-    cards, made = "JH JD AH KH QS 9C", provenance()["half_widths"]
-    assert run("hand", cards, "--json") == 0
-    errors = json.loads(capsys.readouterr().out)["rests_on"]["half_widths"]
-    assert errors["partnered"] == made["partnered"] <= 0.03
-    assert errors["lone"] == made["lone"] <= 0.02
-    assert run("hand", cards) == 0
-    out = " ".join(capsys.readouterr().out.split())
-    assert f"±{errors['partnered']:.0%} with partner, ±{errors['lone']:.0%} alone" in out
 
 
 @pytest.mark.parametrize(

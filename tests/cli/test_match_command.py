@@ -108,21 +108,6 @@ def test_a_picture_without_matplotlib_is_refused_before_anything_is_played(monke
     assert 'pip install "bideuchre_env[plot]"' in message
 
 
-def test_a_picture_that_cannot_be_drawn_costs_no_result(monkeypatch, capsys, folder):
-    pytest.importorskip("matplotlib")
-
-    def fails(place, result):
-        raise RuntimeError("no font")
-
-    monkeypatch.setattr(export, "draw", fails)
-    files = ("--json", "a.json", "--picture", "a.png")
-    assert run("match", "rule", "random", "--boards", "2", *files) == 1
-    out, err = capsys.readouterr()
-    assert "points per hand" in out
-    assert "a.png could not be drawn: RuntimeError: no font" in err
-    assert [each.name for each in folder.iterdir()] == ["a.json"]
-
-
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 def test_ctrl_c_prints_and_writes_the_finished_boards(folder, capsys, monkeypatch):
     play, pressed = match.play, []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +14,6 @@ from support.commands import run
 from bideuchre_env import match, selfplay
 from bideuchre_env._files import Output
 from bideuchre_env.errors import RecordError
-from bideuchre_env.records import files
 from bideuchre_env.records.record import GameRecord
 
 FULL = Path("/dev/full")
@@ -69,57 +67,9 @@ def test_standard_output_on_a_full_disk_is_one_line(arguments, buffered):
         assert done.returncode == 1
 
 
-@full_disk
-def test_a_script_on_a_full_disk_is_one_line():
-    code = "import sys; from bideuchre_env.cli import program; sys.argv = ['mine.py']\n"
-    command = [sys.executable, "-c", f"{code}sys.exit(program.script(lambda: print('x')))"]
-    with FULL.open("w") as full:
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert (done.returncode, done.stderr) == (1, f"mine.py: error: standard output: {NO_SPACE}\n")
-
-
 def test_a_command_runs_with_closed_streams():
     line = f'"{sys.executable}" -m bideuchre_env variants <&- >&- 2>&-'
     assert subprocess.run(["sh", "-c", line], check=False).returncode == 0
-
-
-def test_a_run_that_loses_the_race_for_a_name_takes_the_next(monkeypatch, capsys):
-    free, taken = files.free_path, []
-
-    def late(folder, stem):
-        path = free(folder, stem)
-        if not taken:
-            taken.append(Output(path))
-        return path
-
-    monkeypatch.setattr(files, "free_path", late)
-    assert run("selfplay", "--boards", "1", "--agents", "random", "random") == 0
-    taken[0].discard()
-    assert "seed0-2.jsonl" in capsys.readouterr().out
-    assert os.listdir("runs") == ["selfplay-cincinnati_v0-random-random-seed0-2.jsonl"]
-
-
-class CtrlC:
-    """An agent in whose first decision Ctrl-C is pressed."""
-
-    name = "slow"
-
-    def act_rows(self, observations, masks):
-        signal.raise_signal(signal.SIGINT)
-        return masks.argmax(axis=1)
-
-
-def test_ctrl_c_before_the_first_board_leaves_the_old_file(monkeypatch):
-    Path("old").write_text("mine")
-    play = selfplay.play
-    monkeypatch.setattr(selfplay, "play", lambda g, a, b, **more: play(g, CtrlC(), b, **more))
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        assert run("selfplay", "--boards", "40", "--out", "old", "--force") == 130
-    finally:
-        signal.signal(signal.SIGINT, before)
-    assert Path("old").read_text() == "mine"
-    assert os.listdir() == ["old"]
 
 
 @pytest.mark.parametrize("kind", ["json", "csv", "picture"])

@@ -11,7 +11,6 @@ import pytest
 from support.commands import run
 
 from bideuchre_env import analysis, records_io, selfplay
-from bideuchre_env.analysis import reviewing
 
 QUICK = ("--agent", "rule", "--worlds", "20")
 
@@ -75,13 +74,3 @@ def test_a_page_has_the_notes_of_the_review(games):
     page = Path("game.html").read_text(encoding="utf-8")
     for player in review.players:
         assert json.dumps(str(player), ensure_ascii=False)[1:-1] in page or str(player) in page
-
-
-def test_ctrl_c_in_a_review_is_one_line_and_leaves_no_page(games, monkeypatch, error_of):
-    def interrupted(*arguments):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(reviewing, "step_row", interrupted)
-    command = ("show", games, "--game", "1", "--analyse", *QUICK, "--html", "game.html")
-    assert error_of(*command, status=130) == "bideuchre: interrupted\n"
-    assert os.listdir() == [games]

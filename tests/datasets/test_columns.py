@@ -104,19 +104,6 @@ def test_the_decisions_of_one_player(tmp_path):
     assert not (tmp_path / "none.npz").exists()
 
 
-def test_a_player_of_unfinished_games_alone_leaves_the_old_dataset(tmp_path):
-    path, _ = played(tmp_path, "barrie_v0", 1)
-    unfinished, out = only_dealt(1), tmp_path / "out.npz"
-    unfinished.agents = ["x"] * 4
-    records_io.write(tmp_path / "more.jsonl", [unfinished])
-    datasets.export(path, out)
-    before = {each: each.read_bytes() for each in tmp_path.iterdir()}
-    message = r"player='x', forced=True: no such decision in 1 episodes that have ended"
-    with pytest.raises(OptionError, match=message):
-        datasets.export([path, tmp_path / "more.jsonl"], out, player="x", overwrite=True)
-    assert before == {each: each.read_bytes() for each in tmp_path.iterdir()}
-
-
 def test_records_without_agents_have_no_players(tmp_path):
     _, record = written_down("six_card_v0", 5, episode="game", reward="win")
     records_io.write(tmp_path / "games.jsonl", [record])

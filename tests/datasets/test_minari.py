@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.decisions import only_dealt
 from support.playthroughs import Chooser, finish, start
 
 import bideuchre_env
 from bideuchre_env import Rules, datasets, make, records_io, selfplay
 from bideuchre_env._files import only_run_in
-from bideuchre_env.datasets import minari_file
-from bideuchre_env.errors import OptionError, OutputError
+from bideuchre_env.errors import OptionError
 
 minari = pytest.importorskip("minari")
 pytest.importorskip("h5py")
@@ -102,18 +100,6 @@ def replayed(raw, seed, learner, actions):
     return record
 
 
-def test_each_episode_ends_with_the_last_view_of_its_own_hand():
-    """Behind games that were left right after a deal, too."""
-    records_io.write("games.jsonl", [only_dealt(1, 2), only_dealt(2), only_dealt(3, 3)])
-    datasets.export("games.jsonl", f"minari:{ID}", episode="hand")
-    dataset = minari.load_dataset(ID)
-    assert dataset.total_episodes == 4 * 5
-    layout = make("barrie_v0").vec(1).observation_layout
-    for episode in dataset.iterate_episodes():
-        before, last = map(layout.decode, episode.observations["observation"][-2:])
-        assert (last["phase"], last["dealer"]) == ("over", before["dealer"])
-
-
 @pytest.mark.parametrize(
     ("names", "opponents", "partner", "missing"),
     [
@@ -177,14 +163,6 @@ def test_a_dataset_is_replaced_with_overwrite_alone(root):
     made = datasets.export(games, f"minari:{ID}", overwrite=True)
     assert minari.load_dataset(ID).total_steps == made.decisions < before
     assert sorted(path.name for path in root.iterdir()) == ["bideuchre"]
-
-
-def test_a_disk_without_room_is_an_error_before_hdf5_ends_the_program(root, monkeypatch):
-    room = minari_file.shutil._ntuple_diskusage(10**6, 10**6, 1000)
-    monkeypatch.setattr(minari_file.shutil, "disk_usage", lambda folder: room)
-    with pytest.raises(OutputError, match=r"minari:.* could not be written: No space left"):
-        datasets.export(played(), f"minari:{ID}")
-    assert list(root.iterdir()) == []
 
 
 @pytest.mark.parametrize(

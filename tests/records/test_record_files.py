@@ -5,15 +5,12 @@ from __future__ import annotations
 import codecs
 import gzip
 import json
-import os
-import tracemalloc
 
 import pytest
 
 import bideuchre_env
 from bideuchre_env import records_io, selfplay
 from bideuchre_env.errors import OptionError, RecordError
-from bideuchre_env.records.files import LONGEST
 
 
 @pytest.fixture(scope="module")
@@ -135,19 +132,3 @@ def test_a_compressed_file_is_read(games, tmp_path):
     path.write_bytes(packed[:40] + b"xxxx" + packed[44:])
     with pytest.raises(OptionError, match="cannot be read"):
         list(records_io.scan(path))
-
-
-def test_an_endless_line_is_one_fault_in_bounded_memory(games, tmp_path):
-    """A sparse file of 4 GB without a line's end: nothing is read after it."""
-    path = tmp_path / "games.jsonl"
-    path.write_bytes(games[0])
-    os.truncate(path, 4 * 10**9)
-    tracemalloc.start()
-    try:
-        one, endless = records_io.scan(path)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert one.record is not None
-    assert endless.error == f"longer than {LONGEST} bytes: it is the last line read"
-    assert peak < 5 * LONGEST
