@@ -123,9 +123,8 @@ def test_unfinished_games_are_left_out_and_counted(tmp_path):
     records_io.write(tmp_path / "more.jsonl", [env.record])
     made = datasets.export([path, tmp_path / "more.jsonl", path], tmp_path / "out.npz")
     assert made == (2 * sum(map(len, episodes)), 4, 5, 3)
-    for episode, message in (("game", "finished: episode='hand'"), ("hand", "finished$")):
-        with pytest.raises(OptionError, match=f"none of the 1 games is {message}"):
-            datasets.export(tmp_path / "more.jsonl", tmp_path / "none.npz", episode=episode)
+    with pytest.raises(OptionError, match="none of the 1 games is finished: episode='hand'"):
+        datasets.export(tmp_path / "more.jsonl", tmp_path / "none.npz")
     assert not (tmp_path / "none.npz").exists()
 
 
@@ -161,7 +160,6 @@ def test_games_of_two_kinds_are_refused(other, message, tmp_path):
     ("options", "message"),
     [
         ({"gamma": 1.5}, "gamma=1.5: from 0 to 1"),
-        ({"gamma": "1"}, "gamma='1': from 0 to 1"),
         ({"episode": "trick"}, "episode='trick': one of 'game', 'hand'"),
         ({"reward": "money"}, "reward='money': one of 'win', 'points'"),
         ({"forced": 1}, "forced=1: True or False"),
@@ -169,8 +167,6 @@ def test_games_of_two_kinds_are_refused(other, message, tmp_path):
         ({"seats": 3}, "unexpected keyword argument 'seats' of export"),
         ({"source": []}, "no files of game records are given"),
         ({"source": 5}, "expected a path"),
-        ({"source": [5]}, "expected a path"),
-        ({"source": b"games.jsonl"}, "expected a path"),
         ({"out": None}, "expected a path"),
     ],
 )

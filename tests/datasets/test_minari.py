@@ -8,7 +8,6 @@ from support.playthroughs import Chooser, finish, start
 
 import bideuchre_env
 from bideuchre_env import Rules, datasets, make, records_io, selfplay
-from bideuchre_env._files import only_run_in
 from bideuchre_env.errors import OptionError
 
 minari = pytest.importorskip("minari")
@@ -103,11 +102,8 @@ def replayed(raw, seed, learner, actions):
 @pytest.mark.parametrize(
     ("names", "opponents", "partner", "missing"),
     [
-        (["rule"] * 4, "rule", "rule", None),
         (["rule", "random", "rule#2", "cautious"], ("random", "cautious"), "rule", None),
         (["rule", "mine", "rule", "cautious"], ("random", "cautious"), "rule", "mine"),
-        (["rule", "cautious", "mine", "random"], ("cautious", "random"), "random", "mine"),
-        (["rule", "cautious", "mine", "cautious"], "cautious", "random", "mine"),
         (["rule", "mine", "yours", "mine"], None, None, "mine, yours"),
     ],
 )
@@ -142,7 +138,7 @@ def test_a_dataset_of_custom_rules_has_no_environment_to_recover():
 
 
 def test_a_dataset_is_replaced_with_overwrite_alone(root):
-    """After Ctrl-C, or while another run writes, the old one stays."""
+    """After Ctrl-C the old one stays."""
     datasets.export(played(), f"minari:{ID}")
     before = minari.load_dataset(ID).total_steps
     with pytest.raises(OptionError, match=f"minari:{ID} exists"):
@@ -154,11 +150,6 @@ def test_a_dataset_is_replaced_with_overwrite_alone(root):
     games = played(games=2)
     with pytest.raises(KeyboardInterrupt):
         datasets.export(games, f"minari:{ID}", overwrite=True, progress=interrupted)
-    with (
-        only_run_in(root / ".bideuchre"),
-        pytest.raises(OptionError, match="another run is writing to"),
-    ):
-        datasets.export(games, f"minari:{ID}", overwrite=True)
     assert minari.load_dataset(ID).total_steps == before
     made = datasets.export(games, f"minari:{ID}", overwrite=True)
     assert minari.load_dataset(ID).total_steps == made.decisions < before
@@ -169,10 +160,8 @@ def test_a_dataset_is_replaced_with_overwrite_alone(root):
     ("options", "name", "message"),
     [
         ({"gamma": 0.9}, ID, r"gamma=0.9: a Minari dataset has rewards and no ret"),
-        *(
-            ({}, name, "a dataset of Minari has an ID as")
-            for name in ("", "x", "../x-v0", "a b-v0")
-        ),
+        ({}, "x", "a dataset of Minari has an ID as"),
+        ({}, "../x-v0", "a dataset of Minari has an ID as"),
     ],
 )
 def test_a_bad_id_and_gamma_are_refused(options, name, message, root):
