@@ -4,29 +4,12 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from support.commands import run
 
 import bideuchre_env
 from bideuchre_env import selfplay
 from bideuchre_env.bench import measure, tasks
 from bideuchre_env.envs.aec import env as aec
-from bideuchre_env.errors import OptionError
-
-
-def clock(rates):
-    """A task that does 10 at each of these rates in turn; the first slice is the warm-up."""
-    left = iter(rates)
-    return lambda: (10, 10 / next(left))
-
-
-def test_rates_are_work_over_time_without_the_warm_up():
-    rates = measure.rounds({"a": clock([1, 2, 8]), "b": clock([9, 3, 3])}, 2, 1e-9)
-    assert rates == {"a": [2.0, 8.0], "b": [3.0, 3.0]}
-    assert measure.rate(clock([10, 5, 1]), 4.0) == 30 / (1 + 2 + 10)
-    for repeats, seconds in ((0, 1.0), (1, 0.0), (1, float("nan"))):
-        with pytest.raises(OptionError, match=r"repeats|seconds"):
-            measure.rounds({}, repeats, seconds)
 
 
 def test_a_task_counts_the_actions_of_its_games(monkeypatch):

@@ -13,8 +13,6 @@ import pytest
 from support.commands import KEYS, run
 
 from bideuchre_env import match
-from bideuchre_env.evaluation import export
-from bideuchre_env.evaluation.statistics.intervals import Interval
 from bideuchre_env.evaluation.statistics.sequential import H1
 
 
@@ -122,16 +120,3 @@ def test_ctrl_c_prints_and_writes_the_finished_boards(folder, capsys, monkeypatc
     assert data["interrupted"]
     assert data["boards"] > 200
     assert len((folder / "a.csv").read_text().splitlines()) == 1 + data["boards"]
-
-
-@pytest.mark.parametrize("options", [{"games": 4}, {"boards": 1}, {"boards": 30}])
-def test_the_course_of_a_match_is_drawn_to_its_end(options, folder):
-    """Matches of games, of one board and of ties; the last point is the result."""
-    pytest.importorskip("matplotlib")
-    export.draw(folder / "a.png", match.play("barrie_v0", "rule", "rule", **options))
-    assert (folder / "a.png").stat().st_size > 5000
-    result = match.play("barrie_v0", "rule", "cautious", boards=70)
-    course = export.course(result.board_rows, result.boards.tie_margin)
-    assert (course[0][0], course[-1][0]) == (2, 70)
-    assert course[-1][1] == result.boards.points_per_hand
-    assert all(isinstance(interval, Interval) for _, interval in course)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from pathlib import Path
 
@@ -38,21 +37,8 @@ def test_a_page_has_the_games_asked_for(games, capsys):
     assert run("show", games, "--html", "new/b.html") == 1  # of the broken line
     assert "games.jsonl:3: not a line of JSON" in capsys.readouterr().err
     assert [each["name"] for each in page_of("new/b.html")] == ["game 1", "game 2", "game 4"]
-    assert run("show", games, "--html", "c.html", "--first", "1") == 0
-    assert [each["name"] for each in page_of("c.html")] == ["game 1"]
-
-
-def test_a_page_is_replaced_with_force_alone_and_not_after_an_error(games, error_of):
-    Path("a.html").write_text("mine")
-    assert "no readable game 9" in error_of(
-        "show", games, "--html", "a.html", "--game", "9", "--force"
-    )
-    assert Path("a.html").read_text() == "mine"
-    assert run("show", games, "--html", "a.html", "--game", "1", "--force") == 0
+    assert run("show", games, "--html", "a.html", "--first", "1", "--force") == 0
     assert [each["name"] for each in page_of("a.html")] == ["game 1"]
-    Path("empty.jsonl").touch()
-    assert run("show", "empty.jsonl", "--html", "b.html") == 2
-    assert sorted(os.listdir()) == ["a.html", "empty.jsonl", "games.jsonl"]
 
 
 def test_the_review_of_the_hands_asked_for_is_printed(games, capsys):

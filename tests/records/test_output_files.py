@@ -5,14 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import threading
 
 import pytest
 
 from bideuchre_env import _files, records_io, selfplay
 from bideuchre_env._files import Output, only_run_in, write_file
 from bideuchre_env.errors import OptionError, OutputError
-from bideuchre_env.records.files import RecordWriter
 
 posix = pytest.mark.skipif(os.name == "nt", reason="POSIX files")
 
@@ -92,25 +90,6 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(tmp_path):
     assert names(tmp_path) == ["x", "x.new"]
 
 
-def test_ctrl_c_within_a_write_leaves_complete_lines(tmp_path, monkeypatch):
-    path, write = tmp_path / "x", os.write
-    writer = RecordWriter(path)
-    writer.write_lines([b"one"])
-
-    def interrupted(descriptor, data):
-        write(descriptor, bytes(data)[:3])
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(os, "write", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            writer.write_lines([b"two and three"])
-    writer.write_lines([b"four"])
-    writer.close()
-    assert path.read_text() == "one\nfour\n"
-    assert names(tmp_path) == ["x"]
-
-
 @posix
 def test_a_link_is_followed_and_permissions_stay(tmp_path):
     target, link = tmp_path / "target", tmp_path / "link"
@@ -124,15 +103,7 @@ def test_a_link_is_followed_and_permissions_stay(tmp_path):
 
 
 @posix
-def test_pipes_and_streams_are_written_directly(tmp_path, capfd):
-    pipe, read = tmp_path / "pipe", []
-    os.mkfifo(pipe)
-    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()), daemon=True)
-    reader.start()
-    write_file(pipe, "through")
-    reader.join(timeout=600)
-    assert read == [b"through"]
-    assert names(tmp_path) == ["pipe"]
+def test_streams_are_written_directly(capfd):
     for name in ("/dev/stdout", "/dev/fd/1"):
         write_file(name, f"to {name}\n")
     assert capfd.readouterr().out == "to /dev/stdout\nto /dev/fd/1\n"

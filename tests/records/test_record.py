@@ -79,7 +79,6 @@ def test_contract_and_declarer_are_recorded_after_the_last_call():
         {},
         {"opening_lead": "eldest", "all_pass": "eldest_forced", "max_hands": 50},
         {"win_rule": "rounds", "rounds": 2},
-        {"win_rule": "any", "target": 9, "both_over": "highest"},
         {"lone": [{"name": "shoot", "value": 9}], "moon_ladder": "jump"},
     ],
 )
@@ -112,8 +111,6 @@ def test_a_game_of_custom_rules_is_recorded_under_its_name_with_its_rules(name, 
         assert Rules(**data["options"]) == game.rules
         refused(data | {"options": {"target": 9}}, "a game of one's own, with its whole rules")
         refused(data | {"options": data["options"] | {"self": 1}}, "a game of one's own")
-        older = {key: each for key, each in data["options"].items() if key != "both_over"}
-        assert GameRecord.from_dict(data | {"options": older}).rules == game.rules
 
 
 @pytest.mark.parametrize("name", ["", "two\nlines", "x" * 81, "\x1b[31mred", 5])

@@ -43,7 +43,6 @@ def test_hands_and_tricks_are_in_the_order_in_which_cards_win():
     ("agents", "outcome", "winner", "words"),
     [
         (["A", "B", "A", "B"], "won", 0, "A (seats 0 and 2) wins 33 to 21 after 2 hands."),
-        (["A", "B", "A", "B"], "won", 1, "B (seats 1 and 3) wins 21 to 33 after 2 hands."),
         (["A", "B", "C", "B"], "won", 0, "A and C (seats 0 and 2) win 33 to 21 after 2 hands."),
         (None, "won", 0, "Seats 0 and 2 win 33 to 21 after 2 hands."),
         (None, "drawn", None, "drawn after 2 hands: seats 0 and 2 have 33, seats 1 and 3 have 21."),
