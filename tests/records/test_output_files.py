@@ -34,8 +34,10 @@ def names(folder):
 
 
 def test_a_file_takes_its_place_when_it_is_published(tmp_path):
+    """The rest of a killed run is replaced."""
     path = tmp_path / "x"
     path.write_text("old")
+    _files.beside(path).write_text("half of it")
     with Output(path, overwrite=True) as output:
         output.write(b"one ")
         assert path.read_text() == "old"
@@ -48,9 +50,8 @@ def test_a_file_takes_its_place_when_it_is_published(tmp_path):
 
 
 def test_a_file_that_is_not_published_leaves_no_trace(tmp_path):
-    """Neither a file nor folders; an old file stays, and the rest of a killed run is replaced."""
+    """Neither a file nor folders; an old file stays."""
     (tmp_path / "x").write_text("old")
-    _files.beside(tmp_path / "x").write_text("half of it")
     for path in (tmp_path / "x", tmp_path / "a" / "b" / "x"):
         with Output(path, overwrite=True) as output:
             output.write(b"new")

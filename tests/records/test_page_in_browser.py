@@ -127,6 +127,8 @@ def test_keys_buttons_and_links_step_through_the_games(page):
     for key, expected in (("ArrowRight", "13"), ("ArrowLeft", "12"), ("Home", "0")):
         driver.execute_script("press(arguments[0])", key)
         assert place()[1] == expected
+    driver.execute_script("press('End')")
+    assert place() == ["3", str(len(games[1].hands[3]["actions"]))]
     for button, expected in (("hand-back", ["3", "0"]), ("card-on", ["3", "1"])):
         find(driver, f"[data-step={button}]").click()
         assert place() == expected
