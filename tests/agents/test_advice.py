@@ -1,6 +1,5 @@
 """Advice: the agent's choice, its figures, hidden information, errors, and true sentences."""
 
-import json
 import re
 from math import sqrt
 
@@ -225,19 +224,6 @@ def test_figures_of_enumerated_deals_are_exact():
     assert exact > 2
 
 
-def test_advice_prints_in_80_columns_and_converts_to_json():
-    rules = RULES["double_deck_v0"]
-    for _, _, state in met(rules, 3, seed=8):
-        advice = advise_row(state, rules, worlds=5)
-        lines = str(advice).splitlines()
-        assert max(map(len, lines)) <= 80
-        assert lines[lines.index("") + 2].startswith(f"{advice.best.name}  ")
-        assert any(line.startswith(f"{advice.choice.name}  ") for line in lines)
-        kept = json.loads(json.dumps(advice.to_dict(), allow_nan=False))
-        assert [each["action"] for each in kept["options"]] == [o.name for o in advice.options]
-        assert kept["why"] == advice.why
-
-
 # --- why -------------------------------------------------------------------------------------
 
 
@@ -275,14 +261,6 @@ def test_sentences_about_tricks_are_true(variant):
             assert won == 1, (advice.why, number)
         assert mask[named.action]
     assert certain > 3
-
-
-def test_a_single_legal_card_is_the_advice():
-    rules = RULES["cincinnati_v0"]
-    forced = [d for d in decisions(rules, 2, seed=5) if d[1].sum() == 1]
-    advice = advise_row(forced[0][2], rules, worlds=4)
-    assert advice.why == "The only legal card."
-    assert len(advice.options) == 1
 
 
 def test_the_seed_of_the_advice_fixes_the_deals_of_a_given_agent():

@@ -6,14 +6,13 @@ from math import inf
 import numpy as np
 import pytest
 from support.agent_games import lone_decisions, searcher
-from support.chi_square import assert_fits
 from support.exact_worlds import assert_possible
 
 from bideuchre_env.agents.advice.advising import Advisor
 from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.agents.search.callers import list_caller, weigh_hands_dealt
 from bideuchre_env.agents.search.candidates import begin
-from bideuchre_env.agents.search.chains import next_power, systematic, weigh_draws
+from bideuchre_env.agents.search.chains import systematic, weigh_draws
 from bideuchre_env.agents.search.likelihood import UNLIKELY
 from bideuchre_env.agents.search.sampler import design_effect
 from bideuchre_env.core import one_row
@@ -91,29 +90,6 @@ def test_worlds_with_a_listed_hand_are_worlds_of_the_position(bid):
     assert fitting > 100
 
 
-def test_the_cards_beside_a_listed_hand_are_uniform():
-    """Each card that the caller does not hold lies with either other seat as often."""
-    agent, draws, checked = searcher("inference", BARRIE), 4000, 0
-    found = lone_decisions(BARRIE, "moon", 1, seed=2)
-    set_up(agent, *next(one for one in found if one[2]["turn"] != one[2]["declarer"])[:2])
-    assert list_caller(agent.space, 100, inf)
-    caller, seat = agent.space.callers[0], int(agent.space.callers["seat"][0])
-    caller["n"] = 1  # one hand for all worlds
-    weigh_draws(agent.space, np.empty(draws), 0, draws)
-    hands = agent.space.kept["hands"][:draws]
-    assert len(set(hands[:, seat].tolist())) == 1
-    others = [other for other in (1, 2, 3) if other != seat]
-    for kind in range(BARRIE.kinds):
-        held = [
-            int(((hands[:, other] >> kind & 1) + (hands[:, other] >> (kind + 24) & 1)).sum())
-            for other in others
-        ]
-        if sum(held):
-            assert_fits(held, [sum(held) / 2] * 2, scale=2.0)
-            checked += 1
-    assert checked > 5
-
-
 def moon_of_spades():
     """A hand beside which one deal in 3,000 explains the opponent's moon in spades."""
     hand = ["JH", "AH", "KH", "QH", "JD", "AS", "KS", "QC"]
@@ -132,15 +108,6 @@ def test_intervals_after_a_rare_call_contain_the_answer():
         assert abs(points.mean - MOON_OF_SPADES) < points.half + 0.5
         assert points.half < 3.0
         assert advice.options[0].made.mean < 0.1  # that the moon is set
-
-
-def test_hands_are_listed_where_no_sampled_world_explains_a_call():
-    agent = searcher("inference", BARRIE, worlds=100)
-    row, mask = observed(agent, moon_of_spades())
-    begin(agent.space, row[np.newaxis], mask[np.newaxis], 0)
-    weights = agent.sampler.weights(100, 10, np.inf)
-    assert weights.sum() == pytest.approx(100)
-    assert agent.space.callers["n"][0] > 0
 
 
 def observed(agent, state):
@@ -177,15 +144,6 @@ def test_the_design_effect_is_the_number_of_copies_of_a_world(copies):
         hands, groups = np.repeat(hands, copies, axis=0), np.repeat(np.arange(80) % 8, copies)
         effects.append(design_effect(hands, np.ones(len(hands)), groups))
     assert copies <= np.mean(effects) < 1.3 * copies
-
-
-def test_annealing_steps_halve_the_effective_sample_size():
-    fixed = np.zeros(100)
-    assert next_power(fixed, np.zeros(100), 1.0, 0.5) == 1.0
-    rest = np.linspace(-40.0, 0.0, 100)
-    rise = next_power(fixed, rest, 1.0, 0.5)
-    weights = np.exp(rise * rest)
-    assert weights.sum() ** 2 / (weights @ weights) / 100 == pytest.approx(0.5, abs=0.01)
 
 
 def test_systematic_resampling_is_proportional_to_weight():

@@ -160,19 +160,6 @@ def test_agents_take_all_tricks_where_they_are_certain(name, variant, rows, deal
         assert wins_the_rest(rules, agent, row, deals), row
 
 
-@pytest.mark.parametrize("name", ["rule", "expert", "net", "pimc", "inference"])
-def test_a_trick_is_won_from_partner_to_claim_the_rest(name):
-    """Partner's ace would win the trick, but partner may lose the next."""
-    hands = {1: "9H TH 9D TD AS 9S", 2: "AC 9C QD JC QC KC", 3: "JH JD AH KH QH TS"}
-    position = Position(CINCINNATI, {**hands, 0: "AD KD KS QS JS TC"}, dealer=2)
-    position.do("bid 3, pass, pass, pass, trump H")
-    position.do("TS KS AS 9C")
-    assert position.states["turn"][0] == 1
-    position.do("9D QD JH AD")
-    position.agent = agents.make(name, CINCINNATI)
-    assert position.choice() == "JD"
-
-
 @entry_kernel
 def strain_of(observations, tables, offsets, views):
     """Call `certain_strain` for a lone hand of the seat of row 0."""

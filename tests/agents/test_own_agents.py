@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from support import typed_agents
 from support.agent_games import look, start
-from support.own_agents import Once, Told, make_once, write_file
+from support.own_agents import Once, Told, write_file
 
 import bideuchre_env
 from bideuchre_env import agents, match, selfplay
@@ -287,21 +287,6 @@ def test_opponents_and_partner_of_a_learner_have_the_goal_of_its_episode(episode
         env = face(opponents="told", partner=Told, episode=episode)
         env.reset(seed=1)
         assert goals() == {goal}
-
-
-def test_custom_agents_are_opponents_of_a_learner():
-    """A file, class, object and function give the same game."""
-    games = set()
-    for source in ("./mine.py:First", Once, Once(), make_once):
-        env = bideuchre_env.cincinnati_v0.solo(opponents=source, seat=0, episode="hand")
-        observation, _ = env.reset(seed=5)
-        for _ in range(3):
-            observation, *_ = env.step(int(observation["action_mask"].argmax()))
-        games.add(observation["observation"].tobytes())
-        agent = agents.agent_of(source, RULES, seed=1)
-        assert choices(agent) == first_legal()
-        assert agent.name == ("./mine.py:First" if isinstance(source, str) else "Once")
-    assert len(games) == 1
 
 
 def test_agents_that_type_checkers_accept_play():
