@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from support.agent_games import decisions
 from support.kernels import callable_from_python
-from support.positions import CINCINNATI, Position
+from support.positions import CINCINNATI
 from support.script_modules import ROOT, loaded
 
 from bideuchre_env.agents.expert import (
@@ -27,12 +27,11 @@ from bideuchre_env.agents.expert.sampled_deals import (
     sample_deal,
 )
 from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.core.state import DEAL, PLAY
+from bideuchre_env.core.state import PLAY
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.learning.suits import SUIT_MAPS, renamed
 from bideuchre_env.learning.view import VIEW, read_view
 from bideuchre_env.rules.cards import COPY_SHIFT, NO_TRUMP, hand_bits, parse_card
-from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import entry_kernel, new_rows
@@ -124,19 +123,6 @@ def test_every_registered_deck_has_holder_odds(variant):
     assert not known[~played].any()
     assert (known[played][:, DEFENDER] == EQUAL).all()
     assert known.max() > 2 * EQUAL
-
-
-def test_another_deck_has_no_holder_odds():
-    """All zeros: cards are equally likely anywhere."""
-    rules = Rules(ranks="10", partnered=(1, 5), target=20)
-    known = sampled_deals.holder_odds(rules)
-    assert known.shape == sampled_deals.SHAPE
-    assert known.dtype == np.uint8
-    assert not known.any()
-    assert not known.flags.writeable
-    position = Position(rules, {}, agent="expert")
-    while int(position.states["phase"][0]) < DEAL:
-        position.do(position.choice())
 
 
 def first_card_against_trumps(rules, state):

@@ -232,16 +232,3 @@ def test_the_score_network_wins_games():
     expert = ExpertAgent(SIMPLIFIED, wanted=QUICK)
     result = match.play("simplified_v0", expert, plain, games=3000, seed=3)
     assert result.games.win_rate.low > 0.5
-
-
-ALONE = {bid.name for bid in SIMPLIFIED.lone}
-
-
-def test_in_the_last_hand_a_side_far_behind_goes_alone_and_others_do_not():
-    hand = {0: "JS JS JC AS KS QS AH KH"}
-    behind = expert_at(SIMPLIFIED, hand, score=(10, 30), played=3).do("pass, pass, pass")
-    assert behind.choice().split()[1] in ALONE
-    ahead = expert_at(SIMPLIFIED, hand, score=(45, 20), played=3).do("pass, pass, pass")
-    assert ahead.choice() == "pass" or ahead.choice().split()[1] not in ALONE
-    level = expert_at(SIMPLIFIED, hand, score=(30, 30), played=3).do("pass, pass, pass")
-    assert level.choice().split()[1] not in ALONE

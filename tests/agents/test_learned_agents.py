@@ -208,16 +208,6 @@ def networks(rules, seed=3):
     return found
 
 
-def weights_of(rules, **changed):
-    """Weights of such networks; `changed` arrays replace theirs, None takes one away."""
-    arrays = {}
-    for part, network in networks(rules).items():
-        arrays |= arrays_of(network, part)
-    arrays |= {name.replace("__", "."): array for name, array in changed.items()}
-    arrays = {name: array for name, array in arrays.items() if array is not None}
-    return Weights(arrays, made_for(KIND, rules, VERSION))
-
-
 @pytest.mark.parametrize("variant", RULES)
 def test_it_plays_the_legal_output_that_is_largest(variant):
     """Against features spread out and networks in numpy, in every variant; one row as many.
@@ -225,8 +215,9 @@ def test_it_plays_the_legal_output_that_is_largest(variant):
     But for actions that are certain to take every trick left, and calls that are surely worse.
     """
     rules = RULES[variant]
-    agent, nets = PpoAgent(rules, weights=weights_of(rules)), networks(rules)
-    parts = {part: features_of(rules, part) for part in PARTS}
+    nets, parts = networks(rules), {part: features_of(rules, part) for part in PARTS}
+    arrays = arrays_of(nets["auction"], "auction") | arrays_of(nets["cards"], "cards")
+    agent = PpoAgent(rules, weights=Weights(arrays, made_for(KIND, rules, VERSION)))
     card_offset, seen = parts["cards"].actions(np.zeros(1, int), np.zeros(1, int))[0], set()
 
     def watch(rows, masks, chosen):
