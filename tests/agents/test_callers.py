@@ -12,7 +12,7 @@ from bideuchre_env.agents.advice.advising import Advisor
 from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.agents.search.callers import list_caller, weigh_hands_dealt
 from bideuchre_env.agents.search.candidates import begin
-from bideuchre_env.agents.search.chains import systematic, weigh_draws
+from bideuchre_env.agents.search.chains import weigh_draws
 from bideuchre_env.agents.search.likelihood import UNLIKELY
 from bideuchre_env.agents.search.sampler import design_effect
 from bideuchre_env.core.state import AUCTION, PLAY
@@ -114,11 +114,3 @@ def test_the_design_effect_is_the_number_of_copies_of_a_world(copies):
         hands, groups = np.repeat(hands, copies, axis=0), np.repeat(np.arange(80) % 8, copies)
         effects.append(design_effect(hands, np.ones(len(hands)), groups))
     assert copies <= np.mean(effects) < 1.3 * copies
-
-
-def test_systematic_resampling_is_proportional_to_weight():
-    weights = np.array([0.1, 0.0, 0.6, 0.3])
-    for offset in (0.0, 0.5, 0.999):
-        counts = np.bincount(systematic(weights, 10, offset), minlength=4)
-        assert (np.abs(counts - 10 * weights) < 1 + 1e-9).all()
-        assert counts[1] == 0

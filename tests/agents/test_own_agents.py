@@ -174,10 +174,6 @@ def no_rules(*, goal=None, seed=0):
     return made("none", seed, goal)
 
 
-def typed_option(weights: str = "w", seed: int | None = None):
-    return made(weights, seed)
-
-
 def made(*arguments):
     agent = Once()
     agent.arguments = arguments
@@ -188,7 +184,6 @@ def made(*arguments):
     ("factory", "arguments"),
     [
         (no_rules, ("none", 7, "points")),
-        (typed_option, ("w", 7)),
         (lambda rules, goal: made(rules, goal), (RULES, "points")),
     ],
 )
@@ -294,6 +289,5 @@ def test_agents_that_type_checkers_accept_play():
     results = typed_agents.matches()
     assert {result.agents[0] for result in results} == {"Once", "Many", "Ours"}
     assert all(result.boards.ties == 2 for result in results)
-    assert typed_agents.complete() == ("Many", 0)
     with pytest.raises(OptionError, match="an object with act_rows or act"):
         typed_agents.wrong()

@@ -74,25 +74,6 @@ def test_option_solved_is_the_number_of_tricks_that_the_solver_plays():
     assert choices[3] != choices[0]
 
 
-@pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0", "double_deck_v0"])
-def test_unweighed_worlds_do_not_overrule_the_expert_in_the_last_two_cards(variant):
-    """The expert's sampled deals weigh who likely holds a card; uniform worlds do not."""
-    rules, last = RULES[variant], 0
-    expert = agents.make("expert", rules)
-    uniform = [searcher("pimc", rules), searcher("inference", rules, considered=0, net_cards=False)]
-    weighed = searcher("pimc", rules, considered=2)
-    for row, mask, state in decisions(rules, 6, seed=9, every=1):
-        if state["phase"] != PLAY or state["trick"] < rules.tricks - LAST_CARDS or mask.sum() < 2:
-            continue
-        last += 1
-        assert {agent.act(row, mask) for agent in uniform} == {expert.act(row, mask)}
-        assert uniform[0].space.plans[0]["total"] == 0.0
-        weighed.act(row, mask)
-        plan = weighed.space.plans[0]
-        assert plan["n"] < 2 or plan["certain"] or plan["total"] > 0.0
-    assert last > 10
-
-
 class FakeClock:
     """A clock that advances by `tick` seconds at each call."""
 
