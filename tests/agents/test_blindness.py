@@ -1,4 +1,4 @@
-"""Hidden information changes no decision of an agent, and no distribution of decisions.
+"""Hidden information changes no decision of an agent.
 
 The other hands, hidden exchanged cards and the deals to come are drawn anew.
 """

@@ -1,4 +1,4 @@
-"""Hands behind a rare call, and the errors of search agents after it."""
+"""Hands behind a rare call, and worlds with them."""
 
 from itertools import combinations
 from math import inf

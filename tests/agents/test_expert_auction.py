@@ -175,17 +175,6 @@ def test_the_last_to_call_bids_low_where_that_wins_and_the_first_bids_a_moon(
 FITTED = ("barrie_v0", "club_v0", "double_deck_v0", "simplified_v0")
 
 
-def expert_by(rules, network=None, **options):
-    """An expert with this score network, or without one."""
-    agent = ExpertAgent(rules, wanted=QUICK, **options)
-    network = new_score_network() if network is None else network
-    agent.learned = agent.learned._replace(score=sealed(network))
-    return agent
-
-
-# --- which score network a game has ------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", FITTED)
 def test_a_fitted_variant_has_its_own_network_and_table(name):
     """Also with another limit of hands."""
@@ -222,13 +211,10 @@ def test_networks_are_read_only():
             network["base"] = 1.0
 
 
-# --- strength of the score network -------------------------------------------------------------
-
-
 def test_the_score_network_wins_games():
     """Against the win table of the rule player's hands, with the cards of the rule player."""
-    plain = expert_by(SIMPLIFIED)
-    plain.learned = plain.learned._replace(wins=sealed(rule_table(SIMPLIFIED)))
-    expert = ExpertAgent(SIMPLIFIED, wanted=QUICK)
+    expert, plain = (ExpertAgent(SIMPLIFIED, wanted=QUICK) for _ in range(2))
+    nothing, wins = sealed(new_score_network()), sealed(rule_table(SIMPLIFIED))
+    plain.learned = plain.learned._replace(score=nothing, wins=wins)
     result = match.play("simplified_v0", expert, plain, games=3000, seed=3)
     assert result.games.win_rate.low > 0.5

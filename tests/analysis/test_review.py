@@ -59,13 +59,6 @@ def hand_with(variant, change=None, *, seed=0, deal=None, dealer=0, agent="exper
     return env.record, changed
 
 
-def game_of(variant, pair, folder):
-    """The record of a game of two agents."""
-    out = folder / f"{variant}.jsonl"
-    selfplay.play(variant, *pair, games=2, seed=1, out=out)
-    return next(iter(records_io.read(out)))
-
-
 @pytest.mark.parametrize(
     ("variant", "agent", "seeds"),
     [
@@ -189,7 +182,9 @@ def test_a_side_whose_contract_is_set_already_makes_no_mistake():
 @pytest.fixture(scope="module")
 def weak(tmp_path_factory):
     """A game of a rule and a cautious player, with its review of three hands."""
-    record = game_of("cincinnati_v0", ("rule", "cautious"), tmp_path_factory.mktemp("weak"))
+    out = tmp_path_factory.mktemp("weak") / "games.jsonl"
+    selfplay.play("cincinnati_v0", "rule", "cautious", games=2, seed=1, out=out)
+    record = next(iter(records_io.read(out)))
     return record, analysis.review(record, hands=[4, 0, 1, 1])
 
 

@@ -1,4 +1,4 @@
-"""Fitting the call network: gradients, training, and which calls are tried."""
+"""Fitting the call network: training, and which calls are tried."""
 
 from __future__ import annotations
 
