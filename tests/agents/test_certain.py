@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from itertools import combinations, permutations
 
@@ -215,16 +216,17 @@ def test_a_certain_hand_is_bid_as_the_highest_lone_bid_in_its_strain(name, varia
 
 
 @pytest.mark.parametrize(
-    ("rules", "hand", "story", "seat", "call"),
+    ("rules", "hand", "story", "seat", "pattern"),
     [
         (CINCINNATI, ONCE[0][0], "bid moon", 2, "bid double moon H"),
         (RULES["simplified_v0"], TWICE[0][0], "bid moon S, pass, pass", 0, "bid moon D"),
-        (WORTH_LESS, TWICE[0][0], "", 1, "bid 8 D"),
+        (WORTH_LESS, TWICE[0][0], "", 1, "(?!bid solo).*"),
     ],
     ids=["one step higher", "as high by the dealer", "not if it pays less"],
 )
-def test_a_certain_hand_is_bid_as_the_call_that_pays_most(rules, hand, story, seat, call):
-    assert bid_made(rules, agents.make("rule", rules), hand, story, seat) == call
+def test_a_certain_hand_is_bid_as_the_call_that_pays_most(rules, hand, story, seat, pattern):
+    call = bid_made(rules, agents.make("rule", rules), hand, story, seat)
+    assert re.fullmatch(pattern, call), call
 
 
 # --- dominated calls ---------------------------------------------------------------
