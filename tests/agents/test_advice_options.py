@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,9 +11,7 @@ from support.agent_games import met
 from bideuchre_env._intervals import t_quantile
 from bideuchre_env.agents.advice import Advisor, advise_row
 from bideuchre_env.agents.advice.figures import LEAST_CHANCE, cause
-from bideuchre_env.agents.advice.outcomes import mark_calls, open_position
 from bideuchre_env.agents.advice.position import known_position
-from bideuchre_env.agents.advice.reasons import because
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.rules import actions
@@ -75,28 +72,6 @@ def test_options_are_ordered_by_the_goal_and_close_ones_are_within_the_error(goa
     assert len(kinds) >= 3
 
 
-@pytest.mark.parametrize(
-    ("points", "said"),
-    [
-        ((0.4, -0.3), "; by what the agent has learned of cards AH brings 0.7 points more than 9C"),
-        ((-0.3, 0.4), ""),
-        (None, ""),
-    ],
-)
-def test_the_reason_names_the_prior_where_it_favours_the_chosen_card(points, said):
-    """In points, of the chosen card over the one that the deals favour."""
-    rules = RULES["cincinnati_v0"]
-    advisor, numbers = Advisor(rules, "rule", worlds=8), actions.of(rules).index
-    hand, calls = ["JH", "JD", "AH", "KH", "QS", "9C"], ["4", "pass", "pass", "pass"]
-    own, other = (numbers[name] for name in ("AH", "9C"))
-    row = known_position(rules, hand, dealer=3, calls=calls, strain="H")
-    trial = advisor.try_row(row, (own, other))
-    learned = {} if points is None else dict(zip((own, other), points, strict=True))
-    seen = replace(trial, chosen=own, learned=learned)
-    favoured = advisor.advice([trial]).option(other)
-    assert because(seen, favoured) == said
-
-
 @pytest.mark.parametrize("worlds", [30, 320])
 def test_option_worlds_is_the_number_of_deals_tried(worlds):
     """Although few calls are left in question; progress is reported."""
@@ -115,18 +90,6 @@ def test_a_time_limit_alone_sets_the_number_of_deals():
     advisor, ticks = Advisor(rules, milliseconds=1000.0), iter(range(10**6))
     advisor.searcher.clock = lambda: next(ticks) / 100  # a hundred looks
     assert 300 < advisor.of_row(row).drawn < 500
-
-
-def test_trials_of_several_seeds_compare_the_actions_that_all_tried():
-    rules = RULES["barrie_v0"]
-    row = known_position(rules, ["JH", "JH", "JD", "AH", "KH", "QS", "AC", "AC"])
-    advisor, odd = Advisor(rules, worlds=10), actions.of(rules).index["bid 8 S"]
-    with_odd, without = advisor.try_row(row, [odd]), advisor.try_row(row)
-    assert odd not in without.counted.actions
-    for trials in ([with_odd, without], [without, with_odd]):
-        advice = advisor.advice(trials)
-        assert {option.action for option in advice.options} == set(without.counted.actions)
-        assert advice.drawn == 20
 
 
 def levels_of(some, acts, t, alone):
@@ -156,38 +119,8 @@ def test_a_pass_a_partnered_bid_and_every_lone_bid_are_tried(rules):
             assert tried == set(np.flatnonzero(mask))
 
 
-@pytest.mark.parametrize("variant", RULES)
-def test_the_last_to_call_compares_no_partnered_bid_but_the_lowest(variant):
-    rules = RULES[variant]
-    acts, t = actions.of(rules), compile_tables(rules)[0]
-    advisor, last = Advisor(rules, worlds=4), 0
-    for row, mask, state in met(rules, 20, seed=8):
-        if state["phase"] == AUCTION and state["calls_made"] == 3:
-            marks = np.zeros(acts.n, np.int8)
-            assert open_position(advisor.searcher.space, row[np.newaxis].copy())
-            mark_calls(advisor.searcher.space, mask, marks)
-            levels = [levels_of(np.flatnonzero(each), acts, t, alone=0) for each in (marks, mask)]
-            last += bool(levels[1])
-            assert levels[0] <= set(sorted(levels[1])[:1])
-    assert last
-
-
-@pytest.mark.parametrize(
-    ("hand", "bids"),
-    [
-        ("AD AD AH AH AS AC KD KD", {"bid moon NT", "bid call-1 NT", "bid call-2 NT"}),
-        ("JD JD JH JH AD AD KD KD", {"bid moon D", "bid moon H", "bid call-1 D", "bid call-1 H"}),
-    ],
-)
-def test_a_lone_bid_is_tried_in_every_strain_in_which_it_may_be_made(hand, bids):
-    rules = RULES["barrie_v0"]
-    advice = advise_row(known_position(rules, hand.split()), rules, worlds=10)
-    assert bids <= {option.name for option in advice.options}
-
-
 OWN = "JH JD AH KH QS 9C"
 HEARTS, SPADES, NO_TRUMP = 2, 3, 4
-CAUSE = r"bid of (\w+(?: [CDHSN]T?)?)[^;]* \((\d+|none) if ([^()]+), (\d+|none) if not\)"
 JACKS = {"C": "JS", "D": "JH", "H": "JD", "S": "JC"}
 
 
@@ -271,27 +204,3 @@ def test_chance_and_rare_holdings_are_no_cause():
     assert found(ace, np.where(ace, 0.1, 1.0)) is None  # 1 deal of 25
     assert found(ace, np.arange(len(hands)) < 12) is None
     assert found(ace, np.zeros(len(hands))) is None
-
-
-@pytest.mark.parametrize(
-    ("variant", "own", "calls"),
-    [("cincinnati_v0", OWN, ["pass"]), ("barrie_v0", "JS JS JC AS KS QD QC KH", [])],
-)
-def test_an_advice_names_the_cause_in_its_reason(variant, own, calls):
-    """With the chances of a weighted count over the deals tried."""
-    rules = RULES[variant]
-    advisor = Advisor(rules, worlds=300)
-    trial = advisor.try_row(known_position(rules, own.split(), calls=calls))
-    advice, counted = advisor.advice([trial]), trial.counted
-    reason = re.search(CAUSE, advice.why)
-    assert reason, advice.why
-    option = next(each for each in advice.options if each.name == f"bid {reason[1]}")
-    column = counted.column(option.action)
-    ours = [i for i in range(len(column)) if column[i]["declarer"] == 0]
-    strains = [int(column[i]["strain"]) for i in ours]
-    trump = "CDHS"[max(set(strains), key=strains.count)]
-    names = [[hand_names(int(hand)) for hand in counted.hands[i]] for i in ours]
-    true = np.array([holds(reason[3], row, trump) for row in names])
-    weights, made = counted.weights[ours], column["good"][ours]
-    for side, figure in ((true, reason[2]), (~true, reason[4])):
-        assert figure == str(round(100 * np.average(made[side], weights=weights[side])) or "none")

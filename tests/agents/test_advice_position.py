@@ -46,15 +46,6 @@ def test_the_facts_known_to_a_seat_give_its_observation(variant):
     assert len(phases) >= 2
 
 
-def test_the_dealer_follows_from_the_seat_to_act():
-    rules = RULES["cincinnati_v0"]
-    for calls in range(4):
-        rows = known_position(rules, HAND, seat=3, calls=["pass"] * calls)
-        assert rows["dealer"][0] == (3 - calls - 1) % 4
-    rows = known_position(rules, HAND, seat=1, calls=["pass", "4", "pass", "pass"])
-    assert (rows["declarer"][0], rows["dealer"][0]) == (1, 3)
-
-
 @pytest.mark.parametrize(
     ("facts", "message"),
     [

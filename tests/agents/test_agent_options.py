@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 
 import bideuchre_env
@@ -104,16 +101,6 @@ def test_options_are_the_parameters_of_the_factory():
         agents.make("mine:dept=1", RULES)
 
 
-def test_agents_with_other_options_are_distinct_players_of_a_match():
-    """Only an agent against itself has a number after its name, and ties every board."""
-    other = match.play("cincinnati_v0", "expert:margin=0", "expert:margin=100", boards=200)
-    assert other.keys == ("expert:margin=0", "expert:margin=100")
-    assert 0 < other.boards.ties < 200
-    same = match.play("cincinnati_v0", "expert:lean=0", "expert:lean=0", boards=20)
-    assert same.keys == ("expert:lean=0", "expert:lean=0#2")
-    assert same.boards.ties == 20
-
-
 @pytest.mark.parametrize("command", ["match pimc:depth=2 rule", "selfplay --agents rule pimc:a"])
 def test_a_wrong_option_is_one_line_before_any_file_is_written(
     command, capsys, tmp_path, monkeypatch
@@ -124,20 +111,6 @@ def test_a_wrong_option_is_one_line_before_any_file_is_written(
     assert (out, err.count("\n")) == ("", 1)
     assert "option" in err
     assert list(tmp_path.iterdir()) == []
-
-
-def test_self_play_writes_full_names_into_records_and_safe_ones_into_file_names(
-    capsys, tmp_path, monkeypatch
-):
-    monkeypatch.chdir(tmp_path)
-    command = ["selfplay", "--agents", "expert:lean=0", "rule", "--boards", "4", "--json"]
-    assert cli.main(command) == 0
-    printed = json.loads(capsys.readouterr().out)
-    assert printed["agents"] == list(printed["contracts"]) == ["expert:lean=0", "rule"]
-    path = Path(printed["records"])
-    assert path.name == "selfplay-cincinnati_v0-expert_lean=0-rule-seed0.jsonl"
-    for record in records_io.read(path):
-        assert set(record.agents) == {"expert:lean=0", "rule"}
 
 
 @pytest.mark.parametrize("name", ["pimc:worlds=2", "a/b", "c:\\d", "what?*", 'a"b<|>', "\xe9"])

@@ -8,12 +8,11 @@ import sys
 
 import numpy as np
 import pytest
-from support.agent_games import live_rows, look, start
+from support.agent_games import decisions
 from support.kernels import callable_from_python
-from support.positions import CINCINNATI, Position
+from support.positions import CINCINNATI
 from support.script_modules import ROOT, loaded
 
-from bideuchre_env import agents
 from bideuchre_env.agents.expert import (
     sampled_deals,
 )
@@ -28,14 +27,11 @@ from bideuchre_env.agents.expert.sampled_deals import (
     sample_deal,
 )
 from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.core.phases.deal import split_seed
-from bideuchre_env.core.rows import apply_rows
-from bideuchre_env.core.state import DEAL, PLAY
+from bideuchre_env.core.state import PLAY
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.learning.suits import SUIT_MAPS, renamed
 from bideuchre_env.learning.view import VIEW, read_view
 from bideuchre_env.rules.cards import COPY_SHIFT, NO_TRUMP, hand_bits, parse_card
-from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import entry_kernel, new_rows
@@ -111,31 +107,6 @@ def test_the_script_makes_the_same_rows_in_any_number_of_processes(tmp_path):
     assert (tmp_path / "1.npz").read_bytes() == (tmp_path / "2.npz").read_bytes()
 
 
-def test_the_script_plays_the_three_best_strains_to_a_small_error():
-    """Each best strain is played until its error is small."""
-    with loaded("experiments/fitting", "hand_play", "build_hand_table") as (play, script):
-        rules, n, limit = script.game(24, 1, "declarer"), 40, 0.08
-        keys = script.canonical_hands(rules.kinds, rules.copies)[::450][:n].copy()
-        won, half_width = (
-            np.zeros((n, 5, rules.tricks + 1), np.int64),
-            callable_from_python(play.half_width),
-        )
-        low, _ = split_seed(3)
-        play.play_partnered(play.new_table(rules), keys, 0, low, 20, 900, limit, won)
-        deals, ranked = won.sum(axis=2), 0
-        means = won @ np.arange(rules.tricks + 1) / deals
-        for i in range(n):
-            order = np.argsort(-means[i], kind="stable")
-            sure = [
-                k for k in order if means[i, k] > means[i, order[2]] - play.NEAR or k in order[:3]
-            ]
-            for k in sure:
-                assert half_width(won[i, k]) <= limit or deals[i, k] == 900
-            ranked += any(deals[i, k] > 20 for k in order[3:])
-        assert (deals >= 20).all()
-        assert ranked  # some strain was among the best for a while, and is not
-
-
 TRUMPS, NO_TRUMPS = 0, 1  # contracts
 SMALL = ["--hands", "6", "--rounds", "2"]
 
@@ -154,35 +125,12 @@ def test_every_registered_deck_has_holder_odds(variant):
     assert known.max() > 2 * EQUAL
 
 
-def test_another_deck_has_no_holder_odds():
-    """All zeros: cards are equally likely anywhere."""
-    rules = Rules(ranks="10", partnered=(1, 5), target=20)
-    known = sampled_deals.holder_odds(rules)
-    assert known.shape == sampled_deals.SHAPE
-    assert known.dtype == np.uint8
-    assert not known.any()
-    assert not known.flags.writeable
-    position = Position(rules, {}, agent="expert")
-    while int(position.states["phase"][0]) < DEAL:
-        position.do(position.choice())
-
-
-def first_cards_of_defenders(variant, games):
-    """State rows at the first card of a defender in a trump contract of rule players."""
-    rules, found = RULES[variant], []
-    tables, player = compile_tables(rules), agents.make("rule", rules)
-    states = start(rules, games, seed=11)
-    while len(live := live_rows(states)):
-        for g in live:
-            s = states[g]
-            first = int(s["hands"][int(s["turn"])]).bit_count() == rules.tricks
-            against = (int(s["turn"]) ^ int(s["declarer"])) & 1
-            trumps = s["phase"] == PLAY and 0 <= s["strain"] < NO_TRUMP and s["sitting_out"] < 0
-            if trumps and first and against:
-                found.append(states[g : g + 1].copy())
-        rows, masks = look(rules, states, live)
-        apply_rows(states, tables, live, player.act_rows(rows, masks))
-    return np.concatenate(found)
+def first_card_against_trumps(rules, state):
+    """Whether a defender is to play its first card in a trump contract that is not alone."""
+    full = int(state["hands"][state["turn"]]).bit_count() == rules.tricks
+    trumps = 0 <= state["strain"] < NO_TRUMP and state["sitting_out"] < 0
+    defends = (int(state["turn"]) ^ int(state["declarer"])) & 1
+    return state["phase"] == PLAY and full and trumps and defends
 
 
 @entry_kernel
@@ -201,31 +149,22 @@ def count_cards(rows, tables, offsets, views, rooms, kinds, n, found):
 
 
 def test_sampled_deals_give_the_declarer_as_many_trumps_as_it_has():
-    """Equal odds give the declarer far too few trumps."""
-    rules, n = CINCINNATI, 4
-    tables, layout = compile_tables(rules), layout_of(rules)
-    kinds = [int(tables["suit_bits"][0][strain][strain]) for strain in range(NO_TRUMP)]
-    room = new_rows(VIEW, 1), new_rows(SAMPLED_DEAL, 1), new_rows(SAMPLED_DEAL, 1)
-    room[1]["holder_odds"] = sampled_deals.holder_odds(rules)
-    truth, fitted, uniform = np.zeros(5), np.zeros(5, np.int64), np.zeros(5, np.int64)
-    states = first_cards_of_defenders("cincinnati_v0", 800)
-    for i in range(len(states)):
-        s = states[i]
-        trumps, turn = kinds[int(s["strain"])], int(s["turn"])
-        declarer = (int(s["declarer"]) - turn) & 3
-        order = [0, declarer, (declarer + 2) & 3, 2, 4]  # holders, the same for every position
-        truth[1:4] += [
-            (int(s["hands"][(turn + seat) & 3]) & trumps).bit_count() for seat in order[1:4]
-        ]
-        row, _ = look(rules, states, np.array([i]))
-        for deals, counts in ((room[1], fitted), (room[2], uniform)):
-            found = np.zeros(5, np.int64)
-            count_cards(row, tables, layout.offsets, room[0], deals, trumps, n, found)
-            counts += found[order]
-    shares = [counts[1] / counts.sum() for counts in (truth, fitted, uniform)]
-    assert shares[0] > 0.5
-    assert shares[1] == pytest.approx(shares[0], abs=0.04)
-    assert shares[2] < shares[0] - 0.1
+    rules, tables, offsets = CINCINNATI, compile_tables(CINCINNATI), layout_of(CINCINNATI).offsets
+    views, deals = new_rows(VIEW, 1), new_rows(SAMPLED_DEAL, 1)
+    deals["holder_odds"] = sampled_deals.holder_odds(rules)
+    truth, sampled = np.zeros(4), np.zeros(4)  # declarer, a defender, partner, a defender
+    for row, _, state in decisions(rules, 800, seed=11):
+        if not first_card_against_trumps(rules, state):
+            continue
+        trumps = int(tables["suit_bits"][0][state["strain"]][state["strain"]])
+        turn, declarer, found = int(state["turn"]), int(state["declarer"]), np.zeros(4, np.int64)
+        count_cards(row[np.newaxis], tables, offsets, views, deals, trumps, 4, found)
+        sampled += np.roll(found, turn - declarer)
+        held = [(int(hand) & trumps).bit_count() for hand in state["hands"]]
+        held[turn] = 0
+        truth += np.roll(held, -declarer)
+    assert truth[0] > 0.5 * truth.sum()
+    assert sampled[0] / sampled.sum() == pytest.approx(truth[0] / truth.sum(), abs=0.04)
 
 
 # --- the script ----------------------------------------------------------------------------------

@@ -104,13 +104,6 @@ LOADERS = {
     win_table.FILE: lambda: score_network.fitted_score_network("club_v0"),
     rule_weights.FILE: lambda: rule_weights.load_weights(24, 1),
 }
-PROVENANCES = {
-    sampled_deals.FILE: sampled_deals.provenance,
-    hand_table.FILE: hand_table.provenance,
-    call_network.FILE: call_network.provenance,
-    win_table.FILE: win_table.provenance,
-    rule_weights.FILE: lambda: data.read_provenance(rule_weights.FILE),
-}
 
 
 @pytest.mark.parametrize("name", LOADERS)
@@ -124,17 +117,6 @@ def test_a_missing_or_damaged_file_is_an_error_that_names_it(folder, name):
         clear_caches()
         with pytest.raises(TableError, match=f"agents/data/{name} is missing or damaged.*install"):
             LOADERS[name]()
-
-
-@pytest.mark.parametrize("name", LOADERS)
-def test_a_file_without_its_arrays_is_an_error(folder, name):
-    with (folder / name).open("wb") as file:
-        np.savez_compressed(file, provenance=np.array("{"))
-    if name != sampled_deals.FILE:  # which may lack a deck
-        with pytest.raises(TableError, match=r"no .* in it"):
-            LOADERS[name]()
-    with pytest.raises(TableError, match="its provenance cannot be read"):
-        PROVENANCES[name]()
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ from bideuchre_env import agents
 from bideuchre_env.agents.expert.agent import NO_SEARCH
 from bideuchre_env.agents.learned.net import NetAgent
 from bideuchre_env.agents.learned.shipped import network_of, shipped_weights
+from bideuchre_env.agents.rule.win_curve import POINT_ALONE
 from bideuchre_env.agents.search.agent import InferenceAgent, PimcAgent
 from bideuchre_env.agents.search.candidates import begin
 from bideuchre_env.agents.search.card_prior import NET_ERROR
 from bideuchre_env.agents.search.playouts import play_out
-from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.core.rows import apply_rows
 from bideuchre_env.core.state import AUCTION, DEAL, GIVING, NAMING, PASSING, PLAY
 from bideuchre_env.core.tables import compile_tables
@@ -89,20 +89,6 @@ def test_the_solver_plays_the_last_tricks_of_a_playout(variant):
     assert checked > 10
 
 
-@entry_kernel
-def points_for(tables, level, won):
-    """The declarer's points less the defenders' for this number of tricks."""
-    ours, theirs, _ = played_points(tables[0], level, won, True)
-    return ours - theirs
-
-
-def span(rules, state):
-    """The points between the best and the worst result of the hand in this state."""
-    tables, level = compile_tables(rules), int(state["level"])
-    points = [points_for(tables, level, won) for won in range(rules.tricks + 1)]
-    return max(points) - min(points)
-
-
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0", "double_deck_v0"])
 @pytest.mark.parametrize("goal", ["points", "game"])
 def test_priors_are_the_outputs_of_the_net(variant, goal):
@@ -131,8 +117,7 @@ def test_priors_are_the_outputs_of_the_net(variant, goal):
         unit = float(plan["prior_unit"][0])
         assert (plan["prior_errors"][0, :n] == NET_ERROR * unit).all()
         if goal == "points" and state["phase"] == PLAY:
-            worth = plan["by_tricks"][0, : rules.tricks + 1]
-            assert unit == pytest.approx(np.ptp(worth) / span(rules, state), rel=1e-6)
+            assert unit == pytest.approx(POINT_ALONE, rel=1e-6)
         best = set(plan["actions"][0, :n][points > points.max() - 1e-4].tolist())
         assert plain.act(row, mask) in best
         checked += 1

@@ -8,8 +8,6 @@ from bideuchre_env import agents
 from bideuchre_env.agents.search.agent import LAST_CARDS
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
 from bideuchre_env.errors import OptionError
-from bideuchre_env.rules.bids import Bid
-from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 
 COUNT, LIMIT = "a whole number from 1 to 10000", "above 0 and up to 3,600,000"
@@ -59,17 +57,6 @@ def test_a_mask_of_another_position_is_answered_without_a_search(name):
         assert agent.space.plans[0]["n"] == 0 or mask.all()
 
 
-def test_calls_of_a_game_without_a_call_network_have_no_priors():
-    strange = Rules(
-        ranks="J", copies=2, partnered=(1, 8), lone=(Bid("moon", value=100),), target=300
-    )
-    for rules, has_priors in ((RULES["barrie_v0"], True), (strange, False)):
-        agent = searcher("pimc", rules)
-        row, mask, _ = next(d for d in decisions(rules, 2, seed=5) if d[1].sum() > 4)
-        assert mask[agent.act(row, mask)]
-        assert (agent.space.plans[0]["has_priors"] == 1) == has_priors
-
-
 def test_option_solved_is_the_number_of_tricks_that_the_solver_plays():
     """With no more tricks left nothing is played out first, and the choice is the same."""
     rules = RULES["cincinnati_v0"]
@@ -85,25 +72,6 @@ def test_option_solved_is_the_number_of_tricks_that_the_solver_plays():
     assert [choices[3][i] for i in last] == [choices[12][i] for i in last]
     assert choices[3] != choices[12]
     assert choices[3] != choices[0]
-
-
-@pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0", "double_deck_v0"])
-def test_unweighed_worlds_do_not_overrule_the_expert_in_the_last_two_cards(variant):
-    """The expert's sampled deals weigh who likely holds a card; uniform worlds do not."""
-    rules, last = RULES[variant], 0
-    expert = agents.make("expert", rules)
-    uniform = [searcher("pimc", rules), searcher("inference", rules, considered=0, net_cards=False)]
-    weighed = searcher("pimc", rules, considered=2)
-    for row, mask, state in decisions(rules, 6, seed=9, every=1):
-        if state["phase"] != PLAY or state["trick"] < rules.tricks - LAST_CARDS or mask.sum() < 2:
-            continue
-        last += 1
-        assert {agent.act(row, mask) for agent in uniform} == {expert.act(row, mask)}
-        assert uniform[0].space.plans[0]["total"] == 0.0
-        weighed.act(row, mask)
-        plan = weighed.space.plans[0]
-        assert plan["n"] < 2 or plan["certain"] or plan["total"] > 0.0
-    assert last > 10
 
 
 class FakeClock:
@@ -132,41 +100,8 @@ def test_a_decision_ends_at_its_time_limit(name):
         assert fewest <= agent.space.plans[0]["total"] <= most
 
 
-def test_a_single_legal_action_is_chosen_without_a_search():
-    rules = RULES["cincinnati_v0"]
-    agent = agents.make("pimc", rules, seed=1)
-    row, mask, _ = next(d for d in decisions(rules, 2, seed=5) if d[1].sum() == 1)
-    before = agent.space.plans.copy()
-    assert mask[agent.act(row, mask)]
-    assert np.array_equal(agent.space.plans, before)
-
-
 def test_pimc_is_ahead_of_rule():
     rules = RULES["cincinnati_v0"]
     pimc, rule = searcher("pimc", rules, worlds=20, played_out=40), agents.make("rule", rules)
     mean, half = per_hand(rules, pimc, rule, 240, seed=1)
-    assert mean - half > 0.0
-
-
-class CardPlayer:
-    """Calls as the rule player does and plays the cards of another agent."""
-
-    def __init__(self, agent):
-        self.agent, self.name, self.rules = agent, agent.name, agent.rules
-        self.rule, self.phase = agents.make("rule", agent.rules), agent.layout.slices["phase"]
-
-    def act_rows(self, rows, masks):
-        choices = self.rule.act_rows(rows, masks)
-        playing = rows[:, self.phase].argmax(axis=1) == PLAY
-        choices[playing] = self.agent.act_rows(rows[playing], masks[playing])
-        return choices
-
-
-@pytest.mark.slow
-def test_inference_plays_its_cards_better_than_the_expert():
-    rules = RULES["cincinnati_v0"]
-    inference, expert = (
-        CardPlayer(agents.make(name, rules, seed=1)) for name in ("inference", "expert")
-    )
-    mean, half = per_hand(rules, inference, expert, 600, seed=2)
     assert mean - half > 0.0

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.agent_games import decisions, lone_decisions, play_on, searcher, start
+from support.agent_games import decisions, lone_decisions, searcher
 from support.exact_worlds import assert_possible, exact_worlds
-from support.kernels import callable_from_python
 
-from bideuchre_env import agents
 from bideuchre_env.agents.search.candidates import begin
-from bideuchre_env.agents.search.chains import logistic_fit, weigh_draws
-from bideuchre_env.agents.search.endings import TOO_MANY, coprime, list_worlds, open_listing
+from bideuchre_env.agents.search.chains import weigh_draws
+from bideuchre_env.agents.search.endings import list_worlds, open_listing
 from bideuchre_env.agents.search.likelihood import log_likelihood, weigh_worlds
 from bideuchre_env.agents.search.sampler import LISTED
-from bideuchre_env.agents.search.workspace import MOST_UNKNOWN
 from bideuchre_env.core.observation.resample import resample_row
 from bideuchre_env.core.state import PLAY
 from bideuchre_env.rules.cards import COPY_SHIFT
@@ -125,22 +122,6 @@ def card_shares(hands, passed, weights, rules):
     return np.tensordot(weights / weights.sum(), parts, 1)
 
 
-def test_the_logistic_fit_separates_likely_hands_from_others():
-    """Hands with card 3 are likely, hands with card 7 are not."""
-    rng, hands, logs = np.random.default_rng(3), [], []
-    for _ in range(200):
-        cards = rng.permutation(12)[:4]
-        hands.append(sum(1 << int(card) for card in cards))
-        logs.append(0.0 if 3 in cards else -4.0 if 7 in cards else -1.0)
-    fitted = logistic_fit(np.array(hands), np.array(logs), 12)
-    others = [fitted[kind] for kind in range(12) if kind not in (3, 7)]
-    assert fitted[3] > max(others) + 1.0
-    assert fitted[7] < min(others) - 0.5
-
-
-coprime = callable_from_python(coprime)
-
-
 def listed(agent, row, mask, wanted):
     """The weights of the enumerated worlds by their hands; None where there are too many."""
     begin(agent.space, row[np.newaxis], mask[np.newaxis], 0)
@@ -221,50 +202,3 @@ def test_where_all_worlds_are_tried_the_best_card_is_played():
         overruled += action != plan["expert_action"]
     assert compared > 20
     assert overruled > 0
-
-
-def test_worlds_are_not_enumerated_where_exchanged_cards_are_hidden():
-    """Cards given up, or passed to an opponent; nor with too many unseen cards."""
-    rules, hidden, plain = RULES["barrie_v0"], 0, 0
-    agent = searcher("inference", rules)
-    for row, mask, state in lone_decisions(rules, "call-2", 6, seed=12):
-        if state["phase"] != PLAY or mask.sum() < 2:
-            continue
-        begin(agent.space, row[np.newaxis], mask[np.newaxis], 0)
-        ways, own = open_listing(agent.space), state["turn"] == state["declarer"]
-        others = [seat for seat in range(4) if seat != int(state["turn"])]
-        left = sum(int(state["hands"][seat]).bit_count() for seat in others)
-        assert (ways < TOO_MANY) == (bool(own) and left <= MOST_UNKNOWN)
-        hidden += not own
-        plain += ways < TOO_MANY
-    assert hidden > 5
-    assert plain > 0
-
-
-@pytest.mark.parametrize("n", [0, 1, 2, 12, 999, 10_000])
-def test_the_stride_through_worlds_is_coprime_to_their_number(n):
-    stride = coprime(n)
-    assert len({i * stride % n for i in range(n)}) == n
-
-
-def test_worlds_are_sampled_where_none_explains_the_play():
-    """The play of cautious players, with a model in which the expert makes no errors."""
-    rules, seen, nothing = RULES["cincinnati_v0"], [], 0
-    agent = searcher("inference", rules, worlds=10)
-    agent.space.choice_models["follow"] = agent.space.choice_models["lead"] = 1e-200
-    cautious = [agents.make("cautious", rules, seed=seed) for seed in (1, 2)]
-    play_on(rules, start(rules, 30), cautious, watch=lambda *seats: seen.append(seats))
-    for rows, masks, _ in seen:
-        for row, mask in zip(rows, masks, strict=True):
-            if not mask[-rules.kinds :].any() or mask.sum() < 2:
-                continue
-            begin(agent.space, row[np.newaxis], mask[np.newaxis], 0)
-            if open_listing(agent.space) > LISTED:
-                continue
-            weights = np.zeros(10)
-            if not list_worlds(agent.space, 10, weights):
-                assert not weights.any()
-                assert mask[agent.act(row, mask)]
-                assert np.isfinite(agent.space.plans["sums"]).all()
-                nothing += 1
-    assert nothing > 0

@@ -5,7 +5,6 @@ import pytest
 from support.agent_games import live_rows, look, random_rules, start
 
 from bideuchre_env import agents
-from bideuchre_env.agents.search.seeing import see_play
 from bideuchre_env.agents.search.worlds import rebuild
 from bideuchre_env.core import one_row
 from bideuchre_env.core.observation.layout import layout_of
@@ -15,10 +14,10 @@ from bideuchre_env.core.rows import apply_rows, deal_rows
 from bideuchre_env.core.state import PASSING, PLAY, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.validity import checked_states
-from bideuchre_env.learning.view import VIEW, read_view
+from bideuchre_env.learning.view import VIEW
 from bideuchre_env.rules.cards import KIND_BITS
 from bideuchre_env.rules.variants import RULES
-from bideuchre_env.runtime.intrinsics import line_of, row_of
+from bideuchre_env.runtime.intrinsics import line_of
 from bideuchre_env.runtime.jit import entry_kernel, new_rows
 
 AUCTION_FACTS = ("dealer", "declarer", "level", "strain", "calls", "call_strains", "calls_made")
@@ -26,13 +25,6 @@ PLAY_FACTS = ("trick", "led", "winning", "winning_power", "tricks_won", "voids",
 KNOWN = ("phase", "turn", "sitting_out", "picks", *AUCTION_FACTS, *PLAY_FACTS)
 SEATS = {"turn", "dealer", "declarer", "sitting_out", "winning", "leaders"}
 BY_SEAT = {"calls", "call_strains", "voids"}
-
-
-VIEW_FIELDS = (
-    "phase", "dealer", "level", "strain", "declarer", "sitting_out", "tricks_won", "held",
-    "held_pair", "unseen", "unseen_pair", "n_unseen", "trumps", "void", "led", "winning",
-    "winning_kind", "cards_left", "after", "thrown",
-)  # fmt: skip
 
 
 def rotated(row, seat):
@@ -60,18 +52,6 @@ def rebuild_row(observation, tables, offsets, views, scripts, worlds, again):
     )
 
 
-@entry_kernel
-def see_both(states, i, tables, offsets, observations, views):
-    """Fill view 0 from row i of the states, and view 1 from row 0 of the observations."""
-    s, gone, gone_pair = states[i], 0, 0
-    for n in range(len(s.plays)):
-        if s.plays[n] >= 0:
-            gone_pair |= gone & 1 << s.plays[n]
-            gone |= 1 << s.plays[n]
-    see_play(s, tables[0], gone, gone_pair, views[0])
-    read_view(row_of(observations, 0), tables[0], offsets[0], views[1])
-
-
 class Rebuilder:
     """Rebuilds positions of one game from observations."""
 
@@ -93,14 +73,6 @@ class Rebuilder:
     def seen(self):
         one_row.observe_row(self.worlds, self.tables, self.layout.offsets, 0, self.again)
         return self.again
-
-
-def check_view(rules, states, i, observation):
-    """The view of the play that is read from a state is the one from its observation."""
-    views, tables, offsets = new_rows(VIEW, 2), compile_tables(rules), layout_of(rules).offsets
-    see_both(states, i, tables, offsets, observation[np.newaxis], views)
-    for name in VIEW_FIELDS:
-        assert np.array_equal(views[name][0], views[name][1]), name
 
 
 def check(rebuild, observation, row):
@@ -142,8 +114,6 @@ def check_games(rules, tables_, hands, seed):
             rows, masks = look(rules, states, live)
             for j, g in enumerate(live):
                 check(rebuild, rows[j], states[g])
-                if states["phase"][g] == PLAY:
-                    check_view(rules, states, int(g), rows[j])
                 checked += 1
             apply_rows(states, tables, live, player.act_rows(rows, masks))
         deal_rows(states, tables)

@@ -17,7 +17,7 @@ from bideuchre_env.errors import OptionError, RecordError
 from bideuchre_env.records.page.notes import ply_note
 from bideuchre_env.records.record import GameRecord
 from bideuchre_env.rules import actions
-from bideuchre_env.rules.cards import CARD_NAMES, hand_names, parse_card
+from bideuchre_env.rules.cards import CARD_NAMES
 
 Z = 1.96
 VARIANTS = bideuchre_env.variants
@@ -59,13 +59,6 @@ def hand_with(variant, change=None, *, seed=0, deal=None, dealer=0, agent="exper
     return env.record, changed
 
 
-def game_of(variant, pair, folder):
-    """The record of a game of two agents."""
-    out = folder / f"{variant}.jsonl"
-    selfplay.play(variant, *pair, games=2, seed=1, out=out)
-    return next(iter(records_io.read(out)))
-
-
 @pytest.mark.parametrize(
     ("variant", "agent", "seeds"),
     [
@@ -92,17 +85,6 @@ def own_call(call):
     return lambda row, names: call if row["phase"] == Phase.AUCTION and row["turn"] == 1 else None
 
 
-def names_a_void(row, names):
-    """Name a suit as trump of which the declarer has no card."""
-    if row["phase"] != Phase.NAMING:
-        return None
-    hand = hand_names(int(row["hands"][row["turn"]]))
-    jacks = {"C": "JS", "S": "JC", "D": "JH", "H": "JD"}
-    held = {name[-1] for name in hand}
-    voids = [suit for suit in "CDHS" if suit not in held and jacks[suit] not in hand]
-    return f"trump {voids[0]}" if voids else None
-
-
 def throws_a_bower_away(row, names):
     """Last to play, waste the right bower on partner's trick."""
     played = sum(row["plays"].reshape(4, -1)[:, row["trick"]] >= 0)
@@ -125,11 +107,10 @@ def gives_up_the_right_bower(row, names):
     [
         ("cincinnati_v0", own_call("bid moon"), Phase.AUCTION, LOW),
         ("cincinnati_v0", own_call("pass"), Phase.AUCTION, HIGH),
-        ("cincinnati_v0", names_a_void, Phase.NAMING, {}),
         ("cincinnati_v0", throws_a_bower_away, Phase.PLAY, {}),
         ("barrie_v0", gives_up_the_right_bower, Phase.GIVING, {}),
     ],
-    ids=["moon on low cards", "pass on six tricks", "void named", "bower thrown", "bower given up"],
+    ids=["moon on low cards", "pass on six tricks", "bower thrown", "bower given up"],
 )
 def test_a_planted_blunder_is_the_first_mistake(variant, change, phase, options):
     for seed in range(100):
@@ -195,34 +176,15 @@ def test_a_side_whose_contract_is_set_already_makes_no_mistake():
     assert not decision.mistake
 
 
-def test_a_game_that_is_nearly_lost_has_mistakes_for_points_alone():
-    def change(row, names):
-        if row["phase"] != Phase.PLAY or row["turn"] & 1 or row["strain"] == 4:
-            return None
-        bower = f"J{'CDHS'[row['strain']]}"
-        low = [name for name in names if parse_card(name) > parse_card(bower)]
-        return bower if row["winning"] == row["turn"] ^ 2 and bower in names and low else None
-
-    for seed in range(100):
-        record, changed = hand_with("cincinnati_v0", change, seed=seed, score=(-59, 31))
-        if changed is None:
-            continue
-        points = analysis.review(record, "expert:goal=points", worlds=60)
-        if changed in [(each.ply, each.action) for each in points.mistakes]:
-            break
-    lost = analysis.review(record, "expert", worlds=60)
-    [decision] = [each for each in lost.hands[0].decisions if each.ply == changed[0]]
-    assert decision.lost > 0.25
-    assert not [each for each in lost.mistakes if each.seat % 2 == 0]
-
-
 # --- a whole review ------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def weak(tmp_path_factory):
     """A game of a rule and a cautious player, with its review of three hands."""
-    record = game_of("cincinnati_v0", ("rule", "cautious"), tmp_path_factory.mktemp("weak"))
+    out = tmp_path_factory.mktemp("weak") / "games.jsonl"
+    selfplay.play("cincinnati_v0", "rule", "cautious", games=2, seed=1, out=out)
+    record = next(iter(records_io.read(out)))
     return record, analysis.review(record, hands=[4, 0, 1, 1])
 
 
@@ -278,16 +240,14 @@ def test_the_weaker_player_makes_more_mistakes_and_sums_are_those_of_decisions(w
         assert player.lost_per_hand == pytest.approx(sum(d.lost for d in own if d.mistake) / 3)
 
 
-def test_a_review_prints_in_80_columns_and_as_html(weak):
+def test_a_review_prints_its_contracts_and_has_every_mistake_in_html(weak):
     record, review = weak
-    text, page = str(review), review._repr_html_()
-    assert max(map(len, text.splitlines())) <= 80
     for hand in review.hands:
         stated = record.hands[hand.number]
-        assert f"Hand {hand.number + 1}: {stated['contract']} by seat {stated['declarer']}" in text
+        contract = f"Hand {hand.number + 1}: {stated['contract']} by seat {stated['declarer']}"
+        assert contract in str(review)
         assert hand.par == solver.par(stated["deal"], record.rules, stated["dealer"])
-        assert f"<p>Hand {hand.number + 1}: " in page
-    assert page.count("<li>") == len(review.mistakes)
+    assert review._repr_html_().count("<li>") == len(review.mistakes)
 
 
 def test_the_same_seed_gives_the_same_review_and_progress_is_reported(weak):

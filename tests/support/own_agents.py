@@ -84,7 +84,3 @@ class Told:
 
     def act_rows(self, observations, action_masks):
         return action_masks.argmax(axis=1)
-
-
-def make_once(rules):
-    return Once()

@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-import bideuchre_env
 from bideuchre_env import agents
 from bideuchre_env.agents import Agent, RowAgent
 from bideuchre_env.evaluation import match, selfplay
@@ -63,10 +62,3 @@ def matches() -> list[Result]:
 def wrong() -> None:
     """Give an object that is no agent."""
     match.play(GAME, Neither(), "rule", boards=2)  # type: ignore[arg-type]
-
-
-def complete() -> tuple[str, int]:
-    """The name of an agent, and its choice for one observation."""
-    rules = bideuchre_env.make(GAME).rules
-    agent = agents.agent_of(Many, rules)
-    return agent.name, agent.act(np.zeros(3, np.int8), np.ones(3, np.int8))
