@@ -107,10 +107,3 @@ def test_unknown_rule_is_type_error_and_rules_error(change):
     with pytest.raises(RulesError) as caught:
         change(target=-1)
     assert not isinstance(caught.value, TypeError)
-
-
-@pytest.mark.parametrize("name", ["reward", "observation", "render_mode", "view"])
-@pytest.mark.parametrize("value", ["odd", True, 4, ["all"]])
-def test_unknown_values_of_an_option_are_refused(name, value):
-    with pytest.raises(OptionError, match=rf"{name}=.*: one of .*'"):
-        game.raw_env(**{name: value})

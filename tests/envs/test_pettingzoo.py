@@ -171,21 +171,6 @@ def test_rewards_sum_to_zero_and_last_returns_them_all(name, kind):
     assert nonzero or kind == {"episode": "hand", "reward": "win"}
 
 
-def test_winner_is_paid_1_and_loser_minus_1():
-    """A made bid that wins the game: the hand is played open-handed, by the cards."""
-    spades = ["JS", "JC", "AS", "KS", "QS", "TS"]
-    others = [["9S", "9C", "TC", "QC", "KC", "AC"], ["9D", "TD", "JD", "QD", "KD", "AD"]]
-    deal = [spades, others[0], others[1], ["9H", "TH", "JH", "QH", "KH", "AH"]]
-    for score, side_0, outcome in (([27, 0], 1.0, "won"), ([0, 0], 0.0, "unfinished")):
-        env = bideuchre_env.cincinnati_v0(episode="hand", reward="win")
-        env.reset(options={"deal": deal, "dealer": 0, "score": score})
-        for name in ("pass", "pass", "pass", "bid 5", "trump S"):
-            env.step(env.unwrapped.action_names.index(name))
-        received, _ = played(env, 0)
-        assert env.unwrapped.record.outcome == outcome
-        assert received == dict(zip(env.possible_agents, [side_0, -side_0] * 2, strict=True))
-
-
 def test_an_episode_of_one_hand_terminates():
     """Also where `max_hands` ends the game: nothing is truncated."""
     env = bideuchre_env.barrie_v0.raw_env(episode="hand", max_hands=1)

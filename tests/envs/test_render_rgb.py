@@ -11,7 +11,6 @@ from gymnasium.error import DependencyNotInstalled
 from support.playthroughs import VARIANTS, Chooser, plies
 
 import bideuchre_env
-from bideuchre_env.errors import OptionError
 
 pytest.importorskip("PIL")
 
@@ -58,36 +57,6 @@ def test_a_seat_sees_no_hidden_card(name):
             assert np.array_equal(env.render(), world.render())
         env.view = "all"
     assert differ
-
-
-def test_every_view_is_another_picture():
-    """View "actor" is that of the seat to act."""
-    env = bideuchre_env.club_v0.raw_env(render_mode="rgb_array")
-    env.reset(seed=3)
-    frames = {}
-    for view in ("all", "actor", 0, 1, 2, 3):
-        env.view = view
-        frames[view] = env.render()
-    actor = int(env.agent_selection[-1])
-    assert np.array_equal(frames.pop("actor"), frames[actor])
-    assert len({frame.tobytes() for frame in frames.values()}) == 5
-
-
-def test_rows_of_learners_are_drawn_as_one_table_is():
-    options = {"render_mode": "rgb_array", "opponents": "rule", "seat": None}
-    vec = cincinnati.solo_vec(3, **options)
-    vec.reset(seed=5)
-    for i, frame in enumerate(vec.render()):
-        solo = cincinnati.solo(**options)
-        solo.reset(seed=5 + i)
-        check_frame(frame)
-        assert np.array_equal(frame, solo.render())
-
-
-def test_rendering_before_the_first_reset_is_refused():
-    for make in (bideuchre_env.barrie_v0.raw_env, bideuchre_env.barrie_v0.solo):
-        with pytest.raises(OptionError, match=r"reset\(\) deals"):
-            make(render_mode="rgb_array").render()
 
 
 def test_without_pillow_only_rendering_fails(monkeypatch):

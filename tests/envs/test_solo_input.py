@@ -56,9 +56,6 @@ def test_illegal_action_ends_the_episode_at_the_penalty(name, penalty):
 
 
 BAD_ACTIONS = [True, 1.0, math.nan, "1", None, [1], np.array([1]), object(), -1, 37, 2**63]
-BAD_ROWS = [None, 3, "pass", [1, 2], np.zeros(3), np.zeros(4, bool), np.zeros((4, 1), int)]
-BAD_ROWS += [[0, 0, 0, None], [0, 0, 0, -1], [0, 0, 0, 37], [0, 2**63, 0, 0]]
-BAD_ROWS += [np.full(4, 2**64 - 1, np.uint64), np.array([0, 0, -(2**63), 0])]
 
 
 @pytest.mark.parametrize("action", BAD_ACTIONS, ids=repr)
@@ -70,19 +67,6 @@ def test_actions_that_do_not_exist_are_refused(action):
         env.step(action)
     assert unchanged(env) == before
     env.step(np.array(env.action_masks().argmax()))
-
-
-@every_mode
-def test_a_bad_action_of_one_row_moves_no_row(mode):
-    vec = cincinnati.solo_vec(4, autoreset_mode=mode)
-    vec.reset(seed=1)
-    before = unchanged(vec)
-    for actions in BAD_ROWS:
-        with pytest.raises(IllegalActionError, match="action") as caught:
-            vec.step(actions)
-        if np.shape(actions) == (4,) and np.asarray(actions).dtype.kind in "iu":
-            assert isinstance(caught.value, OutOfBoundsError)
-        assert unchanged(vec) == before
 
 
 BAD_OPTIONS = [

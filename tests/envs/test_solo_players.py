@@ -1,10 +1,5 @@
 """The players beside a learner: an agent, a pair, a pool, a function, one by row."""
 
-import copy
-import pickle
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from support.chi_square import assert_fits
@@ -177,15 +172,6 @@ def test_function_is_an_agent():
     assert agents.agent_of(first, cincinnati.rules).name == "first"
 
 
-def test_list_is_by_row_and_tuple_is_a_pair():
-    """Also with two rows."""
-    by_row = cincinnati.solo_vec(2, opponents=["rule", "cautious"], partner="random")
-    pair = cincinnati.solo_vec(2, opponents=("rule", "cautious"), partner="random")
-    for vec, right in ((by_row, ["rule", "cautious"]), (pair, ["cautious", "cautious"])):
-        vec.reset(seed=1)
-        assert vec.players["right"].tolist() == right
-
-
 def test_function_with_other_parameters_is_refused():
     for who, match in (
         (lambda observation: 0, "asks for observation: a factory is called with"),
@@ -229,13 +215,6 @@ def test_unusable_pools_are_refused():
             Pool("rule", "net", weights=weights)
 
 
-def test_pool_has_repr_equality_and_pickle():
-    pool = Pool("rule", ("net", "rule"), weights=np.array([1, 3]))
-    assert repr(pool) == "Pool('rule', ('net', 'rule'), weights=(1.0, 3.0))"
-    assert pool == pickle.loads(pickle.dumps(pool)) == copy.deepcopy(pool)
-    assert pool != Pool("rule", ("net", "rule"))
-
-
 def test_net_is_played_by_the_kernels_unless_its_factory_changes_it():
     """A factory of changing nets is called by every reset with a seed."""
     margins = []
@@ -259,13 +238,3 @@ def test_net_without_weights_for_the_rules_is_refused():
     rules = cincinnati.rules.replace(copies=2, partnered=(6, 12))
     with pytest.raises(OptionError, match="agent 'net' has no weights for these rules"):
         bideuchre_env.make(rules).solo_vec(2, opponents="net")
-
-
-def test_other_players_do_not_import_the_net():
-    code = (
-        "import sys, bideuchre_env; "
-        "bideuchre_env.cincinnati_v0.solo_vec(2, opponents='rule', partner='random'); "
-        "print([name for name in sys.modules if 'learned' in name or 'net_rows' in name])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

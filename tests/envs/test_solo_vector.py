@@ -86,20 +86,6 @@ def test_number_of_rows_and_threads_changes_nothing(name):
                 np.testing.assert_array_equal(part, other[: min(rows, 7)])
 
 
-def test_players_are_asked_for_all_their_rows_at_once():
-    spies = Spy(cincinnati.rules), Spy(cincinnati.rules)
-    vec = cincinnati.solo_vec(300, opponents=spies[0], partner=spies[1], seat=2)
-    spies[0].dealt_by = spies[1].dealt_by = 2
-    obs, _ = vec.reset(seed=1, options={"dealer": 2})  # the learner calls last
-    assert spies[0].seats == {1, 3}
-    assert spies[1].seats == {0}
-    assert spies[0].batches == [300, 300]
-    assert spies[1].batches == [300]
-    for turn in range(4):
-        obs, *_ = vec.step(actions_for(obs, turn))
-    assert len(spies[0].batches) + len(spies[1].batches) < 80
-
-
 @every_mode
 def test_reset_mask_resets_only_masked_rows(mode):
     vec = cincinnati.solo_vec(6, opponents="rule", autoreset_mode=mode, seat=0)
