@@ -38,11 +38,7 @@ def copies_of(env) -> dict:
 
 @in_two_sizes(6, game=rules(), seed=seeds(), choices=CHOICES)
 def test_copies_of_a_game_have_the_same_future(game, seed, choices):
-    """Kept at any ply, in any way: the same now, and the same after the same actions.
-
-    At every ply each copy is compared at once; one of them, in turn, goes along for twelve plies
-    more, over the end of a hand where it comes.
-    """
+    """At every ply each copy is compared; one of them, in turn, goes along for twelve plies."""
     env, companions = start(game, seed), []
     for ply, (_, action) in enumerate(plies(env, Chooser(choices), 90)):
         now = snapshot(env)

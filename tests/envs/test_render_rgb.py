@@ -43,7 +43,6 @@ def test_a_seat_sees_no_hidden_card(name):
 
 
 def test_without_pillow_only_rendering_fails(monkeypatch):
-    """Trainers ask for the mode and seldom render."""
     real = builtins.__import__
 
     def without(name, *args, **kwargs):
@@ -52,9 +51,8 @@ def test_without_pillow_only_rendering_fails(monkeypatch):
         return real(name, *args, **kwargs)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    options = {"render_mode": "rgb_array"}
-    envs = cincinnati.env(**options), cincinnati.solo(**options), cincinnati.solo_vec(2, **options)
-    for env in envs:
+    for make in (cincinnati.env, cincinnati.solo):
+        env = make(render_mode="rgb_array")
         env.reset(seed=1)
         with pytest.raises(DependencyNotInstalled, match=r'pip install "bideuchre_env\[render\]"$'):
             env.render()

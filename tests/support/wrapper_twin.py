@@ -189,37 +189,3 @@ CALLS |= {
     "walk 5": walk(5),
     "walk and forget": walk(40, forget=2),
 }
-
-
-def fresh(pair):
-    """Nothing has been dealt."""
-
-
-def playing(pair):
-    pair.do(lambda env: env.reset(seed=3))
-    for _ in range(7):
-        pair.do(CALLS["step properly"])
-
-
-def over(pair):
-    """The episode is over and all agents are still there."""
-    pair.do(lambda env: env.reset(seed=3))
-    while pair.ours.unwrapped._actor is not None:
-        pair.do(CALLS["step properly"])
-
-
-def forfeited(pair):
-    playing(pair)
-    pair.do(CALLS["step illegal int"])
-    assert min(pair.ours.rewards.values()) == -1
-
-
-def empty(pair):
-    """All agents have left a forfeited game."""
-    forfeited(pair)
-    for _ in range(4):
-        pair.do(CALLS["step None"])
-    assert not pair.ours.agents
-
-
-SITUATIONS = (fresh, playing, over, forfeited, empty)
