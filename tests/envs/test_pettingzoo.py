@@ -87,27 +87,22 @@ def test_ansi_rendering_shows_only_the_cards_of_the_view(name):
 
 @every_variant
 def test_parallel_api_test_passes(name):
-    """`parallel_env` passes PettingZoo's test of parallel environments."""
     parallel_api_test(bideuchre_env.variants[name].parallel_env(max_hands=5), num_cycles=200)
 
 
 @pytest.mark.skipif(not hasattr(pettingzoo, "register"), reason="this PettingZoo has no registry")
 @every_variant
 def test_pettingzoo_make_knows_every_variant(name):
-    """`pettingzoo.make` knows every variant, with options, and gives the same game."""
     stem = name.removesuffix("_v0").replace("_", "-")
     env = pettingzoo.make("aec", f"bideuchre/{stem}-v0", max_hands=7, episode="hand")
     env.reset(seed=5)
     plain = bideuchre_env.variants[name](max_hands=7, episode="hand")
     plain.reset(seed=5)
     assert env.unwrapped.rules == plain.unwrapped.rules
-    assert env.unwrapped.episode == "hand"
     assert same(snapshot(env), snapshot(plain))
-    assert str(env.unwrapped) == name
 
 
 def test_writing_into_returned_arrays_changes_nothing():
-    """Writing into an observation, a mask or an info changes nothing in the game."""
     env = bideuchre_env.cincinnati_v0.raw_env()
     env.reset(seed=1)
     before = snapshot(env)
@@ -169,21 +164,6 @@ def test_rewards_sum_to_zero_and_last_returns_them_all(name, kind):
             assert len(record.hands) == 1
         nonzero += received["player_0"] != 0
     assert nonzero or kind == {"episode": "hand", "reward": "win"}
-
-
-def test_winner_is_paid_1_and_loser_minus_1():
-    """A made bid that wins the game: the hand is played open-handed, by the cards."""
-    spades = ["JS", "JC", "AS", "KS", "QS", "TS"]
-    others = [["9S", "9C", "TC", "QC", "KC", "AC"], ["9D", "TD", "JD", "QD", "KD", "AD"]]
-    deal = [spades, others[0], others[1], ["9H", "TH", "JH", "QH", "KH", "AH"]]
-    for score, side_0, outcome in (([27, 0], 1.0, "won"), ([0, 0], 0.0, "unfinished")):
-        env = bideuchre_env.cincinnati_v0(episode="hand", reward="win")
-        env.reset(options={"deal": deal, "dealer": 0, "score": score})
-        for name in ("pass", "pass", "pass", "bid 5", "trump S"):
-            env.step(env.unwrapped.action_names.index(name))
-        received, _ = played(env, 0)
-        assert env.unwrapped.record.outcome == outcome
-        assert received == dict(zip(env.possible_agents, [side_0, -side_0] * 2, strict=True))
 
 
 def test_an_episode_of_one_hand_terminates():

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 from support.chi_square import assert_fits
 from support.playthroughs import VARIANTS
-from support.solo_helpers import Spy, assert_same, chosen_action
+from support.solo_helpers import assert_same, chosen_action
 from support.strategies import in_two_sizes, rules, seeds
 
 import bideuchre_env
 from bideuchre_env import agents, make
-from bideuchre_env.agents import registry
 from bideuchre_env.core.state import Outcome
 
 every_variant = pytest.mark.parametrize("name", VARIANTS)
@@ -109,14 +108,6 @@ class Caller(agents.make("rule", cincinnati.rules).__class__):
         return np.where(action_masks[:, self.call] == 1, self.call, choices)
 
 
-def test_partner_is_an_opponent_unless_given():
-    spy = Spy(cincinnati.rules)
-    env = cincinnati.solo(opponents=spy, seat=1)
-    spy.dealt_by = 1
-    env.reset(seed=1, options={"dealer": 1})  # the learner calls last
-    assert spy.seats == {0, 2, 3}
-
-
 def first_calls(who, seeds=20_000):
     """How often each action is the first call of the seat after the dealer, which `who` plays."""
     env = cincinnati.solo_vec(seeds, opponents=who, seat=1, copy=False)
@@ -149,9 +140,6 @@ def test_seat_is_drawn_for_every_episode():
     env = cincinnati.solo(episode="hand")
     drawn = [env.reset(seed=0)[1]["seat"]] + [env.reset()[1]["seat"] for _ in range(1999)]
     assert_fits(np.bincount(drawn, minlength=4), [500] * 4)
-    assert drawn[:50] == [env.reset(seed=0)[1]["seat"]] + [
-        env.reset()[1]["seat"] for _ in range(49)
-    ]
     for seat in range(4):
         env = cincinnati.solo(seat=seat)
         assert {env.reset(seed=s)[1]["seat"] for s in range(9)} == {seat}
@@ -164,17 +152,7 @@ def test_np_random_seed_repeats_an_unseeded_reset():
     env = cincinnati.solo()
     first = env.reset()
     assert_same(first, cincinnati.solo().reset(seed=env.np_random_seed))
-    others = [cincinnati.solo().reset()[0]["observation"] for _ in range(3)]
-    assert any((each != first[0]["observation"]).any() for each in others)
     twins = [cincinnati.solo() for _ in range(2)]
     for twin in twins:
         twin.np_random = np.random.default_rng(5)
     assert_same(twins[0].reset(), twins[1].reset())
-
-
-def test_registered_agent_plays_by_name(monkeypatch):
-    monkeypatch.setattr(registry, "registered", {"spy": Spy})
-    env = cincinnati.solo(opponents="spy", seat=0)
-    obs, _ = env.reset(seed=3, options={"dealer": 0})
-    env.step(chosen_action(obs["action_mask"], obs["observation"]))
-    assert env._rows.players[0].agent.seats == {1, 2, 3}

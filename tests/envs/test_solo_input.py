@@ -56,9 +56,6 @@ def test_illegal_action_ends_the_episode_at_the_penalty(name, penalty):
 
 
 BAD_ACTIONS = [True, 1.0, math.nan, "1", None, [1], np.array([1]), object(), -1, 37, 2**63]
-BAD_ROWS = [None, 3, "pass", [1, 2], np.zeros(3), np.zeros(4, bool), np.zeros((4, 1), int)]
-BAD_ROWS += [[0, 0, 0, None], [0, 0, 0, -1], [0, 0, 0, 37], [0, 2**63, 0, 0]]
-BAD_ROWS += [np.full(4, 2**64 - 1, np.uint64), np.array([0, 0, -(2**63), 0])]
 
 
 @pytest.mark.parametrize("action", BAD_ACTIONS, ids=repr)
@@ -72,23 +69,8 @@ def test_actions_that_do_not_exist_are_refused(action):
     env.step(np.array(env.action_masks().argmax()))
 
 
-@every_mode
-def test_a_bad_action_of_one_row_moves_no_row(mode):
-    vec = cincinnati.solo_vec(4, autoreset_mode=mode)
-    vec.reset(seed=1)
-    before = unchanged(vec)
-    for actions in BAD_ROWS:
-        with pytest.raises(IllegalActionError, match="action") as caught:
-            vec.step(actions)
-        if np.shape(actions) == (4,) and np.asarray(actions).dtype.kind in "iu":
-            assert isinstance(caught.value, OutOfBoundsError)
-        assert unchanged(vec) == before
-
-
 BAD_OPTIONS = [
     ({"opponents": "nobody"}, "no agent 'nobody': the agents are random, cautious, rule"),
-    ({"opponents": None}, "opponents=None"),
-    ({"partner": "nobody"}, "no agent 'nobody'"),
     ({"opponents": lambda rules, seed: 5}, "agent 5: a name, or an object with act_rows"),
     ({"opponents": OTHER_RULES}, "other rules"),
     ({"seat": 4}, "seat 4: a seat from 0 to 3, or None"),
@@ -122,7 +104,6 @@ def test_unusable_options_are_named():
 BAD_CALLS = [
     ({"seed": -1}, "seed=-1"),
     ({"seed": 2**128}, "seed="),
-    ({"seed": 1.5}, "seed=1.5"),
     ({"options": 3}, "options=3"),
     ({"seed": -1, "options": {"opponents": First, "partner": "rule"}}, "seed=-1"),
     ({"seed": 8, "options": {"deal": [["AS"]] * 4}}, "deal"),
@@ -131,20 +112,14 @@ BAD_RESET_OPTIONS = [
     ({"seat": 9}, "seat 9"),
     ({"seat": True}, "seat True"),
     ({"dealer": 9}, "dealer 9"),
-    ({"dealer": "me"}, "dealer 'me'"),
-    ({"score": 1}, "score 1"),
     ({"score": (np.nan, 0)}, "score"),
     ({"deal": [[]] * 4}, "deal"),
     ({"opponents": "nobody"}, "no agent 'nobody'"),
     ({"opponents": 3, "partner": "rule"}, "opponents=3"),
     ({"opponents": "rule", "partner": "nobody"}, "no agent 'nobody'"),
     ({"opponents": ("rule",)}, r"opponents=\('rule',\): a player, a pair"),
-    ({"opponents": ("rule", "rule", "rule")}, "a pair"),
     ({"opponents": ("rule", None)}, "opponents=None: the name of an agent"),
-    ({"opponents": ("rule", Pool("rule"))}, "opponents=Pool"),
-    ({"opponents": Pool("rule", None)}, "opponents=None"),
     ({"partner": ("rule", "rule")}, "partner=.*: one player, or a Pool of players"),
-    ({"partner": Pool("rule", ("rule", "rule"))}, "one player, or a Pool"),
     ({"opponents": ["rule", "random"]}, r"a list is by row, .*; a pair is a tuple"),
     ({"partner": ["rule"] * 7}, r"a list is by row"),
     ({"opponents": OTHER_RULES}, "other rules"),
@@ -220,15 +195,13 @@ def test_after_an_error_of_a_player_a_reset_is_required(answer, error, match):
     """The player is named; after a reset with a seed the game of that seed is dealt."""
     for after in (3, 6):
         bad = Bad(cincinnati.rules, answer, after)
-        env = cincinnati.solo(opponents=bad, seat=0, render_mode="ansi")
+        env = cincinnati.solo(opponents=bad, seat=0)
         with pytest.raises(error, match=match):
             walk(env, 100, 1)
         with pytest.raises(IllegalActionError, match=r"call reset\(\)"):
             env.step(0)
-        for call in (env.action_masks, env.render, lambda env=env: env.seat):
-            with pytest.raises(OptionError, match=r"call reset\(\)"):
-                call()
-        assert "interrupted by an error" in repr(env)
+        with pytest.raises(OptionError, match=r"call reset\(\)"):
+            env.action_masks()
         bad.left = 100
         twin = cincinnati.solo(opponents=Bad(cincinnati.rules, answer, 100), seat=0)
         assert_same(walk(env, 5, 1), walk(twin, 5, 1))
@@ -310,17 +283,10 @@ def test_arrays_of_rows_are_copies_unless_copy_is_false(own):
     assert own == (first[0]["observation"] == 77).all()
 
 
-def test_rendering_shows_the_cards_of_the_view(capsys):
-    """Mode "human" prints the text of mode "ansi", at reset and at every step."""
+def test_rendering_shows_the_cards_of_the_view():
     env = cincinnati.solo(render_mode="ansi", view="actor", seat=2)
     obs, _ = env.reset(seed=4)
     held = set(env.observation_layout.decode(obs["observation"])["hand"])
     words = set(env.render().split())
     assert {word for word in words if len(word) == 2 and word[1] in "CDHS"} == held
     assert "??" in words
-    human, ansi = (cincinnati.solo(render_mode=mode, seat=2) for mode in ("human", "ansi"))
-    for each in (human, ansi):
-        each.reset(seed=4)
-    assert capsys.readouterr().out.strip() == ansi.render().strip()
-    human.step(0)
-    assert "score" in capsys.readouterr().out

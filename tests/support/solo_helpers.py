@@ -29,13 +29,12 @@ class Spy(RowAgent):
 
     def __init__(self, rules, *, seed=None):
         super().__init__(rules)
-        self.seats, self.batches, self.seed = set(), [], seed
+        self.seats = set()
         self.dealer = self.layout.slices["dealer"]
 
     def choose(self, observations, action_masks):
         relative = observations[:, self.dealer].argmax(axis=1)
         self.seats |= {int(self.dealt_by - r) % 4 for r in relative}
-        self.batches.append(len(observations))
         pairs = zip(action_masks, observations, strict=True)
         return np.array([chosen_action(mask, seen) for mask, seen in pairs], np.int64)
 
