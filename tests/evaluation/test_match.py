@@ -139,16 +139,6 @@ def test_ctrl_c_keeps_the_finished_boards(workers, default_ctrl_c):
     assert same(finished, block[finished["board"]])
 
 
-def test_ctrl_c_before_the_first_board_gives_an_empty_result(default_ctrl_c):
-    def press(kind, done, total, decisions):
-        signal.raise_signal(signal.SIGINT)
-
-    result = match.play("cincinnati_v0", "rule", "random", boards=400, progress=press)
-    assert result.boards.boards == 0
-    assert "before" in str(result)
-    assert result.to_dict()["points_per_hand"] == {"mean": None, "low": None, "high": None}
-
-
 def test_a_worker_that_dies_is_an_error():
     def kill(kind, done, total, decisions):
         for process in multiprocessing.active_children():
