@@ -171,7 +171,6 @@ def slow_agent(at_once):
     ("options", "message"),
     [
         ({"boards": 0}, "boards=N"),
-        ({"boards": -1}, "from 0"),
         ({"boards": 2.5}, "whole number"),
         ({"boards": 10**8}, "10,000,000"),
         ({"games": True}, "whole number"),
@@ -179,7 +178,7 @@ def slow_agent(at_once):
         ({"workers": 0}, "workers"),
         ({"workers": 2, "a": lambda rules: Plain()}, "cannot be sent"),
         ({"at_once": 0}, "at_once"),
-        *(({"a": slow_agent(n)}, "agent 'plain' has at_once=") for n in (0, 2.5, "many")),
+        ({"a": slow_agent("many")}, "agent 'plain' has at_once="),
         ({"a": "nobody"}, "nobody"),
         ({"sprt": (0, 1)}, "Bounds"),
         ({"boards": 0, "games": 5, "sprt": Bounds(0, 1)}, "boards"),

@@ -1,4 +1,4 @@
-"""Clusters of Ray with two nodes, one of which may die: results equal those of one process."""
+"""A cluster of Ray with two nodes, one of which dies: a match equals that of one process."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from support import own_agents
 from support.ray_clusters import cluster_of, kill, settings_for_ray
-from support.script_modules import ROOT
 
 from bideuchre_env import match
+from bideuchre_env.cli.main import main
 from bideuchre_env.evaluation.ray_pool import RayPool
 
 pytest.importorskip("ray")
@@ -22,12 +22,13 @@ pytestmark = [
 
 @pytest.fixture
 def cluster(monkeypatch):
-    """Two nodes with a processor each, whose workers can import the scripts."""
-    with settings_for_ray(monkeypatch, str(ROOT / "experiments")), cluster_of(2) as nodes:
+    """Two nodes with a processor each."""
+    with settings_for_ray(monkeypatch), cluster_of(2) as nodes:
         yield nodes
 
 
-def test_a_match_survives_the_loss_of_a_node(cluster, tmp_path, monkeypatch, capfd):
+def test_a_match_survives_the_loss_of_a_node(cluster, tmp_path, monkeypatch, capsys):
+    """The command's options `--ray` and `--ray-address` give the same match, too."""
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text(own_agents.FILE)
     played = {"boards": 6000, "games": 200, "seed": 11}
@@ -49,4 +50,8 @@ def test_a_match_survives_the_loss_of_a_node(cluster, tmp_path, monkeypatch, cap
     assert (there.game_rows == here.game_rows).all()
     assert (there.boards, there.games) == (here.boards, here.games)
     assert (there.decisions, there.workers) == (here.decisions, 2)
-    assert "raylet" not in capfd.readouterr().out
+    printed = []
+    for options in ([], ["--ray"], ["--ray-address", cluster.address]):
+        assert main(["match", "rule", "cautious", "--boards", "300", *options]) == 0
+        printed.append(capsys.readouterr().out.splitlines()[:-1])  # the last line has times
+    assert printed[0] == printed[1] == printed[2]

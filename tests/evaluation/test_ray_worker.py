@@ -1,4 +1,4 @@
-"""Blocks on a worker of Ray: errors, sources, agents' files and prepared files."""
+"""Blocks on a worker of Ray: errors, sources and agents' files."""
 
 from __future__ import annotations
 

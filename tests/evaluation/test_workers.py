@@ -1,4 +1,4 @@
-"""Worker processes of a match: isolation from the script, signals and errors."""
+"""Worker processes of a match: isolation from the script, and their end."""
 
 from __future__ import annotations
 

@@ -109,28 +109,12 @@ def test_the_first_ctrl_c_is_noted_and_the_second_raises(default_ctrl_c):
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    with ctrl_c() as pressed:
-        pass
-    assert not pressed.is_set()
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_another_handler_stays_and_other_threads_set_none(default_ctrl_c):
+def test_a_handler_of_another_program_stays(default_ctrl_c):
     calls = []
     signal.signal(signal.SIGINT, lambda number, frame: calls.append(number))
     with ctrl_c() as pressed:
         signal.raise_signal(signal.SIGINT)
     assert calls == [signal.SIGINT]
     assert not pressed.is_set()
-
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    handlers = []
-
-    def elsewhere():
-        with ctrl_c():
-            handlers.append(signal.getsignal(signal.SIGINT))
-
-    thread = threading.Thread(target=elsewhere)
-    thread.start()
-    thread.join()
-    assert handlers == [signal.default_int_handler]
