@@ -139,16 +139,6 @@ def test_ctrl_c_keeps_the_finished_boards(workers, default_ctrl_c):
     assert same(finished, block[finished["board"]])
 
 
-def test_ctrl_c_before_the_first_board_gives_an_empty_result(default_ctrl_c):
-    def press(kind, done, total, decisions):
-        signal.raise_signal(signal.SIGINT)
-
-    result = match.play("cincinnati_v0", "rule", "random", boards=400, progress=press)
-    assert result.boards.boards == 0
-    assert "before" in str(result)
-    assert result.to_dict()["points_per_hand"] == {"mean": None, "low": None, "high": None}
-
-
 def test_a_worker_that_dies_is_an_error():
     def kill(kind, done, total, decisions):
         for process in multiprocessing.active_children():
@@ -181,7 +171,6 @@ def slow_agent(at_once):
     ("options", "message"),
     [
         ({"boards": 0}, "boards=N"),
-        ({"boards": -1}, "from 0"),
         ({"boards": 2.5}, "whole number"),
         ({"boards": 10**8}, "10,000,000"),
         ({"games": True}, "whole number"),
@@ -189,7 +178,7 @@ def slow_agent(at_once):
         ({"workers": 0}, "workers"),
         ({"workers": 2, "a": lambda rules: Plain()}, "cannot be sent"),
         ({"at_once": 0}, "at_once"),
-        *(({"a": slow_agent(n)}, "agent 'plain' has at_once=") for n in (0, 2.5, "many")),
+        ({"a": slow_agent("many")}, "agent 'plain' has at_once="),
         ({"a": "nobody"}, "nobody"),
         ({"sprt": (0, 1)}, "Bounds"),
         ({"boards": 0, "games": 5, "sprt": Bounds(0, 1)}, "boards"),

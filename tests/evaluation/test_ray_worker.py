@@ -1,4 +1,4 @@
-"""Blocks on a worker of Ray: errors, sources, agents' files and prepared files."""
+"""Blocks on a worker of Ray: errors, sources and agents' files."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 from support import own_agents, ray_blocks
-from support.prepared_calls import prepare_calls
 
-from bideuchre_env.cli.options import variant_of
 from bideuchre_env.errors import IllegalActionError, OptionError, WorkerError
 from bideuchre_env.evaluation import ray_worker, workers
 from bideuchre_env.evaluation.blocks import Plan
@@ -77,33 +75,3 @@ def test_an_agents_file_that_differs_on_a_node_is_refused(tmp_path, monkeypatch)
     Path("mine.py").unlink()
     with pytest.raises(OptionError, match=r"'\./mine\.py': on Ray it lies at the same place"):
         workers.whole_block(work, range(4))
-
-
-def test_prepared_files_that_differ_on_a_node_are_refused(tmp_path, monkeypatch):
-    game = variant_of("cincinnati_v0", ["target=20"])
-    other = variant_of("cincinnati_v0", ["target=21"])
-
-    def error_of(plan, sender):
-        """Error of a worker with an empty cache."""
-        workers.ready.cache_clear()
-        common = ray_worker.packed((workers.whole_block, workers.Work.of(plan)))
-        return unpacked(ray_worker.call(common, sender, range(4)))[1]
-
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    expert, rule = (Plan(game.rules, (name, "rule"), 0, True, 2) for name in ("expert", "cautious"))
-    alone = ray_worker.Sender.here(workers.whole_block)
-    assert error_of(expert, alone) is None
-    prepare_calls(other.rules)
-    assert error_of(expert, alone) is None
-    file = prepare_calls(game.rules)
-    both = ray_worker.Sender.here(workers.whole_block)
-    assert error_of(expert, both) is None
-    file.write_bytes(prepare_calls(game.rules, 1.0).read_bytes())
-    for sender in (alone, both):
-        error = error_of(expert, sender)
-        assert type(error) is WorkerError
-        assert f"plays by another {file.name}, or by none" in str(error)
-        assert error_of(rule, sender) is None
-    file.unlink()
-    assert "or by none" in str(error_of(expert, both))
-    assert error_of(expert, alone) is None

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from itertools import count
 
 import pytest
-from support.prepared_calls import prepare_calls
 
 from bideuchre_env import match, tournament
-from bideuchre_env.cli.options import variant_of
 from bideuchre_env.errors import OptionError
 
 GAMES, AGENTS = ("six_card_v0", "cincinnati_v0"), ("random", "cautious", "rule", "expert")
@@ -95,31 +92,6 @@ def test_an_agent_that_is_added_later_plays_its_own_pairs_alone(
     assert [each["agents"] for each in result.matches] == played
 
 
-def test_matches_before_and_after_a_preparation_are_not_mixed(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    game, out = variant_of("six_card_v0", ["target=9"]), tmp_path / "t"
-    changed = r"expert-\w+\.npz(, which `bideuchre prepare` makes,)? has changed since "
-    stop_after(monkeypatch, 2)
-    play(out, AGENTS[1:], [game])
-    monkeypatch.setattr(match, "play", real)
-    prepare_calls(game.rules)
-    with pytest.raises(OptionError, match=f"{changed}.*results.json was written"):
-        play(out, AGENTS[1:], [game])
-    assert len(play(out, AGENTS[:2], [game], force=True).matches) == 1  # these prepare nothing
-    prepare_calls(game.rules, 1.0)
-    pairs = count(1)
-
-    def prepare_later(*pair, **options):
-        if next(pairs) == 2:
-            prepare_calls(game.rules, 2.0)
-        return real(*pair, **options)
-
-    monkeypatch.setattr(match, "play", prepare_later)
-    with pytest.raises(OptionError, match=f"{changed}this tournament began"):
-        play(out, AGENTS, [game])
-    assert len(json.loads((out / "results.json").read_text())["matches"]) == 3
-
-
 def play_pairs(out, pairs, agents=None):
     """A tournament of named pairs."""
     return tournament.play(["six_card_v0"], agents, pairs=pairs, boards=40, out=out)
@@ -135,8 +107,6 @@ def test_named_pairs_are_played_and_others_can_be_added(tmp_path, monkeypatch):
     result = play_pairs(tmp_path, pairs)
     assert added == pairs[2:]
     assert set(result.ratings["six_card_v0"]) == {"random", "rule", "cautious"}
-    assert "expert:margin=0" in str(result)
-    assert max(map(len, str(result).splitlines())) <= 80
     with pytest.raises(OptionError, match="has six_card_v0: cautious against random, which"):
         play_pairs(tmp_path, pairs[:1])
 
@@ -145,9 +115,7 @@ def test_named_pairs_are_played_and_others_can_be_added(tmp_path, monkeypatch):
     ("pairs", "message"),
     [
         ([], "one or more"),
-        ([("rule",)], "two different agents"),
         ([("rule", "rule")], "two different agents"),
-        ([("rule", 3)], "two different agents"),
         ([("rule", "random"), ("random", "rule")], "each two agents once"),
         ([("rule", "nobody")], "no agent 'nobody'"),
         (3, "pairs"),

@@ -1,8 +1,7 @@
-"""Worker processes of a match: isolation from the script, signals and errors."""
+"""Worker processes of a match: isolation from the script, and their end."""
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import subprocess
 import sys
@@ -10,11 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
-import bideuchre_env
 from bideuchre_env import match
 from bideuchre_env.errors import AgentError, OptionError
 from bideuchre_env.evaluation import workers
-from bideuchre_env.evaluation.blocks import Plan
 
 posix = pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 SCRIPT = """
@@ -43,20 +40,6 @@ from bideuchre_env import match
 signal.signal(signal.SIGINT, signal.default_int_handler)
 match.play("barrie_v0", "rule", "cautious", boards=10**7, workers=2,
            progress=lambda kind, done, total, decisions: print(done, flush=True))
-"""
-CTRL_C_FOR_ALL = """
-import os, signal
-from bideuchre_env import match
-from bideuchre_env.evaluation import workers
-
-def press(blocks, processes, report, stopped):
-    os.killpg(0, signal.SIGINT)  # while they start
-    assert all(pipe.poll(120) and pipe.recv() is None for pipe in processes)
-    share(blocks, processes, report, stopped)
-
-signal.signal(signal.SIGINT, signal.default_int_handler)
-share, workers.share = workers.share, press
-print(match.play("barrie_v0", "rule", "cautious", boards=500, workers=2).interrupted)
 """
 
 
@@ -94,14 +77,6 @@ def test_workers_end_when_their_parent_is_killed():
     assert "Traceback" not in errors
 
 
-@posix
-def test_ctrl_c_of_a_terminal_interrupts_the_parent_alone():
-    """A terminal sends it to every process, also to those that are starting."""
-    done = python("-c", CTRL_C_FOR_ALL, start_new_session=True)
-    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
-    assert "Traceback" not in done.stderr
-
-
 class Leaves:
     """Exits in its first decision."""
 
@@ -117,24 +92,6 @@ class Leaves:
 def test_an_agent_that_exits_is_an_error():
     with pytest.raises(AgentError, match=r"leaves.*SystemExit: 3"):
         match.play("barrie_v0", Leaves, "random", boards=2)
-
-
-@pytest.mark.parametrize("error", [EOFError("no more"), SystemExit(3), ConnectionError("theirs")])
-def test_a_worker_sends_back_what_an_agent_raises(monkeypatch, error):
-    def fail(*given):
-        raise error
-
-    monkeypatch.setattr(workers, "play_block", fail)
-    monkeypatch.setattr(workers.signal, "signal", lambda *given: None)
-    monkeypatch.setattr(workers.os, "dup2", lambda *given: None)
-    ours, theirs = multiprocessing.Pipe()
-    ours.send(range(2))
-    rules = bideuchre_env.make("barrie_v0").rules
-    workers.serve(workers.packed(Plan(rules, ("random", "random"), 0, True, 1)), theirs)
-    assert ours.recv() is None
-    sent = ours.recv()
-    assert isinstance(sent, AgentError)
-    assert type(error).__name__ in str(sent)
 
 
 def test_a_daemonic_process_cannot_start_workers(monkeypatch):

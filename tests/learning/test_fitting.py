@@ -90,24 +90,6 @@ def test_two_steps_of_a_fit_equal_adam_with_a_cosine_rate():
         np.testing.assert_allclose(part, expected, rtol=2e-3, atol=2e-4, err_msg=name)
 
 
-def test_a_fit_learns_a_function_under_noise():
-    rng = np.random.default_rng(2)
-    data = examples(30_000, seed=3)
-    x = CARDS.unpack(data.inputs)
-    worth = 2.0 * x[:, [0]] * (np.arange(24) < 8) - 2.0 * x[:, [5]] * x[:, [9]]
-    worth += 1.5 * x[:, [20]] * (np.arange(24) % 3 == 0)
-    rows = np.arange(len(x))
-    truth = worth[rows, data.of] - np.where(data.against < 0, 0, worth[rows, data.against])
-    noisy = data._replace(targets=(truth + rng.normal(0, 0.7, len(x))).astype(np.float32))
-    network = new_network(CARDS.size, (64, 32), 24, rng)
-    fitted = fit(network, CARDS, noisy, rng, epochs=3, batch=256)
-    outputs, rows = forward(fitted, CARDS.unpack(data.inputs)), np.arange(len(truth))
-    against = np.where(data.against < 0, 0, outputs[rows, data.against])
-    fresh = outputs[rows, data.of] - against - truth
-    assert np.mean(fresh**2) < 0.35 * np.var(truth)
-    assert (forward(network, x[:5]) == 0).all()  # a new network predicts 0
-
-
 def test_the_same_generator_gives_the_same_weights_and_progress_rises():
     data, shares = examples(13_000), []
     first, again = (
@@ -148,19 +130,10 @@ def test_unusable_examples_weights_and_settings_are_refused():
         ("against", data.against - 1, "against: outputs from -1 to 23"),
         ("targets", data.targets * np.float32(np.nan), "targets: some are not finite"),
         ("targets", data.targets[:, np.newaxis], r"targets: float32 \(n,\) is expected"),
-        ("targets", data.targets.astype(np.float64), "not float64"),
-        ("targets", data.targets.tolist(), "targets=.*: a numpy array"),
     ):
         with pytest.raises(OptionError, match=message):
             fit(network, CARDS, data._replace(**{name: bad}), rng)
-    for name, bad in (
-        ("batch", 0),
-        ("batch", 2.0),
-        ("epochs", -1),
-        ("epochs", True),
-        ("learning_rate", np.nan),
-        ("learning_rate", "low"),
-    ):
+    for name, bad in (("batch", 0), ("epochs", -1), ("learning_rate", np.nan)):
         with pytest.raises(OptionError, match=f"^{name}="):
             fit(network, CARDS, data, rng, **{name: bad})
     for name, bad, message in (
@@ -170,8 +143,6 @@ def test_unusable_examples_weights_and_settings_are_refused():
     ):
         with pytest.raises(OptionError, match=message):
             checked(network._replace(**{name: bad}), CARDS)
-        with pytest.raises(OptionError, match=message):
-            fit(network._replace(**{name: bad}), CARDS, data, rng)
 
 
 def test_a_fit_that_diverges_raises():

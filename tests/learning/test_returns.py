@@ -1,9 +1,8 @@
-"""Lambda-returns by seat: against a slow twin, and with rewards planted in games of `vec`."""
+"""Lambda-returns by seat, against a slow twin."""
 
 import numpy as np
 import pytest
 
-from bideuchre_env import variants
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.returns import lambda_returns
 
@@ -77,44 +76,6 @@ def test_returns_and_advantages_equal_those_of_the_slow_twin(gamma, lambda_):
             assert [array.dtype.name for array in made] == ["float32", "float32", "bool"]
 
 
-def played(name, episode, steps=120, n=16):
-    """Seats and ends of games between random players, without their rewards."""
-    vec = variants[name].vec(n, episode=episode)
-    _, info = vec.reset(seed=3)
-    seats, ended = np.zeros((steps, n), np.int8), np.zeros((steps, n), bool)
-    for t in range(steps):
-        seats[t] = info["seat"]
-        _, _, terminated, truncated, info = vec.step(vec.sample())
-        ended[t] = terminated | truncated
-    return seats, ended
-
-
-@pytest.mark.parametrize("sided", [False, True])
-@pytest.mark.parametrize("episode", ["hand", "game"])
-def test_a_planted_reward_reaches_its_own_seats_earlier_decisions(episode, sided):
-    seats, ended = played("barrie_v0", episode)
-    steps, n = seats.shape
-    rng, gamma, lambda_, counts = np.random.default_rng(4), 0.9, 0.8, set()
-    values, after = np.zeros((steps, n), np.float32), np.zeros((n, 4), np.float32)
-    for _ in range(80):
-        t, i = rng.integers(steps), rng.integers(n)
-        seat = seats[t, i]
-        paid = [seat, seat ^ 2] if sided else [seat]
-        rewards = np.zeros((steps, n, 4), np.float32)
-        rewards[t, i, paid] = 1
-        made = lambda_returns(seats, rewards, ended, values, after, gamma=gamma, lambda_=lambda_)
-        expected = np.zeros((steps, n))
-        starts = np.flatnonzero(ended[:t, i])
-        first = starts[-1] + 1 if len(starts) else 0
-        for who in paid:
-            own = [u for u in range(t, first - 1, -1) if seats[u, i] == who]
-            for k, u in enumerate(own):
-                expected[u, i] = (gamma * lambda_) ** k
-            counts.add(len(own))
-        np.testing.assert_allclose(made.returns, expected, atol=1e-6)
-    assert len(counts) > 5
-
-
 def put(value, *at):
     """A change that sets one element."""
 
@@ -131,9 +92,7 @@ def put(value, *at):
         ("seats", put(4, 2, 1), r"seats\[2, 1\]: 4 is no seat from 0 to 3, nor -1"),
         ("seats", put(-2, 0, 0), r"seats\[0, 0\]: -2 is no seat"),
         ("seats", lambda a: a.astype(int), "seats: a numpy array of int8"),
-        ("seats", lambda a: a[0], "seats: a numpy array of int8"),
         ("rewards", lambda a: a[:, :, 0].copy(), r"rewards: .* \(5, 3, 4\) is expected"),
-        ("rewards", lambda a: a.astype(float), "rewards: a numpy array of float32"),
         ("rewards", put(np.nan, 1, 1, 1), "rewards and bootstrap: some number"),
         ("bootstrap", put(np.inf, 1, 1), "rewards and bootstrap: some number"),
         ("ended", lambda a: a.astype(np.int8), "ended: a numpy array of bool"),
@@ -143,7 +102,7 @@ def put(value, *at):
         *(
             (rate, lambda a, bad=bad: bad, f"{rate}=.*: from 0 to 1")
             for rate in ("gamma", "lambda_")
-            for bad in (-0.1, 1.1, float("nan"), None, True)
+            for bad in (-0.1, 1.1, None)
         ),
     ],
 )
@@ -154,12 +113,3 @@ def test_unusable_arguments_are_refused(name, change, message):
     arguments[name] = change(arguments[name])
     with pytest.raises(OptionError, match=message):
         lambda_returns(**arguments)
-
-
-def test_values_where_no_decision_counts_are_ignored():
-    seats, rewards, ended, values, bootstrap = trajectory(7, waiting=0.3)
-    before = lambda_returns(seats, rewards, ended, values, bootstrap)
-    values[seats < 0] = np.nan
-    after = lambda_returns(seats, rewards, ended, values, bootstrap)
-    assert all(np.array_equal(one, two) for one, two in zip(before, after, strict=True))
-    assert not after.complete[seats < 0].any()

@@ -38,7 +38,6 @@ NO_NVVM = r"its compiler NVVM is not installed: pip install 'bideuchre_env\[cuda
     ("found", "compiler", "message"),
     [
         (gpus(0, SupportError(NOT_FOUND)), True, "no NVIDIA driver is found on this machine"),
-        (gpus(0, SupportError("Error at\ndriver init")), True, r"\(Error at driver init\)"),
         (gpus(0, DriverError("[999] unknown")), True, r"driver cannot be used \(\[999\] unknown\)"),
         (gpus(0), True, "no GPU is found on this machine"),
         (gpus(1), False, NO_NVVM),

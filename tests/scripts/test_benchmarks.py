@@ -12,16 +12,14 @@ from pathlib import Path
 
 import pytest
 from support.device_code import simulated
-from support.script_modules import ROOT, loaded
+from support.script_modules import loaded
 
 import bideuchre_env
 from bideuchre_env.bench import measure
 from bideuchre_env.bench.tasks import GROUPS
 from bideuchre_env.core.state import STATE
-from bideuchre_env.errors import OptionError
-from bideuchre_env.runtime import devices, jit
+from bideuchre_env.runtime import jit
 
-FOLDER = ROOT / "benchmarks"
 TINY = ["--repeats", "2", "--seconds", "1e-6"]
 
 
@@ -63,9 +61,9 @@ def some_report(reporting):
     return reporting.Report("peers", "Peers", "how.", rows, ["x: no wheel"], {"x": "1.0"})
 
 
-def test_a_report_is_written_drawn_and_put_into_the_readme(reporting, scripts, tmp_path, capsys):
-    report, words = some_report(reporting), ["--out", str(tmp_path)]
-    reporting.publish(report, reporting.options("d").parse_args(words))
+def test_a_report_is_drawn_and_put_into_the_readme(reporting, tmp_path, capsys):
+    report = some_report(reporting)
+    reporting.publish(report, reporting.options("d").parse_args(["--out", str(tmp_path)]))
     assert reporting.read_reports(tmp_path) == [report]
     readme = (tmp_path / "README.md").read_text(encoding="utf-8")
     for text in (
@@ -73,20 +71,10 @@ def test_a_report_is_written_drawn_and_put_into_the_readme(reporting, scripts, t
         "| fast | 1.00 M decisions/s | 1.00 M to 1.00 M | at least 2.00 M: **not met** |",
         "| short | 0.375 s | 0.312 to 0.438 | at most 1.00: met |",
         "- skipped: x: no wheel",
-        (FOLDER / "notes.md").read_text(encoding="utf-8").strip(),
     ):
         assert text in readme
     assert "ours is 40.0 times as fast" in capsys.readouterr().out
-    pictures = sorted((tmp_path / "results").glob("*.svg"))
-    assert len(pictures) == 2
-    for path in pictures:
-        assert "40.0\N{MULTIPLICATION SIGN}" in path.read_text(encoding="utf-8")
-        path.unlink()
-    assert scripts["peers"].main(scripts["peers"].parse_args([*words, "--redraw"])) == 0
-    assert sorted((tmp_path / "results").glob("*.svg")) == pictures
-    for name in ("throughput", "solver", "startup", "gpu"):
-        with pytest.raises(OptionError, match=f"no .*{name}.json"):
-            scripts[name].main(scripts[name].parse_args([*words, "--redraw"]))
+    assert len(list((tmp_path / "results").glob("*.svg"))) == 2
 
 
 @pytest.mark.parametrize(
@@ -107,60 +95,21 @@ def test_throughput_measures_every_group(scripts, groups, tmp_path, capsys):
         assert {"64 rows, step alone, 2 threads", "env(), episodes of a game"} <= names
 
 
-def test_unusable_options_are_refused(scripts, tmp_path, monkeypatch):
-    out = ["--out", str(tmp_path)]
-    monkeypatch.setattr(devices, "_missing", lambda: "no GPU is found on this machine")
-    for name, words, message in (
-        ("throughput", ["--rows", "0"], "rows"),
-        ("throughput", ["--threads", "0"], "threads"),
-        ("throughput", ["--repeats", "0"], "repeats"),
-        ("gpu", [], "cannot be used: no GPU is found on this machine"),
-        ("gpu", ["--check"], "cannot be used: no GPU is found on this machine"),
-        ("gpu", ["--games", "0"], "numbers of 1 or more"),
-        ("gpu", ["--check", "--decisions", "0"], "numbers of 1 or more"),
-        ("solver", ["--deals", "0"], "--deals 0: 1 or more"),
-        ("solver", ["--deals", "1", "--decks", "20", "--hard"], "--deals 1: too few"),
-    ):
-        with pytest.raises(OptionError, match=message):
-            scripts[name].main(scripts[name].parse_args([*words, *out]))
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.slow
 def test_the_gpu_benchmark_runs_in_the_simulator():
     """See `support/simulated_bench.py`."""
     assert re.match(r"2 passed", simulated("support/simulated_bench.py"))
 
 
-def test_the_solver_is_timed_by_deck(scripts, tmp_path, capsys):
+def test_the_solver_is_timed_by_deck(scripts, capsys):
     solver = scripts["solver"]
 
-    def rows_of(*words):
-        assert solver.main(solver.parse_args(["--memory", "1", "--json", *words])) == 0
-        return json.loads(capsys.readouterr().out)
-
-    for row in rows_of("--deals", "2", "--decks", "16"):
+    words = ["--memory", "1", "--json", "--deals", "2", "--decks", "16"]
+    assert solver.main(solver.parse_args(words)) == 0
+    for row in json.loads(capsys.readouterr().out):
         assert (row["deck"], row["deals"]) == ("16", 2)
         assert 0 < row["us_median"] <= row["us_p99"] <= row["us_most"]
         assert row["rate"] == pytest.approx(1e6 / row["us_mean"])
-    exchanges = rows_of("--deals", "2", "--decks", "16", "--exchange")
-    assert {(row["cards"], row["strain"]) for row in exchanges} == {
-        (cards, strain) for cards in (1, 2, 3) for strain in ("H", "NT")
-    }
-    for row in rows_of("--deals", "40", "--decks", "24", "--hard"):
-        assert row["hard"] == len(row["means"]) > 0
-
-
-@pytest.mark.slow
-def test_the_solver_publishes_a_rate_for_every_target(scripts, tmp_path, capsys):
-    words = ["--deals", "2", "--memory", "1", "--publish"]
-    report = report_of(scripts["solver"], tmp_path, capsys, *words)
-    rates = {
-        (row["group"].split()[0], row["name"]): row["target"]
-        for row in report["figures"]
-        if row["unit"] == "deals/s" and "target" in row
-    }
-    assert rates == scripts["solver"].TARGETS
 
 
 PROGRAMS = {
@@ -173,12 +122,10 @@ program.serve("numpy")
     "good": """
 from common import Program, timed
 program = Program()
-print("a library that prints")
 program.add("quick", "AEC raw_env()", lambda: timed(lambda: 1000))
 program.add("broken", "", lambda: 1 / 0)
 program.serve("numpy")
 """,
-    "early": "import nowhere_to_be_found\n",
 }
 
 
@@ -188,18 +135,14 @@ def test_peers_that_fail_are_skipped_with_their_reason(peers, tmp_path, monkeypa
     (folder / "common.py").write_bytes((peers.PROGRAMS / "common.py").read_bytes())
     for name, text in PROGRAMS.items():
         (folder / f"{name}.py").write_text(text, encoding="utf-8")
-    several = {name: peers.Peer(name.title(), (name,), f"{name}.py") for name in ("good", "early")}
     monkeypatch.setattr(peers, "PROGRAMS", folder)
-    monkeypatch.setattr(peers, "PEERS", several)
+    monkeypatch.setattr(peers, "PEERS", {"good": peers.Peer("Good", ("good",), "good.py")})
     monkeypatch.setattr(peers, "environment", lambda *given: Path(sys.executable))
     report = report_of(peers, tmp_path, capsys, *TINY)
     rows = {row["name"]: row for row in report["figures"] if row["group"] == "Good"}
     assert list(rows) == ["quick"]
     assert rows["quick"]["against"] == "AEC raw_env()"
-    assert report["skipped"] == [
-        "Good, broken: ZeroDivisionError: division by zero",
-        "Early: its program ended: ModuleNotFoundError: No module named 'nowhere_to_be_found'",
-    ]
+    assert report["skipped"] == ["Good, broken: ZeroDivisionError: division by zero"]
 
 
 def test_ratios_are_medians_over_the_rounds(peers):

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import pytest
 from support.script_modules import loaded
-
-from bideuchre_env.errors import OptionError
 
 CURVE = "decisions,processor,rule points,rule low,rule high,expert points,expert low,expert high"
 
@@ -50,21 +47,3 @@ def test_a_learning_curve_is_drawn_for_every_seed(figures, tmp_path):
     assert curves["cincinnati_v0"][1]["rule points"] == [1, 2, 3]
     assert figures.main(["learning", "--data", str(tmp_path), "--out", str(tmp_path)]) == 0
     assert len(drawn(tmp_path, "learning")) == 2
-
-
-@pytest.mark.parametrize("content", [None, "", '{"rungs": [{}], "rows": [{}]}'])
-@pytest.mark.parametrize("name", ["ladder", "regret", "learning"])
-def test_a_wrong_file_is_refused(figures, name, content, tmp_path):
-    file = tmp_path / "barrie_v0-seed1.csv"
-    if content is not None:
-        file.write_text(content)
-    data = tmp_path if name == "learning" else file
-    with pytest.raises(OptionError, match=f"expected the data of {name}"):
-        figures.write(name, data, tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-
-
-def test_missing_matplotlib_is_an_error(figures, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(OptionError, match="needs matplotlib"):
-        figures.write("ladder", None, tmp_path)

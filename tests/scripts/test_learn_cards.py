@@ -9,9 +9,7 @@ from support.script_modules import loaded
 
 from bideuchre_env import agents, match
 from bideuchre_env.agents.learned.net import NetAgent
-from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.learning.weights import read_weights
-from bideuchre_env.rules.variants import RULES
 from bideuchre_env.training import cards
 
 TINY = ["--first", "300", "--hands", "200", "--call-hands", "400", "--call-rounds", "1"]
@@ -66,35 +64,6 @@ def test_the_command_in_the_weights_makes_them_again(learn, tmp_path, monkeypatc
     steps = [json.loads(line) for line in lines]
     assert [step["kind"] for step in steps] == ["first", "polish"]
     assert all(step["over rule"]["low"] <= step["over rule"]["high"] for step in steps)
-
-
-def test_weights_of_custom_rules_are_for_those_rules_alone(learn, tmp_path):
-    file = tmp_path / "farm.toml"
-    file.write_text('base = "barrie_v0"\nname = "farm"\npartnered = [5, 8]\n')
-    options = ["--games", str(file), *SHORT]
-    run(learn, tmp_path / "out", *options)
-    file.write_text('base = "barrie_v0"\nname = "farm"\npartnered = [5, 8]\ntarget = 9\n')
-    with pytest.raises(OptionError, match="made by other settings"):
-        run(learn, tmp_path / "out", *options)  # other rules of the same name
-    weights = tmp_path / "out" / "net-farm.npz"
-    game = learn.variant_of(file, [])
-    assert match.play(game, NetAgent(game.rules, weights=weights), "rule", boards=2).decisions
-    with pytest.raises(WeightsError, match="bids="):
-        NetAgent(RULES["barrie_v0"], weights=weights)
-
-
-def test_unusable_options_are_refused(learn, tmp_path):
-    for options, message in (
-        (["--first", "10"], "100 or more"),
-        (["--call-hands", "99"], "100 or more"),
-        (["--hands", "99"], "100 or more"),
-        (["--rounds", "0"], "--rounds: 1 or more"),
-        (["--call-rounds", "-1"], "--call-rounds: 0 or more"),
-        (["--games", "nonsense"], "is no variant"),
-    ):
-        with pytest.raises(OptionError, match=message):
-            run(learn, tmp_path, *options)
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.slow

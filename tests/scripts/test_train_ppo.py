@@ -75,21 +75,6 @@ def test_sampled_outputs_are_legal_and_have_the_networks_log_probabilities(ppo):
         )
 
 
-def test_calls_before_a_forced_call_of_their_hand_are_not_learned_from(ppo):
-    dealer = ppo.rollout.Dealer(RULES, 200)
-    batch = dealer.play(terms(ppo, forced=0.3), drawn(ppo))
-    auction, cards = dealer.parts["auction"], dealer.parts["cards"]
-    keys, forced = auction.room.keys[: auction.n].numpy(), auction.forced[: auction.n].numpy()
-    learned = np.isin(np.arange(auction.n), dealer._learned_calls().numpy())
-    for table in range(200):
-        own = np.flatnonzero(keys >> 2 == table)
-        at = np.flatnonzero(forced[own])
-        assert (learned[own] == (np.arange(len(own)) >= (at[-1] if len(at) else 0))).all()
-    assert batch.auction.forced.any()
-    assert len(batch.auction.outputs) == learned.sum() < auction.n
-    assert len(batch.cards.outputs) == cards.n
-
-
 def test_learning_makes_a_rewarded_card_likely(ppo):
     batch = played(ppo.rollout.Dealer(RULES, 64), terms(ppo), drawn(ppo))
     cards = batch.cards

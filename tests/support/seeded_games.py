@@ -19,13 +19,6 @@ import pettingzoo
 
 import bideuchre_env
 from bideuchre_env.cli.main import main
-from bideuchre_env.runtime.jit import entry_kernel, new_rows
-from bideuchre_env.runtime.vectors import add_rows
-
-LAYER = np.dtype(
-    [("inputs", np.float32, (9,)), ("weights", np.float32, (9, 8)), ("sums", np.float32, (8,))],
-    align=True,
-)
 
 
 def aec_games():
@@ -71,20 +64,6 @@ def table_games():
     print(vec.get_state().tobytes().hex()[:2_000])
 
 
-@entry_kernel
-def add_layer(layers):
-    """Add the products of a layer to its sums, by vector instructions."""
-    add_rows(layers[0].inputs, 0, 9, layers[0].weights, layers[0].sums)
-
-
-def sums():
-    """Print the sums of a small layer of a network, bit for bit."""
-    layers, rng = new_rows(LAYER, 1), np.random.default_rng(0)
-    layers["inputs"], layers["weights"] = rng.random((1, 9)), rng.random((1, 9, 8))
-    add_layer(layers)
-    print(layers["sums"].tobytes().hex())
-
-
 def commands():
     """Print the records of games that the command plays, and its pages on them."""
     play = ("selfplay", "--games", "2", "--seed", "5", "--out", "games.jsonl")
@@ -105,5 +84,4 @@ if __name__ == "__main__":
     aec_games()
     learner_games()
     table_games()
-    sums()
     commands()

@@ -28,18 +28,9 @@ def test_steps_and_rollouts_are_measured(gpu, tmp_path, capsys):
     assert all(row["median"] > 0 for row in report["figures"])
 
 
-def test_lock_step_finds_a_difference(gpu, capsys, monkeypatch):
+def test_games_in_lock_step_are_the_same(gpu, capsys):
     args = gpu.parse_args(["--check", "--games", "1", "--decisions", "60"])
     assert gpu.main(args) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == len(bideuchre_env.variants) * len(gpu.FACES)
     assert all(line.endswith("hands, the same") for line in lines)
-    host = device.DeviceMemory.to_host
-
-    def wrong(memory, array):
-        copy = host(memory, array)
-        return copy + 1 if copy.dtype.kind == "f" else copy
-
-    monkeypatch.setattr(device.DeviceMemory, "to_host", wrong)
-    assert gpu.main(args) == 1
-    assert "barrie_v0, vec: 1 decisions, 0 hands, NOT the same" in capsys.readouterr().out
