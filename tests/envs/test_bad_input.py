@@ -149,7 +149,7 @@ def bad_resets():
     scores += [[10**15 + 1, 0], [0, -(10**15) - 1], [HUGE, 0], np.zeros((2, 2), int), np.array(0)]
     dealers = (-1, 4, HUGE, True, 1.0, "1", [1], math.nan, np.array([1]))
     seeds = (-1, 2**128, HUGE, -HUGE, True, 1.0, "1", [1], np.array([1, 2]))
-    mappings = (5, 0, "dealer", "", [1], [], ("dealer", 0), True, {1}, object())
+    mappings = (5, 0, "dealer", "", [1], [], ("dealer", 0), True, {1}, ...)
     for deal, match in deals:
         yield {"options": {"deal": deal}}, errors.DealError, match
     for dealer in dealers:
