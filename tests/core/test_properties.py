@@ -213,3 +213,12 @@ def test_replay_allows_exactly_the_actions_of_the_mask(game, seed, choices):
             assert allowed == (0 <= action < len(mask) and bool(mask[action]))
             assert allowed or rows_bytes(rows) == row_bytes(env)
     assert over(env) or legal_names(env)
+
+
+def test_suits_are_relabelled_in_eight_ways_that_keep_the_colours():
+    """Of the helpers above: with no relabelling, their tests would compare nothing."""
+    assert len(SUIT_MAPS) == 8
+    swapped = {"C": "S", "S": "C", "D": "D", "H": "H"}
+    names = ("bid 4 C", "trump D", "JS", "pass", "bid 4", "bid moon NT")
+    changed = ["bid 4 S", "trump D", "JC", "pass", "bid 4", "bid moon NT"]
+    assert [relabelled(name, swapped) for name in names] == changed

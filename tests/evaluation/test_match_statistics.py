@@ -235,3 +235,16 @@ def test_only_agents_that_matches_connect_to_the_anchor_are_rated():
         ratings([])
     with pytest.raises(OptionError, match="two agents"):
         ratings([Meeting("a", "a", np.arange(3), np.zeros(3))])
+
+
+def test_a_meeting_has_a_finite_result_for_every_board():
+    boards = np.arange(3)
+    for wrong in (
+        ("a", "b", boards, np.zeros(2)),
+        ("a", "b", boards, np.array([0, 1, math.nan])),
+        ("a", "b", boards - 1, np.zeros(3)),
+        ("a", "b", boards, np.zeros((3, 1))),
+        ("a", None, boards, np.zeros(3)),
+    ):
+        with pytest.raises(OptionError, match=r"per board|finite|from 0 to|numbers|name of"):
+            Meeting(*wrong)
