@@ -38,7 +38,7 @@ def lone(game, name, tricks, score=(0, 0)):
 
 
 @pytest.mark.parametrize("k", range(1, 5))
-def test_cincinnati_moons_made(k):
+def test_a_moon_with_all_tricks_wins_its_value(k):
     """S0.43: "It means capturing all six tricks alone and earning a whopping 12 points!"
 
     S0.65: "Moon | Must capture 6 tricks without a partner. | 12 points |"
@@ -63,7 +63,7 @@ def test_cincinnati_moons_made(k):
 
 @pytest.mark.parametrize("tricks", range(6))
 @pytest.mark.parametrize("k", range(1, 5))
-def test_cincinnati_moons_failed(k, tricks):
+def test_a_moon_with_fewer_tricks_loses_its_value(k, tricks):
     """S0.40: "Double Moon | Capture 6 tricks alone (24 points) |"
 
     S0.41: "Triple Moon | Capture 6 tricks alone (32 points) |"
@@ -121,7 +121,7 @@ def test_the_partner_takes_no_part_in_the_play(game, name):
 
 
 @in_games(SIX_CARD, DOUBLE_DECK)
-def test_additional_bids_to_play_alone(game):
+def test_lone_bids_can_be_added_to_a_game(game):
     """S2.15: "In some versions there are additional bids to play alone in which case your
     partner puts his or her cards face down and takes no part in the play."
 
