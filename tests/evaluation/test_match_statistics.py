@@ -166,11 +166,10 @@ def test_unusable_bounds_are_refused(bounds):
         SequentialTest(Bounds(0, 1), 0.0)
 
 
-def meeting(rng, a, b, gap, boards, ties=0.0):
+def meeting(rng, a, b, gap, boards):
     """Boards between two agents `gap` points apart."""
     chance = 1 / (1 + 10 ** (-gap / 400))
     results = np.where(rng.random(boards) < chance, 1, -1)
-    results[rng.random(boards) < ties] = 0
     return Meeting(a, b, np.arange(boards), results)
 
 

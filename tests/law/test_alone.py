@@ -20,18 +20,18 @@ MOONS = ["bid moon", "bid double moon", "bid triple moon", "bid quadruple moon"]
 VALUES = [12, 24, 32, 48]
 
 
-def moon(k, tricks, score=(0, 0), **options):
+def moon(k, tricks):
     """A k-fold moon (dealer 0; the k-th to speak plays it) that wins some tricks."""
     declarer = k % 4
     lead = 2 if declarer == 3 else 1
     calls = [*MOONS[:k], *["pass"] * (4 - k)]
     won = tricks if lead == declarer else 6 - tricks
-    return played(CINCINNATI, calls, lead=lead, tricks=won, score=score, **options)
+    return played(CINCINNATI, calls, lead=lead, tricks=won)
 
 
-def lone(game, name, tricks, score=(0, 0)):
+def lone(game, name, tricks):
     """A lone bid by seat 1 that wins some tricks: points of its side and of the defenders."""
-    hand = played(game, by(1, f"bid {name}"), lead=1, tricks=tricks, score=score).hands[0]
+    hand = played(game, by(1, f"bid {name}"), lead=1, tricks=tricks).hands[0]
     assert hand["contract"] == f"{name} NT"
     assert hand["tricks"] == [8 - tricks, tricks]
     return hand["points"][1], hand["points"][0]
