@@ -253,3 +253,12 @@ def test_a_file_that_appears_meanwhile_stays_on_file_systems_without_links(tmp_p
         output.write(b"mine")
         output.close()
     assert (tmp_path / "y").read_text() == "mine"
+
+
+def test_a_write_protected_file_is_not_replaced(tmp_path, monkeypatch):
+    (tmp_path / "x").write_text("old")
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)  # as for who is not root
+    with pytest.raises(OptionError, match="x cannot be written: it is write-protected"):
+        Output(tmp_path / "x", overwrite=True)
+    assert (tmp_path / "x").read_text() == "old"
+    assert names(tmp_path) == ["x"]
