@@ -80,7 +80,7 @@ def prepared_weights(kind: str, rules: Rules) -> Weights | None:
 
 
 def _find(place: Path) -> _Found:
-    """Read a file, if there is one and it has changed."""
+    """Read a file if it exists and has changed."""
     try:
         now = place.stat()
     except OSError:  # no file, or no permission

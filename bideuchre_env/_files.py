@@ -42,7 +42,7 @@ class Output:
         check_path("path", path)
         self.path = path
         self.size = 0
-        """How much has been written."""
+        """Number of bytes written."""
         self._overwrite, self._descriptor = overwrite, -1
         self._straight = self._torn = False
         self._made: list[Path] = []
@@ -373,12 +373,12 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 
 def reason(error: OSError) -> str:
-    """Why the system refused, in its words."""
+    """Return the system's message for an error."""
     return error.strerror or str(error) or type(error).__name__
 
 
 def _locked(descriptor: int) -> bool:
-    """Whether the file is now this run's alone, until it is closed; True where none are locked."""
+    """Lock the file for this run until it is closed; True if locked, or if locks do not exist."""
     if not _LOCKS:
         return True
     import fcntl

@@ -23,7 +23,7 @@ class Interval:
 
     @property
     def half(self) -> float:
-        """Half the width; infinite where there is no interval."""
+        """Half the width; infinite if there is no interval."""
         if self.low is None or self.high is None:
             return math.inf
         return (self.high - self.low) / 2

@@ -1,15 +1,10 @@
-"""The picture of the table as an SVG document, for the README and the pages of the variants.
-
-In the README's picture the bidder must follow diamonds and holds the jack of hearts, which is the
-left bower and so a diamond.
-"""
+"""The picture of the table as an SVG document, for the pages of the variants."""
 
 from __future__ import annotations
 
 from html import escape
 from typing import Any
 
-import bideuchre_env
 from bideuchre_env.records.picture import (
     DARK,
     HEIGHT,
@@ -24,15 +19,6 @@ from bideuchre_env.records.picture import (
     Words,
 )
 from bideuchre_env.rules.rules import Rules
-
-DEALER, VIEWER = 0, 3
-DEAL = (
-    "KS JS JD 9D KC TC",
-    "AS QS 9S TH KD QC",
-    "TS AH KH QH 9H JC",
-    "JH AD QD TD AC 9C",
-)
-ACTIONS = ("bid 3", "pass", "bid 4", "pass", "trump D", "KD", "TS", "TD", "JD", "9D", "TH", "JC")
 
 
 def table_svg(row: Any, rules: Rules, *, viewer: int, dark: bool) -> str:
@@ -80,17 +66,3 @@ def _painted(mark: Mark, theme: dict[str, str]) -> str:
     opacity = f' opacity="{PALE}"' if mark.pale else ""
     parts = "".join(_painted(part, theme) for part in mark.parts)
     return f'<g transform="translate({mark.x:g} {mark.y:g})"{opacity}>{parts}</g>'
-
-
-def readme_pictures() -> dict[str, str]:
-    """The SVG documents of the README, by file name."""
-    env = bideuchre_env.cincinnati_v0.raw_env()
-    deal = [hand.split() for hand in DEAL]
-    env.reset(options={"dealer": DEALER, "deal": deal, "score": [24, 19]})
-    for name in ACTIONS:
-        env.step(env.action_names.index(name))
-    row, rules = env.get_state()[0], bideuchre_env.cincinnati_v0.rules
-    return {
-        f"hand-{theme}.svg": table_svg(row, rules, viewer=VIEWER, dark=theme == "dark")
-        for theme in ("light", "dark")
-    }

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from learn_pages import PICTURES, learn_lines, pictures
-from table_svg import readme_pictures
 
 from bideuchre_env import make
 from bideuchre_env.core.observation.layout import layout_of
@@ -323,8 +322,6 @@ if __name__ == "__main__":
         sys.exit("usage: python .github/docs/variant_pages.py --write")
     for file in page_files():
         (FOLDER / file).write_text(renewed(file), encoding="utf-8")
-    drawn = readme_pictures()
     for name in RULES:
-        drawn |= pictures(name)
-    for file, text in drawn.items():
-        (PICTURES / file).write_text(text, encoding="utf-8")
+        for file, text in pictures(name).items():
+            (PICTURES / file).write_text(text, encoding="utf-8")

@@ -109,7 +109,7 @@ class Advice:
 
     @property
     def headline(self) -> str:
-        """The seat to act, the agent's choice, and the best option or all too close to call."""
+        """The seat to act, the agent's choice, and the best option, or those too close to call."""
         text = f"Seat {self.seat} is to {self.phase}. {self.agent} chooses {self.choice.name}"
         if self.legal == 1:
             return f"{text}."

@@ -146,8 +146,8 @@ def mark_calls(space: SearchWorkspace, mask: Array, marks: Array) -> None:
         elif legal_calls >> (1 + level) & 1:
             partnered |= 1 << level
     for strain in range(N_STRAINS):
-        counts = strain == best or t.strains_per_bid > 1
-        if partnered and counts and calls.means[strain] > calls.means[best] - NEAR:
+        may_call = strain == best or t.strains_per_bid > 1
+        if partnered and may_call and calls.means[strain] > calls.means[best] - NEAR:
             mark_partnered(t, partnered, strain, strain == best, calls, marks)
 
 
@@ -166,7 +166,10 @@ def mark_lone(t: Row, level: int, calls: Row, marks: Array) -> None:
 
 @kernel
 def mark_partnered(t: Row, levels: int, strain: int, best: bool, calls: Row, marks: Array) -> None:
-    """Mark the highest likely bid in a strain, of `levels` as bits; more in the `best` strain."""
+    """Mark the highest bid of `levels` (bits) in a strain that is likely to be made.
+
+    In the `best` strain the lowest bid and the two beside the highest are marked, too.
+    """
     lowest = lowest_bit(levels)
     highest, level = lowest, lowest
     while levels >> level:

@@ -49,7 +49,7 @@ _BY_SIDE = ("score", "points", "tricks_won")
 
 @entry_kernel
 def lay_cards(states: Array, tables: Array, kinds: Array) -> int:
-    """Apply cards, int64 (m,), in row 0; each replaces the hand of the seat to act first.
+    """Play cards, int64 (m,), in row 0; the seat to act first gets the card as its whole hand.
 
     Return the number of cards applied: fewer than m if the hand is over before.
     """

@@ -53,7 +53,7 @@ def read_array(name: str, part: str, shape: tuple[int, ...], dtype: DTypeLike) -
 
 
 def read_record(name: str, prefix: str, dtype: np.dtype[Any]) -> Array:
-    """Return a new array of one `dtype` record, its fields read from the arrays `PREFIX_FIELD`."""
+    """Return a new array of one `dtype` record; field `x` is read from the array `{prefix}_x`."""
     record = new_rows(dtype, 1)
     for part in dtype.names or ():
         form = record[part][0]
@@ -80,7 +80,7 @@ def write_file(place: PathLike | Output, arrays: dict[str, Array], made: dict[st
 
 
 def damaged(name: str, why: str) -> TableError:
-    """Return the error for a data file that is not as it was shipped."""
+    """Return the error for a missing or damaged data file."""
     return TableError(
         f"agents/data/{name} is missing or damaged, and the package needs it: "
         f"install it again ({why})"

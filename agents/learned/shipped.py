@@ -33,7 +33,7 @@ class LearnedAgent(RowAgent):
         self._options = {"weights": weights, **options}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copies and pickles call the constructor again: kernels require read-only weights."""
+        """Copy and pickle by calling the constructor again: kernels require read-only weights."""
         return partial(type(self), self.rules, **self._options), (), {"name": self.name}
 
 

@@ -64,7 +64,7 @@ def over_partner(view: Row, t: Row, legal: int, winners: int) -> int:
 
 @kernel
 def over_opponent(view: Row, t: Row, legal: int, winners: int) -> int:
-    """Return the card while an opponent is winning and another opponent is yet to play."""
+    """Return the card to play if one opponent is winning and the other has yet to play."""
     strain, led, after = view.strain, view.led, view.after
     card = best_holding(view, t, winners)
     chance = holds_chance(view, t, card, led, after)

@@ -150,12 +150,12 @@ def systematic(weights: Array, n: int, offset: float) -> Array:
 @kernel
 def note_seat(space: SearchWorkspace, seat: int, least: float) -> float:
     """Return `seat_log`, and record it as a sample for `fit_leanings` in place of the oldest."""
-    mixing, weights = space.mixings[0], seat_log(space, seat, least)
+    mixing, total = space.mixings[0], seat_log(space, seat, least)
     sample = space.samples[seat * MOST_SAMPLES + mixing.n_samples[seat] % MOST_SAMPLES]
     sample.hand = space.worlds[0].hands[seat]
-    sample.log = weights
+    sample.log = total
     mixing.n_samples[seat] += 1
-    return weights
+    return total
 
 
 @kernel

@@ -73,12 +73,12 @@ def number_cards(space: SearchWorkspace, listing: Row) -> None:
 
 
 @entry_kernel
-def list_worlds(space: SearchWorkspace, n_worlds: int, weights: Array) -> bool:
-    """Store worlds and their weights, after `open_listing`; `weights`, float64 (wanted,), are 0.
+def list_worlds(space: SearchWorkspace, n_samples: int, weights: Array) -> bool:
+    """Store worlds and their weights, after `open_listing`; `weights`, float64 (n_samples,), are 0.
 
-    If there are at most `n_worlds` worlds, all but negligible ones are stored with exact posterior
-    weights. Otherwise `n_worlds` worlds are sampled systematically: a world's weight is its number
-    of sampling marks, and the effective sample size is `n_worlds`. The weights sum to `n_worlds`,
+    If there are at most `n_samples` worlds, all but negligible ones are stored with exact posterior
+    weights. Otherwise `n_samples` worlds are sampled systematically: a world's weight is its number
+    of sampling marks, and the effective sample size is `n_samples`. The weights sum to `n_samples`,
     or hardly less. Return False and store no world if all weights are 0.
     """
     listing = space.listings[0]
@@ -90,17 +90,17 @@ def list_worlds(space: SearchWorkspace, n_worlds: int, weights: Array) -> bool:
     if listing.total <= 0.0:
         return False
     listing.least = min(LEAST, LEFT_OUT / listing.n_worlds) * listing.total
-    listing.stride = coprime(min(listing.n_worlds, n_worlds))
+    listing.stride = coprime(min(listing.n_worlds, n_samples))
     listing.kept = 0
     go_through(space, listing, weights)
-    space.mixings[0].n_kept = n_worlds
-    if listing.n_worlds <= n_worlds:
-        space.plans[0].all_worlds = float(n_worlds)
+    space.mixings[0].n_kept = n_samples
+    if listing.n_worlds <= n_samples:
+        space.plans[0].all_worlds = float(n_samples)
         return True
     squares = 0.0
     for weight in weights:
         squares += weight * weight
-    space.plans[0].alike = n_worlds / squares
+    space.plans[0].alike = n_samples / squares
     return True
 
 
@@ -186,19 +186,19 @@ def add_world(
         listing.total += weight
         listing.n_worlds += 1 if weight > 0.0 else 0
         return
-    n_worlds = len(weights)
-    if listing.n_worlds <= n_worlds:
+    n_samples = len(weights)
+    if listing.n_worlds <= n_samples:
         if weight > listing.least:
-            share = n_worlds * weight / listing.total
+            share = n_samples * weight / listing.total
             keep_world(space, listing, one, two, listing.n_worlds, share, weights)
             listing.kept += 1
         return
     listing.reached += weight
-    marks, unit = listing.kept, listing.total / n_worlds
-    while marks < n_worlds and listing.reached > (marks + 0.5) * unit:
+    marks, unit = listing.kept, listing.total / n_samples
+    while marks < n_samples and listing.reached > (marks + 0.5) * unit:
         marks += 1
     if marks > listing.kept:
-        keep_world(space, listing, one, two, n_worlds, float(marks - listing.kept), weights)
+        keep_world(space, listing, one, two, n_samples, float(marks - listing.kept), weights)
         listing.kept = marks
 
 

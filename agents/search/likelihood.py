@@ -307,11 +307,11 @@ def seat_log(space: SearchWorkspace, seat: int, least: float) -> float:
     place = int(key & np.uint64(CACHED_HANDS - 1))
     if cache.keys[place] == key and (cache.complete[place] == 1 or cache.logs[place] < least):
         return float(cache.logs[place])
-    log, complete = weigh_seat(space, seat, least)
+    total, complete = weigh_seat(space, seat, least)
     cache.keys[place] = key
-    cache.logs[place] = log
+    cache.logs[place] = total
     cache.complete[place] = 1 if complete else 0
-    return log
+    return total
 
 
 @entry_kernel

@@ -153,10 +153,10 @@ def deal_around(t: Row, view: Row, replay: Row, n_given: int, n_passed: int) -> 
                 rest = take(rest, kind)
     if rest < 0:
         return False
-    cards = 0
+    n_cards = 0
     if view.declarer >= 0 and view.level >= 0:
-        cards = t.exchange[view.level]
-    rest = before_exchange(t, view, replay, cards, n_given, n_passed, rest)
+        n_cards = t.exchange[view.level]
+    rest = before_exchange(t, view, replay, n_cards, n_given, n_passed, rest)
     for seat in range(1, N_SEATS):
         rest = fill(replay, seat, rest, tricks)
     return rest == 0 and popcount(replay.hands[0]) == tricks

@@ -33,33 +33,33 @@ class Decision:
     """
 
     hand: int
-    """Of the record, from 0."""
+    """Number of the hand in the record, from 0."""
     ply: int
-    """Of the actions of its hand, from 0."""
+    """Number of the action in its hand, from 0."""
     seat: int
     player: str | None
     phase: Phase
     trick: int
-    """Tricks complete: 0 before the play too."""
+    """Number of complete tricks; 0 before the play."""
     action: str
     best: str
     """The reviewing agent's own choice."""
     lost: float
-    """Points of the hand that the action taken is expected to be behind that; 0.0 if none."""
+    """Expected points of the hand that the action taken is worse than `best`; at least 0."""
     error: float
-    """The standard error of `lost`, which compares the two in the same deals."""
+    """Standard error of `lost`, a paired difference in the same deals."""
     wins_lost: float
-    """The chance to win the game that it is behind; 0.0 if none."""
+    """Chance to win the game that the action taken loses against `best`; at least 0."""
     wins_error: float
     points: float
-    """Of the hand after the action taken, ours minus theirs."""
+    """Expected points of the hand after the action taken, ours minus theirs."""
     made: float | None
-    """The chance that our contract is made or theirs set; None where nobody ever plays one."""
+    """Chance that our contract is made or theirs is set; None if no deal has a contract."""
     wins: float
     """The chance to win the game."""
     best_made: float | None
     open: int | None
-    """Tricks given away with all hands open; None of what is no card played."""
+    """Tricks given away with all hands open; None if the action is not a card played."""
     mistake: bool
     defends: bool
     """Whether the contract is the other side's."""
@@ -122,9 +122,9 @@ class HandReview:
     """A hand of the record, its value with all hands open, and its decisions."""
 
     number: int
-    """Of the record, from 0."""
+    """Number of the hand in the record, from 0."""
     result: str
-    """What came of it, in a sentence."""
+    """Result of the hand in a sentence."""
     par: Par
     decisions: tuple[Decision, ...]
 
@@ -155,13 +155,13 @@ class Player:
     decisions: int
     mistakes: int
     lost: float
-    """Points that the mistakes gave away, in all, by what was known,"""
+    """Total of points lost by mistakes, judged by the information of the player."""
     wins_lost: float
-    """and chances to win the game, in games."""
+    """Total of chances to win lost by mistakes, in games."""
     open: int
     """Tricks given away with all hands open."""
     unlucky: int
-    """Those of them that no mistake gave away: bad luck, or too little to be sure of."""
+    """Tricks of `open` without a mistake: bad luck, or losses that are not significant."""
 
     @property
     def lost_per_hand(self) -> float:
@@ -193,7 +193,7 @@ class Review:
     hands: tuple[HandReview, ...]
     players: tuple[Player, ...]
     plies: tuple[int, ...]
-    """How many actions each hand of the record has, reviewed or not."""
+    """Number of actions of each hand of the record, reviewed or not."""
 
     @property
     def mistakes(self) -> list[Decision]:
@@ -281,7 +281,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def player_text(seat: int, name: str | None) -> str:
-    """A seat with its player, where there is one."""
+    """Format a seat, with the name of its player if known."""
     return f"seat {seat} ({name})" if name else f"seat {seat}"
 
 

@@ -74,11 +74,11 @@ def add(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the advice."""
     check_agents([arguments.agent])
-    value = [name for name in ("game", "ply") if getattr(arguments, name) is not None]
+    for_records = [name for name in ("game", "ply") if getattr(arguments, name) is not None]
     if arguments.file is not None:
         return _of_record(arguments)
-    if value:
-        raise OptionError(f"--{value[0]}: for a file of game records, and none is given")
+    if for_records:
+        raise OptionError(f"--{for_records[0]}: for a file of game records, and none is given")
     if arguments.hand is None:
         raise OptionError('a hand, as --hand "JH JD AH KH QS 9C", or a file of game records')
     return _of_hand(arguments)
@@ -189,8 +189,8 @@ def _position(path: str, game: int, hand: int, ply: int | None) -> tuple[Array, 
     played = line.hands[hand - 1]
     last = len(played.actions)
     if ply is None or not 1 <= ply <= last:
-        expected = "" if ply is None else f" {ply}"
-        raise OptionError(f"--ply{expected}: hand {hand} of game {game} has actions 1 to {last}")
+        number = "" if ply is None else f" {ply}"
+        raise OptionError(f"--ply{number}: hand {hand} of game {game} has actions 1 to {last}")
     row = rows_of([played.dealt])
     replay_row(row, compile_tables(line.record.rules), played.actions[: ply - 1])
     return row, line.record, int(played.actions[ply - 1])

@@ -103,7 +103,7 @@ def describe(name: str) -> dict[str, Any]:
 def _paragraph(name: str, agent: dict[str, Any], alone: bool) -> str:
     """The name of an agent, a sentence, the time of a decision, its options.
 
-    How its weights were made is printed where it is `alone`.
+    With `alone` it also has the metadata of the weights.
     """
     if "error" in agent:
         return f"{name}\n{_folded(agent['error'])}"

@@ -72,7 +72,7 @@ def complain(message: str, name: str = "bideuchre") -> None:
 
 
 def _say(line: str) -> None:
-    """A line on stderr, where that can be written."""
+    """Print a line on stderr, if stderr can be written."""
     try:
         print(line, file=sys.stderr, flush=True)
     except OSError:
@@ -93,7 +93,7 @@ def _prepare_streams() -> None:
 
 
 def _silence(stream: TextIO) -> bool:
-    """Whether a stream cannot be written; then nothing more is, when the program ends."""
+    """Whether a stream cannot be written; redirects such a stream to `os.devnull`."""
     try:
         stream.flush()
     except OSError:

@@ -68,11 +68,11 @@ class Bars(ExitStack):
         self._update: Progress | None = None
 
     def show(self, unit: str, done: int, total: int, decisions: int) -> None:
-        """How far it is; a unit not seen before gets a bar of its own."""
+        """Show progress; a new unit gets a new bar."""
         self.show_titled(self._shown[0], unit, done, total, decisions)
 
     def show_titled(self, title: str, unit: str, done: int, total: int, decisions: int) -> None:
-        """The same of one of several matches; each gets bars of its own."""
+        """Show the progress of one of several matches; each gets new bars."""
         if (title, unit) != self._shown or self._update is None:
             self.close()
             self._shown = title, unit

@@ -250,7 +250,7 @@ def _write_page(
 def _from_first_game(
     path: str, lines: Iterator[Line], *, fewer_pass: bool = False
 ) -> Iterator[Line]:
-    """The same lines; `OptionError`, in place of a screen of faults, where no game is among them.
+    """Yield the lines; raise one `OptionError`, not an error per line, if there is no game.
 
     A file that begins with `MOST_BAD_FIRST` bad lines is not read to its end; one that has fewer
     lines, and no game, may pass.

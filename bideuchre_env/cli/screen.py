@@ -21,12 +21,12 @@ def width() -> int:
 
 
 def folded(text: str, hanging: str = "") -> str:
-    """One paragraph in lines that fit; those after the first begin with `hanging`."""
+    """Fold a paragraph into lines that fit; lines after the first begin with `hanging`."""
     return textwrap.fill(text, width(), subsequent_indent=hanging, break_on_hyphens=False)
 
 
 class HelpFormatter(argparse.HelpFormatter):
-    """Folds each paragraph of a text by itself; those with an indented line stay as they are."""
+    """Folds each paragraph of a text; paragraphs with an indented line stay unchanged."""
 
     def __init__(self, prog: str, **more: Any) -> None:
         super().__init__(prog, max_help_position=24, width=width(), **more)
@@ -54,7 +54,7 @@ def help_of(description: str, examples: Iterable[str], *names: str) -> dict[str,
 
 
 def script_help(doc: str | None) -> dict[str, Any]:
-    """The same for a script: its docstring's first line, and the examples indented in it."""
+    """Return `help_of` for a script, from its docstring: first line and indented examples."""
     lines = str(doc).splitlines()
     examples = [line.strip() for line in lines if line.startswith("    ")]
     return help_of(lines[0], examples)

@@ -30,7 +30,7 @@ NO_CARDS = -1  # no valid hand: a card was removed that the hand does not hold
 
 @kernel
 def take(hand: int, kind: int) -> int:
-    """The hand with one card less; `NO_CARDS` if it does not hold it."""
+    """The hand without one card of this kind; `NO_CARDS` if the hand has none of it."""
     if hand < 0 or hand >> kind & 1 == 0:
         return NO_CARDS
     return hand - (1 << (kind + COPY_SHIFT * (hand >> (kind + COPY_SHIFT) & 1)))

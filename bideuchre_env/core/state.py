@@ -29,7 +29,7 @@ class Phase(IntEnum):
 
 
 class Outcome(IntEnum):
-    """How a game stands."""
+    """Outcome of a game."""
 
     UNFINISHED = 0
     WON = 1

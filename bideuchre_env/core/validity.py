@@ -64,7 +64,7 @@ def checked_states(states: Any, n: int, tables: Array) -> Array:
 def play_rows_again(
     states: Array, tables: Array, replays: Array, again: Array, faults: Array
 ) -> None:
-    """Replay the hand of every row in the rows of `again`.
+    """Replay the current hand of every row of `states` into the same row of `again`.
 
     `faults` (n,), int64, become indices of `_FAULTS`; a row with a fault is not replayed. `replays`
     is one scratch row.

@@ -26,14 +26,14 @@ METADATA = "bideuchre"
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetOptions(EpisodeOptions):
-    """How the decisions of a dataset are taken. Raises `OptionError` for any other value."""
+    """Options for the decisions of a dataset. Raises `OptionError` for an invalid value."""
 
     gamma: float = 1.0
-    """What a return counts of what comes a decision of the same seat later, from 0 to 1."""
+    """Discount factor of returns per decision of the same seat, from 0 to 1."""
     forced: bool = True
-    """Whether moves with one legal action are in it; False gives their pay to earlier ones."""
+    """False leaves out forced decisions; their rewards go to the seat's previous decision."""
     player: str | None = None
-    """The name of the only player whose decisions are in it; None: everybody's are."""
+    """Name of the only player whose decisions are included; None includes all players."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -53,7 +53,7 @@ class About(NamedTuple):
     agents: Sequence[str] | None
     """Who plays by seat, in the first game if not in all."""
     source: Any
-    """Where the decisions come from: the files of records, or how many rows of a `vec`."""
+    """Source of the decisions: the files of records, or the number of rows of a `vec`."""
 
     def dtypes(self) -> dict[str, Any]:
         """The dtype of every column, in order, with the shape of an entry."""
@@ -162,7 +162,7 @@ def columns_of(
 def _seat_by_seat(
     steps: Steps, ends: Array, selected: Array, gamma: float
 ) -> tuple[Array, Array, Array]:
-    """By decision: its reward up to the seat's next one, its return, whether it is the last."""
+    """Per decision: reward until the seat's next one, return, and whether it is its last."""
     n = len(ends)
     seats = np.where(selected, steps.seats, np.int8(NOBODY))[:, None]
     nothing = np.zeros((n, 1), np.float32)
@@ -178,7 +178,7 @@ def _seat_by_seat(
 
 
 def _first_of_hand(observations: Array, layout: Layout) -> Array:
-    """Where the first seat of a hand has not called yet: nobody has."""
+    """Select the first decision of each hand, bool (n,): an auction without a call."""
     auction = observations[:, layout.slices["phase"].start + Phase.AUCTION] == 1
     first: Array = auction & ~(observations[:, layout.slices["calls"]] == 1).any(axis=1)
     return first

@@ -29,7 +29,7 @@ class DatasetFile(Protocol):
     """A dataset that is being written."""
 
     names: list[str]
-    """The players that the column "player" counts, as they are met."""
+    """Names of the players by their number in the column "player"."""
 
     def write(self, columns: Columns, finals: Array | None) -> None:
         """Write some rows.
@@ -39,7 +39,7 @@ class DatasetFile(Protocol):
         """
 
     def close(self) -> None:
-        """Complete the file and put it in its place."""
+        """Complete the file and move it to its place."""
 
     def discard(self) -> None:
         """Remove the new file; an old file stays. After `close` it does nothing."""
@@ -63,8 +63,8 @@ class _Sink(io.RawIOBase):
 class NpzFile:
     """One array for each column, the names of `player`, and `metadata` as a JSON string.
 
-    The columns wait in files without a name, in the folder of the dataset, until their length is
-    known: little memory is needed, and room on disk for all of them as they are.
+    The columns are written to unnamed temporary files in the folder of the dataset until their
+    length is known. This needs little memory, and disk space for all uncompressed columns.
     """
 
     def __init__(self, path: PathLike, about: About, *, overwrite: bool = False) -> None:
@@ -92,7 +92,7 @@ class NpzFile:
         self._rows += len(columns["action"])
 
     def close(self) -> None:
-        """Complete the file and put it in its place."""
+        """Complete the file and move it to its place."""
         if not self._waiting:
             return
         sink, how = _Sink(self._output), zipfile.ZIP_DEFLATED
@@ -178,7 +178,7 @@ class ParquetFile:
         self._writer.write_table(table, row_group_size=max(len(table), 1))
 
     def close(self) -> None:
-        """Complete the file and put it in its place."""
+        """Complete the file and move it to its place."""
         if self._writer is None:
             return
         self._writer.close()

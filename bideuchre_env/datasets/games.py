@@ -56,7 +56,7 @@ def export(
     there is no new dataset, and an old one stays.
 
     Args:
-        paths: the files.
+        records: a path, or several.
         out: a path that ends in .npz or .parquet, or `minari:ID`.
         progress: `progress(games, decisions)` is called after each block of games.
         options: the keywords of `DatasetOptions`.
@@ -90,7 +90,7 @@ def export(
 def _written(
     games: Iterable[Game], about: About, writer: DatasetWriter, progress: Progress | None
 ) -> tuple[int, int]:
-    """Write the finished episodes: of how many games, and how many decisions are left out."""
+    """Write the finished episodes; return the numbers of games and of decisions left out."""
     total, unfinished = 0, 0
     for block in _blocks(games):
         steps, finals, left_out = _replayed(block, about, writer)

@@ -85,7 +85,7 @@ class MinariFile:
                 self._dataset.update_dataset_from_buffer(episodes)
 
     def close(self) -> None:
-        """Put the dataset in its place."""
+        """Move the complete dataset to its place."""
         if self._dataset is None:
             return
         from minari.namespace import create_namespace, list_local_namespaces
@@ -226,7 +226,7 @@ def _maker(name: str) -> str | None:
 
 @contextmanager
 def _root(folder: Path) -> Iterator[None]:
-    """Let Minari keep its datasets there."""
+    """Let Minari use this folder for its datasets."""
     before = os.environ.get(_ROOT)
     os.environ[_ROOT] = str(folder)
     try:

@@ -28,17 +28,17 @@ _Step = tuple[Any, Array, Array, Array, dict[str, Any]]
 class VecRecorder:
     """A `vec` whose finished episodes are written to a dataset as they are played.
 
-    `reset` and `step` are those of `vec`, which is reset and stepped through this alone. An episode
-    is written once it has ended; those that have not when it is closed are left out, as are those
-    that a reset breaks off. `players` are the names of who plays, by seat. The decisions of
-    unfinished episodes are held in memory. The keywords are `gamma`, `forced` and `player` of
-    `DatasetOptions`; episodes, rewards and observations are those of `vec`.
+    Use `reset` and `step` of the recorder in place of those of `vec`. An episode is written after
+    its end; episodes that are unfinished at `close`, or broken off by a reset, are left out.
+    `players` are the names of the players, by seat. The decisions of unfinished episodes are held
+    in memory. The keywords are `gamma`, `forced` and `player` of `DatasetOptions`; episodes,
+    rewards and observations are those of `vec`.
 
-    A context manager, which closes it. The episodes that have ended are kept even if Ctrl-C or an
-    error leaves it; where a write fails nothing is, and an old dataset stays.
+    A context manager, which calls `close`. After Ctrl-C or an error in its block, the finished
+    episodes are kept. If a write fails, nothing is kept, and an old dataset stays.
 
-    Raises `OptionError` as `export` does, for `minari:ID`, which needs records, where `vec` was
-    reset or stepped past it, and once it is closed.
+    Raises `OptionError` as `export` does, for `minari:ID` (which needs records), if `vec` was reset
+    or stepped directly, and after `close`.
     """
 
     def __init__(
@@ -63,12 +63,12 @@ class VecRecorder:
 
     @property
     def decisions(self) -> int:
-        """How many decisions are written so far."""
+        """Number of decisions written so far."""
         return self._writer.decisions
 
     @property
     def episodes(self) -> int:
-        """How many episodes are written so far."""
+        """Number of episodes written so far."""
         return self._writer.episodes
 
     def reset(
@@ -93,10 +93,10 @@ class VecRecorder:
         """`step` of `vec`, recorded."""
         self._require_open()
         self._require_in_step()
-        inherited = to_array("actions", actions).copy()  # it may be an array that the step rewrites
+        taken_actions = to_array("actions", actions).copy()  # the step may rewrite the array
         observation, rewards, terminated, truncated, info = self.vec.step(actions)
         at, steps = self._at, self._steps
-        steps.actions[at], steps.rewards[at] = inherited, rewards
+        steps.actions[at], steps.rewards[at] = taken_actions, rewards
         steps.terminated[at], steps.truncated[at] = terminated, truncated
         self._at += 1
         self._begin(terminated | truncated)
@@ -150,7 +150,7 @@ class VecRecorder:
         self._changes = self.vec.changes
 
     def _begin(self, rows: Array) -> None:
-        """An episode begins in these rows, bool (n,)."""
+        """Number the episodes that begin in these rows, bool (n,)."""
         new = int(rows.sum())
         self._run = self._run.copy()
         self._run[rows] = self._next_run + np.arange(new)
@@ -158,7 +158,7 @@ class VecRecorder:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Ctrl-C waits until something is written whole; if that fails, nothing is kept."""
+        """Delay Ctrl-C until a write is complete; discard the new dataset if the write fails."""
         try:
             with ctrl_c() as event:
                 yield
@@ -188,9 +188,10 @@ class VecRecorder:
         self._make_room(len(goes_on))
 
     def _make_room(self, waiting: int) -> None:
-        """Room for the steps until the next write: as many decisions as wait for it, at least.
+        """Allocate arrays for the steps until the next write.
 
-        So each decision is copied a few times only, however long its episode is.
+        They hold at least as many decisions as wait to be written: so each decision is copied only
+        a few times, even in a long episode.
         """
         n, dtypes = self.vec.num_envs, self._dtypes
         steps = -(-max(DECISIONS_AT_ONCE, waiting) // n)

@@ -21,7 +21,7 @@ _BY_ENDING: dict[str, Callable[..., DatasetFile]] = {".npz": NpzFile, ".parquet"
 
 
 class DatasetWriter:
-    """Writes steps of whole episodes to a dataset, which is in its place with `close`.
+    """Writes steps of whole episodes to a dataset, which `close` moves to its place.
 
     Raises `OptionError` for a name that no dataset has, an extra that is not installed and a
     dataset that exists, unless `overwrite`.
@@ -33,7 +33,7 @@ class DatasetWriter:
         self._file = kind_of(path)(path, about, overwrite=overwrite)
 
     def players(self, names: Sequence[str] | None) -> Array:
-        """The numbers of the players of four seats, int32 (4,)."""
+        """Return the numbers of the four seats' players, int32 (4,); new names get new numbers."""
         players = self._file.names
         players.extend(dict.fromkeys(name for name in names or () if name not in players))
         return np.array(
@@ -57,7 +57,7 @@ class DatasetWriter:
         self.episodes += ended
 
     def close(self) -> None:
-        """Complete the dataset and put it in its place.
+        """Complete the dataset and move it to its place.
 
         Raises `OptionError`, and nothing is replaced, if there is no decision in it.
         """
@@ -78,7 +78,7 @@ class DatasetWriter:
 
 
 def check_player(player: str | None, names: Sequence[str]) -> None:
-    """Raise `OptionError` unless a player has this name, or none is asked for."""
+    """Raise `OptionError` unless `player` is None or one of the names."""
     if player is not None and player not in names:
         who = (
             f"the players are {', '.join(dict.fromkeys(names))}"

@@ -175,7 +175,7 @@ class VecOptions(EpisodeOptions):
     """True: returned arrays are copies. False, which is faster: they are the environment's own
     arrays, and the next call overwrites them."""
     device: Device = "cpu"
-    """Where the rows are stored and stepped: "cpu", or "cuda", a GPU, which needs the extra `cuda`.
+    """Device that stores and steps the rows: "cpu", or "cuda" (a GPU), with the extra `cuda`.
     Returned arrays and actions are then on the GPU, and the players beside a learner can only be
     "random", "cautious" and "rule", also in pairs and pools. Experimental."""
 

@@ -105,7 +105,7 @@ class Variant:
     def parallel_env(
         self, **options: Unpack[EnvGameKeywords]
     ) -> ParallelEnv[str, dict[str, Array], Any]:
-        """The same game for tools that take only Parallel environments; seats act in turn."""
+        """The game as a PettingZoo `ParallelEnv`, for tools that require one; seats act in turn."""
         from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
         env = self.env(**options)
@@ -230,7 +230,7 @@ def make_aec(variant: str, **options: Any) -> WrappedEnv:
 
 
 def register() -> None:
-    """Enter every variant in Gymnasium's registry, and in PettingZoo's, where it has one."""
+    """Register every variant in Gymnasium, and in PettingZoo if it has a registry."""
     import gymnasium
     import pettingzoo
 

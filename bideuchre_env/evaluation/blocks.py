@@ -46,14 +46,14 @@ class Plan:
         return [range(first, min(first + size, boards)) for first in range(0, boards, size)]
 
     def seated(self, place: int = 0) -> tuple[CompleteAgent, CompleteAgent]:
-        """The agents as they play the block that begins with this board."""
+        """Return the agents of the block that begins with this board."""
         a, b = (
             seat_agent(agent, self.rules, self.seed, place, self.single) for agent in self.agents
         )
         return a, b
 
     def runner(self, block: range) -> LockstepRunner:
-        """A runner of these boards, with agents of its own."""
+        """Return a runner of these boards, with the agents of their block."""
         with files_kept():  # as they were when the run began
             a, b = self.seated(block.start)
         at_once = min(self.at_once, len(block))

@@ -103,7 +103,7 @@ def first_illegal(states: Array, tables: Array, slots: Array, choices: Array) ->
 
 @entry_kernel
 def ended_hands(states: Array, slots: Array, ended: Array, count: int) -> int:
-    """Add those of `slots` whose hand has ended to `ended[count:]`; how many it holds then."""
+    """Append the slots whose hand has ended to `ended[count:]`; return the new count."""
     for j in range(len(slots)):
         if states[slots[j]].phase >= DEAL:
             ended[count] = slots[j]
@@ -141,7 +141,7 @@ def close_tables(states: Array, ended: Array) -> None:
 
 @entry_kernel
 def finished_pairs(states: Array, tallies: Array, pairs: Array) -> int:
-    """Write the pairs of slots both of which are over, and not settled yet; how many."""
+    """List unsettled pairs of slots whose tables are both over; return their number."""
     count = 0
     for pair in range(len(states) // 2):
         slot = 2 * pair
@@ -177,7 +177,7 @@ def settle_pairs(
 
 @kernel
 def game_end(s: Row, swapped: int) -> int:
-    """How a finished game ended for agent 0, who has side `swapped`."""
+    """Outcome of a finished game for agent 0, who has side `swapped`."""
     if s.outcome == WON:
         return A_WON if s.winner == swapped else B_WON
     return GAME_DRAWN if s.outcome == DRAWN else GAME_TRUNCATED

@@ -33,7 +33,7 @@ NEEDS_MATPLOTLIB = 'a picture needs matplotlib: pip install "bideuchre_env[plot]
 
 
 def check_picture(path: PathLike) -> str:
-    """The format of a picture by its name; `OptionError` where it cannot be drawn."""
+    """Return the format of a picture by its name; `OptionError` if it cannot be drawn."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
     except ImportError:
@@ -45,19 +45,19 @@ def check_picture(path: PathLike) -> str:
 
 
 def rows_of(result: Result) -> tuple[Array, Array]:
-    """A match's boards and pairs of games, one by one; `OptionError` where none were kept."""
+    """Return a match's boards and pairs of games; `OptionError` if the result lacks them."""
     if result.board_rows is None or result.game_rows is None:
         raise OptionError("self-play keeps no boards one by one: play a match")
     return result.board_rows, result.game_rows
 
 
 def write_json(place: PathLike | Output, result: Result) -> None:
-    """The result as one JSON object."""
+    """Write the result as one JSON object."""
     write_file(place, json.dumps(result.to_dict(), indent=2) + "\n")
 
 
 def write_csv(place: PathLike | Output, result: Result) -> None:
-    """A line per board or pair of games: its stream, A's points minus B's at both tables, ends."""
+    """Write a line per board or pair of games: stream, A's points minus B's per table, ends."""
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(COLUMNS)

@@ -83,7 +83,7 @@ def save(path: Path, draw: Callable[[Theme], Any]) -> None:
 
 
 def _shortened(text: str) -> str:
-    """The same picture in fewer letters: tenths of a point, three fonts, no indentation."""
+    """Shorten an SVG file: numbers to one decimal, three fonts, no indentation."""
     text = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(\d\.\d)\d+", r"\1", tag[0]), text)
     text = re.sub(r"('DejaVu Sans'), [^;\"]*(sans-serif)", r"\1, Verdana, \2", text)
     return re.sub(r"\n\s+", "\n", text)
@@ -135,7 +135,7 @@ def annotate(
 
 
 def heat_maps(data: dict[str, Any], theme: Theme) -> Any:
-    """A figure with a panel per variant, blue where the row is ahead, red where it is behind."""
+    """A figure with a panel per variant; blue: the row's agent is ahead, red: it is behind."""
     from matplotlib.colors import SymLogNorm
 
     tables, agents = scores(data), data["agents"]

@@ -85,7 +85,7 @@ class RayPool:
 
     @property
     def workers(self) -> int:
-        """How many processors the cluster has now."""
+        """Number of processors that the cluster has now."""
         return int(self._running().cluster_resources().get("CPU", 0))
 
     def run(
@@ -114,7 +114,7 @@ class RayPool:
         blocks: Iterable[Block],
         stopped: Callable[[], bool] = lambda: False,
     ) -> Iterator[Answer]:
-        """The results of `run` in the order of the blocks; those before the first that is missing.
+        """Return the results of `run` in the order of the blocks, before the first missing one.
 
         Results that come early wait here.
         """
@@ -132,7 +132,7 @@ class RayPool:
         return ordered()
 
     def close(self) -> None:
-        """Leave the cluster, or end the one that was started here; twice does no harm."""
+        """Leave the cluster, or end it if it was started here. Idempotent."""
         self._open = False
         self._cleanup.close()
 

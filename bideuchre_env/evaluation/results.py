@@ -152,7 +152,7 @@ class Result:
         return f"{a} against {b}, {self.variant}{options}, seed {self.seed}"
 
     def _sections(self) -> Iterator[tuple[str, Lines, Scores]]:
-        """The boards and then the games, as they were played: size, labelled figures, scores."""
+        """Yield the boards and then the games, if any: size, labelled figures, scores."""
         a, b = self.keys
         boards, games = self.boards, self.games
         if boards.boards:
@@ -192,7 +192,7 @@ class Result:
 
 
 def label_width(names: Iterable[str]) -> int:
-    """How wide the labels of a report on these agents are."""
+    """Width of the labels of a report on these agents."""
     return max(len("points per hand"), *(_INDENT + len(name) for name in names)) + GAP
 
 
@@ -211,7 +211,7 @@ def points_of(points: Interval | None, a: str) -> str:
 
 
 def share_of(share: Interval | None) -> str:
-    """A share in per cent with its interval; empty where there is none."""
+    """A share in per cent with its interval; empty without an interval."""
     if share is None or share.low is None or share.high is None:
         return ""
     low, high = 100 * share.low, 100 * share.high
@@ -219,20 +219,20 @@ def share_of(share: Interval | None) -> str:
 
 
 def contract_table(names: Sequence[str], contracts: Sequence[dict[str, int]], width: int) -> str:
-    """A line per agent: contracts bid, made and set, and of these the ones played alone."""
+    """A line per agent: contracts bid, made and set, lone contracts, and lone contracts made."""
     rows = contract_rows([" " * _INDENT + name for name in names], contracts)
     return columns([("contracts", *_COLUMNS), *rows], "lrrrrr", first=width - GAP)
 
 
 def contract_html(names: Sequence[str], contracts: Sequence[dict[str, int]]) -> str:
-    """The same as a table in HTML."""
+    """Format the contracts of each agent as an HTML table."""
     return html_table([("contracts", *_COLUMNS), *contract_rows(names, contracts)], "lrrrrr")
 
 
 def contract_rows(
     names: Sequence[str], contracts: Sequence[dict[str, int]]
 ) -> list[tuple[str, ...]]:
-    """The cells of those lines."""
+    """Return the cells of the table of contracts, a row per agent."""
     return [
         (
             name,

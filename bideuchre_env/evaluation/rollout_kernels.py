@@ -36,7 +36,7 @@ COUNT = np.dtype(
 
 
 class Workspace(NamedTuple):
-    """The arrays that hands are played in; row i of those after the second is table i's."""
+    """Arrays in which hands are played; row i of all but the first two belongs to table i."""
 
     tables: Array
     offsets: Array

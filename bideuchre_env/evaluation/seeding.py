@@ -37,8 +37,8 @@ def seat_agent(
 ) -> CompleteAgent:
     """An agent for boards of one hand (`single`), played for points, or for whole games.
 
-    One that is made here, by name or by a class or function, has a seed of its own for each place
-    of a run: 0 for A and 1 for B in self-play; in a match it is the first board of a block.
+    An agent made here, from a name, a class or a function, has a different seed for each `place` of
+    a run: 0 for A and 1 for B in self-play; in a match the first board of a block.
     """
     own = int(np.random.SeedSequence((seed, place)).generate_state(1, np.uint64)[0])
     goal: Goal = "points" if single else "game"
@@ -46,5 +46,5 @@ def seat_agent(
 
 
 def options_of(game: Variant) -> dict[str, Any]:
-    """The rules of a game that are not its variant's own, as a record states them."""
+    """The options in which a game differs from its variant, as in its records."""
     return GameRecord.from_sound_rows(new_states(0), game.rules, game.name).options

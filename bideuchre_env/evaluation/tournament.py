@@ -199,7 +199,7 @@ class Tournament:
         self.ratings[variant] = ratings(meetings, anchor=anchor)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as JSON values."""
+        """Return the whole tournament as JSON values."""
         return {
             "version": __version__,
             "agents": list(self.agents),

@@ -41,7 +41,7 @@ def in_text(data: Data) -> str:
 
 
 def html(data: Data) -> str:
-    """The same in HTML, for notebooks."""
+    """Format the tables of `in_text` in HTML, for notebooks."""
     parts = []
     for variant in scores(data):
         table, rated = _cells(data, variant, " "), _rating_rows(data, variant)
@@ -85,7 +85,7 @@ def in_lines(agent: str) -> str:
 
 
 def length(data: Data) -> str:
-    """How many boards a pair plays, in words."""
+    """Number of boards of a pair, in words."""
     return f"{'up to ' if data['sprt'] else ''}{data['boards']:,} duplicate boards"
 
 

@@ -94,7 +94,7 @@ def play_claim() -> None:
 
 
 def play_learner() -> None:
-    """One learner among players of each kind; whole hands inside one kernel."""
+    """Compile environments of one learner with each kind of opponent, and rollouts."""
     for opponents in ("random", "rule", agents.make("random", GAME.rules)):
         rows = GAME.solo_vec(64, opponents=opponents, episode="hand")  # some end
         row = GAME.solo(opponents=opponents)
@@ -110,7 +110,7 @@ def play_learner() -> None:
 
 
 def play_learning() -> None:
-    """Features, networks, draws, returns of some rows; paired differences between branches."""
+    """Compile features, networks, sampling, lambda returns and paired differences."""
     for part in PARTS_OF_A_HAND:
         features = features_of(GAME.rules, part)
         cards = part == "cards"
@@ -144,7 +144,7 @@ def play_expert() -> None:
 
 
 def play_ppo() -> None:
-    """The networks of `ppo`, which may be small and untrained."""
+    """Compile `ppo`, with small untrained networks."""
     rng = np.random.default_rng(0)
     arrays: dict[str, Any] = {}
     for part in PARTS_OF_A_HAND:
@@ -155,13 +155,13 @@ def play_ppo() -> None:
 
 
 def play_net() -> None:
-    """The net, with a search too, and beside a learner."""
+    """Compile `net` with search, and as the opponent of a learner."""
     play_boards("net:search=true", "random")
     GAME.solo_vec(4, opponents="net").reset(seed=1)
 
 
 def play_search() -> None:
-    """Both agents that search, with few worlds."""
+    """Compile `pimc` and `inference`, with few worlds."""
     for kind in (PimcAgent, InferenceAgent):
         agent = kind(GAME.rules, seed=0, worlds=8, goal="points")
         selfplay.play(GAME, agent, "random", boards=2)
@@ -173,14 +173,14 @@ def play_search() -> None:
 
 
 def play_advice() -> None:
-    """Advice on a hand, as its seat knows it, in a game by rounds, too."""
+    """Compile advice for the cards known to a seat, in games to a target and by rounds."""
     hand = ["JS", "JS", "JC", "AS", "KS", "AH", "AD", "QS"]
     for rules in (GAME.rules, variants["simplified_v0"].rules):
         advise_row(known_position(rules, hand, calls=["pass"]), rules, worlds=8)
 
 
 def play_solver() -> None:
-    """Positions, whole deals, and the cards of a record."""
+    """Compile the solver for positions, whole deals, and the cards of a record."""
     from bideuchre_env import solver
 
     env = GAME.raw_env(episode="hand")

@@ -1,4 +1,4 @@
-"""How the cards of a suit rank in each strain, as tables; and the highest and lowest of a set.
+"""Ranks of the cards of a suit in each strain, as tables; highest and lowest card of a set.
 
 The tables cover all 24 kinds: a game with fewer ranks simply never has the others.
 """

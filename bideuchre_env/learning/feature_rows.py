@@ -70,7 +70,7 @@ def put_suits(active: Array, n: int, at: int, suits: int, symmetry: int) -> int:
 
 @inline_kernel
 def put_strain(active: Array, n: int, at: int, strain: int, symmetry: int) -> int:
-    """Enter a strain, its suit renamed; nothing where there is none."""
+    """Append a strain, its suit renamed; nothing if there is none."""
     if strain < 0:
         return n
     return put_one(active, n, at + strain_map(strain, symmetry))
@@ -84,7 +84,7 @@ def strain_map(strain: int, symmetry: int) -> int:
 
 @kernel
 def active_inputs(observation: Array, rename: bool, work: FeatureWorkspace) -> tuple[int, int]:
-    """Fill view and active inputs from an observation; how many there are, and the symmetry."""
+    """Read an observation into the view and list its active inputs, as `list_inputs` does."""
     t, p, view = work.tables[0], work.places[0], work.views[0]
     read_view(observation, t, work.offsets[0], view)
     return list_inputs(observation, t, work.offsets[0], p, view, rename, work.active)
@@ -94,7 +94,7 @@ def active_inputs(observation: Array, rename: bool, work: FeatureWorkspace) -> t
 def list_inputs(
     observation: Array, t: Row, o: Row, p: Row, view: Row, rename: bool, active: Array
 ) -> tuple[int, int]:
-    """The same from a view that has been read."""
+    """List the inputs that are 1 in `active`; return their number and the symmetry of suits."""
     symmetry = 0
     if rename:
         strain = view.strain if p.cards == 1 else -1
@@ -265,7 +265,7 @@ def write_rows(
     symmetries: Array,
     work: FeatureWorkspace,
 ) -> None:
-    """Rewrite `inputs` float32 (n, F), `legal` int8 (n, O), `symmetries` int64 (n,)."""
+    """Overwrite `inputs` float32 (n, F), `legal` int8 (n, O), `symmetries` int64 (n,)."""
     t, p = work.tables[0], work.places[0]
     for i in range(len(observations)):
         n, symmetry = active_inputs(row_of(observations, i), rename, work)
@@ -287,7 +287,10 @@ def pack_rows(
     symmetries: Array,
     work: FeatureWorkspace,
 ) -> None:
-    """The same to `packed`, uint8 (n, (F + 7) // 8), the first input the highest bit; zeroed."""
+    """Write like `write_rows`, but pack the inputs into zeros, uint8 (n, (F + 7) // 8).
+
+    The first input of eight is the highest bit.
+    """
     t, p = work.tables[0], work.places[0]
     for i in range(len(observations)):
         n, symmetry = active_inputs(row_of(observations, i), rename, work)

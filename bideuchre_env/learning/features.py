@@ -39,7 +39,7 @@ from bideuchre_env.rules.rules import Rules, check_rules
 from bideuchre_env.runtime.jit import Array, new_rows
 
 VERSION = 1
-"""Of the inputs' meaning: weights say which they were fitted to."""
+"""Version of the inputs' meaning; metadata of weights has the version they were fitted to."""
 PARTS = ("auction", "cards")
 
 
@@ -184,7 +184,7 @@ class Features:
         write_rows(observations, masks, rename, inputs, legal, symmetries, self.workspace())
 
     def pack(self, observations: Array, masks: Array, *, rename: bool = True) -> Written:
-        """The same as new arrays, eight inputs to a byte, to keep many rows in memory."""
+        """Return what `write` writes in new arrays, with eight inputs per byte to save memory."""
         n = self.check_rows(observations, masks)
         check_flag("rename", rename)
         written = Written(
@@ -216,7 +216,7 @@ class Features:
         return outputs
 
     def check_rows(self, observations: Array, masks: Array) -> int:
-        """How many rows these are; `OptionError` unless they are observations and masks."""
+        """Return the number of rows; `OptionError` unless they are observations and masks."""
         check_array("observations", observations, np.int8, (-1, self._width))
         n = len(observations)
         check_array("masks", masks, np.int8, (n, self._n_actions))

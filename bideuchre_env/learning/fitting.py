@@ -163,7 +163,7 @@ def checked_examples(examples: Examples, features: Features) -> None:
 
 
 def check_steps(epochs: Any, batch: Any, learning_rate: Any) -> None:
-    """Raise `OptionError` for numbers of steps, or a length of them, that make no sense."""
+    """Raise `OptionError` for an invalid number of epochs, batch size or learning rate."""
     for name, number in (("epochs", epochs), ("batch", batch)):
         if not is_integer(number) or not 1 <= number <= MOST_STEPS:
             raise OptionError(f"{name}={brief(number)}: a whole number from 1 to {MOST_STEPS}")
@@ -174,7 +174,7 @@ def check_steps(epochs: Any, batch: Any, learning_rate: Any) -> None:
 
 @inline_kernel
 def list_ones(packed: Array, i: int, active: Array) -> int:
-    """List the inputs of a row that are 1 in `active`, int64 (m,); how many there are."""
+    """List the inputs of a row that are 1 in `active`, int64 (m,); return their number."""
     n = 0
     for b in range(packed.shape[1]):
         byte = np.int64(packed[i, b])

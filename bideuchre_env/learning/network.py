@@ -94,7 +94,7 @@ def checked(network: Network, features: Features) -> Network:
 
 
 def leaky(x: Array) -> Array:
-    """x, or x / 100 where it is negative."""
+    """Leaky ReLU: x, or x / 100 if x is negative."""
     return np.maximum(x, SLOPE * x)
 
 

@@ -1,4 +1,4 @@
-"""Which other action a pair tries: those that a network finds good more often than others."""
+"""Proposals: the second action of a pair is drawn by a network, good actions more often."""
 
 from __future__ import annotations
 

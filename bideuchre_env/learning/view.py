@@ -75,13 +75,13 @@ def one_hot(observation: Array, at: int, n: int) -> int:
 
 @kernel
 def count(view: Row, kinds: int) -> int:
-    """How many cards not accounted for are of these kinds."""
+    """Number of unseen cards of these kinds."""
     return popcount(view.unseen & kinds) + popcount(view.unseen_pair & kinds)
 
 
 @kernel
 def count_held(view: Row, kinds: int) -> int:
-    """How many cards in hand are of these kinds."""
+    """Number of cards in hand of these kinds."""
     return popcount(view.held & kinds) + popcount(view.held_pair & kinds)
 
 
@@ -171,7 +171,7 @@ def read_scores(observation: Array, public: int, t: Row, o: Row, view: Row) -> N
 
 @kernel
 def read_seen(observation: Array, public: int, t: Row, o: Row, view: Row) -> None:
-    """Take every card played out of the unseen ones."""
+    """Remove every card played from the unseen cards."""
     kinds, copies = t.kinds, t.copies
     unseen, pair = view.unseen, view.unseen_pair
     for plane in range(4 * copies):
@@ -208,7 +208,7 @@ def read_trick(observation: Array, public: int, t: Row, o: Row, view: Row) -> No
 
 @kernel
 def beaters(view: Row, kind: int) -> int:
-    """How many unseen cards of its own suit rank above this card."""
+    """Number of unseen cards of the same suit that rank above this card."""
     return count(view, BEATS[view.strain, kind])
 
 

@@ -118,10 +118,10 @@ def check_weights(
     expected: Mapping[str, str],
     shapes: Mapping[str, tuple[int | str, ...]],
 ) -> None:
-    """Raise `WeightsError` unless the texts are as expected and the arrays have these shapes.
+    """Raise `WeightsError` unless the metadata is as expected and the arrays have these shapes.
 
-    `expected` is as `made_for` gives it. Arrays are float32 and finite, and there are no others; a
-    word in a shape stands for one length, whichever it is, in all of them.
+    `expected` is the result of `made_for`. There must be no other arrays, and all must be finite
+    float32. A string in a shape is a length of any size, equal in all arrays.
     """
     check_type("weights", weights, Weights, "Weights")
     check_type("expected", expected, Mapping, "texts by name")
@@ -231,22 +231,22 @@ def read_archive(data: bytes) -> dict[str, Array]:
 def _stored(name: str, array: Array, half: bool) -> Array:
     """Return an array as it is stored: little-endian, C order; `WeightsError` if it cannot be."""
     fault = None
-    actual = to_array(brief(name), array)
+    values = to_array(brief(name), array)
     if not isinstance(name, str) or name == PROVENANCE or not _NAME.fullmatch(name):
         fault = f"a name that is reserved, or not of the form {_NAME.pattern}"
-    elif not _is_numeric(actual):
-        fault = f"dtype {actual.dtype}: expected integers or floats of at most 64 bits"
-    elif not np.isfinite(actual).all():
+    elif not _is_numeric(values):
+        fault = f"dtype {values.dtype}: expected integers or floats of at most 64 bits"
+    elif not np.isfinite(values).all():
         fault = "a number that is not finite"
-    elif half and actual.dtype == np.float32:
+    elif half and values.dtype == np.float32:
         most = float(np.finfo(np.float16).max)
-        if np.abs(actual).max(initial=0) > most:
+        if np.abs(values).max(initial=0) > most:
             fault = f"a number beyond {most:g}, the largest of float16"
         else:
-            actual = actual.astype(np.float16)
+            values = values.astype(np.float16)
     if fault:
         raise WeightsError(f"these weights cannot be stored: {brief(name)} has {fault}")
-    return np.array(actual, actual.dtype.newbyteorder("<"), order="C")
+    return np.array(values, values.dtype.newbyteorder("<"), order="C")
 
 
 def _check_metadata(metadata: object) -> None:

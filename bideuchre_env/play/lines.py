@@ -98,7 +98,7 @@ class Lines(Look):
         return lines
 
     def hand_result(self) -> list[str]:
-        """Whether the contract was made, and the points; nothing of a hand that was passed out."""
+        """Whether the contract was made, and the points; empty for a passed-out hand."""
         if self.row["level"] < 0:
             return []
         ours, theirs = self.pair("points")
@@ -211,7 +211,7 @@ def _numbered(text: str, legal: Sequence[str], keys: Sequence[str]) -> str:
 
 
 def _begun(text: str, legal: Sequence[str]) -> str:
-    """The one call that begins so, a bid without its strain if there is no other."""
+    """Return the one legal call that begins with a text, such as a bid without its strain."""
     plain = plain_letters(text)
     spelled = {plain_letters(spoken(name)): name for name in legal}
     level = [name for name in legal if plain_letters(spoken(name).rpartition(" ")[0]) == plain]

@@ -33,7 +33,7 @@ from bideuchre_env.records.record import GameRecord
 from bideuchre_env.rules.cards import N_SEATS
 
 PERSON = "person"
-"""What a record calls whoever sits on a person's seat."""
+"""Name of a person in records."""
 FORMAT = "bideuchre play/1"
 FOLDER, SUFFIX = "runs", ".json"
 _FIELDS = {"format", "people", "record"}
@@ -46,7 +46,7 @@ class SavedGame(NamedTuple):
     record: GameRecord
 
     def line(self) -> str:
-        """The file's one line."""
+        """Return the content of the file, one line of JSON."""
         data = {"format": FORMAT, "people": list(self.people), "record": self.record.to_dict()}
         return json.dumps(data, allow_nan=False) + "\n"
 
@@ -139,7 +139,7 @@ def _data(path: PathLike) -> dict[str, Any]:
 
 
 def _check_dealt(record: GameRecord) -> None:
-    """Raise `RecordError` unless a record has the seed of the deals, and the players."""
+    """Raise `RecordError` unless a record has seed, agents and a hand, and starts at 0 to 0."""
     if record.seed is None or record.agents is None or record.start != (0, 0):
         raise RecordError("its record lacks a seed or agents, or does not begin at 0 to 0")
     if not record.hands:

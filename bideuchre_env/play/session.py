@@ -120,7 +120,7 @@ class Session:
         self.variant, self.rules, self.people = game.name, game.rules, check_people(people)
         check_names(agents)
         self.kept: Path | None = None
-        """Where the record of a game that is over has been written, for other commands to read."""
+        """Path of the record of a finished game."""
         self.agents = [PERSON if s in self.people else name for s, name in enumerate(agents)]
         words = split_seed(seed)
         self.seed = int(seed)
@@ -314,7 +314,7 @@ class Session:
         return len(self.people) == 1 and not self.over and self._last_decision() >= 0
 
     def _last_decision(self) -> int:
-        """The number of the last action of a person, from 0; -1 of none."""
+        """The number of the last action of a person, from 0; -1 if there is none."""
         for at in range(self.decisions - 1, -1, -1):
             if int(rows_of([self._before[at]])[0]["turn"]) in self.people:
                 return at

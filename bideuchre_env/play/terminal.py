@@ -118,7 +118,7 @@ class Terminal:
         self._say(*lines.came_of_it(move.name))
 
     def say_ending(self) -> None:
-        """How the game has ended."""
+        """Print how the game has ended."""
         self._say("", Text(self._lines().ending(), style="bold"))
 
     def _between_hands(self) -> None:

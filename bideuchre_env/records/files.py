@@ -37,7 +37,7 @@ class Line(NamedTuple):
     record: GameRecord | None
     error: str | None
     hands: Sequence[PlayedHand] = ()
-    """Those of the record, as they were replayed."""
+    """The replayed hands of the record."""
 
 
 class RecordWriter:
@@ -74,7 +74,7 @@ class RecordWriter:
 
     @property
     def size(self) -> int:
-        """How much has been written, in bytes."""
+        """Number of bytes written."""
         return self._output.size
 
     def discard(self) -> None:
@@ -96,7 +96,7 @@ class RecordWriter:
 
 
 def write(path: PathLike, records: Iterable[GameRecord], *, overwrite: bool = False) -> int:
-    """Write records to a new file as they come; how many."""
+    """Write records to a new file one by one; return their number."""
     to_write = to_iterator("records", records, "game records")
     with RecordWriter(path, overwrite=overwrite) as writer:
         for record in to_write:
@@ -114,7 +114,7 @@ def read(path: PathLike) -> Iterator[GameRecord]:
 
 
 def read_played(path: PathLike) -> Iterator[tuple[GameRecord, Sequence[PlayedHand]]]:
-    """The same records, each with its hands as they were replayed."""
+    """Yield the records of a file, as `read` does, each with its replayed hands."""
     for line in scan(path):
         if line.record is None:
             raise RecordError(f"{printable(str(path))}, line {line.number}: {line.error}")

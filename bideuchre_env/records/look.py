@@ -128,7 +128,7 @@ class Look:
         )
 
     def trump_power(self, name: str) -> int:
-        """How a trump ranks, the right bower highest; 0 for any other card."""
+        """Rank of a trump, highest for the right bower; 0 for a card that is no trump."""
         if not 0 <= self.strain < NO_TRUMP:
             return 0
         tables, kind = compile_tables(self.rules)[0], parse_card(name)
@@ -141,7 +141,7 @@ class Look:
         return sorted(names, key=lambda name: (-self.trump_power(name), sort_key(name)))
 
     def hand(self, seat: int) -> list[str]:
-        """The cards of a seat in that order."""
+        """Cards of a seat in the order of `fanned`."""
         return self.fanned(hand_names(int(self.row["hands"][seat])))
 
     def exchanged(self) -> tuple[tuple[list[str], bool], tuple[list[str], bool]]:

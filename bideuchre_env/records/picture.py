@@ -95,7 +95,7 @@ class Suit:
 
 @dataclass(frozen=True)
 class Card:
-    """A card with its parts, whose places are counted from its corner; pale ones let through."""
+    """A card and its parts, in coordinates from its corner; pale cards are translucent."""
 
     x: float
     y: float
@@ -135,7 +135,7 @@ class TablePicture(Look):
     """
 
     def marks(self) -> Iterator[Mark]:
-        """Everything there is to draw, from the back to the front."""
+        """Yield all marks to draw, from the back to the front."""
         yield Box(150, 84, 460, 232, 116, "felt", "edge", 2)
         title = self.title()
         yield Words(380, 22, title, min(15, 1350 // len(title)), "ink", 600)

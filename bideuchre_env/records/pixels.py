@@ -54,7 +54,7 @@ def table_pixels(
 
 @lru_cache(maxsize=_KEPT)
 def _tile(mark: Mark) -> tuple[Any, int, int]:
-    """A mark as a picture of its own that the table shows through, and where its corner lies."""
+    """Return a mark as a picture with a transparent background, and the place of its corner."""
     from PIL import Image, ImageDraw
 
     left, top, right, bottom = _edges(mark)
@@ -93,7 +93,7 @@ def _edges(mark: Mark) -> tuple[float, float, float, float]:
 
 
 def _draw(draw: Any, mark: Mark, x: float, y: float) -> None:
-    """Draw a mark moved by x and y, large."""
+    """Draw a mark, moved by x and y, at `FINE` times its size."""
     at = ((mark.x + x) * FINE, (mark.y + y) * FINE)
     if isinstance(mark, Card):
         for part in mark.parts:

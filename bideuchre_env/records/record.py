@@ -40,7 +40,7 @@ _FIELDS = ("variant", "options", "seed", "agents", "hands", "winner", "outcome")
 
 
 class PlayedHand(NamedTuple):
-    """A hand of a record as it was replayed."""
+    """A replayed hand of a record."""
 
     dealt: bytes  # of the state row before the first action
     actions: Array  # int64 (m,)
@@ -116,7 +116,7 @@ class GameRecord:
             return "<GameRecord that makes no game>"
 
     def _title(self) -> str:
-        """The game in a line: its name, how many hands, the score, how it stands."""
+        """The game in a line: variant, number of hands, score, outcome."""
         score = self.hands[-1]["score"] if self.hands else self.start
         hands = f"{len(self.hands)} hand{'s' * (len(self.hands) != 1)}"
         by = "" if self.winner is None else f" by side {self.winner}"
@@ -137,7 +137,7 @@ class GameRecord:
         return f"<p><b>{escape(title)}</b></p>{frame}{size}>{words}</iframe>"
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON object of the notation; "start" stands in it only where it is not 0-0."""
+        """Return the JSON object of the notation, which has "start" only if it is not 0-0."""
         data: dict[str, Any] = {"format": FORMAT}
         data |= {name: getattr(self, name) for name in _FIELDS[:4]}
         if self.start != (0, 0):
@@ -171,7 +171,7 @@ class GameRecord:
 
     @classmethod
     def loads_played(cls, line: str) -> tuple[GameRecord, list[PlayedHand]]:
-        """`loads`, and its hands as they were replayed on the way."""
+        """Return the record, as `loads` does, and its replayed hands."""
         try:
             data = json.loads(line, object_pairs_hook=_once)
         except (ValueError, TypeError, RecursionError) as error:
@@ -184,7 +184,7 @@ class GameRecord:
             pass
 
     def replay(self) -> Iterator[Array]:
-        """The state row, shape (1,), at the end of each hand, verifying as it goes."""
+        """Yield the state row, shape (1,), at the end of each hand; verify each hand on the way."""
         for hand in self.played_hands():
             yield hand.ended
 
@@ -272,14 +272,14 @@ def _ending(rows: Array) -> Iterator[int]:
 
 
 def _result(winner: int = -1, outcome: int = Outcome.UNFINISHED) -> dict[str, Any]:
-    """How a game stands, by the numbers of its state row."""
+    """Outcome of a game, from the numbers of its state row."""
     return {"winner": winner if winner >= 0 else None, "outcome": OUTCOMES[outcome]}
 
 
 def _replay_hand(
     states: Array, rules: Rules, hand: dict[str, Any], number: int, start: tuple[int, int]
 ) -> tuple[bytes, Array]:
-    """Deal and play one hand of a record in row 0: the row as it was dealt, and the actions."""
+    """Deal and play one hand of a record in row 0; return the dealt row and the actions."""
     tables = compile_tables(rules)
     dealer = parse_seat("dealer", hand["dealer"])
     if number == 0:

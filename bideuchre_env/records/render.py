@@ -46,7 +46,7 @@ def table_view(
 ) -> RenderableType:
     """The hand in a state row: cards held now, auction, contract, tricks, score.
 
-    `viewer` is the seat whose eyes are used, None for all-seeing.
+    `viewer` is the seat whose cards are visible; None shows all cards.
     """
     held = [hand_names(int(hand)) for hand in row["hands"]]
     look = _TextLook(row, rules, viewer, agents=agents)
@@ -84,7 +84,7 @@ def record_view(
 
 
 class _TextLook(Look):
-    """The same as plain text, with seats by number."""
+    """The table as plain text, with seats by number."""
 
     def picture(self, held: list[list[str]]) -> RenderableType:
         """The whole hand, with these cards in the seats' hands."""
@@ -115,7 +115,7 @@ class _TextLook(Look):
         return self.cards(names) if seen else Text(" ".join(["??"] * len(names)))
 
     def seat_text(self, seat: int) -> str:
-        """A seat in a sentence, with its agent where there is one."""
+        """A seat in a sentence, with its agent if known."""
         return f"seat {seat} ({self.agents[seat]})" if self.agents else f"seat {seat}"
 
     def seats(self, held: list[list[str]]) -> Table:

@@ -99,7 +99,7 @@ def write_hands(states: Array, tables: Array, index: Array, writing: Writing, en
 
 @kernel
 def put(writing: Writing, at: int, word: int) -> int:
-    """Copy a word to `out[at:]`; where it ends."""
+    """Copy a word to `out[at:]`; return its end."""
     for i in range(writing.lengths[word]):
         writing.out[at + i] = writing.words[word, i]
     return at + writing.lengths[word]
@@ -107,7 +107,7 @@ def put(writing: Writing, at: int, word: int) -> int:
 
 @kernel
 def put_number(writing: Writing, at: int, number: int) -> int:
-    """Write a whole number in decimal to `out[at:]`; where it ends."""
+    """Write a whole number in decimal to `out[at:]`; return its end."""
     out = writing.out
     if number < 0:
         out[at] = 45

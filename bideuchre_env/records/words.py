@@ -69,7 +69,7 @@ class Game(Protocol):
         """The rules the game was played by."""
 
     def played_hands(self) -> Iterator[Any]:
-        """Each hand as it was replayed: how it was dealt, its actions, how it ended."""
+        """Replayed hands: the deal, the actions and the end of each."""
 
 
 def title(game: Game) -> str:

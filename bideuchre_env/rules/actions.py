@@ -44,12 +44,12 @@ class Actions:
 
     @cached_property
     def index(self) -> dict[str, int]:
-        """Name to number."""
+        """Numbers of the actions by name."""
         return {name: number for number, name in enumerate(self.names)}
 
     @cached_property
     def _spelled(self) -> dict[str, int]:
-        """The same by names in `plain_letters`, without any that two actions would share."""
+        """Numbers by name in `plain_letters`, without names that two actions share."""
         names = [plain_letters(name) for name in self.names]
         return {name: at for at, name in enumerate(names) if names.count(name) == 1}
 

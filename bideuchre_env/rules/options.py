@@ -55,7 +55,7 @@ def option(default: T, meaning: str, words: Any = None, values: str = "") -> T:
 
 
 def words_of(each: Field[Any]) -> tuple[str, ...]:
-    """The words that an option takes; none where it takes something else."""
+    """Words that an option takes; empty if its values are not words."""
     return tuple(each.metadata["words"])
 
 

@@ -93,7 +93,10 @@ def _read_text(path: Path, file: RulesFile) -> str:
 
 
 def written(name: str, value: Any) -> str:
-    """A line of TOML, or some, that gives an option this JSON value; None comments it out."""
+    """Format an option and its JSON value as TOML.
+
+    An option that is None is commented out, except `partnered`, which becomes "none".
+    """
     if value is None and name != "partnered":
         return f"# {name} = 1"
     if isinstance(value, list) and value and isinstance(value[0], dict):

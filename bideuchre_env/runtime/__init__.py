@@ -1,4 +1,4 @@
-"""How code is compiled, kept and run: the only room that imports numba.
+"""Compilation, cache and execution of kernels: the only room that imports numba.
 
 It imports `errors`, `_checks` and `_files` alone.
 """

@@ -84,7 +84,7 @@ def _cache_bases() -> Iterator[Path]:
 
 
 def _own_temporary_folder() -> Iterator[Path]:
-    """Return a folder for temporary files that only this user can write to."""
+    """Yield a temporary folder that only this user can write to; nothing if others can."""
     user = os.getuid() if hasattr(os, "getuid") else 0
     folder = Path(tempfile.gettempdir()) / f"bideuchre_env-{user}"
     folder.mkdir(mode=0o700, exist_ok=True)

@@ -69,7 +69,7 @@ def _compiled(function: Any) -> Any:
 
 
 def _rebound(function: Any) -> FunctionType:
-    """The same function, but for the kernels among its globals: they are the device's."""
+    """Return a copy of a function whose global kernels are replaced by those of the device."""
     names = function.__globals__
     called = [name for name in function.__code__.co_names if _python_of(names.get(name))]
     if not called:  # as `_lower_cell`, whose `cuda` the simulator puts its own in place of
@@ -146,7 +146,7 @@ def _tuple_like(value: tuple[Any, ...], items: Iterable[Any]) -> Any:
 
 
 def moved(value: Any, move: Callable[[Any], Any]) -> Any:
-    """A tuple of arrays, numbers and such tuples with every array moved."""
+    """Apply `move` to an array, or to every array of a nested tuple; numbers stay as they are."""
     if isinstance(value, tuple):
         return _tuple_like(value, (moved(each, move) for each in value))
     return move(value) if getattr(value, "shape", ()) else value
@@ -159,29 +159,29 @@ class DeviceMemory:
     _programs: ClassVar[dict[Any, Program]] = {}
 
     def empty(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> DeviceArray:
-        """A new array, to be written."""
+        """Return a new uninitialized array."""
         return cuda.device_array(shape, np.dtype(dtype))
 
     def put(self, value: Any) -> Any:
-        """An array, or a tuple of arrays and numbers, in this memory: itself if it is there."""
+        """Return an array, or a tuple of arrays and numbers, in this memory; itself if it is."""
         return moved(value, _to_device)
 
     def to_host(self, value: Any) -> Any:
-        """The same as numpy's arrays, when all that was started is done; itself if they are."""
+        """Return a value with numpy arrays, after all started kernels; without a copy if it has."""
         return moved(value, _to_host)
 
     def write(self, array: DeviceArray, values: Array) -> None:
-        """Overwrite an array with numpy's of the same shape and type."""
+        """Overwrite an array with a numpy array of the same shape and type."""
         array.copy_to_device(values)
 
     def copy(self, array: DeviceArray) -> DeviceArray:
-        """A copy in this memory, of an array."""
+        """Copy an array within this memory."""
         copy = cuda.device_array(array.shape, array.dtype)
         copy.copy_to_device(array)
         return copy
 
     def flags(self, array: DeviceArray) -> DeviceArray:
-        """A new bool array: where an int8 array of 0 and 1 is 1."""
+        """Return a new bool array: true where an int8 array of 0 and 1 is 1."""
         return self.copy(array).view(np.dtype(bool))
 
     def fill(self, array: DeviceArray, value: Any) -> None:
@@ -193,13 +193,13 @@ class DeviceMemory:
         return array.view(array.dtype)
 
     def foreign(self, value: Any) -> DeviceArray | None:
-        """An array of any library that is on this device, without a copy; None for the CPU's."""
+        """View another library's array on this device; None if the array is on the CPU."""
         if SIMULATED:
             return value if hasattr(value, "copy_to_host") else None
         return cuda.as_cuda_array(value) if hasattr(value, "__cuda_array_interface__") else None
 
     def finish(self) -> None:
-        """Wait until all that was started is done."""
+        """Wait until all started kernels are done."""
         cuda.synchronize()
 
     def run(self, kernel: Any, n: int, *arguments: Any) -> None:

@@ -1,4 +1,4 @@
-"""Where rows are and kernels run: the machine's own memory and processor, or a GPU's.
+"""Memory of the rows, whose processor runs the kernels: the machine's own, or a GPU's.
 
 Kernels that run in either take rows `start` to `stop` - 1 of their arrays as last parameters.
 """
@@ -25,38 +25,38 @@ class HostMemory:
     name = "cpu"
 
     def empty(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> Array:
-        """A new array, to be written."""
+        """Return a new uninitialized array."""
         return np.empty(shape, dtype)
 
     def put(self, value: Any) -> Any:
-        """An array, or a tuple of arrays and numbers, in this memory: itself if it is there."""
+        """Return an array, or a tuple of arrays and numbers, in this memory; itself if it is."""
         return value
 
     def to_host(self, value: Any) -> Any:
-        """The same as numpy's arrays, when all that was started is done; itself if they are."""
+        """Return a value with numpy arrays, after all started kernels; without a copy if it has."""
         return value
 
     def write(self, array: Any, values: Any) -> None:
-        """Overwrite an array with numpy's of the same shape and type."""
+        """Overwrite an array with a numpy array of the same shape and type."""
         array[...] = values
 
     copy: Callable[[Any], Array] = staticmethod(np.ndarray.copy)
-    """A copy in this memory, of an array."""
+    """Copy an array within this memory."""
     fill: Any = staticmethod(np.ndarray.fill)
     """Overwrite an array with one value."""
     view: Callable[[Any], Array] = staticmethod(np.ndarray.view)
     """A view of an array: a caller who reshapes it does not reshape the kernels' array."""
 
     def flags(self, array: Any) -> Any:
-        """A new bool array: where an int8 array is not 0."""
+        """Return a new bool array: true where an int8 array is not 0."""
         return array != 0
 
     def foreign(self, value: Any) -> Any:
-        """An array of any library that is on this device, without a copy; None for the CPU's."""
+        """View another library's array on this device; None if the array is on the CPU."""
         return None
 
     def finish(self) -> None:
-        """Wait until all that was started is done."""
+        """Wait until all started kernels are done."""
 
     def run(self, kernel: Callable[..., Any], n: int, *arguments: Any) -> None:
         """Call `kernel(*arguments, start, stop)` for n rows."""

@@ -103,8 +103,8 @@ def ctrl_c() -> Iterator[threading.Event]:
     """An event that the first Ctrl-C sets, wherever the main thread may be; the second one raises,
     or ends a program of this repository.
 
-    Only where Python's own handler or one of these is in place, in the main thread; elsewhere it is
-    never set.
+    This works in the main thread, if the handler of SIGINT is Python's own or one of this module;
+    otherwise the event is never set.
     """
     event = threading.Event()
     before = signal.getsignal(signal.SIGINT)
@@ -124,11 +124,11 @@ def ctrl_c() -> Iterator[threading.Event]:
 
 
 def typed_line() -> str:
-    """A line of standard input, as `input` reads it; Ctrl-C ends the wait for one at any moment.
+    """Return a line of standard input, like `input`; Ctrl-C ends the wait at any moment.
 
-    `input` looks for signals and then waits: one that comes in between is dealt with when a line is
-    there. So a terminal is waited for together with a pipe that Python writes every signal to, but
-    where `readline` is loaded, which edits lines as they are typed.
+    `input` checks for signals and then blocks: a signal in between is handled only after the next
+    line. So this function first waits for the terminal and for a pipe to which Python writes every
+    signal. It does not wait if `readline` is loaded, which edits lines while they are typed.
     """
     alone = threading.current_thread() is threading.main_thread()
     if os.name == "posix" and alone and "readline" not in sys.modules and sys.stdin.isatty():

@@ -23,7 +23,7 @@ ir: Any = _ir
 
 
 def _popcount(bits: int) -> int:
-    """How many bits of a non-negative int64 are set."""
+    """Number of bits set in a non-negative int64."""
     return int(bits).bit_count()
 
 
@@ -39,7 +39,7 @@ def _highest_bit(bits: int) -> int:
 
 
 def _instruction(plain: F, emit: Callable[[Any, Any, Any], Any]) -> F:
-    """One machine instruction on an int64 for kernels, or its plain Python twin without JIT."""
+    """Return a machine instruction on an int64 for kernels; without JIT the function `plain`."""
 
     def declare(typing_context: Any, bits: Any) -> Any:
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -84,7 +84,7 @@ def _plain_deposit_bits(bits: int, places: int) -> int:
 
 
 def _has_quick_deposit() -> bool:
-    """Whether this processor puts bits in chosen places by one instruction that is not slow."""
+    """Whether the processor has a fast instruction that deposits bits (PDEP)."""
     if config.CPU_FEATURES is not None:
         has = "+bmi2" in config.CPU_FEATURES.split(",")
     else:
@@ -124,7 +124,7 @@ deposit_bits: Any = intrinsic(_deposit_bits) if _QUICK else inline_kernel(_plain
 
 
 def _plain_row(rows: Array, i: int) -> Array:
-    """Row `i` of a C-contiguous int8 array of two dimensions, to be indexed and nothing else."""
+    """Row `i` of a C-contiguous int8 array of two dimensions, only for indexing."""
     row: Array = rows[i]
     return row
 
@@ -158,9 +158,10 @@ def _plain_store_tricks(out: Array, at: int, tags: Array, k: int, seat: int) -> 
 
 
 def _plain_store_both(out: Array, at: int, apart: int, tags: Array, k: int, seat: int) -> None:
-    """The same for two copies of a card, the later one's tags in the second half of `tags`.
+    """Write like `_plain_store_tricks` for a deck with two copies of each card.
 
-    The first that is the seat's goes to `out[at + i]`, the second to `out[at + apart + i]`.
+    The tags of the second copies are the second half of `tags`. The trick of the seat's first copy
+    goes to `out[at + i]`, that of its other copy to `out[at + apart + i]`.
     """
     half = len(tags) // 2
     for i in range(16):
@@ -230,7 +231,7 @@ def _fast_store_bits(typing_context: Any, out: Any, at: Any, one: Any, two: Any)
 
 
 def _tricks_of(context: Any, builder: Any, tags: Any, k: Any, seat: Any) -> Any:
-    """Sixteen tags from a place on: the seat's tricks, as a vector of bytes."""
+    """Return the tricks of a seat in the 16 tags from index `k`, else 0, as a vector of bytes."""
     byte = ir.IntType(8)
     sixteen = ir.VectorType(byte, 16)
 
@@ -309,12 +310,12 @@ store_bits: Any = intrinsic(_fast_store_bits) if _BARE else kernel(_plain_store_
 
 
 def _plain_read(cells: Array, i: int) -> int:
-    """The number in `cells[i]`, int64, which another thread may have just written."""
+    """Read `cells[i]`, int64, which another thread may write at the same time."""
     return int(cells[i])
 
 
 def _plain_write(cells: Array, i: int, value: int) -> None:
-    """Write `cells[i]`, int64, for other threads to see after all that was written before."""
+    """Write `cells[i]`, int64; threads that see it also see everything written before it."""
     cells[i] = value
 
 
@@ -382,4 +383,4 @@ PLAIN_TWINS: list[tuple[Any, Any]] = [
     (store_word, _plain_store),
     (store_bits, _plain_store_bits),
 ]
-"""What kernels of the game call, each with the Python that says the same."""
+"""Functions that the kernels call, each with its equivalent in plain Python."""

@@ -56,8 +56,8 @@ def one_at_a_time(method: Method) -> Method:
     def kept_out(self: Any, *arguments: Any, **keywords: Any) -> Any:
         alone, entered = self._alone, False
         try:
-            # Python changes threads and looks for signals after calls and at jumps: there is none
-            # between looking and taking, nor where it is given back. With a lock there would be.
+            # CPython switches threads and runs signal handlers only after calls and at jumps. This
+            # swap and the release below have neither, so they are atomic; a lock needs a call.
             entered, alone.free = alone.free, False
             if not entered:
                 raise IllegalActionError(
@@ -139,7 +139,7 @@ class ThreadPool:
         return self._executor
 
     def close(self) -> None:
-        """Let the threads go; they are started again when needed."""
+        """End the threads; they are started again when needed."""
         if self._executor is not None and self._owner == os.getpid():
             self._executor.shutdown(wait=False)
         self._executor = None

@@ -21,7 +21,7 @@ cgutils: Any = private and private.cgutils
 def _plain_add_rows(inputs: Array, first: int, last: int, weights: Array, sums: Array) -> None:
     """Add `inputs[first:last]`, each times its row of the weights, to `sums`; all float32.
 
-    Four at a time, but for the last ones; four that are all 0 are passed over. The arrays are
+    Inputs are added four at a time, then the rest; four zeros are skipped. The arrays are
     fields of rows: `inputs` (n,), `weights` (n, W) and `sums` (W,).
     """
     i, width = first, len(sums)

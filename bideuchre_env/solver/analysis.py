@@ -36,9 +36,9 @@ def analyse(
 ) -> list[PlayedCard]:
     """The tricks given away by each card played in a record, in order (0 for the best cards).
 
-    Exact for all hands seen, which the players did not: a card may cost a trick and have been
-    right. `threads` and `memory` are those of `solve_batch`. Raises `RecordError` for a record
-    that does not replay.
+    The loss is exact with all four hands open. The players saw only their own cards, so a card that
+    costs a trick may have been the right choice. `threads` and `memory` are those of `solve_batch`.
+    Raises `RecordError` for a record that does not replay.
     """
     if not isinstance(record, GameRecord):
         raise PositionError(f"{brief(record)}: a GameRecord is expected")

@@ -42,7 +42,7 @@ def best_reply(position: Row, hand: int, led: int) -> int:
 
 @kernel
 def list_moves(position: Row, depth: int, place: int, seat: int) -> int:
-    """Write the cards worth trying, one of each equal run, and their scores; how many."""
+    """List the cards worth trying, one of each equal run, with scores; return their number."""
     tie = position.tie[depth]
     cards = playable(position, depth, place, seat)
     cards &= ~(equal_to_below(cards, tie) >> 1)  # the highest of each run
@@ -79,7 +79,7 @@ def next_move(position: Row, depth: int, place: int) -> int:
 
 @kernel
 def options(hand: int, tie: int, led: int) -> int:
-    """How many different cards a hand may play when this suit is led."""
+    """Number of different cards that a hand may play if this suit is led."""
     follow = hand & field_bits(led)
     if follow:
         hand = follow

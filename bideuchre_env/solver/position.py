@@ -122,7 +122,7 @@ def set_up(position: Row, t: Row, s: Row) -> None:
 
 @kernel
 def rank_kinds(position: Row, t: Row, strain: int) -> None:
-    """Write the kinds of each suit by power to `by_power`, -1 where there is none."""
+    """Write the kinds of each suit by power to `by_power`, -1 for a power without a kind."""
     position.by_power[:] = -1
     for kind in range(t.kinds):
         suit = t.suit_of[strain, kind]
@@ -197,7 +197,7 @@ def put_down(position: Row, depth: int, place: int, seat: int, card: int) -> Non
 
 @kernel
 def end_trick(position: Row, depth: int) -> None:
-    """Take the cards of a trick out: from `[depth]` to `[depth + 1]`."""
+    """Write the position after a trick, without its cards, from `[depth]` to `[depth + 1]`."""
     h0, h1 = position.hands[depth, 0], position.hands[depth, 1]
     h2, h3 = position.hands[depth, 2], position.hands[depth, 3]
     tie, lengths, gone = position.tie[depth], position.lengths[depth], 0
@@ -227,7 +227,7 @@ def end_trick(position: Row, depth: int) -> None:
 
 @kernel
 def before_trick(position: Row, depth: int, mask: int) -> int:
-    """A mask of top cards after the trick at `depth`, as a mask of top cards before it."""
+    """Convert a mask of top cards after the trick at `depth` to a mask before the trick."""
     gone = 0
     for place in range(position.places):
         gone |= 1 << position.cards[depth, place]
@@ -250,5 +250,5 @@ def from_card(tie: int, card: int) -> int:
 
 @kernel
 def count_in(bits: int, field: int) -> int:
-    """How many cards of a field are among the bits."""
+    """Number of cards of a field among the bits."""
     return popcount(bits & field_bits(field))

@@ -215,9 +215,10 @@ def no_ruffs(position: Row, depth: int, leader: int) -> bool:
 
 @kernel
 def winners(position: Row, own: int, all_cards: int, others: int, tie: int, field: int) -> int:
-    """How many tricks a suit brings the hand that has its best card, once it leads it.
+    """Return the tricks of a suit that the hand with its best card takes by leading the suit.
 
-    `low` is the lowest card that must be as it is. 0 where the best card is not its own alone.
+    The lowest card that they depend on goes to `low`. 0 if the hand does not have the best card, or
+    another hand has its equal.
     """
     bits = field_bits(field)
     mine, rest = own & bits, all_cards & ~own & bits
@@ -244,7 +245,7 @@ def winners(position: Row, own: int, all_cards: int, others: int, tie: int, fiel
 
 @kernel
 def wait(position: Row, depth: int, leader: int) -> int:
-    """Tricks the side not on lead is sure of without trumps; the mask they rest on to `mask`.
+    """Return tricks that the side not on lead surely takes without trumps; write their mask.
 
     Each of its hands keeps its winners and takes the lead when a suit is led of which it has the
     best card. Other suits are led no more often than the longest other hand holds them.

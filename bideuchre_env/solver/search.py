@@ -23,7 +23,7 @@ from bideuchre_env.solver.transpositions import NOTHING, WON, Searcher, probe, s
 
 @kernel
 def trick_mask(position: Row, depth: int, winner: int) -> int:
-    """The cards on which it rests that this card won the trick: none if it was alone in suit."""
+    """Return the mask of cards that this card's win depends on; 0 if no other is of its suit."""
     in_suit = 0
     for place in range(position.places):
         in_suit += position.cards[depth, place] >> FIELD_SHIFT == winner >> FIELD_SHIFT
@@ -99,9 +99,10 @@ def without_search(searcher: Searcher, depth: int, place: int, seat: int, goal: 
 
 @kernel
 def drop_alike(position: Row, depth: int, place: int, mask: int) -> int:
-    """Strike the cards that do no better than the one last tried; how many are listed then.
+    """Remove cards that cannot do better than the last one tried; return the number of cards left.
 
-    If it failed for reasons, the mask, that leave it out, any other low card of its suit fails.
+    `mask` has the cards that the failure of the last card depends on. If it does not contain that
+    card, the cards of the same suit outside the mask fail, too.
     """
     moves = position.moves[depth, place]
     tried, count = position.tried[depth, place], position.counts[depth, place]
@@ -169,9 +170,9 @@ def after_trick(position: Row, depth: int, goal: int) -> int:
 
 @kernel
 def search(searcher: Searcher, depth: int, place: int, seat: int, goal: int) -> bool:
-    """Whether side 0 can take `goal` of the tricks not complete, once `seat` is to play.
+    """Whether side 0 can take `goal` of the incomplete tricks, with `seat` to play.
 
-    The cards of the trick before `place` are put down. False, too, when `stop` is set.
+    The cards of the trick before `place` are on the table. Also False if `stop` is set.
     """
     position = searcher.position[0]
     top_depth, top_place, last = depth, place, position.places - 1

@@ -88,9 +88,9 @@ def can_make(
     hand: int | None = None,
     memory: float | None = None,
 ) -> bool:
-    """Whether the declarer's side can take `tricks` tricks of this hand, those it has included.
+    """Whether the declarer's side can take `tricks` tricks in the hand, with those already won.
 
-    The tricks of the contract unless given. Other arguments and errors are those of `solve`.
+    The default is the tricks of the contract. Other arguments and errors are those of `solve`.
     """
     states, game = position_of(position, rules, ply, hand)
     row = states[0]
@@ -172,7 +172,7 @@ def dealer_seat(dealer: Any, rules: Rules) -> int:
 
 
 def _solved(states: Array, rules: Rules, memory: Any, threads: Any, moves: bool) -> Array:
-    """The answers for sound state rows, worked on in runs of rows by threads."""
+    """Return the results for sound state rows; threads solve ranges of rows."""
     shape = (len(states), MAX_KINDS) if moves else (len(states),)
     out, tables = np.zeros(shape, np.int8), compile_tables(rules)
 
@@ -211,9 +211,9 @@ def threads_of(threads: Any) -> int:
 def run(
     work: Callable[[Searcher, int, int], Any], spans: list[Span], memory: Any, threads: Any = 1
 ) -> list[Any]:
-    """`work(searcher, first, last)` for every span, in threads; the results in order.
+    """Call `work(searcher, first, last)` for every span in threads; return results in order.
 
-    Ctrl-C, or an error in the work, ends the searches that are under way and is raised.
+    Ctrl-C, or an error in the work, stops the running searches and is raised.
     """
     size, n = check_memory(memory), threads_of(threads)
     searchers = [_searcher(size) for _ in range(min(n, max(1, len(spans))))]

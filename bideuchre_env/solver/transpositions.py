@@ -95,9 +95,10 @@ def part_of(position: Row, depth: int, mask: int) -> int:
 
 @kernel
 def probe(searcher: Searcher, depth: int, leader: int, goal: int) -> int:
-    """Whether side 0 reaches the goal, by the table: `WON` or 0, with its mask, or NOTHING.
+    """Look up whether side 0 reaches the goal: the mask with `WON` or without, or `NOTHING`.
 
-    Writes the move of an entry that holds, or else of one of this shape, or -1, to `position.hint`.
+    Writes a move to `position.hint`: of an entry that holds here, else of one with the same key, or
+    -1.
     """
     position, heads, entries = searcher.position[0], searcher.heads, searcher.entries
     hands = position.hands[depth]

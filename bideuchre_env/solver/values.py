@@ -115,7 +115,7 @@ def solve_moves(searcher: Searcher, s: Row, t: Row, fresh: bool, out: Array) -> 
 def solve_rows(
     searcher: Searcher, states: Array, tables: Array, first: int, last: int, out: Array
 ) -> None:
-    """For state rows in play: tricks the side to act still takes, to `out`, int8 (n,)."""
+    """Write to `out`, int8 (n,), the tricks that the side to act in each row still takes."""
     position = searcher.position[0]
     for i in range(first, last):
         set_up(position, tables[0], states[i])
@@ -185,7 +185,7 @@ def set_contract(
 def set_contracts(
     states: Array, tables: Array, hands: Array, dealer: int, declarer: int, strain: int, alone: int
 ) -> None:
-    """The same for every deal, hands int64 (n, 4), in its row."""
+    """Make a state row of each deal, hands int64 (n, 4), with the same contract."""
     for i in range(len(states)):
         set_contract(states[i], tables[0], hands[i], dealer, declarer, strain, alone)
 

@@ -159,7 +159,7 @@ class Learner:
         return json.dumps({**chosen, "steps": self.steps[:step], **rules})
 
     def save(self, weights: Weights, k: int, seconds: float) -> Weights:
-        """Save and return the weights of step k with their metadata, and report their strength."""
+        """Save and return the weights of step k, from 0, with metadata; report their strength."""
         name = self.game.name
         message = f"{name} step {k + 1} of {len(self.steps)}: {self.steps[k]}, {seconds:.0f} s"
         line: dict[str, Any] = {"step": k + 1, "kind": self.steps[k], "seconds": round(seconds, 1)}

@@ -65,7 +65,7 @@ class Prepared:
     points: Interval
     """Points per hand over the opponent, on duplicate boards that were not used for training."""
     instead: str
-    """How the agent plays if they are not kept."""
+    """Play of the agent if the new weights are not saved."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""Who may talk to the server: connections, the names it goes by, tokens of seats, how often.
+"""Access to the server: connections, host names, tokens of seats, rate limits.
 
-It limits how many connections may be open and how long one may be silent, and sets the headers of
-every response.
+Limits how many connections are open and how long each may be silent, and sets the headers of every
+response.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MOST_OF_AN_ADDRESS = 64
 IDLE = 60.0
 """Seconds after which a connection is closed that asks for nothing more."""
 SECONDS = 10.0
-"""How long a connection may take over the head of its first request."""
+"""Seconds until the head of the first request of a connection must be complete."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 MOST_REQUESTS, WINDOW = 120, 4.0
 """Requests of one address in so many seconds."""
@@ -203,7 +203,7 @@ class Seats:
 
 
 class Rate:
-    """How many requests each address may make in a window of time: `most` in `seconds`."""
+    """Limit on the requests of each address: `most` within `seconds`."""
 
     def __init__(
         self,

@@ -52,9 +52,9 @@ CHANGES = {
 }
 """By the last part of its path: the method of `LiveTable` that a POST request calls."""
 MOST_BYTES = 2048
-"""Of the body of a request."""
+"""Maximum size of the body of a request."""
 WAITS = 25.0
-"""Seconds that a request for what is new waits."""
+"""Seconds that a request waits for a newer version."""
 MOST_WAITING = 8
 """Such requests of one seat at a time; four seats have no more than four times as many."""
 BODY_SECONDS = 10.0
@@ -79,11 +79,11 @@ class Server:
         self.hosts, self.port, self._rate = Hosts(host), port, rate or Rate()
         self._waits = waits
         self.waiting = Counter[int]()
-        """By seat: the requests that wait for what is new."""
+        """Requests that wait for a newer version, by seat."""
         self._changes: set[asyncio.Task[State | None]] = set()
 
     def app(self) -> web.Application:
-        """The application, with every path there is."""
+        """The application with all its routes."""
 
         async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
             return await self._guarded(request, handler)
@@ -256,7 +256,7 @@ def game_page(rules: Rules) -> str:
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A socket that listens on a host and port, 0 for any; `OptionError` where that cannot be."""
+    """Return a socket that listens on a host and port (0: any free); `OptionError` if it fails."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address[:2], family=family)

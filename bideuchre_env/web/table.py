@@ -101,7 +101,7 @@ class LiveTable:
         self._begin()
 
     def start(self) -> None:
-        """Let the agents play, from now on."""
+        """Start the play of the agents."""
         self._spawn(self._drive())
         self._wake.set()
 
@@ -224,12 +224,12 @@ class LiveTable:
         self._wake.set()
 
     def _check(self, version: int, since: int | None = None) -> None:
-        """Raise `StaleError` unless this version is shown, or has been, from `since` on."""
+        """Raise `StaleError` unless this version is the present one, or one from `since` on."""
         if not (self.version if since is None else since) <= version <= self.version:
             raise StaleError("the game has gone on meanwhile")
 
     async def _work(self, work: Callable[[], T]) -> T:
-        """Do this in the one thread that touches the session."""
+        """Run a function in the only thread that uses the session."""
         return await asyncio.get_running_loop().run_in_executor(self._worker, work)
 
     def _begin(self) -> None:
@@ -254,7 +254,7 @@ class LiveTable:
         task.add_done_callback(self._tasks.discard)
 
     async def _drive(self) -> None:
-        """Let agents act whenever one is to, and keep the replay of a game that is over."""
+        """Let agents act when it is their turn, and publish the replay of a finished game."""
         while True:
             await self._wake.wait()
             self._wake.clear()

@@ -181,7 +181,7 @@ def try_hands(
 
 @entry_kernel
 def value_rows(states: Array, tables: Array, wins: Array, seats: Array, won: Array) -> None:
-    """Fill `won` with the chance to win of the sides of `seats` after a finished hand."""
+    """Write to `won` each seat's chance to win the game after a finished hand."""
     t, last = tables[0], wins.shape[1] - 1
     for i in range(len(states)):
         s, us = states[i], seats[i] & 1

@@ -30,7 +30,8 @@ class Step:
 class Learner:
     """The networks of both parts and their optimizers.
 
-    With `hidden` there is a critic that has so many inputs more: the cards that others hold.
+    With `hidden` above 0 there is also a critic, which has `hidden` more inputs: the cards of the
+    other seats.
     """
 
     def __init__(
@@ -138,5 +139,5 @@ def minibatches(n: int, size: int) -> list[slice]:
 
 
 def log_softmax(logits: Tensor, legal: Tensor) -> Tensor:
-    """Log-probabilities (n, O) of the legal outputs; those of others are far below."""
+    """Log-probabilities (n, O) of the legal outputs; illegal ones are far below."""
     return torch.log_softmax(logits.masked_fill(legal == 0, NEVER), dim=1)

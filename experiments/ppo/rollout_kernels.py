@@ -23,7 +23,7 @@ from ppo.networks import WIDTH
 
 HIDDEN = 1 + 3 * MAX_TRICKS  # of a list of the others' cards
 OVER, CALLS, CARDS = range(3)
-"""What a table is waiting for: nothing, or a decision of either part."""
+"""State of a table: its game is over, or it waits for a decision of the auction or the cards."""
 
 
 class Room(NamedTuple):
@@ -49,7 +49,7 @@ class Scratch(NamedTuple):
 
 @entry_kernel
 def wait_rows(states: Array, tables: Array, waits: Array, start: int, stop: int) -> None:
-    """Play forced moves; set `waits`, int64 (n,), to what each table is waiting for then."""
+    """Play forced moves; set `waits`, int64 (n,), to `OVER`, `CALLS` or `CARDS` for each table."""
     for i in range(start, stop):
         s = states[i]
         if play_forced(s, tables[0]) == 0:

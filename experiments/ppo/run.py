@@ -77,7 +77,7 @@ class Run:
 
     @property
     def progress(self) -> float:
-        """How much of the run is over, from 0 to 1."""
+        """Finished share of the run, from 0 to 1."""
         return min(1.0, self.decisions / (1e6 * self.args.millions))
 
     def anneal(self, first: float, last: float) -> float:

@@ -178,7 +178,7 @@ OFFSETS = np.dtype(
     [(block.name, np.int32) for block in every_block(Rules(target=1))]
     + [("private", np.int32), ("entries", np.int32)]
 )
-"""Where each block begins, for kernels; -1 for one the game does not have."""
+"""Start of each block, for kernels; -1 for a block that the game does not have."""
 
 
 class Layout:

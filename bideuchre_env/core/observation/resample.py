@@ -129,7 +129,7 @@ def shuffle_run(s: Row, cards: Array, n: int) -> None:
 
 @kernel
 def cap(s: Row, redeal: Row, i: int, suit: int) -> int:
-    """The most cards of a suit the i-th void seat may be dealt: none of a suit it is out of."""
+    """Maximum of cards of a suit for the i-th void seat; 0 if the seat is void in the suit."""
     if redeal.void_seats[i] < 0:
         return 0
     seat = redeal.void_seats[i]
@@ -140,7 +140,7 @@ def cap(s: Row, redeal: Row, i: int, suit: int) -> int:
 
 @kernel
 def split_ways(n: int, x: int, y: int, z: int) -> float:
-    """How many ways n cards split into runs of x, y, z and the rest."""
+    """Number of ways to split n cards into groups of x, y, z and the rest."""
     rest = _FACTORIAL[n - x - y - z]
     return float(_FACTORIAL[n] / (_FACTORIAL[x] * _FACTORIAL[y] * _FACTORIAL[z] * rest))
 
@@ -161,7 +161,11 @@ def ways_from(s: Row, redeal: Row, suit: int, a: int, b: int, c: int) -> float:
 
 @kernel
 def count_ways(s: Row, redeal: Row) -> None:
-    """Count the deals of the remaining suits in `redeal.ways`, the last suit first."""
+    """Fill `redeal.ways`, the last suit first.
+
+    `ways[suit, a, b, c]` is the number of deals of this suit and the following ones that fill the
+    rooms a, b and c of the void seats exactly.
+    """
     for back in range(5):
         suit = 4 - back
         for a in range(redeal.void_room[0] + 1):
@@ -292,7 +296,7 @@ def resample_row(
 
 @kernel
 def redeal_row(s: Row, t: Row, seat: int, redeal: Row, low: Word, high: Word) -> None:
-    """The same once `prepare_redeal` is done, as often as wanted."""
+    """Redeal as `resample_row` does, after one `prepare_redeal` for any number of redeals."""
     seed_stream(s, low, high)
     deal_unknown(s, redeal)
     for who in range(N_SEATS):

@@ -201,7 +201,7 @@ def deal_hand(s: Row, t: Row) -> None:
 
 @kernel
 def deal_given(s: Row, t: Row, hands: Array) -> None:
-    """Move the deal on, deal these four hands, int64 (4,), and begin the hand."""
+    """Choose the next dealer, deal these four hands, int64 (4,), and begin the hand."""
     next_dealer(s, t)
     for seat in range(N_SEATS):
         s.hands[seat] = hands[seat]

@@ -104,11 +104,11 @@ class BidEuchreEnv(Bookkeeping, Face):
         self._mask: Array | None = None
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """The same space object for an agent every time."""
+        """Return the observation space of an agent: the same object in every call."""
         return _of_agent(self.observation_spaces, agent)
 
     def action_space(self, agent: str) -> spaces.Discrete:
-        """The same `Discrete` object for an agent every time."""
+        """Return the action space of an agent: the same `Discrete` object in every call."""
         return _of_agent(self.action_spaces, agent)
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:

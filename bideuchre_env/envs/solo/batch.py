@@ -53,7 +53,7 @@ Streams: TypeAlias = tuple[Array, Array, list[int]]
 PLACES = {"left": 1, "partner": 2, "right": 3}
 """The seats beside a learner, counted from its own."""
 SOLO_RESET_OPTIONS = ("seat", OPPONENTS, PARTNER)
-"""The reset options of a learner's environment besides those of every environment."""
+"""Reset options that only environments of one learner have."""
 ARRAYS = ("states", "solos", "observations", "masks", "rewards", "terminated", "truncated")
 DERIVED = {"actions", "tables", "layout", "every", "none", "names", "_no_choices", "_nothing"}
 DERIVED |= {"_rows", "_draws", "_weights", "_scratch", "_play_rows"}
@@ -279,7 +279,7 @@ class SoloBatch:
         self.memory.run(pay_rows, self.n, *arguments)
 
     def _play(self, turn: Turn) -> None:
-        """Take the learners' actions, let the others act, and show the rows to be seen."""
+        """Apply the learners' actions, let the other seats act, and write the observations."""
         if self.memory.name != "cpu":
             self.memory.run(self._play_rows, self.n, self._rows, turn, *self._scratch_of(0))
         elif not self.seating.asks:

@@ -194,7 +194,7 @@ def begin_rows(
 
 @entry_kernel
 def play_rows(rows: SoloRows, turn: Turn, scratch: SoloScratch, start: int, stop: int) -> None:
-    """Apply the learners' actions, let the others act, and write the observations."""
+    """Apply the learners' actions, let the other seats act, and write the observations."""
     own = own_scratch(scratch, start)
     for i in range(start, stop):
         take_action(rows, turn, i)
@@ -206,7 +206,7 @@ def play_rows(rows: SoloRows, turn: Turn, scratch: SoloScratch, start: int, stop
 def play_rows_by_rule(
     rows: SoloRows, turn: Turn, scratch: SoloScratch, start: int, stop: int
 ) -> None:
-    """`play_rows` with the rule player among the others."""
+    """Like `play_rows`, with the rule player at other seats."""
     kinds, t, own = rows.kinds, rows.tables[0], own_scratch(scratch, start)
     observation, mask = row_of(own.observations, 0), row_of(own.masks, 0)
     for i in range(start, stop):

@@ -246,7 +246,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         return f"<{name}, one learner each with {self._rows.seating.words()}>"
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Let the threads go."""
+        """End the threads."""
         if "_rows" in self.__dict__:  # Gymnasium also closes environments whose construction failed
             self._rows.close()
 

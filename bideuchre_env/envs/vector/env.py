@@ -129,7 +129,7 @@ class BidEuchreVec(Face):
 
     @cached_property
     def single_observation_space(self) -> spaces.Space[Any]:
-        """The space of one row: `observation` and `action_mask`, or a box where it is flat."""
+        """Space of one row: `observation` and `action_mask`, or a `Box` if flat."""
         return row_space(self.rules, self.observation)
 
     @cached_property
@@ -312,7 +312,7 @@ class BidEuchreVec(Face):
         return self._seen()
 
     def close(self) -> None:
-        """Let the threads go."""
+        """End the threads."""
         self._pool.close()
 
     def _seed(self, chosen: Array, words: tuple[np.uint64, np.uint64]) -> None:
@@ -327,7 +327,7 @@ class BidEuchreVec(Face):
         self._run(present_rows, self._rows)
 
     def _checked(self, actions: Any) -> Any:
-        """Actions as kernels take them, whole numbers (n,); whether they are legal is not asked."""
+        """Return actions as whole numbers (n,) for the kernels; legality is checked later."""
         if (
             type(actions) is np.ndarray
             and actions.dtype is _INT64

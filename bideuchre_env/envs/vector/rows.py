@@ -69,8 +69,8 @@ class DeviceSteps:
     def step(self, rows: Rows, actions: Any) -> int:
         """Apply one action in every row, see `step_all_rows`."""
         self._memory.write(self._cells, self._none)
-        put = self._memory.put(actions)
-        self._memory.run(flag_rows, self._n, rows, put, self._cells)
+        on_device = self._memory.put(actions)
+        self._memory.run(flag_rows, self._n, rows, on_device, self._cells)
         self._memory.run(step_unflagged_rows, self._n, rows, self._cells)
         first, ended = self._memory.to_host(self._cells).tolist()
         if first < self._n:
@@ -78,7 +78,7 @@ class DeviceSteps:
         return SOME_ENDED if ended else NONE_ENDED
 
     def close(self) -> None:
-        """Do nothing: there are no threads to let go."""
+        """Do nothing: there are no threads."""
 
     def __reduce__(self) -> tuple[type[DeviceSteps], tuple[HostMemory, int]]:
         return DeviceSteps, (self._memory, self._n)

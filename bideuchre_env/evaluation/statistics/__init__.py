@@ -1,4 +1,4 @@
-"""How sure the figures are: intervals, scores, the sequential test and ratings.
+"""Statistics: intervals, scores, the sequential test and ratings.
 
 It imports `boards`, whose rows scores are read off, and the rooms before `evaluation`.
 """

@@ -75,7 +75,7 @@ class Scores:
 
     @property
     def boards(self) -> int:
-        """Boards, or pairs of games."""
+        """Number of boards, or of pairs of games."""
         return self.moments.boards
 
     @property
@@ -113,10 +113,10 @@ class Scores:
 
     @property
     def variance_reduction(self) -> float | None:
-        """How many times the hands it would take without duplication to be as sure of the points.
+        """Factor by which duplicate deals reduce the variance of points per hand.
 
-        The variance of points per hand over as many single tables, each with a deal of its own,
-        against its variance over the boards. None where the boards do not differ at all.
+        The variance over as many single tables, each with its own deal, divided by the variance
+        over the boards. None with fewer than two boards, or if all boards are equal.
         """
         paired = self.moments.residual()
         if self.boards < 2 or paired == 0:
@@ -142,5 +142,5 @@ class Scores:
 
 
 def interval_dict(interval: Interval | None) -> dict[str, float | None]:
-    """The notation's object, of nulls where there is no interval."""
+    """Return the JSON object, with nulls if there is no interval."""
     return interval.to_dict() if interval else {"mean": None, "low": None, "high": None}

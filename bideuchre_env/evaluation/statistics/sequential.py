@@ -95,7 +95,7 @@ class SequentialTest:
         self._counts.update({middle - far: 1.0, middle + far: 1.0})
 
     def add(self, points: float) -> str:
-        """Take one board's points per hand; the verdict, which is final once there is one."""
+        """Add one board's points per hand and return the verdict; a decision is final."""
         if not _is_finite(points):
             raise OptionError(f"points={brief(points)}: expected a finite number")
         if self.verdict != UNDECIDED:
@@ -118,7 +118,7 @@ class SequentialTest:
             self.verdict = H0
 
     def extend(self, points: Iterable[float]) -> str:
-        """Take boards in order, up to the one that brings the verdict."""
+        """Add boards in order, until the test has a verdict."""
         for value in to_iterator("points", points, "points per hand of boards"):
             if self.add(value) != UNDECIDED:
                 break

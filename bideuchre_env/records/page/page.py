@@ -113,7 +113,7 @@ def replays_page(
     title: str | None = None,
     names: Sequence[str] | None = None,
 ) -> str:
-    """The same of several games, to choose from by `names`, "game 1" and so on unless given."""
+    """Replay of several games as one HTML file; `names` are the choices, default "game 1" etc."""
     reviews = notes or [None] * len(games)
     names = names or [f"game {number + 1}" for number in range(len(games))]
     views = [

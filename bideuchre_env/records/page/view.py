@@ -156,7 +156,7 @@ class _Table(Look):
         return actions.of(self.rules).contract(level, strain) if self.bid else None
 
     def cards_of(self, seat: int) -> int:
-        """How many cards a seat holds."""
+        """Number of cards that a seat holds."""
         return int(self.row["hands"][seat]).bit_count()
 
     def pile(self, names: list[str], visible: bool) -> list[str] | int:
