@@ -238,7 +238,6 @@ def test_no_saved_game_is_replaced(tmp_path, monkeypatch):
         code, out, err = play(*option)
         assert (code, out) == (2, "")
         assert "is no saved game" in err
-        assert "(--new begins another game)" in err
         assert saved.read_bytes() == first[:-30]
 
 

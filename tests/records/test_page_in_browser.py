@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from support.browser import browser, complaints, requests, screen, spoken
+from support.browser import browser, complaints, requests, screen
 from support.replays import NASTY, game, notes_on
 
 from bideuchre_env.core.one_row import step_row
 from bideuchre_env.core.state import rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.records.page.page import replay_page, replays_page
-from bideuchre_env.records.page.view import game_view, table_view
+from bideuchre_env.records.page.view import table_view
 from bideuchre_env.records.words import ending
 
 PLACES = ("bottom", "left", "top", "right")
@@ -156,20 +156,3 @@ def test_notes_are_shown_with_the_cards_that_are_seen(page):
     find(driver, "#open").click()
     assert 0 < len(driver.find_elements("css selector", ".lost")) < every_note
     assert NASTY[2] in find(driver, ".seat.top .plate").text
-
-
-def test_a_screen_reader_is_told_every_control_card_and_step(page):
-    record = game("cincinnati_v0", 5, agents=["rule", "cautious", "rule", "expert"])
-    driver = page(replay_page(record, notes_on(record)), "#hand=1&card=8")
-    told, words = spoken(driver), game_view(record.rules)["words"]
-    hands = driver.execute_script("return look().hands")
-    held = sorted(words[card] for hand in hands for card in hand)
-    assert held
-    assert sorted(name for role, name in told if role == "image" and name in held) == held
-    controls = {name for role, name in told if role in ("button", "combobox", "slider")}
-    assert "" not in controls
-    assert controls >= {"Back by a card", "On by a hand", "Light or dark", "Open hands", "Hand"}
-    status = find(driver, "[role=status][aria-live=polite]")
-    before = status.text
-    find(driver, "[data-step=card-on]").click()
-    assert status.text != before

@@ -47,14 +47,3 @@ def test_ctrl_c_ends_the_wait_for_a_line():
         late.cancel()
         assert not missed
         assert signal.set_wakeup_fd(-1) == -1  # as it was before
-
-
-@in_own_process
-def test_a_signal_with_a_handler_does_not_end_the_wait_for_a_line():
-    calls = []
-    signal.signal(signal.SIGUSR1, lambda number, frame: calls.append(number))
-    with terminal() as main:
-        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGUSR1)).start()
-        threading.Timer(0.5, os.write, (main, b"pass\n")).start()
-        assert typed_line() == "pass"
-    assert calls == [signal.SIGUSR1]

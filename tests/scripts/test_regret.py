@@ -12,7 +12,7 @@ from support.script_modules import loaded
 import bideuchre_env
 from bideuchre_env import solver
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.errors import AgentError, IllegalActionError, OptionError
+from bideuchre_env.errors import OptionError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import STRAINS
 from bideuchre_env.solver.values import set_contracts
@@ -126,27 +126,3 @@ def test_the_first_hands_do_not_depend_on_the_number_of_hands(regret):
     few, more = (regret.measure(RULES, "random", n, 4) for n in (256, 300))
     assert np.array_equal(few.tricks, more.tricks[:256])
     assert not np.array_equal(few.tricks, regret.measure(RULES, "random", 256, 5).tricks)
-
-
-def test_an_interval_of_equal_losses_has_a_width(regret):
-    """It shrinks with the number of hands; one hand has no interval, no hand has no mean."""
-    small, large = (regret.mean(np.zeros(n), margin=regret.UNSEEN) for n in (5, 500))
-    assert small["mean"] == large["mean"] == 0
-    assert small["high"] > 0.3 > 0.01 > large["high"] > 0
-    assert regret.mean(np.ones(1)) == {"mean": 1, "low": None, "high": None}
-    assert regret.mean(np.zeros(0)) == {"mean": None, "low": None, "high": None}
-
-
-@pytest.mark.parametrize(
-    ("answer", "error", "message"),
-    [
-        (lambda seen, masks: 1 / 0, AgentError, "ZeroDivisionError"),
-        (lambda seen, masks: [0.5] * len(masks), IllegalActionError, "whole numbers"),
-        (lambda seen, masks: masks.argmin(axis=1), IllegalActionError, r"hand \d.*; legal: "),
-    ],
-)
-def test_an_agent_that_fails_is_named(regret, answer, error, message):
-    caller, fails = bideuchre_env.agents.make("rule", RULES), Scripted("")
-    fails.act_rows = answer
-    with pytest.raises(error, match=f"'scripted'.*{message}"):
-        regret.losses(regret.deal_hands(RULES, range(4), 0), RULES, caller, fails)
