@@ -113,7 +113,6 @@ BAD = [
     ("play --seed -1", "seed=-1"),
     ("play --adviser x", "no agent 'x'"),
     ("play --file .", "it cannot be read"),
-    ("play --file farm.toml", "(--new begins another game)"),
     ("play --file mine.npz/game.json", "cannot be written"),
     # check and show
     ("check none.jsonl", "cannot be read"),
