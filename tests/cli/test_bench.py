@@ -4,54 +4,12 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from support.commands import run
 
 import bideuchre_env
 from bideuchre_env import selfplay
 from bideuchre_env.bench import measure, tasks
 from bideuchre_env.envs.aec import env as aec
-from bideuchre_env.errors import OptionError
-
-
-def clock(rates):
-    """A task that does 10 at each of these rates in turn; the first slice is the warm-up."""
-    left = iter(rates)
-    return lambda: (10, 10 / next(left))
-
-
-def test_a_figure_is_the_median_and_the_quartiles():
-    row = measure.figure("g", "n", "decisions/s", [5.0, 1.0, 4.0, 2.0, 3.0], target=2.5)
-    assert (row.least, row.low, row.median, row.high, row.most) == (1, 2, 3, 4, 5)
-    assert (row.repeats, row.meets) == (5, True)
-    assert measure.figure("g", "n", "s", [3.0], target=2.5).meets is False
-    assert measure.figure("g", "n", "s", [3.0]).meets is None
-
-
-def test_rates_are_work_over_time_without_the_warm_up():
-    rates = measure.rounds({"a": clock([1, 2, 8]), "b": clock([9, 3, 3])}, 2, 1e-9)
-    assert rates == {"a": [2.0, 8.0], "b": [3.0, 3.0]}
-    assert measure.rate(clock([10, 5, 1]), 4.0) == 30 / (1 + 2 + 10)
-    for repeats, seconds in ((0, 1.0), (1, 0.0), (1, float("nan"))):
-        with pytest.raises(OptionError, match=r"repeats|seconds"):
-            measure.rounds({}, repeats, seconds)
-
-
-@pytest.mark.skipif(not measure.cores(), reason="this system does not pin")
-def test_pinning_to_a_core_is_undone():
-    before = measure.cores()
-    with measure.pinned() as core:
-        assert measure.cores() == [core] == [before[-1]]
-    assert measure.cores() == before
-    with pytest.raises(OptionError, match="core 99999"), measure.pinned(99_999):
-        pass
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(0, "0.000"), (1.234, "1.23"), (45_678, "45.7 k"), (1.2e7, "12.0 M")]
-)
-def test_amounts_have_three_figures(value, text):
-    assert measure.amount(value) == text
 
 
 def test_a_task_counts_the_actions_of_its_games(monkeypatch):
@@ -75,9 +33,7 @@ def test_a_task_counts_the_actions_of_its_games(monkeypatch):
 
 def test_bench_prints_a_table_and_writes_the_figures(folder, capsys, error_of):
     options = ("bench", "--variant", "six_card_v0", "--seconds", "0.01", "--json", "bench.json")
-    before = measure.cores()
     assert run(*options) == 0
-    assert measure.cores() == before
     out, err = capsys.readouterr()
     assert err == ""
     data = json.loads((folder / "bench.json").read_text(encoding="utf-8"))

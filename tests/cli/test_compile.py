@@ -48,12 +48,6 @@ def test_without_compilation_or_a_cache_it_is_an_error(
     assert variable in error_of("compile")
 
 
-def test_a_process_that_dies_is_one_line(error_of, monkeypatch):
-    monkeypatch.setattr(warm_up, "compile_part", os._exit)
-    monkeypatch.setattr(warm_up, "PARTS", {9: None})
-    assert "a process that compiled has died" in error_of("compile")
-
-
 @pytest.mark.slow
 def test_after_it_nothing_is_compiled(folder):
     """From an empty cache."""

@@ -47,12 +47,3 @@ def test_every_option_reaches_the_dataset(games, capsys):
         assert not file["forced"].any()
     expected = {"episode": "hand", "reward": "win", "gamma": 0.5, "forced": False, "player": "rule"}
     assert expected.items() <= metadata.items()
-
-
-def test_boards_of_single_hands_are_exported_by_hand(capsys, error_of):
-    selfplay.play("six_card_v0", "rule", "random", boards=3, out="hands.jsonl")
-    message = error_of("export", "hands.jsonl", "out.npz")
-    assert "none of the 6 games is finished" in message
-    assert "--episode hand" in message
-    assert run("export", "hands.jsonl", "out.npz", "--episode", "hand") == 0
-    assert "in 6 episodes of 6 games\n" in capsys.readouterr().out

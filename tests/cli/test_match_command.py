@@ -13,8 +13,6 @@ import pytest
 from support.commands import KEYS, run
 
 from bideuchre_env import match
-from bideuchre_env.evaluation import export
-from bideuchre_env.evaluation.statistics.intervals import Interval
 from bideuchre_env.evaluation.statistics.sequential import H1
 
 
@@ -34,10 +32,10 @@ def test_a_match_prints_boards_games_contracts_and_time(capsys, folder):
 def test_boards_are_2000_unless_a_number_of_boards_or_games_is_given(capsys, monkeypatch):
     calls, result = [], match.play("cincinnati_v0", "rule", "cautious", boards=3)
     monkeypatch.setattr(match, "play", lambda *pair, **options: calls.append(options) or result)
-    for options in ([], ["--games", "4"], ["--sprt", "0", "0.1"], ["--boards", "9"]):
+    for options in ([], ["--games", "4"], ["--sprt", "0", "0.1"]):
         assert run("match", "rule", "cautious", *options) == 0
     lengths = [(each["boards"], each["games"]) for each in calls]
-    assert lengths == [(2000, 0), (0, 4), (50_000, 0), (9, 0)]
+    assert lengths == [(2000, 0), (0, 4), (50_000, 0)]
 
 
 def test_the_same_result_is_printed_and_written_as_json_csv_and_picture(capsys):
@@ -83,10 +81,6 @@ def test_json_on_standard_output_replaces_the_table(capsys):
         assert data["pairs"] is data["sprt"] is None
         assert sum(data["games"].values()) == 0
         assert set(data["contracts"]) == {"rule", "rule#2"}
-    assert run("match", "rule", "cautious", "--games", "6", "--json", "-") == 0
-    data = json.loads(capsys.readouterr().out)
-    assert (data["mode"], data["boards"], sum(data["games"].values())) == ("games", 3, 6)
-    assert data["pairs"].items() <= data.items()
 
 
 def test_a_sequential_test_stops_with_its_verdict(capsys):
@@ -96,8 +90,6 @@ def test_a_sequential_test_stops_with_its_verdict(capsys):
     assert data["sprt"]["verdict"] == H1
     assert data["sprt"]["boards"] == data["boards"] < 2000
     assert data["sprt"]["llr"] >= data["sprt"]["accept_high"]
-    assert run("match", "rule", "cautious", "--sprt", "3.3", "3.4", "--boards", "50") == 0
-    assert "undecided, after 50 boards" in capsys.readouterr().out
 
 
 def test_a_picture_without_matplotlib_is_refused_before_anything_is_played(monkeypatch, error_of):
@@ -106,21 +98,6 @@ def test_a_picture_without_matplotlib_is_refused_before_anything_is_played(monke
     monkeypatch.setattr(match, "play", None)
     message = error_of("match", "rule", "rule", "--picture", "a.png")
     assert 'pip install "bideuchre_env[plot]"' in message
-
-
-def test_a_picture_that_cannot_be_drawn_costs_no_result(monkeypatch, capsys, folder):
-    pytest.importorskip("matplotlib")
-
-    def fails(place, result):
-        raise RuntimeError("no font")
-
-    monkeypatch.setattr(export, "draw", fails)
-    files = ("--json", "a.json", "--picture", "a.png")
-    assert run("match", "rule", "random", "--boards", "2", *files) == 1
-    out, err = capsys.readouterr()
-    assert "points per hand" in out
-    assert "a.png could not be drawn: RuntimeError: no font" in err
-    assert [each.name for each in folder.iterdir()] == ["a.json"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
@@ -143,16 +120,3 @@ def test_ctrl_c_prints_and_writes_the_finished_boards(folder, capsys, monkeypatc
     assert data["interrupted"]
     assert data["boards"] > 200
     assert len((folder / "a.csv").read_text().splitlines()) == 1 + data["boards"]
-
-
-@pytest.mark.parametrize("options", [{"games": 4}, {"boards": 1}, {"boards": 30}])
-def test_the_course_of_a_match_is_drawn_to_its_end(options, folder):
-    """Matches of games, of one board and of ties; the last point is the result."""
-    pytest.importorskip("matplotlib")
-    export.draw(folder / "a.png", match.play("barrie_v0", "rule", "rule", **options))
-    assert (folder / "a.png").stat().st_size > 5000
-    result = match.play("barrie_v0", "rule", "cautious", boards=70)
-    course = export.course(result.board_rows, result.boards.tie_margin)
-    assert (course[0][0], course[-1][0]) == (2, 70)
-    assert course[-1][1] == result.boards.points_per_hand
-    assert all(isinstance(interval, Interval) for _, interval in course)

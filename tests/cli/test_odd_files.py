@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,11 +11,7 @@ from pathlib import Path
 import pytest
 from support.commands import run
 
-from bideuchre_env import match, selfplay
-from bideuchre_env._files import Output
-from bideuchre_env.errors import RecordError
-from bideuchre_env.records import files
-from bideuchre_env.records.record import GameRecord
+from bideuchre_env import selfplay
 
 FULL = Path("/dev/full")
 full_disk = pytest.mark.skipif(not FULL.exists(), reason="no /dev/full here")
@@ -32,50 +27,22 @@ def one_line(text):
 
 
 @full_disk
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("selfplay", "--boards", "2", "--force", "--out"),
-        (*MATCH, "--json"),
-        (*MATCH, "--force", "--csv"),
-        (*MATCH, "--picture"),
-    ],
-)
-def test_a_full_device_is_an_error_after_the_result_and_stays(arguments, capsys):
-    """With and without --force."""
-    os.symlink(FULL, "link.png")
-    assert run(*arguments, "link.png") == 1
+def test_a_full_disk_is_an_error_after_the_result(capsys):
+    os.symlink(FULL, "link.json")
+    assert run(*MATCH, "--json", "link.json") == 1
     out, err = capsys.readouterr()
     assert "points per hand" in out
-    assert f"link.png could not be written: {NO_SPACE}" in one_line(err)
-    assert os.readlink("link.png") == str(FULL)
-    assert FULL.is_char_device()
-    assert os.listdir() == ["link.png"]
+    assert f"link.json could not be written: {NO_SPACE}" in one_line(err)
+    assert os.listdir() == ["link.json"]
 
 
 @full_disk
-@pytest.mark.parametrize(("arguments", "buffered"), [("variants --json", ""), ("--help", "1")])
-def test_standard_output_on_a_full_disk_is_one_line(arguments, buffered):
-    command = [sys.executable, "-m", "bideuchre_env", *arguments.split()]
-    environment = os.environ | {"PYTHONUNBUFFERED": buffered}
-    with FULL.open("w") as full:
-        done = subprocess.run(
-            command, stdout=full, stderr=subprocess.PIPE, env=environment, text=True, check=False
-        )
-        assert done.returncode == 1
-        assert NO_SPACE in one_line(done.stderr)
-        assert "standard output" in done.stderr
-        done = subprocess.run(command, stdout=full, stderr=full, env=environment, check=False)
-        assert done.returncode == 1
-
-
-@full_disk
-def test_a_script_on_a_full_disk_is_one_line():
-    code = "import sys; from bideuchre_env.cli import program; sys.argv = ['mine.py']\n"
-    command = [sys.executable, "-c", f"{code}sys.exit(program.script(lambda: print('x')))"]
+def test_standard_output_on_a_full_disk_is_one_line():
+    command = [sys.executable, "-m", "bideuchre_env", "variants", "--json"]
     with FULL.open("w") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert (done.returncode, done.stderr) == (1, f"mine.py: error: standard output: {NO_SPACE}\n")
+    assert done.returncode == 1
+    assert f"standard output: {NO_SPACE}" in one_line(done.stderr)
 
 
 def test_a_command_runs_with_closed_streams():
@@ -83,71 +50,9 @@ def test_a_command_runs_with_closed_streams():
     assert subprocess.run(["sh", "-c", line], check=False).returncode == 0
 
 
-def test_a_run_that_loses_the_race_for_a_name_takes_the_next(monkeypatch, capsys):
-    free, taken = files.free_path, []
-
-    def late(folder, stem):
-        path = free(folder, stem)
-        if not taken:
-            taken.append(Output(path))
-        return path
-
-    monkeypatch.setattr(files, "free_path", late)
-    assert run("selfplay", "--boards", "1", "--agents", "random", "random") == 0
-    taken[0].discard()
-    assert "seed0-2.jsonl" in capsys.readouterr().out
-    assert os.listdir("runs") == ["selfplay-cincinnati_v0-random-random-seed0-2.jsonl"]
-
-
-class CtrlC:
-    """An agent in whose first decision Ctrl-C is pressed."""
-
-    name = "slow"
-
-    def act_rows(self, observations, masks):
-        signal.raise_signal(signal.SIGINT)
-        return masks.argmax(axis=1)
-
-
-def test_ctrl_c_before_the_first_board_leaves_the_old_file(monkeypatch):
-    Path("old").write_text("mine")
-    play = selfplay.play
-    monkeypatch.setattr(selfplay, "play", lambda g, a, b, **more: play(g, CtrlC(), b, **more))
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        assert run("selfplay", "--boards", "40", "--out", "old", "--force") == 130
-    finally:
-        signal.signal(signal.SIGINT, before)
-    assert Path("old").read_text() == "mine"
-    assert os.listdir() == ["old"]
-
-
-@pytest.mark.parametrize("kind", ["json", "csv", "picture"])
-def test_a_file_of_another_run_is_not_replaced(kind, monkeypatch, capsys, error_of):
-    """A second run is refused; a file that appears meanwhile stays, and the result is beside it."""
-    command = (*MATCH, f"--{kind}", "a.png")
-    with Output("a.png"):
-        assert "a.png is being written by another run" in error_of(*command, "--force")
-    play = match.play
-
-    def meanwhile(*pair, **options):
-        Path("a.png").write_text("theirs")
-        return play(*pair, **options)
-
-    monkeypatch.setattr(match, "play", meanwhile)
-    assert run(*command) == 1
-    out, err = capsys.readouterr()
-    assert "points per hand" in out
-    assert "exists" in one_line(err)
-    assert Path("a.png").read_text() == "theirs"
-    assert sorted(os.listdir()) == ["a.png", "a.png.new"]
-
-
 ODD = {
     "half a character twice": '{"\\ud800":1,"\\ud800":2}',
     "an escape code": '{"\\u001b[31m":1, "\\u001b[31m":2}',
-    "one that is not escaped": '{"\x1b[31m":1}',
-    "many names": json.dumps({f"name {i}": i for i in range(10_000)}),
     "a long name": json.dumps({"x" * 10**6: 1}),
 }
 
@@ -162,11 +67,8 @@ def good(tmp_path_factory):
 
 @pytest.mark.parametrize("odd", ODD)
 def test_an_odd_line_is_one_short_line_of_plain_text(odd, good, capfd):
-    """The rest of the file and the next one are read."""
     Path("good").write_text(good)
     Path("odd").write_text(good + ODD[odd] + "\n" + good)
-    with pytest.raises(RecordError):
-        GameRecord.loads(ODD[odd])
     assert run("check", "odd", "good") == 1
     first, total, other = capfd.readouterr().out.splitlines()
     assert first.startswith("odd:2: ")
@@ -175,8 +77,6 @@ def test_an_odd_line_is_one_short_line_of_plain_text(odd, good, capfd):
     assert len(first) < 400
     assert total.startswith("odd: 2 games")
     assert other.startswith("good: 1 game, ")
-    assert run("show", "odd") == 1
-    assert capfd.readouterr().err.splitlines() == [first]
 
 
 def test_a_file_that_cannot_be_read_is_one_line_and_the_others_are_read(good, capfd):

@@ -10,13 +10,10 @@ import numpy as np
 import pytest
 from support.commands import run
 
-from bideuchre_env._intervals import Interval
 from bideuchre_env.agents.prepared import prepared_file, prepared_folder
 from bideuchre_env.cli.options import variant_of
-from bideuchre_env.cli.prepare import summary
 from bideuchre_env.learning.weights import read_weights, write_weights
 from bideuchre_env.training import prepare
-from bideuchre_env.training.prepare import Prepared
 
 RESULT = re.compile(r"(\w+): \S+ points per hand over .* \(95 % interval (\S+) to \S+\)[:,] (.*)")
 COMMAND = "bideuchre prepare six_card_v0 --option target=21 --hands 1000 --seed 0"
@@ -53,21 +50,6 @@ def test_a_game_is_prepared_and_listed(monkeypatch, capsys, rules):
     assert [line.split()[:2] for line in listed] == [["up/down", "expert"], ["up/down", "net"]]
 
 
-@pytest.mark.parametrize(
-    ("interval", "reason"),
-    [
-        ((0.2, -0.1, 0.5), "the interval reaches down to 0"),
-        ((-0.2, -0.3, -0.1), "it is worse"),
-        ((0.2, None, None), "no interval from so few boards"),
-    ],
-)
-def test_a_network_that_is_not_surely_better_is_left_out_with_the_reason(interval, reason):
-    points = Interval(*interval)
-    line = summary(Prepared("net", Path("x"), False, "the old net", points, "as it was"))
-    assert line.startswith(f"net: {points.mean:+.2f} points per hand over the old net (")
-    assert reason in line
-
-
 def test_files_that_cannot_be_used_are_listed_without_control_characters(capsys, rules):
     """Damaged, of nothing known, of another game, with a terminal's commands in it."""
     folder = prepared_folder()
@@ -86,14 +68,3 @@ def test_files_that_cannot_be_used_are_listed_without_control_characters(capsys,
     assert len(lines) == len(out.splitlines()) == 5
     assert "\x1b" not in out
     assert read_weights(file).metadata == wrong
-
-
-def test_without_a_home_the_list_says_so(monkeypatch, capsys):
-    def homeless(path):
-        raise RuntimeError("Could not determine home directory.")
-
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    monkeypatch.delenv("LOCALAPPDATA", raising=False)
-    monkeypatch.setattr(Path, "expanduser", homeless)
-    assert run("prepare") == 0
-    assert "nothing is prepared: this user has no home" in capsys.readouterr().out

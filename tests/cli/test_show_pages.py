@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pytest
 from support.commands import run
 
 from bideuchre_env import analysis, records_io, selfplay
-from bideuchre_env.analysis import reviewing
 
 QUICK = ("--agent", "rule", "--worlds", "20")
 
@@ -39,21 +37,8 @@ def test_a_page_has_the_games_asked_for(games, capsys):
     assert run("show", games, "--html", "new/b.html") == 1  # of the broken line
     assert "games.jsonl:3: not a line of JSON" in capsys.readouterr().err
     assert [each["name"] for each in page_of("new/b.html")] == ["game 1", "game 2", "game 4"]
-    assert run("show", games, "--html", "c.html", "--first", "1") == 0
-    assert [each["name"] for each in page_of("c.html")] == ["game 1"]
-
-
-def test_a_page_is_replaced_with_force_alone_and_not_after_an_error(games, error_of):
-    Path("a.html").write_text("mine")
-    assert "no readable game 9" in error_of(
-        "show", games, "--html", "a.html", "--game", "9", "--force"
-    )
-    assert Path("a.html").read_text() == "mine"
-    assert run("show", games, "--html", "a.html", "--game", "1", "--force") == 0
+    assert run("show", games, "--html", "a.html", "--first", "1", "--force") == 0
     assert [each["name"] for each in page_of("a.html")] == ["game 1"]
-    Path("empty.jsonl").touch()
-    assert run("show", "empty.jsonl", "--html", "b.html") == 2
-    assert sorted(os.listdir()) == ["a.html", "empty.jsonl", "games.jsonl"]
 
 
 def test_the_review_of_the_hands_asked_for_is_printed(games, capsys):
@@ -75,13 +60,3 @@ def test_a_page_has_the_notes_of_the_review(games):
     page = Path("game.html").read_text(encoding="utf-8")
     for player in review.players:
         assert json.dumps(str(player), ensure_ascii=False)[1:-1] in page or str(player) in page
-
-
-def test_ctrl_c_in_a_review_is_one_line_and_leaves_no_page(games, monkeypatch, error_of):
-    def interrupted(*arguments):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(reviewing, "step_row", interrupted)
-    command = ("show", games, "--game", "1", "--analyse", *QUICK, "--html", "game.html")
-    assert error_of(*command, status=130) == "bideuchre: interrupted\n"
-    assert os.listdir() == [games]

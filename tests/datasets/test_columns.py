@@ -104,19 +104,6 @@ def test_the_decisions_of_one_player(tmp_path):
     assert not (tmp_path / "none.npz").exists()
 
 
-def test_a_player_of_unfinished_games_alone_leaves_the_old_dataset(tmp_path):
-    path, _ = played(tmp_path, "barrie_v0", 1)
-    unfinished, out = only_dealt(1), tmp_path / "out.npz"
-    unfinished.agents = ["x"] * 4
-    records_io.write(tmp_path / "more.jsonl", [unfinished])
-    datasets.export(path, out)
-    before = {each: each.read_bytes() for each in tmp_path.iterdir()}
-    message = r"player='x', forced=True: no such decision in 1 episodes that have ended"
-    with pytest.raises(OptionError, match=message):
-        datasets.export([path, tmp_path / "more.jsonl"], out, player="x", overwrite=True)
-    assert before == {each: each.read_bytes() for each in tmp_path.iterdir()}
-
-
 def test_records_without_agents_have_no_players(tmp_path):
     _, record = written_down("six_card_v0", 5, episode="game", reward="win")
     records_io.write(tmp_path / "games.jsonl", [record])
@@ -136,9 +123,8 @@ def test_unfinished_games_are_left_out_and_counted(tmp_path):
     records_io.write(tmp_path / "more.jsonl", [env.record])
     made = datasets.export([path, tmp_path / "more.jsonl", path], tmp_path / "out.npz")
     assert made == (2 * sum(map(len, episodes)), 4, 5, 3)
-    for episode, message in (("game", "finished: episode='hand'"), ("hand", "finished$")):
-        with pytest.raises(OptionError, match=f"none of the 1 games is {message}"):
-            datasets.export(tmp_path / "more.jsonl", tmp_path / "none.npz", episode=episode)
+    with pytest.raises(OptionError, match="none of the 1 games is finished: episode='hand'"):
+        datasets.export(tmp_path / "more.jsonl", tmp_path / "none.npz")
     assert not (tmp_path / "none.npz").exists()
 
 
@@ -174,7 +160,6 @@ def test_games_of_two_kinds_are_refused(other, message, tmp_path):
     ("options", "message"),
     [
         ({"gamma": 1.5}, "gamma=1.5: from 0 to 1"),
-        ({"gamma": "1"}, "gamma='1': from 0 to 1"),
         ({"episode": "trick"}, "episode='trick': one of 'game', 'hand'"),
         ({"reward": "money"}, "reward='money': one of 'win', 'points'"),
         ({"forced": 1}, "forced=1: True or False"),
@@ -182,8 +167,6 @@ def test_games_of_two_kinds_are_refused(other, message, tmp_path):
         ({"seats": 3}, "unexpected keyword argument 'seats' of export"),
         ({"source": []}, "no files of game records are given"),
         ({"source": 5}, "expected a path"),
-        ({"source": [5]}, "expected a path"),
-        ({"source": b"games.jsonl"}, "expected a path"),
         ({"out": None}, "expected a path"),
     ],
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import pytest
 
 from bideuchre_env import Rules, datasets, selfplay
 from bideuchre_env._files import Output
-from bideuchre_env.errors import OptionError, OutputError, RecordError
+from bideuchre_env.errors import OptionError, RecordError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.variants import RULES
 
@@ -58,25 +57,6 @@ def test_an_npz_file_needs_no_pickle_and_has_its_metadata(records, tmp_path, sma
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.NPZ").read_bytes()
 
 
-PAGE = Path(__file__).parents[2] / "bideuchre_env" / "datasets" / "README.md"
-
-
-@pytest.mark.parametrize("block", re.findall(r"```py\n(.*?)```", PAGE.read_text("utf-8"), re.S))
-def test_the_code_of_the_page_reads_a_dataset(block, records, tmp_path, monkeypatch):
-    pytest.importorskip(re.match(r"import (\w+)", block)[1])
-    pytest.importorskip("pyarrow")
-    monkeypatch.chdir(tmp_path)
-    for kind in ("npz", "parquet"):
-        datasets.export(records, f"games.{kind}")
-    scope = {"np": np, "json": json}
-    exec(compile(block, str(PAGE), "exec"), scope)
-    columns, metadata = npz("games.npz")
-    np.testing.assert_array_equal(
-        scope.get("observations", columns["observation"]), columns["observation"]
-    )
-    assert scope.get("metadata", metadata)["variant"] == "six_card_v0"
-
-
 def test_a_parquet_file_is_in_blocks_and_has_the_columns_of_an_npz_file(
     records, tmp_path, small_blocks
 ):
@@ -94,12 +74,6 @@ def test_a_parquet_file_is_in_blocks_and_has_the_columns_of_an_npz_file(
     assert list(table.column_names) == list(expected)
     for name, values in expected.items():
         np.testing.assert_array_equal(np.array(table[name].to_pylist(), values.dtype), values)
-
-
-@pytest.mark.parametrize("name", ["a.csv", "a", "a.jsonl", ".npz", ""])
-def test_a_name_of_no_known_format_is_refused(name, records):
-    with pytest.raises(OptionError, match=r"a dataset is named NAME\.npz, NAME\.parquet or"):
-        datasets.export(records, name)
 
 
 @pytest.mark.parametrize(
@@ -152,12 +126,3 @@ def test_an_export_that_fails_midway_leaves_the_old_file(fault, name, records, s
         assert "games.jsonl, line 11: a record: lacks 'variant'" in str(caught.value)
     assert Path(name).read_text() == "mine"
     assert sorted(os.listdir()) == [name, "games.jsonl"]
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
-def test_a_full_disk_is_an_error_and_leaves_no_other_file(name, records, small_blocks):
-    os.symlink("/dev/full", name)
-    with pytest.raises(OutputError, match=f"{name} could not be written.*: No space left"):
-        datasets.export(records, name, overwrite=True)
-    assert os.listdir() == [name]
-    assert os.path.islink(name)

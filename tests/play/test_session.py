@@ -5,27 +5,22 @@ from __future__ import annotations
 import json
 import os
 import random
-import shutil
-import subprocess
-import sys
 
 import pytest
 from support.playthroughs import VARIANTS, rows_bytes
 from support.terminal_games import to_a_claim
 
-from bideuchre_env import Variant, make
+from bideuchre_env import make
 from bideuchre_env.core.state import Phase
 from bideuchre_env.errors import (
-    AgentError,
     IllegalActionError,
     OptionError,
     OutputError,
     RecordError,
 )
 from bideuchre_env.play import session as session_module
-from bideuchre_env.play.saved import PERSON, check_people, game_to_go_on, new_game_path, seated
+from bideuchre_env.play.saved import PERSON, game_to_go_on, new_game_path, seated
 from bideuchre_env.play.session import Session
-from bideuchre_env.records import files as records_io
 
 MIXED = ("rule", ["cautious", "random"])
 
@@ -33,8 +28,7 @@ MIXED = ("rule", ["cautious", "random"])
 def begin(variant="cincinnati_v0", people=(0,), path=None, seed=1, agents=MIXED, **options):
     """A game with the rule player opposite, and two beside of which one acts at random."""
     options = options or ({} if variant == "simplified_v0" else {"max_hands": 3})
-    game = variant if isinstance(variant, Variant) else make(variant, **options)
-    return Session(game, people, seated(people, *agents), seed=seed, path=path)
+    return Session(make(variant, **options), people, seated(people, *agents), seed=seed, path=path)
 
 
 def choice(session, rng):
@@ -63,26 +57,15 @@ def place(session):
 @pytest.mark.parametrize(
     ("people", "opponents", "names"),
     [
-        ([0], ["b"], [PERSON, "b", "a", "b"]),
         ([0], ["b", "c"], [PERSON, "b", "a", "c"]),
         ([3], ["b", "c"], ["b", "a", "c", PERSON]),
         ([2, 0], ["b", "c"], [PERSON, "b", PERSON, "c"]),
-        ([0, 1], ["b"], [PERSON, PERSON, "a", "a"]),
-        ([0, 1, 2, 3], ["b"], [PERSON] * 4),
     ],
 )
 def test_partner_and_opponents_are_seated_from_the_left_of_the_first_person(
     people, opponents, names
 ):
     assert seated(people, "a", opponents) == names
-
-
-@pytest.mark.parametrize("people", [[], [4], [-1], [0, 0], [True], ["0"]])
-def test_seats_of_people_that_are_none_are_refused(people):
-    with pytest.raises(OptionError, match="one to four seats"):
-        check_people(people)
-    with pytest.raises(OptionError, match="one agent for both seats, or two"):
-        seated([0], "a", [])
 
 
 def test_nobody_acts_out_of_turn_or_against_the_rules():
@@ -169,32 +152,13 @@ def test_a_claim_takes_all_tricks_left_and_is_saved(variant, tmp_path):
         assert place(again) == place(session)
 
 
-def test_a_trick_that_may_be_lost_is_not_claimed():
-    """Neither by the person to act nor between hands; nothing changes."""
-    session = begin()
-    session.advance()
-    for _ in range(2):
-        assert not session.can_claim
-        before = place(session)
-        with pytest.raises(IllegalActionError, match="if it takes every trick left"):
-            session.claim(0)
-        assert place(session) == before
-        while not session.hand_over:
-            session.advance()
-            if session.waits_for_person:
-                session.act(0, session.legal()[0])
-
-
-@pytest.mark.parametrize("variant", [*VARIANTS, "ours"])
+@pytest.mark.parametrize("variant", VARIANTS)
 def test_a_game_resumes_from_its_file_exactly_where_it_was(variant, tmp_path):
     """After every action and every deal; later deals and random choices are the same."""
-    game, path, rng = variant, tmp_path / "folder" / "game.json", random.Random(0)
-    if variant == "ours":
-        rules = make("barrie_v0", target=9, lone=[{"name": "shoot", "value": 9}]).rules
-        game = make(rules.replace(max_hands=2), name="ours")
-    whole = play(begin(game)).record()
+    path, rng = tmp_path / "folder" / "game.json", random.Random(0)
+    whole = play(begin(variant)).record()
     whole.verify()
-    session = begin(game, path=path)
+    session = begin(variant, path=path)
     while not session.over:
         before = place(session)
         session.close()
@@ -215,14 +179,10 @@ def test_a_game_resumes_from_its_file_exactly_where_it_was(variant, tmp_path):
 
 
 def test_a_game_is_open_in_one_run_at_a_time(tmp_path):
-    """Neither another session of this process nor another process opens it."""
     path = tmp_path / "game.json"
     session = begin(path=path)
     with pytest.raises(OptionError, match="in use by another run"):
         Session.resume(path)
-    code = f"from bideuchre_env.play.session import Session; Session.resume({str(path)!r})"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "in use by another run" in done.stderr.splitlines()[-1]
     session.close()
     Session.resume(path).close()
 
@@ -243,14 +203,10 @@ def test_a_damaged_file_is_an_error_and_stays_as_it_is(saved):
     dealt = [record["hands"][0] | {"deal": record["hands"][0]["deal"][::-1]}, *record["hands"][1:]]
     fields = [
         ({"format": "bideuchre play/2"}, "format 'bideuchre play/2'"),
-        ({"more": 1}, "it has"),
         ({"people": [7]}, "one to four seats"),
-        ({"people": 0}, "a list of seats"),
-        ({"people": []}, "one to four seats"),
         ({"record": 1}, "a record: an object with format, .*, not int"),
     ]
     in_record = [
-        ({"seed": None}, "lacks a seed"),
         ({"agents": None}, "lacks a seed or agents"),
         ({"hands": []}, "has no hand"),
         ({"seed": 2}, "hand 1: not the deal of its seed"),
@@ -260,11 +216,7 @@ def test_a_damaged_file_is_an_error_and_stays_as_it_is(saved):
     faults = {
         path.read_text()[:-40]: "not one line of JSON",
         "": "not one line of JSON",
-        "\xff": "format|JSON",
-        "[" * 100_000: "not one line of JSON",
-        "[]": "format list",
         "{}": "format None: this reads 'bideuchre play/1'",
-        json.dumps(record): "format 'bideuchre/1'",
     }
     faults |= {json.dumps(data | change): words for change, words in fields}
     faults |= {json.dumps(data | {"record": record | change}): w for change, w in in_record}
@@ -326,58 +278,21 @@ def test_a_saved_game_runs_no_code_that_is_not_trusted(tmp_path, monkeypatch):
         assert session.agents[2] == agent
 
 
-def test_a_record_that_a_full_disk_had_no_room_for_is_written_later(tmp_path, monkeypatch):
-    session = begin(path=tmp_path / "game.json", seed=1, max_hands=1)
-    monkeypatch.setattr(session_module.records_io, "write", full)
-    play(session)
-    assert session.over
-    assert session.kept is None
-    with pytest.raises(OutputError):
-        session.keep()
-    session.close()
-    monkeypatch.undo()
-    for _ in range(2):
-        with Session.resume(tmp_path / "game.json") as again:
-            again.keep()
-            assert again.kept == tmp_path / "game.jsonl"
-            assert list(records_io.read(again.kept)) == [again.record()]
-    assert len(list(tmp_path.glob("*.jsonl"))) == 1
-
-
-@pytest.mark.parametrize(
-    ("body", "error"), [("raise KeyError('oh')", AgentError), ("return 36", IllegalActionError)]
-)
-def test_an_agent_that_fails_is_named_and_the_game_stays(body, error, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    code = f"class Fails:\n    def act(self, observation, mask):\n        {body}\n"
-    (tmp_path / "mine.py").write_text(code)
-    session = begin(agents=("./mine.py:Fails", ["./mine.py:Fails"]), seed=3)
-    with pytest.raises(error, match="Fails"):
-        play(session)
-    session.record().verify()
-    with pytest.raises(OptionError, match="printable characters"):
-        begin(agents=("rule", ["./" + "x" * 80 + ".py:A"]))
-
-
 def test_the_game_to_resume_is_the_unfinished_one_played_last(tmp_path, monkeypatch):
     """Finished games are passed over; a damaged file is an error."""
     monkeypatch.chdir(tmp_path)
     assert game_to_go_on("cincinnati_v0") is None
     paths = []
-    for seed, people in enumerate(((0,), (0,), (0,), (0, 1))):
+    for seed in range(3):
         paths.append(new_game_path("cincinnati_v0"))
-        begin(people=people, path=paths[-1], seed=seed, max_hands=1).close()
+        begin(path=paths[-1], seed=seed, max_hands=1).close()
         os.utime(paths[-1], (seed, seed))
-    ends = ("", "-2", "-3", "-4")
+    ends = ("", "-2", "-3")
     assert [path.name for path in paths] == [f"play-cincinnati_v0{end}.json" for end in ends]
-    assert game_to_go_on("cincinnati_v0") == paths[3]
-    assert game_to_go_on("cincinnati_v0", alone=True) == paths[2]
-    assert game_to_go_on("cincinnati") is None
-    paths[3].unlink()
+    assert game_to_go_on("cincinnati_v0") == paths[2]
     with Session.resume(paths[2]) as session:
         play(session)
     assert game_to_go_on("cincinnati_v0") == paths[1]
-    shutil.copy(paths[2], "runs/play-cincinnati_v0-x.json")
     paths[2].write_text("{")
     with pytest.raises(RecordError, match=r"play-cincinnati_v0-3\.json is no saved game"):
         game_to_go_on("cincinnati_v0")

@@ -1,17 +1,14 @@
-"""`bideuchre play` on a pseudo-terminal and in a pipe, and the lines that a person types."""
+"""`bideuchre play` in a pipe, and the lines that a person types."""
 
 from __future__ import annotations
 
 import io
-import os
-import random
 import re
 import sys
 
 import pytest
 from rich.console import Console
-from support.playthroughs import VARIANTS
-from support.terminal_games import OURS, PROMPT, Play, answer, to_a_claim
+from support.terminal_games import OURS, PROMPT, answer, to_a_claim
 
 from bideuchre_env import make
 from bideuchre_env.cli.main import main
@@ -26,10 +23,7 @@ from bideuchre_env.rules import actions
 SHORT = {
     "cincinnati_v0": ("--option", "target=9"),
     "barrie_v0": ("--option", "max_hands=2"),
-    "simplified_v0": (),
     "club_v0": ("--option", "max_hands=1"),
-    "six_card_v0": ("--option", "target=4"),
-    "double_deck_v0": ("--option", "max_hands=1"),
 }
 ENDING = "^(?:You and partner win|Left and right win|The game is).*"
 FILE = "runs/play-{}.json"
@@ -47,18 +41,21 @@ def record(folder, variant):
 
 
 class Answers(io.StringIO):
-    """A standard input that answers the prompt on the screen."""
+    """A standard input that answers the prompts on the screen, and leaves at the tenth if asked."""
 
-    def __init__(self, screen):
+    def __init__(self, screen, leave):
         super().__init__()
-        self.screen = screen
+        self.screen, self.leave = screen, leave
 
     def readline(self, size=-1):
         """The next line."""
-        return answer(self.screen.getvalue()) + "\n"
+        screen = self.screen.getvalue()
+        if self.leave is not None and screen.count(PROMPT) >= 10:
+            return self.leave()
+        return answer(screen) + "\n"
 
 
-def in_process(folder, monkeypatch, *arguments, lines=None):
+def in_process(folder, monkeypatch, *arguments, lines=None, leave=None):
     """Run the command in this process with these lines, or with answers, from a pipe.
 
     Returns the exit status, the output and the errors.
@@ -67,12 +64,12 @@ def in_process(folder, monkeypatch, *arguments, lines=None):
         patched.chdir(folder)
         patched.setattr(sys, "stdout", io.StringIO())
         patched.setattr(sys, "stderr", io.StringIO())
-        stdin = Answers(sys.stdout) if lines is None else io.StringIO(lines)
+        stdin = Answers(sys.stdout, leave) if lines is None else io.StringIO(lines)
         patched.setattr(sys, "stdin", stdin)
         return main(("play", *arguments)), sys.stdout.getvalue(), sys.stderr.getvalue()
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", SHORT)
 def test_a_game_is_played_to_its_end_and_recorded(variant, tmp_path, monkeypatch):
     code, screen, _ = in_process(tmp_path, monkeypatch, *short(variant))
     assert code == 0
@@ -107,56 +104,28 @@ def test_a_game_ends_with_its_review_which_ctrl_c_leaves_out(tmp_path, monkeypat
     assert len(list(records_io.read(tmp_path / file))) == 1
 
 
-@pytest.fixture
-def play():
-    """Start runs of the command on a pseudo-terminal; they are killed after the test."""
-    runs = []
-
-    def begin(folder, *arguments):
-        runs.append(Play(folder, *arguments))
-        return runs[-1]
-
-    yield begin
-    for run in runs:
-        run.kill()
-
-
-LEAVING = {"q": (b"q\n", 0), "ctrl-d": (b"\x04", 0), "ctrl-c": (b"\x03", 130)}
-
-
-@pytest.mark.parametrize(
-    ("variant", "way"),
-    [
-        ("cincinnati_v0", "ctrl-c"),
-        pytest.param("barrie_v0", "ctrl-d", marks=pytest.mark.slow),
-        pytest.param("six_card_v0", "q", marks=pytest.mark.slow),
-    ],
-)
-def test_a_game_killed_and_left_resumes_with_the_same_record(
-    variant, way, play, tmp_path, monkeypatch
-):
-    """Killed by SIGKILL at a random card, then left by q, Ctrl-D or Ctrl-C."""
+@pytest.mark.parametrize(("way", "code"), [("q", 0), ("ctrl-d", 0), ("ctrl-c", 130)])
+def test_a_game_that_is_left_resumes_with_the_same_record(way, code, tmp_path, monkeypatch):
+    """It is saved before it is left."""
     (tmp_path / "whole").mkdir()
-    in_process(tmp_path / "whole", monkeypatch, *short(variant))
-    rng, quick = random.Random(variant), ("--no-review", "--pause", "0")
-    run = play(tmp_path, *short(variant))
-    assert run.play(rng.randrange(2, 6))
-    run.kill()
-    run = play(tmp_path, "--variant", variant, *quick)
-    assert run.play(rng.randrange(1, 4))
-    assert run.screen.startswith(f"Going on with {FILE.format(variant)}\n")
-    key, code = LEAVING[way]
-    run.read()
-    run.press(key)
-    assert run.end() == code
-    command = f"Go on with: bideuchre play --file {FILE.format(variant)}"
-    assert command in run.screen
-    assert "Traceback" not in run.screen
-    run = play(tmp_path, *command.split()[5:], *quick)
-    assert not run.play()
-    assert run.end() == 0
-    whole = record(tmp_path / "whole", variant)
-    assert record(tmp_path, variant).to_dict() == whole.to_dict()
+    in_process(tmp_path / "whole", monkeypatch, *short("barrie_v0"))
+    file, before = tmp_path / FILE.format("barrie_v0"), []
+
+    def leave():
+        before.append(file.read_bytes())
+        if way == "ctrl-c":
+            raise KeyboardInterrupt
+        return "q\n" if way == "q" else ""
+
+    left = in_process(tmp_path, monkeypatch, *short("barrie_v0"), leave=leave)
+    assert left[0] == code
+    assert [file.read_bytes()] == before
+    command = f"Go on with: bideuchre play --file {FILE.format('barrie_v0')}"
+    assert command in left[1]
+    again = in_process(tmp_path, monkeypatch, *command.split()[5:], "--no-review")
+    assert again[0] == 0
+    whole = record(tmp_path / "whole", "barrie_v0")
+    assert record(tmp_path, "barrie_v0").to_dict() == whole.to_dict()
 
 
 def at_a_terminal(session, read):
@@ -183,10 +152,8 @@ def test_commands_and_wrong_lines_change_nothing_but_undo(tmp_path):
             ("s", r"Score: you \d+, they \d+; game at 9. Tricks of this hand: you"),
             ("h", "Type a card by its name"),
             ("v", r"\?\? not\s+seen"),
-            ("", "Your card"),
             ("c", "a claim is for the seat to act, if it takes every trick left"),
             ("ZZ", "'ZZ' is none of"),
-            ("[bold]\x01é", "is none of"),
             ("x" * 300, "is none of"),
         ):
             length = len(screen)
@@ -211,10 +178,7 @@ def test_no_saved_game_is_replaced(tmp_path, monkeypatch):
     def play(*arguments, lines=""):
         return in_process(tmp_path, monkeypatch, *arguments, lines=lines)
 
-    code, out, err = play(*OURS, "--seed", "3", lines="q\n")
-    assert (code, err) == (0, "")
-    assert out.startswith("A new game in runs/play-cincinnati_v0.json\n")
-    assert f"{PROMPT}q\nThe game is saved." in out
+    assert play(*OURS, "--seed", "3", lines="q\n")[::2] == (0, "")
     saved = tmp_path / "runs/play-cincinnati_v0.json"
     first = saved.read_bytes()
     assert play(lines="q\n")[1].startswith("Going on with runs/play-cincinnati_v0.json")
@@ -224,7 +188,6 @@ def test_no_saved_game_is_replaced(tmp_path, monkeypatch):
         (("--seat", "1"), "other seats"),
         (("--option", "target=4"), "other rules"),
         (("--partner", "cautious"), "other agents (person, rule, rule, cautious)"),
-        (("--opponents", "rule"), "other agents"),
         (("--seed", "4"), "another seed"),
         (("--new",), "exists"),
     ):
@@ -233,12 +196,10 @@ def test_no_saved_game_is_replaced(tmp_path, monkeypatch):
         assert words in err
     assert saved.read_bytes() == first
     saved.write_bytes(first[:-30])
-    for option in ((), ("--file", str(saved))):
-        os.utime(saved)
-        code, out, err = play(*option)
-        assert (code, out) == (2, "")
-        assert "is no saved game" in err
-        assert saved.read_bytes() == first[:-30]
+    code, out, err = play("--file", str(saved))
+    assert (code, out) == (2, "")
+    assert "is no saved game" in err
+    assert saved.read_bytes() == first[:-30]
 
 
 CINCINNATI, BARRIE = (actions.of(make(name).rules) for name in ("cincinnati_v0", "barrie_v0"))
@@ -251,23 +212,16 @@ MOONS = ["bid moon", "bid double moon"]
     ("text", "legal", "name"),
     [
         ("p", ["pass", "bid 4"], "pass"),
-        ("PASS", ["pass", "bid 4"], "pass"),
-        ("4", ["pass", "bid 4"], "bid 4"),
         ("Bid 4", ["pass", "bid 4"], "bid 4"),
         ("m", ["pass", "bid moon"], "bid moon"),
-        ("double moon", MOONS, "bid double moon"),
         ("d", MOONS, "bid double moon"),
         ("8 h", ["pass", *BIDS], "bid 8 H"),
         ("8♥", ["pass", *BIDS], "bid 8 H"),
         ("8 no trump", ["pass", *BIDS], "bid 8 NT"),
-        ("moon n", ["pass", *BIDS], "bid moon NT"),
-        ("Call-2 C", ["pass", *BIDS], "bid call-2 C"),
         ("h", ["trump C", "trump H"], "trump H"),
         ("2", ["trump C", "trump H"], "trump H"),
-        ("hearts", ["trump C", "trump H"], "trump H"),
         ("J♦", HAND, "JD"),
         ("2", HAND, "JD"),
-        (" 5 ", HAND, "9C"),
     ],
 )
 def test_keys_names_and_words_are_read_as_actions(text, legal, name):
@@ -279,15 +233,11 @@ def test_keys_names_and_words_are_read_as_actions(text, legal, name):
     ("text", "legal", "words"),
     [
         ("8", ["pass", *BIDS], "'8' is several calls: 8 C, 8 H or 8 NT"),
-        ("4 h", ["pass", *BIDS], "4 H is not allowed now"),
         ("x", ["pass", *BIDS], "no call you can make now: pass, 8, call-2, moon with C H NT"),
         ("3", ["pass", "bid 4"], "3 is not allowed now: pass or 4"),
-        ("spades", ["trump C"], "S is not allowed now: C"),
-        ("2", ["trump C"], "there is no key 2"),
         ("2", ["JH"], "JD is not allowed now: JH"),
         ("²", ["JH"], "'²' is none of JH"),
         ("0", ["JH"], "there is no key 0"),
-        ("9" * 5000, ["JH"], "there is no key 9999"),
     ],
 )
 def test_a_line_that_is_no_legal_action_is_refused_with_the_choice(text, legal, words):

@@ -5,14 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import threading
 
 import pytest
 
 from bideuchre_env import _files, records_io, selfplay
 from bideuchre_env._files import Output, only_run_in, write_file
 from bideuchre_env.errors import OptionError, OutputError
-from bideuchre_env.records.files import RecordWriter
 
 posix = pytest.mark.skipif(os.name == "nt", reason="POSIX files")
 
@@ -36,8 +34,10 @@ def names(folder):
 
 
 def test_a_file_takes_its_place_when_it_is_published(tmp_path):
+    """The rest of a killed run is replaced."""
     path = tmp_path / "x"
     path.write_text("old")
+    _files.beside(path).write_text("half of it")
     with Output(path, overwrite=True) as output:
         output.write(b"one ")
         assert path.read_text() == "old"
@@ -50,9 +50,8 @@ def test_a_file_takes_its_place_when_it_is_published(tmp_path):
 
 
 def test_a_file_that_is_not_published_leaves_no_trace(tmp_path):
-    """Neither a file nor folders; an old file stays, and the rest of a killed run is replaced."""
+    """Neither a file nor folders; an old file stays."""
     (tmp_path / "x").write_text("old")
-    _files.beside(tmp_path / "x").write_text("half of it")
     for path in (tmp_path / "x", tmp_path / "a" / "b" / "x"):
         with Output(path, overwrite=True) as output:
             output.write(b"new")
@@ -92,63 +91,6 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(tmp_path):
     assert names(tmp_path) == ["x", "x.new"]
 
 
-def test_a_file_that_cannot_be_replaced_is_written_over(tmp_path, monkeypatch):
-    """Like a mount of its own; without room for it the new content is in a file beside it."""
-    path = tmp_path / "x"
-    path.write_text("something old")
-
-    def busy(self, target):
-        raise OSError(errno.EBUSY, "Device or resource busy")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(_files.Path, "replace", busy)
-        write_file(path, "one two")
-        assert path.read_text() == "one two"
-        assert names(tmp_path) == ["x"]
-        with Output(path, overwrite=True) as output:
-            output.write(b"three four")
-            full_after(5, patched)
-            with pytest.raises(OutputError, match=r"No space.* is in .*x\.new"):
-                output.close()
-    assert (tmp_path / "x.new").read_text() == "three four"
-
-
-def test_ctrl_c_within_a_write_leaves_complete_lines(tmp_path, monkeypatch):
-    path, write = tmp_path / "x", os.write
-    writer = RecordWriter(path)
-    writer.write_lines([b"one"])
-
-    def interrupted(descriptor, data):
-        write(descriptor, bytes(data)[:3])
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(os, "write", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            writer.write_lines([b"two and three"])
-    writer.write_lines([b"four"])
-    writer.close()
-    assert path.read_text() == "one\nfour\n"
-    assert names(tmp_path) == ["x"]
-
-
-def test_ctrl_c_while_a_file_takes_its_place_leaves_it_complete(tmp_path, monkeypatch):
-    link, output = os.link, Output(tmp_path / "x")
-    output.write(b"one")
-
-    def interrupted(source, target):
-        link(source, target)
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(os, "link", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            output.publish()
-    output.close()
-    assert (tmp_path / "x").read_text() == "one"
-    assert names(tmp_path) == ["x"]
-
-
 @posix
 def test_a_link_is_followed_and_permissions_stay(tmp_path):
     target, link = tmp_path / "target", tmp_path / "link"
@@ -162,15 +104,7 @@ def test_a_link_is_followed_and_permissions_stay(tmp_path):
 
 
 @posix
-def test_pipes_and_streams_are_written_directly(tmp_path, capfd):
-    pipe, read = tmp_path / "pipe", []
-    os.mkfifo(pipe)
-    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()), daemon=True)
-    reader.start()
-    write_file(pipe, "through")
-    reader.join(timeout=600)
-    assert read == [b"through"]
-    assert names(tmp_path) == ["pipe"]
+def test_streams_are_written_directly(capfd):
     for name in ("/dev/stdout", "/dev/fd/1"):
         write_file(name, f"to {name}\n")
     assert capfd.readouterr().out == "to /dev/stdout\nto /dev/fd/1\n"
@@ -210,14 +144,6 @@ def test_a_free_path_is_the_first_that_is_neither_taken_nor_being_written(tmp_pa
     (tmp_path / "a.jsonl").touch()
     with Output(tmp_path / "a-2.jsonl"):
         assert records_io.free_path(tmp_path, "a").name == "a-3.jsonl"
-
-
-def test_without_file_locks_a_file_of_another_run_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(_files, "_LOCKS", False)
-    _files.beside(tmp_path / "x").write_text("half of it")
-    with pytest.raises(OptionError, match=r"\.x\.bideuchre is there: delete that if no run"):
-        Output(tmp_path / "x")
-    assert names(tmp_path) == [".x.bideuchre"]
 
 
 def test_a_folder_of_results_is_for_one_run(tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.browser import browser, complaints, requests, screen
-from support.replays import NASTY, game, notes_on
+from support.replays import game
 
 from bideuchre_env.core.one_row import step_row
 from bideuchre_env.core.state import rows_of
@@ -132,27 +132,5 @@ def test_keys_buttons_and_links_step_through_the_games(page):
     for button, expected in (("hand-back", ["3", "0"]), ("card-on", ["3", "1"])):
         find(driver, f"[data-step={button}]").click()
         assert place() == expected
-    for link, expected in (("game=2&hand=2", ["1", "0"]), ("game=2&hand=-4&card=x", ["0", "0"])):
-        driver.execute_script(
-            "location.hash = arguments[0]; dispatchEvent(new Event('hashchange'))", link
-        )
-        assert place() == expected
     find(driver, "#game").send_keys("game 3")
     assert find(driver, "#title").text.startswith("barrie_v0")
-
-
-def test_notes_are_shown_with_the_cards_that_are_seen(page):
-    record = game("double_deck_v0", 6, agents=NASTY)
-    notes = notes_on(record)
-    driver = page(replay_page(record, notes), f"#hand=1&card={len(record.hands[0]['actions'])}")
-    chances = [each.text for each in driver.find_elements("css selector", "#auction .chance")]
-    assert chances == [
-        f"made {100 * note['made']:.0f} %, game won {100 * note['wins']:.0f} %"
-        for note in notes["hands"][0]["plies"][:4]
-        if note
-    ]
-    assert find(driver, "#par").text == "par: 4 H by seat 1"
-    every_note = len(driver.find_elements("css selector", ".lost"))
-    find(driver, "#open").click()
-    assert 0 < len(driver.find_elements("css selector", ".lost")) < every_note
-    assert NASTY[2] in find(driver, ".seat.top .plate").text

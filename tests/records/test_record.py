@@ -2,7 +2,6 @@
 
 import copy
 import json
-import random
 
 import numpy as np
 import pytest
@@ -80,7 +79,6 @@ def test_contract_and_declarer_are_recorded_after_the_last_call():
         {},
         {"opening_lead": "eldest", "all_pass": "eldest_forced", "max_hands": 50},
         {"win_rule": "rounds", "rounds": 2},
-        {"win_rule": "any", "target": 9, "both_over": "highest"},
         {"lone": [{"name": "shoot", "value": 9}], "moon_ladder": "jump"},
     ],
 )
@@ -113,8 +111,6 @@ def test_a_game_of_custom_rules_is_recorded_under_its_name_with_its_rules(name, 
         assert Rules(**data["options"]) == game.rules
         refused(data | {"options": {"target": 9}}, "a game of one's own, with its whole rules")
         refused(data | {"options": data["options"] | {"self": 1}}, "a game of one's own")
-        older = {key: each for key, each in data["options"].items() if key != "both_over"}
-        assert GameRecord.from_dict(data | {"options": older}).rules == game.rules
 
 
 @pytest.mark.parametrize("name", ["", "two\nlines", "x" * 81, "\x1b[31mred", 5])
@@ -241,29 +237,6 @@ def test_hands_out_of_order_or_incomplete_are_refused():
         ([dealt, two, three, four], "hand 1: unfinished, yet another hand follows"),
     ):
         refused(good | {"hands": hands}, message)
-
-
-@pytest.mark.parametrize("name", VARIANTS)
-def test_a_changed_value_is_refused_or_makes_another_true_record(name):
-    """Values all over the record are replaced at random; it is never read as if unchanged."""
-    good = finished(name, seed=8, max_hands=3, win_rule="any", target=10**6)
-    rng, refusals = random.Random(5), 0
-    others = ["pass", "bid 4 H", "AS", "JC", 0, 1, 2, 5, -3, None, True, 2.0, "", [], {}]
-    for _ in range(150):
-        data = copy.deepcopy(good)
-        value = data
-        while isinstance(value, (dict, list)) and value:
-            key = rng.choice(list(value) if isinstance(value, dict) else range(len(value)))
-            parent, value = value, value[key]
-        parent[key] = rng.choice([other for other in others if not same(other, value)])
-        try:
-            again = GameRecord.from_dict(copy.deepcopy(data))
-        except errors.RecordError:
-            refusals += 1
-        else:
-            assert again.to_dict() == data
-            assert json.dumps(data) != json.dumps(good)
-    assert refusals > 90
 
 
 def test_the_record_of_an_environment_is_a_copy():

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 from rich.console import Console
-from support.playthroughs import VARIANTS, start
+from support.playthroughs import start
 
 import bideuchre_env
 from bideuchre_env.records.record import GameRecord
-from bideuchre_env.records.render import LEGEND, ending, record_view, table_text
-from bideuchre_env.rules.cards import parse_card, same_colour
+from bideuchre_env.records.render import LEGEND, ending, record_view
 
 TRUMP_H = [
     *(["JH", "JD", "AH", "9S", "TS", "9C"], ["KH", "TH", "QS", "KS", "AC", "TC"]),
@@ -40,26 +39,10 @@ def test_hands_and_tricks_are_in_the_order_in_which_cards_win():
     assert LEGEND in table
 
 
-@pytest.mark.parametrize("trump", [*"CDHS", "NT"])
-def test_a_card_is_marked_where_the_rules_have_it_in_trump(trump):
-    """All 24 cards; none before the strain is named."""
-    env = start("cincinnati_v0", 3, render_mode="ansi")
-    for action in ("pass", "pass", "pass", "bid 3", f"trump {trump}"):
-        assert "^" not in env.render()
-        env.step(env.action_names.index(action))
-    words = set(env.render().split())
-    for card in {card for hand in env.record.hands[0]["deal"] for card in hand}:
-        suit, strain = parse_card(card) % 4, "CDHS".find(trump)
-        trumps = suit == strain or (strain >= 0 and card[0] == "J" and suit == same_colour(strain))
-        assert (f"{card}^" in words) == trumps
-        assert (card in words) != trumps
-
-
 @pytest.mark.parametrize(
     ("agents", "outcome", "winner", "words"),
     [
         (["A", "B", "A", "B"], "won", 0, "A (seats 0 and 2) wins 33 to 21 after 2 hands."),
-        (["A", "B", "A", "B"], "won", 1, "B (seats 1 and 3) wins 21 to 33 after 2 hands."),
         (["A", "B", "C", "B"], "won", 0, "A and C (seats 0 and 2) win 33 to 21 after 2 hands."),
         (None, "won", 0, "Seats 0 and 2 win 33 to 21 after 2 hands."),
         (None, "drawn", None, "drawn after 2 hands: seats 0 and 2 have 33, seats 1 and 3 have 21."),
@@ -90,12 +73,3 @@ def test_a_game_is_printed_with_its_agents_options_and_results(tmp_path):
         made = max(hand["points"]) > 0 and hand["points"][hand["declarer"] & 1] > 0
         assert ("\nMade." in shown) == made
         assert ("\nSet." in shown) != made
-
-
-@pytest.mark.parametrize("name", VARIANTS)
-def test_a_hand_fits_80_columns(name):
-    env = start(name, 2)
-    record = env.record
-    record.agents = ["cautious", "expert", "inference", "expert"]
-    for text in (table_text(env._states[0], env.rules), text_of(record_view(record, 1), 80)):
-        assert max(map(len, text.splitlines())) <= 80

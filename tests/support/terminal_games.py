@@ -1,17 +1,8 @@
-"""`bideuchre play` on a pseudo-terminal or in a pipe, with answers to its prompts."""
+"""Answers to the prompts of `bideuchre play`, and games up to a claim."""
 
 from __future__ import annotations
 
-import fcntl
-import os
-import pty
 import re
-import select
-import signal
-import subprocess
-import sys
-import termios
-from pathlib import Path
 
 import numpy as np
 
@@ -55,67 +46,3 @@ def to_a_claim(session: Session) -> Session:
             look_row(session.row.reshape(1), tables, layout.offsets, seen, mask)
             session.act(session.seat, names[rule.act(seen, mask)])
     return session
-
-
-class Play:
-    """A run of `bideuchre play` in a folder, on its own terminal; `end` or `kill` it."""
-
-    def __init__(self, folder: Path, *arguments: str) -> None:
-        self.screen = ""
-        self._main, terminal = pty.openpty()
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "bideuchre_env", "play", *arguments],
-            cwd=folder,
-            stdin=terminal,
-            stdout=terminal,
-            stderr=terminal,
-            env={**os.environ, "TERM": "dumb", "COLUMNS": "80"},
-            start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # Ctrl-C then reaches it
-        )
-        os.close(terminal)
-
-    def read(self) -> str | None:
-        """The whole screen once it waits at a new prompt; None when the run has ended."""
-        before = self.screen.count(PROMPT)
-        while self.screen.count(PROMPT) == before or not self.screen.endswith(PROMPT):
-            select.select([self._main], [], [])
-            try:
-                data = os.read(self._main, 65536)
-            except OSError:  # the other end is closed
-                data = b""
-            if not data:
-                return None
-            self.screen += data.decode().replace("\r\n", "\n")
-        return self.screen
-
-    def type(self, line: str) -> None:
-        """Type a line."""
-        os.write(self._main, f"{line}\n".encode())
-
-    def play(self, moves: int = 10**6) -> bool:
-        """Answer so many prompts; whether the run has not ended."""
-        for _ in range(moves):
-            screen = self.read()
-            if screen is None:
-                return False
-            self.type(answer(screen))
-        return True
-
-    def press(self, key: bytes) -> None:
-        """Press a key such as Ctrl-C or Ctrl-D."""
-        os.write(self._main, key)
-
-    def end(self) -> int:
-        """Read to the end; return the exit status."""
-        while self.read() is not None:
-            pass
-        return self.process.wait()
-
-    def kill(self) -> None:
-        """Kill the run by SIGKILL, if it has not ended."""
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
-        if self._main >= 0:
-            os.close(self._main)
-            self._main = -1
