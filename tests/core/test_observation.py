@@ -83,7 +83,7 @@ def hidden_fields(row, seat):
 
 
 @in_two_sizes(25, game=rules(), seed=seeds(), choices=CHOICES)
-def test_nothing_hidden_is_in_it(game, seed, choices):
+def test_hidden_numbers_change_no_observation(game, seed, choices):
     """With every hidden number replaced by another, the observation is the same to the bit."""
     env, rng = start(game, seed), np.random.default_rng(choices)
     layout, tables = layout_of(game), compile_tables(game)

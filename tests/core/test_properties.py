@@ -1,12 +1,16 @@
 """What holds in every game, of any rules: tried on random `Rules`, deals and choices."""
 
 import copy
+import itertools
 import pickle
+from collections import Counter
 
 import numpy as np
 from hypothesis import strategies as st
+from oracles.reference import ReferenceGame, deck
 from support.playthroughs import (
     Chooser,
+    act,
     finish,
     legal_names,
     over,
@@ -19,17 +23,58 @@ from support.playthroughs import (
 )
 from support.strategies import in_two_sizes, rules, seeds
 
-from bideuchre_env import GameRecord
-from bideuchre_env.core.one_row import mask_row, replay_row
+from bideuchre_env import GameRecord, make
+from bideuchre_env.core.one_row import mask_row
 from bideuchre_env.core.state import STATE
 from bideuchre_env.core.tables import compile_tables
 
 CHOICES = st.integers(0, 2**32)
 
 
+def cards_in_sight(env) -> Counter:
+    """Every card, wherever it is, from what the four seats see of their own."""
+    cards: Counter = Counter()
+    for agent in env.possible_agents:
+        seen = env.observation_layout.decode(env.observe(agent)["observation"])
+        cards.update(seen["hand"])
+        cards.update(card for card in seen["played"][0] if card)
+        cards.update(seen["discarded"])
+        if seen["phase"] == "passing" and seen["declarer"] == 2:
+            cards.update(seen["passed"])  # laid down, and not in the declarer's hand yet
+    return cards
+
+
+@in_two_sizes(10, game=rules(), seed=seeds(), choices=CHOICES)
+def test_the_cards_in_sight_are_always_the_whole_deck(game, seed, choices):
+    """Hands, tricks and exchange together are the deck, after every action."""
+    whole = Counter(deck(game.ranks, game.copies))
+    env = start(game, seed)
+    for _ in plies(env, Chooser(choices), 200):
+        assert cards_in_sight(env) == whole
+
+
+@in_two_sizes(60, game=rules(), seed=seeds(), choices=CHOICES)
+def test_a_game_ends_as_the_reference_engine_says(game, seed, choices):
+    """The whole record replays in the reference, to the same winner and outcome."""
+    record = finish(start(game, seed), Chooser(choices)).record
+    play = ReferenceGame(game.to_dict(), record.hands[0]["dealer"])
+    for hand in record.hands:
+        assert play.outcome == "unfinished"
+        assert play.dealer == hand["dealer"]
+        play.deal(hand["deal"])
+        for action in hand["actions"]:
+            play.play(action)
+        assert play.score == hand["score"]
+    assert (play.outcome, play.winner) == (record.outcome, record.winner)
+
+
 def copies_of(env) -> dict:
-    """The same game three more times, by every way there is to keep one."""
+    """The same game four more times, by every way there is to keep one."""
+    by_row = make(env.rules).raw_env()
+    by_row.__setstate__(copy.copy(env.__getstate__()))
+    by_row._states = np.frombuffer(env._states.tobytes(), STATE).copy().view(type(env._states))
     return {
+        "row": by_row.clone(),
         "pickle": pickle.loads(pickle.dumps(env)),
         "deepcopy": copy.deepcopy(env),
         "clone": env.clone(),
@@ -38,7 +83,11 @@ def copies_of(env) -> dict:
 
 @in_two_sizes(6, game=rules(), seed=seeds(), choices=CHOICES)
 def test_copies_of_a_game_have_the_same_future(game, seed, choices):
-    """At every ply each copy is compared; one of them, in turn, goes along for twelve plies."""
+    """Kept at any ply, in any way: the same now, and the same after the same actions.
+
+    At every ply each copy is compared at once; one of them, in turn, goes along for twelve plies
+    more, over the end of a hand where it comes.
+    """
     env, companions = start(game, seed), []
     for ply, (_, action) in enumerate(plies(env, Chooser(choices), 90)):
         now = snapshot(env)
@@ -47,12 +96,73 @@ def test_copies_of_a_game_have_the_same_future(game, seed, choices):
         kept = copies_of(env)
         for way, twin in kept.items():
             assert same(snapshot(twin), now), way
-        companions.append(list(kept.values())[ply % 3])
+        companions.append(list(kept.values())[ply % 4])
         for twin in companions:
             twin.step(action)
         assert same(snapshot(env), now)  # the copies went their own way
     for twin in companions:
         assert same(snapshot(twin), snapshot(env))
+
+
+SUIT_MAPS = [
+    dict(zip("CDHS", image, strict=True))
+    for image in itertools.permutations("CDHS")
+    if {frozenset((image[0], image[3])), frozenset((image[1], image[2]))}
+    == {frozenset("CS"), frozenset("DH")}
+]
+
+
+def relabelled(name: str, suits: dict[str, str]) -> str:
+    """A card or an action with its suit, if it has one, changed."""
+    last = name.rsplit(" ", 1)[-1]
+    if last == "NT" or last[-1] not in suits or (name == last and len(name) != 2):
+        return name
+    return name[:-1] + suits[name[-1]]
+
+
+def played_again(env, suits: dict[str, str], turn: int) -> None:
+    """Play a game's record again with suits relabelled and seats turned, comparing every ply."""
+    size = env.observation_layout.size
+    for hand in env.record.hands:
+        here, there = env.clone(), env.clone()
+        deal = [[relabelled(card, suits) for card in cards] for cards in hand["deal"]]
+        deal = [deal[(seat - turn) % 4] for seat in range(4)]
+        here.reset(options={"deal": hand["deal"], "dealer": hand["dealer"]})
+        there.reset(options={"deal": deal, "dealer": (hand["dealer"] + turn) % 4})
+        for name in hand["actions"]:
+            seat, twin = (int(e.agent_selection[-1]) for e in (here, there))
+            assert twin == (seat + turn) % 4
+            assert {relabelled(n, suits) for n in legal_names(here)} == set(legal_names(there))
+            if all(suit == image for suit, image in suits.items()):
+                for who in range(4):
+                    views = (
+                        here.observe(f"player_{who}"),
+                        there.observe(f"player_{(who + turn) % 4}"),
+                    )
+                    assert same(*views)
+                    assert views[0]["observation"].shape == (size,)
+            act(here, name)
+            act(there, relabelled(name, suits))
+        before, after = here.record.hands[0], there.record.hands[0]
+        for word in ("tricks", "points", "score"):
+            assert [after[word][side ^ turn & 1] for side in range(2)] == before[word]
+
+
+@in_two_sizes(25, game=rules(), seed=seeds(), choices=CHOICES)
+def test_relabelled_suits_give_relabelled_results(game, seed, choices):
+    """No suit is special: every colour-preserving relabelling commutes with the play."""
+    assert len(SUIT_MAPS) == 8
+    env = finish(start(game, seed, episode="hand"), Chooser(choices))
+    for suits in SUIT_MAPS:
+        played_again(env, suits, 0)
+
+
+@in_two_sizes(25, game=rules(), seed=seeds(), choices=CHOICES)
+def test_turned_seats_give_turned_results(game, seed, choices):
+    """No seat is special: turning deal and dealer turns everything, and what each seat sees."""
+    env = finish(start(game, seed, episode="hand"), Chooser(choices))
+    for turn in range(1, 4):
+        played_again(env, {suit: suit for suit in "CDHS"}, turn)
 
 
 @in_two_sizes(8, game=rules(), seed=seeds(), choices=CHOICES)
@@ -92,6 +202,8 @@ def test_a_record_is_read_back_at_every_ply(game, seed, choices):
 @in_two_sizes(15, game=rules(), seed=seeds(), choices=CHOICES)
 def test_replay_allows_exactly_the_actions_of_the_mask(game, seed, choices):
     """`is_legal`, which guards replays, allows exactly what the mask does, at every ply."""
+    from bideuchre_env.core.one_row import replay_row
+
     tables, env = compile_tables(game), start(game, seed)
     for _ in plies(env, Chooser(choices), 80):
         mask = np.zeros(len(env.action_names), np.int8)

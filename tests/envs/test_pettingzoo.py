@@ -174,3 +174,16 @@ def test_an_episode_of_one_hand_terminates():
     assert all(env.terminations.values())
     assert not any(env.truncations.values())
     assert env.record.outcome == "truncated"
+
+
+def test_without_a_seed_every_environment_has_other_deals():
+    """The first reset without a seed takes one from the operating system."""
+    deals = set()
+    for _ in range(5):
+        env = bideuchre_env.double_deck_v0()
+        env.reset()
+        deals.add(first_deal(env))
+        vec = bideuchre_env.double_deck_v0.vec(1)
+        vec.reset()
+        deals.add(tuple(vec.get_state()["hands"][0].tolist()))
+    assert len(deals) == 10

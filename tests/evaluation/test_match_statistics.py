@@ -166,11 +166,10 @@ def test_unusable_bounds_are_refused(bounds):
         SequentialTest(Bounds(0, 1), 0.0)
 
 
-def meeting(rng, a, b, gap, boards, ties=0.0):
+def meeting(rng, a, b, gap, boards):
     """Boards between two agents `gap` points apart."""
     chance = 1 / (1 + 10 ** (-gap / 400))
     results = np.where(rng.random(boards) < chance, 1, -1)
-    results[rng.random(boards) < ties] = 0
     return Meeting(a, b, np.arange(boards), results)
 
 
@@ -235,3 +234,16 @@ def test_only_agents_that_matches_connect_to_the_anchor_are_rated():
         ratings([])
     with pytest.raises(OptionError, match="two agents"):
         ratings([Meeting("a", "a", np.arange(3), np.zeros(3))])
+
+
+def test_a_meeting_has_a_finite_result_for_every_board():
+    boards = np.arange(3)
+    for wrong in (
+        ("a", "b", boards, np.zeros(2)),
+        ("a", "b", boards, np.array([0, 1, math.nan])),
+        ("a", "b", boards - 1, np.zeros(3)),
+        ("a", "b", boards, np.zeros((3, 1))),
+        ("a", None, boards, np.zeros(3)),
+    ):
+        with pytest.raises(OptionError, match=r"per board|finite|from 0 to|numbers|name of"):
+            Meeting(*wrong)

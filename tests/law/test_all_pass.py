@@ -16,7 +16,7 @@ from support.law_tables import (
 
 
 @in_games(*BID_EUCHRE)
-def test_passed_out_next_dealer(game):
+def test_after_four_passes_the_next_dealer_deals(game):
     """R.28: "`redeal_next`"
 
     R.07: "all pass | cannot: the dealer, fourth to speak, may not pass | same dealer deals
@@ -31,7 +31,7 @@ def test_passed_out_next_dealer(game):
     assert table.seat == 0
 
 
-def test_passed_out_same_dealer():
+def test_after_four_passes_the_same_dealer_deals():
     """R.29: "`redeal_same`" """
     table = Table(SIMPLIFIED, dealer=2)
     for n in range(1, 4):
@@ -77,7 +77,7 @@ def test_dealer_may_never_equal():
     assert table.legal == ["pass", *in_strains("moon")]
 
 
-def test_strain_named_the_other_way():
+def test_the_strain_is_named_when_the_option_says():
     """R.50: "`after_auction`" """
     table = Table(CINCINNATI, strain_named="in_bid")
     assert table.legal == ["pass", *in_strains("3", "4", "5", "moon")]

@@ -20,25 +20,25 @@ MOONS = ["bid moon", "bid double moon", "bid triple moon", "bid quadruple moon"]
 VALUES = [12, 24, 32, 48]
 
 
-def moon(k, tricks, score=(0, 0), **options):
+def moon(k, tricks):
     """A k-fold moon (dealer 0; the k-th to speak plays it) that wins some tricks."""
     declarer = k % 4
     lead = 2 if declarer == 3 else 1
     calls = [*MOONS[:k], *["pass"] * (4 - k)]
     won = tricks if lead == declarer else 6 - tricks
-    return played(CINCINNATI, calls, lead=lead, tricks=won, score=score, **options)
+    return played(CINCINNATI, calls, lead=lead, tricks=won)
 
 
-def lone(game, name, tricks, score=(0, 0)):
+def lone(game, name, tricks):
     """A lone bid by seat 1 that wins some tricks: points of its side and of the defenders."""
-    hand = played(game, by(1, f"bid {name}"), lead=1, tricks=tricks, score=score).hands[0]
+    hand = played(game, by(1, f"bid {name}"), lead=1, tricks=tricks).hands[0]
     assert hand["contract"] == f"{name} NT"
     assert hand["tricks"] == [8 - tricks, tricks]
     return hand["points"][1], hand["points"][0]
 
 
 @pytest.mark.parametrize("k", range(1, 5))
-def test_cincinnati_moons_made(k):
+def test_a_moon_with_all_tricks_wins_its_value(k):
     """S0.43: "It means capturing all six tricks alone and earning a whopping 12 points!"
 
     S0.65: "Moon | Must capture 6 tricks without a partner. | 12 points |"
@@ -63,7 +63,7 @@ def test_cincinnati_moons_made(k):
 
 @pytest.mark.parametrize("tricks", range(6))
 @pytest.mark.parametrize("k", range(1, 5))
-def test_cincinnati_moons_failed(k, tricks):
+def test_a_moon_with_fewer_tricks_loses_its_value(k, tricks):
     """S0.40: "Double Moon | Capture 6 tricks alone (24 points) |"
 
     S0.41: "Triple Moon | Capture 6 tricks alone (32 points) |"
@@ -121,7 +121,7 @@ def test_the_partner_takes_no_part_in_the_play(game, name):
 
 
 @in_games(SIX_CARD, DOUBLE_DECK)
-def test_additional_bids_to_play_alone(game):
+def test_lone_bids_can_be_added_to_a_game(game):
     """S2.15: "In some versions there are additional bids to play alone in which case your
     partner puts his or her cards face down and takes no part in the play."
 

@@ -19,7 +19,7 @@ CINCINNATI_BIDS = ["bid 3", "bid 4", "bid 5", *MOONS]
 
 @pytest.mark.parametrize("dealer", range(4))
 @in_games(*VARIANTS)
-def test_one_call_each(game, dealer):
+def test_every_seat_calls_once_from_the_left_of_the_dealer(game, dealer):
     """S0.01: "In Cincinnati Euchre, players take turns bidding on how many tricks they believe
     they can win in a round."
 
@@ -128,7 +128,7 @@ def test_cincinnati_every_moon_may_be_bid():
         assert table.hands[0]["contract"] == f"{MOONS[i].removeprefix('bid ')} S"
 
 
-def test_cincinnati_jump():
+def test_under_jump_any_higher_moon_may_be_bid():
     """R.26: "`jump`: any higher bid." """
     table = Table(CINCINNATI, moon_ladder="jump")
     assert table.legal == ["pass", *CINCINNATI_BIDS]
@@ -139,7 +139,7 @@ def test_cincinnati_jump():
 
 
 @pytest.mark.parametrize("dealer", range(4))
-def test_dealer_must_play(dealer):
+def test_a_dealer_after_three_passes_must_bid(dealer):
     """R.27: "`all_pass` | `dealer_forced`" """
     table = Table(CINCINNATI, dealer=dealer).do("pass", "pass", "pass")
     assert table.seat == dealer

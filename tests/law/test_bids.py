@@ -109,7 +109,7 @@ def test_simplified_highest_bidder_plays_first(seat):
     assert table.seat == table.hands[0]["declarer"] == 2
 
 
-def test_dealer_may_equal_eight():
+def test_the_dealer_may_equal_a_lone_bid():
     """S1.30: "The only time a player does not have to overbid is when it is the dealers turn
     and the previous high bid is to take all eight tricks."
 
@@ -226,7 +226,7 @@ def test_highest_bidder_is_declarer(game):
     assert (table.hands[0]["declarer"], table.hands[0]["contract"]) == (1, "6 S")
 
 
-def test_bid_of_no_trump():
+def test_a_bid_of_no_trump_is_played_without_trumps():
     """S3.17: "Or if bid is "no trump"." """
     table = trick(CLUB, "NT", ["QH", "AS", "AC", "KH"])
     assert table.hands[0]["contract"] == "3 NT"

@@ -59,7 +59,7 @@ def trumps(strain, ranks):
     return [*plain, "J" + COLOUR_MATE[strain], "J" + strain]
 
 
-def test_omitted_nines_and_tens():
+def test_decks_may_omit_nines_and_tens():
     """S2.23, S4.17: "In some versions of Bid Euchre, the nines, or the nines and tens are
     omitted from the deck."
 
@@ -240,7 +240,7 @@ def test_order_of_trumps(game):
 
 
 @in_games(*GENERAL)
-def test_plain_suits(game):
+def test_order_of_the_suits_beside_trumps(game):
     """S2.25, S4.15: "The other suits ranks ace (high), king, queen, jack, 10, 9 - except that
     the suit which is the same colour of trumps has no jack."
     """
@@ -309,7 +309,7 @@ def test_left_bower_counts_as_a_trump(game):
         assert left not in printed.legal
 
 
-def test_strains():
+def test_no_strain_outranks_another():
     """R.14: "The strains (four suits, no trump) do not outrank each other."
 
     No strain has the better of another: each takes and loses the same bids.

@@ -107,7 +107,7 @@ def shared(pattern):
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_ids_count_up(source):
+def test_ids_of_sentences_count_up_from_1(source):
     marks = [mark for mark, _ in lines_of(source) if mark]
     assert marks == [f"{source}.{n:02d}" for n in range(1, len(marks) + 1)]
     assert marks

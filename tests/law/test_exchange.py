@@ -33,7 +33,7 @@ def held(table, seat):
 
 @in_games(*CALLING)
 @pytest.mark.parametrize("name", CALLS)
-def test_when_the_exchange_is_made(game, name):
+def test_the_exchange_is_between_the_auction_and_the_first_lead(game, name):
     """S1.32: "The exchange takes place after the end of bidding and before the first card is
     played."
 
@@ -57,7 +57,7 @@ def test_when_the_exchange_is_made(game, name):
 
 
 @in_games(*CALLING)
-def test_exchange_of_one_and_of_two(game):
+def test_one_or_two_cards_are_exchanged_as_called(game):
     """S1.26: "The second highest bid is taking all eight tricks but exchanging one card with
     your partner (the card is selected by the non-playing partner and passed across the table
     face down to keep it hidden from the opposition)."
@@ -161,7 +161,7 @@ def test_neither_sees_the_cards_of_the_other_first(game):
 
 
 @in_games(*CALLING)
-def test_face_down_to_the_opposition(game):
+def test_opponents_see_no_card_of_an_exchange(game):
     """S1.26: "The second highest bid is taking all eight tricks but exchanging one card with
     your partner (the card is selected by the non-playing partner and passed across the table
     face down to keep it hidden from the opposition)."
@@ -181,7 +181,7 @@ def test_face_down_to_the_opposition(game):
 
 
 @in_games(BARRIE, CLUB)
-def test_what_is_known_after_the_exchange(game):
+def test_each_partner_knows_the_cards_it_gave_and_got(game):
     """R.55: "what the declarer gave up is out of play and stays known to the declarer alone;"
 
     R.56: "what the partner passed is known to both."

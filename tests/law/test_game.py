@@ -118,7 +118,7 @@ def test_both_sides_at_the_target_play_on_when_equal():
     assert end == (int(b > a), "won")
 
 
-def test_barrie_winning_a_bid():
+def test_under_made_bid_only_the_side_that_made_its_bid_wins():
     """S4.11: "the winners are the first team who achieve a score of 52 or more points at the end
     of a hand on which they won a bid;"
 
@@ -131,7 +131,7 @@ def test_barrie_winning_a_bid():
     assert result(after(BARRIE, 1, 5, (60, 60))) == (1, "won")
 
 
-def test_barrie_second_version():
+def test_under_any_a_side_at_the_target_wins():
     """S4.12: "the winners are the first team to reach a score 52 or more points, irrespective
     of whether they finish by winning a bid."
 
@@ -162,7 +162,7 @@ def test_target_by_a_bid_made_or_set(game):
 
 
 @in_games(CLUB, *GENERAL)
-def test_odd_tricks_do_not_win(game):
+def test_the_tricks_of_defenders_of_a_made_bid_do_not_win(game):
     """S2.01, S4.40: "You cannot win by reaching the target by means of odd tricks made as the
     opponents of a successful bid."
 
@@ -186,7 +186,7 @@ def test_odd_tricks_do_not_win(game):
     assert result(side_0_fails) == GOES_ON
 
 
-def test_rounds():
+def test_a_game_of_rounds_ends_after_four_hands_each():
     """S1.05: "Players will first agree that a game will consist of either 1, 2, or 3 rounds
     etc."
 
@@ -263,7 +263,7 @@ def test_last_hand_may_still_win():
     assert result(after(BARRIE, 4, 4, (0, 47), max_hands=1)) == (None, "truncated")
 
 
-def test_other_targets():
+def test_the_target_can_be_chosen():
     """R.43: "`target`, `rounds` | int >= 1" """
     assert result(after(CINCINNATI, 3, 3, (0, 0), target=3)) == (1, "won")
     assert result(after(CINCINNATI, 3, 3, (0, 0), target=4)) == GOES_ON

@@ -71,7 +71,7 @@ def test_cincinnati_next_player_leads_when_the_eldest_sits_out(dealer):
     assert other.seat == eldest
 
 
-def test_opening_lead_the_other_way():
+def test_either_seat_leads_first_by_the_option():
     """R.32: "`opening_lead` | `eldest`"
 
     R.33: "`declarer`"
@@ -86,7 +86,7 @@ def test_opening_lead_the_other_way():
 
 
 @in_games(*VARIANTS)
-def test_follow_suit_else_anything(game):
+def test_suit_is_followed_or_any_card_played(game):
     """S0.54: "First, it’s crucial to follow the suit that is led."
 
     S0.56: "But don’t worry if you don’t have a card of the same suit – you can play any card
@@ -105,7 +105,7 @@ def test_follow_suit_else_anything(game):
     assert {belongs_to(card, "H") for card in void.legal} == {"D", "H", "S"}
 
 
-def test_spade_for_spade():
+def test_a_spade_led_is_followed_by_spades():
     """S0.55: "For example, if someone plays a Spade card, you should also play a Spade card if
     you have one."
     """
@@ -193,7 +193,7 @@ def test_winner_leads_the_next(game):
         assert table.seat in (seat, (seat + seen) % 4)
 
 
-def test_six_tricks():
+def test_a_hand_is_scored_after_six_tricks():
     """S0.61: "Keep playing until all six tricks have been completed."
 
     S0.62: "Once that happens, it’s time to tally up the score for the round."
@@ -209,7 +209,7 @@ def test_six_tricks():
 
 
 @in_games(*TWO_COPIES)
-def test_first_of_two_equal_cards(game):
+def test_of_two_equal_cards_the_first_wins(game):
     """S1.47: "The first card played of equal value counts highest."
 
     S1.48: "Example. A right Bower is played first then the opponent follows with a right Bower

@@ -29,7 +29,7 @@ def partnered(game):
 
 
 @pytest.mark.parametrize("bid", [3, 4, 5])
-def test_cincinnati_made(bid):
+def test_cincinnati_a_made_bid_scores_its_tricks(bid):
     """S0.36: "3 | Capture 3 or more tricks as a team |"
 
     S0.37: "4 | Capture 4 or more tricks as a team |"
@@ -47,7 +47,7 @@ def test_cincinnati_made(bid):
 
 
 @pytest.mark.parametrize("bid", [3, 4, 5])
-def test_cincinnati_failed(bid):
+def test_cincinnati_a_failed_bid_loses_its_value(bid):
     """S0.04: "If a player overestimates their abilities and fails to win enough tricks, their
     team will lose points equal to their bid."
 
@@ -81,7 +81,7 @@ def test_cincinnati_negative_score():
 
 
 @in_games(SIMPLIFIED, *BID_EUCHRE)
-def test_bid_made(game):
+def test_a_made_bid_scores_its_tricks(game):
     """S2.06, S4.34: "If the bidding side win at least as many tricks as they bid, each side
     scores one point for each trick they won."
 
@@ -99,7 +99,7 @@ def test_bid_made(game):
 
 
 @in_games(SIMPLIFIED, *BID_EUCHRE)
-def test_bid_set(game):
+def test_a_set_bid_loses_its_value(game):
     """S2.05, S4.35: "If the bidding side fail to make as many tricks as they bid they are set,
     and lose a number of points equal to the number of tricks they bid."
 
@@ -129,7 +129,7 @@ def test_overall_score_may_be_negative(game):
     assert table.sees(1)["score"][0] < 0
 
 
-def test_simplified_examples():
+def test_simplified_examples_of_a_bid_of_four():
     """S1.34: "Example. A winning bid of four, the declarer takes five tricks. The declarers
     team scores five points the opposition scores three points."
 

@@ -296,3 +296,10 @@ def test_the_game_to_resume_is_the_unfinished_one_played_last(tmp_path, monkeypa
     paths[2].write_text("{")
     with pytest.raises(RecordError, match=r"play-cincinnati_v0-3\.json is no saved game"):
         game_to_go_on("cincinnati_v0")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX files")
+def test_a_pipe_is_no_saved_game_and_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "game.json")
+    with pytest.raises(RecordError, match="it cannot be read: no regular file"):
+        Session.resume(tmp_path / "game.json")

@@ -161,3 +161,30 @@ def test_a_name_in_an_error_has_no_control_characters(tmp_path):
     with pytest.raises(OptionError, match=r"\\x1b\[31m.* exists") as refused:
         Output(tmp_path / "\x1b[31m")
     assert "\x1b" not in str(refused.value)
+
+
+def test_a_file_that_appears_meanwhile_stays_on_file_systems_without_links(tmp_path, monkeypatch):
+    def no_links(source, target):
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", no_links)
+    with Output(tmp_path / "x") as output:
+        output.write(b"mine")
+        (tmp_path / "x").write_text("theirs")
+        with pytest.raises(OutputError, match=r"another program has made it.* is in .*x\.new"):
+            output.close()
+    assert (tmp_path / "x").read_text() == "theirs"
+    assert (tmp_path / "x.new").read_text() == "mine"
+    with Output(tmp_path / "y") as output:
+        output.write(b"mine")
+        output.close()
+    assert (tmp_path / "y").read_text() == "mine"
+
+
+def test_a_write_protected_file_is_not_replaced(tmp_path, monkeypatch):
+    (tmp_path / "x").write_text("old")
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)  # as for who is not root
+    with pytest.raises(OptionError, match="x cannot be written: it is write-protected"):
+        Output(tmp_path / "x", overwrite=True)
+    assert (tmp_path / "x").read_text() == "old"
+    assert names(tmp_path) == ["x"]

@@ -106,7 +106,7 @@ def test_faults_name_the_file_and_the_option(farm, text, match):
         assert "\n" not in str(caught.value)
 
 
-def test_what_is_no_file(tmp_path, monkeypatch):
+def test_a_file_that_cannot_be_read_is_refused_by_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("odd.toml").write_bytes(b"\xff\xfe")
     Path("large.toml").write_bytes(b"#" * 2_000_000)
@@ -129,13 +129,13 @@ def test_what_is_no_file(tmp_path, monkeypatch):
         Rules.from_toml('base = "club"\ntarget = 0')
 
 
-def test_the_ending_may_be_in_capitals(tmp_path):
+def test_a_file_of_rules_may_end_in_toml_of_any_case(tmp_path):
     path = tmp_path / "Farm.TOML"
     path.write_text('base = "barrie"\ntarget = 40\n', encoding="utf-8")
     assert make(str(path)).rules == Rules.from_toml(str(path)) == make("barrie", target=40).rules
 
 
-def test_other_rules_do_not_go_by_a_variants_name(farm, tmp_path):
+def test_other_rules_are_refused_under_the_name_of_a_variant(farm, tmp_path):
     """Neither by the file's own name nor by its key; its own rules do."""
     file = tmp_path / "barrie_v0.toml"
     file.write_text(RULES["barrie_v0"].to_toml(), encoding="utf-8")

@@ -84,3 +84,22 @@ def test_a_kernel_that_only_kernels_call_refuses_python():
     assert two() == 2
     with pytest.raises(TypeError, match="one is called by kernels alone: make it an entry_kernel"):
         one()
+
+
+def test_code_for_another_type_does_not_replace_that_of_the_first(folder, monkeypatch):
+    """Also where both processes have found no index of the cache when they began."""
+    with monkeypatch.context() as patch:
+        patch.setattr(numba_private._KernelFiles, "_load_index", lambda files: {})
+        assert fresh(folder)(21) == 42
+        assert fresh(folder)(0.5) == 1.0
+    assert len(list(folder.rglob("*.nbc"))) == 2
+    assert fresh(folder)(21) == 42
+    assert fresh(folder)(0.5) == 1.0
+
+
+def test_a_deleted_folder_is_made_again(folder, caplog):
+    compiled = fresh(folder)
+    shutil.rmtree(folder)
+    assert compiled(21) == 42
+    assert loads(folder)
+    assert caplog.text == ""

@@ -99,9 +99,9 @@ def test_endings_that_a_player_can_count():
     """Equal cards, bowers, a finesse, a partner left out."""
     double, single = RULES["J", 2], RULES["9", 1]
 
-    def tricks(rules, hands, seat, strain, absent=None, table=()):
+    def tricks(rules, hands, seat, strain, absent=None):
         cards = [hand.split() for hand in hands]
-        return values([Ending(rules, cards, list(table), seat, strain, absent)])[0]
+        return values([Ending(rules, cards, [], seat, strain, absent)])[0]
 
     # "Of two identical cards in a trick the first played wins": the lead decides.
     assert tricks(double, ["JH", "JH", "QC", "QD"], 0, "H") == 1

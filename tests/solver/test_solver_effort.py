@@ -34,10 +34,10 @@ def hard_deals():
         yield Ending(rules, hands, [], 0, data["strain"], absent), data["tricks"], data["effort"]
 
 
-def solved(ending, memory=64):
+def solved(ending):
     """The tricks of the side to lead, and the cards tried."""
     states, _ = position_of(ending.row, ending.rules, None, None)
-    searcher, out = new_searcher(memory), np.zeros(1, np.int8)
+    searcher, out = new_searcher(64), np.zeros(1, np.int8)
     values.solve_rows(searcher, states, compile_tables(ending.rules), 0, 1, out)
     return int(out[0]), int(searcher.position["nodes"][0])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import shutil
@@ -39,12 +38,12 @@ def browser() -> Iterator[Any]:
         started.quit()
 
 
-def screen(driver: Any, width: int, height: int, *, dark: bool = False, media: str = "") -> None:
-    """Set the size of the window, the theme, and the medium of the page, such as "print"."""
+def screen(driver: Any, width: int, height: int, *, dark: bool = False) -> None:
+    """Set the size of the window and the theme."""
     size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     theme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": [theme]})
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [theme]})
 
 
 def complaints(driver: Any) -> list[str]:
@@ -71,8 +70,3 @@ def spoken(driver: Any) -> list[tuple[str, str]]:
         for node in visited
         if "role" in node
     ]
-
-
-def printed(driver: Any) -> bytes:
-    """The page as a PDF."""
-    return base64.b64decode(driver.print_page())

@@ -83,12 +83,12 @@ def assert_same(a, b, where="result"):
         assert a == b, where
 
 
-def walk(env, steps, seed, careless=0):
+def walk(env, steps, seed):
     """Return the results of some steps of a `SoloEnv`, with resets after each episode."""
     results = [env.reset(seed=seed)]
     for turn in range(steps):
         obs = results[-1][0]
-        action = chosen_action(obs["action_mask"], obs["observation"], turn, careless)
+        action = chosen_action(obs["action_mask"], obs["observation"], turn)
         results.append(env.step(action))
         if results[-1][2] or results[-1][3]:
             results.append(env.reset())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import http.client
 import json
 import re
@@ -181,3 +182,24 @@ def test_a_half_closed_client_gets_its_answer(served_game):
             connection.shutdown(socket.SHUT_WR)
             assert read_all(connection).startswith(b"HTTP/1.1 " + status)
     assert table.version > version
+
+
+@pytest.mark.parametrize("reset", [False, True])
+def test_a_client_that_leaves_within_a_request_is_not_logged_and_changes_nothing(reset, caplog):
+    """Before its body is complete, or while its refusal is computed."""
+    guests, stale = Guests(), b'{"version": 0, "action": "pass"}'
+    with served(lambda: live(session("cincinnati_v0", seed=4)), guests) as (table, links):
+        wait_until(lambda: table.state(0)["view"]["turn"] == 0)
+        version = table.version
+        for body, length in ((b"{", 20), (stale, len(stale))):
+            for seconds in (0.0, 0.05):
+                with connected(links) as leaving:
+                    leaving.sendall(request_bytes(links, b"POST /api/act", body, length))
+                    time.sleep(seconds)
+                    if reset:
+                        linger = struct.pack("ii", 1, 0)
+                        leaving.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        wait_until(lambda: len(guests) == 0)
+        assert table.version == version
+    gc.collect()  # an exception of a task that nobody has retrieved is logged here
+    assert not caplog.records
