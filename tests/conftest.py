@@ -31,6 +31,15 @@ settings.register_profile(
 settings.load_profile("repeatable")
 
 
+@pytest.fixture
+def default_ctrl_c():
+    """Python's own handler of Ctrl-C, during one test, which must leave it in place."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    after = signal.signal(signal.SIGINT, before)
+    assert after is signal.default_int_handler
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes() -> None:
     """Compile each kernel once; otherwise every process would compile those that it needs."""

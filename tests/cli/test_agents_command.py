@@ -67,7 +67,7 @@ def test_installed_and_registered_agents_are_listed_with_their_errors(monkeypatc
     agents.register("mine", lambda rules, *, depth: None)
     assert run("agents") == 0
     out = capsys.readouterr().out
-    assert "\ntheirs\n  Notes what it is told of the game, and takes" in out
+    assert "\ntheirs\n  Records its constructor arguments, and takes" in out
     assert "  depth=1" in out
     assert "\ntorn\n  agent 'torn' (nowhere_at_all:Agent): ModuleNotFoundError" in out
     assert "\nmine\n  depth   has to be given\n" in out

@@ -71,15 +71,6 @@ def test_pettingzoo_tests_pass(name):
     parallel_api_test(variant.parallel_env(observation="flat"), num_cycles=50)
 
 
-@pytest.mark.parametrize("name", ["normalize_obs_v0", "pad_action_space_v0"])
-def test_supersuit_wrappers_pass_api_test(name):
-    supersuit = pytest.importorskip("supersuit")
-    env = getattr(supersuit, name)(cincinnati.env(observation="flat", max_hands=2))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        api_test(env, num_cycles=60)
-
-
 @pytest.mark.parametrize("copied", [False, True])
 @every_variant
 def test_vec_observations_are_scaled(name, copied):

@@ -24,15 +24,6 @@ def same(one, other):
     return one.tobytes() == other.tobytes() and len(one) == len(other)
 
 
-@pytest.fixture
-def default_ctrl_c():
-    """Python's own handler of Ctrl-C, during one test."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    after = signal.signal(signal.SIGINT, before)
-    assert after is signal.default_int_handler
-
-
 @pytest.mark.parametrize("variant", bideuchre_env.variants)
 def test_identical_agents_tie_every_board(variant):
     rules = bideuchre_env.variants[variant].rules

@@ -226,15 +226,6 @@ class CtrlC(RandomAgent):
         return super().choose(observations, masks)
 
 
-@pytest.fixture
-def default_ctrl_c():
-    """Python's own handler of Ctrl-C, during one test."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    after = signal.signal(signal.SIGINT, before)
-    assert after is signal.default_int_handler
-
-
 def test_ctrl_c_keeps_the_finished_boards(default_ctrl_c, tmp_path):
     out = tmp_path / "games.jsonl"
     result = selfplay.play("cincinnati_v0", CtrlC(200), "random", boards=400, out=out)

@@ -14,14 +14,6 @@ from bideuchre_env.runtime.interrupts import ctrl_c
 from bideuchre_env.runtime.threads import ThreadPool
 
 
-@pytest.fixture
-def default_ctrl_c():
-    """Python's own handler of Ctrl-C, during one test."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 def test_an_error_in_a_part_is_raised_and_the_pool_stays_usable():
     pool, busy = ThreadPool(3), []
 
