@@ -1,6 +1,6 @@
 """Check types as users do, by one run of `mypy --strict` and one of pyright.
 
-The programs are the Python blocks of all pages, `.ci/typed.py` and `tests/support/typed_agents.py`.
+The programs are the Python blocks of all pages, `.ci/typed.py` and `.ci/typed_agents.py`.
 They are checked in a folder outside the repository, against the installed package. The blocks of a
 page are one program; each block of the adapters' page is a program by itself. Libraries that are
 not installed count as `Any`.
@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 STAND_ALONE = "bideuchre_env/adapters/README.md"
-PROGRAMS = (".ci/typed.py", "tests/support/typed_agents.py")
+PROGRAMS = (".ci/typed.py", ".ci/typed_agents.py")
 MYPY = ("--strict", "--disable-error-code=import-not-found", "--disable-error-code=import-untyped")
 PYRIGHT = {"reportMissingImports": False, "reportUnnecessaryTypeIgnoreComment": True}
 

@@ -41,9 +41,6 @@ def last_legal(envs):
     return masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
 
 
-# --- the vector environment -----------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("observation", ["flat", "dict"])
 @pytest.mark.parametrize("episode", ["hand", "game"])
 def test_steps_are_those_of_single_environments_in_a_dummy(observation, episode):
@@ -123,23 +120,6 @@ def test_attributes_and_methods_by_row():
     envs.close()
 
 
-def test_only_the_view_of_all_tables_can_be_set():
-    envs = tables(3, render_mode="ansi")
-    envs.reset()
-    before = envs.env_method("render")
-    envs.set_attr("view", 2)
-    assert envs.get_attr("view") == [2] * 3
-    assert envs.env_method("render") != before
-    with pytest.raises(OptionError, match="for all rows"):
-        envs.set_attr("view", 1, indices=[0])
-    with pytest.raises(OptionError, match="view=7: one of 'all', 'actor', 0, 1, 2, 3"):
-        envs.set_attr("view", 7)
-    seats = envs.get_attr("seat")
-    with pytest.raises(OptionError, match=r"set_attr\('seat'\): 'view' alone can be set"):
-        envs.set_attr("seat", 1)
-    assert envs.get_attr("seat") == seats
-
-
 def test_seeds_and_options_are_those_of_the_next_reset_only():
     envs = tables(8, opponents="random")
     envs.seed(3)
@@ -202,22 +182,6 @@ def test_a_made_vector_environment_is_taken_if_it_suits():
 def test_bad_arguments_are_refused(envs, options, message):
     with pytest.raises(OptionError, match=message):
         VecEnv(envs, **options)
-
-
-def test_pictures_of_all_tables_are_rgb_arrays():
-    pytest.importorskip("PIL")
-    envs = tables(3, render_mode="rgb_array")
-    envs.reset()
-    images = envs.get_images()
-    assert [image.dtype for image in images] == [np.uint8] * 3
-    assert not np.array_equal(images[0], images[1])
-    height, width, _ = images[0].shape
-    assert envs.render().shape == (2 * height, 2 * width, 3)
-    with pytest.raises(OptionError, match="render_mode=None: pictures need 'rgb_array'"):
-        tables().get_images()
-
-
-# --- learning -------------------------------------------------------------------------------------
 
 
 def test_maskable_ppo_learns_through_the_wrappers_of_stable_baselines3():

@@ -216,9 +216,6 @@ def test_figures_of_enumerated_deals_are_exact():
     assert exact > 2
 
 
-# --- why -------------------------------------------------------------------------------------
-
-
 CERTAIN = re.compile(
     r"wins the trick|nothing still out beats it|left, and wins[;:.]|wins: no|take every trick left"
 )

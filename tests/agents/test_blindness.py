@@ -12,7 +12,6 @@ from bideuchre_env.core.state import AUCTION, GIVING, NAMING, PASSING, PLAY
 from bideuchre_env.rules.variants import RULES
 
 PLAN_FIELDS = ("n", "actions", "sums", "squares", "total")
-SEEDS = range(6)
 
 
 def phases_of(rules):

@@ -167,9 +167,6 @@ def test_sampled_deals_give_the_declarer_as_many_trumps_as_it_has():
     assert sampled[0] / sampled.sum() == pytest.approx(truth[0] / truth.sum(), abs=0.04)
 
 
-# --- the script ----------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def script():
     with loaded("experiments/fitting", "build_holder_odds") as (module,):

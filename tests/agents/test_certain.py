@@ -48,9 +48,6 @@ def winners_seen(observations, tables, offsets, views):
     return certain_winners(t, view.strain, view.held, view.held_pair, unseen, pair)
 
 
-# --- the bound, by brute force -----------------------------------------------------------------
-
-
 def beats(card, led, strain):
     """Whether a card takes a trick from the card led."""
     suit = suit_of(card, strain)
@@ -124,9 +121,6 @@ def test_certain_winners_are_those_of_brute_force(variant):
         some, every = some + (0 < bound < n), every + (bound == n > 1)
     assert some > 10
     assert every > 10
-
-
-# --- the play ----------------------------------------------------------------------------------
 
 
 @cache
@@ -227,9 +221,6 @@ def test_a_certain_hand_is_bid_as_the_highest_lone_bid_in_its_strain(name, varia
 def test_a_certain_hand_is_bid_as_the_call_that_pays_most(rules, hand, story, seat, pattern):
     call = bid_made(rules, agents.make("rule", rules), hand, story, seat)
     assert re.fullmatch(pattern, call), call
-
-
-# --- dominated calls ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize("variant", RULES)

@@ -80,9 +80,6 @@ def test_a_file_has_finite_numbers_and_its_command_or_is_frozen(file):
             module.Args.parse(options)
 
 
-# --- damaged files -----------------------------------------------------------------------------
-
-
 def clear_caches():
     for cached in (data.read_file, hand_table.hand_table, rule_weights.load_weights):
         cached.cache_clear()

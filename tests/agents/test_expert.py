@@ -43,9 +43,6 @@ def test_invalid_options_are_refused(options, message):
         agents.make("expert", CINCINNATI, **options)
 
 
-# --- the endgame search --------------------------------------------------------------------------
-
-
 def test_a_card_of_the_search_must_gain_more_than_its_error():
     """With more standard errors the rule player's card is replaced less often."""
     rows, masks, _ = map(np.stack, zip(*decisions(CINCINNATI, 60, seed=3), strict=True))
@@ -105,9 +102,6 @@ def test_the_search_gives_the_tricks_of_brute_force(copies):
         turn = int(rng.choice(seats))
         tricks = search(x, turn, 0, -1, -1, -1, left)
         assert tricks == plain_search(x, hands, turn, [], -1, left, out)
-
-
-# --- the chance to win -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("variant", RULES)

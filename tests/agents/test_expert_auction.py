@@ -52,9 +52,6 @@ def expert_at(rules, hands, **options):
     return Position(rules, hands, agent="expert", **options)
 
 
-# --- the call network --------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_the_call_network_is_its_matrix_products(seed):
     """Two rectified layers and a linear path past them, in points."""
@@ -85,9 +82,6 @@ def test_renaming_the_suits_changes_no_call(rules):
         calls = (expert_at(rules, {1: " ".join(cards)}).choice() for cards in (hand, renamed))
         one, other = (call.split()[:2] for call in calls)  # without the strain of the bid
         assert one == other
-
-
-# --- which call network a game has -------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -129,18 +123,12 @@ def test_networks_with_numbers_that_are_not_finite_are_refused(part, number):
         ExpertAgent(BARRIE, network=network)
 
 
-# --- strength ----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0", "double_deck_v0"])
 def test_the_call_network_wins_points(variant):
     """Against the same bidding without it, with the cards of the rule player."""
     rules = RULES[variant]
     sides = [ExpertAgent(rules, network=n, wanted=QUICK) for n in (None, new_network())]
     assert match.play(variant, *sides, boards=4000, seed=3).boards.points_per_hand.low > 0.1
-
-
-# --- calls at known scores ---------------------------------------------------------------------
 
 
 SURE_HAND, ALL_TRICKS = "JS JC JC AS AS KS QS AH", "JS JS JC JC AS KS QS AH"
@@ -169,8 +157,6 @@ def test_the_last_to_call_bids_low_where_that_wins_and_the_first_bids_a_moon(
     position = expert_at(rules, {seat: hand}, score=score if seat % 2 == 0 else score[::-1])
     assert position.do(story).choice() in calls
 
-
-# --- the score network -------------------------------------------------------------------------
 
 FITTED = ("barrie_v0", "club_v0", "double_deck_v0", "simplified_v0")
 

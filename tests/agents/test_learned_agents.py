@@ -58,9 +58,6 @@ def planted(rules, output, points):
     return net_weights(rules, network, calls_of(found), {})
 
 
-# --- what it plays --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("name", "goal"),
     [*((name, "game") for name in RULES), ("barrie_v0", "points"), ("six_card_v0", "points")],
@@ -124,9 +121,6 @@ def test_a_copy_has_the_same_decisions_and_compiles_nothing(name):
         assert twin.name == "mine"
         assert np.array_equal(twin.act_rows(rows, masks), chosen)
     assert jit.compiling.count == compiled
-
-
-# --- what it refuses ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

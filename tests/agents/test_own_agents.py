@@ -9,9 +9,9 @@ from importlib.metadata import EntryPoint
 
 import numpy as np
 import pytest
-from support import typed_agents
 from support.agent_games import look, start
 from support.own_agents import Once, Told, write_file
+from support.script_modules import loaded
 
 import bideuchre_env
 from bideuchre_env import agents, match, selfplay
@@ -286,8 +286,9 @@ def test_opponents_and_partner_of_a_learner_have_the_goal_of_its_episode(episode
 
 def test_agents_that_type_checkers_accept_play():
     """CI runs mypy on the same file."""
-    results = typed_agents.matches()
-    assert {result.agents[0] for result in results} == {"Once", "Many", "Ours"}
-    assert all(result.boards.ties == 2 for result in results)
-    with pytest.raises(OptionError, match="an object with act_rows or act"):
-        typed_agents.wrong()
+    with loaded(".ci", "typed_agents") as [typed_agents]:
+        results = typed_agents.matches()
+        assert {result.agents[0] for result in results} == {"Once", "Many", "Ours"}
+        assert all(result.boards.ties == 2 for result in results)
+        with pytest.raises(OptionError, match="an object with act_rows or act"):
+            typed_agents.wrong()

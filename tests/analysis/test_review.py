@@ -77,9 +77,6 @@ def test_an_agents_own_hands_have_no_mistake(variant, agent, seeds):
         assert all(player.unlucky == player.open for player in review.players)
 
 
-# --- planted blunders ----------------------------------------------------------------------------
-
-
 def own_call(call):
     """Seat 1 makes this call."""
     return lambda row, names: call if row["phase"] == Phase.AUCTION and row["turn"] == 1 else None
@@ -174,9 +171,6 @@ def test_a_side_whose_contract_is_set_already_makes_no_mistake():
     assert (decision.action, decision.best) == (action, "QC")
     assert decision.lost > 0.9  # a mistake in any other hand
     assert not decision.mistake
-
-
-# --- a whole review ------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

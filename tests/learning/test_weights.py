@@ -81,9 +81,6 @@ def equal(one, other):
     )
 
 
-# --- round trips ----------------------------------------------------------------------------------
-
-
 @given(CONTENT, st.dictionaries(TEXTS, TEXTS, max_size=3))
 @settings(deadline=None, max_examples=50)
 def test_arrays_and_metadata_survive_a_round_trip(arrays, metadata):
@@ -155,9 +152,6 @@ def test_numpy_reads_and_writes_the_format():
         data = io.BytesIO()
         save(data, provenance=json.dumps(METADATA), **ARRAYS)
         assert equal(parse_weights(data.getvalue()), parse_weights(SMALL))
-
-
-# --- damage ---------------------------------------------------------------------------------------
 
 
 def test_every_flipped_bit_is_refused_or_harmless():
@@ -264,8 +258,6 @@ def test_weights_that_cannot_be_stored_are_refused(arrays, metadata, half, messa
     with pytest.raises(WeightsError, match=f"these weights cannot be stored.*{message}"):
         weights_bytes(arrays, metadata, half=half)
 
-
-# --- compatibility --------------------------------------------------------------------------------
 
 SHAPES = {"first": (5, "hidden"), "bias": ("hidden",)}
 
