@@ -105,8 +105,9 @@ def test_the_first_ctrl_c_is_noted_and_the_second_raises(default_ctrl_c):
 
 def test_a_handler_of_another_program_stays(default_ctrl_c):
     calls = []
-    signal.signal(signal.SIGINT, lambda number, frame: calls.append(number))
+    before = signal.signal(signal.SIGINT, lambda number, frame: calls.append(number))
     with ctrl_c() as pressed:
         signal.raise_signal(signal.SIGINT)
+    signal.signal(signal.SIGINT, before)
     assert calls == [signal.SIGINT]
     assert not pressed.is_set()
