@@ -20,6 +20,7 @@ from support.playthroughs import (
     start,
 )
 
+import bideuchre_env
 from bideuchre_env import Bid, Rules
 from bideuchre_env.core.observation.resample import new_redeal, resample_row
 from bideuchre_env.core.phases.deal import split_seed
@@ -295,3 +296,10 @@ def test_a_card_like_one_passed_and_played_is_redealt_to_every_place():
     assert set(places) == {0, 1, 3, "given"}
     cards = {0: 7, 1: 8, 3: 8, "given": 1}  # as many as are hidden in each place
     assert_fits([places[place] for place in cards], [300 * n / 24 for n in cards.values()])
+
+
+def test_the_record_of_a_redealt_game_has_no_seed():
+    env = bideuchre_env.cincinnati_v0.raw_env()
+    env.reset(seed=3)
+    assert env.record.seed == 3
+    assert env.resample_hidden(0, np.random.default_rng(0)).record.seed is None

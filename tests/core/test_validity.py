@@ -7,7 +7,7 @@ from support.vector_actions import choose
 
 import bideuchre_env
 from bideuchre_env import GameRecord
-from bideuchre_env.core.state import PASSING, PLAY, STATE
+from bideuchre_env.core.state import PASSING, PLAY, STATE, rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.validity import checked_states
 from bideuchre_env.errors import OptionError
@@ -37,12 +37,18 @@ def move_a_card(row):
             return
 
 
+def count_this_hand(row):
+    """The hand in progress counts as played."""
+    row["hands_played"] = row["hands_dealt"]
+
+
 FORGERIES = {  # several numbers at once, and the field that the error names
     "a card put aside": (put_aside, "hands"),
     "a card in another hand": (move_a_card, "hands"),
     "no stream": (lambda row: row["rng"].fill(0), "rng"),
     "four passes": (lambda row: row["calls"].fill(0), "calls_made"),
     "a score out of range": (lambda row: row["score"].fill(2**60), "score"),
+    "as many hands played as dealt": (count_this_hand, "hands_played"),
 }
 
 
@@ -75,6 +81,16 @@ def test_positions_of_play_are_accepted(variant):
         obs, *_ = vec.step(choose(obs["action_mask"], step))
     assert PLAY in seen
     assert (PASSING in seen) == (vec.rules.exchange > 0)
+
+
+def test_a_passed_out_hand_is_accepted():
+    game = bideuchre_env.make("cincinnati_v0", all_pass="redeal_next")
+    env = game.raw_env()
+    env.reset(seed=1)
+    for _ in range(4):
+        env.step("pass")
+    record = GameRecord.from_rows(rows_of(env._finished), game.rules, game.name)
+    assert record.hands[0]["declarer"] is None
 
 
 def positions(variant, n=4):
