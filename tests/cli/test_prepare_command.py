@@ -48,6 +48,11 @@ def test_a_game_is_prepared_and_listed(monkeypatch, capsys, rules):
     assert run("prepare") == 0
     listed = [line for line in capsys.readouterr().out.splitlines() if COMMAND in line]
     assert [line.split()[:2] for line in listed] == [["up/down", "expert"], ["up/down", "net"]]
+    moved = prepared_folder() / "expert-of-other-rules.npz"
+    prepared_file("expert", rules).rename(moved)
+    assert run("prepare") == 0
+    [line] = [each for each in capsys.readouterr().out.splitlines() if "cannot be used" in each]
+    assert moved.name in line
 
 
 def test_files_that_cannot_be_used_are_listed_without_control_characters(capsys, rules):

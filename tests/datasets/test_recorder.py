@@ -80,6 +80,21 @@ def test_recorded_self_play_is_the_export_of_the_records_of_its_games(
     assert by_episode(arrays(tmp_path / "vec.npz")) == by_episode(arrays(out))
 
 
+def test_actions_that_the_step_overwrites_are_recorded_as_taken(tmp_path):
+    """With `copy=False` actions may stand in an array of the environment itself."""
+    episodes = []
+    for copy in (False, True):
+        vec = make("six_card_v0").vec(ROWS, episode="hand", copy=copy)
+        with datasets.VecRecorder(vec, tmp_path / f"{copy}.npz") as recorded:
+            _, info = recorded.reset(seed=2)
+            for _ in range(60):
+                actions = info["seat"]
+                actions[:] = info["action_mask"].argmax(axis=1)
+                info = recorded.step(actions)[-1]
+        episodes.append(by_episode(arrays(tmp_path / f"{copy}.npz")))
+    assert episodes[0] == episodes[1]
+
+
 def by_episode(columns):
     """The content of each episode, whatever its number, in any order."""
     names = [name for name in columns if name not in ("players", "episode")]
