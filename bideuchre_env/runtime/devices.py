@@ -80,7 +80,7 @@ def memory_of(device: str) -> HostMemory:
 
 
 def check_device(device: Any) -> None:
-    """Raise `OptionError` unless the device is available; the message names what is missing."""
+    """Raise `OptionError` unless the device is available; the message names the missing part."""
     if not isinstance(device, str) or device not in DEVICES:
         raise OptionError(f"device={brief(device)}: one of {', '.join(map(repr, DEVICES))}")
     if device == "cuda" and (missing := _missing()):
@@ -88,7 +88,7 @@ def check_device(device: Any) -> None:
 
 
 def _missing() -> str:
-    """Return what is missing for a GPU on this machine; "" if nothing, or in numba's simulator."""
+    """Name the part that a GPU lacks on this machine; "" if none, or in numba's simulator."""
     from bideuchre_env.runtime.jit import JIT, config
 
     if config.ENABLE_CUDASIM:

@@ -55,7 +55,7 @@ def test_a_missing_library_is_one_line_that_names_the_extra():
 
 
 def test_an_extra_that_an_older_python_cannot_install_says_so(monkeypatch):
-    """Those that pyproject.toml limits, and no other."""
+    """The message names Python for the extras that pyproject.toml limits, and for no other."""
     text = Path(__file__).parents[2].joinpath("pyproject.toml").read_text(encoding="utf-8")
     limited = re.findall(r"^(\w+) = \[.*; python_version>='(\d+)\.(\d+)'\"", text, re.M)
     assert {name: (int(a), int(b)) for name, a, b in limited} == common.PYTHON

@@ -78,7 +78,7 @@ def test_a_hand_is_that_of_the_aec_environment(name):
 
 
 def test_chance_deals_every_remaining_card_with_the_same_probability():
-    """Of a kind with two copies left, one of them comes twice as often."""
+    """A kind with two copies left is twice as likely as one with a single copy."""
     state = pyspiel.load_game("bideuchre_barrie_v0(dealer=0)").new_initial_state()
     cards = bideuchre_env.barrie_v0.rules.cards
     assert {odds for _, odds in state.chance_outcomes()} == {2 / cards}

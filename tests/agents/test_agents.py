@@ -1,4 +1,4 @@
-"""Agents: what they accept and refuse, determinism, strength."""
+"""Agents: valid and invalid input, determinism, strength."""
 
 from __future__ import annotations
 

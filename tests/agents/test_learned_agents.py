@@ -1,4 +1,4 @@
-"""The learned agents `net` and `ppo`: what they play, and weights that they refuse."""
+"""The learned agents `net` and `ppo`: their games, and weights that do not fit."""
 
 from __future__ import annotations
 

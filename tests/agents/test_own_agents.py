@@ -10,7 +10,7 @@ from importlib.metadata import EntryPoint
 import numpy as np
 import pytest
 from support.agent_games import look, start
-from support.own_agents import Once, Told, write_file
+from support.own_agents import Once, Recorder, write_file
 from support.script_modules import loaded
 
 import bideuchre_env
@@ -26,8 +26,8 @@ RULES = bideuchre_env.cincinnati_v0.rules
 @pytest.fixture(autouse=True)
 def folder_with_agents(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(registry, "registered", {"told": Told})
-    monkeypatch.setattr(Told, "told", [])
+    monkeypatch.setattr(registry, "registered", {"recorder": Recorder})
+    monkeypatch.setattr(Recorder, "calls", [])
     monkeypatch.setattr(sys, "path", [*sys.path])
     write_file(tmp_path)
     for name in ("mine", "beside", "torn", "rule"):  # imported by name
@@ -148,7 +148,7 @@ def test_installed_agents_are_found_by_entry_points(monkeypatch):
     group = registry.GROUP
     entries = [
         EntryPoint("theirs", "support.own_agents:Once", group),
-        EntryPoint("told", "support.own_agents:Told", group),
+        EntryPoint("recorder", "support.own_agents:Recorder", group),
         EntryPoint("torn", "nowhere_at_all:Agent", group),
         EntryPoint("rule", "support.own_agents:Once", group),
         EntryPoint("a:b", "support.own_agents:Once", group),
@@ -157,12 +157,12 @@ def test_installed_agents_are_found_by_entry_points(monkeypatch):
     monkeypatch.setattr(registry, "entry_points", lambda group: entries)
     registry.installed.cache_clear()
     try:
-        assert agents.names()[len(registry.BUILT_IN) :] == ("theirs", "told", "torn")
+        assert agents.names()[len(registry.BUILT_IN) :] == ("theirs", "recorder", "torn")
         agent = agents.make("theirs", RULES)
         assert agent.name == "theirs"
         assert choices(agent) == first_legal()
-        assert agents.make("told:depth=3", RULES).name == "told:depth=3"
-        assert Told.told[-1][3] == 3
+        assert agents.make("recorder:depth=3", RULES).name == "recorder:depth=3"
+        assert Recorder.calls[-1][3] == 3
         with pytest.raises(OptionError, match=r"agent 'torn' \(nowhere_at_all:Agent\): Module"):
             agents.make("torn", RULES)
     finally:
@@ -207,7 +207,7 @@ def test_a_factory_with_another_required_parameter_is_refused(factory):
     "pair",
     [
         ("./mine.py:Net:weights=a.npz", "pimc:worlds=2,played_out=4,solved=2"),
-        ("told:depth=2", Once()),
+        ("recorder:depth=2", Once()),
     ],
 )
 def test_two_processes_play_the_same_boards_as_one(pair):
@@ -250,26 +250,26 @@ def test_an_exception_of_an_agent_names_its_line(workers):
 
 
 def goals():
-    return {each[2] for each in Told.told}
+    return {each[2] for each in Recorder.calls}
 
 
 def test_boards_are_played_for_points_and_games_for_the_game():
     """Unless a name has the goal, or the agent is made already."""
-    match.play("cincinnati_v0", "told", "rule", boards=2, games=2)
+    match.play("cincinnati_v0", "recorder", "rule", boards=2, games=2)
     assert goals() == {"points", "game"}
     for length, goal in (({"boards": 2}, "points"), ({"games": 2}, "game")):
         for play in (match.play, selfplay.play):
-            Told.told.clear()
-            play("cincinnati_v0", Told, "told", **length)
+            Recorder.calls.clear()
+            play("cincinnati_v0", Recorder, "recorder", **length)
             assert goals() == {goal}
-    Told.told.clear()
-    made = Told(RULES)
+    Recorder.calls.clear()
+    made = Recorder(RULES)
     match.play("cincinnati_v0", made, "rule", boards=2, games=2)
     assert goals() == {None}
-    match.play("cincinnati_v0", "told:goal=game", "rule", boards=2)
+    match.play("cincinnati_v0", "recorder:goal=game", "rule", boards=2)
     assert goals() == {None, "game"}
     with pytest.raises(OptionError, match="goal='fame': one of 'points', 'game'"):
-        agents.make("told", RULES, goal="fame")
+        agents.make("recorder", RULES, goal="fame")
 
 
 @pytest.mark.parametrize(("episode", "goal"), [("hand", "points"), ("game", "game")])
@@ -278,8 +278,8 @@ def test_opponents_and_partner_of_a_learner_have_the_goal_of_its_episode(episode
         bideuchre_env.cincinnati_v0.solo,
         lambda **how: bideuchre_env.cincinnati_v0.solo_vec(2, **how),
     ):
-        Told.told.clear()
-        env = face(opponents="told", partner=Told, episode=episode)
+        Recorder.calls.clear()
+        env = face(opponents="recorder", partner=Recorder, episode=episode)
         env.reset(seed=1)
         assert goals() == {goal}
 

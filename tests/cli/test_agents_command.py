@@ -60,7 +60,7 @@ def test_the_list_as_json(capsys):
 
 def test_installed_and_registered_agents_are_listed_with_their_errors(monkeypatch, capsys):
     entries = {
-        "theirs": EntryPoint("theirs", "support.own_agents:Told", registry.GROUP),
+        "theirs": EntryPoint("theirs", "support.own_agents:Recorder", registry.GROUP),
         "torn": EntryPoint("torn", "nowhere_at_all:Agent", registry.GROUP),
     }
     monkeypatch.setattr(registry, "installed", lambda: entries)

@@ -74,13 +74,13 @@ class Once:
         return int(action_mask.argmax())
 
 
-class Told:
+class Recorder:
     """Records its constructor arguments, and takes the first legal action."""
 
-    told: ClassVar[list[tuple[object, ...]]] = []
+    calls: ClassVar[list[tuple[object, ...]]] = []
 
     def __init__(self, rules, *, seed=None, goal=None, depth=1):
-        self.told.append((rules, seed, goal, depth))
+        self.calls.append((rules, seed, goal, depth))
 
     def act_rows(self, observations, action_masks):
         return action_masks.argmax(axis=1)
