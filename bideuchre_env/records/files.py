@@ -19,7 +19,15 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, NamedTuple, cast
 
-from bideuchre_env._checks import brief, check_flag, check_path, check_type, printable, to_iterator
+from bideuchre_env._checks import (
+    brief,
+    check_flag,
+    check_path,
+    check_type,
+    is_integer,
+    printable,
+    to_iterator,
+)
 from bideuchre_env._files import Output, PathLike, beside, reason
 from bideuchre_env.errors import OptionError, OutputError, RecordError
 from bideuchre_env.records.record import GameRecord, PlayedHand
@@ -183,6 +191,8 @@ def free_path(folder: PathLike, stem: str, suffix: str = ".jsonl", number: int =
     for name, text in (("stem", stem), ("suffix", suffix)):
         check_type(name, text, str, "part of the name of a file")
         check_path(name, text)
+    if not is_integer(number) or number < 1:
+        raise OptionError(f"number={brief(number)}: a whole number from 1")
     while True:
         path = Path(folder) / f"{stem}{f'-{number}' if number > 1 else ''}{suffix}"
         if not (os.path.lexists(path) or os.path.lexists(beside(path))):  # reserved by another run

@@ -5,7 +5,8 @@ from html.parser import HTMLParser
 from support.playthroughs import Chooser, finish, start
 
 import bideuchre_env
-from bideuchre_env import GameRecord
+from bideuchre_env import GameRecord, match
+from bideuchre_env.agents.expert.hand_worth import hand_worth
 from bideuchre_env.records.page.page import replay_page
 
 
@@ -42,6 +43,16 @@ def test_rules_and_layouts_are_displayed_as_tables():
     for each in (env.rules, env.observation_layout):
         words = " ".join(" ".join(row) for row in Page(each._repr_html_()).rows).split()
         assert words[-5:] == str(each).split()[-5:]
+
+
+def test_a_match_and_a_hand_worth_are_displayed_as_tables():
+    played = match.play("six_card_v0", "rule", "random", boards=6, games=2)
+    page = Page(played._repr_html_())
+    assert page.text.startswith("rule against random, six_card_v0, seed 0")
+    assert sum(row[0] == "points per hand" for row in page.rows) == 2
+    page = Page(hand_worth("JH JD AH KH QS 9C", bideuchre_env.cincinnati_v0.rules)._repr_html_())
+    assert page.rows[0][:2] == ["", "H"]
+    assert [row[0] for row in page.rows[1:3]] == ["tricks", "3"]
 
 
 def test_a_record_is_displayed_as_its_replay_in_a_frame():

@@ -144,6 +144,9 @@ def test_a_free_path_is_the_first_that_is_neither_taken_nor_being_written(tmp_pa
     (tmp_path / "a.jsonl").touch()
     with Output(tmp_path / "a-2.jsonl"):
         assert records_io.free_path(tmp_path, "a").name == "a-3.jsonl"
+    for number in (0, 1.5, None, True):
+        with pytest.raises(OptionError, match="number="):
+            records_io.free_path(tmp_path, "a", number=number)
 
 
 def test_a_folder_of_results_is_for_one_run(tmp_path):
