@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -28,6 +28,7 @@ import reporting
 import bideuchre_env
 from bideuchre_env.bench import measure
 from bideuchre_env.bench.measure import DECISIONS, Figure, Task
+from bideuchre_env.cli.options import argument
 from bideuchre_env.cli.program import FAILED, script
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.errors import OptionError
@@ -62,27 +63,11 @@ Tasks = dict[tuple[str, str], Task]
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
     """Parse the command line."""
     parser = reporting.options(__doc__)
-    parser.add_argument(
-        "--games", nargs="+", type=int, default=list(GAMES), metavar="N", help="games at once"
-    )
-    parser.add_argument(
-        "--beside",
-        nargs="*",
-        type=int,
-        default=list(BESIDE),
-        metavar="N",
-        help="games at once that pgx is measured at, too; none: pgx is left out",
-    )
-    parser.add_argument(
-        "--check", action="store_true", help="play in lock-step with the processor instead"
-    )
-    parser.add_argument(
-        "--decisions",
-        type=int,
-        default=CHECKED,
-        metavar="N",
-        help="with --check: decisions of each variant (default: %(default)s)",
-    )
+    argument(parser, "--games N", "games at once", int, list(GAMES), nargs="+")
+    beside = "games at once that pgx is measured at, too; none: pgx is left out"
+    argument(parser, "--beside N", beside, int, list(BESIDE), nargs="*")
+    argument(parser, "--check", "play in lock-step with the processor instead")
+    argument(parser, "--decisions N", "with --check: decisions of each variant", int, CHECKED)
     peers.add_venv_options(parser)
     return parser.parse_args(arguments)
 
@@ -100,22 +85,26 @@ def main(args: argparse.Namespace) -> int:
     skipped: list[str] = []
     with measure.pinned(args.core) as core, ExitStack() as stack:
         tasks = tasks_of(sorted({*args.games, *args.beside}), skipped)
-        runs = [stack.enter_context(closing(run)) for run in started(args, skipped)]
+        runs = []
+        if args.beside:
+            sizes = map(str, args.beside)
+            runs = peers.start(PGX, args.venvs / "pgx-gpu", args, stack, skipped, "cuda", *sizes)
         rates: dict[tuple[str, str], list[float]] = {key: [] for key in tasks}
         for number in range(args.repeats):
             reporting.announce(f"round {number + 1} of {args.repeats}")
             for key, task in tasks.items():
                 rates[key].append(measure.rate(task, args.seconds))
-            runs = [run for run in runs if peers.went_on(run, skipped)]
+            runs = [run for run in runs if peers.measure_round(run, skipped)]
     from bideuchre_env.runtime.device import name_of_device
 
+    device = name_of_device()
     report = reporting.Report(
         "gpu",
         "On a GPU",
-        f"{GAME.name}, random legal play unless said, on {name_of_device()}, Python on "
+        f"{GAME.name}, random legal play unless said, on {device}, Python on "
         f"{reporting.pinning(core)}, by the clock, medians of {args.repeats} rounds in which all "
         f"take turns, {args.seconds} s each.",
-        figures(rates, runs),
+        figures(rates, runs, TARGETS if "H100" in device else {}),
         skipped,
         {name: version for run in runs for name, version in run.packages.items()},
     )
@@ -127,15 +116,10 @@ def tasks_of(games: list[int], skipped: list[str]) -> Tasks:
     """Return our tasks, each tried once; those that exceed the GPU's memory are skipped."""
     makers: dict[tuple[str, str], Callable[[], Task]] = {}
     for n in games:
-        makers[STEPS, f"{n:,} games"] = lambda n=n: stepping(n)
-        for way, policy, observe in (
-            ("random", "random", False),
-            ("random, observing", "random", True),
-            ("rule player", "rule", False),
-        ):
-            makers[ROLLOUTS, f"{way}, {n:,} games"] = lambda n=n, p=policy, o=observe: rolling(
-                n, p, o
-            )
+        makers[STEPS, f"{n:,} games"] = partial(steps, n)
+        makers[ROLLOUTS, f"random, {n:,} games"] = partial(rollouts, n, "random", False)
+        makers[ROLLOUTS, f"random, observing, {n:,} games"] = partial(rollouts, n, "random", True)
+        makers[ROLLOUTS, f"rule player, {n:,} games"] = partial(rollouts, n, "rule", False)
     tasks: Tasks = {}
     for key, make in makers.items():
         reporting.announce(", ".join(key))
@@ -151,7 +135,7 @@ def tasks_of(games: list[int], skipped: list[str]) -> Tasks:
     return tasks
 
 
-def stepping(n: int) -> Task:
+def steps(n: int) -> Task:
     """Return a task: steps of `n` games from Python, with actions drawn on the GPU."""
     vec = GAME.vec(n, device="cuda", copy=False)
     vec.reset(seed=0)
@@ -164,7 +148,7 @@ def stepping(n: int) -> Task:
     return step
 
 
-def rolling(n: int, policy: str, observe: bool) -> Task:
+def rollouts(n: int, policy: str, observe: bool) -> Task:
     """Return a task: `HANDS` hands at each of `n` tables in one call."""
     words, memory = split_seed(0), memory_of("cuda")
     space = new_workspace(GAME.rules, HANDS * n, n, words)
@@ -184,33 +168,18 @@ def rolling(n: int, policy: str, observe: bool) -> Task:
     return run
 
 
-def started(args: argparse.Namespace, skipped: list[str]) -> Iterator[peers.Program]:
-    """Start pgx on the same GPU, if it is requested and available."""
-    if not args.beside:
-        return
-    try:
-        python = peers.environment_of(PGX, args.venvs / "pgx-gpu", args.no_install)
-        sizes = [str(n) for n in args.beside]
-        path = peers.PROGRAMS / PGX.program
-        run = peers.Program(PGX.title, python, path, args.seconds, "cuda", *sizes)
-    except peers.Unavailable as error:
-        skipped.append(f"{PGX.title}: {error}")
-        return
-    skipped += run.skipped
-    yield run
-
-
-def figures(rates: dict[tuple[str, str], list[float]], runs: list[peers.Program]) -> list[Figure]:
+def figures(
+    rates: dict[tuple[str, str], list[float]],
+    runs: list[peers.Program],
+    targets: dict[tuple[str, str], float],
+) -> list[Figure]:
     """Return a figure for every task, and figures of pgx with ratios to ours."""
-    from bideuchre_env.runtime.device import name_of_device
-
-    targets = TARGETS if "H100" in name_of_device() else {}
     rows = [
         measure.figure(group, name, DECISIONS, values, target=targets.get((group, name)))
         for (group, name), values in rates.items()
     ]
     ours = {name: values for (group, name), values in rates.items() if group == STEPS}
-    return rows + [row for run in runs for row in peers.figures_beside(run, ours)]
+    return rows + [row for run in runs for row in peers.figures_of(run, ours)]
 
 
 def check(n: int, decisions: int) -> int:
@@ -223,34 +192,34 @@ def check(n: int, decisions: int) -> int:
     for name, variant in bideuchre_env.variants.items():
         for face, options in FACES.items():
             make = partial(getattr(variant, face), n, episode="hand", **options)
-            same, done, ended = in_lock_step(make(device="cpu"), make(device="cuda"), n, decisions)
-            told = "the same" if same else "NOT the same"
-            print(f"{name}, {face}: {done:,} decisions, {ended:,} hands, {told}", flush=True)
+            same, done, ended = compare(make(device="cpu"), make(device="cuda"), n, decisions)
+            verdict = "the same" if same else "NOT the same"
+            print(f"{name}, {face}: {done:,} decisions, {ended:,} hands, {verdict}", flush=True)
             failed += not same or ended == 0
     return FAILED if failed else 0
 
 
-def in_lock_step(one: Any, two: Any, n: int, decisions: int) -> tuple[bool, int, int]:
+def compare(one: Any, two: Any, n: int, decisions: int) -> tuple[bool, int, int]:
     """Return whether all results are equal, the number of decisions, and of ended episodes."""
     rng, done, ended = np.random.default_rng(0), 0, 0
-    shown, other = one.reset(seed=1), two.reset(seed=1)
-    same = alike(shown, other)
+    outputs, other = one.reset(seed=1), two.reset(seed=1)
+    same = equal(outputs, other)
     while same and done < decisions:
-        masks = shown[0]["action_mask"]
+        masks = outputs[0]["action_mask"]
         actions = (masks * rng.random(masks.shape)).argmax(axis=1)  # uniform over the legal ones
-        shown, other = one.step(actions), two.step(actions)
-        same = alike(shown, other)
-        ended += int((shown[2] | shown[3]).sum())
+        outputs, other = one.step(actions), two.step(actions)
+        same = equal(outputs, other)
+        ended += int((outputs[2] | outputs[3]).sum())
         done += n
     return same, done, ended
 
 
-def alike(ours: Any, theirs: Any) -> bool:
+def equal(ours: Any, theirs: Any) -> bool:
     """Return whether all arrays are equal: numpy's, and those of the GPU."""
     if isinstance(ours, dict):
-        return ours.keys() == theirs.keys() and all(alike(ours[k], theirs[k]) for k in ours)
+        return ours.keys() == theirs.keys() and all(equal(ours[k], theirs[k]) for k in ours)
     if isinstance(ours, tuple):
-        return all(alike(*pair) for pair in zip(ours, theirs, strict=True))
+        return all(equal(*pair) for pair in zip(ours, theirs, strict=True))
     return bool(np.array_equal(ours, memory_of("cuda").to_host(theirs)))
 
 

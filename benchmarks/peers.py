@@ -98,18 +98,17 @@ class Program:
     def round(self) -> None:
         """Measure every task once; `Unavailable` if the program ends."""
         try:
-            self.process.stdin.write("round\n")  # type: ignore[union-attr]  # it is a pipe
-            self.process.stdin.flush()  # type: ignore[union-attr]
+            self.process.stdin.write("round\n")
+            self.process.stdin.flush()
         except BrokenPipeError:
             pass  # the program has ended; the answer has the reason
         for name, rate in self._answer().items():
             self.rates.setdefault(name, []).append(rate)
 
     def _answer(self) -> dict[str, Any]:
-        line = self.process.stdout.readline()  # type: ignore[union-attr]
+        line = self.process.stdout.readline()
         if line:
-            answer: dict[str, Any] = json.loads(line)
-            return answer
+            return json.loads(line)
         self.errors.seek(0)
         raise Unavailable(f"its program ended: {reason(self.errors.read())}")
 
@@ -141,26 +140,13 @@ def main(args: argparse.Namespace) -> int:
         return reporting.redraw("peers", args.out)
     measure.check(args.repeats, args.seconds)
     skipped: list[str] = []
-    ready: dict[str, Path] = {}
-    for name in args.peers:
-        try:
-            ready[name] = environment(name, args.venvs, args.no_install)
-        except Unavailable as error:
-            skipped.append(f"{PEERS[name].title}: {error}")
     with measure.pinned(args.core) as core, ExitStack() as stack:
         ours = Program(OURS, Path(sys.executable), PROGRAMS / "measure_bideuchre.py", args.seconds)
         runs = [stack.enter_context(closing(ours))]
-        for name, python in ready.items():
-            peer = PEERS[name]
-            try:
-                run = Program(peer.title, python, PROGRAMS / peer.program, args.seconds)
-            except Unavailable as error:
-                skipped.append(f"{peer.title}: {error}")
-                continue
-            runs.append(stack.enter_context(closing(run)))
-            skipped += run.skipped
+        for name in args.peers:
+            runs += start(PEERS[name], args.venvs / name, args, stack, skipped)
         for _ in range(args.repeats):
-            runs = [run for run in runs if went_on(run, skipped)]
+            runs = [run for run in runs if measure_round(run, skipped)]
     packages = {name: version for run in runs for name, version in run.packages.items()}
     report = reporting.Report(
         "peers",
@@ -175,7 +161,26 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def went_on(run: Program, skipped: list[str]) -> bool:
+def start(
+    peer: Peer,
+    venv: Path,
+    args: argparse.Namespace,
+    stack: ExitStack,
+    skipped: list[str],
+    *more: str,
+) -> list[Program]:
+    """Return a peer's running program, which `stack` ends; none, with the reason in `skipped`."""
+    try:
+        python = environment(peer, venv, args.no_install)
+        run = Program(peer.title, python, PROGRAMS / peer.program, args.seconds, *more)
+    except Unavailable as error:
+        skipped.append(f"{peer.title}: {error}")
+        return []
+    skipped += run.skipped
+    return [stack.enter_context(closing(run))]
+
+
+def measure_round(run: Program, skipped: list[str]) -> bool:
     """Run a round of a program; return False if it has ended, which is an error for ours."""
     try:
         run.round()
@@ -187,25 +192,20 @@ def went_on(run: Program, skipped: list[str]) -> bool:
     return True
 
 
-def environment(name: str, folder: Path, no_install: bool) -> Path:
+def environment(peer: Peer, venv: Path, no_install: bool) -> Path:
     """Return the Python of a peer's virtual environment, created if necessary; or `Unavailable`."""
-    return environment_of(PEERS[name], folder / name, no_install)
-
-
-def environment_of(peer: Peer, place: Path, no_install: bool) -> Path:
-    """Return the Python of any peer's virtual environment in the folder `place`."""
     if not peer.requires:
         return Path(sys.executable)
-    python = place / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    complete = place / "complete"
+    python = venv / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    complete = venv / "complete"
     if complete.exists():
         return python
     if no_install:
-        raise Unavailable(f"--no-install, and there is no {place}")
+        raise Unavailable(f"--no-install, and there is no {venv}")
     reporting.announce(f"installing {peer.title}")
-    shutil.rmtree(place, ignore_errors=True)
+    shutil.rmtree(venv, ignore_errors=True)
     commands = (
-        [sys.executable, "-m", "venv", str(place)],
+        [sys.executable, "-m", "venv", str(venv)],
         [str(python), "-m", "pip", "install", *peer.requires],
     )
     for command in commands:
@@ -227,10 +227,10 @@ def reason(text: str) -> str:
 
 def figures(runs: list[Program]) -> list[Figure]:
     """Return a figure for every task; a peer's has the ratio to ours in the same rounds."""
-    return [row for run in runs for row in figures_beside(run, runs[0].rates)]
+    return [row for run in runs for row in figures_of(run, runs[0].rates)]
 
 
-def figures_beside(run: Program, ours: dict[str, list[float]]) -> list[Figure]:
+def figures_of(run: Program, ours: dict[str, list[float]]) -> list[Figure]:
     """Return a figure for every task of a program, with the ratio of ours to it."""
     rows = []
     for name, rates in run.rates.items():

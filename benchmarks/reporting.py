@@ -204,10 +204,10 @@ def draw_peers(report: Report, theme: Theme) -> Any:
 
 def draw_figures(report: Report, theme: Theme) -> Any:
     """Draw a panel for each group and unit, a dot with quartiles and goal for each figure."""
-    shown = [row for row in report.figures if not NOT_DRAWN.search(row.name)]
-    units = list(dict.fromkeys(row.unit for row in shown))
-    shown.sort(key=lambda row: units.index(row.unit))
-    panels = [list(rows) for _, rows in groupby(shown, key=lambda row: (row.unit, row.group))]
+    drawn = [row for row in report.figures if not NOT_DRAWN.search(row.name)]
+    units = list(dict.fromkeys(row.unit for row in drawn))
+    drawn.sort(key=lambda row: units.index(row.unit))
+    panels = [list(rows) for _, rows in groupby(drawn, key=lambda row: (row.unit, row.group))]
     figure, axes = page(report, panels, report.title)
     for axis, rows in zip(axes, panels, strict=True):
         unit = rows[0].unit
@@ -222,10 +222,10 @@ def draw_figures(report: Report, theme: Theme) -> Any:
                 axis.plot(row.target, place, "|", color=theme.ink, markersize=11, mew=2)
                 words += f"  (goal: {row.verdict.partition(':')[0]})"
             note(axis, max(row.high, row.target or 0), place, words, theme)
-        ends = [(row.low, row.high, row.target or row.high) for row in shown if row.unit == unit]
+        ends = [(row.low, row.high, row.target or row.high) for row in drawn if row.unit == unit]
         limits(axis, [value for values in ends for value in values])
     signs = [("median, with quartiles", theme.marks[0], "o")]
-    if any(row.target for row in shown):
+    if any(row.target for row in drawn):
         signs.append(("goal that the project set itself", theme.ink, "|"))
         signs.append(("goal not met", theme.warning, "o"))
     key(figure, signs)

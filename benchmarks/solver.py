@@ -23,6 +23,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +49,8 @@ DECKS: dict[str, tuple[Any, int]] = {
     "24": ("9", 1),
     "32": ("J", 2),
     "40": ("10", 2),
+    "48": ("9", 2),
 }
-DECKS["48"] = ("9", 2)
 DEALS = {"16": 3000, "20": 3000, "24": 3000, "32": 1000, "40": 200, "48": 100}
 EXCHANGES = 20
 ROUNDS = 3
@@ -113,7 +114,9 @@ def main(args: argparse.Namespace) -> int:
     if args.publish:
         publish(args)
         return 0
-    rows, form = solutions(args), LINE
+    pairs = product(args.decks, QUESTIONS)
+    rows = (time_deals(args, deck, question, args.seed) for deck, question in pairs)
+    form = LINE
     if args.exchange:
         rows, form = exchanges(args), EXCHANGE_LINE
     elif args.hard:
@@ -136,21 +139,14 @@ def publish(args: argparse.Namespace) -> None:
                 seeds = range(args.seed, args.seed + ROUNDS)
                 rounds = [time_deals(args, deck, question, seed) for seed in seeds]
                 group, target = f"{deck} cards", TARGETS.get((deck, question))
-                rates = [found["rate"] for found in rounds]
+                rates = [row["rate"] for row in rounds]
                 figures.append(measure.figure(group, question, "deals/s", rates, target=target))
                 if question != "all alone?":
-                    tails = [found["cards_p99_by_mean"] for found in rounds]
+                    tails = [row["cards_p99_by_mean"] for row in rounds]
                     name = f"{question}: cards tried by the 99th percentile, in means"
                     figures.append(measure.figure(group, name, "means", tails, target=TAIL))
     how = f"exact tricks of random deals, {ROUNDS} rounds of other deals, {reporting.pinning(core)}"
     reporting.publish(reporting.Report("solver", "Solver", how, figures), args)
-
-
-def solutions(args: argparse.Namespace) -> Iterator[Row]:
-    """Yield the figures of random deals for every deck and question."""
-    for deck in args.decks:
-        for question in QUESTIONS:
-            yield time_deals(args, deck, question, args.seed)
 
 
 def time_deals(args: argparse.Namespace, deck: str, question: str, seed: int) -> Row:
@@ -239,11 +235,11 @@ def hard(args: argparse.Namespace) -> Iterator[Row]:
     for deck in args.decks:
         rules = rules_of(deck)
         for question in list(QUESTIONS)[:4]:
-            wanted = (*DECKS[deck], *QUESTIONS[question])
+            kind = (*DECKS[deck], *QUESTIONS[question])
             deals = [
                 [hand_bits([CARD_NAMES.index(card) for card in hand.split()]) for hand in d["deal"]]
                 for d in lines
-                if (d["ranks"], d["copies"], d["strain"], d["alone"]) == wanted
+                if (d["ranks"], d["copies"], d["strain"], d["alone"]) == kind
             ]
             if not deals:
                 continue

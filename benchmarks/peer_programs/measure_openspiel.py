@@ -91,18 +91,14 @@ def stepping(game: Any, look: Callable[[Any], Any]) -> Task:
     return timed(lambda: play(game.new_initial_state(), look))
 
 
-def mean_length(game: Any) -> float:
-    """Return the mean decisions of random games, because the C++ rollouts do not count them."""
-    return sum(play(game.new_initial_state()) for _ in range(LENGTH_GAMES)) / LENGTH_GAMES
-
-
 def rollouts(game: Any) -> Task:
     """Return a task: the rollouts of its tree search, which never leave C++.
 
     Two simulations roll out from the given state and from one decision later; the time of the tree
     is negligible compared with that of the rollouts.
     """
-    length = mean_length(game)
+    # the rollouts do not count decisions
+    length = sum(play(game.new_initial_state()) for _ in range(LENGTH_GAMES)) / LENGTH_GAMES
     evaluator = pyspiel.RandomRolloutEvaluator(n_rollouts=ROLLOUTS, seed=1)
     bot = pyspiel.MCTSBot(game, evaluator, 1.0, 2, 10, False, 7, False)
     decisions = round(ROLLOUTS * (2 * length - 1))

@@ -19,13 +19,13 @@ def main() -> None:
     program = Program()
     for game in GAMES:
         name = game.rpartition("_v")[0]
-        program.add(f"{name} raw_env()", RAW, lambda game=game: episodes(made(game, "raw_env")))
-        program.add(f"{name} env()", WRAPPED, lambda game=game: episodes(made(game, "env")))
+        program.add(f"{name} raw_env()", RAW, lambda game=game: episodes(new_env(game, "raw_env")))
+        program.add(f"{name} env()", WRAPPED, lambda game=game: episodes(new_env(game, "env")))
     program.add("OpenSpiel's euchre through Shimmy", RAW, lambda: episodes(shimmy("euchre")))
     program.serve("pettingzoo", "gymnasium", "rlcard", "shimmy", "numpy")
 
 
-def made(game: str, way: str) -> Any:
+def new_env(game: str, way: str) -> Any:
     """Return the environment of a classic game from its module."""
     return getattr(import_module(f"pettingzoo.classic.{game}"), way)()
 

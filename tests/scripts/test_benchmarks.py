@@ -137,7 +137,7 @@ def test_peers_that_fail_are_skipped_with_their_reason(peers, tmp_path, monkeypa
         (folder / f"{name}.py").write_text(text, encoding="utf-8")
     monkeypatch.setattr(peers, "PROGRAMS", folder)
     monkeypatch.setattr(peers, "PEERS", {"good": peers.Peer("Good", ("good",), "good.py")})
-    monkeypatch.setattr(peers, "environment", lambda *given: Path(sys.executable))
+    monkeypatch.setattr(peers, "environment", lambda *arguments: Path(sys.executable))
     report = report_of(peers, tmp_path, capsys, *TINY)
     rows = {row["name"]: row for row in report["figures"] if row["group"] == "Good"}
     assert list(rows) == ["quick"]
