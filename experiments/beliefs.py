@@ -12,7 +12,6 @@ cached in the folder `--out`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from study_tools import deal_hands, play_hands, saved, tracked, write_json
+from study_tools import cached, deal_hands, play_hands, tracked, write_json
 
 from bideuchre_env import agents
 from bideuchre_env._columns import markdown_table
@@ -236,33 +235,29 @@ def cover(searcher: InferenceAgent, chance: float, position: Position, args: Arg
 # --- calibration ----------------------------------------------------------------------------------
 
 
-def first_defences(rules: Rules, hands: int, seed: int) -> Iterator[tuple[Position, bool]]:
-    """Yield the first decision in play against each contract, and whether it was made."""
-    decisions, states = positions(rules, hands, seed)
-    seen: set[int] = set()
-    for position in decisions:
-        if position.stage == "lead" and position.role == "opponent" and position.hand not in seen:
-            seen.add(position.hand)
-            state = states[position.hand]
-            yield position, bool(state["points"][int(state["declarer"]) & 1] > 0)
-
-
 def calibrate(rules: Rules, args: Args) -> list[Row]:
     """Return rows of `by_range` for all lone contracts and equally many partnered ones.
 
-    The prediction is for the card that `expert` plays: that of the best of many would be biased.
+    A contract is predicted at the first card of the defender who plays first. The prediction is for
+    the card that `expert` plays: that of the best of many would be biased.
     """
-    contracts = list(first_defences(rules, args.hands, args.seed))
-    lone = [each for each in contracts if each[0].lone]
-    partnered = [each for each in contracts if not each[0].lone]
+    decisions, states = positions(rules, args.hands, args.seed)
+    first: dict[int, Position] = {}  # by hand
+    for position in decisions:
+        if position.stage == "lead" and position.role == "opponent":
+            first.setdefault(position.hand, position)
+    lone = [position for position in first.values() if position.lone]
+    partnered = [position for position in first.values() if not position.lone]
     n = min(len(lone), len(partnered))
     some = [partnered[i] for i in np.linspace(0, len(partnered), n, endpoint=False, dtype=int)]
     advisor, rows = Advisor(rules, "expert", seed=args.seed), []
     for name, group in (("alone", lone), ("with partner", some)):
         pairs = []
-        for position, made in group:
+        for position in group:
             set_chance = advisor.of_observation(position.observation, position.mask).choice.made
             if set_chance is not None:
+                state = states[position.hand]
+                made = state["points"][int(state["declarer"]) & 1] > 0
                 pairs.append((1.0 - set_chance.mean, made))
         predicted, made = np.array(pairs, float).reshape(-1, 2).T
         rows += [{"contracts": name} | row for row in by_range(predicted, made)]
@@ -276,7 +271,9 @@ def by_range(predicted: Array, made: Array) -> list[Row]:
     without contracts has no row.
     """
     bins = np.digitize(predicted, BINS)
-    ranges = [("all", bins >= 0), *((name, bins == i) for i, name in enumerate(bin_names()))]
+    edges = enumerate(pairwise([0.0, *BINS, 1.0]))
+    ranges = [("all", bins >= 0)]
+    ranges += [(f"{low:.0%} to {high:.0%}", bins == i) for i, (low, high) in edges]
     return [
         {
             "range": name,
@@ -310,7 +307,7 @@ def main(args: Args) -> int:
     for variant in args.variants:
         words = (variant, *map(str, settings.values()))
         compute = partial(check, RULES[variant], args)
-        rows[variant] = saved(args.out, words, [variant, settings], compute, list)
+        rows[variant] = cached(args.out, words, [variant, settings], compute)
     print(tabulate(rows))
     write_json(args.json, {"settings": settings, "rows": rows})
     return 0
@@ -359,14 +356,7 @@ def calibration_table(by_variant: dict[str, list[Row]]) -> str:
     for variant, rows in by_variant.items():
         for row in rows:
             interval = wilson(row["made"], row["n"])
-            assert interval is not None
             cells = [variant, row["contracts"], row["range"], str(row["n"])]
             cells += [f"{row['predicted']:.0%}", f"{interval.mean:.0%}"]
             lines.append([*cells, f"{interval.low:.0%} to {interval.high:.0%}"])
     return markdown_table(lines)
-
-
-def bin_names() -> list[str]:
-    """Return the names of the ranges of `BINS`."""
-    edges = [0.0, *BINS, 1.0]
-    return [f"{low:.0%} to {high:.0%}" for low, high in pairwise(edges)]

@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from study_tools import plus_minus, tracked, write_json
+from study_tools import play_match, plus_minus, tracked, write_json
 
 import bideuchre_env
-from bideuchre_env import match
 from bideuchre_env._columns import markdown_table
 from bideuchre_env.agents import CompleteAgent
 from bideuchre_env.cli.script_args import ScriptArgs, option
@@ -64,18 +63,15 @@ def main(args: Args) -> int:
         raise OptionError("--boards: 2 or more")
     game = bideuchre_env.make(args.variant)
     first_card = actions.of(game.rules).card_offset
-    made = {
+    players = {
         name: bideuchre_env.agents.make(name, game.rules, seed=args.seed, goal="points")
         for name in (*args.agents, args.over)
     }
     rows: list[dict[str, Any]] = []
     pairs = list(product(dict.fromkeys(args.agents), repeat=2))
     for calls, cards in tracked(f"calls and cards on {args.variant}", pairs):
-        both = Combined(made[calls], made[cards], first_card)
-        result = match.play(game, both, made[args.over], boards=args.boards, seed=args.seed)
-        if result.interrupted:
-            raise KeyboardInterrupt
-        points = interval_dict(result.points_per_hand)
+        both = Combined(players[calls], players[cards], first_card)
+        points = interval_dict(play_match(game, both, players[args.over], args).points_per_hand)
         rows.append({"calls": calls, "cards": cards, "points_per_hand": points})
     print(table(rows, args.over))
     about = {name: getattr(args, name) for name in ("variant", "over", "boards", "seed")}

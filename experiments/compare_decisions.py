@@ -94,16 +94,16 @@ def main(args: Args) -> int:
 
 def positions_of(game: bideuchre_env.Variant, boards: int, seed: int) -> Positions:
     """Return the positions with a choice in hands that the expert plays against itself."""
-    asked: list[tuple[Array, Array]] = []
+    decisions: list[tuple[Array, Array]] = []
 
     def record(slots: Array, observations: Array, masks: Array) -> None:
         choice = masks.sum(axis=1) > 1
-        asked.append((observations[choice], masks[choice]))
+        decisions.append((observations[choice], masks[choice]))
 
     expert = bideuchre_env.agents.make("expert", game.rules, goal="points")
     states = deal_hands(game.rules, range(boards), first_seed(seed))
     play_hands(states, game.rules, (expert, expert), lambda rows: rows["turn"] & 1, record)
-    observations, masks = (np.concatenate(part) for part in zip(*asked, strict=True))
+    observations, masks = (np.concatenate(part) for part in zip(*decisions, strict=True))
     cards = masks[:, actions.of(game.rules).card_offset :].any(axis=1)
     return Positions(observations, masks, cards)
 

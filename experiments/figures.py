@@ -44,8 +44,7 @@ def read_rows(path: Path, key: str) -> list[Row]:
 
 def half(interval: Row) -> float:
     """Return half the width of an interval."""
-    width: float = interval["high"] - interval["low"]
-    return width / 2
+    return (interval["high"] - interval["low"]) / 2
 
 
 # --- the ladder -----------------------------------------------------------------------------------
@@ -263,31 +262,26 @@ READ: dict[str, tuple[Callable[[Path], Any], Callable[[Any, Theme], Any], Path, 
 """By figure: functions that read and draw its data, their path, and the output folder."""
 
 
-def write(name: str, data: Path | None, out: Path | None) -> None:
-    """Write both files of a figure; raises `OptionError` if `data` cannot be read or drawn."""
-    read, draw, place, folder = READ[name]
-    data = data or place
+def main(arguments: list[str] | None = None) -> int:
+    """Write both files of the chosen figure."""
+    parser = argparse.ArgumentParser(**script_help(__doc__))
+    parser.add_argument("figure", choices=tuple(READ), help="what is drawn")
+    parser.add_argument("--data", type=Path, help="its file, or folder (default: the published)")
+    parser.add_argument("--out", type=Path, help="the folder of the pictures")
+    args = parser.parse_args(arguments)
+    read, draw, published, folder = READ[args.figure]
+    data = args.data or published
 
     def drawn(theme: Theme) -> Any:
         try:
             return draw(read(data), theme)
         except DAMAGED as error:
-            raise OptionError(f"{data}: expected the data of {name} ({error})") from None
+            raise OptionError(f"{data}: expected the data of {args.figure} ({error})") from None
 
     try:
-        save((out or folder) / name, drawn)
+        save((args.out or folder) / args.figure, drawn)
     except ImportError:
         raise OptionError(NEEDS_MATPLOTLIB) from None
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Write the chosen figure."""
-    parser = argparse.ArgumentParser(**script_help(__doc__))
-    parser.add_argument("figure", choices=tuple(READ), help="what is drawn")
-    parser.add_argument("--data", type=Path, help="its file, or folder (default: the published)")
-    parser.add_argument("--out", type=Path, help="the folder of the pictures")
-    chosen = parser.parse_args(arguments)
-    write(chosen.figure, chosen.data, chosen.out)
     return 0
 
 

@@ -57,10 +57,10 @@ def main(args: Args) -> int:
     return 0
 
 
-def learn(asked: str, game: Variant, args: Args, pool: RayPool | None) -> None:
+def learn(name: str, game: Variant, args: Args, pool: RayPool | None) -> None:
     """Train one game, and write the weights."""
     names = ("games", "first", "hands", "rounds", "call_hands", "call_rounds", "seed")
-    command = args.command("experiments/learn_cards.py", names, games=asked)
+    command = args.command("experiments/learn_cards.py", names, games=name)
     report = partial(print, flush=True)
     calls = package_network(game.rules)
     learner = Learner(game, calls, args, command, pool=pool, bar=progress_bar, report=report)

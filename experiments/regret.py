@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from study_tools import deal_hands, games_of, mean, play_hands, plus_minus, saved, write_json
+from study_tools import cached, deal_hands, games_of, mean, play_hands, plus_minus, write_json
 
 import bideuchre_env
 from bideuchre_env import solver
@@ -65,8 +65,7 @@ class Args(ScriptArgs):
     json: Path | None = option(None, "a file to write the figures to")
 
 
-@dataclass(frozen=True)
-class Losses:
+class Losses(NamedTuple):
     """Losses of an agent by hand, role and trick, int8 (n, 5, tricks); kinds of hands (n,)."""
 
     tricks: Array
@@ -77,20 +76,13 @@ class Losses:
         if role == TOTAL:
             return self.tricks[self.kinds != PASSED_OUT].sum(axis=1)
         place = ROLES.index(role)
-        chosen: Array = self.tricks[self.kinds == KIND_OF[place], place]
-        return chosen
+        return self.tricks[self.kinds == KIND_OF[place], place]
 
 
 # --- playing and solving --------------------------------------------------------------------------
 
 
-def measure(
-    rules: Rules,
-    agent: str,
-    hands: int,
-    seed: int,
-    progress: Progress = lambda done, total, decisions: None,
-) -> Losses:
+def measure(rules: Rules, agent: str, hands: int, seed: int, progress: Progress) -> Losses:
     """Return the losses of `agent` on hands 0 to `hands` - 1 of a seed, bid by `CALLER`.
 
     Hand i is dealt as board i of a match, by seat i % 4.
@@ -107,7 +99,7 @@ def measure(
             )
         parts.append(losses(deal_hands(rules, numbers, first_seed(seed)), rules, caller, player))
         progress(numbers.stop, hands, numbers.stop)
-    return Losses(*(np.concatenate([getattr(p, k) for p in parts]) for k in ("tricks", "kinds")))
+    return Losses(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def losses(states: Array, rules: Rules, caller: CompleteAgent, player: CompleteAgent) -> Losses:
@@ -153,18 +145,12 @@ def losses_of(args: Args, game: bideuchre_env.Variant, agent: str) -> Losses:
 
     def compute() -> dict[str, Any]:
         with progress_bar(f"{game.name}: {agent}", "hands", "hands") as progress:
-            found = measure(game.rules, agent, args.hands, args.seed, progress)
-        return {"kinds": found.kinds.tolist(), "tricks": found.tricks.tolist()}
-
-    def decode(result: dict[str, Any]) -> Losses:
-        kinds, tricks = (np.array(result[name], np.int8) for name in ("kinds", "tricks"))
-        sound = kinds.shape == (args.hands,) and set(kinds.tolist()) <= {0, 1, 2}
-        if not sound or tricks.shape != (args.hands, len(ROLES), game.rules.tricks):
-            raise ValueError("other hands")
-        return Losses(tricks, kinds)
+            lost = measure(game.rules, agent, args.hands, args.seed, progress)
+        return {"kinds": lost.kinds.tolist(), "tricks": lost.tricks.tolist()}
 
     words = (game.name, agent, f"{args.hands}hands", f"seed{args.seed}")
-    return saved(args.out, words, [*words, rules_hash(game.rules)], compute, decode)
+    result = cached(args.out, words, [*words, rules_hash(game.rules)], compute)
+    return Losses(**{name: np.array(column, np.int8) for name, column in result.items()})
 
 
 # --- figures --------------------------------------------------------------------------------------

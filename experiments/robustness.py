@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from study_tools import mean, plus_minus, saved, tracked, with_weights, write_json
+from study_tools import cached, mean, play_match, plus_minus, tracked, with_weights, write_json
 
 import bideuchre_env
-from bideuchre_env import match
 from bideuchre_env._columns import markdown_table
 from bideuchre_env.cli.script_args import ScriptArgs, option
 from bideuchre_env.errors import OptionError
@@ -63,26 +62,14 @@ def main(args: Args) -> int:
 
 
 def points_of(pair: tuple[str, str], game: bideuchre_env.Variant, args: Args) -> Array:
-    """Return the first agent's points over the second's on both tables, float64 (boards,).
-
-    They come from the pair's file; if there is none, play the pair and save it.
-    """
+    """Return the first agent's points over the second's on both tables, float64 (boards,)."""
 
     def play() -> list[int]:
-        result = match.play(game, *pair, boards=args.boards, seed=args.seed)
-        if result.interrupted or result.board_rows is None:
-            raise KeyboardInterrupt
-        points: list[int] = result.board_rows["points"].sum(axis=1).tolist()
-        return points
-
-    def decode(points: list[int]) -> Array:
-        if len(points) != args.boards:
-            raise ValueError("other boards")
-        return np.array(points, np.float64)
+        return play_match(game, *pair, args).board_rows["points"].sum(axis=1).tolist()
 
     about = {"variant": args.variant, "pair": pair, "boards": args.boards, "seed": args.seed}
     words = (args.variant, *pair, f"{args.boards}boards", f"seed{args.seed}")
-    return saved(args.out, words, about, play, decode)
+    return np.array(cached(args.out, words, about, play), np.float64)
 
 
 def row_of(agent: str, opponent: str, points: dict[tuple[str, str], Array], first: str) -> Row:

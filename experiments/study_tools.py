@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
 import bideuchre_env
-from bideuchre_env import records_io
+from bideuchre_env import match, records_io
 from bideuchre_env._files import write_file
 from bideuchre_env.agents import CompleteAgent
 from bideuchre_env.agents.learned.shipped import shipped_weights
@@ -23,6 +24,7 @@ from bideuchre_env.core.state import Phase, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.lockstep import answer_of, checked
+from bideuchre_env.evaluation.results import Result
 from bideuchre_env.evaluation.statistics.intervals import Moments
 from bideuchre_env.evaluation.statistics.scores import interval_dict
 from bideuchre_env.rules import actions
@@ -34,7 +36,6 @@ DAMAGED = (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError,
 """Exceptions raised while reading a damaged or unrelated file."""
 
 Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 
 def games_of(
@@ -101,8 +102,8 @@ def play_hands(
         masks = np.zeros((len(slots), n_actions), np.int8)
         encode_rows(states, tables, layout.offsets, slots, observations, masks)
         watch(slots, observations, masks)
-        choices, its = np.zeros(len(slots), np.int64), second(states[slots]).astype(bool)
-        for agent, own in zip(agents, (~its, its), strict=True):
+        choices, seconds = np.zeros(len(slots), np.int64), second(states[slots]).astype(bool)
+        for agent, own in zip(agents, (~seconds, seconds), strict=True):
             if own.any():
                 answer = answer_of(agent, observations[own], masks[own])
                 place = "hand {}".format
@@ -110,33 +111,33 @@ def play_hands(
         apply_rows(states, tables, slots, choices)
 
 
-def saved(
-    folder: Path,
-    words: Iterable[str],
-    about: Any,
-    compute: Callable[[], Any],
-    decode: Callable[[Any], Result],
-) -> Result:
-    """Return the decoded result from the JSON file named after `words`, or compute and save it.
+def play_match(game: Any, a: Any, b: Any, args: Any) -> Result:
+    """Play the boards of `args`; raise `KeyboardInterrupt` if the match is interrupted."""
+    result = match.play(game, a, b, boards=args.boards, seed=args.seed)
+    if result.interrupted:
+        raise KeyboardInterrupt
+    return result
+
+
+def cached(folder: Path, words: Iterable[str], about: Any, compute: Callable[[], Any]) -> Any:
+    """Return the result in the JSON file named after `words`, or compute and save it.
 
     `about` is JSON that identifies the result; `compute` returns JSON. Raises `OptionError` if the
-    file has another `about` or is damaged, or if `decode` fails on it.
+    file is damaged or has another `about`.
     """
     path = folder / f"{records_io.file_stem(*words)}.json"
     if path.exists():
-        try:
+        with suppress(*DAMAGED):
             content = json.loads(path.read_text(encoding="utf-8"))
             if content["about"] == json.loads(json.dumps(about)):
-                return decode(content["result"])
-        except DAMAGED:
-            pass
+                return content["result"]
         raise OptionError(
             f"{path} is no result of this run: another --out (results of older versions are not "
             "read)"
         )
     result = compute()
     write_json(path, {"about": about, "result": result}, indent=None)
-    return decode(result)
+    return result
 
 
 def write_json(path: Path | None, content: Any, indent: int | None = 1) -> None:
