@@ -137,7 +137,7 @@ def check(args: Args) -> Variant:
     return game
 
 
-def train(args: Args) -> int:
+def main(args: Args) -> int:
     """Train to the end, from the checkpoint if there is one; return 130 if interrupted."""
     torch.set_num_threads(args.threads)
     game = check(args)
@@ -147,6 +147,7 @@ def train(args: Args) -> int:
     metadata = {"variant": game.name, "seed": str(args.seed), "command": command}
     settings = {name: str(getattr(args, name)) for name in names if name not in LOOSE}
     with (
+        only_run_in(args.out),
         pool_of(args.workers, args.ray, args.ray_address) as pool,
         Run(args, game.rules, pool, settings, metadata) as training,
         ctrl_c() as pressed,
@@ -183,12 +184,6 @@ def compare(training: Run, log: Log, boards: int, seed: int, stopped: Callable[[
         strengths[opponent] = strength
     log.strengths(training, boards, seed, strengths)
     return True
-
-
-def main(args: Args) -> int:
-    """Train with an exclusive lock on the folder."""
-    with only_run_in(args.out):
-        return train(args)
 
 
 if __name__ == "__main__":

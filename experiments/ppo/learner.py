@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,17 +13,6 @@ from ppo.networks import CRITIC, NEVER, Networks, forward, new_weights
 from ppo.rollout import Batch, Decisions
 
 MAX_GRADIENT_NORM = 1.0
-
-
-@dataclass(frozen=True)
-class Step:
-    """The settings of an update."""
-
-    learning_rate: float
-    clip: float  # how far from 1 the ratio of probabilities may go
-    entropy: float  # weight of the entropy bonus
-    critic: float  # weight of the critic's error
-    minibatch: int  # decisions
 
 
 class Learner:
@@ -66,48 +54,54 @@ class Learner:
         for part, optimizer in self.optimizers.items():
             optimizer.load_state_dict(state["optimizers"][part])
 
-    def learn(self, batch: Batch, step: Step) -> dict[str, float]:
-        """Learn from a batch, once; return its statistics by name."""
+    def learn(
+        self, batch: Batch, args: Any, learning_rate: float, entropy: float
+    ) -> dict[str, float]:
+        """Learn from a batch, once; return its statistics by name.
+
+        `args` are the trainer's options; `entropy` is the weight of the entropy bonus.
+        """
         for optimizer in self.optimizers.values():
             for group in optimizer.param_groups:
-                group["lr"] = step.learning_rate
-        statistics = self._learn_cards(batch.cards, step) | self._learn_auction(batch.auction, step)
+                group["lr"] = learning_rate
+        statistics = self._learn_cards(batch.cards, args, entropy)
+        statistics |= self._learn_auction(batch.auction, args.minibatch)
         return {name: float(value) for name, value in statistics.items()}
 
-    def _learn_cards(self, cards: Decisions, step: Step) -> dict[str, Tensor]:
+    def _learn_cards(self, cards: Decisions, args: Any, bonus: float) -> dict[str, Tensor]:
         """PPO: one pass over the decisions, with the advantages of when they were made."""
         inputs, legal, outputs, before, values, returns, _, hidden = self._tensors(cards)
         advantages = returns - values
         deviation = advantages.std() if len(advantages) > 1 else torch.ones(())  # undefined for one
         advantages = (advantages - advantages.mean()) / (deviation + 1e-6)
         totals: dict[str, list[Tensor]] = {"entropy": [], "card_critic": [], "clipped": []}
-        for part in minibatches(len(inputs), step.minibatch):
+        for part in minibatches(len(inputs), args.minibatch):
             logits = forward(self.networks["cards"], inputs[part])
             log_probs = log_softmax(logits[:, :-1], legal[part])
             ratio = (log_probs.gather(1, outputs[part, None])[:, 0] - before[part]).exp()
             advantage = advantages[part]
-            clipped = ratio.clamp(1 - step.clip, 1 + step.clip)
+            clipped = ratio.clamp(1 - args.clip, 1 + args.clip)
             surrogate = torch.minimum(ratio * advantage, clipped * advantage).mean()
             entropy = -(log_probs.exp() * log_probs).sum(1).mean()
             value = logits[:, -1]
             if CRITIC in self.networks:
                 value = forward(self.networks[CRITIC], inputs[part], hidden[part])[:, 0]
             critic = (value - returns[part]).square().mean()
-            loss = step.critic * critic - surrogate - step.entropy * entropy
+            loss = args.critic * critic - surrogate - bonus * entropy
             self._descend(loss, "cards", CRITIC)
             outside = (ratio.detach() != clipped.detach()).float().mean()
             for name, each in zip(totals, (entropy, critic, outside), strict=True):
                 totals[name].append(each.detach())
         return {name: torch.stack(each).mean() for name, each in totals.items()}
 
-    def _learn_auction(self, auction: Decisions, step: Step) -> dict[str, Tensor]:
+    def _learn_auction(self, auction: Decisions, minibatch: int) -> dict[str, Tensor]:
         """Regression: a call's advantage is the hand's return less the critic's value of it.
 
         The critic learns from the calls that were not forced.
         """
         inputs, _, outputs, _, _, returns, forced, _ = self._tensors(auction)
         total: list[Tensor] = []
-        for part in minibatches(len(inputs), step.minibatch):
+        for part in minibatches(len(inputs), minibatch):
             points = forward(self.networks["auction"], inputs[part])
             value, back = points[:, -1], returns[part]
             of_call = points.gather(1, outputs[part, None])[:, 0]
@@ -122,7 +116,7 @@ class Learner:
         learning = [part for part in parts if part in self.networks]
         for part in learning:
             self.optimizers[part].zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         for part in learning:
             weights = self.networks[part].values()
             torch.nn.utils.clip_grad_norm_(weights, MAX_GRADIENT_NORM, foreach=True)

@@ -102,13 +102,13 @@ class Log(ExitStack):
         self.progress = self.enter_context(progress_bar("training", "decisions"))
         self.sums: dict[str, float] = {}
         self.n = 0
-        self.begun: int | None = None
+        self.first: int | None = None  # decisions at the first batch of this process
 
     def batch(self, run: Any, statistics: Mapping[str, float]) -> None:
         """Log the statistics of a batch."""
-        self.begun = run.decisions if self.begun is None else self.begun
+        self.first = run.decisions if self.first is None else self.first
         total = round(1e6 * run.args.millions)
-        self.progress(min(run.decisions, total), total, run.decisions - self.begun)
+        self.progress(min(run.decisions, total), total, run.decisions - self.first)
         for name, value in statistics.items():
             self.sums[name] = self.sums.get(name, 0.0) + value
         self.n += 1

@@ -75,8 +75,7 @@ def forward(weights: Weights, lists: Tensor, more: Tensor | None = None) -> Tens
 def first_layer(lists: Tensor, matrix: Tensor, bias: Tensor) -> Tensor:
     """bias (H,) + the listed rows of matrix (F, H), for each of the lists (n, WIDTH); (n, H)."""
     if lists.device.type == "cpu":
-        sums: Tensor = SumOfRows.apply(lists, matrix, bias)  # type: ignore[no-untyped-call]
-        return sums
+        return SumOfRows.apply(lists, matrix, bias)
     return gathered_rows(lists, matrix, bias)
 
 

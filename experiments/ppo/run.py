@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import io
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
@@ -18,22 +18,18 @@ from bideuchre_env.learning.features import PARTS, features_of
 from bideuchre_env.learning.pairs import Pool
 from bideuchre_env.learning.weights import write_weights
 from bideuchre_env.rules.rules import Rules
-from ppo.learner import Learner, Step
+from ppo.learner import Learner
 from ppo.logging import CURVE
 from ppo.networks import Networks, agent_weights, made_for, torch_device
 from ppo.rollout import Batch, Dealer, Terms
-from ppo.workers import play_blocks
+from ppo.workers import Work, play_blocks
 
 SCALE = 5.0  # points that are 1 to the networks
 CHECKPOINT, WEIGHTS = "checkpoint.pt", "weights.npz"
 NUMBERS = ("batch", "decisions", "hands", "seconds", "processor", "measured")
 
-
-class Request(NamedTuple):
-    """The terms of a batch and the networks that play it."""
-
-    terms: Terms
-    networks: Networks
+Request = tuple[Terms, Networks]
+"""The terms of a batch, and the networks that play it."""
 
 
 class Run:
@@ -65,7 +61,7 @@ class Run:
         self.seconds, self.processor = 0.0, 0.0
         self.measured = 0  # decisions at the last measurement
         self.request: Request | None = None  # of the batch that workers play
-        self.coming: Future[Batch] | None = None
+        self.next_batch: Future[Batch] | None = None
         self.thread = ThreadPoolExecutor(1)  # waits for the workers
         self._resume()
 
@@ -92,16 +88,11 @@ class Run:
     def update(self) -> dict[str, float]:
         """Play a batch and learn from it; return its statistics."""
         args, began = self.args, time.perf_counter()
-        step = Step(
-            learning_rate=self.anneal(args.rate, 0.02 * args.rate),
-            clip=args.clip,
-            entropy=self.anneal(args.entropy, 0.1 * args.entropy),
-            critic=args.critic,
-            minibatch=args.minibatch,
-        )
+        rate = self.anneal(args.rate, 0.02 * args.rate)
+        entropy = self.anneal(args.entropy, 0.1 * args.entropy)
         batch = self._next_batch()
         played, processor = time.perf_counter(), time.process_time()
-        statistics = self.learner.learn(batch, step)
+        statistics = self.learner.learn(batch, args, rate, entropy)
         ended = time.perf_counter()
         self.seconds += ended - began
         self.processor += time.process_time() - processor + batch.processor
@@ -114,13 +105,13 @@ class Run:
             batch = self.dealer.play(*self._new_request())
         else:
             self.request = self.request or self._new_request()
-            batch = (self.coming or self._begin()).result()
+            batch = (self.next_batch or self._submit()).result()
         self.batch += 1
         self.decisions += batch.decisions
         self.hands += batch.hands
         if self.pool is not None:
             self.request = self._new_request()
-            self.coming = self._begin()
+            self.next_batch = self._submit()
         return batch
 
     def _new_request(self) -> Request:
@@ -136,27 +127,27 @@ class Run:
                 part: {name: weight.detach().clone() for name, weight in weights.items()}
                 for part, weights in networks.items()
             }
-        return Request(terms, networks)
+        return terms, networks
 
-    def _begin(self) -> Future[Batch]:
+    def _submit(self) -> Future[Batch]:
         """Let the workers play the batch of the request."""
         args, blocks = self.args, self.args.workers
-        how = (self.rules, args.hands // blocks, blocks, args.all_hands)
-        play: Callable[..., Batch] = play_blocks
-        return self.thread.submit(play, self.pool, *how, *self.request)
+        work = Work(self.rules, args.hands // blocks, blocks, args.all_hands, *self.request)
+        return self.thread.submit(play_blocks, self.pool, work)
 
     def save(self) -> None:
         """Write the checkpoint, and the weights that agent `ppo` plays by."""
         state: dict[str, Any] = {name: getattr(self, name) for name in NUMBERS}
         state |= {"learner": self.learner.state(), "game": self.game, "settings": self.settings}
         if self.request:
-            state["request"] = [asdict(self.request.terms), self.request.networks]
+            terms, networks = self.request
+            state["request"] = [asdict(terms), networks]
         data = io.BytesIO()
         torch.save(state, data)
         write_file(self.args.out / CHECKPOINT, data.getvalue())
         steps = str(self.decisions)
-        made = {"steps": steps, "decisions": steps, "hands": str(self.hands), **self.metadata}
-        weights = agent_weights(self.rules, self.learner.networks, made)
+        metadata = {"steps": steps, "decisions": steps, "hands": str(self.hands), **self.metadata}
+        weights = agent_weights(self.rules, self.learner.networks, metadata)
         write_weights(self.args.out / WEIGHTS, weights.arrays, weights.metadata)
 
     def _resume(self) -> None:
@@ -178,7 +169,7 @@ class Run:
                 setattr(self, name, state[name] + 0)
             if "request" in state:
                 terms, networks = state["request"]
-                self.request = Request(Terms(**terms), networks)
+                self.request = Terms(**terms), networks
         except OptionError:
             raise
         except Exception as error:  # of torch, zipfile and pickle
@@ -193,9 +184,9 @@ class Run:
                 f"the run in {self.args.out} was begun with other rules: take another --out"
             )
         for name in sorted({*settings, *self.settings}):
-            saved, asked = settings.get(name), self.settings.get(name)
-            if saved != asked:
+            saved, requested = settings.get(name), self.settings.get(name)
+            if saved != requested:
                 raise OptionError(
-                    f"{dashed(name)} {asked}: the run in {self.args.out} has {saved}; "
+                    f"{dashed(name)} {requested}: the run in {self.args.out} has {saved}; "
                     "continue with that, or take another --out"
                 )

@@ -20,7 +20,7 @@ import torch
 
 from bideuchre_env.errors import WorkerError
 from bideuchre_env.evaluation.ray_pool import RayPool
-from bideuchre_env.evaluation.workers import undisturbed
+from bideuchre_env.evaluation.workers import isolated_start
 from bideuchre_env.learning.pairs import Pool
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
@@ -37,7 +37,7 @@ def pool_of(workers: int, ray: bool, address: str | None) -> Iterator[Pool | Non
     elif workers:
         ignored = signal.signal, (signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for this process
         with ProcessPoolExecutor(workers, get_context("spawn"), *ignored) as pool:
-            with undisturbed():  # a process for each of these tasks
+            with isolated_start():  # a process for each of these tasks
                 list(pool.map(str, range(workers)))
             yield Processes(pool)
     else:
@@ -63,27 +63,24 @@ class Processes:
 
 
 class Work(NamedTuple):
-    """The work that the blocks of a batch share; tensors are sent as arrays."""
+    """A batch, of `blocks` blocks of `tables` hands each; tensors are sent as arrays."""
 
     rules: Rules
     tables: int
     blocks: int
     all_hands: bool
     terms: Terms
-    networks: dict[str, dict[str, Array]]
+    networks: Networks | dict[str, dict[str, Array]]
 
 
-def play_blocks(
-    pool: Pool, rules: Rules, tables: int, blocks: int, all_hands: bool,
-    terms: Terms, networks: Networks,
-) -> Batch:  # fmt: skip
-    """Play a batch of `blocks` blocks of `tables` hands each."""
+def play_blocks(pool: Pool, work: Work) -> Batch:
+    """Play a batch on the workers."""
     arrays = {
         part: {name: weight.detach().cpu().numpy() for name, weight in weights.items()}
-        for part, weights in networks.items()
+        for part, weights in work.networks.items()
     }
-    work = Work(rules, tables, blocks, all_hands, terms, arrays)
-    auction, cards, *counts = zip(*pool.in_order(play_block, work, range(blocks)), strict=True)
+    blocks = pool.in_order(play_block, work._replace(networks=arrays), range(work.blocks))
+    auction, cards, *counts = zip(*blocks, strict=True)
     return Batch(concatenated(auction), concatenated(cards), *map(sum, counts))
 
 

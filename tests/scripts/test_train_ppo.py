@@ -84,7 +84,7 @@ def test_learning_makes_a_rewarded_card_likely(ppo):
     parts = ppo.rollout.Dealer(RULES, 1).parts
     sizes = {p: (x.features.size, 16, 16, x.features.outputs + 1) for p, x in parts.items()}
     learner = ppo.learner.Learner(sizes, 1, "cpu")
-    step = ppo.learner.Step(0.01, 10.0, 0.0, 0.5, 256)
+    args = SimpleNamespace(clip=10.0, critic=0.5, minibatch=256)
 
     def likely():
         logits = outputs_of(ppo, learner.networks["cards"], cards.inputs)
@@ -93,7 +93,7 @@ def test_learning_makes_a_rewarded_card_likely(ppo):
 
     before = likely()
     for _ in range(8):
-        statistics = learner.learn(batch, step)
+        statistics = learner.learn(batch, args, 0.01, 0.0)
     assert before < 0.5
     assert likely() > 0.8
     assert statistics["entropy"] < 1
@@ -165,9 +165,10 @@ def test_blocks_play_the_hands_of_their_number(ppo, one_thread):
     pool, nets = SimpleNamespace(in_order=in_order), drawn(ppo)
 
     def batch_of(blocks, number=0):
-        how = terms(ppo, number=number, seed=7)
+        settings = terms(ppo, number=number, seed=7)
         workers = sys.modules["ppo.workers"]
-        return workers.play_blocks(pool, RULES, 60 // blocks, blocks, False, how, nets)
+        work = workers.Work(RULES, 60 // blocks, blocks, False, settings, nets)
+        return workers.play_blocks(pool, work)
 
     one, two, other = batch_of(1), batch_of(2), batch_of(1, number=1)
     assert one.hands == two.hands == 60
