@@ -44,12 +44,7 @@ from bideuchre_env.runtime.jit import Array, entry_kernel
 BLOCK = 128  # hands per task of a process
 
 
-def deck_name(kinds: int, copies: int) -> str:
-    """Return the name of a deck in files and on the command line."""
-    return f"{kinds}x{copies}"
-
-
-NAMES = {deck_name(*deck): deck for deck in DECKS}
+NAMES = {f"{kinds}x{copies}": (kinds, copies) for kinds, copies in DECKS}
 LEADERS = {1: ("declarer", "eldest"), 2: ("declarer",)}  # by copies
 LOWEST = {16: "J", 20: "10", 24: "9"}
 
@@ -80,7 +75,7 @@ def main(args: Args) -> int:
         raise OptionError(f"--decks {' '.join(args.decks)}: each once, of {', '.join(NAMES)}")
     script = "experiments/fitting/build_hand_table.py"
     options = ("first", "partnered", "lone", "most", "decks", "seed")
-    made = {
+    provenance = {
         "script": script,
         "command": args.command(script, options),
         "seed": args.seed,
@@ -92,7 +87,7 @@ def main(args: Args) -> int:
         "chances": f"uint8, of {SCALE}",
     }
     with Output(args.out, overwrite=True) as out:  # reserved now, written at the end
-        write_file(out, tables(args), made)
+        write_file(out, tables(args), provenance)
     print(f"written to {args.out}: {args.out.stat().st_size / 2**20:.2f} MiB")
     return 0
 
@@ -124,7 +119,7 @@ def play_hands(
     blocks = [keys[start : start + BLOCK] for start in starts]
     play = partial(play_block, args, kinds, copies, lead)
     played: list[dict[str, Array]] = []
-    title = f"{deck_name(kinds, copies)}, {LEADERS[copies][lead]} leads"
+    title = f"{kinds}x{copies}, {LEADERS[copies][lead]} leads"
     with progress_bar(title, "hands", "hands") as progress:
         try:
             for part in pool.map(play, starts, blocks):
@@ -188,15 +183,9 @@ def play_block(
         play_partnered(*hands, args.first, args.most, args.partnered, won[part])
         play_alone(*hands, args.first, args.most, args.lone, won[part], alone[part])
     lone = np.round(SCALE * alone[..., 1] / alone.sum(axis=-1)).astype(np.uint8)
-    return {"tricks": quantised(won), "lone": lone}
-
-
-def quantised(counts: Array) -> Array:
-    """Convert counts along the last axis to uint8 shares with the exact sum `SCALE`."""
-    ups = np.cumsum(counts, axis=-1) * SCALE / counts.sum(axis=-1, keepdims=True)
-    steps = np.diff(np.round(ups), axis=-1, prepend=0)
-    shares: Array = steps.astype(np.uint8)
-    return shares
+    ups = np.cumsum(won, axis=-1) * SCALE / won.sum(axis=-1, keepdims=True)
+    shares = np.diff(np.round(ups), axis=-1, prepend=0).astype(np.uint8)  # their sum is `SCALE`
+    return {"tricks": shares, "lone": lone}
 
 
 if __name__ == "__main__":

@@ -78,7 +78,7 @@ def main(args: Args) -> int:
     if args.hands < 1 or args.rounds < 1:
         raise OptionError(f"--hands {args.hands} --rounds {args.rounds}: at least 1 of each")
     script, options = "experiments/fitting/build_holder_odds.py", ("hands", "rounds", "seed")
-    made = {
+    provenance = {
         "script": script,
         "command": args.command(script, options),
         "version": __version__,
@@ -89,63 +89,57 @@ def main(args: Args) -> int:
         "played_by": "the rule player at all four seats",
     }
     with Output(args.out, overwrite=True) as out:  # reserved now, written at the end
-        arrays: dict[str, Array] = {}
+        arrays = {}
         for deck, names in decks().items():
             arrays[deck] = count_deck(deck, names, args)
             print(f"{deck}: {', '.join(names)}", flush=True)
-        write_file(out, arrays, made)
+        write_file(out, arrays, provenance)
     print(f"written to {args.out}: {args.out.stat().st_size:,} bytes")
     return 0
 
 
 def decks() -> dict[str, list[str]]:
     """Return the registered variants by the deck's name in the file: kinds x copies."""
-    found: dict[str, list[str]] = {}
+    variants: dict[str, list[str]] = {}
     for name, rules in RULES.items():
-        found.setdefault(f"{rules.kinds}x{rules.copies}", []).append(name)
-    return found
+        variants.setdefault(f"{rules.kinds}x{rules.copies}", []).append(name)
+    return variants
 
 
 def count_deck(deck: str, names: list[str], args: Args) -> Array:
     """Return the odds of one deck, uint8 `SHAPE`."""
-    known, seen = np.full(SHAPE, EQUAL, np.uint8), np.zeros(SHAPE[:2], bool)
+    odds, seen = np.full(SHAPE, EQUAL, np.uint8), np.zeros(SHAPE[:2], bool)
     hands, done, decisions = args.hands * len(names) * args.rounds, 0, 0
     with progress_bar(deck, "hands") as progress:
         for turn in range(args.rounds):
-            found = np.zeros((2, *SHAPE))
+            counts = np.zeros((2, *SHAPE))
             for name in names:
                 rng = np.random.default_rng([args.seed, [*RULES].index(name), turn])
                 table, deals = new_table(RULES[name]), new_rows(SAMPLED_DEAL, 1)
                 seed_rows(table.states, *split_seed(int(rng.integers(2**62))))
-                deals["holder_odds"] = known
+                deals["holder_odds"] = odds
                 for first in range(0, args.hands, AT_ONCE):
                     last = min(first + AT_ONCE, args.hands)
-                    decisions += note_hands(table, deals, first, last, found)
+                    decisions += count_hands(table, deals, first, last, counts)
                     done += last - first
                     progress(done, hands, decisions)
-            known = corrected(known, found)
-            seen |= found[0].any(axis=(2, 3))
-    known[~seen] = 0
-    return known
-
-
-def corrected(known: Array, found: Array) -> Array:
-    """Return the odds after a round: multiplied by true / sampled counts, defenders at `EQUAL`."""
-    true, drawn = found + CAREFUL
-    weights = known * true / drawn
-    weights *= EQUAL / weights[:, :, DEFENDER : DEFENDER + 1]
-    new: Array = np.clip(np.rint(weights), 1, MOST).astype(np.uint8)  # 0 means unknown
-    return new
+            true, sampled = counts + CAREFUL
+            weights = odds * true / sampled
+            weights *= EQUAL / weights[:, :, DEFENDER : DEFENDER + 1]
+            odds = np.clip(np.rint(weights), 1, MOST).astype(np.uint8)
+            seen |= counts[0].any(axis=(2, 3))
+    odds[~seen] = 0  # unknown
+    return odds
 
 
 # --- the hands ------------------------------------------------------------------------------------
 
 
 @entry_kernel
-def note_hands(table: Table, deals: Array, first: int, last: int, found: Array) -> int:
+def count_hands(table: Table, deals: Array, first: int, last: int, counts: Array) -> int:
     """Let the rule player play hands, and count the holders of unseen cards; return the decisions.
 
-    `found` (2, contracts, cards in hand, holders, ranks): true counts, and those of sampled deals.
+    `counts` (2, contracts, cards in hand, holders, ranks): true counts, and those of sampled deals.
     """
     work, s = table.work, table.states[0]
     t, o, view = work.tables[0], work.offsets[0], work.views[0]
@@ -159,25 +153,25 @@ def note_hands(table: Table, deals: Array, first: int, last: int, found: Array) 
             legal(s, t, mask)
             chosen = rule_decision(observation, mask, work)  # fills the view
             if s.phase == PLAY and 1 < count_held(view, -1) < MOST_HELD:
-                note_card(s, view, deals[0], found)
+                count_card(s, view, deals[0], counts)
             apply(s, t, chosen)
             decisions += 1
     return decisions
 
 
 @kernel
-def note_card(s: Row, view: Row, deal: Row, found: Array) -> None:
+def count_card(s: Row, view: Row, deal: Row, counts: Array) -> None:
     """Add the true and the sampled holders of the unseen cards at one decision."""
     number_cards(view, deal)
     begin_deals(view, deal)
-    note_true(s, view, deal, found[0])
+    count_true(s, view, deal, counts[0])
     for _ in range(DRAWN):
         if sample_deal(view, deal):
-            note_drawn(view, deal, found[1])
+            count_sampled(view, deal, counts[1])
 
 
 @kernel
-def note_true(s: Row, view: Row, deal: Row, found: Array) -> None:
+def count_true(s: Row, view: Row, deal: Row, counts: Array) -> None:
     """Add the true holders of the unseen cards; two copies in two hands count half for each."""
     contract, n = contract_of(view), count_held(view, -1)
     cards = deal.unseen
@@ -190,18 +184,18 @@ def note_true(s: Row, view: Row, deal: Row, found: Array) -> None:
             if view.cards_left[seat] > 0:
                 share = float(DRAWN * held(s.hands[(s.turn + seat) & 3], kind)) / copies
                 rest -= share
-                found[contract, n, holder_of(view, seat), rank] += share
-        found[contract, n, holder_of(view, NOWHERE), rank] += rest
+                counts[contract, n, holder_of(view, seat), rank] += share
+        counts[contract, n, holder_of(view, NOWHERE), rank] += rest
 
 
 @kernel
-def note_drawn(view: Row, deal: Row, found: Array) -> None:
+def count_sampled(view: Row, deal: Row, counts: Array) -> None:
     """Add the holders of the unseen cards in a sampled deal."""
     contract, n = contract_of(view), count_held(view, -1)
     for seat in range(1, NOWHERE + 1):
         cards, holder = deal.hands[seat], holder_of(view, seat)
         while cards:
-            found[contract, n, holder, deal.rank[lowest_bit(cards)]] += 1.0
+            counts[contract, n, holder, deal.rank[lowest_bit(cards)]] += 1.0
             cards &= cards - 1
 
 

@@ -64,10 +64,10 @@ def main(args: Args) -> int:
         raise OptionError("--hands at least 100, --rounds at least 1, --search 0 or 1")
     numbers = ("hands", "rounds", "search", "seed")
     with Output(args.out, overwrite=True) as out:  # reserved now, written at the end
-        networks, made = refit(args, SCRIPT, numbers, provenance(), fitted_network, fit_game)
+        networks, origins = refit(args, SCRIPT, numbers, provenance(), fitted_network, fit_game)
         parts = NETWORK.names or ()
         arrays = {f"{game}_{part}": n[part][0] for game, n in networks.items() for part in parts}
-        write_file(out, arrays, made)
+        write_file(out, arrays, origins)
     print(f"written to {args.out}")
     return 0
 
@@ -92,27 +92,27 @@ def refit(
     Games not named are loaded, with their provenance in `shipped`. `numbers` are the options that
     determine a result.
     """
-    made = {} if set(args.games) == set(GAMES) else dict(shipped)
-    results = {name: load(name) for name in made if name not in args.games}
+    origins = {} if set(args.games) == set(GAMES) else dict(shipped)
+    results = {name: load(name) for name in origins if name not in args.games}
     for name in args.games:
         start = time.perf_counter()
         results[name] = fit(name, args)
         command = args.command(script, ("games", *numbers), games=name)
         chosen = {each: getattr(args, each) for each in numbers}
-        made[name] = {"script": script, "command": command, **chosen}
+        origins[name] = {"script": script, "command": command, **chosen}
         print(f"{name}: fitted in {time.perf_counter() - start:.0f} s", flush=True)
-    return results, made
+    return results, origins
 
 
 def fit_game(name: str, args: Args) -> Array:
     """Return the network of one game, a `NETWORK` record."""
     rng = np.random.default_rng([args.seed, GAMES.index(name)])
-    wanted = WANTED if args.search else NO_SEARCH
+    search = WANTED if args.search else NO_SEARCH
 
     def report(line: str) -> None:
         print(f"  {name} {line}", flush=True)
 
-    return expert_calls(RULES[name], args.hands, args.rounds, rng, report, wanted=wanted)
+    return expert_calls(RULES[name], args.hands, args.rounds, rng, report, wanted=search)
 
 
 if __name__ == "__main__":

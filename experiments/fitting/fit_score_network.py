@@ -55,14 +55,7 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows
-from bideuchre_env.training.calls import (
-    check_trained,
-    descend,
-    forward,
-    seen,
-    step,
-    two_calls,
-)
+from bideuchre_env.training.calls import check_trained, descend, forward, seen, step, two_calls
 
 SCRIPT = "experiments/fitting/fit_score_network.py"
 WIDTH, SOME = 2.5, 0.03  # most points, and chance to win, below the best call
@@ -77,7 +70,7 @@ TRY = np.dtype(
         ("action", np.int64, (2,)),
         ("promise", np.float64, (2,)),  # the formula's chance to win
         ("won", np.float64, (2,)),  # the chance to win after the hand
-        ("told", np.float32, (2,)),  # 0 if all pass: the network is not used
+        ("used", np.float32, (2,)),  # 0 if all pass: the network is not used
     ]
 )
 """A turn to call at which two calls were tried."""
@@ -102,12 +95,12 @@ def main(args: Args) -> int:
         raise OptionError("--hands at least 100, --rounds at least 0, --played at least 10")
     numbers = ("played", "hands", "rounds", "seed")
     with Output(args.out, overwrite=True) as out:  # reserved now, written at the end
-        fitted, made = refit(args, SCRIPT, numbers, provenance(), shipped_game, fit_game)
+        fitted, origins = refit(args, SCRIPT, numbers, provenance(), shipped_game, fit_game)
         arrays = {}
         for name, (wins, network) in fitted.items():
             arrays[f"{name}_wins"] = np.asarray(wins, np.float32)
             arrays |= {f"{name}_{part}": network[part][0] for part in PARTS}
-        write_file(out, arrays, made)
+        write_file(out, arrays, origins)
     print(f"written to {args.out}")
     return 0
 
@@ -123,14 +116,14 @@ def fit_game(name: str, args: Args) -> tuple[Array, Array]:
     network, wins = new_score_network(), rule_table(rules)
     for _ in range(2):
         wins = score_values(rules, played_hands(expert(rules, network, wins), args.played, rng))
-    kept: list[Array] = []
+    trials: list[Array] = []
     for turn in range(args.rounds):
         agent = expert(rules, network, wins)
         n = min(AT_ONCE, args.hands // 10)
         for other in (agent, RuleAgent(rules)):
-            kept.append(try_hands(agent, other, n, max(1, args.hands // (2 * n)), rng))
-        said = train(network, np.concatenate(kept), rng)
-        print(f"  {name} round {turn + 1}: {said}", flush=True)
+            trials.append(try_hands(agent, other, n, max(1, args.hands // (2 * n)), rng))
+        summary = train(network, np.concatenate(trials), rng)
+        print(f"  {name} round {turn + 1}: {summary}", flush=True)
     return wins, network
 
 
@@ -219,30 +212,31 @@ def note_call(work: ExpertWorkspace, call: int, which: int, trial: Row) -> None:
     t, view, calls = work.tables[0], work.views[0], work.calls[0]
     level, strain = (call >> 3) - 1, calls.ranked[call & 7]
     worth = call_worth(view, t, work.learned, level, strain, calls)
-    asked = level >= 0 or view.calls_made < 3 or view.standing >= 0
+    used = level >= 0 or view.calls_made < 3 or view.standing >= 0
     trial.action[which] = call_action(t, level, strain)
-    trial.told[which] = 1.0 if asked else 0.0
-    trial.promise[which] = calls.promise if asked else worth
+    trial.used[which] = 1.0 if used else 0.0
+    trial.promise[which] = calls.promise if used else worth
     for i in range(N_SCORE):
-        trial.inputs[which, i] = calls.score_inputs[i] if asked else 0.0
+        trial.inputs[which, i] = calls.score_inputs[i] if used else 0.0
 
 
 def train(network: Array, trials: Array, rng: np.random.Generator) -> str:
     """Train the network from scratch on these trials, and return a summary."""
     x = trials["inputs"]
-    y = ((trials["won"] - trials["promise"]) / SCALE * trials["told"]).astype(np.float32)
+    y = ((trials["won"] - trials["promise"]) / SCALE * trials["used"]).astype(np.float32)
     p = {name: np.zeros_like(network[name][0]) for name in PARTS}
     p["first"] = rng.normal(0, 0.25, (N_SCORE, HIDDEN)).astype(np.float32)
     before = float(np.mean(y**2))
-    alike = float(np.corrcoef(y.T)[0, 1])
-    p = descend(p, x, y, alike, rng, EPOCHS, RATE, trials["told"])
+    correlation = float(np.corrcoef(y.T)[0, 1])
+    p = descend(p, x, y, correlation, rng, EPOCHS, RATE, trials["used"])
     check_trained(p, x, y, before, SCALE)
     for name in PARTS:
         network[name][0] = p[name]
-    apart = np.diff(y)
-    left = apart - np.diff(forward(p, x.reshape(-1, N_SCORE))[0].reshape(-1, 2) * trials["told"])
-    known = 100 * (1 - np.mean(left**2) / np.mean(apart**2))
-    return f"{len(x)} pairs, {known:.1f} % of the squared differences explained"
+    differences = np.diff(y)
+    predicted = forward(p, x.reshape(-1, N_SCORE))[0].reshape(-1, 2) * trials["used"]
+    residual = differences - np.diff(predicted)
+    explained = 100 * (1 - np.mean(residual**2) / np.mean(differences**2))
+    return f"{len(x)} pairs, {explained:.1f} % of the squared differences explained"
 
 
 if __name__ == "__main__":

@@ -95,7 +95,6 @@ def by_rounds(rules: Rules, hands: Array) -> Array:
 
 def to_target(rules: Rules, hands: Array) -> Array:
     """Return the chance to win a game to a target, float64 (1, points, points)."""
-    assert rules.target is not None
     size = rules.target + BELOW
     other = hands[:, [1, 0, 2, 4, 3, 5]]
     both = np.concatenate([hands, other])
@@ -121,13 +120,13 @@ def to_target(rules: Rules, hands: Array) -> Array:
 def shares(counts: Array, widths: tuple[float, ...]) -> Array:
     """Return smoothed shares of each result by score from counts, both (scores..., ends)."""
     total = counts.sum(axis=tuple(range(counts.ndim - 1)))
-    found = np.broadcast_to(total / total.sum(), counts.shape)
+    share = np.broadcast_to(total / total.sum(), counts.shape)
     for width in widths:
         near = counts
         for axis in range(counts.ndim - 1):
             near = blur(near, width, axis)
-        found = (near + PRIOR * found) / (near.sum(axis=-1, keepdims=True) + PRIOR)
-    return found
+        share = (near + PRIOR * share) / (near.sum(axis=-1, keepdims=True) + PRIOR)
+    return share
 
 
 def blur(counts: Array, width: float, axis: int) -> Array:
