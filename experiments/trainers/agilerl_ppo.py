@@ -57,7 +57,7 @@ class Player:
         return self.actor.head_net.dist.logits.argmax(1).numpy()
 
 
-def learned(args: Args) -> tuple[PPO, int]:
+def train(args: Args) -> tuple[PPO, int]:
     """Train; return the agent and the number of decisions."""
     torch.manual_seed(args.seed)
     np.random.seed(args.seed)  # noqa: NPY002  # for its minibatches
@@ -103,7 +103,7 @@ def main(args: Args) -> int:
     def save(agent: PPO, file: Path) -> None:
         agent.save_checkpoint(str(file))
 
-    return learn_and_evaluate(args, "agilerl", learned, save, Player, args.out / POLICY)
+    return learn_and_evaluate(args, "agilerl", train, save, Player, args.out / POLICY)
 
 
 if __name__ == "__main__":

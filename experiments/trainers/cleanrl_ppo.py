@@ -93,10 +93,10 @@ class Player:
     name = "cleanrl_ppo"
 
     def __init__(self, rules: Rules, weights: Path = Args.out / POLICY) -> None:
-        self.layout, found = layout_of(rules), torch.load(weights, map_location="cpu")
-        hidden, inputs = found["actor.0.weight"].shape
+        self.layout, state = layout_of(rules), torch.load(weights, map_location="cpu")
+        hidden, inputs = state["actor.0.weight"].shape
         self.agent = Agent(inputs, actions_of_games.of(rules).n, hidden)
-        self.agent.load_state_dict(found)
+        self.agent.load_state_dict(state)
 
     @torch.no_grad()
     def act_rows(self, observations: Any, action_masks: Any) -> Any:
@@ -119,7 +119,7 @@ class Storage:
 
     def batch(self, args: Args) -> tuple[Tensor, ...]:
         """Return the decisions with known returns: not the last of a seat in an unfinished hand."""
-        found = lambda_returns(
+        result = lambda_returns(
             self.seats,
             self.rewards / SCALE,
             self.ended,
@@ -127,15 +127,15 @@ class Storage:
             gamma=args.gamma,
             lambda_=args.gae_lambda,
         )
-        known = torch.from_numpy(found.complete)
-        returns, advantages = torch.from_numpy(found.returns), torch.from_numpy(found.advantages)
+        known = torch.from_numpy(result.complete)
+        returns, advantages = torch.from_numpy(result.returns), torch.from_numpy(result.advantages)
         columns = (self.seen, self.masks, self.actions, self.log_probs, returns, advantages)
         return tuple(column[known] for column in columns)
 
 
-def play(agent: Agent, vec: Any, storage: Storage, shown: tuple[Any, Any]) -> tuple[Any, Any]:
+def play(agent: Agent, vec: Any, storage: Storage, latest: tuple[Any, Any]) -> tuple[Any, Any]:
     """Fill the storage from the latest (observations, infos) of `vec`; return the new ones."""
-    next_obs, info = shown
+    next_obs, info = latest
     for step in range(len(storage.seats)):
         storage.seen[step] = torch.from_numpy(next_obs)
         storage.masks[step] = torch.from_numpy(vec.action_masks())
@@ -170,7 +170,7 @@ def update(agent: Agent, optimizer: Any, batch: tuple[Tensor, ...], args: Args) 
             optimizer.step()
 
 
-def learned(args: Args) -> tuple[Agent, int]:
+def train(args: Args) -> tuple[Agent, int]:
     """Train; return the agent and the number of decisions."""
     torch.manual_seed(args.seed)
     game = bideuchre_env.make(args.variant)
@@ -179,11 +179,11 @@ def learned(args: Args) -> tuple[Agent, int]:
     agent = Agent(inputs, outputs, args.hidden)
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
     storage = Storage(args.num_steps, args.num_envs, inputs, outputs)
-    shown, began = vec.reset(seed=args.seed), time.perf_counter()
+    latest, began = vec.reset(seed=args.seed), time.perf_counter()
     updates = max(1, args.total_timesteps // (args.num_steps * args.num_envs))
     for number in range(updates):
         optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - number / updates)
-        shown = play(agent, vec, storage, shown)
+        latest = play(agent, vec, storage, latest)
         update(agent, optimizer, storage.batch(args), args)
         steps = (number + 1) * storage.seats.size
         if number % 10 == 9:
@@ -193,8 +193,7 @@ def learned(args: Args) -> tuple[Agent, int]:
 
 def main(args: Args) -> int:
     """Train, save the policy, and evaluate it on duplicate boards."""
-    file = args.out / POLICY
-    return learn_and_evaluate(args, "torch", learned, save_state, Player, file)
+    return learn_and_evaluate(args, "torch", train, save_state, Player, args.out / POLICY)
 
 
 if __name__ == "__main__":

@@ -48,9 +48,9 @@ def points(args: Args, judge: str) -> Interval:
         lambda state, player: state.resample_from_infostate(player, draws.random_sample)
     )
     other = openspiel.AgentBot(game, judge, seed=args.seed)
-    made = openspiel.duplicate_boards(game, [searcher] * 4, [other] * 4, args.boards, args.seed)
-    half = t_quantile(args.boards - 1) * made.std(ddof=1) / np.sqrt(args.boards)
-    return Interval(made.mean(), made.mean() - half, made.mean() + half)
+    scores = openspiel.duplicate_boards(game, [searcher] * 4, [other] * 4, args.boards, args.seed)
+    half = t_quantile(args.boards - 1) * scores.std(ddof=1) / np.sqrt(args.boards)
+    return Interval(scores.mean(), scores.mean() - half, scores.mean() + half)
 
 
 def main(args: Args) -> int:

@@ -98,7 +98,7 @@ def configured(args: Args) -> PPOConfig:
     )
 
 
-def learned(args: Args) -> tuple[Any, int]:
+def train(args: Args) -> tuple[Any, int]:
     """Train; return the weights of the network and the number of decisions."""
     algorithm = configured(args).build_algo()
     steps = 0
@@ -125,7 +125,7 @@ def main(args: Args) -> int:
         cores = max(1, args.runners)
         ray.init(num_cpus=cores, include_dashboard=False, object_store_memory=256 << 20)
     try:
-        return learn_and_evaluate(args, "ray", learned, save, Player, args.out / POLICY)
+        return learn_and_evaluate(args, "ray", train, save, Player, args.out / POLICY)
     finally:
         if started:
             ray.shutdown()

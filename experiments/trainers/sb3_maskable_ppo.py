@@ -53,7 +53,7 @@ class Player:
         return self.model.predict(seen, action_masks=action_masks, deterministic=True)[0]
 
 
-def learned(args: Args) -> tuple[MaskablePPO, int]:
+def train(args: Args) -> tuple[MaskablePPO, int]:
     """Train; return the model and the number of decisions."""
     tables = VecEnv(
         args.tables, args.variant, opponents=args.opponents, episode="hand", observation="flat"
@@ -80,8 +80,9 @@ def learned(args: Args) -> tuple[MaskablePPO, int]:
 
 def main(args: Args) -> int:
     """Train, save the policy, and evaluate it on duplicate boards."""
-    file = args.out / POLICY
-    return learn_and_evaluate(args, "sb3-contrib", learned, MaskablePPO.save, Player, file)
+    return learn_and_evaluate(
+        args, "sb3-contrib", train, MaskablePPO.save, Player, args.out / POLICY
+    )
 
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ class Player:
         return self.actor(seen)[0].argmax(1).numpy()
 
 
-def learned(args: Args) -> tuple[MaskedActor, int]:
+def train(args: Args) -> tuple[MaskedActor, int]:
     """Train; return the actor and the number of decisions."""
     torch.manual_seed(args.seed)
     np.random.seed(args.seed)  # noqa: NPY002  # for its minibatches
@@ -111,8 +111,7 @@ def learned(args: Args) -> tuple[MaskedActor, int]:
 
 def main(args: Args) -> int:
     """Train, save the policy, and evaluate it on duplicate boards."""
-    file = args.out / POLICY
-    return learn_and_evaluate(args, "tianshou", learned, save_state, Player, file)
+    return learn_and_evaluate(args, "tianshou", train, save_state, Player, args.out / POLICY)
 
 
 if __name__ == "__main__":

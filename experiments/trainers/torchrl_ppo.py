@@ -69,7 +69,7 @@ class Player:
         return logits.masked_fill(~legal, -torch.inf).argmax(1).numpy()
 
 
-def learned(args: Args) -> tuple[MLP, int]:
+def train(args: Args) -> tuple[MLP, int]:
     """Train; return the actor's network and the number of decisions."""
     torch.manual_seed(args.seed)
     game = bideuchre_env.make(args.variant)
@@ -121,8 +121,7 @@ def learned(args: Args) -> tuple[MLP, int]:
 
 def main(args: Args) -> int:
     """Train, save the policy, and evaluate it on duplicate boards."""
-    file = args.out / POLICY
-    return learn_and_evaluate(args, "torchrl", learned, save_state, Player, file)
+    return learn_and_evaluate(args, "torchrl", train, save_state, Player, args.out / POLICY)
 
 
 if __name__ == "__main__":

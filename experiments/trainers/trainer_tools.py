@@ -71,14 +71,14 @@ class SeatArgs(PpoArgs):
 def learn_and_evaluate(
     args: Any,
     library: str,
-    learned: Callable[[Any], tuple[Any, int]],
+    train: Callable[[Any], tuple[Any, int]],
     save: Callable[[Any, Path], Any],
     player: Callable[..., Any],
     file: Path,
 ) -> int:
     """Train, save the policy in `file`, and play duplicate boards with it as a `player`.
 
-    `learned` returns the policy and the number of its training decisions; `library` is the
+    `train` returns the policy and the number of its training decisions; `library` is the
     trainer's distribution. The result is printed, and written to the file of `--json`.
     """
     import torch
@@ -86,7 +86,7 @@ def learn_and_evaluate(
     torch.set_num_threads(args.threads)
     file.parent.mkdir(parents=True, exist_ok=True)
     began = time.process_time()
-    policy, decisions = learned(args)
+    policy, decisions = train(args)
     rate = int(decisions) / (time.process_time() - began)
     save(policy, file)
     print(f"{decisions:,} decisions, {rate:,.0f} a second of processor time, learning included")
