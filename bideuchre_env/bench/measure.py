@@ -152,13 +152,17 @@ def pinned(core: int | None = None) -> Iterator[int | None]:
 
 def machine() -> dict[str, Any]:
     """Return the processor, cores, memory, system, Python and package versions."""
+    versions = {}
+    for name in PACKAGES:
+        with suppress(metadata.PackageNotFoundError):
+            versions[name] = metadata.version(name)
     return {
         "processor": _processor(),
         "cores": core_count(),
         "memory_gib": _memory(),
         "system": f"{platform.system()} {platform.machine()}",
         "python": f"{platform.python_implementation()} {platform.python_version()}",
-        "packages": _versions(),
+        "packages": versions,
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
     }
 
@@ -177,14 +181,6 @@ def _memory() -> float | None:
         return None
 
 
-def _versions() -> dict[str, str]:
-    versions = {}
-    for name in PACKAGES:
-        with suppress(metadata.PackageNotFoundError):
-            versions[name] = metadata.version(name)
-    return versions
-
-
 def machine_line(facts: Mapping[str, Any]) -> str:
     """Format the facts of a machine in one line."""
     memory = f", {facts['memory_gib']} GiB" if facts.get("memory_gib") else ""
@@ -197,23 +193,19 @@ def machine_line(facts: Mapping[str, Any]) -> str:
 
 def amount(value: float) -> str:
     """Format a number with three digits: 1.23 M, 45.6 k, 0.789."""
-    for size, letter in ((1e9, " G"), (1e6, " M"), (1e3, " k"), (1.0, ""), (0.0, "")):
+    for size, letter in ((1e9, " G"), (1e6, " M"), (1e3, " k"), (1.0, "")):
         if abs(value) >= size:
-            scaled = value / (size or 1.0)
+            scaled = value / size
             places = 2 if scaled < 10 else 1 if scaled < 100 else 0
-            return f"{scaled:.{places if size else 3}f}{letter}"
-    raise AssertionError("unreachable")
+            return f"{scaled:.{places}f}{letter}"
+    return f"{value:.3f}"
 
 
 def cells(row: Figure) -> tuple[str, str, str, str]:
     """Format a figure: its name, median, quartiles, and ratio or target."""
-    beside = f"{row.against} is {amount(row.ratio)} times as fast" if row.ratio else row.verdict
-    return (
-        row.name,
-        f"{amount(row.median)} {row.unit}",
-        f"{amount(row.low)} to {amount(row.high)}",
-        beside,
-    )
+    remark = f"{row.against} is {amount(row.ratio)} times as fast" if row.ratio else row.verdict
+    quartiles = f"{amount(row.low)} to {amount(row.high)}"
+    return row.name, f"{amount(row.median)} {row.unit}", quartiles, remark
 
 
 def table(figures: Sequence[Figure]) -> str:

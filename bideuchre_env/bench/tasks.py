@@ -87,14 +87,8 @@ def vec(variant: Variant, rows: int, *, threads: int = 1, sampled: bool = True) 
         nonlocal actions
         actions = env.sample()
 
-    return in_turn(
-        choose,
-        lambda: env.step(actions),
-        max(1, 16_384 // rows),
-        rows,
-        drawn=sampled,
-        clock=clock_of(threads),
-    )
+    steps, clock = max(1, 16_384 // rows), clock_of(threads)
+    return in_turn(choose, lambda: env.step(actions), steps, rows, drawn=sampled, clock=clock)
 
 
 def in_turn(
@@ -151,12 +145,12 @@ def solo(variant: Variant, opponents: str) -> Task:
     return timed(play)
 
 
-def solo_vec(variant: Variant, opponents: str, rows: int) -> Task:
-    """Return a task: steps of the vector environment of learners; only their decisions count.
+def solo_vec(variant: Variant, opponents: str) -> Task:
+    """Return a task: steps of `USUAL` learners in a vector environment; their decisions count.
 
     A kernel draws uniform actions; its time does not count.
     """
-    env: Any = variant.solo_vec(rows, opponents=opponents, copy=False)
+    env: Any = variant.solo_vec(USUAL, opponents=opponents, copy=False)
     sampler = players.make("random", variant.rules, seed=0)
     observed, _ = env.reset(seed=0)
 
@@ -165,17 +159,13 @@ def solo_vec(variant: Variant, opponents: str, rows: int) -> Task:
         actions = sampler.act_rows(observed["observation"], observed["action_mask"])
         started = thread_time()
         observed = env.step(actions)[0]
-        return rows, thread_time() - started
+        return USUAL, thread_time() - started
 
     return run
 
 
 def rollouts(
-    variant: Variant,
-    policy: str = "random",
-    *,
-    observe: bool = False,
-    threads: int = 1,
+    variant: Variant, policy: str = "random", *, observe: bool = False, threads: int = 1
 ) -> Task:
     """Return a task: whole hands played inside one kernel, with or without observations."""
     seeds = count(1)
@@ -193,7 +183,7 @@ def rollouts(
     return timed(play, threads)
 
 
-def anywhere(variant: Variant, rows: int) -> tuple[Array, Array]:
+def sample_rows(variant: Variant, rows: int) -> tuple[Array, Array]:
     """Return observations (n, D) and masks (n, A) from all stages of hands played at random.
 
     Tables dealt together stay in step for many hands, so each step supplies some of the rows.
@@ -208,16 +198,11 @@ def anywhere(variant: Variant, rows: int) -> tuple[Array, Array]:
     return observations, masks
 
 
-def agent_rows(variant: Variant, agent: str, rows: int = 4_096) -> Task:
-    """Return a task: an agent's `act_rows` on observations of games played at random."""
-    observations, masks = anywhere(variant, rows)
+def agent_rows(variant: Variant, agent: str) -> Task:
+    """Return a task: an agent's `act_rows` on `USUAL` observations of games played at random."""
+    observations, masks = sample_rows(variant, USUAL)
     player = players.make(agent, variant.rules, seed=0)
-
-    def decide() -> int:
-        player.act_rows(observations, masks)
-        return rows
-
-    return timed(decide)
+    return timed(lambda: len(player.act_rows(observations, masks)))
 
 
 def agent_boards(variant: Variant, agent: str) -> Task:
@@ -262,68 +247,67 @@ Tasks = dict[str, Task]
 
 def threads_group(setup: Setup) -> Tasks:
     """Return tasks of the vector environment and of rollouts, on one thread and on several."""
-    made: Tasks = {}
+    tasks: Tasks = {}
     for number in dict.fromkeys((1, setup.threads)):
         threads = f"{number} thread" + "s" * (number > 1)
         for rows in setup.rows:
             name = f"{rows:,} rows, step alone, {threads}"
-            made[name] = vec(setup.game, rows, threads=number, sampled=False)
+            tasks[name] = vec(setup.game, rows, threads=number, sampled=False)
         for way, observe in (("rollouts", False), ("rollouts, observing", True)):
-            made[f"{way}, {threads}"] = rollouts(setup.game, observe=observe, threads=number)
-    return made
+            tasks[f"{way}, {threads}"] = rollouts(setup.game, observe=observe, threads=number)
+    return tasks
 
 
 def aec_group(setup: Setup) -> Tasks:
     """Return tasks of the AEC environment, by episode, wrapper and variant."""
-    made: Tasks = {}
     episodes: tuple[Episode, ...] = ("game", "hand")
-    for episode in episodes:
-        for way, wrapped in (("raw_env()", False), ("env()", True)):
-            name = f"{way}, episodes of a {episode}"
-            made[name] = aec(setup.game, wrapped=wrapped, episode=episode)
-    return made | {f"raw_env(), {game.name}": aec(game, wrapped=False) for game in setup.others}
+    tasks = {
+        f"{way}, episodes of a {episode}": aec(setup.game, wrapped=wrapped, episode=episode)
+        for episode in episodes
+        for way, wrapped in (("raw_env()", False), ("env()", True))
+    }
+    return tasks | {f"raw_env(), {game.name}": aec(game, wrapped=False) for game in setup.others}
 
 
 def vec_group(setup: Setup) -> Tasks:
     """Return tasks of the vector environment, by rows, and by variant with `USUAL` rows."""
-    made: Tasks = {}
+    tasks: Tasks = {}
     for way, sampled in (("actions drawn", True), ("step alone", False)):
         for rows in setup.rows:
-            made[f"{rows:,} rows, {way}"] = vec(setup.game, rows, sampled=sampled)
+            tasks[f"{rows:,} rows, {way}"] = vec(setup.game, rows, sampled=sampled)
         for game in setup.others:
-            made[f"{USUAL:,} rows, {way}, {game.name}"] = vec(game, USUAL, sampled=sampled)
-    return made
+            tasks[f"{USUAL:,} rows, {way}, {game.name}"] = vec(game, USUAL, sampled=sampled)
+    return tasks
 
 
 def solo_group(setup: Setup) -> Tasks:
     """Return tasks of the Gymnasium environments of one learner."""
-    made: Tasks = {}
+    tasks: Tasks = {}
     for opponents in ("random", "rule"):
-        made[f"one, {opponents} opponents"] = solo(setup.game, opponents)
-        name = f"{USUAL:,} rows, {opponents} opponents"
-        made[name] = solo_vec(setup.game, opponents, USUAL)
-    return made
+        tasks[f"one, {opponents} opponents"] = solo(setup.game, opponents)
+        tasks[f"{USUAL:,} rows, {opponents} opponents"] = solo_vec(setup.game, opponents)
+    return tasks
 
 
 def rollout_group(setup: Setup) -> Tasks:
     """Return tasks of rollouts: without observations, with them, and by the rule player."""
-    made: Tasks = {}
+    tasks: Tasks = {}
     for game in (setup.game, *setup.others):
-        made[f"random, {game.name}"] = rollouts(game)
-        made[f"random, observing, {game.name}"] = rollouts(game, observe=True)
-        made[f"rule player, {game.name}"] = rollouts(game, "rule")
-    return made
+        tasks[f"random, {game.name}"] = rollouts(game)
+        tasks[f"random, observing, {game.name}"] = rollouts(game, observe=True)
+        tasks[f"rule player, {game.name}"] = rollouts(game, "rule")
+    return tasks
 
 
 def agent_group(setup: Setup) -> Tasks:
     """Return tasks of the agents: on rows of observations, and in complete self-play."""
-    made = {
-        f"{agent}, act_rows on {USUAL:,} rows": agent_rows(setup.game, agent, USUAL)
+    tasks = {
+        f"{agent}, act_rows on {USUAL:,} rows": agent_rows(setup.game, agent)
         for agent in setup.agents
     }
     for a, b in (("rule", "random"), ("rule", "rule")):
-        made[f"self-play, {a} and {b}"] = self_play(setup.game, a, b)
-    return made
+        tasks[f"self-play, {a} and {b}"] = self_play(setup.game, a, b)
+    return tasks
 
 
 def searcher_group(setup: Setup) -> Tasks:
