@@ -45,7 +45,7 @@ class Plan:
         size = BLOCKS_OF * self.at_once
         return [range(first, min(first + size, boards)) for first in range(0, boards, size)]
 
-    def seated(self, place: int = 0) -> tuple[CompleteAgent, CompleteAgent]:
+    def make_agents(self, place: int = 0) -> tuple[CompleteAgent, CompleteAgent]:
         """Return the agents of the block that begins with this board."""
         a, b = (
             seat_agent(agent, self.rules, self.seed, place, self.single) for agent in self.agents
@@ -55,7 +55,7 @@ class Plan:
     def runner(self, block: range) -> LockstepRunner:
         """Return a runner of these boards, with the agents of their block."""
         with files_kept():  # as they were when the run began
-            a, b = self.seated(block.start)
+            a, b = self.make_agents(block.start)
         at_once = min(self.at_once, len(block))
         return LockstepRunner(
             self.rules, (a, b), block, first_seed(self.seed), self.single, at_once
@@ -79,15 +79,15 @@ def play_block(plan: Plan, block: range, report: Report, stopped: Stopped) -> No
     runner = plan.runner(block)
     before: list[float] = [0, 0, 0.0, 0.0]
 
-    def hand_over(rows: Array) -> None:
+    def send(rows: Array) -> None:
         nonlocal before
         now = [*runner.decisions, *runner.think_seconds]
         a, b, a_seconds, b_seconds = (new - old for new, old in zip(now, before, strict=True))
         before = now
         report(Batch(rows, (int(a), int(b)), (a_seconds, b_seconds)))
 
-    runner.run(watch=hand_over, stopped=stopped)
-    hand_over(np.zeros(0, BOARD))
+    runner.run(watch=send, stopped=stopped)
+    send(np.zeros(0, BOARD))
 
 
 def warm_up(plan: Plan) -> None:

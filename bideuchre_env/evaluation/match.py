@@ -27,7 +27,7 @@ from bideuchre_env.evaluation.results import Result
 from bideuchre_env.evaluation.seeding import check_seed, options_of
 from bideuchre_env.evaluation.statistics.scores import Scores
 from bideuchre_env.evaluation.statistics.sequential import UNDECIDED, Bounds, SequentialTest
-from bideuchre_env.evaluation.workers import packed, run_blocks
+from bideuchre_env.evaluation.workers import pack_plan, run_blocks
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.interrupts import ctrl_c
 from bideuchre_env.runtime.jit import Array, new_rows
@@ -83,25 +83,25 @@ def play(
     processors = workers.workers if isinstance(workers, RayPool) else workers
     draft = Plan(game.rules, (a, b), seed, boards > 0, 1)
     if workers != 1:
-        packed(draft)  # before anything is played
+        pack_plan(draft)  # before anything is played
     tricks = float(game.rules.tricks)
     test = SequentialTest(sprt, spread=tricks) if sprt else None
-    of_hands = _Collector(boards, "boards", 1, progress, test)
-    of_games = _Collector((games + 1) // 2, "games", 2, progress, None)
+    of_hands = _Collector("boards", boards, progress, test)
+    of_games = _Collector("games", (games + 1) // 2, progress, None)
     began = time.perf_counter()
-    seated = draft.seated()
+    agents = draft.make_agents()
     if at_once is None:
-        at_once = at_once_for(seated)
+        at_once = at_once_for(agents)
     if not is_whole(at_once) or at_once < 1:
         raise OptionError(f"at_once={brief(at_once)}: a whole number of boards, 1 or more")
     plans = {
-        collector: replace(draft, single=single, at_once=at_once)
-        for collector, single in ((of_hands, True), (of_games, False))
+        collector: replace(draft, single=collector is of_hands, at_once=at_once)
+        for collector in (of_hands, of_games)
         if collector.total
     }
-    first, its_plan = next(iter(plans.items()))
+    first = next(iter(plans))
     try:
-        first.warm_up(its_plan)
+        first.warm_up(plans[first])
     except KeyboardInterrupt:  # not held back while this compiles: there is nothing to lose yet
         plans = {}
     with ctrl_c() as pressed:
@@ -115,7 +115,7 @@ def play(
     return Result(
         variant=game.name,
         options=options_of(game),
-        agents=(seated[0].name, seated[1].name),
+        agents=(agents[0].name, agents[1].name),
         seed=seed,
         mode="boards" if boards else "games",
         boards=Scores.of_boards(hand_rows, tricks),
@@ -135,15 +135,10 @@ def play(
 
 
 class _Collector:
-    """Takes finished boards in any order, shows them to the test in theirs, and counts."""
+    """Collects finished boards in any order, and passes them to the test in order."""
 
     def __init__(
-        self,
-        total: int,
-        kind: str,
-        per_row: int,
-        progress: Progress | None,
-        test: SequentialTest | None,
+        self, kind: str, total: int, progress: Progress | None, test: SequentialTest | None
     ) -> None:
         self.total = total
         self.decisions, self.think_seconds = np.zeros(2, np.int64), np.zeros(2)
@@ -151,7 +146,7 @@ class _Collector:
         self._done = np.zeros(total, bool)
         self._count, self._warm = 0, False
         self._test = test
-        self._kind, self._per_row, self._progress = kind, per_row, progress
+        self._kind, self._progress = kind, progress
 
     def play(self, plan: Plan, workers: int | RayPool, stopped: Stopped) -> None:
         """Play until all boards are done, the test has its verdict, or `stopped`."""
@@ -162,7 +157,7 @@ class _Collector:
     def warm_up(self, plan: Plan) -> None:
         """Compile the missing kernels, once."""
         if not self._warm:
-            self._show()
+            self._report()
             warm_up(plan)
             self._warm = True
 
@@ -177,17 +172,13 @@ class _Collector:
         self._table[batch.rows["board"]] = batch.rows
         self._done[batch.rows["board"]] = True
         self._count += len(batch.rows)
-        if self._test is not None and len(batch.rows):
-            self._ask(self._test)
-        self._show()
-
-    def _ask(self, test: SequentialTest) -> None:
-        """Show the test every board before the first that is missing."""
-        missing = np.flatnonzero(~self._done[test.boards :])
-        end = test.boards + int(missing[0]) if len(missing) else self.total
-        rows = self._table[test.boards : end]
-        points, hands = rows["points"].sum(axis=1), rows["hands"].sum(axis=1)
-        test.extend((points / np.maximum(hands, 1)).tolist())
+        if (test := self._test) is not None and len(batch.rows):
+            missing = np.flatnonzero(~self._done[test.boards :])
+            end = test.boards + int(missing[0]) if len(missing) else self.total
+            rows = self._table[test.boards : end]  # every board before the first missing one
+            points, hands = rows["points"].sum(axis=1), rows["hands"].sum(axis=1)
+            test.extend((points / np.maximum(hands, 1)).tolist())
+        self._report()
 
     def rows(self) -> Array:
         """The finished boards in order; no further than the test's verdict."""
@@ -195,9 +186,10 @@ class _Collector:
             return self._table[: self._test.boards]
         return self._table[self._done]
 
-    def _show(self) -> None:
+    def _report(self) -> None:
         if self._progress is not None:
-            done, total = self._count * self._per_row, self.total * self._per_row
+            per_row = 2 if self._kind == "games" else 1
+            done, total = self._count * per_row, self.total * per_row
             self._progress(self._kind, done, total, int(self.decisions.sum()))
 
 

@@ -150,7 +150,10 @@ def heat_maps(data: dict[str, Any], theme: Theme) -> Any:
         image = _heat_map(axis, table, agents, norm)
         axis.set_title(variant, fontsize=10)
         ratings = data["ratings"].get(variant, {})
-        names = [_with_rating(agent, ratings) for agent in agents]
+        names = [
+            in_lines(agent) + (f"\n{ratings[agent]['mean']:.0f}" if agent in ratings else "")
+            for agent in agents
+        ]
         axis.set_yticks([k + 0.5 for k in range(len(agents))], names)
         axis.set_facecolor(theme.faint)
     bar = figure.colorbar(image, ax=axes, shrink=0.6, aspect=30, pad=0.02)
@@ -182,11 +185,6 @@ def _heat_map(axis: Any, table: Scores, agents: list[str], norm: Any) -> Any:
     axis.tick_params(which="both", length=0, labelsize=8)
     axis.spines[:].set_visible(False)
     return image
-
-
-def _with_rating(agent: str, ratings: dict[str, Any]) -> str:
-    """An agent's name over its rating, if it has one."""
-    return in_lines(agent) + (f"\n{ratings[agent]['mean']:.0f}" if agent in ratings else "")
 
 
 def _signed(number: float, places: int) -> str:

@@ -19,14 +19,14 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from functools import lru_cache, partial
+from functools import partial
 from multiprocessing.reduction import ForkingPickler
 from typing import Any, NamedTuple, TypeVar
 
 from bideuchre_env._checks import typed
 from bideuchre_env._files import before_quitting
 from bideuchre_env.errors import OptionError, WorkerError
-from bideuchre_env.evaluation.ray_worker import Sender, call, packed
+from bideuchre_env.evaluation.ray_worker import Sender, call, pack
 
 Shared = TypeVar("Shared")
 Block = TypeVar("Block")
@@ -48,6 +48,9 @@ EMPTY_SECONDS = 30.0
 NO_PROCESSOR = "the cluster of Ray has no processor: CPU=0 on every node, or no node left"
 STORE_BYTES = 512 << 20  # memory for results of a Ray started here; its default is a third of all
 _AUTH = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
+_TOKEN = secrets.token_hex(32)
+"""The access token of Ray started here; Ray would store its own in the home folder. Ray reads the
+token of a process once."""
 _ADDRESS = re.compile(r"(?:ray://)?(?P<host>[\w.-]+|\[[0-9a-fA-F:]+\]):(?P<port>[0-9]{1,5})")
 _LONGEST_FOLDER = 40  # Ray puts sockets deep into it, and their paths have at most 107 letters
 
@@ -64,7 +67,11 @@ class RayPool:
     """
 
     def __init__(self, address: str | None = None) -> None:
-        self._ray = _import_ray()
+        try:
+            import ray
+        except ImportError:
+            raise OptionError(NEEDS_RAY) from None
+        self._ray: Any = ray
         self._cleanup = ExitStack()
         self._open = True
         if self._ray.is_initialized():
@@ -72,7 +79,7 @@ class RayPool:
                 raise OptionError(f"ray address {typed(address)}: this program is on Ray already")
             return
         try:
-            self._connect(_checked(address))
+            self._connect(_check_address(address))
         except BaseException:
             self.close()
             raise
@@ -103,9 +110,9 @@ class RayPool:
         error if it is a `BidEuchreError`, `OptionError` for a value that cannot be sent, and
         `WorkerError` for any other error.
         """
-        flight = _Flight(self._running(), function, shared, blocks)
-        flight.fill(self.workers)
-        return self._results(flight, stopped)
+        progress = _BlocksInProgress(self._running(), function, shared, blocks)
+        progress.fill(self.workers)
+        return self._results(progress, stopped)
 
     def in_order(
         self,
@@ -142,7 +149,7 @@ class RayPool:
                 self._ray.shutdown(wait_for_processes=True)
             except TypeError:  # an older Ray, without that option
                 self._ray.shutdown()
-        _let_print(self._ray, True)
+        _allow_output(self._ray, True)
 
     def _running(self) -> Any:
         if not self._open or not self._ray.is_initialized():
@@ -170,22 +177,18 @@ class RayPool:
         self._cleanup.callback(before_quitting.discard, clear)
         self._cleanup.callback(clear)
         if not any(name in os.environ for name in _AUTH):
-            os.environ["RAY_AUTH_TOKEN"] = _token()
+            os.environ["RAY_AUTH_TOKEN"] = _TOKEN
             for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN"):  # Ray sets the first one itself
                 self._cleanup.callback(os.environ.pop, name, None)
-        self._init(
-            "local",
-            include_dashboard=False,
-            object_store_memory=STORE_BYTES,
-            _temp_dir=folder,
-        )
+        memory = {"object_store_memory": STORE_BYTES}
+        self._init("local", include_dashboard=False, _temp_dir=folder, **memory)
 
     def _init(self, address: str, **options: Any) -> None:
         self._cleanup.callback(self._shut_down)
         try:
-            with _sigterm_kept():
+            with _sigterm_handler_restored():
                 self._ray.init(address, **_QUIET, **options)
-            _let_print(self._ray, False)
+            _allow_output(self._ray, False)
         except ConnectionError:
             raise
         except SystemExit:  # so it gives up
@@ -193,11 +196,13 @@ class RayPool:
         except Exception as error:
             raise OptionError(f"ray address {typed(address)}: {_message(error)}") from None
 
-    def _results(self, flight: _Flight, stopped: Callable[[], bool]) -> Iterator[tuple[int, Any]]:
+    def _results(
+        self, progress: _BlocksInProgress, stopped: Callable[[], bool]
+    ) -> Iterator[tuple[int, Any]]:
         last = time.monotonic()  # when there was a processor
         try:
-            while (flight.under_way or flight.lost) and not stopped():
-                for number, result in flight.landed():
+            while (progress.sent or progress.lost) and not stopped():
+                for number, result in progress.results():
                     yield number, result
                     if stopped():
                         return
@@ -205,9 +210,9 @@ class RayPool:
                 last = now if workers else last
                 if now - last > EMPTY_SECONDS:
                     raise WorkerError(NO_PROCESSOR)
-                flight.fill(workers)
+                progress.fill(workers)
         finally:
-            flight.give_up()
+            progress.cancel()
 
 
 _QUIET: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
@@ -229,22 +234,22 @@ def workers_of(processes: int, ray: bool, address: str | None) -> Iterator[int |
 
 
 class _Sent(NamedTuple):
-    """A block that is under way, and how often it has been sent before."""
+    """A block in progress, and how often it has been sent before."""
 
     number: int
     block: Any
     before: int
 
 
-class _Flight:
+class _BlocksInProgress:
     """Blocks in progress, with Ray's reference to the result and the arguments."""
 
     def __init__(self, ray: Any, function: Any, shared: Any, blocks: Iterable[Any]) -> None:
         self._ray, self._blocks = ray, enumerate(blocks)
         self._call = ray.remote(num_cpus=1, max_retries=TRIES)(call)
-        self._common, self._sender = packed((function, shared)), Sender.here(function)
+        self._common, self._sender = pack((function, shared)), Sender.here(function)
         self._stored = ray.put(self._common)  # fetched by each node once
-        self.under_way: dict[Any, _Sent] = {}
+        self.sent: dict[Any, _Sent] = {}
         self.lost: list[tuple[float, _Sent]] = []  # when each is to be sent again
 
     def fill(self, workers: int) -> None:
@@ -255,7 +260,7 @@ class _Flight:
                 self._send(sent)
             else:
                 self.lost.append((due, sent))
-        for _ in range(max(2, 2 * workers) - len(self.under_way)):
+        for _ in range(max(2, 2 * workers) - len(self.sent)):
             following = next(self._blocks, None)
             if following is None:
                 return
@@ -264,17 +269,17 @@ class _Flight:
     def _send(self, sent: _Sent) -> None:
         """Send a block. A lost block is sent with its arguments, which may be lost too."""
         common = self._common if sent.before else self._stored
-        self.under_way[self._call.remote(common, self._sender, sent.block)] = sent
+        self.sent[self._call.remote(common, self._sender, sent.block)] = sent
 
-    def landed(self) -> Iterator[tuple[int, Any]]:
+    def results(self) -> Iterator[tuple[int, Any]]:
         """Yield the results that arrive within a tenth of a second."""
-        promises = list(self.under_way)
+        promises = list(self.sent)
         if not promises:
             time.sleep(POLL_SECONDS)
             return
         done, _ = self._ray.wait(promises, num_returns=len(promises), timeout=POLL_SECONDS)
         for promise in done:
-            sent = self.under_way.pop(promise)
+            sent = self.sent.pop(promise)
             try:
                 answer = self._ray.get(promise)
             except self._ray.exceptions.RayError as error:
@@ -287,15 +292,15 @@ class _Flight:
 
     def _send_again(self, sent: _Sent, error: Any) -> None:
         """Send a block that Ray has lost again; `WorkerError` if that would not help."""
-        begun = not isinstance(error, self._ray.exceptions.RayTaskError)
+        started = not isinstance(error, self._ray.exceptions.RayTaskError)
         while isinstance(error, self._ray.exceptions.RayTaskError):
             error = error.cause
         lost = isinstance(error, self._ray.exceptions.RayError)  # else Python's, as of an import
-        retried = begun and type(error).__name__ in RETRIED_BY_RAY
+        retried = started and type(error).__name__ in RETRIED_BY_RAY
         if lost and not retried and sent.before < TRIES:
             due = time.monotonic() + AGAIN_SECONDS * 2**sent.before
             self.lost.append((due, sent._replace(before=sent.before + 1)))
-        elif begun:
+        elif started:
             raise WorkerError(
                 f"block {sent.number + 1} was given up on Ray after {TRIES + 1} tries: "
                 f"{type(error).__name__}: {_message(error)}"
@@ -303,32 +308,15 @@ class _Flight:
         else:
             raise WorkerError(f"a worker on Ray cannot begin: {_message(error)}") from None
 
-    def give_up(self) -> None:
+    def cancel(self) -> None:
         """Cancel the blocks in progress, so that the processors are free."""
-        for promise in self.under_way:
+        for promise in self.sent:
             with suppress(Exception):
                 self._ray.cancel(promise, force=True)
-        self.under_way.clear()
+        self.sent.clear()
 
 
-@lru_cache(maxsize=1)
-def _token() -> str:
-    """The access token of a Ray cluster started here; Ray would store it in the home folder.
-
-    There is one token for this process, because Ray reads it once.
-    """
-    return secrets.token_hex(32)
-
-
-def _import_ray() -> Any:
-    try:
-        import ray
-    except ImportError:
-        raise OptionError(NEEDS_RAY) from None
-    return ray
-
-
-def _checked(address: str | None) -> str | None:
+def _check_address(address: str | None) -> str | None:
     """Return the address, or RAY_ADDRESS; `OptionError` unless a server answers there.
 
     Ray itself reports a missing server only after two minutes.
@@ -355,15 +343,15 @@ def _message(error: BaseException) -> str:
     return " ".join(str(error).split())[:300] or type(error).__name__
 
 
-def _let_print(ray: Any, allow: bool) -> None:
-    """Whether Ray says which workers and nodes have died; on standard output, where results go."""
-    with suppress(AttributeError):  # a Ray that keeps it elsewhere
+def _allow_output(ray: Any, allow: bool) -> None:
+    """Let Ray print which workers and nodes have died, on standard output, where results go."""
+    with suppress(AttributeError):  # another version of Ray
         ray._private.worker._worker_logs_enabled = allow
 
 
 @contextmanager
-def _sigterm_kept() -> Iterator[None]:
-    """Ray takes SIGTERM for itself when it connects: it is given back."""
+def _sigterm_handler_restored() -> Iterator[None]:
+    """Restore the handler of SIGTERM afterwards: Ray installs its own when it connects."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -79,10 +79,10 @@ def call(common: bytes, sender: Sender, block: Any) -> bytes:
         sender.prepare()
         with watched(sender.check):
             function, shared = ForkingPickler.loads(common)
-            return packed((function(shared, block), None))
+            return pack((function(shared, block), None))
     except (Exception, SystemExit) as error:
         where = f"on a worker of Ray, {socket.gethostname()}"
-        return packed((None, to_send(error, where, WorkerError)))
+        return pack((None, to_send(error, where, WorkerError)))
 
 
 def to_send(error: BaseException, where: str, other: type[BidEuchreError]) -> BidEuchreError:
@@ -94,7 +94,7 @@ def to_send(error: BaseException, where: str, other: type[BidEuchreError]) -> Bi
     return other(f"{where}: {in_one_line(error)}")
 
 
-def packed(value: Any) -> bytes:
+def pack(value: Any) -> bytes:
     """Return a value as bytes. Arrays that Ray itself sends arrive read-only.
 
     Raises `OptionError` for a value that cannot be pickled.

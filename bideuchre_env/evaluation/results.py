@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -15,7 +15,7 @@ from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import Array
 
 _INDENT = 2
-_COLUMNS = ("bid", "made", "set", "alone", "made alone")
+_HEADS = ("contracts", "bid", "made", "set", "alone", "made alone")
 NOTHING = "Interrupted before both tables of a board were finished."
 NOT_ALL = "Interrupted: the figures are of the boards that were finished at both tables."
 
@@ -103,7 +103,12 @@ class Result:
             "agents": list(self.agents),
             "mode": self.mode,
             **self.scores.to_dict(self.keys),
-            "games": self.games.games_dict(),
+            "games": {
+                "a_won": self.games.a_won,
+                "b_won": self.games.b_won,
+                "drawn": self.games.drawn,
+                "truncated": self.games.truncated,
+            },
             "win_rate": interval_dict(self.win_rate),
             "pairs": self.games.to_dict(self.keys) if self.games.boards else None,
             "sprt": self.test.to_dict() if self.test else None,
@@ -126,13 +131,15 @@ class Result:
     def __str__(self) -> str:
         if not self.boards.boards and not self.games.boards:
             return f"{self._title}\n\n{NOTHING}"
-        width = label_width(self.keys)
+        names = [" " * _INDENT + name for name in self.keys]
+        width = max(map(len, ("points per hand", *names))) + GAP
         parts = [self._title, *([NOT_ALL] if self.interrupted else [])]
         for size, lines, scores in self._sections():
-            rows = [size, *(row(label, text, width) for label, text in lines)]
-            parts += ["\n".join(rows), contract_table(self.keys, scores.contracts, width)]
-        ending = [row(label, text, width) for label, text in self._speed()]
-        return "\n\n".join([*parts, "\n".join(ending)])
+            parts.append("\n".join([size, *(row(*line, width) for line in lines)]))
+            table = [_HEADS, *contract_rows(names, scores.contracts)]
+            parts.append(columns(table, "lrrrrr", first=width - GAP))
+        parts.append("\n".join(row(*line, width) for line in self._speed()))
+        return "\n\n".join(parts)
 
     def _repr_html_(self) -> str:
         parts = [f"<p><b>{escape(self._title)}</b></p>"]
@@ -140,8 +147,8 @@ class Result:
             return f"{parts[0]}<p>{NOTHING}</p>"
         parts += [f"<p>{NOT_ALL}</p>"] * self.interrupted
         for size, lines, scores in self._sections():
-            table = html_table([("", size), *lines])
-            parts += [table, contract_html(self.keys, scores.contracts)]
+            table = [_HEADS, *contract_rows(self.keys, scores.contracts)]
+            parts += [html_table([("", size), *lines]), html_table(table, "lrrrrr")]
         return "".join(parts)
 
     @property
@@ -191,11 +198,6 @@ class Result:
 # --- parts of reports -----------------------------------------------------------------------------
 
 
-def label_width(names: Iterable[str]) -> int:
-    """Width of the labels of a report on these agents."""
-    return max(len("points per hand"), *(_INDENT + len(name) for name in names)) + GAP
-
-
 def row(label: str, text: str, width: int) -> str:
     """A line of a report: label and text."""
     return f"{label:<{width}}{text}".rstrip()
@@ -218,21 +220,10 @@ def share_of(share: Interval | None) -> str:
     return f"{100 * share.mean:.1f} %   95 % interval {low:.1f} to {high:.1f} %"
 
 
-def contract_table(names: Sequence[str], contracts: Sequence[dict[str, int]], width: int) -> str:
-    """A line per agent: contracts bid, made and set, lone contracts, and lone contracts made."""
-    rows = contract_rows([" " * _INDENT + name for name in names], contracts)
-    return columns([("contracts", *_COLUMNS), *rows], "lrrrrr", first=width - GAP)
-
-
-def contract_html(names: Sequence[str], contracts: Sequence[dict[str, int]]) -> str:
-    """Format the contracts of each agent as an HTML table."""
-    return html_table([("contracts", *_COLUMNS), *contract_rows(names, contracts)], "lrrrrr")
-
-
 def contract_rows(
     names: Sequence[str], contracts: Sequence[dict[str, int]]
 ) -> list[tuple[str, ...]]:
-    """Return the cells of the table of contracts, a row per agent."""
+    """Return a row per agent: contracts bid, made and set, lone contracts, and those made."""
     return [
         (
             name,

@@ -74,7 +74,7 @@ def rollout(
     for any number of `threads`, and on a GPU, but for the rule player where two calls are as good
     as each other to the last bit of a float64.
     """
-    rules = _rules_of(game)
+    rules = (game if isinstance(game, Variant) else make(game)).rules
     check_flag("observe", observe)
     if not isinstance(policy, str) or policy not in POLICIES:
         raise OptionError(f"policy={brief(policy)}: one of {', '.join(map(repr, POLICIES))}")
@@ -97,12 +97,6 @@ def rollout(
         seconds = time.perf_counter() - began
     totals = {str(name): counts[name].sum(axis=0).tolist() for name in COUNT.names or ()}
     return Rollout(**totals | {"points": tuple(totals["points"])}, seconds=seconds)
-
-
-def _rules_of(game: Any) -> Rules:
-    if isinstance(game, Variant):
-        return game.rules
-    return make(game).rules
 
 
 def _play(

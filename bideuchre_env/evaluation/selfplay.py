@@ -77,11 +77,9 @@ def play(
         raise OptionError(f"at_once={brief(at_once)}: a whole number of boards, 1 or more")
     at_once, first, unwritten = min(at_once, total), first_seed(seed), None
     with nullcontext() if out is None else RecordWriter(out, overwrite=overwrite) as writer:
-        sides = (
-            seat_agent(a, game.rules, seed, 0, single),
-            seat_agent(b, game.rules, seed, 1, single),
-        )
-        names = (sides[0].name, sides[1].name)
+        first_agent = seat_agent(a, game.rules, seed, 0, single)
+        second_agent = seat_agent(b, game.rules, seed, 1, single)
+        sides, names = (first_agent, second_agent), (first_agent.name, second_agent.name)
         runner = LockstepRunner(game.rules, sides, range(total), first, single, at_once)
         if writer is None:
             interrupted = runner.run(_per_game(progress, mode))

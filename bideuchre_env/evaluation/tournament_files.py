@@ -19,7 +19,7 @@ from bideuchre_env.agents.registry import file_of, in_one_line, parse
 from bideuchre_env.errors import OptionError, OutputError
 from bideuchre_env.evaluation import pictures
 from bideuchre_env.evaluation.tournament_tables import csv_row, in_text, markdown
-from bideuchre_env.evaluation.workers import contents
+from bideuchre_env.evaluation.workers import file_hash
 
 NAMES = ("results.md", "results.csv", "results.json")
 OTHERWISE = "another folder, or --force to replace them"
@@ -36,7 +36,7 @@ def fingerprints(agents: Iterable[str]) -> dict[str, str]:
     for agent in agents:
         for name in (file_of(agent), *map(str, parse(agent)[1].values())):
             if name and Path(name).expanduser().is_file():
-                hashes[name] = contents(name)
+                hashes[name] = file_hash(name)
     return hashes
 
 

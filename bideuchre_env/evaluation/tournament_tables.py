@@ -31,12 +31,8 @@ def in_text(data: Data) -> str:
     """For each variant points per hand by row and column, then ratings and times of decisions."""
     parts = []
     for variant in scores(data):
-        table, rated = _cells(data, variant, "\n"), _rating_rows(data, variant)
-        letters = "l" + "r" * len(data["agents"])
-        parts.append(
-            f"{_title(data, variant)}\n\n{columns(table, letters, gap=_GAP)}\n\n"
-            f"{columns(rated, 'lrr')}"
-        )
+        table = columns(_cells(data, variant, "\n"), "l" + "r" * len(data["agents"]), gap=_GAP)
+        parts += [_title(data, variant), table, columns(_rating_rows(data, variant), "lrr")]
     return "\n\n".join(parts) or NOTHING
 
 

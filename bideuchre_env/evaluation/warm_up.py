@@ -54,7 +54,7 @@ def play_game() -> None:
     env.reset(seed=1)
     env.state()
     env.resample_hidden(0, np.random.default_rng(0))
-    record = played(env)
+    record = play_to_end(env)
     GameRecord.loads(record.dumps())
     env.reset(options={"deal": record.hands[0]["deal"]})
     step_row(env.get_state(), compile_tables(GAME.rules), 0)
@@ -72,7 +72,7 @@ def play_game() -> None:
     play_boards("random", "cautious")
 
 
-def played(env: BidEuchreEnv) -> GameRecord:
+def play_to_end(env: BidEuchreEnv) -> GameRecord:
     """The record of an environment, played to the end."""
     while (mask := env.observe(env.agent_selection)["action_mask"]).any():
         env.step(int(mask.nonzero()[0][-1]))
@@ -115,21 +115,25 @@ def play_learning() -> None:
         features = features_of(GAME.rules, part)
         cards = part == "cards"
         phases = [Phase.PLAY] if cards else [Phase.AUCTION]
-        made = pairs(agents.make("random", GAME.rules), GAME.rules, 4, 0, phases=phases)
-        n = len(made.gain)
+        examples = pairs(agents.make("random", GAME.rules), GAME.rules, 4, 0, phases=phases)
+        n = len(examples.gain)
         inputs = np.zeros((n, features.size), np.float32)
         legal, symmetries = np.zeros((n, features.outputs), np.int8), np.zeros(n, np.int64)
-        features.write(made.observations, made.masks, inputs, legal, symmetries)
-        packed = features.pack(made.observations, made.masks).inputs
-        of, against = (features.outputs_of(each, symmetries) for each in (made.other, made.chosen))
+        features.write(examples.observations, examples.masks, inputs, legal, symmetries)
+        packed = features.pack(examples.observations, examples.masks).inputs
+        of, against = (
+            features.outputs_of(each, symmetries) for each in (examples.other, examples.chosen)
+        )
         features.actions(of, symmetries)
         rng = np.random.default_rng(0)
         network = new_network(features.size, (8, 8), features.outputs, rng)
-        network = fit(network, features, Examples(packed, of, against, made.gain), rng)
-        outputs = evaluate(network, features, made.observations, made.masks)[0]
+        network = fit(network, features, Examples(packed, of, against, examples.gain), rng)
+        outputs = evaluate(network, features, examples.observations, examples.masks)[0]
         choices, log_probs = np.zeros(n, np.int64), np.zeros(n, np.float32)
         sample(outputs, legal, 0, choices, log_probs)
-        Proposals(network, GAME.rules, part, seed=0)(made.observations, made.masks, made.chosen)
+        Proposals(network, GAME.rules, part, seed=0)(
+            examples.observations, examples.masks, examples.chosen
+        )
         greedy(outputs, legal, choices, log_probs)
     seats, values = np.zeros((1, 1), np.int8), np.zeros((1, 1), np.float32)
     lambda_returns(seats, np.zeros((1, 1, 4), np.float32), np.ones((1, 1), np.bool_), values)
@@ -185,7 +189,7 @@ def play_solver() -> None:
 
     env = GAME.raw_env(episode="hand")
     env.reset(seed=1)
-    record = played(env)
+    record = play_to_end(env)
     deal = record.hands[0]["deal"]
     for tricks in range(GAME.rules.tricks):
         solver.can_make(record, tricks, ply=20, hand=0)

@@ -46,19 +46,19 @@ def run_blocks(
     errors of agents in any process, and `WorkerError` for a process that ends early.
     """
     if isinstance(workers, RayPool):
-        for _, batch in workers.run(whole_block, Work.of(plan), blocks, stopped):
+        for _, batch in workers.run(play_whole_block, Work.of(plan), blocks, stopped):
             report(batch)
         return
     if workers > 1:
-        with started(plan, min(workers, len(blocks))) as processes:
-            share(blocks, processes, report, stopped)
+        with start_processes(plan, min(workers, len(blocks))) as processes:
+            distribute(blocks, processes, report, stopped)
         return
     for block in blocks:
         if not stopped():
             play_block(plan, block, report, stopped)
 
 
-def share(
+def distribute(
     blocks: Sequence[range],
     processes: dict[Connection, BaseProcess],
     report: Report,
@@ -69,7 +69,7 @@ def share(
     while busy and not stopped():
         ready = wait(busy, POLL_SECONDS)
         for pipe in [pipe for pipe in busy if pipe in ready]:
-            message = received(pipe, processes)
+            message = receive(pipe, processes)
             if isinstance(message, Batch):
                 report(message)
             elif isinstance(message, BidEuchreError):
@@ -81,7 +81,7 @@ def share(
                     pipe.send(block)
 
 
-def received(pipe: Connection, processes: dict[Connection, BaseProcess]) -> Any:
+def receive(pipe: Connection, processes: dict[Connection, BaseProcess]) -> Any:
     """The next message of a process; `WorkerError` if it has ended."""
     try:
         return pipe.recv()
@@ -95,19 +95,19 @@ def received(pipe: Connection, processes: dict[Connection, BaseProcess]) -> Any:
 
 
 @contextmanager
-def started(plan: Plan, n: int) -> Iterator[dict[Connection, BaseProcess]]:
+def start_processes(plan: Plan, n: int) -> Iterator[dict[Connection, BaseProcess]]:
     """Processes that play by this plan, by the pipe to each; they are ended afterwards."""
     if multiprocessing.current_process().daemon:
         raise OptionError(f"workers={n}: a daemonic process starts no others, play with workers=1")
     spawn = multiprocessing.get_context("spawn")
-    work = packed(plan)
+    work = pack_plan(plan)
     processes: dict[Connection, BaseProcess] = {}
     try:
-        with undisturbed():
+        with isolated_start():
             for number in range(1, n + 1):
                 pipe, end = spawn.Pipe()
                 process = spawn.Process(
-                    target=serve, args=(work, end), name=f"bideuchre-{number}", daemon=True
+                    target=serve_blocks, args=(work, end), name=f"bideuchre-{number}", daemon=True
                 )
                 process.start()
                 end.close()
@@ -122,7 +122,7 @@ def started(plan: Plan, n: int) -> Iterator[dict[Connection, BaseProcess]]:
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
+def isolated_start() -> Iterator[None]:
     """Processes that are started meanwhile leave the main module alone, and Ctrl-C to this one.
 
     A process would run the script again that started it, and a script need not expect that. Ctrl-C
@@ -153,7 +153,7 @@ def without_main() -> Iterator[None]:
         sys.modules["__main__"] = main
 
 
-def packed(plan: Plan) -> bytes:
+def pack_plan(plan: Plan) -> bytes:
     """A plan, and the registered agents it names, as another process reads them.
 
     Raises `OptionError` for an agent that cannot be sent there.
@@ -176,7 +176,7 @@ def packed(plan: Plan) -> bytes:
         return bytes(ForkingPickler.dumps((sent, plan)))
 
 
-def unpacked(work: bytes) -> Plan:
+def unpack_plan(work: bytes) -> Plan:
     """The plan, in the process that plays by it."""
     try:
         sent, plan = ForkingPickler.loads(work)
@@ -195,27 +195,27 @@ class Work(NamedTuple):
 
     @classmethod
     def of(cls, plan: Plan) -> Work:
-        """Return the plan with the hashes of its agents' files; `OptionError` as `packed`."""
+        """Return the plan with the hashes of its agents' files; `OptionError` as `pack_plan`."""
         files = [file_of(agent) for agent in plan.agents if isinstance(agent, str)]
-        return cls(packed(plan), tuple((file, contents(file)) for file in files if file))
+        return cls(pack_plan(plan), tuple((file, file_hash(file)) for file in files if file))
 
 
 @lru_cache(maxsize=2)
-def ready(work: Work) -> Plan:
+def prepare_plan(work: Work) -> Plan:
     """Return the plan on a worker of Ray, after a check of its files and a warm-up, once."""
     for file, sent in work.files:
-        if contents(file) != sent:
+        if file_hash(file) != sent:
             raise OptionError(f"{brief(file)} is another file here: send the same to every node")
-    plan = unpacked(work.plan)
-    plan.seated()  # an older version of a file is read again
+    plan = unpack_plan(work.plan)
+    plan.make_agents()  # an older version of a file is read again
     warm_up(plan)
     return plan
 
 
-def whole_block(work: Work, block: range) -> Batch:
+def play_whole_block(work: Work, block: range) -> Batch:
     """All boards of a block at once, on a worker of Ray."""
     parts: list[Batch] = []
-    play_block(ready(work), block, parts.append, lambda: False)
+    play_block(prepare_plan(work), block, parts.append, lambda: False)
     rows = np.zeros(sum(len(part.rows) for part in parts), BOARD)
     np.concatenate([part.rows for part in parts], out=rows)
     decisions = np.sum([part.decisions for part in parts], axis=0).tolist()
@@ -223,7 +223,7 @@ def whole_block(work: Work, block: range) -> Batch:
     return Batch(rows, (decisions[0], decisions[1]), (seconds[0], seconds[1]))
 
 
-def contents(file: str) -> str:
+def file_hash(file: str) -> str:
     """Return the hash of an agent's file; `OptionError` if the file is missing."""
     try:
         return hashlib.sha256(Path(file).expanduser().read_bytes()).hexdigest()
@@ -233,7 +233,7 @@ def contents(file: str) -> str:
         ) from None
 
 
-def serve(work: bytes, pipe: Connection) -> None:
+def serve_blocks(work: bytes, pipe: Connection) -> None:
     """Play the blocks that come through the pipe, and hand boards back through it as they finish.
 
     None asks for the next block.
@@ -241,7 +241,7 @@ def serve(work: bytes, pipe: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for the process that started this one
     os.dup2(2, 1)  # output of an agent is not part of the match's output
     try:
-        plan = unpacked(work)
+        plan = unpack_plan(work)
         warm_up(plan)
         while True:
             pipe.send(None)

@@ -100,14 +100,14 @@ def test_a_changed_file_is_loaded_again_but_not_during_a_match(tmp_path, monkeyp
     agent = "class A:\n    def act(self, *row):\n        return {}\n"
     path.write_text(agent.format(1))
     plan = blocks.Plan(RULES, ("changing.py:A", "changing.py:A"), 0, True, 1)
-    plan.seated()
+    plan.make_agents()
     path.write_text(agent.format(2))
     os.utime(path, ns=(1, 1))
     assert [each.agent.act() for each in plan.runner(range(9))] == [1, 1]
     path.rename(tmp_path / "gone.py")
     assert [each.agent.act() for each in plan.runner(range(9))] == [1, 1]
     path.write_text(agent.format(3))
-    assert [each.agent.act() for each in plan.seated()] == [3, 3]
+    assert [each.agent.act() for each in plan.make_agents()] == [3, 3]
 
 
 @pytest.mark.parametrize(

@@ -26,17 +26,17 @@ def test_errors_of_a_block_are_sent_back(tmp_path, monkeypatch):
     kinds = {"option": OptionError, "illegal": IllegalActionError, "value": WorkerError}
     sender = ray_worker.Sender.here(ray_blocks.stumbles)
     for kind, expected in kinds.items():
-        common = ray_worker.packed((ray_blocks.stumbles, kind))
+        common = ray_worker.pack((ray_blocks.stumbles, kind))
         assert unpacked(ray_worker.call(common, sender, 2)) == (2, None)
         result, error = unpacked(ray_worker.call(common, sender, 3))
         assert result is None
         assert type(error) is expected
         assert "3" in str(error)
-    missing = ray_worker.packed((ray_blocks.product, 2)).replace(b"product", b"missing")
+    missing = ray_worker.pack((ray_blocks.product, 2)).replace(b"product", b"missing")
     _, error = unpacked(ray_worker.call(missing, sender, 2))
     assert "missing" in str(error)
     with pytest.raises(OptionError, match="cannot be sent"):
-        ray_worker.packed(lambda: None)
+        ray_worker.pack(lambda: None)
 
 
 def test_a_worker_with_other_sources_refuses_the_block(tmp_path, monkeypatch):
@@ -49,7 +49,7 @@ def test_a_worker_with_other_sources_refuses_the_block(tmp_path, monkeypatch):
         Path(beside).write_text("")
         function = importlib.import_module(path.split("/")[0].removesuffix(".py")).twice
         try:
-            common, sender = ray_worker.packed((function, 0)), ray_worker.Sender.here(function)
+            common, sender = ray_worker.pack((function, 0)), ray_worker.Sender.here(function)
             assert unpacked(ray_worker.call(common, sender, 4)) == (8, None)
             Path(beside).write_text("x = 1\n")
             ray_worker.sources_of.cache_clear()
@@ -67,11 +67,11 @@ def test_an_agents_file_that_differs_on_a_node_is_refused(tmp_path, monkeypatch)
     Path("mine.py").write_text(own_agents.FILE)
     plan = Plan(CINCINNATI, ("./mine.py:First", "rule"), 0, True, 2)
     work = workers.Work.of(plan)
-    assert len(workers.whole_block(work, range(4)).rows) == 4
+    assert len(workers.play_whole_block(work, range(4)).rows) == 4
     Path("mine.py").write_text(own_agents.FILE + "\n")
-    workers.ready.cache_clear()
+    workers.prepare_plan.cache_clear()
     with pytest.raises(OptionError, match=r"'\./mine\.py' is another file here"):
-        workers.whole_block(work, range(4))
+        workers.play_whole_block(work, range(4))
     Path("mine.py").unlink()
     with pytest.raises(OptionError, match=r"'\./mine\.py': on Ray it lies at the same place"):
-        workers.whole_block(work, range(4))
+        workers.play_whole_block(work, range(4))

@@ -38,7 +38,7 @@ def ends(times, block):
 
 def in_order(function, shared, blocks):
     """Results as a pool yields them, computed in this process from packed blocks."""
-    common, sender = ray_worker.packed((function, shared)), ray_worker.Sender.here(function)
+    common, sender = ray_worker.pack((function, shared)), ray_worker.Sender.here(function)
     for block in blocks:
         result, error = ray_worker.ForkingPickler.loads(ray_worker.call(common, sender, block))
         assert error is None

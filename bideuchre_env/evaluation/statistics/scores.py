@@ -16,10 +16,6 @@ CONTRACT_WORDS = ("bid", "made", "set", "lone_bid", "lone_made")
 Contracts = dict[str, int]  # by `CONTRACT_WORDS`
 
 
-def _no_contracts() -> tuple[Contracts, Contracts]:
-    return dict.fromkeys(CONTRACT_WORDS, 0), dict.fromkeys(CONTRACT_WORDS, 0)
-
-
 @dataclass(frozen=True)
 class Scores:
     """Figures of finished boards, A's side; each board is two tables dealt alike, sides swapped.
@@ -37,7 +33,9 @@ class Scores:
     moments: Moments = field(default_factory=Moments)
     tables: Moments = field(default_factory=Moments)
     ties: int = 0
-    contracts: tuple[Contracts, Contracts] = field(default_factory=_no_contracts)
+    contracts: tuple[Contracts, Contracts] = field(
+        default_factory=lambda: (dict.fromkeys(CONTRACT_WORDS, 0), dict.fromkeys(CONTRACT_WORDS, 0))
+    )
     a_won: int = 0
     b_won: int = 0
     drawn: int = 0
@@ -134,11 +132,6 @@ class Scores:
             "variance_reduction": self.variance_reduction,
             "contracts": dict(zip(keys, self.contracts, strict=True)),
         }
-
-    def games_dict(self) -> dict[str, int]:
-        """Games by how they ended."""
-        names = ("a_won", "b_won", "drawn", "truncated")
-        return {name: getattr(self, name) for name in names}
 
 
 def interval_dict(interval: Interval | None) -> dict[str, float | None]:
