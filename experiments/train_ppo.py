@@ -151,7 +151,7 @@ def main(args: Args) -> int:
         pool_of(args.workers, args.ray, args.ray_address) as pool,
         Run(args, game.rules, pool, settings, metadata) as training,
         ctrl_c() as pressed,
-        Log(args.out, training.batch, args.opponents) as log,
+        Log(args.out, training.batch) as log,
     ):
         saved = time.monotonic()
         while not pressed.is_set():

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from torch.utils.tensorboard import SummaryWriter
 
@@ -26,19 +26,9 @@ OWN = ("decisions", "hands", "batches", "seconds", "processor", "boards", "seed"
 AT_ONCE = 256
 
 
-class Strength(NamedTuple):
-    """Points per hand over an opponent, with a 95 % interval, and the contracts of both."""
-
-    points: float
-    low: float
-    high: float
-    contracts: int
-    made: float  # share of contracts
-    lone: int
-    lone_made: int
-    their_contracts: int
-    their_lone: int
-    their_lone_made: int
+Strength = dict[str, float]
+"""Points per hand over an opponent, with a 95 % interval, and the contracts of both: columns of the
+curve. `made` is a share of `contracts`."""
 
 
 class _Stopped(Exception):
@@ -70,18 +60,18 @@ def measure(
         return None
     points = result.boards.points_per_hand
     ours, theirs = result.boards.contracts
-    return Strength(
-        points.mean,
-        points.low,
-        points.high,
-        ours["bid"],
-        ours["made"] / max(ours["bid"], 1),
-        ours["lone_bid"],
-        ours["lone_made"],
-        theirs["bid"],
-        theirs["lone_bid"],
-        theirs["lone_made"],
-    )
+    return {
+        "points": points.mean,
+        "low": points.low,
+        "high": points.high,
+        "contracts": ours["bid"],
+        "made": ours["made"] / max(ours["bid"], 1),
+        "lone": ours["lone_bid"],
+        "lone_made": ours["lone_made"],
+        "their_contracts": theirs["bid"],
+        "their_lone": theirs["lone_bid"],
+        "their_lone_made": theirs["lone_made"],
+    }
 
 
 class Log(ExitStack):
@@ -90,13 +80,10 @@ class Log(ExitStack):
     Entries of `curve.csv` after `batch` are dropped. Raises `OptionError` if it cannot be read.
     """
 
-    def __init__(self, folder: Path, batch: int, opponents: tuple[str, ...]) -> None:
+    def __init__(self, folder: Path, batch: int) -> None:
         super().__init__()
         self.path = folder / CURVE
         self.rows = [row for row in read_curve(self.path) if int(row["batches"]) <= batch]
-        new = [f"{who} {each}" for who in opponents for each in Strength._fields]
-        # the columns of earlier opponents stay
-        self.names = list(dict.fromkeys([*OWN, *(self.rows[0] if self.rows else ()), *new]))
         self.writer = SummaryWriter(str(folder / "tensorboard"), purge_step=batch)
         self.callback(self.writer.close)
         self.progress = self.enter_context(progress_bar("training", "decisions"))
@@ -123,31 +110,32 @@ class Log(ExitStack):
         self, run: Any, boards: int, seed: int, strengths: Mapping[str, Strength]
     ) -> None:
         """Log a measurement: a line on stderr, a row of the curve."""
-        clock = round(run.seconds, 1), round(run.processor, 1)
-        own = (run.decisions, run.hands, run.batch, *clock, boards, seed)
+        times = round(run.seconds, 1), round(run.processor, 1)
+        own = (run.decisions, run.hands, run.batch, *times, boards, seed)
         row = {name: str(value) for name, value in zip(OWN, own, strict=True)}
         parts = []
         for who, strength in strengths.items():
-            for name, value in strength._asdict().items():
+            for name, value in strength.items():
                 row[f"{who} {name}"] = f"{value:.4f}" if isinstance(value, float) else str(value)
-            self.writer.add_scalar(f"over/{who}", strength.points, run.batch)
-            half = (strength.high - strength.low) / 2
-            parts.append(f"{who} {strength.points:+.3f} ± {half:.3f}")
+            self.writer.add_scalar(f"over/{who}", strength["points"], run.batch)
+            half = (strength["high"] - strength["low"]) / 2
+            parts.append(f"{who} {strength['points']:+.3f} ± {half:.3f}")
         same = ("batches", "boards", "seed")  # measured before, and stopped before a checkpoint
         self.rows = [each for each in self.rows if any(each[k] != row[k] for k in same)] + [row]
+        # the columns of earlier opponents stay
+        names = list(dict.fromkeys(name for each in self.rows for name in each))
         text = io.StringIO()
-        table = csv.DictWriter(text, self.names, restval="")
+        table = csv.DictWriter(text, names, restval="")
         table.writeheader()
         table.writerows(self.rows)
         write_file(self.path, text.getvalue())
         self.writer.flush()
-        print(
-            f"{run.decisions / 1e6:7.1f} M {run.processor:6.0f} s  over {', '.join(parts)}; "
-            f"of {strength.contracts} contracts {strength.made:.0%} made, "
-            f"of {strength.lone} alone {strength.lone_made} "
-            f"(theirs {strength.their_lone_made} of {strength.their_lone})",
-            file=sys.stderr,
-        )
+        of_last = (
+            "of {contracts} contracts {made:.0%} made, of {lone} alone {lone_made} "
+            "(theirs {their_lone_made} of {their_lone})"
+        ).format(**strength)
+        clock = f"{run.decisions / 1e6:7.1f} M {run.processor:6.0f} s"
+        print(f"{clock}  over {', '.join(parts)}; {of_last}", file=sys.stderr)
 
 
 def read_curve(path: Path) -> list[dict[str, str]]:
