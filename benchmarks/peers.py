@@ -153,7 +153,7 @@ def main(args: argparse.Namespace) -> int:
         "Peers",
         f"random legal play, {reporting.pinning(core)}, medians of {args.repeats} rounds in which "
         f"all take turns, {args.seconds} s each; ratios are medians over the rounds.",
-        figures(runs),
+        [row for run in runs for row in figures_of(run, ours.rates)],
         skipped,
         {name: packages[name] for name in packages if name != OURS},
     )
@@ -225,13 +225,8 @@ def reason(text: str) -> str:
     return (named or errors or lines or ["no reason given"])[-1][:200]
 
 
-def figures(runs: list[Program]) -> list[Figure]:
-    """Return a figure for every task; a peer's has the ratio to ours in the same rounds."""
-    return [row for run in runs for row in figures_of(run, runs[0].rates)]
-
-
 def figures_of(run: Program, ours: dict[str, list[float]]) -> list[Figure]:
-    """Return a figure for every task of a program, with the ratio of ours to it."""
+    """Return a figure for every task of a program, with the ratio of ours in the same rounds."""
     rows = []
     for name, rates in run.rates.items():
         like = run.like[name]

@@ -153,7 +153,7 @@ def test_ratios_are_medians_over_the_rounds(peers):
 
     ours = run(peers.OURS, {"a": [10.0, 40.0, 90.0]}, {"a": ""})
     peer = run("P", {"b": [1.0, 2.0, 3.0]}, {"b": "a"})
-    first, second = peers.figures([ours, peer])
+    first, second = (peers.figures_of(run, ours.rates)[0] for run in (ours, peer))
     assert (first.ratio, second.against) == (None, "a")
     assert second.ratio == statistics.median([10, 20, 30])
 
