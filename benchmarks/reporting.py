@@ -81,10 +81,7 @@ def read_reports(folder: Path) -> list[Report]:
 
 
 def options(doc: str | None, seconds: float | None = SECONDS) -> argparse.ArgumentParser:
-    """Return a parser with the shared options; without `--seconds` if `seconds` is None.
-
-    `doc` is the script's docstring, with its examples.
-    """
+    """Return a parser with the shared options; without `--seconds` if `seconds` is None."""
     parser = argparse.ArgumentParser(**script_help(doc))
     argument(parser, "--repeats N", "rounds", int, REPEATS)
     if seconds is not None:

@@ -77,10 +77,7 @@ class Program:
 
 
 def timed(play: Callable[[], int], clock: Callable[[], float] = time.process_time) -> Task:
-    """Return the task that times `play`, which returns its number of decisions.
-
-    The default clock is processor time, which excludes other work on the machine.
-    """
+    """Return the task that times `play`, which returns its number of decisions."""
 
     def run() -> tuple[int, float]:
         started = clock()

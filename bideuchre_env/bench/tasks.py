@@ -50,10 +50,7 @@ def timed(play: Callable[[], int], threads: int = 1) -> Task:
 
 
 def aec(variant: Variant, *, wrapped: bool, episode: Episode = "game") -> Task:
-    """Return a task: an episode of the AEC environment, with or without PettingZoo's wrappers.
-
-    Uniform actions are drawn by the fastest method in Python; `last()` is called at every step.
-    """
+    """Return a task: an episode of the AEC environment, with `last()` at every step."""
     env: Any = (variant.env if wrapped else variant.raw_env)(episode=episode)
     draw = random.Random(0).random
     env.reset(seed=0)
@@ -75,10 +72,7 @@ def aec(variant: Variant, *, wrapped: bool, episode: Episode = "game") -> Task:
 
 
 def vec(variant: Variant, rows: int, *, threads: int = 1, sampled: bool = True) -> Task:
-    """Return a task: steps of the vector environment, `copy=False`, by `vec.sample()`.
-
-    With `sampled` the time of drawing actions counts; without, only that of `step`.
-    """
+    """Return a task: steps of the vector environment; drawing actions is timed if `sampled`."""
     env = variant.vec(rows, threads=threads, copy=False)
     env.reset(seed=0)
     actions = env.sample()

@@ -99,10 +99,7 @@ def markdown(path: str, alt: str) -> str:
 
 
 def new_figure(height: float, rows: int = 1, columns: int = 1, **options: Any) -> tuple[Any, Any]:
-    """A figure of `WIDTH` by `height` inches, and its axes as an array (rows, columns).
-
-    `options` are those of `Figure.subplots`.
-    """
+    """A figure, `WIDTH` by `height` inches, and the axes of `subplots` as an array."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
