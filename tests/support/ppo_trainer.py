@@ -41,7 +41,7 @@ def run(ppo, folder, *options):
     return script.main(script.Args.parse([*TINY, "--out", str(folder), *options]))
 
 
-def kept(ppo, folder):
+def files_of_run(ppo, folder):
     """Checkpoint, curve and weights of a run, without times."""
     state = ppo.torch.load(folder / "checkpoint.pt", weights_only=True)
     state = {name: plain(value) for name, value in state.items() if name not in TIMES}

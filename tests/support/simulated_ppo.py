@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from support.ppo_trainer import RULES, drawn, kept, run, terms, trainer
+from support.ppo_trainer import RULES, drawn, files_of_run, run, terms, trainer
 
 from bideuchre_env.errors import DivergedError
 from bideuchre_env.runtime import device
@@ -46,7 +46,7 @@ def test_a_whole_run_is_the_same(ppo, tmp_path):
     short = ("--millions", "0.002", "--hands", "16")
     assert run(ppo, tmp_path / "cpu", *short) == 0
     assert run(ppo, tmp_path / "cuda", *short, "--device", "cuda") == 0
-    ours, theirs = kept(ppo, tmp_path / "cpu"), kept(ppo, tmp_path / "cuda")
+    ours, theirs = files_of_run(ppo, tmp_path / "cpu"), files_of_run(ppo, tmp_path / "cuda")
     assert ours[0].pop("settings") | {"device": "cuda"} == theirs[0].pop("settings")
     assert ours[:2] == theirs[:2]
 
