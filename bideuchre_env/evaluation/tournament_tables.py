@@ -133,30 +133,34 @@ def _introduction(data: Data) -> list[str]:
     lines = [
         "# Tournament",
         "",
-        "Points per hand of the row's partnership minus the column's, with its 95 % interval, "
-        f"over {length(data)} (every deal played twice, sides swapped), seed {data['seed']}. The "
-        "rating is Bradley-Terry's on who wins a board (400 points: ten boards won for each lost), "
-        "with its 95 % interval; each pair is given one board more, half won and half lost. A "
-        "decision's time is the mean over the agent's matches.",
+        f"Each pair plays {length(data)}, seed {data['seed']}. Every deal is played twice, with "
+        "the sides swapped. The first table of a variant has the points per hand of the row's "
+        "agent minus the column's, with the 95 % interval. The rating is a Bradley-Terry rating of "
+        "the boards won, with its 95 % interval: 400 points are ten boards won for each board "
+        "lost. One more board, half won and half lost, is added to each pair. The decision time "
+        "is the mean over all matches of the agent.",
         "",
-        "The second table has, for both agents of a pair in its order, contracts made and set, and "
-        "lone bids tried and made; then the boards on which both scored alike, and the number by "
-        "which playing every deal twice divides the variance of points per hand"
-        + ("; and the first agent's share of whole games." if data["games"] else "."),
+        "The second table has, for both agents of a pair in this order, the contracts made, the "
+        "lone bids, and the lone bids made. A tied board has the same result for both agents. "
+        '"Variance divided by" is the factor by which playing every deal twice reduces the '
+        "variance of points per hand."
+        + (" Games won are those of the first agent." if data["games"] else ""),
+        "",
+        "`results.csv` has more figures of each pair, such as contracts set.",
     ]
     if data["sprt"]:
         lines += [
             "",
-            "A pair's boards ended once a sequential test had settled whether the first is worth "
-            "at most {:+g} or at least {:+g} points per hand (errors of 5 % either way); intervals "
-            "and ratings are not corrected for stopping.".format(*data["sprt"]),
+            "A pair ends as soon as a sequential test decides whether the first agent is better by "
+            "at most {:+g} or by at least {:+g} points per hand, with errors of 5 % either way. "
+            "Intervals and ratings are not corrected for the early end.".format(*data["sprt"]),
         ]
     return lines
 
 
 def _details(data: Data, variant: str) -> str:
-    """Return a table of pairs: contracts, lone bids, ties, variance reduction, games, the test."""
-    heads = ["pair", "boards", "made", "set", "alone", "made alone", "tied boards"]
+    """Return a table of pairs: contracts, lone bids, ties, variance reduction, games, test."""
+    heads = ["pair", "boards", "made", "alone", "made alone", "tied boards"]
     heads += ["variance divided by"] + ["games won"] * bool(data["games"])
     heads += ["sequential test"] * bool(data["sprt"])
     rows = [heads]
@@ -165,9 +169,9 @@ def _details(data: Data, variant: str) -> str:
             continue
         counts = [match["contracts"][agent] for agent in match["agents"]]
         both = zip(*contract_rows(match["agents"], counts), strict=True)
-        pair, _, *contracts = (" / ".join(cells) for cells in both)
+        pair, _, made, _, *lone = (" / ".join(cells) for cells in both)
         reduction = match["variance_reduction"]
-        cells = [pair, f"{match['boards']:,}", *contracts]
+        cells = [pair, f"{match['boards']:,}", made, *lone]
         cells.append(part_of(match["tie_boards"], match["boards"]))
         cells.append(f"{reduction:.2f}" if reduction else "")
         if data["games"]:
