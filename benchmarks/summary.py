@@ -41,9 +41,9 @@ SPEED = (  # purpose, call, and for random and rule players: group and name of t
     ),
     ("many games, self-play", "vec(4096)", (VEC, f"4,096 rows, {ALONE}")),
     (
-        "the same with two threads",
-        "vec(4096, threads=2)",
-        (THREADS, f"4,096 rows, {ALONE}, 2 threads"),
+        "the same, several threads, wall time",
+        "vec(4096, threads=N)",
+        (THREADS, f"4,096 rows, {ALONE}, N threads"),
     ),
     (
         "whole hands in a kernel",
@@ -131,12 +131,24 @@ def conditions(report: Report) -> str:
 def speed(report: Report) -> str:
     """Return the decisions per second of every environment."""
 
+    threads = most_threads(report)
+
     def cells(purpose: str, call: str, *figures: tuple[str, str] | None) -> tuple[str, ...]:
-        random, rule = (rate(report, *key) if key else "" for key in (*figures, None)[:2])
-        return purpose, f"`{call}`", random, rule
+        random, rule = (
+            rate(report, key[0], key[1].replace("N threads", threads)) if key else ""
+            for key in (*figures, None)[:2]
+        )
+        return purpose, f"`{call.replace('N', threads.partition(' ')[0])}`", random, rule
 
     header = ("for", "call", "random players", "rule players")
     return table(header, (cells(*row) for row in SPEED), 2)
+
+
+def most_threads(report: Report) -> str:
+    """Return the largest measured number of threads, such as "2 threads"."""
+    counts = (re.search(r"(\d+) threads?$", row.name) for row in report.figures)
+    most = max((int(match[1]) for match in counts if match), default=1)
+    return f"{most} thread" + "s" * (most > 1)
 
 
 def rows_and_threads(report: Report) -> str:
@@ -145,7 +157,7 @@ def rows_and_threads(report: Report) -> str:
     def cells(label: str, *names: tuple[str, str]) -> tuple[str, ...]:
         return label, *(rate(report, group, name) for group, name in names)
 
-    threads = ("1 thread", "2 threads")
+    threads = ("1 thread", most_threads(report))
     rows = [
         cells(
             f"`vec({n.replace(',', '_')})`",
@@ -161,7 +173,7 @@ def rows_and_threads(report: Report) -> str:
     ):
         measured = cells(call, *((THREADS, f"{name}, {count}") for count in threads))
         rows.append((call, "", "", *measured[1:]))
-    header = ("call", "`sample` and `step`", "`step`", "1 thread, not pinned", "2 threads")
+    header = ("call", "`sample` and `step`", "`step`", "1 thread, not pinned", threads[1])
     return table(header, rows)
 
 
@@ -299,6 +311,10 @@ def fill(page: str, reports: Sequence[Report], pictures: Mapping[str, str]) -> s
     for name, (script, write) in BLOCKS.items():
         texts[name] = write(by_script[script]) if script in by_script else NOT_MEASURED
     for name, text in texts.items():
-        marks = rf"(<!-- {name} -->\n)(?:.+\n)*"
-        page = re.sub(marks, lambda m, t=text: m[1] + t, page)
+        page = replace_table(page, name, text)
     return page
+
+
+def replace_table(page: str, name: str, text: str) -> str:
+    """Return the page with this text after the line `<!-- NAME -->`."""
+    return re.sub(rf"(<!-- {name} -->\n)(?:.+\n)*", lambda match: match[1] + text, page)
