@@ -1,7 +1,7 @@
 """Functions shared by the benchmark scripts: options, reports, pictures, and the README.
 
 A script measures, creates a `Report` and calls `publish`. That writes `results/NAME.json`, a
-picture beside it, and the README: `notes.md` followed by a section for every report.
+picture beside it, and the tables of the README (see `summary`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import summary
+
 from bideuchre_env._files import write_file
 from bideuchre_env.bench import measure
 from bideuchre_env.bench.measure import Figure, amount
@@ -28,7 +30,7 @@ from bideuchre_env.evaluation.pictures import Theme
 HERE = Path(__file__).resolve().parent
 REPEATS, SECONDS = 5, 0.3
 ORDER = ("throughput", "peers", "gpu", "solver", "startup")
-HEAD = "<!-- written by the scripts of this folder; edit notes.md instead -->"
+PAGES = ("README.md", "results/README.md")
 
 ROW, PANEL, EDGE = 0.21, 0.5, 0.75  # inches: a row, a panel's and the picture's margin
 UNITS = {
@@ -145,29 +147,19 @@ def redraw(script: str, folder: Path) -> int:
 
 
 def write_readme(folder: Path) -> None:
-    """Write `folder/README.md` from the reports in it and the notes beside this script."""
-    parts = [HEAD, (HERE / "notes.md").read_text(encoding="utf-8").strip()]
-    for report in read_reports(folder):
-        drawn = all(file.exists() for file in pictures.files(folder / "results" / report.script))
-        parts.append(section(report, drawn))
-    write_file(folder / "README.md", "\n\n".join(parts) + "\n")
+    """Write the README and that of `results/` into a folder."""
+    for name, text in pages(folder).items():
+        write_file(folder / name, text)
 
 
-def section(report: Report, drawn: bool) -> str:
-    """Return a report as Markdown: machine, a table per group, skipped tasks, and the picture."""
-    lines = [f"## {report.title}", "", f"`python benchmarks/{report.script}.py`: {report.how}", ""]
-    lines += [f"{report.machine['date']}, {measure.machine_line(report.machine)}."]
-    if report.packages:
-        lines += ["", "Against: " + ", ".join(f"{k} {v}" for k, v in report.packages.items()) + "."]
-    for rows in report.groups():
-        lines += ["", f"| {rows[0].group} | median | quartiles | |", "|---|---:|---:|---|"]
-        table = [f"| {' | '.join(measure.cells(row))} |" for row in rows]
-        lines += [line.replace("NOT met", "**not met**") for line in table]
-    if report.skipped:
-        lines += ["", *(f"- skipped: {line}" for line in report.skipped)]
-    if drawn:
-        lines += ["", pictures.markdown(f"results/{report.script}", f"{report.title}, drawn")]
-    return "\n".join(lines)
+def pages(folder: Path) -> dict[str, str]:
+    """Return this folder's pages by path, with the reports and pictures of `folder`."""
+    reports, drawn = read_reports(folder), {}
+    for script in ORDER:
+        exists = all(file.exists() for file in pictures.files(folder / "results" / script))
+        drawn[script] = f"{pictures.markdown(script, f'{script}, drawn')}\n" if exists else ""
+    texts = {name: (HERE / name).read_text(encoding="utf-8") for name in PAGES}
+    return {name: summary.fill(text, reports, drawn) for name, text in texts.items()}
 
 
 # --- pictures: peers as ratios, everything else as dots beside its target -------------------------

@@ -59,12 +59,12 @@ def figures() -> str:
         )
     )
     return (
-        f"- **Fast**: decisions per second on one core of an {report['machine']['processor']}: "
-        f"{env / 1e3:.0f} thousand in `env()`,\n  {connect_four} times PettingZoo's connect four; "
-        f"{vec / 1e6:.0f} million in `vec(4096, copy=False)`, {bridge} times pgx's bridge "
-        "bidding;\n"
-        f"  {hands / 1e6:.0f} million in rollouts, {euchre} times OpenSpiel's euchre in C++ "
-        "([benchmarks](benchmarks/README.md#peers)).\n"
+        f"- **Fast**: {env / 1e3:.0f} thousand decisions/s in `env()`, {connect_four} times "
+        f"PettingZoo's connect four; {vec / 1e6:.0f} million in\n"
+        f"  `vec(4096, copy=False)`, {bridge} times pgx's bridge bidding; {hands / 1e6:.0f} "
+        f"million in rollouts, {euchre} times OpenSpiel's\n"
+        f"  euchre in C++ ([one core](benchmarks/README.md#comparison-with-other-libraries) of an "
+        f"{report['machine']['processor']})."
     )
 
 
@@ -109,10 +109,15 @@ def main_job(folder: Path) -> str:
     return done.stdout
 
 
+def excerpt(output: str) -> str:
+    """Return the results of the main job's output: games and points."""
+    return output.partition("hands\n")[2].partition("\n\n")[0] + "\n"
+
+
 def write() -> None:
     """Write the generated parts of both pages."""
     with tempfile.TemporaryDirectory() as folder:
-        outputs = {README: main_job(Path(folder)), ENVS: layout_block()}
+        outputs = {README: excerpt(main_job(Path(folder))), ENVS: layout_block()}
     for page, output in outputs.items():
         text = page.read_text(encoding="utf-8")
         text = re.sub(

@@ -52,29 +52,47 @@ def report_of(script, folder, capsys, *options):
     return report
 
 
-def some_report(reporting):
-    rows = [
-        measure.figure("One", "slow", "decisions/s", [1e3, 2e3, 3e3], against="ours", ratio=40.0),
-        measure.figure("One", "fast", "decisions/s", [1e6], target=2e6),
-        measure.figure("Two", "short", "s", [0.25, 0.5], target=1.0),
+def some_reports(reporting):
+    figure = measure.figure
+    peers = [
+        figure("bideuchre_env", "AEC raw_env()", "decisions/s", [80e3]),
+        figure("RLCard", "bridge", "decisions/s", [1e3, 2e3, 3e3], against="ours", ratio=40.0),
     ]
-    return reporting.Report("peers", "Peers", "how.", rows, ["x: no wheel"], {"x": "1.0"})
+    startup = [
+        figure("First step", "warm cache, process time", "s", [0.25, 0.5], target=0.3),
+        figure("Memory", "state of a game", "bytes", [232.0], target=256),
+    ]
+    return [
+        reporting.Report("peers", "Peers", "how.", peers, ["x: no wheel"], {"x": "1.0"}),
+        reporting.Report("startup", "Start-up", "how.", startup),
+    ]
 
 
-def test_a_report_is_drawn_and_put_into_the_readme(reporting, tmp_path, capsys):
-    report = some_report(reporting)
-    reporting.publish(report, reporting.options("d").parse_args(["--out", str(tmp_path)]))
-    assert reporting.read_reports(tmp_path) == [report]
+def test_reports_are_drawn_and_put_into_the_pages(reporting, tmp_path, capsys):
+    reports = some_reports(reporting)
+    for report in reports:
+        reporting.publish(report, reporting.options("d").parse_args(["--out", str(tmp_path)]))
+    assert reporting.read_reports(tmp_path) == reports
     readme = (tmp_path / "README.md").read_text(encoding="utf-8")
     for text in (
-        "| slow | 2.00 k decisions/s | 1.50 k to 2.50 k | ours is 40.0 times as fast |",
-        "| fast | 1.00 M decisions/s | 1.00 M to 1.00 M | at least 2.00 M: **not met** |",
-        "| short | 0.375 s | 0.312 to 0.438 | at most 1.00: met |",
-        "- skipped: x: no wheel",
+        "| RLCard | `raw_env()` 80.0 k | bridge 40.0 (2.00 k) |",
+        "\n- skipped: x: no wheel\n",
+        "; libraries: x 1.0. Conditions: how.\n",
+        "| one step of `raw_env()` | 0.375 (at most 0.300: **not met**) |  |  |  |",
+        "\nstate of a game: 232 bytes.\n",
+        "<!-- speed -->\nNot measured.\n",
     ):
         assert text in readme
-    assert "ours is 40.0 times as fast" in capsys.readouterr().out
-    assert len(list((tmp_path / "results").glob("*.svg"))) == 2
+    assert "peers-dark.svg" in (tmp_path / "results/README.md").read_text(encoding="utf-8")
+    printed = capsys.readouterr().out
+    assert "ours is 40.0 times as fast" in printed
+    assert "at most 0.300: NOT met" in printed
+    assert len(list((tmp_path / "results").glob("*.svg"))) == 4
+
+
+def test_the_pages_have_the_saved_figures(reporting):
+    for name, text in reporting.pages(reporting.HERE).items():
+        assert (reporting.HERE / name).read_text(encoding="utf-8") == text, "run with --redraw"
 
 
 @pytest.mark.parametrize(
