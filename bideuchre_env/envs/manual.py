@@ -86,6 +86,8 @@ COMMON: dict[str, list[str]] = {
         *table(("method", "environment"), CALLS),
         "",
         *table(("option", "default", "meaning"), OPTION_ROWS),
+        "",
+        "`help(bideuchre_env.Variant)` prints all methods, `print(env.unwrapped.rules)` the rules.",
     ],
 }
 """Paragraphs that are equal for all variants, by section."""
@@ -170,7 +172,7 @@ def rule_rows(rules: Rules) -> list[Row]:
             "Right bower (jack of trumps), left bower (the other jack of its colour, a trump for "
             f"every purpose), {order}.",
         ),
-        ("Other suits", f"{ranks}, and so are all suits at no trump."),
+        ("Other suits rank", f"{ranks}; at no trump so do all suits."),
         ("Auction", " ".join(sheet["Auction"])),
     ]
     if rules.exchange:
