@@ -12,7 +12,7 @@ from textwrap import wrap
 
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.envs.registration import aec_id, gymnasium_id
+from bideuchre_env.envs.registry_ids import aec_id, gymnasium_id
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import N_SEATS, RANKS

@@ -19,6 +19,7 @@ from bideuchre_env.envs.options import (
     check_keywords,
 )
 from bideuchre_env.envs.pool import Pool
+from bideuchre_env.envs.registry_ids import aec_id, gymnasium_id
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.options import OPTIONS, GameKeywords
 from bideuchre_env.rules.rules import Rules, check_game, variant_name
@@ -198,18 +199,6 @@ def make(
                 ".solo() or .solo_vec(), not to make()"
             )
     return variant.replace(**options) if options else variant
-
-
-def aec_id(name: str) -> str:
-    """The id of a variant in PettingZoo's registry: `bideuchre/cincinnati-v0`."""
-    stem, _, version = name.rpartition("_v")
-    return f"bideuchre/{stem.replace('_', '-')}-v{version}"
-
-
-def gymnasium_id(name: str) -> str:
-    """The id of a variant in Gymnasium's registry: `bideuchre/Cincinnati-v0`."""
-    stem, _, version = name.rpartition("_v")
-    return f"bideuchre/{stem.title().replace('_', '')}-v{version}"
 
 
 def make_solo(variant: str, **options: Any) -> SoloEnv:
