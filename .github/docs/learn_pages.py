@@ -1,4 +1,4 @@
-"""Generate the beginners' section of the variants' pages, with a hand in pictures.
+"""Generate the section of the variants' pages that shows a hand in pictures.
 
 The hands in `learn_hands.jsonl` are of agent `expert`; in each the left bower takes an early trick.
 `LESSONS` has the reader's seat and the number of that trick, from 0. `variant_pages.py` writes the
@@ -20,9 +20,8 @@ from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.records.look import Look
 from bideuchre_env.records.page.view import hand_frames, table_view
 from bideuchre_env.records.record import GameRecord
-from bideuchre_env.records.words import STRAIN_WORDS, card_words, signed
+from bideuchre_env.records.words import STRAIN_WORDS, signed
 from bideuchre_env.rules.cards import CARD_NAMES, N_SEATS, STRAINS, SUITS
-from bideuchre_env.rules.rules import Rules
 
 HANDS = Path(__file__).with_name("learn_hands.jsonl")
 PICTURES = Path(__file__).resolve().parents[2] / ".github" / "pictures"
@@ -34,6 +33,15 @@ LESSONS = {
     "six_card_v0": (1, 0),
     "double_deck_v0": (0, 0),
 }
+ALT = (
+    "the table as dealt",
+    "the table with the contract",
+    "the table in trick {}",
+    "the table after trick {}",
+    "the table at the end",
+)
+"""The texts in place of the pictures; the page has the events between them."""
+
 Lines = list[str]
 
 
@@ -53,27 +61,27 @@ class Lesson:
             step_row(self.rows[-1], compile_tables(self.rules), action)
 
     def view(self, at: int) -> dict[str, Any]:
-        """What the reader sees after so many actions."""
+        """The table as the reader sees it after so many actions."""
         return table_view(self.rows[at][0], self.rules, self.seat)
 
     @property
     def start(self) -> int:
-        """How many actions come before the play."""
+        """The number of actions before the play."""
         return int(self.frames["tricks"][0]["first"])
 
     @property
-    def shown(self) -> tuple[int, ...]:
-        """After how many actions there is a picture: dealt, auction over, the trick, won, the end.
+    def steps(self) -> tuple[int, ...]:
+        """The numbers of actions before each picture: dealt, contract, trick, trick won, end.
 
-        The trick is shown before the reader plays the left bower; if that is led, after it is.
+        The third picture precedes the reader's left bower, or follows it if that card is led.
         """
         trick = self.frames["tricks"][self.trick]
         own = int(trick["plies"][self.seat])
         about_to = own if own > trick["first"] else own + 1
         return (0, self.start, about_to, int(trick["end"]), len(self.rows) - 1)
 
-    def happened(self, start: int, stop: int) -> str:
-        """What happens in some of the actions, in sentences."""
+    def events(self, start: int, stop: int) -> str:
+        """The actions from one number to another, in sentences."""
         return " ".join(self.view(at)["happened"] for at in range(start + 1, stop + 1))
 
 
@@ -90,106 +98,43 @@ def pictures(name: str) -> dict[str, str]:
         f"learn-{name}-{number}-{theme}.svg": table_svg(
             hand.rows[at][0], hand.rules, viewer=hand.seat, dark=theme == "dark"
         )
-        for number, at in enumerate(hand.shown, 1)
+        for number, at in enumerate(hand.steps, 1)
         for theme in ("light", "dark")
     }
 
 
 def picture(name: str, number: int) -> str:
-    """A picture of the hand as it stands in a page."""
-    hand = lesson(name)
-    view = hand.view(hand.shown[number - 1])
+    """A picture of the hand in a page."""
     file = f"../../.github/pictures/learn-{name}-{number}"
     source = f'<source media="(prefers-color-scheme: dark)" srcset="{file}-dark.svg">'
-    alt = f"{view['title']}. {view['words']}"
+    alt = ALT[number - 1].format(lesson(name).trick + 1)
     return f'<picture>{source}<img src="{file}-light.svg" width="570" alt="{alt}"></picture>'
 
 
 def learn_lines(name: str) -> Lines:
-    """The section of a page: what a trick is, what the jacks are, and the hand."""
-    return [
-        *_game_lines(lesson(name).rules),
-        "",
-        *_jack_lines(lesson(name)),
-        "",
-        *_hand_lines(name),
-    ]
-
-
-def _game_lines(rules: Rules) -> Lines:
-    """Tricks, partners and the auction."""
-    alone = " Some bids are to play alone; then the partner sits out." if rules.lone else ""
-    each = f"each player says once how many of the {rules.tricks} tricks the two partners will take"
-    if rules.strain_named == "in_bid":
-        each += ", and with which suit as trump or with none, or passes"
-    else:
-        each += ", or passes, and the highest bidder then names the suit that is trump, or none"
-    return [
-        "It is a game of tricks, as whist, spades and hearts are. One player puts a card on the "
-        "table, the others in turn, to the left, put one each, and the best card takes all of "
-        "them: that is a *trick*. Whoever has a card of the suit that was led must play one of "
-        "them, and whoever has none may play any card. A card of the *trump* suit beats every "
-        "card of the others. Partners sit opposite each other, and what they take counts together.",
-        "",
-        f"Before that there is an auction: {each}. The highest bid is played: its "
-        f"side must take at least as many tricks, and the other side tries to prevent it.{alone}",
-    ]
-
-
-def _jack_lines(hand: Lesson) -> Lines:
-    """What is new to players of other games, in the trump of the hand."""
-    look = Look(hand.rows[-1][0], hand.rules, None)
-    names = list(CARD_NAMES[: hand.rules.kinds])
-    trumps = look.fanned([name for name in names if look.trump_power(name)])
-    left = str(look.left_bower())
-    weaker = [name for name in names if name[1] == left[1] and name != left]
-    suit, other = STRAIN_WORDS[look.strain], STRAIN_WORDS[SUITS.index(left[1])]
-    twice = ""
-    if hand.rules.copies > 1:
-        twice = " There are two of each card; of two alike the one played first is the better."
-    return [
-        f"New to players of other games are the jacks. With {suit} as trump the cards of that suit "
-        f"are, the highest first, {' '.join(map(signed, trumps))}. The jack of {suit} is the "
-        f"*right bower*; after it comes {signed(left)}, the *left bower*, which is now one of the "
-        f"{suit}, so that the {other} are {' '.join(map(signed, weaker))} alone. In all other "
-        "suits, and without trump, the ace is the highest and the "
-        f"{_lowest(hand.rules)} the lowest.{twice}",
-    ]
-
-
-def _lowest(rules: Rules) -> str:
-    """The lowest rank of the deck."""
-    return card_words(CARD_NAMES[rules.kinds - 1]).partition(" ")[0]
-
-
-def _hand_lines(name: str) -> Lines:
-    """The hand with its pictures."""
+    """The section of a page: the trumps of the hand, its pictures and its tricks."""
     hand = lesson(name)
-    dealt, start, about_to, won, _ = hand.shown
-    before = hand.view(about_to)
+    dealt, start, about_to, won, _ = hand.steps
+    before, first = hand.view(about_to), int(hand.frames["tricks"][hand.trick]["first"])
     return [
-        "**A hand.** You sit at the bottom, your partner opposite, and *left* and *right* are the "
-        "players beside you. Of the others you see the backs of their cards, and how many they "
-        f"hold. {hand.view(dealt)['words']}",
+        f"You sit at the bottom, partner opposite. {_trumps(hand)} {hand.view(dealt)['words']}",
         "",
         picture(name, 1),
         "",
-        f"**The auction.** {hand.happened(0, start)} Trump stands at the right of the table. "
-        f"{hand.view(start)['to_do']}",
+        f"**Auction.** {hand.events(0, start)}",
         "",
         picture(name, 2),
         "",
-        f"**Trick {hand.trick + 1}.** {hand.happened(start, about_to)} {before['remark']} "
+        f"**Trick {hand.trick + 1}.** {hand.events(first, about_to)} {before['remark']} "
         f"{before['to_do']}",
         "",
         picture(name, 3),
         "",
-        hand.happened(about_to, won),
+        hand.events(about_to, won),
         "",
         picture(name, 4),
         "",
-        "**The rest.** All tricks of the hand, a column for each player; ▸ led the trick, and the "
-        "card in bold has won it.",
+        "**All tricks**, each from its leader on; the winning card is bold.",
         "",
         *_trick_lines(hand),
         "",
@@ -199,33 +144,47 @@ def _hand_lines(name: str) -> Lines:
     ]
 
 
+def _trumps(hand: Lesson) -> str:
+    """The order of the trumps of the hand, and the suit that has lost its jack to them."""
+    look = Look(hand.rows[-1][0], hand.rules, None)
+    names = list(CARD_NAMES[: hand.rules.kinds])
+    trumps = look.fanned([name for name in names if look.trump_power(name)])
+    left = str(look.left_bower())
+    weaker = [name for name in names if name[1] == left[1] and name != left]
+    suit, other = STRAIN_WORDS[look.strain], STRAIN_WORDS[SUITS.index(left[1])]
+    right, *rest = map(signed, trumps)
+    assert rest[0] == signed(left)
+    return (
+        f"{suit.capitalize()} will be trump: {right} (right bower), {rest[0]} (left bower), "
+        f"{' '.join(rest[1:])}. The {other} are then {' '.join(map(signed, weaker))}."
+    )
+
+
 def _trick_lines(hand: Lesson) -> Lines:
-    """The tricks as a table, the reader first."""
+    """The tricks as a list."""
     look = Look(hand.rows[-1][0], hand.rules, hand.seat)
-    seats = [(hand.seat + turn) % N_SEATS for turn in range(N_SEATS)]
-    lines = ["| trick | " + " | ".join(map(look.who, seats)) + " |", "| --- " * 5 + "|"]
+    lines = []
     for number, trick in enumerate(hand.frames["tricks"], 1):
-        cells = []
-        for seat in seats:
+        cards = []
+        for turn in range(N_SEATS):
+            seat = (int(trick["leader"]) + turn) % N_SEATS
             card = signed(hand.frames["plies"][trick["plies"][seat]]["action"])
-            card = f"**{card}**" if seat == trick["winner"] else card
-            cells.append(f"▸ {card}" if seat == trick["leader"] else card)
-        lines.append(f"| {number} | {' | '.join(cells)} |")
+            cards.append(f"**{card}**" if seat == trick["winner"] else card)
+        lines.append(f"{number}. {look.who(int(trick['leader']))}: {' '.join(cards)}")
     return lines
 
 
 def _result(hand: Lesson) -> str:
-    """What the hand has brought, and why."""
+    """The result of the hand."""
     side = hand.seat & 1
     ours, theirs = hand.hand["tricks"][side], hand.hand["tricks"][1 - side]
     bid = int(hand.hand["contract"].split()[0])
     declares = hand.hand["declarer"] & 1 == side
-    who, won = ("You and your partner", ours) if declares else ("The others", theirs)
+    who, won = ("Your side", ours) if declares else ("The other side", theirs)
     points = "{:+d} to {:+d}".format(hand.hand["points"][side], hand.hand["points"][1 - side])
     assert STRAINS.index(hand.hand["contract"].split()[1]) < len(SUITS)
     assert won >= bid
     return (
-        f"{who} bid {bid} and took {won} of the {hand.rules.tricks} tricks: the bid is *made*, and "
-        f"every trick is a point to the side that took it, {points}. With fewer than {bid} they "
-        f"would have been *set*, and lost {bid} points."
+        f"{who} bid {bid} and won {won} of {hand.rules.tricks} tricks: the contract is *made*, "
+        f"{points} points. With fewer than {bid} tricks it would have been *set*: -{bid} points."
     )

@@ -20,7 +20,7 @@ from bideuchre_env._files import PathLike, TakenError, before_quitting, only_run
 from bideuchre_env.agents import parse
 from bideuchre_env.datasets.columns import METADATA, About, Columns
 from bideuchre_env.envs.face import row_space
-from bideuchre_env.envs.registration import gymnasium_id
+from bideuchre_env.envs.registry_ids import gymnasium_id
 from bideuchre_env.errors import BidEuchreError, OptionError, OutputError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS

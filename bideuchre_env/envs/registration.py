@@ -19,6 +19,7 @@ from bideuchre_env.envs.options import (
     check_keywords,
 )
 from bideuchre_env.envs.pool import Pool
+from bideuchre_env.envs.registry_ids import aec_id, gymnasium_id
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.options import OPTIONS, GameKeywords
 from bideuchre_env.rules.rules import Rules, check_game, variant_name
@@ -39,13 +40,35 @@ if TYPE_CHECKING:
 FACE_OPTIONS = {*ViewOptions.names(), *VecOptions.names(), *SoloVecOptions.names()}
 
 
+class _Documentation:
+    """The docstring of `Variant`, and for an instance the manual of its game.
+
+    `help(variant)` prints the docstring of an instance if it differs from that of the class.
+    """
+
+    def __init__(self, text: str | None) -> None:
+        self.text = text
+
+    def __get__(self, variant: Variant | None, owner: type) -> str | None:
+        if variant is None:
+            return self.text
+        from bideuchre_env.envs.manual import manual
+
+        return manual(variant.name, variant.rules)
+
+
 class Variant:
     """A game, with a method for each kind of environment; calling it makes the PettingZoo one.
 
-    `rules` is the game; the keywords of `env` and `raw_env` are the options of `Rules` and of
-    `ViewOptions`: `episode`, `reward`, `observation`, `render_mode` and `view` (all are in
-    `envs/options.py`).
+    `help(bideuchre_env.cincinnati_v0)` prints the manual of a variant: rules, action space,
+    observation space, rewards, starting state, episode end and arguments.
+
+    Attributes:
+        name: the name of the variant, such as "cincinnati_v0".
+        rules: the `Rules` of the game.
     """
+
+    __doc__ = _Documentation(__doc__)
 
     def __init__(self, name: str, rules: Rules) -> None:
         check_game(rules, name)
@@ -105,7 +128,11 @@ class Variant:
     def parallel_env(
         self, **options: Unpack[EnvGameKeywords]
     ) -> ParallelEnv[str, dict[str, Array], Any]:
-        """The game as a PettingZoo `ParallelEnv`, for tools that require one; seats act in turn."""
+        """The game as a PettingZoo `ParallelEnv`, for tools that require one; seats act in turn.
+
+        A step takes the actions of all agents and applies that of the agent to act. Spaces, rewards
+        and the end of an episode are those of `BidEuchreEnv`.
+        """
         from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
         env = self.env(**options)
@@ -172,18 +199,6 @@ def make(
                 ".solo() or .solo_vec(), not to make()"
             )
     return variant.replace(**options) if options else variant
-
-
-def aec_id(name: str) -> str:
-    """The id of a variant in PettingZoo's registry: `bideuchre/cincinnati-v0`."""
-    stem, _, version = name.rpartition("_v")
-    return f"bideuchre/{stem.replace('_', '-')}-v{version}"
-
-
-def gymnasium_id(name: str) -> str:
-    """The id of a variant in Gymnasium's registry: `bideuchre/Cincinnati-v0`."""
-    stem, _, version = name.rpartition("_v")
-    return f"bideuchre/{stem.title().replace('_', '')}-v{version}"
 
 
 def make_solo(variant: str, **options: Any) -> SoloEnv:

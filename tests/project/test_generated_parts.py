@@ -1,9 +1,5 @@
 """The generated parts of pages are those of their generators in `.github/docs`, and are true."""
 
-import re
-
-import gymnasium
-import pettingzoo
 import pytest
 from support.script_modules import ROOT, loaded
 
@@ -12,16 +8,6 @@ from bideuchre_env.rules.options import OPTIONS
 from bideuchre_env.rules.variants import RULES
 
 PAGES = (*RULES, "README")
-# By variant: most points of a hand by which a side can be ahead, fewest hands that win a game,
-# decisions of a hand. Worked out by hand from the values of the bids.
-FIGURES = {
-    "cincinnati_v0": (48 + 6, 1, [23, 29]),  # a quadruple moon without a trick; a triple moon, 32
-    "simplified_v0": (24 + 8, 4, [28, 30, 32, 36]),  # a moon that takes no trick; one round
-    "club_v0": (24 + 8, 3, [28, 30, 32, 36]),  # three moons, 72
-    "barrie_v0": (24 + 8, 3, [28, 30, 32, 36]),
-    "six_card_v0": (6 + 6, 6, [28]),  # a bid of 6 that takes no trick; six times six tricks, 36
-    "double_deck_v0": (12 + 12, 5, [52]),  # five times twelve tricks, 60
-}
 
 
 @pytest.fixture(scope="module")
@@ -62,39 +48,3 @@ def test_every_picture_of_a_generator_is_on_disk(pages):
     for file, svg in drawn.items():
         assert (ROOT / ".github" / "pictures" / file).is_file()
         assert svg.startswith("<svg ")
-
-
-@pytest.mark.parametrize("name", RULES)
-def test_the_figures_are_those_of_the_environments(pages, name):
-    rows = dict(pages.specs(name, RULES[name]))
-    raw = bideuchre_env.variants[name].raw_env()
-    raw.reset(seed=1)
-    box = raw.observation_space("player_0")["observation"]
-    assert rows["observation D"].startswith(
-        f"{box.shape[0]} int8, from {box.low.min()} to {box.high.max()};"
-    )
-    assert rows["global state"] == f"{raw.state().size} {raw.state().dtype}"
-    deal = raw.record.to_dict()["hands"][0]["deal"]
-    assert rows["deck"].startswith(f"{sum(map(len, deal))} cards ")
-    assert {rows["tricks in a hand"]} == {str(len(hand)) for hand in deal}
-    assert rows["actions A"].startswith(f"{len(raw.action_names)}: ")
-    words = {"bids": "bid ", "strains": "trump ", "cards": ""}
-    for kind, first, last in re.findall(r"(bids|strains|cards) (\d+) to (\d+)", rows["actions A"]):
-        numbered = raw.action_names[int(first) : int(last) + 1]
-        assert all(action.startswith(words[kind]) for action in numbered)
-    assert rows["hands in a game"].endswith(f"after {RULES[name].max_hands} deals")
-    ahead, hands, decisions = FIGURES[name]
-    assert pages.most_points_ahead(RULES[name]) == ahead
-    assert pages.fewest_hands(RULES[name]) == hands
-    assert pages.decisions_of_hands(RULES[name]) == decisions
-
-
-@pytest.mark.parametrize("name", RULES)
-def test_the_calls_of_a_page_make_the_game(pages, name):
-    rows = dict(pages.specs(name, RULES[name]))
-    scope = {"gymnasium": gymnasium, "pettingzoo": pettingzoo, "bideuchre_env": bideuchre_env}
-    places = ["in Gymnasium", "many tables at once"]
-    places += ["in PettingZoo"] if hasattr(pettingzoo, "register") else []
-    for place in places:
-        made = eval(rows[place].strip("`"), dict(scope))
-        assert getattr(made, "unwrapped", made).rules == RULES[name]

@@ -52,13 +52,37 @@ _SEATS = {agent: seat for seat, agent in enumerate(AGENT_NAMES)}
 
 
 class BidEuchreEnv(Bookkeeping, Face):
-    """One table of Bid Euchre: four agents `player_0` to `player_3`, partners opposite.
+    """One table of Bid Euchre: a PettingZoo AEC environment without wrappers.
 
-    An observation is `{"observation": (D,) int8, "action_mask": (A,) int8}`; the mask is all zeros
-    for a seat that is not to act. With `observation="flat"` it is the first alone, float32 (D,) in
-    [-1, 1], and every agent's info holds its "action_mask". That of the agent to act is the mask
-    that the first `last()` gives, the same array. Partners get the same reward and the two sides
-    sum to zero. The keywords are those of `ViewOptions`.
+    `help(bideuchre_env.cincinnati_v0)` prints the rules and the numbers of a variant.
+
+    Description:
+        Agents `player_0` to `player_3` act in turn; 0 and 2 are partners, 1 and 3 are partners.
+        `cincinnati_v0.raw_env()` makes this environment; `cincinnati_v0()` is a `WrappedEnv` of it.
+    Action Space:
+        `Discrete(A)`. `action_names` has the names; `step` accepts a number or a name.
+    Observation Space:
+        `{"observation": (D,) int8, "action_mask": (A,) int8}`, without hidden information; the mask
+        is all zeros for a seat that is not to act. With `observation="flat"`, the vector alone,
+        float32 (D,) in [-1, 1], and every agent's info has its "action_mask". The mask in the info
+        of the agent to act is the array that the first `last()` returns. `observation_layout`
+        describes the vector.
+    Rewards:
+        With `reward="win"`, 1 to the winners and -1 to the losers at the end of a won game; with
+        "points", after each hand the side's points minus those of the other side. Partners get the
+        same reward, and the two sides sum to zero.
+    Starting State:
+        A random dealer and random hands; `reset` can set the dealer, the hands and the score.
+    Episode End:
+        Terminated when the game is won or drawn, or with `episode="hand"` when a hand is over. A
+        game is truncated after `rules.max_hands` deals. An illegal action raises
+        `IllegalActionError`.
+    Arguments:
+        - `rules`: the `Rules` of the game; `name`: the name of the variant.
+        - `options`: `episode`, `reward`, `observation`, `render_mode` and `view`, see
+          `ViewOptions`.
+    Version History:
+        Variants are versioned: `cincinnati_v0` is the initial version.
     """
 
     def __init__(self, rules: Rules, name: str, **options: Unpack[ViewKeywords]) -> None:

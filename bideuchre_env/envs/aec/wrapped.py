@@ -42,7 +42,8 @@ class WrappedEnv(OrderEnforcingWrapper[str, Any, Any]):
 
     Observing or stepping before the first reset raises PettingZoo's errors. An action that does not
     exist raises `OutOfBoundsError`. An illegal action is logged, ends the episode for all agents,
-    and its agent's reward is -1. `unwrapped` is the raw environment, which raises instead.
+    and its agent's reward is -1. `unwrapped` is the raw environment, which raises instead. Spaces,
+    rewards and the end of an episode are described in `BidEuchreEnv`.
     """
 
     env: BidEuchreEnv

@@ -24,26 +24,42 @@ if TYPE_CHECKING:
 
 
 class SoloEnv(Face, gymnasium.Env[Observation, Any]):
-    """One learner at a table of Bid Euchre; the other three seats act inside the environment.
+    """One learner at a table of Bid Euchre: a Gymnasium environment.
 
-    An observation is `{"observation": (D,) int8, "action_mask": (A,) int8}` of the learner; the
-    mask is all zeros when the episode is over. With `observation="flat"` it is the vector alone,
-    float32 (D,) in [-1, 1]. The reward of a step is the sum of the side's rewards, as the AEC
-    environment pays them, up to the learner's next decision or the end of the `episode`. An illegal
-    action ends the episode with `illegal_reward` and does not change the game. An action that does
-    not exist raises `OutOfBoundsError`.
+    `help(bideuchre_env.cincinnati_v0)` prints the rules and the numbers of a variant.
 
-    `reset(seed=s)` deals as the AEC environment with seed s does; without a seed the random stream
-    continues. The first reset without a seed draws one (`np_random_seed`). A second stream of the
-    same seed decides the learner's seat, the players drawn from a `Pool`, and the choices of
-    "random" and "cautious". A reset with a seed also makes and seeds again the agents that were
-    given by name, class or factory; the caller seeds agent objects.
-
-    `info` contains "action_mask" and "seat"; at the end of an episode also "hands" (the number
-    finished, passed-out ones included), "score" (int64 (2,), by side), "outcome" (an `Outcome`),
-    "winner" (a side, or -1) and "illegal" (whether an illegal action ended it). If players are
-    drawn from a `Pool`, it has their names at the start and the end of an episode: "left",
-    "partner" and "right", like `players`.
+    Description:
+        The other three seats act inside the environment. `cincinnati_v0.solo(opponents="rule")` and
+        `gymnasium.make("bideuchre/Cincinnati-v0")` make it.
+    Action Space:
+        `Discrete(A)`. `action_names` has the names; `step` accepts a number or a name. An action
+        that does not exist raises `OutOfBoundsError`.
+    Observation Space:
+        `{"observation": (D,) int8, "action_mask": (A,) int8}` of the learner; the mask is all zeros
+        when the episode is over. With `observation="flat"`, the vector alone, float32 (D,) in [-1,
+        1]. `info` has "action_mask" and "seat".
+    Rewards:
+        The sum of the side's rewards, see `BidEuchreEnv`, up to the learner's next decision or the
+        end of the episode.
+    Starting State:
+        `reset(seed=s)` deals as `BidEuchreEnv` with seed s; without a seed the random stream
+        continues, and the first reset draws a seed (`np_random_seed`). A second stream of the same
+        seed decides the learner's seat, the players drawn from a `Pool`, and the choices of
+        "random" and "cautious". A reset with a seed also makes and seeds again the agents that were
+        given by name, class or factory; the caller seeds agent objects.
+    Episode End:
+        As in `BidEuchreEnv`; an illegal action also ends the episode, with `illegal_reward`, and
+        does not change the game. `info` then has "hands" (the number finished, passed-out ones
+        included), "score" (int64 (2,), by side), "outcome" (an `Outcome`), "winner" (a side, or -1)
+        and "illegal" (whether an illegal action ended it). If players are drawn from a `Pool`, it
+        has their names at the start and the end of an episode: "left", "partner" and "right", like
+        `players`.
+    Arguments:
+        - `rules`, `name`: see `BidEuchreEnv`.
+        - `options`: `opponents`, `partner`, `seat`, `illegal_reward` and the options of
+          `BidEuchreEnv`, see `SoloOptions`.
+    Version History:
+        See `BidEuchreEnv`.
     """
 
     def __init__(self, rules: Rules, name: str, **options: Unpack[SoloKeywords]) -> None:

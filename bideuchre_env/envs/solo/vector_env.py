@@ -58,25 +58,30 @@ DERIVED = {"_out", "_scale", "_flat", "_seats", "_done", "_acting", "_choices", 
 
 
 class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
-    """`num_envs` tables with a learner at each.
+    """`num_envs` tables with a learner at each: a Gymnasium vector environment.
 
-    With seed s, row i plays as `SoloEnv` with seed s + i, if the other players are deterministic
-    functions of their observations, or "random" or "cautious". Any other random agent that is made
-    here has one random stream for all its rows, from the seed s.
-
-    Partner and opponents act inside the batch, and may differ by row. "random", "cautious", "rule"
-    and "net" act inside the kernels; the `act_rows` of any other agent is called with all rows in
-    which it is to act.
-
-    Results have the form of Gymnasium's `SyncVectorEnv` of `SoloEnv`s: `obs["observation"]` (n, D)
-    and `obs["action_mask"]` (n, A) int8, or with `observation="flat"` `obs` (n, D) float32; rewards
-    (n,) float64; `terminated` and `truncated` (n,) bool; infos as arrays with masks `_key`; and
-    `final_obs` and `final_info` in the mode "SameStep". Unlike there, an invalid action in one row
-    raises before any row has changed.
-
-    With `device="cuda"` (experimental) the rows and all returned arrays are on a GPU, see
-    `BidEuchreVec`, except the names of players. `final_obs` is then an array like the observations,
-    zero in the rows whose episode continues.
+    Description:
+        `cincinnati_v0.solo_vec(n)` and `gymnasium.make_vec` make this environment. Players may
+        differ by row. "random", "cautious", "rule" and "net" act inside the kernels; the `act_rows`
+        of any other agent is called with all rows in which it is to act.
+    Action Space:
+        `Discrete(A)` for each row. An invalid action in one row raises before any row has changed.
+    Observation Space:
+        `obs["observation"]` (n, D) and `obs["action_mask"]` (n, A), int8; with "flat", `obs` (n, D)
+        float32. Infos are as in Gymnasium's `SyncVectorEnv`: arrays with masks `_key`.
+    Rewards:
+        (n,) float64, see `SoloEnv`.
+    Starting State:
+        With seed s, row i plays as `SoloEnv` with seed s + i, if the other players are
+        deterministic functions of their observations, or "random" or "cautious". Any other random
+        agent that is made here has one random stream for all its rows.
+    Episode End:
+        `terminated` and `truncated` (n,) bool; `final_obs` and `final_info` in the mode "SameStep".
+    Arguments:
+        `rules`, `name`: see `BidEuchreEnv`; `options`: see `SoloVecOptions`. With `device="cuda"`
+        (see `BidEuchreVec`) `final_obs` is one array, zero in the rows whose episode continues.
+    Version History:
+        See `BidEuchreEnv`.
     """
 
     _spec: EnvSpec | None = None
@@ -197,9 +202,8 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
 
         Raises:
             IllegalActionError: before the first reset, for an action that does not exist, and in
-                mode "Disabled" if an ended row has not been reset; no row has changed. An error of
-                a player leaves the games incomplete, see `SoloEnv.step`; then all rows must be
-                reset.
+                mode "Disabled" if an ended row has not been reset; no row has changed. After an
+                error of a player all rows must be reset, see `SoloEnv.step`.
         """
         rows = self._rows
         rows.require_games(IllegalActionError)
@@ -275,10 +279,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         return None if row < 0 else self._rows.memory.copy(self._done)
 
     def _take(self, chosen: Any, done: Any) -> None:
-        """Take the actions over: `_choices` in the rows of `_acting`, each an action of the game.
-
-        Those of the rows of a mask, if there are any, are unused.
-        """
+        """Check the actions and copy them to `_choices`; those of the rows in `done` are unused."""
         rows = self._rows
         if done is not None and self.autoreset_mode != AutoresetMode.NEXT_STEP:
             raise IllegalActionError(

@@ -58,30 +58,36 @@ _INT64 = np.dtype(np.int64)
 
 
 class BidEuchreVec(Face):
-    """`num_envs` tables of one game; the caller acts for all four seats.
+    """`num_envs` tables of one game, stepped together; the caller acts for all four seats.
 
-    With seed s, row i plays exactly as the AEC environment with seed s + i, for any number of rows
-    and `threads`. After the end of an episode the same step starts the next one (autoreset).
-
-    `reset` and `step` return
-    - `obs["observation"]` (n, D) int8 and `obs["action_mask"]` (n, A) int8 of the seat to act; with
-      `observation="flat"`, `obs` (n, D) float32 in [-1, 1],
-    - `info["seat"]` (n,) int8, that seat, and `info["action_mask"]`, the mask again, with
-      `info["_seat"]` and `info["_action_mask"]` (n,) bool, True, as Gymnasium has it,
-    - `rewards` (n, 4) float32 by seat, `terminated` and `truncated` (n,) bool,
-    - `info["_episode"]` (n,) bool, True where an episode has just ended, and `info["episode"]`, a
-      dict of its results: `"r"` (n, 4) float32 rewards by seat, `"l"` (n,) int32 decisions,
-      `"hands"` (n,) int32, `"score"` (n, 2) int64, `"winner"` (n,) int8 a side or -1, `"outcome"`
-      (n,) int8 an `Outcome`. Other rows hold the results of their last finished episode.
-
-    The arrays are copies. With `copy=False` they are the environment's own arrays, which the next
-    call overwrites; writing to them does not affect the game. The keywords are in `VecOptions`.
-
-    With `device="cuda"` (experimental) the rows and all returned arrays are on a GPU, also those of
-    `sample`, `observe`, `action_masks`, `state` and `info["episode"]`. They are numba's device
-    arrays: torch, CuPy and JAX use them without a copy by `__cuda_array_interface__`, and
-    `copy_to_host()` returns numpy's. Actions may be arrays on the GPU or the CPU; `get_state` and
-    `set_state` use numpy arrays. Results are identical on both devices.
+    Description:
+        `cincinnati_v0.vec(n)` makes this environment, and `help(cincinnati_v0)` prints the rules.
+        With seed s, row i plays exactly as `BidEuchreEnv` with seed s + i, for any number of rows.
+    Action Space:
+        `Discrete(A)` for each row: `step` takes an array (n,). `sample` draws legal actions.
+    Observation Space:
+        - `obs["observation"]` (n, D) and `obs["action_mask"]` (n, A), int8, of the seat to act;
+          with `observation="flat"`, `obs` (n, D) float32 in [-1, 1].
+        - `info["seat"]` (n,) int8, that seat, and `info["action_mask"]`, the mask again, with
+          `info["_seat"]` and `info["_action_mask"]` (n,) bool, True, as Gymnasium has it.
+    Rewards:
+        (n, 4) float32 by seat, see `BidEuchreEnv`.
+    Starting State:
+        `reset` deals in all rows, or in the rows of a mask.
+    Episode End:
+        `terminated` and `truncated` (n,) bool. After the end of an episode the same step starts the
+        next one (autoreset). `info["_episode"]` (n,) bool is True where an episode has just ended.
+        `info["episode"]` has its results: `"r"` (n, 4) float32 rewards by seat, `"l"` (n,) int32
+        decisions, `"hands"` (n,) int32, `"score"` (n, 2) int64, `"winner"` (n,) int8 a side or -1,
+        `"outcome"` (n,) int8 an `Outcome`. Other rows hold those of their last finished episode.
+    Arguments:
+        - `rules`, `name`: see `BidEuchreEnv`; `options`: see `VecOptions`.
+        - `copy=False`: writing to the returned arrays does not affect the game.
+        - `device="cuda"` (experimental): all returned arrays are numba's, on the GPU. torch, CuPy
+          and JAX use them without a copy; `copy_to_host()` returns numpy's. Actions may be on
+          either device. `get_state` and `set_state` use numpy arrays. Results are those of the CPU.
+    Version History:
+        See `BidEuchreEnv`.
     """
 
     def __init__(

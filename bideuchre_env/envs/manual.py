@@ -1,0 +1,345 @@
+"""The manual of a variant in Gymnasium's form, from its rules.
+
+`help(bideuchre_env.cincinnati_v0)` displays `manual`; the pages of the variants contain the same
+sections.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from textwrap import wrap
+
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.envs.registry_ids import aec_id, gymnasium_id
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.bids import Bid
+from bideuchre_env.rules.cards import N_SEATS, RANKS
+from bideuchre_env.rules.options import OPTIONS
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.rules.sheet import sections as sheet_sections
+from bideuchre_env.rules.variants import RULES
+
+Row = tuple[str, ...]
+WIDTH = 92  # of the manual; `help` indents it
+
+
+def table(heads: Row, rows: Sequence[Row]) -> list[str]:
+    """Return the lines of a table in Markdown."""
+    return ["| " + " | ".join(cells) + " |" for cells in (heads, ("---",) * len(heads), *rows)]
+
+
+OPTION_ROWS: tuple[Row, ...] = (
+    ("`episode`", '`"game"`', 'length of an episode: `"game"` or `"hand"`'),
+    ("`reward`", "`None`", '`"win"` or `"points"`; `None`: "win" for games, "points" for hands'),
+    ("`observation`", '`"dict"`', '`"dict"`, int8 with a mask, or `"flat"`, float32'),
+    ("`render_mode`", "`None`", '`"ansi"`, `"human"` or `"rgb_array"`; not `vec`'),
+    ("`view`", '`"all"`', 'visible hands: `"all"`, `"actor"` or a seat; not `vec`'),
+    ("`threads`", "`1`", "threads that share the tables; `vec`, `solo_vec`"),
+    ("`copy`", "`True`", "`False`: the next call overwrites the arrays; `vec`, `solo_vec`"),
+    ("`device`", '`"cpu"`', '`"cpu"` or `"cuda"` (experimental); `vec`, `solo_vec`'),
+    ("`opponents`", '`"random"`', "the learner's opponents; `solo`, `solo_vec`"),
+    (
+        "`partner`",
+        "`None`",
+        "the learner's partner; `None`: the player of both opponents; `solo`, `solo_vec`",
+    ),
+    ("`seat`", "`None`", "the learner's seat; `None`: random by episode; `solo`, `solo_vec`"),
+    ("`illegal_reward`", "`-1.0`", "reward of an illegal action; `solo`, `solo_vec`"),
+    ("`autoreset_mode`", '`"SameStep"`', '`"SameStep"`, `"NextStep"`, `"Disabled"`; `solo_vec`'),
+)
+"""Every option of the environments: name, default, meaning with the methods that take it."""
+
+
+CALLS: tuple[Row, ...] = (
+    ("a call, `.env()`", "PettingZoo AEC"),
+    ("`.raw_env()`", "AEC without wrappers"),
+    ("`.parallel_env()`", "PettingZoo parallel, seats act in turn"),
+    ("`.vec(num_envs)`", "many tables, the caller acts for all seats"),
+    ("`.solo()`", "Gymnasium, one learner"),
+    ("`.solo_vec(num_envs)`", "Gymnasium vector, a learner at each table"),
+)
+"""Every method that makes an environment."""
+
+COMMON: dict[str, list[str]] = {
+    "Rules": [
+        "The first dealer is random; after a played hand the deal passes to the left. All tricks "
+        "are played, also after a set. Points may be negative."
+    ],
+    "Action Space": ["`action_names` lists all names. `step` accepts a name, too."],
+    "Observation Space": [
+        "Each block has its own bounds; `print(env.unwrapped.observation_layout)` explains the "
+        "blocks. Seats are relative: self, left, partner, right. With the option "
+        '`observation="flat"` the observation is a float32 vector in [-1, 1], and the mask is in '
+        "the info."
+    ],
+    "Rewards": [
+        "Partners get the same reward. An illegal action ends the episode with reward -1 for its "
+        "seat; in `raw_env()` and `vec()` it raises `IllegalActionError` instead."
+    ],
+    "Starting State": [
+        '`reset(seed=..., options={"dealer": ..., "deal": ..., "score": ...})` sets the random '
+        "stream and the table. The n-th deal of a seed does not depend on the actions."
+    ],
+    "Arguments": [
+        *table(("method", "environment"), CALLS),
+        "",
+        *table(("option", "default", "meaning"), OPTION_ROWS),
+        "",
+        "`help(bideuchre_env.Variant)` prints all methods, `print(env.unwrapped.rules)` the rules.",
+    ],
+}
+"""Paragraphs that are equal for all variants, by section."""
+
+
+def manual(name: str, rules: Rules) -> str:
+    """Return the manual of a variant, complete and in lines that a terminal can display."""
+    lines = [f"`{name}`: Bid Euchre with {rules.cards} cards and {rules.tricks} tricks per hand."]
+    lines += ["", "## Description", "", _description(rules)]
+    for title, body in sections(name, rules).items():
+        lines += ["", f"## {title}", "", *body]
+        if title == "Observation Space":
+            lines += ["", _blocks(rules)]
+        if title in COMMON:
+            lines += ["", *COMMON[title]]
+    return "\n".join(_wrapped(lines)) + "\n"
+
+
+def _wrapped(lines: list[str]) -> Iterator[str]:
+    """Yield lines of Markdown with paragraphs wrapped and tables aligned."""
+    for is_table, group in groupby(lines, lambda line: line.startswith("|")):
+        if is_table:
+            yield from _aligned([tuple(line[2:-2].split(" | ")) for line in group])
+        else:
+            for line in group:
+                yield from wrap(line, WIDTH, break_on_hyphens=False) or [""]
+
+
+def _aligned(rows: list[Row]) -> Iterator[str]:
+    """Yield the lines of a table with padded columns; a long last cell is wrapped."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    room = max(20, WIDTH - sum(widths[:-1]) - 3 * len(widths) - 1)
+    widths[-1] = min(widths[-1], room)
+    for *first, last in rows:
+        if last == "---":
+            first, parts = ["-" * width for width in widths[:-1]], ["-" * widths[-1]]
+        else:
+            parts = wrap(last, room, break_on_hyphens=False)
+        for part in parts:
+            cells = [cell.ljust(width) for cell, width in zip([*first, part], widths, strict=True)]
+            yield f"| {' | '.join(cells)} |"
+            first = [""] * len(first)
+
+
+def sections(name: str, rules: Rules) -> dict[str, list[str]]:
+    """Return the lines of the sections that depend on the rules, by title."""
+    return {
+        "Rules": [*table(("part", "rule"), rule_rows(rules)), "", *_bid_table(rules)],
+        "Action Space": _action_space(rules),
+        "Observation Space": _observation_space(rules),
+        "Rewards": _rewards(rules),
+        "Starting State": _starting_state(rules),
+        "Episode End": _episode_end(rules),
+        "Arguments": _arguments(name, rules),
+        "Version History": ["- `v0`: initial version" if name in RULES else "- custom rules"],
+    }
+
+
+def _description(rules: Rules) -> str:
+    strain = "names" if rules.strain_named == "after_auction" else "has named"
+    return (
+        "Four players in two partnerships. In the *auction* each seat passes, or bids the number "
+        "of *tricks* that its side will win. The highest bid is the *contract*. Its bidder is the "
+        f"*declarer*, who {strain} the *strain*: a suit as *trump*, or no trump. The other side "
+        "are the *defenders*. The declarer's side *makes* the contract by winning the tricks that "
+        "were bid; otherwise it is *set*."
+    )
+
+
+# Rules
+
+
+def rule_rows(rules: Rules) -> list[Row]:
+    """Return the rules by part; the rule sheet words the options."""
+    sheet = dict(sheet_sections(rules))
+    ranks = rank_order(rules)
+    order = ranks.replace(" J", "")
+    rows = [
+        ("Cards", sheet["Cards"][0]),
+        (
+            "Trumps",
+            "Right bower (jack of trumps), left bower (the other jack of its colour, a trump for "
+            f"every purpose), {order}.",
+        ),
+        ("Other suits rank", f"{ranks}; at no trump so do all suits."),
+        ("Auction", " ".join(sheet["Auction"])),
+    ]
+    if rules.exchange:
+        rows += [("Exchange", " ".join(sheet["Exchange"]))]
+    lead, course, *more = sheet["Play"]
+    follow, leads = course.split(". ")
+    wins = "The highest trump wins the trick, or without a trump the highest card of the suit led."
+    return [
+        *rows,
+        ("Play", " ".join((lead, f"{follow}.", wins, *more, leads))),
+        ("Game", " ".join(sheet["Game"])),
+    ]
+
+
+def rank_order(rules: Rules) -> str:
+    """Return the ranks of the deck, highest first."""
+    return " ".join(RANKS[: rules.kinds // 4]).replace("T", "10")
+
+
+def _bid_table(rules: Rules) -> list[str]:
+    rows: list[Row] = []
+    if rules.partnered is not None:
+        low, high = rules.partnered
+        span = f"{low}" if low == high else f"{low} to {high}"
+        rows += [(span, "as bid", "none", "1 per trick", "minus the bid")]
+    rows += [
+        (f"{bid.name} (lone)", f"{rules.tricks}", _cards(bid), f"+{bid.value}", f"-{bid.value}")
+        for bid in rules.lone
+    ]
+    heads: Row = ("bid, lowest first", "tricks to win", "exchange", "points if made", "if set")
+    if not rules.exchange:
+        heads, rows = heads[:2] + heads[3:], [row[:2] + row[3:] for row in rows]
+    equal = " All strains of a bid are equally high." if rules.strain_named == "in_bid" else ""
+    return [*table(heads, rows), "", f"Defenders score 1 point per trick, always.{equal}"]
+
+
+def _cards(bid: Bid) -> str:
+    """Return the exchange of a bid in words."""
+    if not bid.exchange:
+        return "none"
+    return "1 card" if bid.exchange == 1 else f"{bid.exchange} cards"
+
+
+# Spaces
+
+
+def _action_space(rules: Rules) -> list[str]:
+    acts = actions.of(rules)
+    names = acts.names
+    bids, strains = acts.trump_offset, acts.card_offset
+    in_bid = ", each in the strains C D H S NT" if rules.strain_named == "in_bid" else ""
+    rows = [
+        ("0", "`pass`", "no bid"),
+        _action_row(names, 1, bids, f"bids, lowest first{in_bid}"),
+    ]
+    if bids < strains:
+        rows.append(_action_row(names, bids, strains, "the declarer names the strain"))
+    use = "play a card, or give it away in an exchange" if rules.exchange else "play a card"
+    rows.append(_action_row(names, strains, acts.n, use))
+    return table((f"action in `Discrete({acts.n})`", "name", "meaning"), rows)
+
+
+def _action_row(names: Row, first: int, end: int, meaning: str) -> Row:
+    return f"{first} to {end - 1}", f"`{names[first]}` to `{names[end - 1]}`", meaning
+
+
+def _observation_space(rules: Rules) -> list[str]:
+    layout, n = layout_of(rules), actions.of(rules).n
+    low, high = layout.low.min(), layout.high.max()
+    rows = [
+        (
+            "`observation`",
+            f"`Box({low}, {high}, ({layout.size},), int8)`",
+            "all information of the seat about the hand; no hidden information",
+        ),
+        ("`action_mask`", f"`Box(0, 1, ({n},), int8)`", "1 for legal actions, if it is to act"),
+        ("`state()`", f"int8 ({layout.state_size},)", "the global state with all hands, no key"),
+    ]
+    return table(("key of the `Dict`", "space", "content"), rows)
+
+
+def _blocks(rules: Rules) -> str:
+    slices = layout_of(rules).slices.items()
+    return f"Blocks: {', '.join(f'`{name}` {at.start}:{at.stop}' for name, at in slices)}."
+
+
+# Episodes
+
+
+def most_points_ahead(rules: Rules) -> int:
+    """Return the largest difference between the points of both sides in a hand."""
+    payoff = compile_tables(rules)[0]["payoff"]
+    return max(
+        abs(int(payoff[level, won]) - (rules.tricks - won))
+        for level in range(len(rules.ladder))
+        for won in range(rules.tricks + 1)
+    )
+
+
+def fewest_hands(rules: Rules) -> int:
+    """Return the fewest played hands in which a game from no score can be won."""
+    if rules.win_rule == "rounds":
+        return 4 * (rules.rounds or 0)
+    made = max(bid.value if bid.alone else rules.tricks for bid in rules.ladder)
+    most = max(made, rules.tricks)  # the defenders may take every trick
+    last = made if rules.win_rule == "made_bid" else most
+    return 1 + max(0, -((last - (rules.target or 0)) // most))
+
+
+def decisions_of_hands(rules: Rules) -> list[int]:
+    """Return the possible numbers of decisions of a played hand, forced ones included."""
+    naming = rules.strain_named == "after_auction"
+    before = {bid: N_SEATS + naming + 2 * bid.exchange for bid in rules.ladder}
+    return sorted({n + (N_SEATS - bid.alone) * rules.tricks for bid, n in before.items()})
+
+
+def _rewards(rules: Rules) -> list[str]:
+    ahead = most_points_ahead(rules)
+    rows: list[Row] = [
+        ('`"win"`', '`episode="game"`', "+1 to the winners, -1 to the losers at the end; else 0"),
+        (
+            '`"points"`',
+            '`episode="hand"`',
+            f"after each hand, points minus those of the other side, -{ahead} to {ahead}",
+        ),
+    ]
+    return table(("`reward`", "default of", "value"), rows)
+
+
+def _starting_state(rules: Rules) -> list[str]:
+    return [
+        f"A random dealer, {rules.tricks} random cards in each hand, no points. The seat left of "
+        "the dealer is to call."
+    ]
+
+
+def _episode_end(rules: Rules) -> list[str]:
+    *rest, last = map(str, decisions_of_hands(rules))
+    decisions = f"{', '.join(rest)} or {last}" if rest else last
+    decisions += " decisions, forced ones included"
+    if rules.all_pass.startswith("redeal"):
+        decisions += f"; {N_SEATS} if all pass"
+    draw = rules.win_rule == "rounds" or rules.both_over == "highest"
+    won = "a side has won, or the game is drawn" if draw else "a side has won"
+    fewest = fewest_hands(rules)
+    hands = f"{fewest} played hand{'s' if fewest > 1 else ''}"
+    if rules.win_rule != "rounds":
+        hands = f"at least {hands}"
+    rows: list[Row] = [
+        ("terminated", won, "the hand is over"),
+        ("truncated", f"after {rules.max_hands} deals, passed-out ones included", "never"),
+        ("length", hands, decisions),
+    ]
+    return table(("", '`episode="game"`', '`episode="hand"`'), rows)
+
+
+# Arguments
+
+
+def _arguments(name: str, rules: Rules) -> list[str]:
+    options = ", ".join(
+        f"`{option}={getattr(rules, option)!r}`".replace("'", '"')
+        for option in OPTIONS
+        if option != "lone"
+    )
+    text = f"Options of the rules, keywords of every method: {options}, and `lone`, the lone bids."
+    if rules == RULES.get(name):
+        aec, solo = aec_id(name), gymnasium_id(name)
+        text += f' Registered: `pettingzoo.make("aec", "{aec}")`, `gymnasium.make("{solo}")`.'
+    return [text]

@@ -1,0 +1,191 @@
+"""`help` of a variant is a manual in Gymnasium's form, with the numbers of its environments."""
+
+import pickle
+import pydoc
+import re
+from dataclasses import fields
+
+import gymnasium
+import pettingzoo
+import pytest
+
+import bideuchre_env
+from bideuchre_env import BidEuchreEnv, BidEuchreVec, Rules, SoloEnv, SoloVectorEnv, Variant
+from bideuchre_env.envs import manual
+from bideuchre_env.envs.options import SoloOptions, SoloVecOptions, VecOptions, ViewOptions
+from bideuchre_env.rules.variants import RULES
+
+COMMON_TITLES = (
+    "Description",
+    "Action Space",
+    "Observation Space",
+    "Rewards",
+    "Starting State",
+    "Episode End",
+    "Arguments",
+    "Version History",
+)
+TITLES = ("Description", "Rules", *COMMON_TITLES[1:])
+# By variant: most points of a hand by which a side can be ahead, fewest hands that win a game,
+# decisions of a hand. Worked out by hand from the values of the bids.
+FIGURES = {
+    "cincinnati_v0": (48 + 6, 1, [23, 29]),  # a quadruple moon without a trick; a triple moon, 32
+    "simplified_v0": (24 + 8, 4, [28, 30, 32, 36]),  # a moon that takes no trick; one round
+    "club_v0": (24 + 8, 3, [28, 30, 32, 36]),  # three moons, 72
+    "barrie_v0": (24 + 8, 3, [28, 30, 32, 36]),
+    "six_card_v0": (6 + 6, 6, [28]),  # a bid of 6 that takes no trick; six times six tricks, 36
+    "double_deck_v0": (12 + 12, 5, [52]),  # five times twelve tricks, 60
+}
+GAME_ENDS = {
+    "cincinnati_v0": "To 32 points: the first side at it wins; if both",
+    "simplified_v0": "1 round of four played hands; most points wins, equal is a draw.",
+    "club_v0": "To 52 points: only a side that made its bid, or set the other's,",
+    "barrie_v0": "To 52 points: only a side that made its own bid in the hand can win.",
+    "six_card_v0": "To 32 points: only a side that made its bid, or set the other's,",
+    "double_deck_v0": "To 52 points: only a side that made its bid, or set the other's,",
+}
+METHODS = {"vec": VecOptions, "solo": SoloOptions, "solo_vec": SoloVecOptions}
+
+
+def help_of(thing):
+    """The output of `help`, without bold letters."""
+    return pydoc.render_doc(thing, renderer=pydoc.plaintext)
+
+
+def unwrapped(text):
+    """A manual with cells that continue on the next line joined, in single blanks."""
+    return " ".join(text.replace("|", " ").split())
+
+
+def part(name, title):
+    """The lines of a section that depend on the rules, as one text."""
+    return "\n".join(manual.sections(name, RULES[name])[title])
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_help_of_a_variant_has_the_sections_of_gymnasium(name):
+    text = help_of(bideuchre_env.variants[name])
+    assert tuple(re.findall(r"^ *## (.+)$", text, re.M)) == TITLES
+    assert max(map(len, text.splitlines())) <= 100
+    for title in TITLES[1:]:
+        for line in part(name, title).splitlines():
+            if set(line) - set("| -"):
+                assert line.split(" | ")[0].strip("| ") in unwrapped(text)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_numbers_of_a_manual_are_those_of_the_environment(name):
+    text = unwrapped(help_of(bideuchre_env.variants[name]))
+    raw = bideuchre_env.variants[name].raw_env()
+    raw.reset(seed=1)
+    box = raw.observation_space("player_0")["observation"]
+    (size,), n = box.shape, raw.action_space("player_0").n
+    assert f"`Discrete({n})`" in text
+    assert f"`Box({box.low.min()}, {box.high.max()}, ({size},), {box.dtype})`" in text
+    assert f"`Box(0, 1, ({n},), int8)`" in text
+    assert f"`state()` {raw.state().dtype} ({raw.state().size},)" in text
+    for block, at in raw.observation_layout.slices.items():
+        assert f"`{block}` {at.start}:{at.stop}" in text
+    deal = raw.record.to_dict()["hands"][0]["deal"]
+    cards, tricks = sum(map(len, deal)), len(deal[0])
+    assert f"Cards {cards} cards (" in text
+    assert f"{tricks} to each of four seats" in text
+    assert f"A random dealer, {tricks} random cards in each hand" in text
+    assert GAME_ENDS[name] in text
+    assert f"after {RULES[name].max_hands} deals" in text
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_actions_of_a_manual_are_those_of_the_environment(name):
+    names = bideuchre_env.variants[name].raw_env().action_names
+    rows = re.findall(r"(\d+) to (\d+) \| `(.+?)` to `(.+?)`", part(name, "Action Space"))
+    assert [int(first) for first, *_ in rows] == [1, *(int(row[1]) + 1 for row in rows[:-1])]
+    assert int(rows[-1][1]) == len(names) - 1
+    for first, last, *ends in rows:
+        assert ends == [names[int(first)], names[int(last)]]
+        kind = ends[0].rpartition(" ")[0] and ends[0].partition(" ")[0]  # "" for cards
+        assert all(name.startswith(kind) for name in names[int(first) : int(last) + 1])
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_bids_of_a_manual_are_those_of_the_rules(name):
+    rules, text = RULES[name], part(name, "Rules")
+    assert f"| {rules.partnered[0]} to {rules.partnered[1]} | as bid |" in text
+    assert text.count("(lone)") == len(rules.lone)
+    for bid in rules.lone:
+        assert re.search(rf"\| {bid.name} .*\| \+{bid.value} \| -{bid.value} \|", text)
+        assert ("none", "1 card", "2 cards")[bid.exchange] in text or not rules.exchange
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_figures_of_an_episode(name):
+    ahead, hands, decisions = FIGURES[name]
+    assert manual.most_points_ahead(RULES[name]) == ahead
+    assert manual.fewest_hands(RULES[name]) == hands
+    assert manual.decisions_of_hands(RULES[name]) == decisions
+    assert f"-{ahead} to {ahead} |" in part(name, "Rewards")
+    length = part(name, "Episode End").splitlines()[-1]
+    assert f" {hands} played hand" in length
+    assert re.findall(r"\d+", length.split(" | ")[2].partition(" decisions")[0]) == [
+        str(number) for number in decisions
+    ]
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_registered_ids_of_a_manual_make_the_game(name):
+    aec, solo = re.findall(r"`(\w+\.make\(.+?\))`", part(name, "Arguments"))
+    calls = [solo, *([aec] if hasattr(pettingzoo, "register") else [])]
+    for call in calls:
+        made = eval(call, {"gymnasium": gymnasium, "pettingzoo": pettingzoo})
+        assert made.unwrapped.rules == RULES[name]
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_options_of_a_manual_make_the_game(name):
+    """Every option but `lone`, which has a table."""
+    text = part(name, "Arguments")
+    values = {option: eval(value) for option, value in re.findall(r"`(\w+)=(.+?)`", text)}
+    assert Rules(**values, lone=RULES[name].lone) == RULES[name]
+
+
+def test_the_table_of_options_is_complete():
+    """Each option of the environments, its default, and the methods that do not have it."""
+    declared = {each.name: each.default for each in fields(SoloVecOptions)}
+    rows = {row[0].strip("`"): row[1:] for row in manual.OPTION_ROWS}
+    assert rows.keys() == declared.keys()
+    for option, (default, meaning) in rows.items():
+        assert eval(default.strip("`")) == declared[option]
+        *_, methods = meaning.rpartition("; ")
+        having = {method for method, made in METHODS.items() if option in made.names()}
+        if methods.startswith("not "):
+            assert set(re.findall(r"`(\w+)`", methods)) == METHODS.keys() - having
+        elif option in ViewOptions.names():
+            assert having == METHODS.keys()
+        else:
+            assert set(re.findall(r"`(\w+)`", methods)) == having
+    assert all(hasattr(Variant, re.search(r"\.(\w+)\(", call)[1]) for call, _ in manual.CALLS)
+
+
+def test_changed_and_custom_rules_have_their_own_manual():
+    changed = bideuchre_env.cincinnati_v0.replace(target=11)
+    assert "To 11 points" in changed.__doc__
+    assert "gymnasium.make" not in changed.__doc__
+    custom = bideuchre_env.make(
+        Rules(target=10, partnered=None, lone=[{"name": "all", "value": 5}])
+    )
+    assert "| all (lone)" in help_of(custom)
+    assert "custom rules" in custom.__doc__
+
+
+def test_the_class_has_a_docstring_of_its_own():
+    assert Variant.__doc__.startswith("A game, with a method for each kind of environment")
+    assert "class Variant" in help_of(Variant)
+    copied = pickle.loads(pickle.dumps(bideuchre_env.barrie_v0))
+    assert vars(copied) == vars(bideuchre_env.barrie_v0)
+    assert copied.__doc__ == bideuchre_env.barrie_v0.__doc__
+
+
+@pytest.mark.parametrize("made", [BidEuchreEnv, BidEuchreVec, SoloEnv, SoloVectorEnv])
+def test_environment_classes_have_the_sections_of_gymnasium(made):
+    assert tuple(re.findall(r"^    ([A-Z][A-Za-z ]+):$", made.__doc__, re.M)) == COMMON_TITLES
+    assert len(made.__doc__.splitlines()) <= 60
