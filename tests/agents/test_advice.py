@@ -5,7 +5,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from support.agent_games import decisions, look, met, redeals, shipped, start
+from support.agent_games import decisions, look, varied_decisions, redeals, shipped, start
 
 import bideuchre_env
 from bideuchre_env import agents
@@ -44,7 +44,7 @@ def test_advice_has_the_choice_of_its_agent(name):
         agent = agents.make(AGENTS[name], rules, seed=0)
         if name == "inference":
             agent.sampler.list_all_hands()  # as advice does, which is the same search
-        for row, mask, state in met(rules, 3, seed=21):
+        for row, mask, state in varied_decisions(rules, 3, seed=21):
             advice = advisor.of_row(state)
             assert advice.choice.action == agent.act(row, mask), (variant, str(advice))
             assert advice.best is advice.options[0]
@@ -92,7 +92,7 @@ def test_figures_are_those_of_playouts_in_python(variant):
     rules, n = RULES[variant], 300
     advisor = Advisor(rules, f"inference:solved=0,considered=0,worlds={n},played_out=150")
     checked = 0
-    for _, _, state in met(rules, 2, seed=31):
+    for _, _, state in varied_decisions(rules, 2, seed=31):
         advice = advisor.of_row(state)
         for option in advice.options[:2]:
             points, tricks, good = played_out(rules, state, option.action, n, seed=1000)
@@ -113,7 +113,7 @@ def test_hidden_cards_change_no_advice(variant):
     """The deals to come change no advice either."""
     rules = RULES[variant]
     advisor, moved = Advisor(rules, worlds=6), 0
-    for number, (_, _, state) in enumerate(met(rules, 4, seed=9)):
+    for number, (_, _, state) in enumerate(varied_decisions(rules, 4, seed=9)):
         twin = redeals(rules, state, 1, seed=number)[0]
         moved += not np.array_equal(twin["hands"], state["hands"])
         assert advisor.of_row(state) == advisor.of_row(twin)
@@ -141,7 +141,7 @@ def test_a_requested_action_is_among_the_options():
     """An illegal action is an error."""
     rules = RULES["barrie_v0"]
     advisor = Advisor(rules, worlds=6)
-    for _, mask, state in met(rules, 4, seed=4):
+    for _, mask, state in varied_decisions(rules, 4, seed=4):
         action = int(np.flatnonzero(mask)[-1])
         assert advisor.of_row(state, [action]).option(action).name
         with pytest.raises(IllegalActionError, match="no legal action"):

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from support.agent_games import met
+from support.agent_games import varied_decisions
 
 from bideuchre_env._intervals import t_quantile
 from bideuchre_env.agents.advice import Advisor, advise_row
@@ -49,7 +49,7 @@ def test_options_are_ordered_by_the_goal_and_close_ones_are_within_the_error(goa
     figure = "points" if goal == "points" else "wins"
     for agent in (f"expert:goal={goal}", f"inference:goal={goal}"):
         advisor = Advisor(rules, agent, worlds=40 if agent[0] == "e" else 200)
-        for _, _, state in met(rules, 8, seed=17):
+        for _, _, state in varied_decisions(rules, 8, seed=17):
             trial = advisor.try_row(state)
             advice, counted = advisor.advice([trial]), trial.counted
             shares = counted.weights / counted.weights.sum()
@@ -106,7 +106,7 @@ def test_a_pass_a_partnered_bid_and_every_lone_bid_are_tried(rules):
     """With any agent; and every strain to name and card to play."""
     acts, t = actions.of(rules), compile_tables(rules)[0]
     advisor = Advisor(rules, Passes(), worlds=4)
-    for _, mask, state in met(rules, 12, seed=8):
+    for _, mask, state in varied_decisions(rules, 12, seed=8):
         if state["phase"] == AUCTION:
             tried = set(advisor.try_row(state).counted.actions)
             legal = set(np.flatnonzero(mask).tolist())

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from support.agent_games import decisions, lone_decisions, look
-from support.known import known
+from support.seat_knowledge import knowledge_of
 
 from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.core.state import AUCTION
@@ -33,7 +33,7 @@ def test_the_facts_known_to_a_seat_give_its_observation(variant):
             found += lone_decisions(rules, bid.name, 2, seed=11)
     phases = set()
     for row, mask, state in found:
-        facts = known(state, rules)
+        facts = knowledge_of(state, rules)
         rows = known_position(rules, dealer=int(state["dealer"]), **facts)
         checked_states(rows, 1, compile_tables(rules))
         seen, masks = look(rules, rows, np.arange(1))

@@ -5,7 +5,7 @@ The other hands, hidden exchanged cards and the deals to come are drawn anew.
 
 import numpy as np
 import pytest
-from support.agent_games import LEARNED, SEARCH, look, met, redeals, searcher, shipped
+from support.agent_games import LEARNED, SEARCH, look, varied_decisions, redeals, searcher, shipped
 
 from bideuchre_env import agents
 from bideuchre_env.core.state import AUCTION, GIVING, NAMING, PASSING, PLAY
@@ -42,7 +42,7 @@ def test_hidden_cards_change_no_decision(name, variant):
     rules, moved, phases = RULES[variant], 0, set()
     search = name in SEARCH
     agent = searcher(name, rules, seed=4, worlds=4) if search else agents.make(name, rules)
-    found = met(rules, 30 if search else 60, seed=9)
+    found = varied_decisions(rules, 30 if search else 60, seed=9)
     for number, (row, mask, state) in enumerate(found):
         twin = redeals(rules, state, 1, seed=number)
         again, same_mask = look(rules, twin, np.arange(1))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.commands import run
-from support.known import known
+from support.seat_knowledge import knowledge_of
 
 from bideuchre_env import records_io, selfplay
 from bideuchre_env.agents.advice import advise_row
@@ -74,7 +74,7 @@ def test_advice_is_the_same_for_a_hand_a_place_in_a_file_and_in_python(games, ca
                 expected = advise_row(row, rules, worlds=20, also=[action]).to_dict()
                 assert {name: printed[name] for name in expected} == expected
                 assert printed["done"]["action"] == actions.of(rules).names[action]
-                position = options_of(known(row[0], rules))
+                position = options_of(knowledge_of(row[0], rules))
                 dealer = ("--dealer", str(row["dealer"][0]), "--variant", variant)
                 assert run("advise", *position, *dealer, "--json", *FEW) == 0
                 printed = json.loads(capsys.readouterr().out)

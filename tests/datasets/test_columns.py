@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.decisions import columns_by_hand, only_dealt, written_down
+from support.decisions import columns_by_hand, only_dealt, game_decisions
 from support.playthroughs import VARIANTS, start
 
 from bideuchre_env import datasets, records_io
@@ -19,7 +19,7 @@ def played(tmp_path, variant="cincinnati_v0", games=2, episode="game", reward="w
     """A file of records, and the episodes of its games written down by hand."""
     episodes, records = [], []
     for seed in range(games):
-        decisions, record = written_down(variant, seed, episode=episode, reward=reward, **options)
+        decisions, record = game_decisions(variant, seed, episode=episode, reward=reward, **options)
         record.agents = NAMES
         episodes += decisions
         records.append(record)
@@ -105,7 +105,7 @@ def test_the_decisions_of_one_player(tmp_path):
 
 
 def test_records_without_agents_have_no_players(tmp_path):
-    _, record = written_down("six_card_v0", 5, episode="game", reward="win")
+    _, record = game_decisions("six_card_v0", 5, episode="game", reward="win")
     records_io.write(tmp_path / "games.jsonl", [record])
     datasets.export(tmp_path / "games.jsonl", tmp_path / "out.npz")
     columns = arrays(tmp_path / "out.npz")
@@ -150,7 +150,7 @@ def test_a_hand_without_a_call_is_no_episode(tmp_path):
 def test_games_of_two_kinds_are_refused(other, message, tmp_path):
     path, _ = played(tmp_path, games=1)
     game = {"variant": "cincinnati_v0", "seed": 1, "episode": "game", "reward": "win"}
-    records_io.write(tmp_path / "other.jsonl", [written_down(**game | other)[1]])
+    records_io.write(tmp_path / "other.jsonl", [game_decisions(**game | other)[1]])
     with pytest.raises(RecordError, match=rf"other.jsonl, game 1: {message}: a dataset is of one"):
         datasets.export([path, tmp_path / "other.jsonl"], tmp_path / "none.npz")
     assert not (tmp_path / "none.npz").exists()

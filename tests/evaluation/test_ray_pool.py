@@ -116,13 +116,13 @@ def test_errors_of_agents_come_back(pool, tmp_path, monkeypatch):
 def test_blocks_are_computed_once_each_and_yielded_in_order(pool):
     assert sorted(pool.run(ray_blocks.product, 3, range(40))) == [(k, 3 * k) for k in range(40)]
     assert list(pool.in_order(ray_blocks.product, 3, iter(range(40)))) == [*range(0, 120, 3)]
-    arrays = list(pool.in_order(ray_blocks.added, np.zeros(100_000), range(8)))
+    arrays = list(pool.in_order(ray_blocks.add_in_place, np.zeros(100_000), range(8)))
     assert [(array == k).all() for k, array in enumerate(arrays)] == [True] * 8
     arrays[0] += 1
     assert list(pool.run(ray_blocks.product, 3, [])) == []
     for kind, error in (("illegal", IllegalActionError), ("value", WorkerError)):
         with pytest.raises(error, match="3"):
-            list(pool.run(ray_blocks.stumbles, kind, range(9)))
+            list(pool.run(ray_blocks.fail_at_3, kind, range(9)))
     enough = []
     for number, _ in pool.run(ray_blocks.product, 3, range(10**9), lambda: len(enough) > 20):
         enough.append(number)
@@ -130,6 +130,6 @@ def test_blocks_are_computed_once_each_and_yielded_in_order(pool):
 
 
 def test_the_block_of_a_dead_worker_is_computed_again_and_counted_once(pool, tmp_path):
-    counts = Counter(number for number, _ in pool.run(ray_blocks.ends, (tmp_path, 1), range(12)))
+    counts = Counter(number for number, _ in pool.run(ray_blocks.exit_at_2, (tmp_path, 1), range(12)))
     assert counts == Counter(range(12))
     assert len(list(tmp_path.iterdir())) == 1

@@ -24,9 +24,9 @@ def test_errors_of_a_block_are_sent_back(tmp_path, monkeypatch):
     """Errors of this package keep their type."""
     monkeypatch.chdir(tmp_path)
     kinds = {"option": OptionError, "illegal": IllegalActionError, "value": WorkerError}
-    sender = ray_worker.Sender.here(ray_blocks.stumbles)
+    sender = ray_worker.Sender.here(ray_blocks.fail_at_3)
     for kind, expected in kinds.items():
-        common = ray_worker.packed((ray_blocks.stumbles, kind))
+        common = ray_worker.packed((ray_blocks.fail_at_3, kind))
         assert unpacked(ray_worker.call(common, sender, 2)) == (2, None)
         result, error = unpacked(ray_worker.call(common, sender, 3))
         assert result is None

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.device_code import compiled_by
+from support.device_code import compile_only
 from support.playthroughs import VARIANTS
 
 import bideuchre_env
@@ -100,6 +100,6 @@ def test_the_number_of_tables_at_once_is_that_of_the_option():
 @pytest.mark.slow
 def test_every_kernel_becomes_machine_code(monkeypatch):
     """The rule player's needs a stack of one number."""
-    with compiled_by(monkeypatch, stack=8):
+    with compile_only(monkeypatch, stack=8):
         for policy in module.POLICIES:
             rollout("double_deck_v0", policy, hands=10, device="cuda")

@@ -8,7 +8,7 @@ import random
 
 import pytest
 from support.playthroughs import VARIANTS, rows_bytes
-from support.terminal_games import to_a_claim
+from support.terminal_games import play_to_claim
 
 from bideuchre_env import make
 from bideuchre_env.core.state import Phase
@@ -137,7 +137,7 @@ def test_nothing_is_taken_back_before_the_first_decision_or_from_others():
 def test_a_claim_takes_all_tricks_left_and_is_saved(variant, tmp_path):
     """As if every card had been played."""
     options = {} if variant == "simplified_v0" else {"max_hands": 30}
-    session = to_a_claim(begin(variant, path=tmp_path / "game.json", seed=2, **options))
+    session = play_to_claim(begin(variant, path=tmp_path / "game.json", seed=2, **options))
     left, side, moves = session.rules.tricks - session.row["trick"], session.seat & 1, []
     won = int(session.row["tricks_won"][side])
     with pytest.raises(IllegalActionError, match="a claim is for the seat to act"):

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from rich.console import Console
-from support.terminal_games import OURS, PROMPT, answer, to_a_claim
+from support.terminal_games import OURS, PROMPT, answer, play_to_claim
 
 from bideuchre_env import make
 from bideuchre_env.cli.main import main
@@ -250,7 +250,7 @@ def test_a_line_that_is_no_legal_action_is_refused_with_the_choice(text, legal, 
 def test_a_claim_is_offered_where_all_tricks_left_are_certain():
     session, lines = Session(make("barrie_v0"), [0], seated([0], "rule", ["rule"]), seed=4), []
     terminal, out = at_a_terminal(session, lambda screen: lines.pop(0))
-    hand = to_a_claim(session).hand
+    hand = play_to_claim(session).hand
     lines += ["c", "q"]
     assert not terminal.run()
     assert "All tricks left are yours for certain: c claims them." in out.getvalue()

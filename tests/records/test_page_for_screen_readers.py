@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.browser import browser, spoken
+from support.browser import browser, accessible_nodes
 from support.replays import game
 
 from bideuchre_env.records.page.page import replay_page
@@ -17,7 +17,7 @@ def test_every_control_and_card_has_a_name_and_every_step_is_announced(tmp_path)
     path.write_text(replay_page(record), encoding="utf-8")
     with browser() as driver:
         driver.get(path.as_uri() + "#hand=1&card=8")
-        told = spoken(driver)
+        told = accessible_nodes(driver)
         held = sorted(words[card] for card in driver.execute_script(CARDS))
         assert held
         assert sorted(name for role, name in told if role == "image" and name in held) == held

@@ -7,8 +7,8 @@ import shlex
 
 import numpy as np
 import pytest
-from support.device_code import compiled_by, simulated
-from support.ppo_trainer import RULES, kept, press, run, terms, trainer
+from support.device_code import compile_only, simulated
+from support.ppo_trainer import RULES, saved_run, press, run, terms, trainer
 
 from bideuchre_env.agents.learned.ppo import PpoAgent
 from bideuchre_env.errors import OptionError, WeightsError
@@ -53,12 +53,12 @@ def test_a_run_resumed_after_ctrl_c_equals_an_uninterrupted_one(
     while not codes or codes[-1] == 130:
         codes.append(run(ppo, stopped, *options))
     assert codes == [130] * 3 + [0]
-    state, rows, weights = kept(ppo, whole)
-    assert (state, rows, weights) == kept(ppo, stopped)
+    state, rows, weights = saved_run(ppo, whole)
+    assert (state, rows, weights) == saved_run(ppo, stopped)
     assert state["batch"] > 9
     assert len(rows) > 2
     assert run(ppo, stopped, *options) == 0  # measures its end again, and changes nothing
-    assert (state, rows, weights) == kept(ppo, stopped)
+    assert (state, rows, weights) == saved_run(ppo, stopped)
 
 
 def test_the_command_in_the_weights_makes_them_again(ppo, tmp_path):
@@ -82,7 +82,7 @@ def test_on_a_device_a_run_is_the_same():
 @pytest.mark.slow
 def test_every_kernel_becomes_machine_code(ppo, monkeypatch):
     """For two GPUs, as a batch starts it; none needs a stack."""
-    with compiled_by(monkeypatch) as compiled:
+    with compile_only(monkeypatch) as compiled:
         monkeypatch.setattr(ppo.rollout, "torch_device", lambda device: "cpu")
         dealer = ppo.rollout.Dealer(RULES, 4, "cuda", all_hands=True)
         dealer.tables.deal(np.uint64(1), np.uint64(2))

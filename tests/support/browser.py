@@ -61,7 +61,7 @@ def requests(driver: Any) -> list[str]:
     ]
 
 
-def spoken(driver: Any) -> list[tuple[str, str]]:
+def accessible_nodes(driver: Any) -> list[tuple[str, str]]:
     """Role and name of every node of the page that a screen reader visits."""
     nodes = driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
     visited = [node for node in nodes if not node.get("ignored")]

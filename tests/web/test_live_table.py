@@ -11,9 +11,9 @@ import pytest
 
 pytest.importorskip("aiohttp")
 
-from support.live_tables import Client, cards_in, known_cards, live, quiet, run, session
+from support.live_tables import Client, cards_in, known_cards, live, wait_until_idle, run, session
 from support.playthroughs import VARIANTS
-from support.terminal_games import to_a_claim
+from support.terminal_games import play_to_claim
 
 from bideuchre_env import make
 from bideuchre_env.core.observation.resample import new_redeal, resample_row
@@ -37,7 +37,7 @@ def resampled(game, seat, seed):
 async def at_turn(client, seat=0):
     """The state of a seat that is to act."""
     client.table.start()
-    await quiet(client.table)
+    await wait_until_idle(client.table)
     _, state = await client.seat(seat, "table")
     assert state["view"]["turn"] == seat
     return state
@@ -55,7 +55,7 @@ def test_a_page_receives_nothing_that_its_seat_does_not_know(variant, people):
         table = client.table
         table.start()
         while True:
-            await quiet(table)
+            await wait_until_idle(table)
             for seat in people:
                 status, _, body = await client.ask("GET", "/api/table", client.token(seat))
                 assert status == 200
@@ -108,7 +108,7 @@ def test_a_claim_is_accepted_only_if_the_seat_takes_every_trick():
         assert state["claim"] is False
         status, answer = await client.seat(0, "claim", {"version": state["version"]})
         assert (status, "if it takes every trick left" in answer["error"]) == (400, True)
-        client = Client(live(to_a_claim(session("barrie_v0", seed=4))))
+        client = Client(live(play_to_claim(session("barrie_v0", seed=4))))
         state = await at_turn(client)
         assert state["claim"] is True
         status, state = await client.seat(0, "claim", {"version": state["version"]})
@@ -141,7 +141,7 @@ def test_one_person_acts_takes_back_and_asks_for_hints():
         assert (await client.seat(0, "act", {**version, "action": legal[0]}))[0] == 200
         status, answer = await client.seat(0, "act", {**version, "action": legal[0]})
         assert (status, answer["error"]) == (409, "the game has gone on meanwhile")
-        await quiet(client.table)
+        await wait_until_idle(client.table)
         status, _ = await client.seat(0, "undo", {"version": client.table.version})
         assert status == 200
         assert game.record().to_dict() == before
@@ -163,7 +163,7 @@ def test_a_game_ends_with_a_replay_and_the_offer_of_another_game():
             else:
                 action = {**version, "action": state["view"]["legal"][0]}
                 assert (await client.seat(0, "act", action))[0] == 200
-            await quiet(client.table)
+            await wait_until_idle(client.table)
             _, state = await client.seat(0, "table")
         version = {"version": state["version"]}
         assert not state["undo"]
@@ -186,7 +186,7 @@ def test_several_people_act_for_themselves_and_take_nothing_back():
         game = client.table.session
         client.table.start()
         for _ in range(4):
-            await quiet(client.table)
+            await wait_until_idle(client.table)
             seat, version = game.seat, {"version": client.table.version}
             action, before = {**version, "action": game.legal()[0]}, game.record().to_dict()
             status, answer = await client.seat(2 - seat, "act", action)
@@ -218,7 +218,7 @@ def test_waiting_requests_are_answered_by_the_next_change_and_at_the_end():
         await client.seat(state["view"]["seat"], "act", action)
         for status, newer in await asyncio.gather(*news):
             assert (status, newer["version"] > state["version"]) == (200, True)
-        await quiet(client.table)
+        await wait_until_idle(client.table)
         path = f"table?after={client.table.version}"
         waiting = [asyncio.create_task(client.seat(0, path)) for _ in range(MOST_WAITING)]
         await asyncio.sleep(0.01)
@@ -245,10 +245,10 @@ def test_the_fault_of_an_agent_is_logged_and_shown_without_cards(
         names = ["person", "./mine.py:Broken", "rule", "rule"]
         table = live(Session(make("cincinnati_v0"), [0], names, seed=2))
         table.start()
-        await quiet(table)
+        await wait_until_idle(table)
         while not (state := table.state(0))["fault"]:
             await table.act(0, state["version"], state["view"]["legal"][0])
-            await quiet(table)
+            await wait_until_idle(table)
         assert state["fault"] == "seat 1 cannot go on: see where the server runs"
         assert logged in caplog.text
         if state["undo"]:

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("aiohttp")
 
-from support.live_tables import Client, live, quiet, run, session
+from support.live_tables import Client, live, wait_until_idle, run, session
 
 from bideuchre_env.play.saved import new_game_path
 from bideuchre_env.web.table import Ready
@@ -16,7 +16,7 @@ async def play_to_the_end(client, whole_game):
     """Play until a hand is over, or the game; return the version that is shown then."""
     table = client.table
     while True:
-        await quiet(table)
+        await wait_until_idle(table)
         state = table.state(0)
         version = {"version": state["version"]}
         if state["over"] or (state["next"] and not whole_game):

@@ -19,7 +19,7 @@ from support.live_tables import (
     cards_in,
     known_cards,
     live,
-    quiet,
+    wait_until_idle,
     run,
     served,
     session,
@@ -54,7 +54,7 @@ def with_client(check, **options):
     async def work():
         client = Client(live(session("barrie_v0", (0, 2), seed=2)), **options)
         client.table.start()
-        await quiet(client.table)
+        await wait_until_idle(client.table)
         await check(client)
         await client.table.close()
 
@@ -314,7 +314,7 @@ def test_fuzzed_requests_crash_nothing_and_leak_nothing(count):
         client = Client(live(session("cincinnati_v0", (0, 2), seed=2)))
         client.table.start()
         for _ in range(count):
-            await quiet(client.table)
+            await wait_until_idle(client.table)
             seat, *request = fuzzed(rng, client)
             status, _, answer = await client.ask(*request)
             statuses.add(status)
