@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.script_modules import import_scripts
+from support.script_modules import load_scripts
 
 import bideuchre_env
 
@@ -14,7 +14,7 @@ import bideuchre_env
 def test_each_decision_has_the_points_of_its_own_side():
     """Without discount and critic; forced moves are not learned from, actions taken are legal."""
     pytest.importorskip("torch")
-    with import_scripts("experiments/trainers", "cleanrl_ppo") as [script]:
+    with load_scripts("experiments/trainers", "cleanrl_ppo") as [script]:
         vec = bideuchre_env.cincinnati_v0.vec(16, episode="hand", observation="flat")
         agent = script.Agent(289, vec.single_action_space.n, 16)
         storage = script.Storage(48, 16, 289, vec.single_action_space.n)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from support.script_modules import import_scripts
+from support.script_modules import load_scripts
 
 import bideuchre_env
 from bideuchre_env import match
@@ -33,7 +33,7 @@ def script(request):
     if name == "rllib_ppo":
         request.getfixturevalue("local_ray")
     before = torch.get_num_threads()
-    with import_scripts("experiments/trainers", name) as [module]:
+    with load_scripts("experiments/trainers", name) as [module]:
         yield module
     torch.set_num_threads(before)
 
@@ -77,7 +77,7 @@ def test_a_whole_run_beats_cautious(script, tmp_path):
 def search():
     """The module of the script of the search of OpenSpiel, which learns nothing."""
     pytest.importorskip("pyspiel")
-    with import_scripts("experiments/trainers", "openspiel_ismcts") as [module]:
+    with load_scripts("experiments/trainers", "openspiel_ismcts") as [module]:
         yield module
 
 

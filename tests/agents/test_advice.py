@@ -5,7 +5,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from support.agent_games import decisions, look, varied_decisions, redeals, shipped, start
+from support.agent_games import decisions, look, redeals, shipped, start, varied_decisions
 
 import bideuchre_env
 from bideuchre_env import agents

@@ -5,7 +5,7 @@ The other hands, hidden exchanged cards and the deals to come are drawn anew.
 
 import numpy as np
 import pytest
-from support.agent_games import LEARNED, SEARCH, look, varied_decisions, redeals, searcher, shipped
+from support.agent_games import LEARNED, SEARCH, look, redeals, searcher, shipped, varied_decisions
 
 from bideuchre_env import agents
 from bideuchre_env.core.state import AUCTION, GIVING, NAMING, PASSING, PLAY

@@ -11,7 +11,7 @@ import pytest
 from support.agent_games import decisions
 from support.kernels import callable_from_python
 from support.positions import CINCINNATI
-from support.script_modules import ROOT, import_scripts
+from support.script_modules import ROOT, load_scripts
 
 from bideuchre_env.agents.expert import (
     sampled_deals,
@@ -169,7 +169,7 @@ def test_sampled_deals_give_the_declarer_as_many_trumps_as_it_has():
 
 @pytest.fixture(scope="module")
 def script():
-    with import_scripts("experiments/fitting", "build_holder_odds") as (module,):
+    with load_scripts("experiments/fitting", "build_holder_odds") as (module,):
         yield module
 
 

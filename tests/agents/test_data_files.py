@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.script_modules import ROOT, import_scripts
+from support.script_modules import ROOT, load_scripts
 
 from bideuchre_env import agents
 from bideuchre_env.agents import data
@@ -76,7 +76,7 @@ def test_a_file_has_finite_numbers_and_its_command_or_is_frozen(file):
         path = Path(script)
         if path.name == "train_ppo.py":
             pytest.importorskip("torch")
-        with import_scripts(path.parent, path.stem) as (module,):
+        with load_scripts(path.parent, path.stem) as (module,):
             module.Args.parse(options)
 
 

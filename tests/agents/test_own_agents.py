@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from support.agent_games import look, start
 from support.own_agents import Once, Recorder, write_file
-from support.script_modules import import_scripts
+from support.script_modules import load_scripts
 
 import bideuchre_env
 from bideuchre_env import agents, match, selfplay
@@ -286,7 +286,7 @@ def test_opponents_and_partner_of_a_learner_have_the_goal_of_its_episode(episode
 
 def test_agents_that_type_checkers_accept_play():
     """CI runs mypy on the same file."""
-    with import_scripts(".ci", "typed_agents") as [typed_agents]:
+    with load_scripts(".ci", "typed_agents") as [typed_agents]:
         results = typed_agents.matches()
         assert {result.agents[0] for result in results} == {"Once", "Many", "Ours"}
         assert all(result.boards.ties == 2 for result in results)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.decisions import columns_by_hand, only_dealt, game_decisions
+from support.decisions import columns_by_hand, game_decisions, only_dealt
 from support.playthroughs import VARIANTS, start
 
 from bideuchre_env import datasets, records_io

@@ -130,6 +130,6 @@ def test_blocks_are_computed_once_each_and_yielded_in_order(pool):
 
 
 def test_the_block_of_a_dead_worker_is_computed_again_and_counted_once(pool, tmp_path):
-    counts = Counter(number for number, _ in pool.run(ray_blocks.exit_at_2, (tmp_path, 1), range(12)))
+    counts = Counter(number for number, _ in pool.run(ray_blocks.crash, (tmp_path, 1), range(12)))
     assert counts == Counter(range(12))
     assert len(list(tmp_path.iterdir())) == 1

@@ -9,8 +9,8 @@ from support.law_tables import (
     SIMPLIFIED,
     STRAINS,
     Table,
-    in_games,
     bids_in_strains,
+    in_games,
     partnered_bids,
 )
 

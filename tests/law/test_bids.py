@@ -15,9 +15,9 @@ from support.law_tables import (
     SUITS,
     VARIANTS,
     Table,
-    calls_by,
-    in_games,
     bids_in_strains,
+    in_games,
+    one_bid,
     partnered_bids,
     play_trick,
 )
@@ -101,7 +101,7 @@ def test_simplified_highest_bidder_plays_first(seat):
 
     S1.45: "The highest bidder plays first."
     """
-    table = Table(SIMPLIFIED, dealer=2).do(*calls_by(seat, "bid 3 C", dealer=2))
+    table = Table(SIMPLIFIED, dealer=2).do(*one_bid(seat, "bid 3 C", dealer=2))
     assert table.seat == seat
     assert table.sees(seat)["phase"] == "play"
     assert table.hands[0]["declarer"] == seat
@@ -216,7 +216,7 @@ def test_highest_bidder_is_declarer(game):
     """
     for seat in range(4):
         for suit in SUITS:
-            table = Table(game, dealer=1).do(*calls_by(seat, f"bid 3 {suit}", dealer=1))
+            table = Table(game, dealer=1).do(*one_bid(seat, f"bid 3 {suit}", dealer=1))
             assert table.hands[0]["declarer"] == seat
             assert table.sees(seat)["strain"] == suit
             plain = next(name for name in SUITS if name not in (suit, COLOUR_MATE[suit]))
@@ -243,7 +243,7 @@ def test_high_bidder_leads(game):
     """
     for dealer in range(4):
         for seat in range(4):
-            table = Table(game, dealer=dealer).do(*calls_by(seat, "bid 3 H", dealer=dealer))
+            table = Table(game, dealer=dealer).do(*one_bid(seat, "bid 3 H", dealer=dealer))
             assert table.seat == seat
             assert table.sees(seat)["phase"] == "play"
             assert set(table.legal) == set(table.hands[0]["deal"][seat])

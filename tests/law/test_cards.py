@@ -310,9 +310,7 @@ def test_left_bower_counts_as_a_trump(game):
 
 
 def test_no_strain_outranks_another():
-    """R.14: "The strains (four suits, no trump) do not outrank each other."
-
-    """
+    """R.14: "The strains (four suits, no trump) do not outrank each other." """
     for game in BID_EUCHRE:
         name = game.rules.ladder[0].name
         for strain in STRAINS:

@@ -25,7 +25,7 @@ TABLE = HERE / "rule_table.md"
 SOURCES = {
     "S0": ("Cincinnati Euchre", "seeds/000_*.txt"),
     "S1": ("Simplified bid euchre", "seeds/001_*.txt"),
-    "S2": ("The general rules, in their original order", "seeds/002_*.txt"),
+    "S2": ("The general rules, out of order in the source", "seeds/002_*.txt"),
     "S3": ("A club's sheet", "seeds/003_*.txt"),
     "S4": ("Barrie, Ontario, and the general rules", "seeds/004_*.txt"),
     "R": ("How open questions are settled, and the worked cases", "rules.md"),
@@ -93,7 +93,7 @@ def rule_table():
 
 
 def bare(text, strip):
-    """A text without the characters that match `strip`, with letters that its scan lost restored."""
+    """A text without the characters that match `strip`; letters lost by its scan are restored."""
     for lost, letter in {"\u012a": "A", "\u012b": "B", "\u012e": "E"}.items():
         text = text.replace(lost, letter)
     text = re.sub(r"(?m)^\s*- ", "", text)

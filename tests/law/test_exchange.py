@@ -8,8 +8,8 @@ from support.law_tables import (
     DOUBLE_DECK,
     SIX_CARD,
     Table,
-    calls_by,
     in_games,
+    one_bid,
 )
 
 from bideuchre_env import Bid
@@ -24,7 +24,7 @@ def after_auction(game, name, **options):
     """A table after seat 1's lone bid in hearts; the dealer is 0."""
     hands = {1: DECLARER, 3: PARTNER}
     table = Table(game, dealer=0, hands=hands, **options)
-    return table.do(*calls_by(1, f"bid {name} H"))
+    return table.do(*one_bid(1, f"bid {name} H"))
 
 
 def held(table, seat):
@@ -99,7 +99,7 @@ def test_bidder_discards_and_partner_passes(game):
     hands = {1: "AH KH QH TH 9H TC", 3: "JH JD AS AC KS AD"}
     for k in (1, 2, 3):
         lone = [Bid("call", value=9, exchange=k)]
-        table = Table(game, dealer=0, hands=hands, lone=lone).do(*calls_by(1, "bid call H"))
+        table = Table(game, dealer=0, hands=hands, lone=lone).do(*one_bid(1, "bid call H"))
         before, passer = held(table, 1), held(table, 3)
         discards, passed = ["TC", "9H", "TH"][:k], ["JH", "JD", "AS"][:k]
         table.do(*discards)

@@ -21,7 +21,9 @@ def after(game, bid, tricks, score, declarer=1, **options):
     """A game after a hand in which seat `declarer` bids `bid`, leads and wins `tricks` tricks."""
     dealer = (declarer + 3) % 4
     calls = [f"bid {bid}", "pass", "pass", "pass"]
-    return play_hand(game, calls, lead=declarer, tricks=tricks, dealer=dealer, score=score, **options)
+    return play_hand(
+        game, calls, lead=declarer, tricks=tricks, dealer=dealer, score=score, **options
+    )
 
 
 def result(table):

@@ -16,8 +16,8 @@ from support.law_tables import (
     VARIANTS,
     Table,
     belongs_to,
-    calls_by,
     in_games,
+    one_bid,
     opening,
     play_hand,
     play_trick,
@@ -50,7 +50,7 @@ def must_play(table, *cards):
 def test_cincinnati_eldest_leads(dealer):
     """S0.52: "It’s the oldest player’s job to lead the first trick." """
     for seat in range(4):
-        table = Table(CINCINNATI, dealer=dealer).do(*calls_by(seat, "bid 3", dealer), "trump H")
+        table = Table(CINCINNATI, dealer=dealer).do(*one_bid(seat, "bid 3", dealer), "trump H")
         assert table.sees(0)["phase"] == "play"
         assert table.seat == (dealer + 1) % 4
 
@@ -65,9 +65,9 @@ def test_cincinnati_next_player_leads_when_the_eldest_sits_out(dealer):
     declarer | declarer | declarer | declarer | declarer |"
     """
     eldest, declarer = (dealer + 1) % 4, (dealer + 3) % 4
-    table = Table(CINCINNATI, dealer=dealer).do(*calls_by(declarer, "bid moon", dealer), "trump H")
+    table = Table(CINCINNATI, dealer=dealer).do(*one_bid(declarer, "bid moon", dealer), "trump H")
     assert table.seat == (eldest + 1) % 4
-    other = Table(CINCINNATI, dealer=dealer).do(*calls_by(dealer, "bid moon", dealer), "trump H")
+    other = Table(CINCINNATI, dealer=dealer).do(*one_bid(dealer, "bid moon", dealer), "trump H")
     assert other.seat == eldest
 
 
@@ -76,12 +76,12 @@ def test_opening_lead_sets_who_leads_first():
 
     R.33: "`declarer`"
     """
-    table = Table(BARRIE, dealer=1, opening_lead="eldest").do(*calls_by(0, "bid 3 H", 1))
+    table = Table(BARRIE, dealer=1, opening_lead="eldest").do(*one_bid(0, "bid 3 H", 1))
     assert table.seat == 2
-    table = Table(BARRIE, dealer=1, opening_lead="eldest").do(*calls_by(0, "bid moon H", 1))
+    table = Table(BARRIE, dealer=1, opening_lead="eldest").do(*one_bid(0, "bid moon H", 1))
     assert table.seat == 3
     table = Table(CINCINNATI, dealer=1, opening_lead="declarer")
-    table.do(*calls_by(0, "bid 3", 1), "trump H")
+    table.do(*one_bid(0, "bid 3", 1), "trump H")
     assert table.seat == 0
 
 
@@ -158,7 +158,9 @@ def test_highest_of_the_suit_led_or_highest_trump(game):
         assert table.seat == 1, "the highest card of the suit led wins, an ace aside does not"
         assert table.hands[0]["tricks"] == [0, 1]
         if strain != "NT":
-            ruffed = play_trick(game, strain, [f"T{plain}", f"9{strain}", f"A{plain}", f"T{strain}"])
+            ruffed = play_trick(
+                game, strain, [f"T{plain}", f"9{strain}", f"A{plain}", f"T{strain}"]
+            )
             assert ruffed.seat == 3, "the highest trump wins"
             assert ruffed.hands[0]["tricks"] == [0, 1]
 
@@ -246,9 +248,9 @@ def test_of_two_equal_cards_the_first_wins(game):
 @in_games(*CALLING)
 def test_a_set_hand_is_played_on(game):
     """R.20: "All tricks are played even after a set." """
-    hand = play_hand(game, calls_by(1, "bid 7"), lead=1, tricks=3).hands[0]
+    hand = play_hand(game, one_bid(1, "bid 7"), lead=1, tricks=3).hands[0]
     assert hand["tricks"] == [5, 3]
     assert len(hand["actions"]) == 4 + 8 * 4
-    alone = play_hand(game, calls_by(1, "bid moon"), lead=1, tricks=0).hands[0]
+    alone = play_hand(game, one_bid(1, "bid moon"), lead=1, tricks=0).hands[0]
     assert alone["tricks"] == [8, 0]
     assert len(alone["actions"]) == 4 + 8 * 3

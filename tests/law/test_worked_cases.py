@@ -11,8 +11,8 @@ from support.law_tables import (
     STRAINS,
     VARIANTS,
     Table,
-    calls_by,
     in_games,
+    one_bid,
     opening,
     play_hand,
     play_trick,
@@ -25,7 +25,7 @@ MOONS = ["bid moon", "bid double moon", "bid triple moon", "bid quadruple moon"]
 
 def bid_by_seat_1(game, bid, tricks):
     """Points of the declarer's side and of the defenders after seat 1's bid."""
-    return play_hand(game, calls_by(1, f"bid {bid}"), lead=1, tricks=tricks).hands[0]["points"][::-1]
+    return play_hand(game, one_bid(1, f"bid {bid}"), lead=1, tricks=tricks).hands[0]["points"][::-1]
 
 
 def refused(table, *names):
@@ -76,7 +76,7 @@ def test_case_2_partner_of_a_moon_sits_out(declarer, out, order):
 
     R.64: "Declarer 1 on a moon: seat 3 out, seat 1 leads."
     """
-    table = Table(CINCINNATI, dealer=0).do(*calls_by(declarer, "bid moon"), "trump H")
+    table = Table(CINCINNATI, dealer=0).do(*one_bid(declarer, "bid moon"), "trump H")
     seats = []
     for _ in range(3):
         seats.append(table.seat)
@@ -147,24 +147,26 @@ def test_case_6_setting_a_bid_wins_at_any_total(game):
     win; it then sets a bid at any total of 52 or more: win."
     """
     n = game.rules.tricks
-    calls = calls_by(1, "bid 3")
+    calls = one_bid(1, "bid 3")
     table = play_hand(game, calls, lead=1, tricks=n - 2, score=(51, 0), target=52)
     assert table.hands[0]["score"] == [53, n - 2]
     assert not table.over
     assert table.sees(0)["phase"] == "auction"
     for was in ([53, n - 2], [52, 0], [50, 70]):
-        setting = play_hand(game, calls_by(1, f"bid {n}"), lead=1, tricks=n - 2, score=was, target=52)
+        setting = play_hand(
+            game, one_bid(1, f"bid {n}"), lead=1, tricks=n - 2, score=was, target=52
+        )
         assert setting.hands[0]["score"] == [was[0] + 2, was[1] - n]
         assert (setting.record["winner"], setting.record["outcome"]) == (0, "won")
-    short = play_hand(game, calls_by(1, f"bid {n}"), lead=1, tricks=n - 2, score=(49, 70), target=52)
+    short = play_hand(game, one_bid(1, f"bid {n}"), lead=1, tricks=n - 2, score=(49, 70), target=52)
     assert not short.over
 
 
 def test_case_6_setting_a_bid_does_not_win_under_made_bid():
     """R.73: "Under `made_bid` it does not win that way." """
-    table = play_hand(BARRIE, calls_by(1, "bid 3"), lead=1, tricks=6, score=(51, 0))
+    table = play_hand(BARRIE, one_bid(1, "bid 3"), lead=1, tricks=6, score=(51, 0))
     assert table.hands[0]["score"] == [53, 6]
-    setting = play_hand(BARRIE, calls_by(1, "bid 8"), lead=1, tricks=6, score=(53, 6))
+    setting = play_hand(BARRIE, one_bid(1, "bid 8"), lead=1, tricks=6, score=(53, 6))
     assert setting.hands[0]["score"] == [55, -2]
     assert not setting.over
 

@@ -5,7 +5,7 @@ import re
 import gymnasium
 import pettingzoo
 import pytest
-from support.script_modules import ROOT, import_scripts
+from support.script_modules import ROOT, load_scripts
 
 import bideuchre_env
 from bideuchre_env.rules.options import OPTIONS
@@ -27,7 +27,7 @@ FIGURES = {
 @pytest.fixture(scope="module")
 def pages():
     """The generator of the pages of the variants."""
-    with import_scripts(".github/docs", "variant_pages") as [module]:
+    with load_scripts(".github/docs", "variant_pages") as [module]:
         yield module
 
 
@@ -45,7 +45,7 @@ def test_every_variant_has_a_page_and_a_link_in_the_index(pages):
 
 
 def test_the_readme_and_the_page_of_environments_are_current():
-    with import_scripts(".github/docs", "readme") as [readme]:
+    with load_scripts(".github/docs", "readme") as [readme]:
         text = readme.README.read_text(encoding="utf-8")
         assert f"<!-- figures -->\n{readme.figures()}<!-- end -->" in text
         assert f"<!-- variants -->\n{readme.variants()}<!-- end -->" in text

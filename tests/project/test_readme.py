@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.script_modules import import_scripts
+from support.script_modules import load_scripts
 
 from bideuchre_env import match
 from bideuchre_env.cli import main as cli
@@ -27,7 +27,7 @@ def blocks(language: str, page: Path = README) -> list[str]:
 
 def test_the_first_command_prints_the_output_of_the_readme(tmp_path: Path) -> None:
     """The same lines for the same seed, but for the speed of the machine."""
-    with import_scripts(".github/docs", "readme") as [readme]:
+    with load_scripts(".github/docs", "readme") as [readme]:
         printed = readme.main_job(tmp_path)
     assert RATE.sub("#", printed) == RATE.sub("#", blocks("text")[0])
     [records] = list(tmp_path.rglob("*.jsonl"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.browser import browser, accessible_nodes
+from support.browser import accessible_nodes, browser
 from support.replays import game
 
 from bideuchre_env.records.page.page import replay_page

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from support.device_code import simulated
-from support.script_modules import import_scripts
+from support.script_modules import load_scripts
 
 import bideuchre_env
 from bideuchre_env.bench import measure
@@ -26,7 +26,7 @@ TINY = ["--repeats", "2", "--seconds", "1e-6"]
 @pytest.fixture(scope="module")
 def scripts():
     names = ("reporting", "throughput", "peers", "startup", "solver", "gpu")
-    with import_scripts("benchmarks", *names) as modules:
+    with load_scripts("benchmarks", *names) as modules:
         yield dict(zip(names, modules, strict=True))
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 
 import pytest
-from support.script_modules import import_scripts
+from support.script_modules import load_scripts
 
 CURVE = "decisions,processor,rule points,rule low,rule high,expert points,expert low,expert high"
 
 
 @pytest.fixture(scope="module")
 def figures():
-    with import_scripts("experiments", "figures") as (module,):
+    with load_scripts("experiments", "figures") as (module,):
         yield module
 
 

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from support.script_modules import import_scripts
+from support.script_modules import load_scripts
 
 from bideuchre_env.agents.expert import call_network, win_table
 from bideuchre_env.agents.expert.score_network import fitted_score_network
@@ -30,7 +30,7 @@ PROVENANCE = {
 
 @pytest.fixture(scope="module")
 def scripts():
-    with import_scripts("experiments/fitting", *NAMES) as modules:
+    with load_scripts("experiments/fitting", *NAMES) as modules:
         yield dict(zip(NAMES, modules, strict=True))
 
 

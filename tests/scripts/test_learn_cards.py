@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from support.script_modules import import_scripts
+from support.script_modules import load_scripts
 
 from bideuchre_env import agents, match
 from bideuchre_env.agents.learned.net import NetAgent
@@ -18,7 +18,7 @@ SHORT = ["--rounds", "1", "--call-rounds", "0"]
 
 @pytest.fixture(scope="module")
 def learn():
-    with import_scripts("experiments", "learn_cards") as (module,):
+    with load_scripts("experiments", "learn_cards") as (module,):
         yield module
 
 

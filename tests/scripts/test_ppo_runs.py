@@ -8,7 +8,7 @@ import shlex
 import numpy as np
 import pytest
 from support.device_code import compile_only, simulated
-from support.ppo_trainer import RULES, saved_run, press, run, terms, trainer
+from support.ppo_trainer import RULES, press, run, saved_run, terms, trainer
 
 from bideuchre_env.agents.learned.ppo import PpoAgent
 from bideuchre_env.errors import OptionError, WeightsError

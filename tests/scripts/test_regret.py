@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from support.script_modules import import_scripts
+from support.script_modules import load_scripts
 
 import bideuchre_env
 from bideuchre_env import solver
@@ -20,7 +20,7 @@ RULES = bideuchre_env.make("cincinnati_v0").rules
 
 @pytest.fixture(scope="module")
 def regret():
-    with import_scripts("experiments", "regret") as (module,):
+    with load_scripts("experiments", "regret") as (module,):
         yield module
 
 

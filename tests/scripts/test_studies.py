@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from support.script_modules import import_scripts
+from support.script_modules import load_scripts
 
 import bideuchre_env
 from bideuchre_env import agents, match
@@ -18,7 +18,7 @@ NAMES = ("studies", *STUDIES)
 
 @pytest.fixture(scope="module")
 def scripts():
-    with import_scripts("experiments", *NAMES) as modules:
+    with load_scripts("experiments", *NAMES) as modules:
         yield dict(zip(NAMES, modules, strict=True))
 
 
@@ -35,7 +35,10 @@ def run(study, folder, *words):
 
 def test_every_study_is_a_sub_command(scripts, capsys):
     for name in scripts["studies"].STUDIES:
-        with pytest.raises(SystemExit) as ended, import_scripts("experiments", name.replace("-", "_")):
+        with (
+            pytest.raises(SystemExit) as ended,
+            load_scripts("experiments", name.replace("-", "_")),
+        ):
             scripts["studies"].main([name, "--help"])
         assert ended.value.code == 0
         assert f" {name} [-h]" in capsys.readouterr().out

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support.ppo_trainer import RULES, random_networks, play_batch, terms, trainer
+from support.ppo_trainer import RULES, play_batch, random_networks, terms, trainer
 from support.ray_blocks import in_order
 
 from bideuchre_env.agents.learned.ppo import PpoAgent

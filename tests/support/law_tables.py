@@ -191,7 +191,7 @@ def play_hand(game, calls, *, lead, tricks, dealer=0, score=(0, 0), **options):
     return table
 
 
-def calls_by(seat, bid, dealer=0):
+def one_bid(seat, bid, dealer=0):
     """Four calls in which only one seat bids."""
     return [bid if (dealer + 1 + i) % 4 == seat else "pass" for i in range(4)]
 

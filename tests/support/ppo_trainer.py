@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support.script_modules import ROOT, import_scripts
+from support.script_modules import ROOT, load_scripts
 
 import bideuchre_env
 
@@ -27,7 +27,7 @@ def trainer():
     """The modules of the trainer."""
     pytest.importorskip("torch")
     pytest.importorskip("tensorboard")
-    with import_scripts("experiments", "train_ppo", *(f"ppo.{name}" for name in NAMES)) as modules:
+    with load_scripts("experiments", "train_ppo", *(f"ppo.{name}" for name in NAMES)) as modules:
         parts = dict(zip(("script", *NAMES), modules, strict=True))
         parts["torch"] = sys.modules["torch"]
         with pytest.MonkeyPatch.context() as patch:

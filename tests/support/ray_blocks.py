@@ -27,7 +27,7 @@ def fail_at_3(kind, block):
     return block
 
 
-def exit_at_2(times, block):
+def crash(times, block):
     """End the process at block 2, up to `times[1]` times; `times[0]` is a folder for the count."""
     folder, most = Path(times[0]), times[1]
     if block == 2 and len(list(folder.iterdir())) < most:

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @contextmanager
-def import_scripts(folder, *names):
+def load_scripts(folder, *names):
     """Import scripts of a folder; remove them from `sys.modules` afterwards."""
     path, before = str(ROOT / folder), set(sys.modules)
     sys.path.insert(0, path)

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from support.ppo_trainer import RULES, random_networks, saved_run, run, terms, trainer
+from support.ppo_trainer import RULES, random_networks, run, saved_run, terms, trainer
 
 from bideuchre_env.errors import DivergedError
 from bideuchre_env.runtime import device

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("aiohttp")
 
-from support.live_tables import Client, cards_in, known_cards, live, wait_until_idle, run, session
+from support.live_tables import Client, cards_in, known_cards, live, run, session, wait_until_idle
 from support.playthroughs import VARIANTS
 from support.terminal_games import play_to_claim
 

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("aiohttp")
 
-from support.live_tables import Client, live, wait_until_idle, run, session
+from support.live_tables import Client, live, run, session, wait_until_idle
 
 from bideuchre_env.play.saved import new_game_path
 from bideuchre_env.web.table import Ready

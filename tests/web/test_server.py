@@ -19,10 +19,10 @@ from support.live_tables import (
     cards_in,
     known_cards,
     live,
-    wait_until_idle,
     run,
     served,
     session,
+    wait_until_idle,
 )
 
 from bideuchre_env.errors import OptionError
