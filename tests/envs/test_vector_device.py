@@ -1,4 +1,4 @@
-"""`device="cuda"`: in numba's simulator beside the CPU, and as machine code of two GPUs."""
+"""`device="cuda"`: compared with the CPU in numba's simulator, and compiled for two GPUs."""
 
 import re
 
@@ -29,7 +29,7 @@ def test_unknown_devices_are_refused():
 
 @pytest.mark.slow
 def test_kernels_of_vec_compile_for_two_architectures(monkeypatch):
-    """None needs a stack."""
+    """No kernel needs a local stack."""
     with compile_only(monkeypatch) as compiled:
         vec = bideuchre_env.cincinnati_v0.vec(4, device="cuda")
         vec.reset(seed=1)

@@ -1,4 +1,4 @@
-"""A policy improved by networks."""
+"""`ImprovedPolicy`: a policy whose actions networks correct."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pairs of actions and the points between them, compared with hands played one at a time."""
+"""Pairs of actions and their point differences, compared with hands played one at a time."""
 
 from types import SimpleNamespace
 
