@@ -32,7 +32,6 @@ def decisions(name, rows=24, steps=60):
 
 
 def of_part(features, observations, masks):
-    """Decisions of one part."""
     cards = masks[:, actions.of(features.rules).card_offset :].any(axis=1)
     chosen = cards == (features.part == "cards")
     return observations[chosen], masks[chosen]
@@ -56,7 +55,6 @@ def suit_of(card, strain):
 
 
 def strength(card, strain):
-    """Rank of a card within its suit."""
     rank, suit = card[:-1].replace("10", "T"), card[-1]
     if rank == "J" and suit_of(card, strain) == strain:
         return 20 if suit == strain else 19

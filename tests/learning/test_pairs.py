@@ -67,7 +67,6 @@ class Twin:
 
 
 def same(a, b):
-    """Whether two sets of pairs have equal arrays."""
     return all(
         one.dtype == two.dtype and np.array_equal(one, two) for one, two in zip(a, b, strict=True)
     )

@@ -77,8 +77,6 @@ def test_returns_and_advantages_equal_the_slow_implementation(gamma, lambda_):
 
 
 def put(value, *at):
-    """A change that sets one element."""
-
     def change(array):
         array[at] = value
         return array

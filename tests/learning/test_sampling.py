@@ -20,7 +20,6 @@ def rows(seed, n=N, spread=3.0):
 
 
 def drawn(logits, legal, words):
-    """Choices and log-probabilities by `sample`."""
     choices, log_probs = np.full(len(logits), -7), np.full(len(logits), np.nan, np.float32)
     sample(logits, legal, words, choices, log_probs)
     return choices, log_probs
@@ -116,7 +115,6 @@ def put(value, *at):
 
 
 def read_only(array):
-    """A copy that cannot be written to."""
     array = array.copy()
     array.flags.writeable = False
     return array

@@ -69,7 +69,6 @@ def packed(compression=zipfile.ZIP_STORED, **members):
 
 
 def equal(one, other):
-    """Whether two weights have identical arrays and metadata."""
     return (
         one.metadata == other.metadata
         and one.arrays.keys() == other.arrays.keys()

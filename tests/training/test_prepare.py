@@ -81,7 +81,6 @@ def bytes_of(game):
 
 
 def write_files(game, data):
-    """Write files as if they had been prepared."""
     for kind, each in data.items():
         file = prepared_file(kind, game.rules)
         file.parent.mkdir(parents=True, exist_ok=True)
