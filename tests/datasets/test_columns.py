@@ -29,7 +29,6 @@ def recorded(tmp_path, variant="cincinnati_v0", games=2, episode="game", reward=
 
 
 def arrays(path):
-    """Every array of an .npz file."""
     with np.load(path) as file:
         return {name: file[name] for name in file.files}
 

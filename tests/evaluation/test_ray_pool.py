@@ -1,4 +1,4 @@
-"""Blocks on Ray: one result each, errors in one line, and matches on local workers."""
+"""Blocks on Ray: one result for each, one-line errors, and matches on local workers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ RAY = {"boards": 600, "games": 20, "seed": 3}
 
 @pytest.fixture
 def no_ray(monkeypatch):
-    """Hide Ray."""
     monkeypatch.setitem(sys.modules, "ray", None)
 
 
@@ -37,7 +36,7 @@ def idle_ray(monkeypatch):
 
 @pytest.fixture(scope="module")
 def pool(tmp_path_factory):
-    """Workers on a local Ray, with a home folder of its own."""
+    """Workers on a local Ray, with a temporary home folder."""
     pytest.importorskip("ray")
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch, settings_for_ray(patch, HOME=str(home)):
@@ -65,7 +64,7 @@ def test_without_ray_the_error_names_the_extra(no_ray):
 def test_unusable_addresses_are_refused_before_ray_is_called(
     idle_ray, address, message, monkeypatch
 ):
-    """RAY_ADDRESS counts where none is given."""
+    """RAY_ADDRESS is used if no address is passed."""
     with pytest.raises(OptionError, match=message):
         RayPool(address)
     monkeypatch.setenv("RAY_ADDRESS", str(address))
@@ -88,7 +87,7 @@ def same(a, b):
 
 
 def test_a_match_on_ray_equals_the_match_of_one_process(pool, tmp_path, monkeypatch):
-    """Also for agents of a file, and with a sequential test."""
+    """This holds for agents of a file, and with a sequential test."""
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text(own_agents.FILE)
     calls = []
@@ -106,7 +105,7 @@ def test_a_match_on_ray_equals_the_match_of_one_process(pool, tmp_path, monkeypa
     assert ("games", 20, 20) in [now[:3] for now in calls]
 
 
-def test_errors_of_agents_come_back(pool, tmp_path, monkeypatch):
+def test_errors_of_agents_are_raised(pool, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("bad.py").write_text("class Bad:\n    def act(self, observation, mask): return 1 / 0\n")
     with pytest.raises(AgentError, match="ZeroDivisionError"):

@@ -74,7 +74,6 @@ def page(chromium, tmp_path):
 
 
 def find(driver, selector):
-    """The only element of a selector."""
     [element] = driver.find_elements("css selector", selector)
     return element
 

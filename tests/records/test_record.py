@@ -180,13 +180,13 @@ def refused(data, match):
 def test_a_wrong_field_of_a_game_is_refused_by_name(field):
     good = finished(max_hands=3)
     assert good["outcome"] == "truncated"
-    messages = {"hands": r"hands|hand 1|the record says", "options": r"options|hand 3|the record says"}
-    messages |= {"variant": r"variant|options|hand 1", "start": r"start|hand 1: score"}
+    words = {"hands": r"hands|hand 1|the record says", "options": r"options|hand 3|the record says"}
+    words |= {"variant": r"variant|options|hand 1", "start": r"start|hand 1: score"}
     GameRecord.from_dict(good)
     if field != "start":
         refused({k: v for k, v in good.items() if k != field}, f"a record: lacks '{field}'")
     for wrong in WRONG[field]:
-        refused(good | {field: wrong}, messages.get(field, field))
+        refused(good | {field: wrong}, words.get(field, field))
     refused(good | {"comment": "x"}, "a record: has unknown 'comment'")
 
 

@@ -15,7 +15,6 @@ from bideuchre_env.errors import OptionError, RecordError
 
 @pytest.fixture(scope="module")
 def games(tmp_path_factory):
-    """The lines of four games."""
     out = tmp_path_factory.mktemp("games") / "games.jsonl"
     selfplay.play("barrie_v0", "rule", "cautious", games=4, seed=1, out=out)
     return out.read_bytes().splitlines(keepends=True)

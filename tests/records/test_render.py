@@ -17,7 +17,6 @@ TRUMP_H = [
 
 
 def text_of(view, width=100):
-    """A view as plain text."""
     console = Console(width=width, color_system=None, force_jupyter=False)
     with console.capture() as out:
         console.print(view)
@@ -55,7 +54,6 @@ def test_a_game_ends_in_a_sentence_with_winner_and_score(agents, outcome, winner
 
 
 def test_a_game_is_printed_with_its_agents_options_and_results(tmp_path):
-    """All hands are printed, or the requested ones."""
     path = tmp_path / "games.jsonl"
     game = bideuchre_env.make("cincinnati_v0", target=30)
     bideuchre_env.selfplay.play(game, "rule", "cautious", games=2, seed=1, out=path)
