@@ -1,4 +1,4 @@
-"""The page of a seat receives its own view over whole games, and nothing that others hold."""
+"""A seat's page receives only its own view, over whole games; requests of pages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from bideuchre_env.web.server import MOST_WAITING
 
 
 def resampled(game, seat, seed):
-    """The game's row with all that a seat cannot know dealt anew."""
+    """The game's row with the cards hidden from a seat redealt."""
     states = rows_of([game.row.tobytes()])
     words = np.random.default_rng(seed).integers(0, 2**64, size=2, dtype=np.uint64)
     resample_row(states, game._tables, seat, new_redeal(), *words)
@@ -35,7 +35,6 @@ def resampled(game, seat, seed):
 
 
 async def at_turn(client, seat=0):
-    """The state of a seat that is to act."""
     client.table.start()
     await wait_until_idle(client.table)
     _, state = await client.seat(seat, "table")
@@ -47,7 +46,7 @@ async def at_turn(client, seat=0):
     ("variant", "people"), [*((name, (0, 1, 2, 3)) for name in VARIANTS), ("barrie_v0", (0, 1))]
 )
 def test_a_page_receives_nothing_that_its_seat_does_not_know(variant, people):
-    """At every moment of whole games, a redeal of the hidden cards gives the same answer."""
+    """At every step of a game, a redeal of the hidden cards gives the same response."""
 
     async def check():
         game = session(variant, people, seed=3)
@@ -93,7 +92,7 @@ def test_a_page_receives_nothing_that_its_seat_does_not_know(variant, people):
 
 
 def test_open_hands_are_recognized_as_a_leak():
-    """The check of the test above: cards are named as codes and in words."""
+    """The check above recognizes cards as codes and in words."""
     game = session("barrie_v0")
     seen, every = (table_view(game.row, game.rules, seat) for seat in (0, None))
     assert cards_in(json.dumps(seen)) <= known_cards(game, 0)
@@ -119,7 +118,7 @@ def test_a_claim_is_accepted_only_if_the_seat_takes_every_trick():
 
 
 def test_one_person_acts_takes_back_and_asks_for_hints():
-    """Each request is refused when it is not the time for it, or of an older version."""
+    """A request is refused if it is not allowed now or refers to an older version."""
 
     async def check():
         client = Client(live(session("cincinnati_v0", seed=4)))
@@ -236,7 +235,7 @@ def test_waiting_requests_are_answered_by_the_next_change_and_at_the_end():
 def test_the_fault_of_an_agent_is_logged_and_shown_without_cards(
     tmp_path, monkeypatch, caplog, body, logged
 ):
-    """The game stands still until the person takes back; the log may name cards, a page may not."""
+    """The game stops until the person undoes an action; pages must not name cards, the log may."""
     source = f"class Broken:\n    def act(self, observation, mask):\n        {body}\n"
     (tmp_path / "mine.py").write_text(source, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -260,7 +259,7 @@ def test_the_fault_of_an_agent_is_logged_and_shown_without_cards(
 
 
 def test_a_full_disk_loses_nothing(tmp_path, monkeypatch):
-    """The request is answered by 507, and can be made again."""
+    """The response is 507, and the request can be repeated."""
 
     def full(*arguments):
         raise OutputError("no room")
