@@ -1,4 +1,4 @@
-"""One thread for torch, and Ray in this process, for the tests of adapters."""
+"""Fixtures for the tests of adapters: torch with one thread, and Ray in this process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CleanRL's style: the script gives each seat its own returns."""
+"""The script in CleanRL's style gives each seat its own returns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import bideuchre_env
 
 
 def test_each_decision_has_the_points_of_its_own_side():
-    """Without discount and critic; forced moves are not learned from, actions taken are legal."""
+    """There is no discount and no critic; forced moves are left out, and actions are legal."""
     pytest.importorskip("torch")
     with load_scripts("experiments/trainers", "cleanrl_ppo") as [script]:
         vec = bideuchre_env.cincinnati_v0.vec(16, episode="hand", observation="flat")

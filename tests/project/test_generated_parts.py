@@ -1,4 +1,4 @@
-"""The generated parts of pages are those of their generators in `.github/docs`, and are true."""
+"""The generated parts of pages are up to date with `.github/docs`, and are true."""
 
 import re
 
@@ -12,8 +12,8 @@ from bideuchre_env.rules.options import OPTIONS
 from bideuchre_env.rules.variants import RULES
 
 PAGES = (*RULES, "README")
-# By variant: most points of a hand by which a side can be ahead, fewest hands that win a game,
-# decisions of a hand. Worked out by hand from the values of the bids.
+# By variant: the largest point difference of a hand, the fewest hands that win a game, and the
+# numbers of decisions of a hand. Computed by hand from the values of the bids.
 FIGURES = {
     "cincinnati_v0": (48 + 6, 1, [23, 29]),  # a quadruple moon without a trick; a triple moon, 32
     "simplified_v0": (24 + 8, 4, [28, 30, 32, 36]),  # a moon that takes no trick; one round
@@ -26,7 +26,6 @@ FIGURES = {
 
 @pytest.fixture(scope="module")
 def pages():
-    """The generator of the pages of the variants."""
     with load_scripts(".github/docs", "variant_pages") as [module]:
         yield module
 
@@ -54,7 +53,7 @@ def test_the_readme_and_the_page_of_environments_are_current():
 
 
 def test_every_picture_of_a_generator_is_on_disk(pages):
-    """A light and a dark one for each step of a hand of every variant."""
+    """There is a light and a dark picture for each step of a hand of every variant."""
     drawn = {}
     for name in RULES:
         drawn |= pages.pictures(name)
@@ -90,7 +89,7 @@ def test_the_figures_are_those_of_the_environments(pages, name):
 
 
 @pytest.mark.parametrize("name", RULES)
-def test_the_calls_of_a_page_make_the_game(pages, name):
+def test_the_calls_of_a_page_create_the_game(pages, name):
     rows = dict(pages.specs(name, RULES[name]))
     scope = {"gymnasium": gymnasium, "pettingzoo": pettingzoo, "bideuchre_env": bideuchre_env}
     places = ["in Gymnasium", "many tables at once"]

@@ -1,4 +1,4 @@
-"""Benchmarks at tiny size: they run, and their figures add up. Nothing is timed."""
+"""Benchmarks at tiny size: they run, and their figures are consistent. Nothing is timed."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def peers(scripts):
 
 
 def report_of(script, folder, capsys, *options):
-    """The report that a script prints, whose figures are positive and named once."""
+    """The report that a script prints; figures must be positive, with unique names."""
     words = [*options, "--out", str(folder), "--json", "--no-plot"]
     assert script.main(script.parse_args(words)) == 0
     report = json.loads(capsys.readouterr().out)
@@ -137,7 +137,7 @@ def test_peers_that_fail_are_skipped_with_their_reason(peers, tmp_path, monkeypa
         (folder / f"{name}.py").write_text(text, encoding="utf-8")
     monkeypatch.setattr(peers, "PROGRAMS", folder)
     monkeypatch.setattr(peers, "PEERS", {"good": peers.Peer("Good", ("good",), "good.py")})
-    monkeypatch.setattr(peers, "environment", lambda *given: Path(sys.executable))
+    monkeypatch.setattr(peers, "environment", lambda *_: Path(sys.executable))
     report = report_of(peers, tmp_path, capsys, *TINY)
     rows = {row["name"]: row for row in report["figures"] if row["group"] == "Good"}
     assert list(rows) == ["quick"]
@@ -160,7 +160,7 @@ def test_ratios_are_medians_over_the_rounds(peers):
 
 @pytest.mark.slow
 def test_startup_measures_every_target(scripts, tmp_path, monkeypatch, capsys):
-    """With the cache of the tests: nothing is compiled."""
+    """The tests' cache is used, so nothing is compiled."""
 
     @contextmanager
     def usual():

@@ -17,7 +17,6 @@ def figures():
 
 
 def drawn(folder, name):
-    """Text of both files of a picture."""
     return [(folder / f"{name}-{theme}.svg").read_text("utf-8") for theme in ("light", "dark")]
 
 

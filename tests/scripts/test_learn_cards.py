@@ -48,8 +48,8 @@ def test_a_run_stopped_after_every_step_ends_with_the_same_weights(learn, tmp_pa
     assert run(learn, stopped, *options) == whole
 
 
-def test_the_command_in_the_weights_makes_them_again(learn, tmp_path, monkeypatch):
-    """The log has a line for every step, with its points over the judges."""
+def test_the_command_in_the_weights_reproduces_them(learn, tmp_path, monkeypatch):
+    """The log has a line for every step, with its points against the judges."""
     monkeypatch.setattr(cards, "JUDGED", {"rule": 4})
     options = ["--games", "six_card_v0", *SHORT, "--seed", "5"]
     first = run(learn, tmp_path / "a", *options, "--judge")

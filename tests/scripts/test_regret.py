@@ -1,4 +1,4 @@
-"""Tricks given away by cards, by hand and by the solver."""
+"""Tricks that cards give away: the script's figures, compared with a count by hand."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def regret():
 
 
 class Scripted:
-    """Plays these cards, one after another."""
+    """An agent that plays given cards in order."""
 
     name = "scripted"
 

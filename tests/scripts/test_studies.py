@@ -23,7 +23,6 @@ def scripts():
 
 
 def run(study, folder, *words):
-    """Run a study in a folder, and return its rows."""
     file, out = folder / "rows.json", folder / "saved"
     words = ["--json", str(file), *words]
     if "out" in vars(study.Args()):
@@ -45,7 +44,7 @@ def test_every_study_is_a_sub_command(scripts, capsys):
 
 
 def test_beliefs_cover_uniform_deals(scripts, tmp_path, monkeypatch):
-    """On one position, with few deals."""
+    """The study runs on one position, with few deals."""
     beliefs = scripts["beliefs"]
     monkeypatch.setattr(beliefs, "DRAWS", 20_000)
     monkeypatch.setattr(beliefs, "MOST_DRAWS", 20_000)
@@ -57,7 +56,7 @@ def test_beliefs_cover_uniform_deals(scripts, tmp_path, monkeypatch):
     assert row["error"] < row["deviation"]
 
 
-def test_a_prediction_on_the_border_of_two_ranges_counts_in_the_upper_one(scripts):
+def test_a_prediction_between_two_ranges_counts_in_the_upper_range(scripts):
     predicted, made = np.array([0.1, 0.19, 0.2, 0.5, 1.0]), np.array([0, 1, 1, 0, 1.0])
     rows = scripts["beliefs"].by_range(predicted, made)
     assert [(row["range"], row["n"], row["made"]) for row in rows] == [

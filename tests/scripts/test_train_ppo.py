@@ -18,9 +18,8 @@ from bideuchre_env.learning.network import forward
 
 @pytest.fixture(scope="module")
 def ppo():
-    """The trainer and its parts."""
-    with trainer() as found:
-        yield found
+    with trainer() as modules:
+        yield modules
 
 
 def outputs_of(ppo, weights, lists):
@@ -115,7 +114,7 @@ def test_the_critic_alone_sees_the_cards_of_all_hands(ppo):
     for hidden, legal in zip(cards.hidden, cards.legal, strict=True):
         listed = hidden[1 : 1 + hidden[0]]
         others = set(listed % kinds)
-        assert len(others) == len(listed)  # one copy of each card, and nobody else's
+        assert len(others) == len(listed)  # one copy of each hidden card
         assert not others & set(np.flatnonzero(legal))
         assert len(listed) >= 3
 
@@ -144,7 +143,6 @@ def test_torch_and_the_agent_compute_the_same_outputs_and_gradients(ppo, part):
 
 
 def trained(ppo, folder, *options):
-    """The agent that a run trains."""
     script = ppo.script
     options = ["--out", str(folder), "--opponents", "cautious", "--final-boards", "2", *options]
     assert script.main(script.Args.parse(options)) == 0
@@ -153,7 +151,7 @@ def trained(ppo, folder, *options):
 
 @pytest.fixture
 def one_thread(ppo):
-    """Torch with one thread: more of them add in another order."""
+    """Torch with one thread, for more threads add in another order."""
     threads = ppo.torch.get_num_threads()
     ppo.torch.set_num_threads(1)
     yield
@@ -161,7 +159,7 @@ def one_thread(ppo):
 
 
 def test_blocks_play_the_hands_of_their_number(ppo, one_thread):
-    """A batch in blocks is that of its blocks; another batch has other hands."""
+    """A batch consists of the hands of its blocks; another batch has other hands."""
     pool, nets = SimpleNamespace(in_order=in_order), random_networks(ppo)
 
     def batch_of(blocks, number=0):
