@@ -31,7 +31,6 @@ AGENTS = {
 
 
 def unwrapped(advice):
-    """The text of an advice on one line."""
     return " ".join(advice.text().split())
 
 

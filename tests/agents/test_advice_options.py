@@ -21,8 +21,6 @@ from bideuchre_env.rules.variants import RULES
 
 
 class Passes:
-    """Takes the first legal action."""
-
     def act(self, observation, action_mask):
         return int(action_mask.argmax())
 

@@ -25,7 +25,6 @@ def phases_of(rules):
 
 
 def plan_bytes(agent):
-    """The results of the search of a decision."""
     return [agent.space.plans[part].tobytes() for part in PLAN_FIELDS]
 
 

@@ -26,7 +26,6 @@ BARRIE = RULES["barrie_v0"]
 
 
 def set_up(agent, row, mask, draws=100):
-    """Begin a decision and draw uniform worlds."""
     begin(agent.space, row[np.newaxis], mask[np.newaxis], 0)
     weigh_draws(agent.space, np.empty(draws), 0, draws)
 

@@ -155,7 +155,6 @@ def test_agents_take_all_tricks_where_they_are_certain(name, variant, rows, deal
 
 @entry_kernel
 def strain_of(observations, tables, offsets, views):
-    """Call `certain_strain` for a lone hand of the seat of row 0."""
     read_view(row_of(observations, 0), tables[0], offsets[0], views[0])
     return certain_strain(views[0], tables[0], True)
 
@@ -225,7 +224,6 @@ def test_a_certain_hand_is_bid_as_the_call_that_pays_most(rules, hand, story, se
 
 @pytest.mark.parametrize("variant", RULES)
 def test_the_last_to_call_makes_no_partnered_bid_above_the_lowest(variant):
-    """All other legal calls remain."""
     rules, last = RULES[variant], 0
     t = compile_tables(rules)[0]
     per_bid = int(t["strains_per_bid"])

@@ -48,7 +48,6 @@ NO_LONE_BIDS = RULES["six_card_v0"].replace(ranks="10", partnered=(2, 5))
 
 
 def expert_at(rules, hands, **options):
-    """A position with the expert to act."""
     return Position(rules, hands, agent="expert", **options)
 
 

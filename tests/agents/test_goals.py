@@ -21,7 +21,6 @@ SCORES = ((0, 0), (28, 5), (0, 31), (-20, 31))
 
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0", "double_deck_v0"])
 def test_for_points_no_call_depends_on_the_score(variant):
-    """With the goal `game` some calls depend on it."""
     rules, rng = RULES[variant], np.random.default_rng(2)
     deck = np.repeat(np.array(CARD_NAMES[: rules.kinds]), rules.copies)
     changed = dict.fromkeys(("game", "points"), 0)

@@ -143,7 +143,6 @@ def test_invalid_options_are_refused(options, message):
 
 @pytest.mark.parametrize("name", LEARNED)
 def test_weights_are_read_from_a_file_or_refused(name, tmp_path):
-    """Weights that do not fit raise a one-line error."""
     place = tmp_path / "mine.npz"
     weights = agents.make(name, CINCINNATI)._options["weights"]
     rows, masks = seen("cincinnati_v0")
@@ -184,9 +183,7 @@ def test_a_game_without_weights_is_refused(name):
     """The error names the games that have weights."""
     rng = np.random.default_rng(2)
     fitted = [made_for(name, RULES[variant], VERSION) for variant in shipped(name)]
-    refused = [
-        r for r in map(random_rules, [rng] * 20) if made_for(name, r, VERSION) not in supported
-    ]
+    refused = [r for r in map(random_rules, [rng] * 20) if made_for(name, r, VERSION) not in fitted]
     assert len(refused) > 10
     for rules in refused:
         with pytest.raises(OptionError, match=r"cincinnati_v0.*: .*weights=FILE takes your own$"):

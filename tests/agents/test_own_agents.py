@@ -35,7 +35,6 @@ def folder_with_agents(monkeypatch, tmp_path):
 
 
 def choices(agent, n=5):
-    """An agent's choices in n rows."""
     observations, masks = look(RULES, start(RULES, n), np.arange(n))
     return np.asarray(agent.act_rows(observations, masks)).tolist()
 

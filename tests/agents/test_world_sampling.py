@@ -187,7 +187,6 @@ def test_many_worlds_are_sampled_in_proportion_to_their_probability(variant):
 
 
 def test_if_all_worlds_are_tried_the_best_card_is_played():
-    """Standard errors and the net's prior are ignored."""
     rules, compared, overruled = RULES["cincinnati_v0"], 0, 0
     agent = searcher("inference", rules, worlds=60)
     for row, mask, _ in endings(9, decisions(rules, 60, seed=21, hands=2)):

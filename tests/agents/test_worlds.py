@@ -53,8 +53,6 @@ def rebuild_row(observation, tables, offsets, views, scripts, worlds, again):
 
 
 class Rebuilder:
-    """Rebuilds positions of one game from observations."""
-
     def __init__(self, rules):
         self.rules, self.tables, self.layout = rules, compile_tables(rules), layout_of(rules)
         self.views, self.scripts, self.worlds = new_rows(VIEW, 1), new_states(1), new_states(1)

@@ -61,7 +61,6 @@ class FixedChooser:
         self.seed, self.count = seed, 0
 
     def number(self, n):
-        """A number below n."""
         self.count += 1
         return crc32(f"{self.seed}/{self.count}".encode()) % n
 
@@ -89,14 +88,12 @@ def lines(name):
 
 
 def write():
-    """Write all golden files."""
     FOLDER.mkdir(exist_ok=True)
     for name in GAMES:
         (FOLDER / f"{name}.jsonl").write_text("".join(lines(name)), encoding="utf-8", newline="\n")
 
 
 def saved_lines(name):
-    """The lines of a variant's golden file."""
     return (FOLDER / f"{name}.jsonl").read_bytes().decode("utf-8").splitlines(keepends=True)
 
 

@@ -181,7 +181,6 @@ def test_after_the_end_no_seat_is_to_act(name):
 
 
 def test_decoding_another_shape_is_refused():
-    """A vector of another game and a batch of vectors are refused."""
     layout = layout_of(bideuchre_env.barrie_v0.rules)
     for wrong in (np.zeros(layout.size + 1), np.zeros((1, layout.size)), [], 5):
         with pytest.raises(errors.OptionError, match="an observation of shape"):

@@ -14,7 +14,6 @@ from bideuchre_env.errors import OptionError
 
 
 def lowest(hand):
-    """The lowest kind in a hand."""
     return (int(hand) & -int(hand)).bit_length() - 1
 
 
@@ -27,7 +26,6 @@ def put_aside(row):
 
 
 def move_a_card(row):
-    """Move a card to a hand that it was not dealt to."""
     for giver, taker in ((0, 1), (1, 0), (2, 3)):
         kinds = int(row["hands"][giver]) & ~int(row["hands"][taker]) & (1 << 24) - 1
         single = kinds & ~(int(row["hands"][giver]) >> 24)
@@ -38,7 +36,6 @@ def move_a_card(row):
 
 
 def count_this_hand(row):
-    """Count the hand in progress as played."""
     row["hands_played"] = row["hands_dealt"]
 
 

@@ -53,7 +53,6 @@ def assert_refused(env, error, match, call, *arguments, **keywords):
 
 
 def positions(name):
-    """Yield a game of a variant in each of its phases."""
     env, phases = start(name, 12, max_hands=40), set()
     for _ in plies(env, Chooser(12)):
         phase = int(env._states[0]["phase"])

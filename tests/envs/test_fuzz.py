@@ -18,7 +18,6 @@ ROWS = 100
 
 
 def variants():
-    """Each variant with its number."""
     return enumerate(bideuchre_env.variants.values())
 
 

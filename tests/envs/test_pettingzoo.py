@@ -44,7 +44,6 @@ def test_seed_test_passes(name):
 
 
 def first_deal(env):
-    """The dealer and the four hands just dealt."""
     hand = env.unwrapped.record.hands[0]
     return hand["dealer"], tuple(map(tuple, hand["deal"]))
 

@@ -78,7 +78,6 @@ def test_autoreset_keeps_the_players_of_the_last_reset(mode):
 
 
 def test_unused_players_are_dropped():
-    """A long league stores only players that can still occur."""
     vec = cincinnati.solo_vec(4, opponents="random", autoreset_mode="Disabled")
     vec.reset(seed=1)
     for _ in range(20):

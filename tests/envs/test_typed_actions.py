@@ -45,7 +45,6 @@ def begun(make):
 
 @pytest.mark.parametrize("make", [BARRIE.raw_env, BARRIE.env], ids=["raw", "wrapped"])
 def test_step_accepts_a_name(make):
-    """Names and numbers of actions lead to the same game."""
     typed, numbered = begun(make), begun(make)
     for name in ("bid 4 ♥", "Bid 5 hearts", "pass", " PASS "):
         typed.step(name)

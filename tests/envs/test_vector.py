@@ -191,7 +191,6 @@ def test_pickles_and_copies_continue_equally():
 
 
 def test_samples_are_uniform_over_legal_actions():
-    """Both in the auction and in the play."""
     vec = bideuchre_env.double_deck_v0.vec(1, copy=True)
     vec.reset(seed=0)
     for calls in (("bid 4 S", "pass", "pass", "pass"), ()):
@@ -244,7 +243,6 @@ def test_observe_and_state_equal_those_of_the_aec_environment():
 
 
 def test_spaces_contain_observations_and_samples():
-    """The spaces fit custom rules, too."""
     rules = bideuchre_env.cincinnati_v0.rules.replace(copies=2)
     vec = bideuchre_env.make(rules, name="big").vec(3, target=7, episode="hand")
     assert (vec.rules.target, vec.rules.copies, vec.name) == (7, 2, "big")

@@ -67,7 +67,6 @@ def may_play(hand, table, strain):
 
 
 def after(seat, absent):
-    """The seat that plays after a seat."""
     left = (seat + 1) % 4
     return (left + 1) % 4 if left == absent else left
 
@@ -152,5 +151,4 @@ def slow_tricks(hands, leader, strain, absent=None):
 
 
 def has_owner(owners, place):
-    """Whether a card of the sorted deck has an owner yet."""
     return any(hand >> place & 1 for hand in owners)

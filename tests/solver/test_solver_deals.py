@@ -80,7 +80,6 @@ def test_par_is_the_best_of_every_auction(options):
 
 
 def test_the_best_exchange_is_the_best_of_all():
-    """No exchange of a real game takes more tricks."""
     call_2 = Bid("call-2", value=5, exchange=2)
     rules = Rules(ranks="J", copies=1, partnered=None, lone=[call_2], target=20)
     for seed in range(4):

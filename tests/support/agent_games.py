@@ -85,7 +85,6 @@ def play_games(rules, sides, games):
 
 
 def random_rules(rng):
-    """Custom rules at random."""
     ranks, copies = rng.choice(["9", "10", "J"]), int(rng.integers(1, 3))
     tricks = {"9": 6, "10": 5, "J": 4}[ranks] * copies
     low = int(rng.integers(1, tricks + 1))

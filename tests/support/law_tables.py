@@ -48,7 +48,6 @@ class Table:
 
     @property
     def seat(self):
-        """The seat to act."""
         return int(self.env.agent_selection[-1])
 
     @property
@@ -69,7 +68,6 @@ class Table:
 
     @property
     def hands(self):
-        """The hands on record."""
         return self.record["hands"]
 
     def sees(self, seat):
@@ -197,7 +195,6 @@ def one_bid(seat, bid, dealer=0):
 
 
 def bids_in_strains(*bids):
-    """Bids in every strain."""
     return [f"bid {bid} {strain}" for bid in bids for strain in STRAINS]
 
 

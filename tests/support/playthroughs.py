@@ -71,7 +71,6 @@ def over(env: Any) -> bool:
 
 
 def finish(env: Any, choose: Any) -> Any:
-    """Play to the end of the episode."""
     for _ in plies(env, choose):
         pass
     return env
@@ -94,7 +93,6 @@ def legal_names(env: Any) -> list[str]:
 
 
 def act(env: Any, name: str) -> None:
-    """Carry out an action by name."""
     env.step(env.unwrapped.action_names.index(name))
 
 

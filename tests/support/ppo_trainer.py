@@ -70,12 +70,10 @@ def play_batch(dealer, *how):
 
 
 def press():
-    """Send Ctrl-C."""
     signal.raise_signal(signal.SIGINT)
 
 
 def random_networks(ppo, seed=1, size=16):
-    """Networks with random weights."""
     rng, nets = np.random.default_rng(seed), {}
     for name, part in ppo.rollout.Dealer(RULES, 1).parts.items():
         sizes = (part.features.size, size, size, part.features.outputs + 1)

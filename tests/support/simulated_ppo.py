@@ -17,7 +17,6 @@ assert device.SIMULATED
 
 @pytest.fixture(scope="module")
 def ppo():
-    """The trainer and its parts."""
     with trainer() as modules:
         yield modules
 

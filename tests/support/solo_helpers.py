@@ -101,7 +101,6 @@ def first(observation, mask):
 
 
 def last(observation, mask):
-    """The last legal action."""
     return np.flatnonzero(mask)[-1]
 
 

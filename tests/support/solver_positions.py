@@ -44,7 +44,6 @@ class Ending:
 
     @staticmethod
     def rows(endings: list[Ending]) -> np.ndarray:
-        """A state row for each."""
         states = new_states(len(endings))
         states["phase"], states["led"] = PLAY, -1
         states["leaders"], states["plays"] = -1, -1

@@ -125,8 +125,6 @@ def equal(left, right):
 
 
 class Pair:
-    """An `env()` and its twin."""
-
     def __init__(self, name, **options):
         variant = bideuchre_env.variants[name].replace(max_hands=4)
         self.ours = variant.env(**options)
