@@ -1,6 +1,6 @@
 """Generate the beginners' section of the variants' pages, with a hand in pictures.
 
-The hands in `learn_hands.jsonl` are of agent `expert`; in each the left bower takes an early trick.
+Agent `expert` played the hands in `learn_hands.jsonl`; in each the left bower takes an early trick.
 `LESSONS` has the reader's seat and the number of that trick, from 0. `variant_pages.py` writes the
 section and the pictures.
 """
@@ -38,7 +38,7 @@ Lines = list[str]
 
 
 class Lesson:
-    """A hand to learn from: its state rows, one before each action and one after the last."""
+    """An example hand: its state rows before each action and after the last."""
 
     def __init__(self, name: str) -> None:
         lines = HANDS.read_text(encoding="utf-8").splitlines()
@@ -53,19 +53,19 @@ class Lesson:
             step_row(self.rows[-1], compile_tables(self.rules), action)
 
     def view(self, at: int) -> dict[str, Any]:
-        """What the reader sees after so many actions."""
+        """The reader's view after `at` actions."""
         return table_view(self.rows[at][0], self.rules, self.seat)
 
     @property
     def start(self) -> int:
-        """How many actions come before the play."""
+        """The number of actions before the play."""
         return int(self.frames["tricks"][0]["first"])
 
     @property
-    def shown(self) -> tuple[int, ...]:
-        """After how many actions there is a picture: dealt, auction over, the trick, won, the end.
+    def picture_plies(self) -> tuple[int, ...]:
+        """The numbers of actions before each picture: deal, auction, trick, its winner, end.
 
-        The trick is shown before the reader plays the left bower; if that is led, after it is.
+        The third picture is before the reader plays the left bower, or after it if it is led.
         """
         trick = self.frames["tricks"][self.trick]
         own = int(trick["plies"][self.seat])
@@ -73,7 +73,7 @@ class Lesson:
         return (0, self.start, about_to, int(trick["end"]), len(self.rows) - 1)
 
     def happened(self, start: int, stop: int) -> str:
-        """What happens in some of the actions, in sentences."""
+        """Sentences on the actions from `start` to `stop`."""
         return " ".join(self.view(at)["happened"] for at in range(start + 1, stop + 1))
 
 
@@ -90,15 +90,15 @@ def pictures(name: str) -> dict[str, str]:
         f"learn-{name}-{number}-{theme}.svg": table_svg(
             hand.rows[at][0], hand.rules, viewer=hand.seat, dark=theme == "dark"
         )
-        for number, at in enumerate(hand.shown, 1)
+        for number, at in enumerate(hand.picture_plies, 1)
         for theme in ("light", "dark")
     }
 
 
 def picture(name: str, number: int) -> str:
-    """A picture of the hand as it stands in a page."""
+    """The HTML of a picture of the hand."""
     hand = lesson(name)
-    view = hand.view(hand.shown[number - 1])
+    view = hand.view(hand.picture_plies[number - 1])
     file = f"../../.github/pictures/learn-{name}-{number}"
     source = f'<source media="(prefers-color-scheme: dark)" srcset="{file}-dark.svg">'
     alt = f"{view['title']}. {view['words']}"
@@ -106,7 +106,7 @@ def picture(name: str, number: int) -> str:
 
 
 def learn_lines(name: str) -> Lines:
-    """The section of a page: what a trick is, what the jacks are, and the hand."""
+    """The section of a page: tricks, jacks, and the hand."""
     return [
         *_game_lines(lesson(name).rules),
         "",
@@ -125,11 +125,11 @@ def _game_lines(rules: Rules) -> Lines:
     else:
         each += ", or passes, and the highest bidder then names the suit that is trump, or none"
     return [
-        "It is a game of tricks, as whist, spades and hearts are. One player puts a card on the "
+        "It is a trick-taking game like whist, spades or hearts. One player puts a card on the "
         "table, the others in turn, to the left, put one each, and the best card takes all of "
-        "them: that is a *trick*. Whoever has a card of the suit that was led must play one of "
-        "them, and whoever has none may play any card. A card of the *trump* suit beats every "
-        "card of the others. Partners sit opposite each other, and what they take counts together.",
+        "them: that is a *trick*. A player with a card of the suit led must play one; a player "
+        "without may play any card. A card of the *trump* suit beats every card of the others. "
+        "Partners sit opposite each other, and their tricks count together.",
         "",
         f"Before that there is an auction: {each}. The highest bid is played: its "
         f"side must take at least as many tricks, and the other side tries to prevent it.{alone}",
@@ -137,7 +137,7 @@ def _game_lines(rules: Rules) -> Lines:
 
 
 def _jack_lines(hand: Lesson) -> Lines:
-    """What is new to players of other games, in the trump of the hand."""
+    """The rank of the jacks, with the trump of the hand as example."""
     look = Look(hand.rows[-1][0], hand.rules, None)
     names = list(CARD_NAMES[: hand.rules.kinds])
     trumps = look.fanned([name for name in names if look.trump_power(name)])
@@ -146,7 +146,7 @@ def _jack_lines(hand: Lesson) -> Lines:
     suit, other = STRAIN_WORDS[look.strain], STRAIN_WORDS[SUITS.index(left[1])]
     twice = ""
     if hand.rules.copies > 1:
-        twice = " There are two of each card; of two alike the one played first is the better."
+        twice = " There are two of each card; of two equal cards the first played wins."
     return [
         f"New to players of other games are the jacks. With {suit} as trump the cards of that suit "
         f"are, the highest first, {' '.join(map(signed, trumps))}. The jack of {suit} is the "
@@ -165,7 +165,7 @@ def _lowest(rules: Rules) -> str:
 def _hand_lines(name: str) -> Lines:
     """The hand with its pictures."""
     hand = lesson(name)
-    dealt, start, about_to, won, _ = hand.shown
+    dealt, start, about_to, won, _ = hand.picture_plies
     before = hand.view(about_to)
     return [
         "**A hand.** You sit at the bottom, your partner opposite, and *left* and *right* are the "
@@ -215,7 +215,7 @@ def _trick_lines(hand: Lesson) -> Lines:
 
 
 def _result(hand: Lesson) -> str:
-    """What the hand has brought, and why."""
+    """The result of the hand, with its reason."""
     side = hand.seat & 1
     ours, theirs = hand.hand["tricks"][side], hand.hand["tricks"][1 - side]
     bid = int(hand.hand["contract"].split()[0])

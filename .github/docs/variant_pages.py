@@ -1,7 +1,7 @@
-"""Generate the parts of the variants' pages that follow from the rules.
+"""Generate the parts of the variants' pages that depend on the rules.
 
 The pages are `bideuchre_env/rules/README.md` and a file for each variant beside it. The generated
-parts stand between marks: `<!-- specs -->` and `<!-- end -->`. The rest is prose.
+parts are between marks such as `<!-- specs -->` and `<!-- end -->`. The rest is prose.
 `python .github/docs/variant_pages.py --write` writes these parts, the pictures of a hand of each
 variant (`learn_pages.py`), and the picture at the top of the README.
 """
@@ -40,7 +40,7 @@ Row = tuple[str, ...]
 
 
 def sheet_of(rules: Rules) -> dict[str, list[str]]:
-    """The lines of the rule sheet by section: the one place where options have words."""
+    """The lines of the rule sheet by section; all texts on options come from there."""
     sections: dict[str, list[str]] = {}
     title = ""
     for line in str(rules).splitlines():
@@ -55,7 +55,7 @@ def clause(sentence: str) -> str:
 
 
 def listed(words: list[str], last: str = "and") -> str:
-    """Words as prose lists them."""
+    """Words joined by commas and a final conjunction."""
     return f" {last} ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
@@ -120,13 +120,13 @@ def _lone_bid(bid: Bid) -> str:
 
 
 def _before_the_play(rules: Rules, sheet: dict[str, list[str]]) -> str:
-    """The exchange, where there is one, and the first lead."""
+    """The exchange, if the rules have one, and the first lead."""
     leads = sheet["Play"][0]
     if not rules.exchange:
         return leads
     called = listed([bid.name for bid in rules.lone if bid.exchange], "or")
-    told = clause(" ".join(sheet["Exchange"]).partition(". ")[0])
-    return f"Where the contract is {called}, {told}; then, as in any contract, {clause(leads)}."
+    exchange = clause(" ".join(sheet["Exchange"]).partition(". ")[0])
+    return f"Where the contract is {called}, {exchange}; then, as in any contract, {clause(leads)}."
 
 
 def _scoring(rules: Rules) -> str:
@@ -307,9 +307,9 @@ def renewed(file: str) -> str:
     """Return a page with its generated parts renewed; raise an error if a mark is missing."""
     text = (FOLDER / file).read_text(encoding="utf-8")
     parts = parts_of(file, text)
-    marks = [found[2] for found in MARKED.finditer(text)]
+    marks = [mark[2] for mark in MARKED.finditer(text)]
     assert marks == list(parts), f"{file} has the marks {marks}, not {list(parts)}"
-    return MARKED.sub(lambda found: "\n".join([found[1][:-1], *parts[found[2]](), found[3]]), text)
+    return MARKED.sub(lambda mark: "\n".join([mark[1][:-1], *parts[mark[2]](), mark[3]]), text)
 
 
 def page_files() -> list[str]:
