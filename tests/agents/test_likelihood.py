@@ -47,7 +47,7 @@ def test_likelihoods_are_those_of_a_replay_of_the_hand(name, variant, bid):
     ("discards", "passed", "n_giving", "n_passing"),
     [
         ("QD KD", "JD AS", 0, 0),  # the expert's own cards
-        ("KD QD", "AS JD", 0, 0),  # in the other order
+        ("KD QD", "AS JD", 0, 0),  # in reverse order
         ("QD KH", "JD AC", 1, 1),  # KD and AS are preferred
         ("KD KH", "AC QH", 1, 4),  # QD; JD, AS, the other AC and AD
         ("AS KH", "JD QH", 2, 3),  # QD and KD; AS, AC and AD

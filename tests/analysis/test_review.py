@@ -130,7 +130,7 @@ def test_a_planted_blunder_is_the_first_mistake(variant, change, phase, options)
 
 
 def test_all_figures_of_a_mistake_are_averages_over_the_same_deals():
-    """The deals are those of the four seeds with which a mistake is evaluated again."""
+    """A mistake is evaluated again with four seeds; the test repeats their trials."""
     record, (ply, _) = hand_with("cincinnati_v0", own_call("pass"), **HIGH)
     mistake, rules = analysis.review(record, "expert", worlds=60, seed=5).mistakes[0], record.rules
     played = next(iter(record.played_hands()))

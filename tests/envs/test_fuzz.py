@@ -26,7 +26,7 @@ def episode(number):
 
 
 def fuzz_vec(seed, actions):
-    """A refused step of many rows moves none of them."""
+    """A refused step of many rows changes no row."""
     rng, rows = np.random.default_rng(seed), 250
     refused = done = 0
     for number, variant in variants():

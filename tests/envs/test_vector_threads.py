@@ -41,7 +41,7 @@ def test_forked_process_starts_its_own_threads():
 
 def test_threads_end_with_their_environment():
     """They end with `close` or with the last reference; stepping starts them again."""
-    before = set(threading.enumerate())  # some of an earlier test may be about to end
+    before = set(threading.enumerate())  # threads of an earlier test may still run
 
     def started():
         return set(threading.enumerate()) - before

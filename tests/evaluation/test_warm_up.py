@@ -11,7 +11,7 @@ from bideuchre_env.runtime import cache, jit
 
 
 def entries_of_the_package():
-    """Entry kernels of the package, without those that tests make."""
+    """Entry kernels of the package, without kernels of tests."""
     for each in jit.ENTRIES:
         module, name = each.py_func.__module__, each.py_func.__name__
         if module.startswith("bideuchre_env.") and vars(sys.modules[module]).get(name) is each:

@@ -13,7 +13,7 @@ from bideuchre_env.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACES = (".github", "agents", "benchmarks", "bideuchre_env", "experiments", "tests")
-ADAPTERS = "bideuchre_env/adapters/README.md"  # its examples stand alone, and need extras
+ADAPTERS = "bideuchre_env/adapters/README.md"  # its examples are independent and need extras
 LINK = re.compile(r"\[[^\]]*\]\(([^()\s]+)\)(?:\s+\(((?:`[^`]+`(?:,\s+)?)+)\))?")
 
 

@@ -50,7 +50,7 @@ def live_rows(states):
 
 
 def redeals(rules, row, n, seed=0):
-    """State rows (n,) of a position with all cards hidden from the seat to act dealt anew."""
+    """Copies (n,) of a state row, with the cards hidden from the seat to act redealt."""
     rows, scratch = new_states(n), new_redeal()
     rows[:] = row
     for i in range(n):

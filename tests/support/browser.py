@@ -28,7 +28,7 @@ def browser() -> Iterator[Any]:
     options.add_argument("--headless=new")
     options.add_argument("--hide-scrollbars")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
-        options.add_argument("--no-sandbox")  # Chromium has none for the superuser
+        options.add_argument("--no-sandbox")  # Chromium has no sandbox for the superuser
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     service = webdriver.ChromeService(executable_path=driver)
     started = webdriver.Chrome(options=options, service=service)

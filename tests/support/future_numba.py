@@ -33,7 +33,7 @@ def documented_njit(*functions, **options):
 
 
 def private_attributes():
-    """Attributes that the package has set on its kernels, beyond those that numba sets."""
+    """Attributes that the package, and not numba, has set on its kernels."""
     from bideuchre_env.runtime import jit
 
     usual = vars(_njit(lambda: 0)).keys()

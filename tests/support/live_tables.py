@@ -109,7 +109,7 @@ class Client:
 
 
 def known_cards(game: Session, seat: int) -> set[str]:
-    """The cards that a seat knows: its own as dealt, those passed to it, those played."""
+    """The cards that a seat knows: its own cards as dealt, passed cards and played cards."""
     row, hand = game.row, hand_of(game.row, game.rules)
     cards = set(hand["deal"][seat]) | {CARD_NAMES[kind] for kind in row["plays"] if kind >= 0}
     if seat == hand["declarer"] and row["phase"] >= Phase.PLAY:
@@ -118,7 +118,7 @@ def known_cards(game: Session, seat: int) -> set[str]:
 
 
 def run(work: Callable[[], Awaitable[Any]]) -> Any:
-    """Run a coroutine function in an event loop of its own."""
+    """Run a coroutine function in a new event loop."""
     return asyncio.run(work())  # type: ignore[arg-type]
 
 

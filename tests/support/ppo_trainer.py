@@ -83,7 +83,7 @@ def random_networks(ppo, seed=1, size=16):
 
 
 def terms(ppo, **changed):
-    """`Terms` of a batch, with some of them changed."""
+    """`Terms` of a batch, with changes by keyword."""
     usual = {"number": 0, "seed": 5, "temperature": 0.3, "forced": 0.1, "alone": 0.3}
     usual |= {"lambda_": 0.9, "scale": 5.0}
     return ppo.rollout.Terms(**(usual | changed))

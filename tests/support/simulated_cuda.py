@@ -38,7 +38,7 @@ def assert_alike(ours, theirs, name=""):
             assert_alike(one, two)
     elif name.removeprefix("_") in ("left", "partner", "right"):  # names of players
         np.testing.assert_array_equal(ours, theirs)
-    elif name == "final_obs":  # an object or None for each row, beside whole arrays
+    elif name == "final_obs":  # numpy: an object or None for each row; device: whole arrays
         arrays = theirs if isinstance(theirs, dict) else {None: theirs}
         for i, seen in enumerate(ours):
             for key, array in arrays.items():
