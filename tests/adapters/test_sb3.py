@@ -42,7 +42,7 @@ def last_legal(envs):
 
 @pytest.mark.parametrize("observation", ["flat", "dict"])
 @pytest.mark.parametrize("episode", ["hand", "game"])
-def test_steps_equal_those_of_a_dummy_vec_env(observation, episode):
+def test_steps_equal_a_dummy_vec_env(observation, episode):
     """The comparison covers observations, rewards, dones, masks and infos at episode ends."""
     options = {"episode": episode, "observation": observation, "opponents": "rule", "max_hands": 3}
     ours, dummy = tables(3, **options), DummyVecEnv([lambda: make(ID, **options)] * 3)
@@ -119,7 +119,7 @@ def test_attributes_and_methods_by_row():
     envs.close()
 
 
-def test_seeds_and_options_are_those_of_the_next_reset_only():
+def test_seeds_and_options_apply_to_the_next_reset_only():
     envs = tables(8, opponents="random")
     envs.seed(3)
     first = envs.reset()

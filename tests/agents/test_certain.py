@@ -107,7 +107,7 @@ def random_cards(rng, rules, n, strain):
 
 
 @pytest.mark.parametrize("variant", RULES)
-def test_certain_winners_are_those_of_brute_force(variant):
+def test_certain_winners_equal_brute_force(variant):
     """Brute force plays every hand of another seat in every legal way against every lead order."""
     rules, rng, some, every = RULES[variant], np.random.default_rng(1), 0, 0
     for turn in range(200):

@@ -21,7 +21,7 @@ from bideuchre_env.rules.variants import RULES
      ("inference", "simplified_v0", None), ("pimc", "barrie_v0", "call-2"),
      ("inference", "barrie_v0", "moon")],
 )  # fmt: skip
-def test_likelihoods_are_those_of_a_replay_of_the_hand(name, variant, bid):
+def test_likelihoods_equal_a_replay_of_the_hand(name, variant, bid):
     rules, replays, compared = RULES[variant], new_states(1), 0
     agent = searcher(name, rules)
     if bid is None:

@@ -104,7 +104,7 @@ def hands_of(seed):
     return [hand_names(hand) for hand in vec.get_state()[0]["hands"]]
 
 
-def test_reset_options_are_those_of_the_aec_environment():
+def test_reset_options_equal_the_aec_environment():
     options = {"dealer": 2, "deal": hands_of(8), "score": (5, -3)}
     vec = bideuchre_env.simplified_v0.vec(3)
     vec.reset(seed=4, options=options)
@@ -219,7 +219,7 @@ def test_arrays_are_copies_unless_copy_is_false():
     np.testing.assert_array_equal(vec.get_state(), shared.get_state())
 
 
-def test_observe_and_state_equal_those_of_the_aec_environment():
+def test_observe_and_state_equal_the_aec_environment():
     """`observe` takes one seat, or a seat for each row."""
     vec = bideuchre_env.club_v0.vec(5)
     obs, _ = vec.reset(seed=40)

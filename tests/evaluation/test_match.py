@@ -64,7 +64,7 @@ def test_a_sequential_test_ends_at_the_same_board_for_any_number_of_workers():
 
 
 @pytest.mark.parametrize("length", [{"boards": 70}, {"games": 20}])
-def test_boards_are_those_of_self_play(length):
+def test_boards_equal_self_play(length):
     other = selfplay.play("six_card_v0", "rule", Plain(), seed=6, **length)
     result = match.play("six_card_v0", "rule", Plain(), seed=6, **length)
     scores, expected = (

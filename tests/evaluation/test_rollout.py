@@ -20,7 +20,7 @@ def counts(result):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_counts_equal_those_of_environments(variant):
+def test_counts_equal_environments(variant):
     played = rollout(variant, "rule", hands=5, seed=30)
     rules = bideuchre_env.variants[variant].rules
     player = agents.make("rule", rules)

@@ -63,7 +63,7 @@ def test_every_file_has_every_pair_of_every_variant(played):
     assert sorted(path.name for path in out.iterdir()) == sorted(result.written) == ALL_FILES
 
 
-def test_ratings_are_those_of_the_matches(played):
+def test_ratings_follow_from_the_matches(played):
     result, out = played
     data = data_of(out)
     assert set(data["ratings"]) == set(VARIANTS)
@@ -137,7 +137,7 @@ def test_files_without_results_json_are_overwritten_only_with_force(tmp_path, no
     assert len(rows_of(tmp_path)) == 1
 
 
-def test_a_damaged_results_json_is_refused_and_left_as_it_is(played, tmp_path):
+def test_a_damaged_results_json_is_refused_and_not_changed(played, tmp_path):
     _, out = played
     data = data_of(out)
     first = data["matches"][0]

@@ -198,7 +198,7 @@ class Twin:
 
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("name", RULES)
-def test_inputs_equal_those_of_the_twin(name, part):
+def test_inputs_equal_the_twin(name, part):
     observations, masks, layout = decisions(name)
     features = features_of(RULES[name], part)
     observations, masks = of_part(features, observations, masks)

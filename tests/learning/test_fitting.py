@@ -48,7 +48,7 @@ def loss(network, data):
     return 0.5 * np.mean((outputs[rows, data.of] - less - data.targets) ** 2)
 
 
-def test_outputs_equal_those_of_double_precision():
+def test_outputs_equal_double_precision():
     network, data = net_of(CARDS), examples(40)
     outputs = forward(network, CARDS.unpack(data.inputs))
     np.testing.assert_allclose(outputs, outputs_of(network, data.inputs), rtol=1e-4, atol=1e-4)

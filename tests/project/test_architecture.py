@@ -18,8 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "bideuchre_env"
 FOLDERS = ("bideuchre_env", "agents", "experiments", "tests", "benchmarks", ".github")
 
-# The rooms (folders) of the package in order: a room imports from itself and from lines above.
-ROOMS = """
+# Folders and top modules of the package: a folder imports from itself and from lines above.
+ORDER = """
 errors _checks _columns _files _intervals
 rules runtime
 core
@@ -32,17 +32,17 @@ bench play training
 web
 cli
 """
-FLOOR = {
-    room: floor for floor, line in enumerate(ROOMS.strip().splitlines()) for room in line.split()
+LEVEL = {
+    name: level for level, line in enumerate(ORDER.strip().splitlines()) for name in line.split()
 }
 
 
 def modules():
     """The files of all modules of the package, by name without the package."""
     files = {}
-    for room, folder in (("", PACKAGE), ("agents", ROOT / "agents")):
+    for prefix, folder in (("", PACKAGE), ("agents", ROOT / "agents")):
         for path in sorted(folder.rglob("*.py")):
-            parts = [room, *path.relative_to(folder).with_suffix("").parts]
+            parts = [prefix, *path.relative_to(folder).with_suffix("").parts]
             files[".".join(part for part in parts if part)] = path
     return files
 
@@ -85,23 +85,23 @@ def module_key(module, name):
     raise AssertionError(f"from {module} import {name}: there is no such module")
 
 
-def room_of(name):
+def folder_of(name):
     """The first part of a module's name; `__main__` belongs to the command line."""
     return name.split(".")[0].replace("__main__", "cli")
 
 
-def test_rooms_are_the_folders_on_disk():
-    """A new folder of the package must be added to `ROOMS`."""
-    assert {room_of(name) for name in FILES} == set(FLOOR)
+def test_order_names_all_folders():
+    """A new folder of the package must be added to `ORDER`."""
+    assert {folder_of(name) for name in FILES} == set(LEVEL)
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_imports_go_one_way(name):
-    """No module imports from a room below its own, or from another room of its line."""
+def test_imports_follow_the_order_of_folders(name):
+    """No module imports from a line below its own, or from another folder of its line."""
     for target, _ in imports(FILES[name]):
-        if target in FILES and room_of(target) != room_of(name):
-            ours, theirs = FLOOR[room_of(name)], FLOOR[room_of(target)]
-            beside = ours == theirs == FLOOR["errors"]
+        if target in FILES and folder_of(target) != folder_of(name):
+            ours, theirs = LEVEL[folder_of(name)], LEVEL[folder_of(target)]
+            beside = ours == theirs == LEVEL["errors"]
             assert theirs < ours or beside, f"{name} imports {target}"
 
 
@@ -157,10 +157,10 @@ def test_packaged_code_imports_declared_libraries_only(name):
         top = target.split(".")[0]
         if target in (*FILES, "__version__") or (late and top in LATE_EXTRAS):
             continue
-        if top in EXTRAS.get(name, ()) and (late or room_of(name) in ("adapters", "web")):
+        if top in EXTRAS.get(name, ()) and (late or folder_of(name) in ("adapters", "web")):
             continue
         assert top in allowed, f"{name} imports {target}"
-        assert top not in COMPILER or room_of(name) == "runtime", f"{name} imports {target}"
+        assert top not in COMPILER or folder_of(name) == "runtime", f"{name} imports {target}"
         internal = target.startswith("numba.core")
         assert not internal or name == "runtime.numba_private", f"{name} imports {target}"
 
@@ -234,7 +234,7 @@ def test_everything_public_has_a_docstring(name):
         assert ast.get_docstring(node) or setter, f"{name}.{full} has no docstring"
 
 
-def test_public_names_are_those_of_the_stub():
+def test_public_names_equal_the_stub():
     """`dir` lists them, each can be imported, and the stub declares every variant."""
     assert dir(bideuchre_env) == sorted(bideuchre_env.__all__)
     assert {"Rules", "make", "match", "records_io"} <= set(dir(bideuchre_env))

@@ -64,7 +64,7 @@ def test_every_picture_of_a_generator_is_on_disk(pages):
 
 
 @pytest.mark.parametrize("name", RULES)
-def test_the_figures_are_those_of_the_environments(pages, name):
+def test_figures_equal_the_environments(pages, name):
     rows = dict(pages.specs(name, RULES[name]))
     raw = bideuchre_env.variants[name].raw_env()
     raw.reset(seed=1)

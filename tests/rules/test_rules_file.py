@@ -57,7 +57,7 @@ def test_every_option_has_a_comment():
     assert list(tomllib.loads(text)) == [name for name in OPTIONS if name != "rounds"]
 
 
-def test_a_file_needs_only_what_differs(farm):
+def test_a_file_may_leave_out_unchanged_rules(farm):
     path = farm(
         '# ours\nbase = "barrie"\ntarget = 40\npartnered = "4-8"\n\n'
         '[[lone]]\nname = "moon"\nvalue = 30\n'

@@ -80,7 +80,7 @@ def hands_of_one_or_two_points(scores):
     return np.array(hands, np.int64)
 
 
-def test_chances_to_win_equal_those_of_the_game_tree(values):
+def test_chances_to_win_equal_the_game_tree(values):
     """The target is 3; each side is declarer equally often and makes one or two points."""
     rules = RULES["cincinnati_v0"].replace(target=3)
     hands = hands_of_one_or_two_points([(a, b) for a in range(3) for b in range(3)])
