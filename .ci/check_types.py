@@ -1,9 +1,9 @@
-"""Check types as users do, by one run of `mypy --strict` and one of pyright.
+"""Check types like a user, by a run of `mypy --strict` and a run of pyright.
 
 The programs are the Python blocks of all pages, `.ci/typed.py` and `.ci/typed_agents.py`.
 They are checked in a folder outside the repository, against the installed package. The blocks of a
-page are one program; each block of the adapters' page is a program by itself. Libraries that are
-not installed count as `Any`.
+page form one program; each block of the adapters' page is its own program. Libraries that are not
+installed count as `Any`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PYRIGHT = {"reportMissingImports": False, "reportUnnecessaryTypeIgnoreComment": 
 
 
 def write_programs(folder: Path) -> None:
-    """Write every program that is checked to a file of its own."""
+    """Write each program to its own file."""
     listed = subprocess.run(
         ["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True
     )
@@ -38,7 +38,7 @@ def write_programs(folder: Path) -> None:
 
 
 def main() -> int:
-    """Return 0 if both checkers find nothing."""
+    """Return 0 if both checkers find no error."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_programs(folder)
@@ -48,7 +48,7 @@ def main() -> int:
             subprocess.run([sys.executable, "-m", *checker], cwd=folder).returncode
             for checker in checkers
         ]
-        return int(any(codes))  # a checker that a signal ends has a code below 0
+        return int(any(codes))  # a checker that a signal ends has a negative code
 
 
 if __name__ == "__main__":

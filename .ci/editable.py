@@ -1,7 +1,7 @@
-"""What `pip install -e` does besides: a link to the package in a folder of its own, `.editable/`.
+"""Build hook of `pip install -e`: a link to the package in its own folder, `.editable/`.
 
-That folder is the path an editable install adds. Type checkers follow it, and they follow no import
-hook; the top folder in its place would make `agents`, `experiments` and `tests` everybody's.
+An editable install adds this folder to the import path. Type checkers follow a path, but no import
+hook. The top folder as path would make `agents`, `experiments` and `tests` importable, too.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class EditableHook(BuildHookInterface):
-    """Makes the links before the path is written down."""
+    """Makes the links before the installer writes the path."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Link the package; its agents, too, where the checkout or archive has no link to them."""
+        """Link the package, and its agents if the checkout or archive has no link to them."""
         if version == "editable":
             root = Path(self.root)
             link(root / "bideuchre_env" / "agents", root / "agents")
@@ -25,10 +25,9 @@ class EditableHook(BuildHookInterface):
 
 
 def link(path: Path, folder: Path) -> None:
-    """Make `path` a link to `folder`; one that is there stays.
+    """Make `path` a link to `folder`; an existing link to it stays.
 
-    A folder in its place is somebody's: it ends the installation, as does a link that cannot be
-    made, with a sentence.
+    A real folder at `path`, or a link that cannot be made, ends the installation with an error.
     """
     if path.is_dir():
         if path.resolve() == folder.resolve():
@@ -37,11 +36,11 @@ def link(path: Path, folder: Path) -> None:
             raise SystemExit(f"{path} is a folder, where a link to {folder} goes: move it away")
     try:
         path.parent.mkdir(exist_ok=True)
-        path.unlink(missing_ok=True)  # git writes a text where it can make no link
+        path.unlink(missing_ok=True)  # git writes a text file where links are unsupported
         if os.name == "nt":
             import _winapi
 
-            _winapi.CreateJunction(str(folder), str(path))  # other links take a privilege there
+            _winapi.CreateJunction(str(folder), str(path))  # other links need a privilege
         else:
             path.symlink_to(os.path.relpath(folder, path.parent), target_is_directory=True)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The first use of an extra, in an environment that has no other extra and no test library.
+"""Use an extra in an environment that has no other extra and no test library.
 
     python .ci/first_use.py          # print the names of all extras of pyproject.toml
     python .ci/first_use.py minari   # use this one
@@ -24,7 +24,7 @@ BIDEUCHRE = (sys.executable, "-m", "bideuchre_env")
 
 
 def extras() -> list[str]:
-    """Return the names of the extras of pyproject.toml, without that of the tests."""
+    """Return the names of the extras of pyproject.toml, except `test`."""
     text = ROOT.joinpath("pyproject.toml").read_text(encoding="utf-8")
     _, _, section = text.partition("[project.optional-dependencies]\n")
     names = re.findall(r"^(\w+) = \[", section.partition("\n[")[0], re.M)
@@ -32,7 +32,7 @@ def extras() -> list[str]:
 
 
 def run(*command: str) -> None:
-    """Run a command; its output has no traceback and no warning of illegal moves."""
+    """Run a command; exit if it fails, or prints a traceback or a warning of illegal moves."""
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     print(done.stdout, flush=True)
     if done.returncode or NOISE.search(done.stdout):

@@ -36,7 +36,7 @@ MODES = ("compile", "plain", "shared")
 FIELDS = {"name", "file", "old", "new", "tests", "then", "mode", "note"}
 PYTEST = ("-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider", "-p", "no_shrinks")
 NO_SHRINKS = "from hypothesis.internal.conjecture import engine\n\nengine.MAX_SHRINKS = 0\n"
-"""A plugin: Hypothesis does not look for a simpler failure, which takes minutes."""
+"""A plugin: Hypothesis does not shrink failures, which takes minutes."""
 CACHE = "bideuchre_env/runtime/cache.py"
 HASH = "    digest = hashlib.sha256()\n"
 FIXED_HASH = f'    if "MUTATE_SHARED" in os.environ:\n        return "shared"\n{HASH}'
@@ -127,7 +127,7 @@ class Worker:
         return "error", f"pytest exit code {process.returncode}: {output[-300:]}"
 
     def run(self, mutant: dict[str, Any]) -> tuple[str, str]:
-        """Test one mutant: by its own tests first, then by the wider ones."""
+        """Test one mutant: by its own tests first, then by the tests of `then`."""
         path = self.tree / mutant["file"]
         content, times = path.read_bytes(), path.stat()
         try:

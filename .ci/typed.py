@@ -1,4 +1,4 @@
-"""A program as users write it: type checkers see the types of what it takes from the package."""
+"""A user's program: type checkers must see the types of the package's names."""
 
 from typing import Literal
 

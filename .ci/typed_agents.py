@@ -1,6 +1,6 @@
-"""Custom agents as type checkers see them: CI runs `mypy --strict` on this file.
+"""Custom agents for type checkers: CI runs `mypy --strict` on this file.
 
-Errors are marked `type: ignore`, which mypy refuses where there is none.
+Expected errors are marked `type: ignore`; mypy refuses the mark on lines without an error.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Many:
 
 
 class Ours(RowAgent):
-    """Has the checks of the package's agents."""
+    """Inherits the checks of the package's agents."""
 
     def choose(self, observations: Rows, action_masks: Rows) -> NDArray[np.int64]:
         chosen: NDArray[np.int64] = action_masks.argmax(axis=1)
@@ -48,7 +48,7 @@ class Neither:
 
 
 def matches() -> list[Result]:
-    """Play a match by each way to give an agent."""
+    """Play a match for each kind of argument that names or is an agent."""
     made: Agent = Once()
     agents.register("ours", Ours)
     return [
@@ -60,5 +60,5 @@ def matches() -> list[Result]:
 
 
 def wrong() -> None:
-    """Give an object that is no agent."""
+    """Pass an object that is no agent."""
     match.play(GAME, Neither(), "rule", boards=2)  # type: ignore[arg-type]

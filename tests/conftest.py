@@ -1,11 +1,11 @@
-"""Settings for every test: examples are found the same way in every run, and none is timed.
+"""Settings for every test: Hypothesis searches the same examples in every run, without deadline.
 
 Tests in several processes (`-n 2`) find the kernels compiled.
 """
 
 import os
 
-# numpy's own threads would fight with those of the other test process; it reads this when imported
+# numpy's threads would compete with the other test process; numpy reads this at import
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import signal
@@ -19,11 +19,11 @@ from bideuchre_env.runtime import jit
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell began the tests in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
-os.environ["COLUMNS"] = "80"  # of every test and its processes, whatever the terminal's
+os.environ["COLUMNS"] = "80"  # a fixed width, also in subprocesses
 
 settings.register_profile(
     "repeatable",
-    derandomize=True,  # a fixed search: what passes here passes everywhere
+    derandomize=True,  # the same examples on every machine
     deadline=None,  # the first example of a run may compile kernels
     print_blob=False,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -42,6 +42,6 @@ def default_ctrl_c():
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes() -> None:
-    """Compile each kernel once; otherwise every process would compile those that it needs."""
+    """Compile each kernel once; otherwise every worker process would compile its own."""
     if jit.CACHE_FOLDER:
         subprocess.run([sys.executable, "-m", "bideuchre_env", "compile"], check=False)

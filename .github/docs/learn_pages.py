@@ -1,6 +1,6 @@
 """Generate the section of the variants' pages that shows a hand in pictures.
 
-The hands in `learn_hands.jsonl` are of agent `expert`; in each the left bower takes an early trick.
+Agent `expert` played the hands in `learn_hands.jsonl`; in each the left bower takes an early trick.
 `LESSONS` has the reader's seat and the number of that trick, from 0. `variant_pages.py` writes the
 section and the pictures.
 """
@@ -46,7 +46,7 @@ Lines = list[str]
 
 
 class Lesson:
-    """A hand to learn from: its state rows, one before each action and one after the last."""
+    """An example hand: its state rows before each action and after the last."""
 
     def __init__(self, name: str) -> None:
         lines = HANDS.read_text(encoding="utf-8").splitlines()

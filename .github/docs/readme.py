@@ -97,7 +97,7 @@ def variants() -> str:
 
 
 def layout_block() -> str:
-    """The observation layout of Cincinnati, as it is printed."""
+    """The printed observation layout of Cincinnati."""
     return f"{bideuchre_env.cincinnati_v0.raw_env().observation_layout}\n"
 
 
@@ -127,7 +127,7 @@ def write() -> None:
             for name, part in (("figures", figures()), ("variants", variants())):
                 marks = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
                 text = re.sub(marks, lambda m, p=part: m[1] + p + m[2], text, flags=re.S)
-            marks = r"\| trainer \|.*?(?=\| OpenSpiel)"  # whose row is written by hand
+            marks = r"\| trainer \|.*?(?=\| OpenSpiel)"  # its row is written by hand
             text = re.sub(marks, lambda _: trainers(), text, flags=re.S)
         page.write_text(text, encoding="utf-8")
 

@@ -24,8 +24,8 @@ from bideuchre_env.rules.rules import Rules
 def table_svg(row: Any, rules: Rules, *, viewer: int, dark: bool) -> str:
     """The table in a state row as the seat `viewer` sees it, an SVG document of 760 by 488 pixels.
 
-    The viewer sits at the bottom, its partner at the top; the others show the backs of their cards.
-    Where it is the viewer's turn to give or play a card, the cards it may choose stand out.
+    The viewer sits at the bottom, its partner at the top; other cards are face down. If the viewer
+    is to give or play a card, its legal cards are highlighted.
     """
     picture = TablePicture(row, rules, viewer)
     theme = DARK if dark else LIGHT

@@ -1,4 +1,4 @@
-"""Generate the parts of the variants' pages that follow from the rules.
+"""Generate the parts of the variants' pages that depend on the rules.
 
 The pages are `bideuchre_env/rules/README.md` and a file for each variant beside it. The generated
 parts stand between marks: `<!-- manual -->` and `<!-- end -->`. The rest is prose.

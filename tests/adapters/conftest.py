@@ -1,4 +1,4 @@
-"""One thread for torch, and Ray in this process, for the tests of adapters."""
+"""Fixtures for the tests of adapters: torch with one thread, and Ray in this process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from support.ray_clusters import settings_for_ray
 
 @pytest.fixture(autouse=True, scope="module")
 def one_thread_of_torch():
-    """Threads of torch would compete with those of the other test process."""
+    """Use one thread, for more would compete with the other test process."""
     torch = sys.modules.get("torch")
     if torch is None:
         yield

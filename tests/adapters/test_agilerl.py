@@ -1,4 +1,4 @@
-"""AgileRL: its PPO, DQN and IPPO act by the masks in infos, at one table and at many."""
+"""AgileRL: its PPO, DQN and IPPO respect the masks in infos, at one table and at many."""
 
 from __future__ import annotations
 
@@ -25,36 +25,35 @@ SMALL = {"latent_dim": 16, "encoder_config": {"hidden_size": [16]}}
 class IllegalActionCounter(VectorWrapper):
     """A batch of tables that counts illegal actions."""
 
-    illegal = taken = 0
+    illegal = steps = 0
 
     def step(self, actions):
         legal = self.env.action_masks()[np.arange(self.num_envs), actions]
         self.illegal += int((~legal).sum())
-        self.taken += len(legal)
+        self.steps += len(legal)
         return super().step(actions)
 
 
 def test_ppo_acts_and_learns_by_the_masks():
-    """In the functions of AgileRL that collect, train and test."""
+    """The test calls AgileRL's functions that collect, train and test."""
     envs = IllegalActionCounter(make_vec(GAME, 8, opponents="rule", episode="hand"))
     spaces = envs.single_observation_space, envs.single_action_space
     agent = PPO(*spaces, net_config=SMALL, num_envs=8, learn_step=320, batch_size=64)
     scores, *_ = collect_rollouts(agent, envs)
     assert np.isfinite(agent.learn())
-    assert (envs.taken, envs.illegal) == (320, 0)
+    assert (envs.steps, envs.illegal) == (320, 0)
     assert len(scores) > 10
     masks = agent.rollout_buffer.get_tensor_batch()["action_masks"]
     assert 0 < masks.float().mean() < 1
     sizes = {"max_steps": 640, "evo_steps": 320, "eval_steps": 20}
     [trained], _ = train_on_policy(envs, "bid", "PPO", [agent], **sizes, verbose=False)
     assert np.isfinite(trained.test(envs, max_steps=30, loop=1))
-    assert envs.taken > 960
+    assert envs.steps > 960
     assert envs.illegal == 0
 
 
 @pytest.mark.parametrize("algorithm", [DQN, RainbowDQN])
 def test_dqn_takes_legal_actions(algorithm):
-    """Random ones and the best ones."""
     envs = make_vec(GAME, 8, episode="hand")
     agent = algorithm(envs.single_observation_space, envs.single_action_space, net_config=SMALL)
     seen, info = envs.reset(seed=1)
@@ -66,7 +65,6 @@ def test_dqn_takes_legal_actions(algorithm):
 
 
 def small_ippo(observation_space, action_space, agents):
-    """An IPPO with small networks."""
     spaces = [observation_space(each) for each in agents], [action_space(each) for each in agents]
     return IPPO(*spaces, agents, net_config=SMALL, learn_step=48, batch_size=32)
 

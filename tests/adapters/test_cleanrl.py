@@ -1,4 +1,4 @@
-"""CleanRL's style: the script gives each seat its own returns."""
+"""The script in CleanRL's style gives each seat its own returns."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.script_modules import loaded
+from support.script_modules import load_scripts
 
 import bideuchre_env
 
 
 def test_each_decision_has_the_points_of_its_own_side():
-    """Without discount and critic; forced moves are not learned from, actions taken are legal."""
+    """There is no discount and no critic; forced moves are left out, and actions are legal."""
     pytest.importorskip("torch")
-    with loaded("experiments/trainers", "cleanrl_ppo") as [script]:
+    with load_scripts("experiments/trainers", "cleanrl_ppo") as [script]:
         vec = bideuchre_env.cincinnati_v0.vec(16, episode="hand", observation="flat")
         agent = script.Agent(289, vec.single_action_space.n, 16)
         storage = script.Storage(48, 16, 289, vec.single_action_space.n)

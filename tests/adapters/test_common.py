@@ -1,4 +1,4 @@
-"""Adapters without their libraries: listed, and one line says what to install; fixed options."""
+"""Adapters without their libraries raise a one-line error with the extra; fixed options."""
 
 import re
 import subprocess
@@ -42,7 +42,7 @@ def test_every_adapter_is_listed():
 
 
 def test_a_missing_library_is_one_line_that_names_the_extra():
-    """As an import and as an attribute."""
+    """The error comes from the import and from the attribute."""
     program = WITHOUT.format(libraries=LIBRARIES)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     names = [name for name in LIBRARIES for _ in range(2)]
@@ -55,7 +55,7 @@ def test_a_missing_library_is_one_line_that_names_the_extra():
 
 
 def test_an_extra_that_an_older_python_cannot_install_says_so(monkeypatch):
-    """The message names Python for the extras that pyproject.toml limits, and for no other."""
+    """The message names a Python version only for the extras that pyproject.toml limits."""
     text = Path(__file__).parents[2].joinpath("pyproject.toml").read_text(encoding="utf-8")
     limited = re.findall(r"^(\w+) = \[.*; python_version>='(\d+)\.(\d+)'\"", text, re.M)
     assert {name: (int(a), int(b)) for name, a, b in limited} == common.PYTHON

@@ -1,4 +1,4 @@
-"""OpenSpiel: games equal to ours action by action; its own checks, bots and algorithms run."""
+"""OpenSpiel: games equal the AEC environment; OpenSpiel's checks, bots and algorithms run."""
 
 import pickle
 import subprocess
@@ -22,7 +22,7 @@ SMALL = bideuchre_env.Rules(ranks="J", partnered=(1, 2), lone=(), target=10)
 
 
 def dealt_state(game, seed):
-    """A state after the deal, drawn by this seed, and the generator."""
+    """A state after a random deal, and the generator."""
     state, rng = game.new_initial_state(), np.random.default_rng(seed)
     deal(state, rng)
     return state, rng
@@ -44,7 +44,7 @@ def last_deal(state):
 
 
 def assert_same_position(state, raw):
-    """Turn, masks, observations and names are those of the AEC environment."""
+    """Compare turn, masks, observations and names with the AEC environment."""
     assert raw.agent_selection == f"player_{state.current_player()}"
     for player, agent in enumerate(raw.possible_agents):
         seen = raw.observe(agent)
@@ -59,8 +59,8 @@ def assert_same_position(state, raw):
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-def test_a_hand_is_that_of_the_aec_environment(name):
-    """With the same deal, dealer and actions: views, masks, names and returns of every seat."""
+def test_a_hand_equals_that_of_the_aec_environment(name):
+    """Observations, masks, names and returns agree for the same deal, dealer and actions."""
     game = pyspiel.load_game(f"bideuchre_{name}", {"dealer": 2})
     raw = bideuchre_env.variants[name].raw_env(episode="hand")
     for seed in range(3):
@@ -78,7 +78,7 @@ def test_a_hand_is_that_of_the_aec_environment(name):
 
 
 def test_chance_deals_every_remaining_card_with_the_same_probability():
-    """A kind with two copies left is twice as likely as one with a single copy."""
+    """A kind with two copies left is twice as likely as a kind with one copy."""
     state = pyspiel.load_game("bideuchre_barrie_v0(dealer=0)").new_initial_state()
     cards = bideuchre_env.barrie_v0.rules.cards
     assert {odds for _, odds in state.chance_outcomes()} == {2 / cards}
@@ -88,8 +88,8 @@ def test_chance_deals_every_remaining_card_with_the_same_probability():
 
 
 @pytest.mark.parametrize("reward", ["win", "points"])
-def test_a_game_is_that_of_the_aec_environment(reward):
-    """Hand after hand: the deal moves on by the rules, rewards come when a hand is over."""
+def test_a_game_equals_that_of_the_aec_environment(reward):
+    """Dealers follow the rules, and rewards come when a hand is over."""
     rules = bideuchre_env.barrie_v0.rules.replace(max_hands=3)
     variant = bideuchre_env.make(rules, name="three_hands")
     game = pyspiel.load_game(openspiel.register(variant), {"episode": "game", "reward": reward})
@@ -108,7 +108,7 @@ def test_a_game_is_that_of_the_aec_environment(reward):
         total += rewards
         if state.is_terminal():
             break
-        if state.is_chance_node():  # the same cards come, and the same dealer
+        if state.is_chance_node():  # copy the next deal to the AEC environment
             deal(state, rng)
             row = raw._states[0]
             opening = f"hand {row['hands_dealt']}, dealer {row['dealer']}, score"
@@ -121,7 +121,7 @@ def test_a_game_is_that_of_the_aec_environment(reward):
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_the_checks_of_the_library_pass(name):
-    """Random play, clones, histories, tensors, bounds, sums and serialization."""
+    """They cover random play, clones, histories, tensors, bounds, sums and serialization."""
     game = pyspiel.load_game(f"bideuchre_{name}")
     pyspiel.random_sim_test(game, num_sims=1, serialize=True, verbose=False)
     short = bideuchre_env.make(bideuchre_env.variants[name].rules, name=f"short_{name}")
@@ -133,7 +133,7 @@ def test_the_checks_of_the_library_pass(name):
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_a_player_cannot_tell_a_redeal_from_the_state(name):
-    """For every seat all through hands; the cards of the others change."""
+    """Every seat is checked throughout hands; the cards of the others change."""
     game = pyspiel.load_game(f"bideuchre_{name}")
     sampler, changed = pyspiel.UniformProbabilitySampler(0.0, 1.0), 0
     for seed in range(2):
@@ -154,17 +154,17 @@ def test_a_player_cannot_tell_a_redeal_from_the_state(name):
 
 
 def test_an_exchange_is_private():
-    """A seat sees its own cards; the partner's come when the declarer takes them up."""
+    """A seat sees its own cards; the declarer sees passed cards only after the exchange."""
     state, _ = dealt_state(pyspiel.load_game("bideuchre_barrie_v0(dealer=3)"), 0)
     bid = next(n for n in bideuchre_env.barrie_v0.raw_env().action_names if "bid call-2" in n)
     for name in ("pass", bid, "pass", "pass"):
         state.apply_action(state.string_to_action(name))
-    given = []
+    discards = []
     for place in (-1, 0):
-        given.append(state.action_to_string(state.legal_actions()[place]))
+        discards.append(state.action_to_string(state.legal_actions()[place]))
         state.apply_action(state.legal_actions()[place])
     histories = [state.information_state_string(seat) for seat in range(4)]
-    assert histories[1].endswith(f"| 1 gives {given[0]} | 1 gives {given[1]}")
+    assert histories[1].endswith(f"| 1 gives {discards[0]} | 1 gives {discards[1]}")
     for seat in (0, 2, 3):
         assert histories[seat].endswith("| 1 gives a card | 1 gives a card")
     for _ in range(2):
@@ -177,7 +177,7 @@ def test_an_exchange_is_private():
 
 
 def test_observers_have_the_blocks_of_the_layout():
-    """A spectator has no private ones."""
+    """A spectator has no private blocks."""
     game = pyspiel.load_game("bideuchre_cincinnati_v0")
     state, _ = dealt_state(game, 3)
     own = game.make_py_observer()
@@ -223,7 +223,7 @@ def test_illegal_actions_and_taken_names_are_refused():
 
 
 def test_searching_bots_play_or_are_refused():
-    """The Python ISMCTS and the C++ MCTS play; the C++ ISMCTS, which cannot redeal, is refused."""
+    """The Python ISMCTS and the C++ MCTS play; the C++ ISMCTS cannot redeal and is refused."""
     from open_spiel.python.algorithms import ismcts, mcts
 
     game = pyspiel.load_game("bideuchre_barrie_v0")
@@ -241,7 +241,7 @@ def test_searching_bots_play_or_are_refused():
 
 
 def test_agents_are_bots_and_boards_swap_the_sides():
-    """The same deals for either side's bots: equal bots score 0, better ones more."""
+    """Both sides' bots get the same deals: equal bots score 0, better bots more."""
     game = pyspiel.load_game("bideuchre_cincinnati_v0")
     met = []
 
@@ -273,9 +273,9 @@ assert pyspiel.MCTSBot.step.unguarded is own
 
 
 def test_a_pickled_game_is_the_same_game_in_another_process(tmp_path):
-    """Also a custom game, which the other process has not registered; the process ends cleanly.
+    """This holds for a custom game that the other process has not registered.
 
-    The module may be loaded again there, as in a notebook.
+    The process may reload the module, as in a notebook, and ends without an error.
     """
     custom = openspiel.register(bideuchre_env.make(SMALL, name="pickled_v0"))
     names = [*(f"bideuchre_{name}" for name in VARIANTS), custom]

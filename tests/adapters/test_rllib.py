@@ -1,4 +1,4 @@
-"""RLlib's new API stack: environments equal to ours, modules that learn and play as agents."""
+"""RLlib's new API stack: environments, and modules that learn and play as agents."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def random_legal(seen, rng):
 
 
 def assert_same_observation(seen, raw, agent):
-    """An observation is the AEC environment's, in RLlib's form."""
+    """Compare an observation in RLlib's format with the AEC environment's."""
     expected = raw.observe(agent)
     scaled = raw.observation_layout.scaled(expected["observation"])
     assert (seen["observations"] == scaled).all()
@@ -30,8 +30,8 @@ def assert_same_observation(seen, raw, agent):
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-def test_self_play_is_the_aec_environment(name):
-    """Deals, turns, views and rewards; with "flat" the same observations without masks."""
+def test_self_play_equals_the_aec_environment(name):
+    """Deals, turns, observations and rewards agree; "flat" has observations without masks."""
     rng, config = np.random.default_rng(1), {"game": name, "max_hands": 4, "reward": "points"}
     raw = bideuchre_env.variants[name].raw_env(max_hands=4, reward="points")
     env, flat = rllib.MultiAgentEnv(config), rllib.MultiAgentEnv(config | {"observation": "flat"})
@@ -58,7 +58,7 @@ def test_self_play_is_the_aec_environment(name):
             rewarded[each] += reward
         assert seen.keys() == rewards.keys() == infos.keys()
         over = terminated["__all__"] or truncated["__all__"]
-    assert list(seen) == env.possible_agents  # the end is for all
+    assert list(seen) == env.possible_agents  # all agents get a final observation
     assert rewarded == expected
     assert any(rewarded.values())
     assert truncated["__all__"] is not terminated["__all__"] is raw.terminations["player_0"]
@@ -69,7 +69,7 @@ def test_self_play_is_the_aec_environment(name):
 
 
 def test_an_illegal_action_ends_the_episode_without_a_warning(caplog, capsys):
-    """RLlib's own check of environments draws actions without masks."""
+    """RLlib's environment check samples actions without masks."""
     from ray.rllib.utils.pre_checks.env import check_multiagent_environments
 
     env = rllib.MultiAgentEnv({"episode": "hand"})
@@ -103,8 +103,8 @@ def test_bad_actions_and_options_are_refused():
         rllib.ModuleAgent(None, "barrie_v0")
 
 
-def test_one_learner_is_the_solo_environment():
-    """With its options; observations in RLlib's form, or with "flat" as one array."""
+def test_one_learner_equals_the_solo_environment():
+    """Observations are in RLlib's format, or with "flat" a single array."""
     options = {"opponents": "cautious", "seat": 2, "episode": "hand"}
     env = rllib.Env({"game": "barrie_v0", **options})
     flat = rllib.Env({"game": "barrie_v0", "observation": "flat", **options})
@@ -137,7 +137,7 @@ def test_environments_render(kind):
 
 
 def ppo_config(**config):
-    """PPO on a few tables with one learner each."""
+    """A PPO configuration with a few single-agent tables."""
     from ray.rllib.algorithms.ppo import PPOConfig
 
     return (
@@ -150,7 +150,7 @@ def ppo_config(**config):
 
 @pytest.mark.parametrize("masked", [True, False])
 def test_a_module_learns_and_plays_as_an_agent(local_ray, masked):
-    """RLlib's module with masks takes legal actions only; its default module takes "flat"."""
+    """The masked module takes only legal actions; RLlib's default module needs "flat"."""
     config = ppo_config(illegal_reward=-1000.0, observation="dict" if masked else "flat")
     if masked:
         config = config.rl_module(rl_module_spec=rllib.masked_module((16,)))

@@ -36,15 +36,14 @@ def tables(n=4, **options):
 
 
 def last_legal(envs):
-    """The last legal action of every table."""
     masks = np.array(envs.env_method("action_masks"))
     return masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
 
 
 @pytest.mark.parametrize("observation", ["flat", "dict"])
 @pytest.mark.parametrize("episode", ["hand", "game"])
-def test_steps_are_those_of_single_environments_in_a_dummy(observation, episode):
-    """Observations, rewards, dones, masks, and the infos of ended episodes."""
+def test_steps_equal_a_dummy_vec_env(observation, episode):
+    """The comparison covers observations, rewards, dones, masks and infos at episode ends."""
     options = {"episode": episode, "observation": observation, "opponents": "rule", "max_hands": 3}
     ours, dummy = tables(3, **options), DummyVecEnv([lambda: make(ID, **options)] * 3)
     for envs in (ours, dummy):
@@ -66,7 +65,7 @@ def test_steps_are_those_of_single_environments_in_a_dummy(observation, episode)
 
 
 def assert_same(actual, expected):
-    """Equal arrays of one type, or dicts of such."""
+    """Compare arrays of one kind, or dicts of arrays."""
     if isinstance(expected, dict):
         assert sorted(actual) == sorted(expected)
         for name in expected:
@@ -80,12 +79,12 @@ def assert_same(actual, expected):
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({"episode": "game", "max_hands": 1, "target": 99}, True),  # no hand is worth so much
+        ({"episode": "game", "max_hands": 1, "target": 99}, True),  # no hand wins the game
         ({"episode": "hand"}, False),
     ],
 )
 def test_a_truncated_game_has_time_limit_truncated(options, expected):
-    """By which Stable-Baselines3 bootstraps values."""
+    """Stable-Baselines3 bootstraps values if this key is True."""
     envs = tables(8, **options)
     envs.reset()
     flags = []
@@ -97,7 +96,7 @@ def test_a_truncated_game_has_time_limit_truncated(options, expected):
 
 
 def test_attributes_and_methods_by_row():
-    """The calls of trainers and wrappers; unknown names are AttributeErrors."""
+    """Trainers and wrappers make these calls; unknown names raise `AttributeError`."""
     envs = tables(3, seat=2)
     for name in ("seat", "players", "seats", "action_masks", "view", "episode", "rules"):
         assert envs.has_attr(name)
@@ -120,7 +119,7 @@ def test_attributes_and_methods_by_row():
     envs.close()
 
 
-def test_seeds_and_options_are_those_of_the_next_reset_only():
+def test_seeds_and_options_apply_to_the_next_reset_only():
     envs = tables(8, opponents="random")
     envs.seed(3)
     first = envs.reset()
@@ -146,8 +145,8 @@ def test_a_bad_action_changes_no_table():
     assert np.array_equal(before, envs.env_method("action_masks"))
 
 
-def test_a_made_vector_environment_is_taken_if_it_suits():
-    """In mode SameStep, with copies, on the CPU and without wrappers of Gymnasium."""
+def test_a_suitable_vector_environment_is_accepted():
+    """It needs mode SameStep, copies, the CPU, and no Gymnasium wrappers."""
     envs = VecEnv(make_vec(ID, num_envs=4, opponents="rule", observation="flat"))
     assert envs.num_envs == 4
     assert envs.reset().shape == (4, 289)
@@ -199,7 +198,7 @@ def test_maskable_ppo_learns_through_the_wrappers_of_stable_baselines3():
     ("policy", "observation"), [("MlpPolicy", "flat"), ("MultiInputPolicy", "dict")]
 )
 def test_a_model_learns_and_is_evaluated_saved_and_loaded(policy, observation, tmp_path):
-    """At many tables, and from a single environment in an ActionMasker."""
+    """The model learns at many tables, and from a single environment in an ActionMasker."""
     options = {"episode": "hand", "observation": observation}
     check_env(make(ID, **options).unwrapped)
     masked = ActionMasker(make(ID, **options), lambda env: env.unwrapped.action_masks())

@@ -1,4 +1,4 @@
-"""SuperSuit's wrappers around the PettingZoo environment whose observations are one array."""
+"""SuperSuit's wrappers around the PettingZoo environment with flat observations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SIZES = {"frame_stack": 3 * 289, "agent_indicator": 289 + 4, "all": 3 * 289 + 4}
 
 
 def in_all(env):
-    """An environment in all wrappers, one upon another."""
+    """An environment in all wrappers at once."""
     for wrap in WRAPPERS.values():
         env = wrap(env)
     return env

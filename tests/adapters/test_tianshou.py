@@ -1,4 +1,4 @@
-"""Tianshou: actions are legal, seats get their rewards, its collectors and algorithms run."""
+"""Tianshou: actions are legal, seats get their rewards, collectors and algorithms run."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def small_network(outputs):
 
 
 def actor_policy():
-    """A policy that draws legal actions by the logits of a small network."""
+    """A policy that samples legal actions by the logits of a small network."""
     return DiscreteActorPolicy(
         actor=MaskedActor(small_network(WIDTH)), action_space=Discrete(WIDTH)
     )
@@ -52,7 +52,7 @@ def ppo():
 
 
 def dqn():
-    """Half of its moves are random."""
+    """A DQN that chooses half of its actions at random."""
     net = Net(state_shape=(SIZE,), action_shape=WIDTH, hidden_sizes=(16,))
     policy = DiscreteQLearningPolicy(
         model=net, action_space=Discrete(WIDTH), eps_training=0.5, eps_inference=0.5
@@ -75,7 +75,7 @@ def assert_all_legal(buffer):
 
 
 def test_every_seat_gets_its_own_rewards():
-    """The transitions are the decisions of `vec`, and each reward that until the next decision."""
+    """Transitions are the decisions of `vec`; rewards are summed until the next decision."""
     collector, buffer = seat_collector(2, seed=9, episode="hand")
     stats = collector.collect(n_step=300)
     assert stats.n_collected_steps == len(buffer) >= 300
@@ -125,7 +125,7 @@ def test_the_last_transition_of_every_seat_has_the_points_of_the_hand():
 
 
 def test_a_truncated_episode_is_not_bootstrapped():
-    """A target is the reward of the seat, whatever the critic says."""
+    """The target is the reward of the seat and does not depend on the critic."""
     options = {"episode": "game", "reward": "points", "max_hands": 1}
     collector, buffer = seat_collector(2, **options)
     collector.collect(n_episode=40)
@@ -139,7 +139,6 @@ def test_a_truncated_episode_is_not_bootstrapped():
 
 
 def assert_learns(learner, buffer):
-    """A round of learning has finite losses."""
     sizes = {"batch_size": 64, "repeat": 2} if isinstance(learner, PPO) else {"sample_size": 64}
     with policy_within_training_step(learner.policy):
         losses = learner.update(buffer, **sizes).get_loss_stats_dict()
@@ -161,7 +160,7 @@ def test_one_algorithm_learns_from_all_seats(algorithm):
 
 @pytest.mark.parametrize("algorithm", [ppo, dqn])
 def test_the_collector_of_tianshou_collects_from_one_learner_at_many_tables(algorithm):
-    """By steps and by episodes, also with more tables than episodes."""
+    """It collects steps and episodes, also with more tables than episodes."""
     torch.manual_seed(0)
     envs = VecEnv(GAME, 6, opponents="rule", episode="hand")
     learner, buffer = algorithm(), VectorReplayBuffer(6 * 300, 6)
@@ -178,7 +177,7 @@ def test_the_collector_of_tianshou_collects_from_one_learner_at_many_tables(algo
 
 
 def test_a_table_is_the_solo_environment_of_its_seed():
-    """Row i is seeded with `seed` + i; a table that a step leaves out has to be reset."""
+    """Row i has seed `seed` + i; finished tables must be reset."""
     envs = VecEnv(GAME, 3, opponents="rule", episode="hand")
     solo = GAME.solo(opponents="rule", episode="hand", observation="flat")
     assert envs.seed(40) == [[40], [41], [42]]
@@ -203,7 +202,7 @@ def test_a_table_is_the_solo_environment_of_its_seed():
 
 
 def test_infos_have_the_result_and_the_players_of_an_episode():
-    """As those of `solo`."""
+    """They equal the infos of `solo`."""
     pool = bideuchre_env.Pool("cautious", "rule")
     options = {"opponents": pool, "partner": "rule", "episode": "hand", "observation": "flat"}
     envs, solo = VecEnv(GAME, 2, **options), GAME.solo(**options)
@@ -223,7 +222,7 @@ def test_infos_have_the_result_and_the_players_of_an_episode():
 
 
 def test_the_mask_of_a_truncated_episode_is_all_true():
-    """DQN takes the best of its actions; with all False, Tianshou would lower every value."""
+    """DQN maximizes over the mask; an empty mask would make Tianshou lower every value."""
     envs = VecEnv(GAME, 2, opponents="random", episode="game", reward="points", max_hands=1)
     seen, _ = envs.reset()
     truncated = np.zeros(2, bool)

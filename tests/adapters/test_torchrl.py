@@ -1,4 +1,4 @@
-"""The environments of TorchRL: its own checks, masks, resets of rows, and rewards by seat."""
+"""TorchRL environments: TorchRL's checks, masks, resets of rows, and rewards by seat."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def random_legal(tensordict):
 
 @both_environments
 def test_specs_pass_the_check_of_torchrl_and_random_play_is_legal(kind):
-    """`ActionMask` draws legal actions; rows that end begin anew."""
+    """`ActionMask` samples legal actions; finished rows are reset."""
     env = TransformedEnv(kind("cincinnati_v0", 16, episode="hand"), ActionMask())
     check_env_specs(env, seed=5)
     env.set_seed(5)
@@ -48,8 +48,8 @@ def test_specs_pass_the_check_of_torchrl_and_random_play_is_legal(kind):
     assert not data["done"].any()  # no action is taken in a row that is over
 
 
-def test_a_row_is_the_solo_environment_of_its_seed():
-    """The same observations, masks, rewards and ends, hand after hand."""
+def test_a_row_equals_the_solo_environment_of_its_seed():
+    """Observations, masks, rewards and ends agree over several hands."""
     options = {"opponents": "rule", "episode": "hand"}
     env = adapter.Env("cincinnati_v0", 2, **options)
     env.set_seed(30)
@@ -99,8 +99,7 @@ def test_the_end_of_an_episode_has_its_result(kind):
     assert torch.equal(score[won].argmax(1), winner[won])
 
 
-def test_self_play_is_vec():
-    """Seats, rewards and ends are those of `vec`; no deal of its streams is skipped."""
+def test_self_play_equals_vec():
     env = adapter.SelfPlayEnv("cincinnati_v0", 5, episode="hand")
     env.set_seed(12)
     data = env.rollout(70, random_legal, break_when_any_done=False)
@@ -116,7 +115,7 @@ def test_self_play_is_vec():
 
 
 def test_the_points_of_a_seat_reach_its_own_decisions():
-    """With no values and lambda 1, a decision's target is its seat's points of that hand."""
+    """With zero values and lambda 1, a decision's target is its seat's points of the hand."""
     env = adapter.SelfPlayEnv("cincinnati_v0", 6, episode="hand")
     env.set_seed(2)
     data = env.rollout(80, random_legal, break_when_any_done=False)
@@ -132,7 +131,7 @@ def test_the_points_of_a_seat_reach_its_own_decisions():
             assert torch.equal(hand["advantage"], hand["value_target"])
             hands += 1
         assert data["complete"][row, : ends[-1] + 1].all()
-        for seat in range(4):  # of the hand in progress, all but the last decision are complete
+        for seat in range(4):  # in an unfinished hand, all but the last decision are complete
             steps = (data["seat"][row, ends[-1] + 1 :] == seat).nonzero()[:, 0] + ends[-1] + 1
             assert data["complete"][row, steps[:-1]].all()
             assert not data["complete"][row, steps[-1]]
@@ -150,7 +149,7 @@ def test_fixed_options_are_refused():
 
 
 def test_the_wrappers_of_torchrl_work_without_an_adapter():
-    """An id, a batch without autoreset, and four seats by PettingZoo."""
+    """They wrap an id, a vector environment without autoreset, and the PettingZoo environment."""
     check_env_specs(GymEnv("bideuchre/Cincinnati-v0", episode="hand"))
     batch = gymnasium.make_vec(
         "bideuchre/Cincinnati-v0", num_envs=4, vectorization_mode="vector_entry_point",

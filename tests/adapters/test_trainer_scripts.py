@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 
 import pytest
-from support.script_modules import loaded
+from support.script_modules import load_scripts
 
 import bideuchre_env
 from bideuchre_env import match
 from bideuchre_env.errors import OptionError
 
 SMALL = ("--boards", "20", "--hidden", "16", "--minibatch", "256")
-# By script: its library, arguments of a short run, and a bound on the points per hand over
-# `cautious` after a whole run: seeds came to 2.1 and more, that of RLlib to 1.6.
+# By script: its library, arguments of a short run, and a lower bound on the points per hand
+# against `cautious` after a whole run. Measured: at least 2.1, RLlib 1.6.
 SCRIPTS = {
     "sb3_maskable_ppo": ("sb3_contrib", "--steps 4096 --tables 64 --table-steps 16", 1.0),
     "cleanrl_ppo": ("torch", "--total-timesteps 8192 --num-envs 64 --num-steps 32", 1.0),
@@ -33,7 +33,7 @@ def script(request):
     if name == "rllib_ppo":
         request.getfixturevalue("local_ray")
     before = torch.get_num_threads()
-    with loaded("experiments/trainers", name) as [module]:
+    with load_scripts("experiments/trainers", name) as [module]:
         yield module
     torch.set_num_threads(before)
 
@@ -43,7 +43,7 @@ every_script = pytest.mark.parametrize("script", SCRIPTS, indirect=True)
 
 @every_script
 def test_a_short_run_prints_results_and_saves_an_agent(script, tmp_path, capsys):
-    """The saved policy, named as an agent, plays as the policy in the process does."""
+    """The saved policy, loaded by name, plays like the policy in the process."""
     options = ("--out", str(tmp_path), "--json", str(tmp_path / "result.json"))
     short = SCRIPTS[script.__name__][1].split()
     assert script.main(script.Args.parse([*SMALL, *options, *short])) == 0
@@ -66,7 +66,7 @@ def test_a_short_run_prints_results_and_saves_an_agent(script, tmp_path, capsys)
 @pytest.mark.slow
 @every_script
 def test_a_whole_run_beats_cautious(script, tmp_path):
-    """On boards of another seed than the script's own."""
+    """The boards have another seed than the script's."""
     assert script.main(script.Args.parse(["--out", str(tmp_path), "--boards", "2"])) == 0
     agent = f"{script.__file__}:Player:weights={tmp_path / script.POLICY}"
     result = match.play("cincinnati_v0", agent, "cautious", boards=1000, seed=9)
@@ -75,9 +75,9 @@ def test_a_whole_run_beats_cautious(script, tmp_path):
 
 @pytest.fixture(scope="module")
 def search():
-    """The module of the script of the search of OpenSpiel, which learns nothing."""
+    """The module of OpenSpiel's search script, which does not learn."""
     pytest.importorskip("pyspiel")
-    with loaded("experiments/trainers", "openspiel_ismcts") as [module]:
+    with load_scripts("experiments/trainers", "openspiel_ismcts") as [module]:
         yield module
 
 

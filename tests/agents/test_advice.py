@@ -1,11 +1,11 @@
-"""Advice: the agent's choice, its figures, hidden information, errors, and true sentences."""
+"""Advice: choice, figures, hidden information, errors, and sentences that are true."""
 
 import re
 from math import sqrt
 
 import numpy as np
 import pytest
-from support.agent_games import decisions, look, met, redeals, shipped, start
+from support.agent_games import decisions, look, redeals, shipped, start, varied_decisions
 
 import bideuchre_env
 from bideuchre_env import agents
@@ -31,20 +31,19 @@ AGENTS = {
 
 
 def unwrapped(advice):
-    """The text of an advice on one line."""
     return " ".join(advice.text().split())
 
 
 @pytest.mark.parametrize("name", AGENTS)
 def test_advice_has_the_choice_of_its_agent(name):
-    """In all phases of real games; the options are ordered by the goal's figure."""
+    """The choices agree in all phases; the options are ordered by the goal's figure."""
     for variant in shipped(name) if name == "net" else RULES:
         rules = RULES[variant]
         advisor = Advisor(rules, AGENTS[name], 4 if name in ("rule", "expert", "net") else None)
         agent = agents.make(AGENTS[name], rules, seed=0)
         if name == "inference":
-            agent.sampler.list_all_hands()  # as advice does, which is the same search
-        for row, mask, state in met(rules, 3, seed=21):
+            agent.sampler.list_all_hands()  # advice enumerates hands, too
+        for row, mask, state in varied_decisions(rules, 3, seed=21):
             advice = advisor.of_row(state)
             assert advice.choice.action == agent.act(row, mask), (variant, str(advice))
             assert advice.best is advice.options[0]
@@ -63,7 +62,7 @@ def test_advice_has_the_choice_of_its_agent(name):
 
 
 def played_out(rules, state, action, n, seed):
-    """Points ours minus theirs, tricks, and contracts made, of n uniform deals played in Python.
+    """Point differences, tricks and contracts made of n uniform deals, played in Python.
 
     The expert plays all seats after a call, the net after a card, both without a search.
     """
@@ -87,12 +86,12 @@ def played_out(rules, state, action, n, seed):
 
 
 @pytest.mark.parametrize("variant", RULES)
-def test_figures_are_those_of_playouts_in_python(variant):
-    """Points, tricks and contracts made, in each phase."""
+def test_figures_agree_with_playouts_in_python(variant):
+    """The comparison covers points, tricks and contracts made, in each phase."""
     rules, n = RULES[variant], 300
     advisor = Advisor(rules, f"inference:solved=0,considered=0,worlds={n},played_out=150")
     checked = 0
-    for _, _, state in met(rules, 2, seed=31):
+    for _, _, state in varied_decisions(rules, 2, seed=31):
         advice = advisor.of_row(state)
         for option in advice.options[:2]:
             points, tricks, good = played_out(rules, state, option.action, n, seed=1000)
@@ -110,10 +109,9 @@ def test_figures_are_those_of_playouts_in_python(variant):
 
 @pytest.mark.parametrize("variant", RULES)
 def test_hidden_cards_change_no_advice(variant):
-    """The deals to come change no advice either."""
     rules = RULES[variant]
     advisor, moved = Advisor(rules, worlds=6), 0
-    for number, (_, _, state) in enumerate(met(rules, 4, seed=9)):
+    for number, (_, _, state) in enumerate(varied_decisions(rules, 4, seed=9)):
         twin = redeals(rules, state, 1, seed=number)[0]
         moved += not np.array_equal(twin["hands"], state["hands"])
         assert advisor.of_row(state) == advisor.of_row(twin)
@@ -121,7 +119,7 @@ def test_hidden_cards_change_no_advice(variant):
 
 
 def test_every_source_gives_the_same_advice():
-    """An environment, its wrapper, its observation, its state row."""
+    """Sources are an environment, its wrapper, its observation and its state row."""
     env = bideuchre_env.barrie_v0()
     env.reset(seed=5)
     for _ in range(3):
@@ -138,10 +136,10 @@ def test_every_source_gives_the_same_advice():
 
 
 def test_a_requested_action_is_among_the_options():
-    """An illegal action is an error."""
+    """Requesting an illegal action raises an error."""
     rules = RULES["barrie_v0"]
     advisor = Advisor(rules, worlds=6)
-    for _, mask, state in met(rules, 4, seed=4):
+    for _, mask, state in varied_decisions(rules, 4, seed=4):
         action = int(np.flatnonzero(mask)[-1])
         assert advisor.of_row(state, [action]).option(action).name
         with pytest.raises(IllegalActionError, match="no legal action"):
@@ -191,7 +189,7 @@ def test_intervals_depend_on_the_effective_sample_size():
     assert effective(np.zeros(4)) == 0
     assert interval(values, heavy).half > 2 * interval(values, even).half
     assert interval(values, even).mean == 2
-    assert effective(even, 2.0) == 2  # worlds of chains: two tell as much as one
+    assert effective(even, 2.0) == 2  # dependent worlds, with a design effect of 2
     assert interval(values, even, 2.0).half > 2 * interval(values, even).half
     assert share(np.array([1, 0, 1, 0]), even, 2.0).half > share(np.array([1, 0, 1, 0]), even).half
     alone = interval(values, np.array([0.0, 5.0, 0.0, 0.0]))
@@ -201,7 +199,7 @@ def test_intervals_depend_on_the_effective_sample_size():
 
 
 def test_figures_of_enumerated_deals_are_exact():
-    """`alike` is 0 then, and intervals have no width."""
+    """With `alike` 0 intervals have no width."""
     values, heavy = np.array([1.0, 0.0, 1.0]), np.array([9.0, 1.0, 1.0])
     assert interval(values, heavy, 0.0) == Interval(10 / 11, 10 / 11, 10 / 11)
     assert share(values, heavy, 0.0) == Interval(10 / 11, 10 / 11, 10 / 11)
@@ -223,12 +221,12 @@ CERTAIN = re.compile(
 
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "six_card_v0", "simplified_v0", "barrie_v0"])
 def test_sentences_about_tricks_are_true(variant):
-    """A trick that is said to be won is won, whatever the others hold and play."""
+    """A trick that advice calls won is won for all hands and cards of the other seats."""
     rules = RULES[variant]
     tables, rng = compile_tables(rules), np.random.default_rng(1)
     advisor, certain = Advisor(rules, "rule", worlds=4), 0
-    found = [d for d in decisions(rules, 6, seed=14) if d[1].sum() > 1]
-    for _, mask, state in found[:: max(1, len(found) // 60)]:
+    choices = [d for d in decisions(rules, 6, seed=14) if d[1].sum() > 1]
+    for _, mask, state in choices[:: max(1, len(choices) // 60)]:
         advice = advisor.of_row(state)
         assert re.fullmatch(r"[A-Z0-9][^\n]*[a-zA-Z0-9]\)?\.", advice.why), advice.why
         assert advice.why.count("(") == advice.why.count(")")
@@ -236,17 +234,17 @@ def test_sentences_about_tricks_are_true(variant):
         if state["phase"] != PLAY or not CERTAIN.search(advice.why.split(";")[0] + ";"):
             continue
         certain += 1
-        [named] = [each for each in advice.options if advice.why.startswith(each.name)]
+        [option] = [each for each in advice.options if advice.why.startswith(each.name)]
         for number in range(12):
             states = redeals(rules, state, 1, seed=number)
-            apply_rows(states, tables, np.arange(1), np.array([named.action]))
+            apply_rows(states, tables, np.arange(1), np.array([option.action]))
             while states["trick"][0] == state["trick"] and states["phase"][0] == PLAY:
                 legal = np.flatnonzero(look(rules, states, np.arange(1))[1][0])
                 apply_rows(states, tables, np.arange(1), rng.choice(legal, 1))
             side = int(state["turn"]) & 1
             won = states["tricks_won"][0][side] - state["tricks_won"][side]
             assert won == 1, (advice.why, number)
-        assert mask[named.action]
+        assert mask[option.action]
     assert certain > 3
 
 

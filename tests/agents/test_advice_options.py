@@ -1,4 +1,4 @@
-"""The options of an advice: which are tried, their order, reasons, and key cards."""
+"""The options of an advice: their selection, order, reasons and key cards."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from support.agent_games import met
+from support.agent_games import varied_decisions
 
 from bideuchre_env._intervals import t_quantile
 from bideuchre_env.agents.advice import Advisor, advise_row
@@ -21,8 +21,6 @@ from bideuchre_env.rules.variants import RULES
 
 
 class Passes:
-    """Takes the first legal action."""
-
     def act(self, observation, action_mask):
         return int(action_mask.argmax())
 
@@ -44,12 +42,12 @@ def test_a_choice_that_is_clearly_behind_is_reported_with_its_loss():
 
 @pytest.mark.parametrize("goal", ["game", "points"])
 def test_options_are_ordered_by_the_goal_and_close_ones_are_within_the_error(goal):
-    """The test computes averages, paired differences and Student's t anew."""
+    """The test computes averages, paired differences and Student's t itself."""
     rules, kinds = RULES["cincinnati_v0"], set()
     figure = "points" if goal == "points" else "wins"
     for agent in (f"expert:goal={goal}", f"inference:goal={goal}"):
         advisor = Advisor(rules, agent, worlds=40 if agent[0] == "e" else 200)
-        for _, _, state in met(rules, 8, seed=17):
+        for _, _, state in varied_decisions(rules, 8, seed=17):
             trial = advisor.try_row(state)
             advice, counted = advisor.advice([trial]), trial.counted
             shares = counted.weights / counted.weights.sum()
@@ -74,7 +72,7 @@ def test_options_are_ordered_by_the_goal_and_close_ones_are_within_the_error(goa
 
 @pytest.mark.parametrize("worlds", [30, 320])
 def test_option_worlds_is_the_number_of_deals_tried(worlds):
-    """Although few calls are left in question; progress is reported."""
+    """All deals are tried even if few calls remain candidates; progress is reported."""
     rules, calls = RULES["cincinnati_v0"], []
     row = known_position(rules, ["9H", "TS", "QC", "9D", "KD", "TC"], calls=["pass", "5"])
     advice = advise_row(row, rules, worlds=worlds, how_far=lambda *how: calls.append(how))
@@ -103,10 +101,10 @@ CUSTOM = Rules(ranks="9", copies=1, partnered=(2, 6), strain_named="in_bid", tar
 
 @pytest.mark.parametrize("rules", [*RULES.values(), CUSTOM], ids=[*RULES, "custom"])
 def test_a_pass_a_partnered_bid_and_every_lone_bid_are_tried(rules):
-    """With any agent; and every strain to name and card to play."""
+    """Every agent's advice tries them, and every strain to name and card to play."""
     acts, t = actions.of(rules), compile_tables(rules)[0]
     advisor = Advisor(rules, Passes(), worlds=4)
-    for _, mask, state in met(rules, 12, seed=8):
+    for _, mask, state in varied_decisions(rules, 12, seed=8):
         if state["phase"] == AUCTION:
             tried = set(advisor.try_row(state).counted.actions)
             legal = set(np.flatnonzero(mask).tolist())
@@ -145,13 +143,13 @@ def suit(name, trump):
 
 
 def holds(words, names, trump):
-    """Whether the hands, lists of names by seat, are as the words of a cause say."""
+    """Whether the hands, lists of names by seat, agree with the words of a cause."""
     who = [names[2]] if words.startswith("partner") else [names[1], names[3]]
-    if found := re.search(r"has no (club|diamond|heart|spade)$", words):
-        letter = found[1][0].upper()
+    if match := re.search(r"has no (club|diamond|heart|spade)$", words):
+        letter = match[1][0].upper()
         return any(all(suit(name, trump) != letter for name in hand) for hand in who)
-    if found := re.search(r"has (a|two|three|four) trumps?( or more)?$", words):
-        n = ["", "a", "two", "three", "four"].index(found[1])
+    if match := re.search(r"has (a|two|three|four) trumps?( or more)?$", words):
+        n = ["", "a", "two", "three", "four"].index(match[1])
         return any(sum(suit(name, trump) == trump for name in hand) >= n for hand in who)
     return any(words.split()[2].rstrip(",") in hand for hand in who)
 
@@ -171,7 +169,7 @@ CASES = [
 
 @pytest.mark.parametrize(("variant", "own", "strain", "words"), CASES)
 def test_the_cause_of_made_contracts_is_found_with_its_figures(variant, own, strain, words):
-    """A contract made in 90 of 100 deals with it and in 40 without it."""
+    """The contract is made in 90 % of the deals with the cause, and in 40 % without it."""
     rules = RULES[variant]
     (hands, unseen), t = dealt(rules, own, 1500), compile_tables(rules)[0]
     trump = "CDHS"[strain] if strain < 4 else ""
@@ -179,28 +177,28 @@ def test_the_cause_of_made_contracts_is_found_with_its_figures(variant, own, str
     true = np.array([holds(words, row, trump) for row in names])
     rng, weights = np.random.default_rng(1), np.random.default_rng(2).exponential(size=len(true))
     made = (rng.random(len(true)) < np.where(true, 0.9, 0.4)).astype(float)
-    found = cause(made, weights, unseen, strain, hands, t, LEAST_CHANCE)
-    assert found.words == words
-    for side, figure in ((true, found.true), (~true, found.false)):
+    result = cause(made, weights, unseen, strain, hands, t, LEAST_CHANCE)
+    assert result.words == words
+    for side, figure in ((true, result.true), (~true, result.false)):
         slow = sum(w * y for w, y in zip(weights[side], made[side], strict=True))
         assert figure == pytest.approx(slow / sum(weights[side]))
-    assert found.share == pytest.approx(sum(weights[true]) / sum(weights))
+    assert result.share == pytest.approx(sum(weights[true]) / sum(weights))
 
 
 def test_chance_and_rare_holdings_are_no_cause():
-    """A cause must decide much, in many deals, and significantly."""
+    """A cause needs a large and significant effect in many deals."""
     rules = RULES["cincinnati_v0"]
     (hands, unseen), t = dealt(rules, OWN, 1000), compile_tables(rules)[0]
     ace = hands[:, 2] >> parse_card("AC") & 1 == 1
     rng, even = np.random.default_rng(3), np.ones(len(hands))
 
-    def found(values, weights=even):
+    def cause_of(values, weights=even):
         return cause(values.astype(float), weights, unseen, HEARTS, hands, t, LEAST_CHANCE)
 
     for _ in range(20):
-        assert found(rng.random(len(hands)) < 0.6) is None
-        assert found(rng.random(len(hands)) < np.where(ace, 0.65, 0.5)) is None
-    assert found(ace) is not None
-    assert found(ace, np.where(ace, 0.1, 1.0)) is None  # 1 deal of 25
-    assert found(ace, np.arange(len(hands)) < 12) is None
-    assert found(ace, np.zeros(len(hands))) is None
+        assert cause_of(rng.random(len(hands)) < 0.6) is None
+        assert cause_of(rng.random(len(hands)) < np.where(ace, 0.65, 0.5)) is None
+    assert cause_of(ace) is not None
+    assert cause_of(ace, np.where(ace, 0.1, 1.0)) is None  # 1 deal of 25
+    assert cause_of(ace, np.arange(len(hands)) < 12) is None
+    assert cause_of(ace, np.zeros(len(hands))) is None

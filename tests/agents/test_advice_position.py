@@ -1,9 +1,9 @@
-"""A position from the facts that one seat knows, and errors for impossible ones."""
+"""Positions from the facts that a seat knows, and errors for impossible facts."""
 
 import numpy as np
 import pytest
 from support.agent_games import decisions, lone_decisions, look
-from support.known import known
+from support.seat_knowledge import knowledge_of
 
 from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.core.state import AUCTION
@@ -25,15 +25,15 @@ SECOND = ["AC", "9C", "9H", "TC", "AD", "TD", "KC", "9D", "QD"]
 
 @pytest.mark.parametrize("variant", RULES)
 def test_the_facts_known_to_a_seat_give_its_observation(variant):
-    """In every phase of real games: the same observation and mask, in a valid state row."""
+    """In every phase, the position is valid and has the same observation and mask."""
     rules = RULES[variant]
-    found = decisions(rules, 3, seed=11, hands=2, every=2)
+    positions = decisions(rules, 3, seed=11, hands=2, every=2)
     for bid in rules.lone:
         if bid.exchange:
-            found += lone_decisions(rules, bid.name, 2, seed=11)
+            positions += lone_decisions(rules, bid.name, 2, seed=11)
     phases = set()
-    for row, mask, state in found:
-        facts = known(state, rules)
+    for row, mask, state in positions:
+        facts = knowledge_of(state, rules)
         rows = known_position(rules, dealer=int(state["dealer"]), **facts)
         checked_states(rows, 1, compile_tables(rules))
         seen, masks = look(rules, rows, np.arange(1))
@@ -89,13 +89,13 @@ def test_an_impossible_position_is_a_one_line_error(facts, message):
 
 @pytest.mark.parametrize("variant", RULES)
 def test_scores_of_a_game_that_is_over_are_refused(variant):
-    """Each win rule has its own; scores below zero are valid."""
+    """Each win rule has its own limits; scores below zero are valid."""
     rules = RULES[variant]
     target = rules.target or 40
     hand = [CARD_NAMES[kind] for kind in range(rules.tricks)]
     for score in ((0, 0), (-30, 5), (target - 1, target - 1), (-1, target - 1)):
         assert known_position(rules, hand, score=score)["score"][0].tolist() == list(score)
-    over = {  # by the words of the rules: who may stand at the target, and play on
+    over = {  # scores that end the game before this hand
         "any": [(target, 0), (0, target + 3), (target, target)],
         "made_or_set": [(target, target), (target + 9, target + 1)],
         "made_bid": [],
@@ -103,7 +103,7 @@ def test_scores_of_a_game_that_is_over_are_refused(variant):
     }[rules.win_rule]
     fine = {
         "any": [],
-        "made_or_set": [(target, 0), (0, target + 3)],  # as defenders of a bid that was made
+        "made_or_set": [(target, 0), (0, target + 3)],  # defenders of a made bid do not win
         "made_bid": [(target, 0), (target, target)],
         "rounds": [(60, 70)],
     }[rules.win_rule]

@@ -38,13 +38,13 @@ def no_registered_agents(monkeypatch):
         (f"net:weights={'7' * 5000}", "net", {"weights": "7" * 5000}),
     ],
 )  # fmt: skip
-def test_option_values_are_toml_booleans_numbers_and_strings_or_else_text(name, own, options):
+def test_option_values_are_toml_values_or_else_text(name, own, options):
     parsed = agents.parse(name)
     assert parsed == (own, options)
     assert [type(each) for each in parsed[1].values()] == [type(each) for each in options.values()]
 
 
-def test_options_in_a_name_are_those_of_the_agent_and_part_of_its_name():
+def test_options_in_a_name_are_set_and_stay_in_the_name():
     agent = agents.make("pimc:worlds=7,solved=4", RULES, seed=3)
     assert (agent.worlds, int(agent.space.plans["solved"][0])) == (7, 4)
     assert agent.played_out == agents.make("pimc", RULES).played_out
@@ -87,7 +87,7 @@ def test_options_are_the_parameters_of_the_factory():
     received = []
 
     class Mine(RandomAgent):
-        info = "version 1"  # no metadata of an agent
+        info = "version 1"  # not agent metadata
 
         def __init__(self, rules, *, seed=None, depth=1, rate: float = 0.5):
             super().__init__(rules, seed=seed)
@@ -129,7 +129,7 @@ def test_opponents_of_a_learner_take_options():
 
 
 def test_a_bolder_player_is_set_more_often():
-    """A bolder or a timider rule player loses to the default."""
+    """Bolder and more timid rule players lose to the default."""
     timid, rule, rash = "rule:boldness=-1", "rule", "rule:boldness=1"
     alone = {
         name: match.play(RULES, name, name, boards=400, seed=4).board_rows["contracts"]

@@ -110,7 +110,7 @@ def test_the_same_seed_gives_the_same_actions(name):
 
 @pytest.mark.parametrize("name", ["rule", "expert", *LEARNED])
 def test_a_decision_depends_on_the_observation_alone(name):
-    """`act` is `act_rows` on one row; other rows, earlier decisions and the seed change nothing."""
+    """`act` equals `act_rows`; other rows, earlier decisions and the seed change nothing."""
     rules, seen = RULES["barrie_v0"], []
     agent, fresh = (agents.make(name, rules, seed=seed) for seed in (1, 2))
 
@@ -136,7 +136,7 @@ def test_act_must_return_the_number_of_an_action(answer):
 
 
 def test_an_observation_that_an_agent_stores_does_not_change():
-    """The arrays of a match are overwritten by its next step."""
+    """Agents get copies, because the next step of a match overwrites its arrays."""
 
     class Stores:
         def __init__(self):
@@ -165,7 +165,7 @@ def test_random_is_uniform():
     assert ((counts - expected) ** 2 / expected).sum() < 70  # 30 degrees of freedom, p < 1e-4
 
 
-def test_cautious_passes_in_nine_of_ten_and_never_goes_alone():
+def test_cautious_passes_nine_times_in_ten_and_never_bids_alone():
     rules = RULES["barrie_v0"]
     rows, masks = look(rules, start(rules, 1), np.zeros(5_000, np.int64))
     actions = agents.make("cautious", rules, seed=12).act_rows(rows, masks)
@@ -174,7 +174,7 @@ def test_cautious_passes_in_nine_of_ten_and_never_goes_alone():
 
 
 @pytest.mark.parametrize("variant", RULES)
-def test_rule_is_ahead_of_cautious(variant):
+def test_rule_beats_cautious(variant):
     rules = RULES[variant]
     mean, half = per_hand(
         rules, agents.make("rule", rules), agents.make("cautious", rules, seed=2), 400

@@ -1,11 +1,11 @@
 """Hidden information changes no decision of an agent.
 
-The other hands, hidden exchanged cards and the deals to come are drawn anew.
+The other hands, hidden exchanged cards and future deals are redrawn.
 """
 
 import numpy as np
 import pytest
-from support.agent_games import LEARNED, SEARCH, look, met, redeals, searcher, shipped
+from support.agent_games import LEARNED, SEARCH, look, redeals, searcher, shipped, varied_decisions
 
 from bideuchre_env import agents
 from bideuchre_env.core.state import AUCTION, GIVING, NAMING, PASSING, PLAY
@@ -25,7 +25,6 @@ def phases_of(rules):
 
 
 def plan_bytes(agent):
-    """The results of the search of a decision."""
     return [agent.space.plans[part].tobytes() for part in PLAN_FIELDS]
 
 
@@ -38,12 +37,12 @@ def plan_bytes(agent):
     ],
 )
 def test_hidden_cards_change_no_decision(name, variant):
-    """In every phase of every game, nor any result of a search."""
+    """Decisions and search results stay equal in every phase of every game."""
     rules, moved, phases = RULES[variant], 0, set()
     search = name in SEARCH
     agent = searcher(name, rules, seed=4, worlds=4) if search else agents.make(name, rules)
-    found = met(rules, 30 if search else 60, seed=9)
-    for number, (row, mask, state) in enumerate(found):
+    cases = varied_decisions(rules, 30 if search else 60, seed=9)
+    for number, (row, mask, state) in enumerate(cases):
         twin = redeals(rules, state, 1, seed=number)
         again, same_mask = look(rules, twin, np.arange(1))
         assert np.array_equal(again[0], row)
@@ -54,5 +53,5 @@ def test_hidden_cards_change_no_decision(name, variant):
         assert plan is None or plan == plan_bytes(agent)
         moved += not np.array_equal(twin[0]["hands"], state["hands"])
         phases.add(int(state["phase"]))
-    assert moved > len(found) // 2
+    assert moved > len(cases) // 2
     assert phases == phases_of(rules)

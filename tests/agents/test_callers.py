@@ -1,4 +1,4 @@
-"""Hands behind a rare call, and worlds with them."""
+"""Enumerated hands that explain a rare call, and worlds with these hands."""
 
 from itertools import combinations
 from math import inf
@@ -26,7 +26,6 @@ BARRIE = RULES["barrie_v0"]
 
 
 def set_up(agent, row, mask, draws=100):
-    """Begin a decision and draw uniform worlds."""
     begin(agent.space, row[np.newaxis], mask[np.newaxis], 0)
     weigh_draws(agent.space, np.empty(draws), 0, draws)
 
@@ -40,7 +39,7 @@ def dealt(agent, seat, most=inf):
 
 @pytest.mark.parametrize("rules", [SMALL, BARRIE], ids=["16 cards", "barrie"])
 def test_every_hand_that_a_caller_may_have_been_dealt_is_enumerated_once(rules):
-    """Against all subsets of the cards that the seat to act does not see."""
+    """The enumeration equals all subsets of the cards that the seat to act does not see."""
     agent, compared = searcher("inference", rules), 0
     for row, mask, state in lone_decisions(rules, "moon", 4, seed=3):
         set_up(agent, row, mask)
@@ -90,11 +89,11 @@ def test_worlds_with_a_listed_hand_are_worlds_of_the_position(bid):
 
 
 MOON_OF_SPADES = -23.3
-"""Points of a pass in the position below, from 1,000,000 uniform deals: +- 0.5."""
+"""Expected points of a pass in the position below, from 1,000,000 uniform deals: +- 0.5."""
 
 
-def test_intervals_after_a_rare_call_contain_the_answer():
-    """One deal in 3,000 explains the moon of the opponent; the others give +27 points."""
+def test_intervals_after_a_rare_call_contain_the_true_value():
+    """Only 1 deal in 3,000 explains the opponent's moon; the others give +27 points."""
     hand = ["JH", "AH", "KH", "QH", "JD", "AS", "KS", "QC"]
     position = known_position(BARRIE, hand, calls=["moon S"], score=(10, 45))
     for seed in range(4):
@@ -102,7 +101,7 @@ def test_intervals_after_a_rare_call_contain_the_answer():
         points = advice.options[0].points
         assert abs(points.mean - MOON_OF_SPADES) < points.half + 0.5
         assert points.half < 3.0
-        assert advice.options[0].made.mean < 0.1  # that the moon is set
+        assert advice.options[0].made.mean < 0.1  # the chance that the moon is set
 
 
 @pytest.mark.parametrize("copies", [1, 5])

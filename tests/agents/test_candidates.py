@@ -1,4 +1,4 @@
-"""Which candidates a searcher drops, and which it chooses, by priors and by trials."""
+"""Candidates that a searcher drops or chooses, by priors and by trials."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_candidates_behind_by_several_errors_are_dropped_but_the_experts_never(p
 
 
 def test_the_error_of_the_best_candidate_counts_too():
-    """Two that gain 1 and 0.9, the second the same in all worlds."""
+    """Two candidates gain 1 and 0.9, the second constant in all worlds."""
     plans = plan_of([0.0] * 3, [0.0, 1.0, 0.9], worlds=101, spread=1.0)
     plans["squares"][0, 2] = 101 * 0.81
     assert left_of(plans) == [FIRST, SECOND, THIRD]
@@ -83,7 +83,7 @@ def test_a_constant_gain_in_all_worlds_is_chosen(gain, prior_error):
 
 def test_dependent_worlds_count_less():
     plans = plan_of([0.0, 0.0], [0.0, 0.0], worlds=TOLD + 1)
-    plans["total_squares"] *= 2  # as of chains
+    plans["total_squares"] *= 2  # as with Markov chains
     assert left_of(plans) == [FIRST, SECOND]
 
 

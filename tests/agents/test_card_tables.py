@@ -1,4 +1,4 @@
-"""Tables of hands and of card holders: their numbers, and the scripts that make them."""
+"""Tables of hands and of card holders, and the scripts that generate them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from support.agent_games import decisions
 from support.kernels import callable_from_python
 from support.positions import CINCINNATI
-from support.script_modules import ROOT, loaded
+from support.script_modules import ROOT, load_scripts
 
 from bideuchre_env.agents.expert import (
     sampled_deals,
@@ -50,7 +50,7 @@ def random_hands(kinds, copies, n, seed=1):
 
 @pytest.mark.parametrize("deck", DECKS)
 def test_every_hand_has_one_row(deck):
-    """Up to suit symmetry, keyed by the least of its renamings."""
+    """Rows are unique up to suit symmetry, keyed by the smallest renaming of the hand."""
     table, (n, tricks) = hand_table(*deck), DECKS[deck]
     assert table.keys.shape == (n,)
     assert (np.diff(table.keys) > 0).all()
@@ -73,7 +73,7 @@ def test_renaming_the_suits_renames_the_strains(deck):
             for strain in range(4):
                 one = table.tricks[row, 0, suits[strain]]
                 other = table.tricks[row, 0, other_suits[names[strain]]]
-                # a hand with two like suits may have either order of them
+                # a hand with two equivalent suits may have either order of them
                 assert abs(int((one * np.arange(len(one))).sum()) / SCALE
                            - (other * np.arange(len(one))).sum() / SCALE) < 1.2  # fmt: skip
 
@@ -102,8 +102,8 @@ def test_the_script_makes_the_same_rows_in_any_number_of_processes(tmp_path):
     for workers in ("1", "2"):
         out = tmp_path / f"{workers}.npz"
         decks = [f"{kinds}x{copies}" for kinds, copies in DECKS]
-        asked = ["--hands", "5", "--workers", workers, "--out", str(out), "--decks", *decks]
-        subprocess.run([*script, *asked], check=True)
+        options = ["--hands", "5", "--workers", workers, "--out", str(out), "--decks", *decks]
+        subprocess.run([*script, *options], check=True)
     assert (tmp_path / "1.npz").read_bytes() == (tmp_path / "2.npz").read_bytes()
 
 
@@ -113,16 +113,16 @@ SMALL = ["--hands", "6", "--rounds", "2"]
 
 @pytest.mark.parametrize("variant", RULES)
 def test_every_registered_deck_has_holder_odds(variant):
-    """Read-only; a defender's are always `EQUAL`, and 0 where nothing was ever played."""
-    known = sampled_deals.holder_odds(RULES[variant])
-    assert known.shape == sampled_deals.SHAPE
-    assert known.dtype == np.uint8
-    assert not known.flags.writeable
-    played = known.all(axis=(2, 3))
+    """Odds are read-only, `EQUAL` for defenders, and 0 for contracts that never occurred."""
+    odds = sampled_deals.holder_odds(RULES[variant])
+    assert odds.shape == sampled_deals.SHAPE
+    assert odds.dtype == np.uint8
+    assert not odds.flags.writeable
+    played = odds.all(axis=(2, 3))
     assert played[: 4 if RULES[variant].lone else 2, 2:].all()
-    assert not known[~played].any()
-    assert (known[played][:, DEFENDER] == EQUAL).all()
-    assert known.max() > 2 * EQUAL
+    assert not odds[~played].any()
+    assert (odds[played][:, DEFENDER] == EQUAL).all()
+    assert odds.max() > 2 * EQUAL
 
 
 def first_card_against_trumps(rules, state):
@@ -134,7 +134,7 @@ def first_card_against_trumps(rules, state):
 
 
 @entry_kernel
-def count_cards(rows, tables, offsets, views, rooms, kinds, n, found):
+def count_cards(rows, tables, offsets, views, rooms, kinds, n, counts):
     """Sample n deals from the first row, and count the cards of these kinds by seat."""
     v, x = views[0], rooms[0]
     read_view(row_of(rows, 0), tables[0], offsets[0], v)
@@ -142,13 +142,13 @@ def count_cards(rows, tables, offsets, views, rooms, kinds, n, found):
     begin_deals(v, x)
     for _ in range(n):
         if sample_deal(v, x):
-            for seat in range(1, len(found)):
+            for seat in range(1, len(counts)):
                 for place in range(int(x.n)):
                     if kinds >> int(x.kind[place]) & 1 and int(x.hands[seat]) >> place & 1:
-                        found[seat] += 1
+                        counts[seat] += 1
 
 
-def test_sampled_deals_give_the_declarer_as_many_trumps_as_it_has():
+def test_sampled_deals_give_the_declarer_its_true_share_of_trumps():
     rules, tables, offsets = CINCINNATI, compile_tables(CINCINNATI), layout_of(CINCINNATI).offsets
     views, deals = new_rows(VIEW, 1), new_rows(SAMPLED_DEAL, 1)
     deals["holder_odds"] = sampled_deals.holder_odds(rules)
@@ -157,9 +157,9 @@ def test_sampled_deals_give_the_declarer_as_many_trumps_as_it_has():
         if not first_card_against_trumps(rules, state):
             continue
         trumps = int(tables["suit_bits"][0][state["strain"]][state["strain"]])
-        turn, declarer, found = int(state["turn"]), int(state["declarer"]), np.zeros(4, np.int64)
-        count_cards(row[np.newaxis], tables, offsets, views, deals, trumps, 4, found)
-        sampled += np.roll(found, turn - declarer)
+        turn, declarer, counts = int(state["turn"]), int(state["declarer"]), np.zeros(4, np.int64)
+        count_cards(row[np.newaxis], tables, offsets, views, deals, trumps, 4, counts)
+        sampled += np.roll(counts, turn - declarer)
         held = [(int(hand) & trumps).bit_count() for hand in state["hands"]]
         held[turn] = 0
         truth += np.roll(held, -declarer)
@@ -169,7 +169,7 @@ def test_sampled_deals_give_the_declarer_as_many_trumps_as_it_has():
 
 @pytest.fixture(scope="module")
 def script():
-    with loaded("experiments/fitting", "build_holder_odds") as (module,):
+    with load_scripts("experiments/fitting", "build_holder_odds") as (module,):
         yield module
 
 
@@ -180,7 +180,7 @@ def made(script, out, *options):
 
 
 def test_the_script_writes_every_deck(script, tmp_path, capsys):
-    """In the form that is loaded; the same seed gives the same bytes."""
+    """The file has the loaded format; the same seed gives the same bytes."""
     first, again = tmp_path / "new" / "one.npz", tmp_path / "two.npz"
     arrays = made(script, first)
     assert "16x2: simplified_v0, club_v0, barrie_v0" in capsys.readouterr().out
@@ -188,31 +188,31 @@ def test_the_script_writes_every_deck(script, tmp_path, capsys):
     assert metadata["hands"] == 6
     assert metadata["rounds"] == 2
     assert sorted(arrays) == sorted(metadata["games"])
-    for known in arrays.values():
-        assert known.shape == sampled_deals.SHAPE
-        assert known.dtype == np.uint8
-        played = known.all(axis=(2, 3))
+    for odds in arrays.values():
+        assert odds.shape == sampled_deals.SHAPE
+        assert odds.dtype == np.uint8
+        played = odds.all(axis=(2, 3))
         assert played[:2, 2:].all()
-        assert not known[~played].any()
-        assert (known[played][:, DEFENDER] == EQUAL).all()
-        assert len(np.unique(known)) > 5
+        assert not odds[~played].any()
+        assert (odds[played][:, DEFENDER] == EQUAL).all()
+        assert len(np.unique(odds)) > 5
     assert [path.name for path in first.parent.iterdir()] == ["one.npz"]
     made(script, again)
     assert first.read_bytes() == again.read_bytes()
 
 
 def test_a_round_of_the_script_corrects_the_odds(script):
-    """A holder whom sampled deals give a card half as often as it has it gets double odds."""
-    known, found = (
+    """Odds double for a holder that gets a card half as often in sampled deals as in real ones."""
+    odds, counts = (
         np.full(sampled_deals.SHAPE, EQUAL, np.uint8),
         np.zeros((2, *sampled_deals.SHAPE)),
     )
-    found[:, TRUMPS, 3, :, 5] = 1e6
-    found[1, TRUMPS, 3, DECLARER, 5] = 5e5
-    found[0, NO_TRUMPS, 3, DEFENDER, 5], found[1, NO_TRUMPS, 3, DEFENDER, 5] = 1e6, 2e6
-    new = script.corrected(known, found)
+    counts[:, TRUMPS, 3, :, 5] = 1e6
+    counts[1, TRUMPS, 3, DECLARER, 5] = 5e5
+    counts[0, NO_TRUMPS, 3, DEFENDER, 5], counts[1, NO_TRUMPS, 3, DEFENDER, 5] = 1e6, 2e6
+    new = script.corrected(odds, counts)
     assert new[TRUMPS, 3, :, 5].tolist() == [2 * EQUAL, EQUAL, EQUAL, EQUAL]
-    assert new[NO_TRUMPS, 3, DECLARER, 5] == 2 * EQUAL  # against a defender, who stays at EQUAL
+    assert new[NO_TRUMPS, 3, DECLARER, 5] == 2 * EQUAL  # defenders stay at EQUAL
     assert new[NO_TRUMPS, 3, DEFENDER, 5] == EQUAL
     new[TRUMPS, 3, :, 5] = new[NO_TRUMPS, 3, :, 5] = EQUAL
-    assert (new == EQUAL).all()  # what was never seen
+    assert (new == EQUAL).all()  # entries without observations

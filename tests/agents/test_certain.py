@@ -41,7 +41,7 @@ def winners_of(tables, strain, held, pair, unseen, unseen_pair):
 
 @entry_kernel
 def winners_seen(observations, tables, offsets, views):
-    """The certain winners of the seat on lead of row 0, by its observation."""
+    """The certain winners of the seat on lead, from the observation in row 0."""
     t, view = tables[0], views[0]
     read_view(row_of(observations, 0), t, offsets[0], view)
     unseen, pair = unseen_of(view, t, 0b1110)
@@ -57,7 +57,7 @@ def beats(card, led, strain):
 
 
 def first_beaten(leads, hand, strain):
-    """The number of the first lead that a seat with this hand can beat, or of all leads."""
+    """The index of the first lead that a seat with this hand can beat, or `len(leads)`."""
     if not leads:
         return 0
     follow = [card for card in hand if suit_of(card, strain) == suit_of(leads[0], strain)]
@@ -72,7 +72,7 @@ def first_beaten(leads, hand, strain):
 
 
 def tricks_of(leads, unseen, strain):
-    """The fewest of these leads in a row that win, over all hands of another seat."""
+    """The number of leads that win in a row, minimized over all hands of another seat."""
     hands = set(combinations(sorted(unseen), min(len(leads), len(unseen))))
     return min((first_beaten(leads, hand, strain) for hand in hands), default=len(leads))
 
@@ -83,20 +83,20 @@ def in_order(cards, strain):
 
 
 def bits_of(cards):
-    """Cards by name as the bits of kinds held, and of kinds held twice."""
+    """Bits of the kinds held, and of the kinds held twice."""
     hand = hand_bits([parse_card(card) for card in cards])
     return hand & KIND_BITS, hand >> COPY_SHIFT
 
 
 def certain(rules, strain, hand, unseen):
-    """The names of the cards that win by the kernel."""
+    """The names of the certain winners, by the kernel."""
     kinds = winners_of(
         compile_tables(rules), STRAINS.index(strain), *bits_of(hand), *bits_of(unseen)
     )
     return [card for card in hand if kinds >> parse_card(card) & 1]
 
 
-def drawn(rng, rules, n, strain):
+def random_cards(rng, rules, n, strain):
     """A hand of n cards, mostly high ones, and the cards of two or three other hands."""
     cards = deck(rules.ranks, rules.copies)
     lifted = [height(card, strain) + 3 * (suit_of(card, strain) == strain) for card in cards]
@@ -107,12 +107,12 @@ def drawn(rng, rules, n, strain):
 
 
 @pytest.mark.parametrize("variant", RULES)
-def test_certain_winners_are_those_of_brute_force(variant):
-    """Every hand of another seat is played in every legal way, for every order of leads."""
+def test_certain_winners_equal_brute_force(variant):
+    """Brute force plays every hand of another seat in every legal way against every lead order."""
     rules, rng, some, every = RULES[variant], np.random.default_rng(1), 0, 0
     for turn in range(200):
         n, strain = 1 + turn % 3, STRAINS[turn % 5]
-        hand, unseen = drawn(rng, rules, n, strain)
+        hand, unseen = random_cards(rng, rules, n, strain)
         winners = in_order(certain(rules, strain, hand, unseen), strain)
         bound = len(winners)
         assert tricks_of(winners, unseen, strain) == bound, (hand, unseen, strain)
@@ -125,7 +125,7 @@ def test_certain_winners_are_those_of_brute_force(variant):
 
 @cache
 def claims(variant):
-    """Rows of random games in which the seat on lead has a choice and certainly all tricks left."""
+    """Rows of random games in which the seat on lead has a choice and wins all tricks left."""
     rules = RULES[variant]
     tables, offsets, view, rows = compile_tables(rules), layout_of(rules).offsets, new_view(), []
     for observation, mask, row in decisions(rules, 150, seed=11):
@@ -145,17 +145,16 @@ def claims(variant):
     ],
 )
 def test_agents_take_all_tricks_where_they_are_certain(name, variant, rows, deals):
-    """From positions in which the seat on lead has the rest, whatever the others hold."""
-    rules, found = RULES[variant], claims(variant)
+    """In these positions the seat on lead wins the rest against all hands of the others."""
+    rules, positions = RULES[variant], claims(variant)
     agent = agents.make(name, rules, **({"worlds": 2} if name in SEARCH else {}))
-    assert len(found) > 20
-    for row in found[:rows]:
+    assert len(positions) > 20
+    for row in positions[:rows]:
         assert wins_the_rest(rules, agent, row, deals), row
 
 
 @entry_kernel
 def strain_of(observations, tables, offsets, views):
-    """Call `certain_strain` for a lone hand of the seat of row 0."""
     read_view(row_of(observations, 0), tables[0], offsets[0], views[0])
     return certain_strain(views[0], tables[0], True)
 
@@ -173,12 +172,12 @@ ONCE = [("JH JD AH KH QH TH", "H"), ("AS KS QS JS AC AD", "NT"), ("JC JS AC KC A
 
 
 def sure_hands(variant):
-    """Hands that take every trick alone for certain, in one strain only."""
+    """Hands that certainly take every trick alone, in one strain only."""
     return ONCE if RULES[variant].copies == 1 else TWICE
 
 
 def bid_made(rules, agent, hand, story="", seat=1):
-    """The call of a hand and its strain, which may be named after the auction."""
+    """The agent's bid with a hand, and its strain, also if named after the auction."""
     position = Position(rules, {seat: hand})
     position.agent = agent
     if story:
@@ -225,7 +224,6 @@ def test_a_certain_hand_is_bid_as_the_call_that_pays_most(rules, hand, story, se
 
 @pytest.mark.parametrize("variant", RULES)
 def test_the_last_to_call_makes_no_partnered_bid_above_the_lowest(variant):
-    """All other legal calls stay."""
     rules, last = RULES[variant], 0
     t = compile_tables(rules)[0]
     per_bid = int(t["strains_per_bid"])
@@ -235,20 +233,20 @@ def test_the_last_to_call_makes_no_partnered_bid_above_the_lowest(variant):
         legal = [level for level in range(len(rules.ladder)) if mask[1 + level * per_bid]]
         partnered = [level for level in legal if not t["alone"][level]]
         dropped = partnered[1:] if row["calls_made"] == 3 else []
-        kept = settled(rules, observation[None], mask[None])[1][0]
+        reduced = settled(rules, observation[None], mask[None])[1][0]
         bids = [1 + level * per_bid + strain for level in dropped for strain in range(per_bid)]
-        assert np.flatnonzero(mask != kept).tolist() == bids
+        assert np.flatnonzero(mask != reduced).tolist() == bids
         last += bool(dropped)
     assert last > 5
 
 
-def test_a_hand_that_does_not_lead_is_certain_only_if_it_wins_whatever_is_led():
-    """At Cincinnati eldest hand leads: six trumps win anything, a side ace may be ruffed."""
+def test_a_hand_that_does_not_lead_is_certain_only_if_it_beats_every_lead():
+    """In Cincinnati the eldest hand leads: six trumps beat every lead, a side ace may be ruffed."""
     tables, offsets, view = compile_tables(CINCINNATI), layout_of(CINCINNATI).offsets, new_view()
     for hand, strain in (("JH JD AH KH QH TH", "H"), ("JH JD AH KH QH AS", None)):
         position = Position(CINCINNATI, {2: hand}).do("pass")
-        found = strain_of(position.look()[0][None], tables, offsets, view)
-        assert found == (-1 if strain is None else STRAINS.index(strain))
+        result = strain_of(position.look()[0][None], tables, offsets, view)
+        assert result == (-1 if strain is None else STRAINS.index(strain))
         assert (
             strain is None or bid_made(CINCINNATI, position.agent, hand, "pass", 2) == "bid moon H"
         )

@@ -1,4 +1,4 @@
-"""The packaged files of numbers: sizes, provenance, and errors for damaged files."""
+"""The packaged data files: sizes, provenance, and errors for damaged files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.script_modules import ROOT, loaded
+from support.script_modules import ROOT, load_scripts
 
 from bideuchre_env import agents
 from bideuchre_env.agents import data
@@ -37,9 +37,9 @@ FROZEN = dict(re.findall(r"^\| `(\w+\.npz)` \| `(\w{64})` \|", PAGE, re.MULTILIN
 
 
 def test_weights_are_found_by_agent_and_variant():
-    named = {f"{kind}-{name}" for kind in BUILT_IN for name in provenance(kind)}
-    assert named
-    assert {file.stem for file in WEIGHTS} == named
+    stems = {f"{kind}-{name}" for kind in BUILT_IN for name in provenance(kind)}
+    assert stems
+    assert {file.stem for file in WEIGHTS} == stems
 
 
 @pytest.mark.parametrize("file", WEIGHTS, ids=lambda file: file.stem)
@@ -62,7 +62,7 @@ def test_all_files_together_are_at_most_5_2_megabytes():
 
 @pytest.mark.parametrize("file", EVERY_FILE, ids=lambda file: file.stem)
 def test_a_file_has_finite_numbers_and_its_command_or_is_frozen(file):
-    """The command's script exists and takes its options; a frozen file has the page's hash."""
+    """The command's script accepts its options; a frozen file has the hash of the README."""
     with np.load(file, allow_pickle=False) as arrays:
         made = json.loads(str(arrays["provenance"]))
         for name in arrays.files:
@@ -76,7 +76,7 @@ def test_a_file_has_finite_numbers_and_its_command_or_is_frozen(file):
         path = Path(script)
         if path.name == "train_ppo.py":
             pytest.importorskip("torch")
-        with loaded(path.parent, path.stem) as (module,):
+        with load_scripts(path.parent, path.stem) as (module,):
             module.Args.parse(options)
 
 
@@ -130,7 +130,7 @@ def test_a_missing_or_damaged_file_is_an_error_that_names_it(folder, name):
     ],
 )
 def test_an_array_of_another_shape_or_type_is_an_error(folder, name, part):
-    """Kernels that read it check no bounds."""
+    """The check is needed because kernels do not check bounds."""
     with np.load(FOLDER / name) as whole:
         arrays = {each: whole[each] for each in whole.files}
     right = arrays[part]

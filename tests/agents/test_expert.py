@@ -21,7 +21,7 @@ search, wins_over = map(callable_from_python, (search, wins_over))
 
 
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0", "double_deck_v0"])
-def test_the_expert_is_ahead_of_the_rule_player(variant):
+def test_the_expert_beats_the_rule_player(variant):
     mean, half = per_hand(RULES[variant], "expert", "rule", 1000)
     assert mean - half > 0.2
 
@@ -44,7 +44,7 @@ def test_invalid_options_are_refused(options, message):
 
 
 def test_a_card_of_the_search_must_gain_more_than_its_error():
-    """With more standard errors the rule player's card is replaced less often."""
+    """Requiring more standard errors replaces the rule player's card less often."""
     rows, masks, _ = map(np.stack, zip(*decisions(CINCINNATI, 60, seed=3), strict=True))
 
     def choices(**options):
@@ -60,7 +60,7 @@ def test_a_card_of_the_search_must_gain_more_than_its_error():
 
 
 def plain_search(x, hands, turn, table, led, left, out):
-    """Tricks of seats 0 and 2 by best play of all, by brute force."""
+    """Tricks of seats 0 and 2 with optimal play of all seats, by brute force."""
     if len(table) == (4 if out < 0 else 3):
         best = table[0]
         for seat, place in table[1:]:
@@ -81,7 +81,7 @@ def plain_search(x, hands, turn, table, led, left, out):
 
 @pytest.mark.parametrize("copies", [1, 2])
 def test_the_search_gives_the_tricks_of_brute_force(copies):
-    """Up to three tricks, with and without trumps, with four seats or three."""
+    """Endgames of up to three tricks, with and without trumps, with three or four seats."""
     rng = np.random.default_rng(copies)
     for case in range(300):
         x, left = new_rows(SAMPLED_DEAL, 1)[0], int(rng.integers(1, 4))

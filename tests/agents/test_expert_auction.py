@@ -48,13 +48,12 @@ NO_LONE_BIDS = RULES["six_card_v0"].replace(ranks="10", partnered=(2, 5))
 
 
 def expert_at(rules, hands, **options):
-    """A position with the expert to act."""
     return Position(rules, hands, agent="expert", **options)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_call_network_is_its_matrix_products(seed):
-    """Two rectified layers and a linear path past them, in points."""
+    """The network has two ReLU layers and a linear skip connection; the output is in points."""
     rng, network, calls = np.random.default_rng(seed), new_rows(NETWORK, 1), new_rows(CALLS, 1)
     for part in NETWORK.names:
         network[part] = rng.normal(0, 0.3, network[part].shape)
@@ -67,8 +66,8 @@ def test_the_call_network_is_its_matrix_products(seed):
         calls["inputs"] = x
         one = np.maximum(x @ network["first"][0] + network["first_base"][0], 0)
         two = np.maximum(one @ network["second"][0] + network["second_base"][0], 0)
-        said = two @ network["last"][0] + x @ network["straight"][0] + network["base"][0]
-        assert network_points(n, calls[0]) == pytest.approx(SCALE * said, rel=1e-4, abs=1e-3)
+        expected = two @ network["last"][0] + x @ network["straight"][0] + network["base"][0]
+        assert network_points(n, calls[0]) == pytest.approx(SCALE * expected, rel=1e-4, abs=1e-3)
 
 
 @pytest.mark.parametrize("rules", [CINCINNATI, BARRIE, CLUB])
@@ -86,7 +85,7 @@ def test_renaming_the_suits_changes_no_call(rules):
 
 @pytest.mark.parametrize("name", RULES)
 def test_every_variant_has_its_own_network(name):
-    """A game that differs in its last hand alone has the same network."""
+    """Rules that differ only in `max_hands` have the same network."""
     own = fitted_network(name)
     assert np.array_equal(load_network(RULES[name]), own)
     assert np.array_equal(load_network(RULES[name].replace(max_hands=77)), own)
@@ -101,12 +100,12 @@ def test_every_variant_has_its_own_network(name):
     ],
 )
 def test_a_game_unlike_the_variants_has_no_network(rules):
-    """With another deck, or lone bids of other values."""
+    """Such games have another deck, or lone bids of other values."""
     assert np.array_equal(load_network(rules), new_network())
 
 
 @pytest.mark.parametrize("rules", [UNFITTED, NO_LONE_BIDS], ids=["large", "small"])
-def test_a_game_without_network_and_table_is_bid_as_by_rule(rules):
+def test_without_network_and_table_the_expert_bids_like_rule(rules):
     plain = ExpertAgent(rules, wanted=NO_SEARCH)
     rows = match.play(rules, plain, "rule", boards=100, seed=1).board_rows
     assert (rows["points"].sum(axis=1) == 0).all()
@@ -115,7 +114,7 @@ def test_a_game_without_network_and_table_is_bid_as_by_rule(rules):
 @pytest.mark.parametrize("number", [np.nan, np.inf, -1e9])
 @pytest.mark.parametrize("part", NETWORK.names)
 def test_networks_with_numbers_that_are_not_finite_are_refused(part, number):
-    """Kernels would compute an index from them."""
+    """Kernels would compute array indices from them."""
     network = new_network()
     network["first"] = 1.0
     network[part][..., -1:] = number
@@ -125,7 +124,7 @@ def test_networks_with_numbers_that_are_not_finite_are_refused(part, number):
 
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0", "double_deck_v0"])
 def test_the_call_network_wins_points(variant):
-    """Against the same bidding without it, with the cards of the rule player."""
+    """The opponent bids without the network; both play the rule player's cards."""
     rules = RULES[variant]
     sides = [ExpertAgent(rules, network=n, wanted=QUICK) for n in (None, new_network())]
     assert match.play(variant, *sides, boards=4000, seed=3).boards.points_per_hand.low > 0.1
@@ -152,7 +151,7 @@ SURE_HAND, ALL_TRICKS = "JS JC JC AS AS KS QS AH", "JS JS JC JC AS KS QS AH"
 def test_the_last_to_call_bids_low_where_that_wins_and_the_first_bids_a_moon(
     rules, hand, score, story, calls
 ):
-    """A low bid of the first to call would be outbid. The scores are ours and theirs."""
+    """A low bid by the first caller would be outbid. Scores are (own side, opponents)."""
     seat = (1 + len(story.split(", ")) * bool(story)) % 4
     position = expert_at(rules, {seat: hand}, score=score if seat % 2 == 0 else score[::-1])
     assert position.do(story).choice() in calls
@@ -163,7 +162,7 @@ FITTED = ("barrie_v0", "club_v0", "double_deck_v0", "simplified_v0")
 
 @pytest.mark.parametrize("name", FITTED)
 def test_a_fitted_variant_has_its_own_network_and_table(name):
-    """Also with another limit of hands."""
+    """Another `max_hands` changes nothing."""
     rules = RULES[name]
     for same in (rules, rules.replace(max_hands=rules.max_hands + 1)):
         assert fitted_name(same) == name
@@ -185,7 +184,7 @@ def test_a_fitted_variant_has_its_own_network_and_table(name):
     ],
 )
 def test_a_game_that_was_not_fitted_has_no_network(rules):
-    """With the win table of the rule player's hands."""
+    """It uses the win table of the rule player's hands."""
     assert fitted_name(rules) is None
     assert len(load_score_network(rules)) == 0
     assert np.array_equal(win_table(rules), rule_table(rules))
@@ -198,7 +197,7 @@ def test_networks_are_read_only():
 
 
 def test_the_score_network_wins_games():
-    """Against the win table of the rule player's hands, with the cards of the rule player."""
+    """The opponent uses the rule player's win table; both play the rule player's cards."""
     expert, plain = (ExpertAgent(SIMPLIFIED, wanted=QUICK) for _ in range(2))
     nothing, wins = sealed(new_score_network()), sealed(rule_table(SIMPLIFIED))
     plain.learned = plain.learned._replace(score=nothing, wins=wins)

@@ -1,4 +1,4 @@
-"""The goals of agents: points or the game."""
+"""The goals of agents: points, or winning the game."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ SCORES = ((0, 0), (28, 5), (0, 31), (-20, 31))
 
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0", "double_deck_v0"])
 def test_for_points_no_call_depends_on_the_score(variant):
-    """With the goal `game` some calls do."""
     rules, rng = RULES[variant], np.random.default_rng(2)
     deck = np.repeat(np.array(CARD_NAMES[: rules.kinds]), rules.copies)
     changed = dict.fromkeys(("game", "points"), 0)
@@ -39,7 +38,7 @@ def test_for_points_no_call_depends_on_the_score(variant):
 
 @entry_kernel
 def fill_points(tables, level, points):
-    """Write ours less theirs by the tricks of our side in our partnered contract."""
+    """Write the declarer's point difference in a partnered contract, by its tricks."""
     for won in range(len(points)):
         ours, theirs, _ = played_points(tables[0], level, won, True)
         points[won] = ours - theirs
@@ -48,7 +47,7 @@ def fill_points(tables, level, points):
 @pytest.mark.parametrize("score", SCORES)
 @pytest.mark.parametrize("name", SEARCH)
 def test_a_search_for_points_values_results_in_points(name, score):
-    """At any score; its playouts play for points too."""
+    """This holds at any score, and its playouts play for points, too."""
     position = Position(CINCINNATI, {1: "JH JD AH KH QS 9C"}, score=score)
     position.do("bid 5, pass, pass, pass, trump H")
     agent = searcher(name, CINCINNATI, goal="points")

@@ -1,4 +1,4 @@
-"""The learned agents `net` and `ppo`: their games, and weights that do not fit."""
+"""The learned agents `net` and `ppo`: their decisions, and weights that do not fit."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def seen(name, tables=24):
 
 
 def cards_of(name, tables=24):
-    """The rows in which one of several cards is to be chosen, and none is certain."""
+    """The rows with a choice of several cards, none of them certain to win the rest."""
     rows, masks = seen(name, tables)
     cards = masks[:, actions.of(RULES[name]).card_offset :].sum(axis=1) > 1
     cards &= settled(RULES[name], rows, masks)[0] < 0
@@ -51,11 +51,11 @@ def cards_of(name, tables=24):
 
 
 def planted(rules, output, points):
-    """Weights whose network gives one output so many points, and the others none."""
-    found = weights_for(rules)
-    network = Network(*(np.zeros_like(each) for each in network_of(found, "cards")))
+    """Weights whose network outputs `points` for one output, and 0 for the others."""
+    base = weights_for(rules)
+    network = Network(*(np.zeros_like(each) for each in network_of(base, "cards")))
     network.last_bias[output] = points
-    return net_weights(rules, network, calls_of(found), {})
+    return net_weights(rules, network, calls_of(base), {})
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def planted(rules, output, points):
     [*((name, "game") for name in RULES), ("barrie_v0", "points"), ("six_card_v0", "points")],
 )
 def test_the_net_without_its_network_is_the_expert(name, goal):
-    """With a margin that no card exceeds, and with a search and no veto."""
+    """A margin of 100 disables the network, with and without the search."""
     rules = RULES[name]
     rows, masks = seen(name)
     calls = calls_of(weights_for(rules))
@@ -86,18 +86,18 @@ def test_the_net_plays_the_card_with_the_largest_output(name):
         weights = planted(rules, output, points)
         network = network_of(weights, "cards")
         _, legal, symmetries = evaluate(network, features, rows, masks)
-        wanted = features.actions(np.full(len(rows), output), symmetries)
+        best = features.actions(np.full(len(rows), output), symmetries)
         better = (legal[:, output] == 1) & (points > 0.1)
         choices = NetAgent(rules, weights=weights).act_rows(rows, masks)
-        assert np.array_equal(choices, np.where(better, wanted, plain))
+        assert np.array_equal(choices, np.where(better, best, plain))
         followed += (choices != plain).sum()
         eager = NetAgent(rules, weights=weights, margin=0.0).act_rows(rows, masks)
-        assert np.array_equal(eager, np.where(legal[:, output] == 1, wanted, plain))
+        assert np.array_equal(eager, np.where(legal[:, output] == 1, best, plain))
     assert followed > 20
 
 
 def test_the_network_vetoes_cards_of_the_search():
-    """A card of the search is at most the veto behind by the network."""
+    """The search may not choose a card that is more than the veto behind by the network."""
     rows, masks = cards_of("cincinnati_v0", tables=100)
     weights = planted(CINCINNATI, 4, 3.0)
     quiet = NetAgent(CINCINNATI, weights=weights).act_rows(rows, masks)
@@ -107,7 +107,7 @@ def test_the_network_vetoes_cards_of_the_search():
     legal = evaluate(network_of(weights, "cards"), features, rows, masks)[1][:, 4] == 1
     assert np.array_equal(firm[legal], quiet[legal])
     assert (weak[legal] != quiet[legal]).any()
-    assert np.array_equal(firm[~legal], weak[~legal])  # worth the same, all of them: no veto
+    assert np.array_equal(firm[~legal], weak[~legal])  # equal outputs: no veto
     assert (firm[~legal] != quiet[~legal]).any()
 
 
@@ -143,12 +143,11 @@ def test_invalid_options_are_refused(options, message):
 
 @pytest.mark.parametrize("name", LEARNED)
 def test_weights_are_read_from_a_file_or_refused(name, tmp_path):
-    """Weights that do not fit are a one-line error."""
     place = tmp_path / "mine.npz"
-    found = agents.make(name, CINCINNATI)._options["weights"]
+    weights = agents.make(name, CINCINNATI)._options["weights"]
     rows, masks = seen("cincinnati_v0")
     chosen = agents.make(name, CINCINNATI).act_rows(rows, masks)
-    write_weights(place, found.arrays, found.metadata)
+    write_weights(place, weights.arrays, weights.metadata)
     for agent in (
         agents.make(name, CINCINNATI, weights=place),
         agents.make(f"{name}:weights={place}", CINCINNATI),
@@ -162,12 +161,12 @@ def test_weights_are_read_from_a_file_or_refused(name, tmp_path):
         "the arrays .*extra.* are expected": ({}, extra),
     }
     for message, (metadata, arrays) in changed.items():
-        write_weights(place, found.arrays | arrays, found.metadata | metadata)
+        write_weights(place, weights.arrays | arrays, weights.metadata | metadata)
         with pytest.raises(WeightsError, match=message) as error:
             agents.make(name, CINCINNATI, weights=place)
         assert "mine.npz" in str(error.value)
         assert "\n" not in str(error.value)
-    write_weights(place, found.arrays, found.metadata)
+    write_weights(place, weights.arrays, weights.metadata)
     with pytest.raises(
         WeightsError, match=r"for cincinnati_v0, cannot be used here: (ranks|copies)="
     ):
@@ -183,8 +182,8 @@ def test_weights_are_read_from_a_file_or_refused(name, tmp_path):
 def test_a_game_without_weights_is_refused(name):
     """The error names the games that have weights."""
     rng = np.random.default_rng(2)
-    known = [made_for(name, RULES[variant], VERSION) for variant in shipped(name)]
-    refused = [r for r in map(random_rules, [rng] * 20) if made_for(name, r, VERSION) not in known]
+    fitted = [made_for(name, RULES[variant], VERSION) for variant in shipped(name)]
+    refused = [r for r in map(random_rules, [rng] * 20) if made_for(name, r, VERSION) not in fitted]
     assert len(refused) > 10
     for rules in refused:
         with pytest.raises(OptionError, match=r"cincinnati_v0.*: .*weights=FILE takes your own$"):
@@ -192,21 +191,21 @@ def test_a_game_without_weights_is_refused(name):
 
 
 def networks(rules, seed=3):
-    """A network for each part that makes something of every input."""
-    rng, found = np.random.default_rng(seed), {}
+    """A random network for each part, which depends on every input."""
+    rng, result = np.random.default_rng(seed), {}
     for part in PARTS:
         features = features_of(rules, part)
         new = new_network(features.size, (24, 16), features.outputs, rng)
         drawn = (rng.normal(0, 0.1, each.shape).astype(np.float32) + each for each in new)
-        found[part] = Network(*drawn)
-    return found
+        result[part] = Network(*drawn)
+    return result
 
 
 @pytest.mark.parametrize("variant", RULES)
-def test_it_plays_the_legal_output_that_is_largest(variant):
-    """Against features spread out and networks in numpy, in every variant; one row as many.
+def test_ppo_plays_the_largest_legal_output(variant):
+    """The test computes features and networks in numpy; one row gives the same as many.
 
-    But for actions that are certain to take every trick left, and calls that are surely worse.
+    Exceptions: actions that certainly take every trick left, and dominated calls.
     """
     rules = RULES[variant]
     nets, parts = networks(rules), {part: features_of(rules, part) for part in PARTS}
@@ -223,8 +222,8 @@ def test_it_plays_the_legal_output_that_is_largest(variant):
             features, n = parts[part], int(here.sum())
             inputs = np.zeros((n, features.size), np.float32)
             legal, symmetries = np.zeros((n, features.outputs), np.int8), np.zeros(n, np.int64)
-            certain, kept = settled(rules, rows[here], masks[here])
-            features.write(rows[here], kept, inputs, legal, symmetries)
+            certain, reduced = settled(rules, rows[here], masks[here])
+            features.write(rows[here], reduced, inputs, legal, symmetries)
             outputs = np.where(legal != 0, forward(nets[part], inputs), -np.inf)
             took = features.outputs_of(chosen[here], symmetries)
             largest = outputs[np.arange(n), took] >= outputs.max(axis=1) - 1e-4

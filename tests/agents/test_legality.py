@@ -1,4 +1,4 @@
-"""Agents are legal in every variant, in custom games, and on observations of no game."""
+"""Agents are legal in every variant, in custom games, and on random observations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ALL = (*FAST, "expert", "ppo", "net", "net:search=true", "net:goal=points", *SEA
 
 
 def made(name, rules, **options):
-    """An agent; search agents have few worlds, fewest for the twelve tricks of double deck."""
+    """An agent; search agents get few worlds, in double deck only one."""
     if name not in SEARCH:
         return agents.make(name, rules, seed=1)
     worlds = 1 if rules == RULES["double_deck_v0"] else 3
@@ -51,7 +51,7 @@ def each_in_its_variants(names):
 
 @pytest.mark.parametrize(("name", "variant"), each_in_its_variants(ALL))
 def test_every_agent_is_legal_in_every_variant(name, variant):
-    """Whole games (hands of search agents) against random, rule and itself."""
+    """The agent plays whole games (search agents: hands) against random, rule and itself."""
     rules = RULES[variant]
     agent, reckless, rule = made(name, rules), made("random", rules), made("rule", rules)
     if name in SEARCH:
@@ -74,7 +74,7 @@ def test_every_agent_is_legal_in_custom_games(name):
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "variant"), each_in_its_variants(ALL))
 def test_every_agent_is_legal_on_every_decision_of_ten_thousand_games(name, variant):
-    """One thousand games of search agents; two worlds are the fewest that change a card."""
+    """Search agents play 1,000 games, with two worlds, the fewest that can change a card."""
     rules, games = RULES[variant], 500 if name in SEARCH else 5_000
     agent = made(name, rules, worlds=2, played_out=2, considered=1)
     for other in ("random", "rule"):
@@ -82,7 +82,7 @@ def test_every_agent_is_legal_on_every_decision_of_ten_thousand_games(name, vari
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_an_observation_of_no_game_gets_a_legal_action(name):
+def test_a_random_observation_gets_a_legal_action(name):
     rng = np.random.default_rng(5)
     variants = ["barrie_v0"] if name in SEARCH else variants_of(name)
     for variant, low, high in itertools.product(variants, (0, -128), (2, 128)):

@@ -1,4 +1,4 @@
-"""The likelihood of worlds, by what the other seats have done, and its caches."""
+"""The likelihood of worlds, given the actions of the other seats, and its caches."""
 
 import numpy as np
 import pytest
@@ -21,15 +21,14 @@ from bideuchre_env.rules.variants import RULES
      ("inference", "simplified_v0", None), ("pimc", "barrie_v0", "call-2"),
      ("inference", "barrie_v0", "moon")],
 )  # fmt: skip
-def test_likelihoods_are_those_of_a_replay_of_the_hand(name, variant, bid):
-    """Against a replay of the whole hand in that world."""
+def test_likelihoods_equal_a_replay_of_the_hand(name, variant, bid):
     rules, replays, compared = RULES[variant], new_states(1), 0
     agent = searcher(name, rules)
     if bid is None:
-        found = decisions(rules, 3, seed=6, hands=2, every=3)
+        cases = decisions(rules, 3, seed=6, hands=2, every=3)
     else:
-        found = lone_decisions(rules, bid, 5, seed=6)
-    for row, mask, state in found:
+        cases = lone_decisions(rules, bid, 5, seed=6)
+    for row, mask, state in cases:
         if mask.sum() < 2 or state["calls_made"] == 0:
             continue
         agent.act(row, mask)
@@ -45,19 +44,19 @@ def test_likelihoods_are_those_of_a_replay_of_the_hand(name, variant, bid):
 
 
 @pytest.mark.parametrize(
-    ("given", "passed", "n_giving", "n_passing"),
+    ("discards", "passed", "n_giving", "n_passing"),
     [
         ("QD KD", "JD AS", 0, 0),  # the expert's own cards
-        ("KD QD", "AS JD", 0, 0),  # in the other order
+        ("KD QD", "AS JD", 0, 0),  # in reverse order
         ("QD KH", "JD AC", 1, 1),  # KD and AS are preferred
         ("KD KH", "AC QH", 1, 4),  # QD; JD, AS, the other AC and AD
         ("AS KH", "JD QH", 2, 3),  # QD and KD; AS, AC and AD
     ],
 )
 def test_an_exchange_is_less_likely_for_each_kind_preferred_to_its_cards(
-    given, passed, n_giving, n_passing
+    discards, passed, n_giving, n_passing
 ):
-    """Penalties of 1 for a kind that the expert prefers to give up, and of 0.1 to pass."""
+    """The penalty is 1 for a kind that the expert prefers to discard, and 0.1 to pass."""
     rules, agent = RULES["barrie_v0"], searcher("inference", RULES["barrie_v0"])
     own = ["QS", "QS", "KS", "KS", "QC", "QC", "KC", "KC"]
     calls = ["call-2 H", "pass", "pass", "pass"]
@@ -67,22 +66,22 @@ def test_an_exchange_is_less_likely_for_each_kind_preferred_to_its_cards(
     model = agent.space.choice_models
     model["giving"], model["passing"], model["reads_cards"] = -1.0, -0.1, 0
     expected = -n_giving - 0.1 * n_passing
-    change = exchange_logs(agent, given, passed) - exchange_logs(agent, "QD KD", "JD AS")
+    change = exchange_logs(agent, discards, passed) - exchange_logs(agent, "QD KD", "JD AS")
     assert change == pytest.approx(expected)
 
 
-def exchange_logs(agent, given, passed):
+def exchange_logs(agent, discards, passed):
     """The log-likelihood if the declarer, who has led JH, gave and received these cards."""
     world, seat = agent.space.worlds, int(agent.space.worlds["declarer"][0])
     declarer = ["JH", "JD", "AH", "KH", "AS", "QD", "KD", *passed.split()]  # and JH, played
     partner = ["JD", "AC", "AC", "AS", "QH", "KD", "QD", "AD"]
-    for name in given.split():
+    for name in discards.split():
         declarer.remove(name)
     for name in passed.split():
         partner.remove(name)
     world["hands"][0, seat] = hand_bits(map(parse_card, declarer))
     world["hands"][0, seat ^ 2] = hand_bits(map(parse_card, partner))
-    world["given"][0, :2] = [parse_card(name) for name in given.split()]
+    world["given"][0, :2] = [parse_card(name) for name in discards.split()]
     world["passed"][0, :2] = [parse_card(name) for name in passed.split()]
     agent.space.hand_caches["keys"] = 0
     return log_likelihood(agent.space, -1e18)
@@ -90,19 +89,19 @@ def exchange_logs(agent, given, passed):
 
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "simplified_v0", "barrie_v0"])
 def test_the_cache_of_calls_changes_no_decision(variant):
-    """The cache of call likelihoods, at many scores and dealers."""
+    """Decisions are compared at many scores and dealers."""
     rules = RULES[variant]
-    keeps, forgets = (searcher("inference", rules, worlds=20, played_out=20) for _ in range(2))
+    cached, fresh = (searcher("inference", rules, worlds=20, played_out=20) for _ in range(2))
     compared = shared = 0
     for row, mask, state in decisions(rules, 3, seed=8, hands=3, every=3):
         if mask.sum() < 2 or state["calls_made"] == 0:
             continue
-        forgets.space.call_caches["keys"] = 0
-        known = np.count_nonzero(keeps.space.call_caches["keys"])
-        assert keeps.act(row, mask) == forgets.act(row, mask)
-        assert np.array_equal(keeps.space.plans["sums"], forgets.space.plans["sums"])
-        asked = np.count_nonzero(forgets.space.call_caches["keys"])
-        shared += np.count_nonzero(keeps.space.call_caches["keys"]) - known < asked
+        fresh.space.call_caches["keys"] = 0
+        before = np.count_nonzero(cached.space.call_caches["keys"])
+        assert cached.act(row, mask) == fresh.act(row, mask)
+        assert np.array_equal(cached.space.plans["sums"], fresh.space.plans["sums"])
+        filled = np.count_nonzero(fresh.space.call_caches["keys"])
+        shared += np.count_nonzero(cached.space.call_caches["keys"]) - before < filled
         compared += 1
     assert compared > 25
-    assert shared > 10  # something was there already
+    assert shared > 10  # entries of earlier decisions were reused

@@ -1,4 +1,4 @@
-"""The net in search agents: playouts, and the prior of cards."""
+"""The net in search agents: playouts, and priors of cards."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def in_python(rules, state, calls, cards, left=0):
 
 
 @pytest.mark.parametrize("variant", RULES)
-def test_playouts_are_calls_of_the_expert_and_cards_of_the_net_or_expert(variant):
+def test_playouts_use_calls_of_the_expert_and_cards_of_the_net_or_expert(variant):
     """Both agents play without a search, from every phase."""
     rules = RULES[variant]
     searcher = InferenceAgent(rules, seed=1, solved=0)
@@ -72,7 +72,7 @@ def test_playouts_are_calls_of_the_expert_and_cards_of_the_net_or_expert(variant
 
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0"])
 def test_the_solver_plays_the_last_tricks_of_a_playout(variant):
-    """With all hands open, from three tricks left."""
+    """The last three tricks are played with all hands open."""
     rules = RULES[variant]
     searcher = InferenceAgent(rules, seed=1, solved=3)
     searcher.space.plans["plays_net"] = 1
@@ -92,7 +92,7 @@ def test_the_solver_plays_the_last_tricks_of_a_playout(variant):
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0", "double_deck_v0"])
 @pytest.mark.parametrize("goal", ["points", "game"])
 def test_priors_are_the_outputs_of_the_net(variant, goal):
-    """The net's card is the one to beat; priors are the network's outputs, in points."""
+    """The net's card is the first candidate; priors are the network's outputs, in points."""
     rules, checked = RULES[variant], 0
     agent = InferenceAgent(rules, seed=1, goal=goal)
     net, plain = NetAgent(rules, search=True), NetAgent(rules, margin=0.0)
@@ -124,8 +124,8 @@ def test_priors_are_the_outputs_of_the_net(variant, goal):
     assert checked > 12
 
 
-def test_which_agents_use_the_net_for_priors():
-    """`inference` by default where the net has weights, `pimc` on request."""
+def test_the_net_gives_priors_where_it_has_weights():
+    """It is the default of `inference` and an option of `pimc`."""
     cincinnati, strange = RULES["cincinnati_v0"], RULES["cincinnati_v0"].replace(ranks="10")
     assert InferenceAgent(cincinnati).net is not None
     assert PimcAgent(cincinnati).net is None

@@ -1,4 +1,4 @@
-"""Custom agents: from a file, a module or a package, as objects and classes, and in matches."""
+"""Custom agents: from a file, a module or a package, as objects or classes, and in matches."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from support.agent_games import look, start
 from support.own_agents import Once, Recorder, write_file
-from support.script_modules import loaded
+from support.script_modules import load_scripts
 
 import bideuchre_env
 from bideuchre_env import agents, match, selfplay
@@ -35,7 +35,6 @@ def folder_with_agents(monkeypatch, tmp_path):
 
 
 def choices(agent, n=5):
-    """An agent's choices in some rows."""
     observations, masks = look(RULES, start(RULES, n), np.arange(n))
     return np.asarray(agent.act_rows(observations, masks)).tolist()
 
@@ -49,7 +48,7 @@ def first_legal(n=5):
     "name",
     ["./mine.py:First", "mine.py:Zoo.Inner", "./mine.py:ready", "mine:First", "mine:Zoo.Inner"],
 )
-def test_an_agent_of_a_file_or_module_plays_under_the_name_given(name):
+def test_an_agent_of_a_file_or_module_has_the_requested_name(name):
     agent = agents.make(name, RULES, seed=1)
     assert choices(agent) == first_legal()
     assert agent.name == name
@@ -84,7 +83,7 @@ def test_two_checkpoints_are_two_agents(tmp_path):
 
 
 def test_a_long_name_is_shortened_at_its_beginning(tmp_path):
-    """The end names the checkpoint, and the whole fits into a record."""
+    """The shortened name still names the checkpoint, and it fits into a record."""
     folder = tmp_path / ("a" * 100)
     folder.mkdir()
     name = f"{write_file(folder)}:Net:weights={folder}/a.npz"
@@ -144,7 +143,7 @@ def test_an_agent_that_cannot_be_made_is_a_one_line_error(name, message, tmp_pat
 
 
 def test_installed_agents_are_found_by_entry_points(monkeypatch):
-    """An entry that hides a package's agent is ignored; a broken one spoils no other."""
+    """Entries with the name of a built-in agent are ignored; a broken entry affects no other."""
     group = registry.GROUP
     entries = [
         EntryPoint("theirs", "support.own_agents:Once", group),
@@ -188,7 +187,7 @@ def made(*arguments):
     ],
 )
 def test_a_factory_is_called_with_the_parameters_that_it_has(factory, arguments):
-    """The arguments rules, seed and goal are given by name."""
+    """Rules, seed and goal are passed as keyword arguments."""
     assert agents.agent_of(factory, RULES, seed=7, goal="points").agent.arguments == arguments
 
 
@@ -211,7 +210,7 @@ def test_a_factory_with_another_required_parameter_is_refused(factory):
     ],
 )
 def test_two_processes_play_the_same_boards_as_one(pair):
-    """With names, registered classes and agents that can be pickled."""
+    """This holds for names, registered classes and agents that can be pickled."""
     one, two = (
         match.play("cincinnati_v0", *pair, boards=12, at_once=1, seed=3, workers=k) for k in (1, 2)
     )
@@ -254,7 +253,7 @@ def goals():
 
 
 def test_boards_are_played_for_points_and_games_for_the_game():
-    """Unless a name has the goal, or the agent is made already."""
+    """Exceptions: a name with the option `goal`, and agents that exist already."""
     match.play("cincinnati_v0", "recorder", "rule", boards=2, games=2)
     assert goals() == {"points", "game"}
     for length, goal in (({"boards": 2}, "points"), ({"games": 2}, "game")):
@@ -285,8 +284,8 @@ def test_opponents_and_partner_of_a_learner_have_the_goal_of_its_episode(episode
 
 
 def test_agents_that_type_checkers_accept_play():
-    """CI runs mypy on the same file."""
-    with loaded(".ci", "typed_agents") as [typed_agents]:
+    """CI runs mypy on the file of these agents."""
+    with load_scripts(".ci", "typed_agents") as [typed_agents]:
         results = typed_agents.matches()
         assert {result.agents[0] for result in results} == {"Once", "Many", "Ours"}
         assert all(result.boards.ties == 2 for result in results)

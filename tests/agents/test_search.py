@@ -32,8 +32,8 @@ def test_invalid_options_are_refused(name, option, values, allowed):
 def test_a_decision_depends_on_seed_and_observation_alone(name):
     """Other rows, their order and earlier decisions change nothing."""
     rules = RULES["club_v0"]
-    found = decisions(rules, 6, seed=2, every=3)
-    rows, masks = np.stack([row for row, _, _ in found]), np.stack([mask for _, mask, _ in found])
+    cases = decisions(rules, 6, seed=2, every=3)
+    rows, masks = np.stack([row for row, _, _ in cases]), np.stack([mask for _, mask, _ in cases])
     agent = searcher(name, rules, seed=11)
     together = agent.act_rows(rows, masks)
     order = np.random.default_rng(1).permutation(len(rows))
@@ -46,7 +46,7 @@ def test_a_decision_depends_on_seed_and_observation_alone(name):
 
 @pytest.mark.parametrize("name", SEARCH)
 def test_a_mask_of_another_position_is_answered_without_a_search(name):
-    """No card is tried that the seat does not hold."""
+    """The search never tries a card that the seat does not hold."""
     rules = RULES["barrie_v0"]
     agent, expert = searcher(name, rules), agents.make("expert", rules)
     cards = agents.make("net:search=true", rules) if name == "inference" else expert
@@ -58,17 +58,17 @@ def test_a_mask_of_another_position_is_answered_without_a_search(name):
 
 
 def test_option_solved_is_the_number_of_tricks_that_the_solver_plays():
-    """With no more tricks left nothing is played out first, and the choice is the same."""
+    """With at most `solved` tricks left there are no playouts, so the choice is the same."""
     rules = RULES["cincinnati_v0"]
-    found = [d for d in decisions(rules, 16, seed=8, every=2) if d[2]["phase"] == PLAY]
-    found = [d for d in found if d[2]["trick"] < rules.tricks - LAST_CARDS]
+    positions = [d for d in decisions(rules, 16, seed=8, every=2) if d[2]["phase"] == PLAY]
+    positions = [d for d in positions if d[2]["trick"] < rules.tricks - LAST_CARDS]
     choices = {}
     for solved in (0, 3, 12):
         agent = searcher("pimc", rules, worlds=30, solved=solved)
         agent.standard_errors = 0.0
-        choices[solved] = [agent.act(row, mask) for row, mask, _ in found]
+        choices[solved] = [agent.act(row, mask) for row, mask, _ in positions]
         assert (agent.space.plans["solver_ready"][0] == 1) == (solved > 0)
-    last = [i for i, d in enumerate(found) if d[2]["trick"] >= 3]
+    last = [i for i, d in enumerate(positions) if d[2]["trick"] >= 3]
     assert [choices[3][i] for i in last] == [choices[12][i] for i in last]
     assert choices[3] != choices[12]
     assert choices[3] != choices[0]
@@ -87,9 +87,9 @@ class FakeClock:
 
 @pytest.mark.parametrize("name", SEARCH)
 def test_a_decision_ends_at_its_time_limit(name):
-    """Worlds are tried in fours between two looks at the clock, at least four.
+    """Worlds are tried in batches of four between two clock readings, at least one batch.
 
-    `inference` weighs ten worlds for each, for half of the time.
+    `inference` spends half of the time on weighing ten worlds for each world that it tries.
     """
     rules, some = RULES["cincinnati_v0"], 8 if name == "pimc" else 4
     played = [d for d in decisions(rules, 4, seed=5) if d[2]["phase"] == PLAY and d[1].sum() > 2]
@@ -100,7 +100,7 @@ def test_a_decision_ends_at_its_time_limit(name):
         assert fewest <= agent.space.plans[0]["total"] <= most
 
 
-def test_pimc_is_ahead_of_rule():
+def test_pimc_beats_rule():
     rules = RULES["cincinnati_v0"]
     pimc, rule = searcher("pimc", rules, worlds=20, played_out=40), agents.make("rule", rules)
     mean, half = per_hand(rules, pimc, rule, 240, seed=1)

@@ -1,4 +1,4 @@
-"""Calls, strains and exchanges that good players expect of rule and expert.
+"""Calls, strains and exchanges of good players in typical situations, by rule and expert.
 
 A comment gives the number of a complaint in the issue tracker of TricksterBots.
 """
@@ -19,7 +19,7 @@ MOON_SUIT = "JS JS JC AS AS KS QD KD"
 
 
 def case(behaviour, rules, hands, story, pattern, **options):
-    """A position, and a pattern of the actions that are good in it."""
+    """A test case: a position, and a pattern of its good actions."""
     return pytest.param(rules, hands, story, pattern, options, id=behaviour)
 
 
@@ -57,12 +57,12 @@ CALLS = [
          {3: "JS AS KS QS KH QH KD QC"}, "pass, pass", NO_PASS, score=(0, 55)),
     case("no trump on the top of one suit of a double deck", BARRIE,
          {1: "AS AS KS KS QS QH JD QC"}, "", "bid [4-8] NT"),
-    case("far behind with the last hand to play one goes alone", SIMPLIFIED,
+    case("far behind on the last hand the agent goes alone", SIMPLIFIED,
          {1: TOP_OF_TWO_SUITS}, "", ALONE, score=(13, 0), played=3),
-    case("far behind with hands to come one does not go alone", SIMPLIFIED,
+    case("far behind before the last hand the agent does not go alone", SIMPLIFIED,
          {1: TOP_OF_TWO_SUITS}, "", NOT_ALONE, score=(13, 0)),
-    case("level at the first hand one goes alone", SIMPLIFIED, {1: MIXED}, "", ALONE),
-    case("well ahead with the last hand to play one does not go alone", SIMPLIFIED,
+    case("level at the first hand the agent goes alone", SIMPLIFIED, {1: MIXED}, "", ALONE),
+    case("well ahead on the last hand the agent does not go alone", SIMPLIFIED,
          {1: MIXED}, "", NOT_ALONE, score=(0, 13), played=3),
     case("the longest strongest suit is named", CINCINNATI,
          {1: "JH JD AH QH 9S TC"}, "bid 4, pass, pass, pass", "trump H"),
@@ -90,14 +90,15 @@ EXCHANGES = [
 
 @BOTH
 @pytest.mark.parametrize(("rules", "hands", "story", "pattern", "options"), CALLS + EXCHANGES)
-def test_the_action_is_a_good_one(rules, hands, story, pattern, options, agent):
-    """The call, strain or exchanged card that good players choose."""
+def test_the_agent_chooses_a_good_call_strain_or_exchange(
+    rules, hands, story, pattern, options, agent
+):
     choice = Position(rules, hands, agent=agent, **options).do(story).choice()
     assert re.fullmatch(pattern, choice), choice
 
 
 def spades(call):
-    """The tricks that a call bids in spades, 0 if none."""
+    """The number of tricks that a call bids in spades; 0 for other calls."""
     words = call.split()
     return int(words[1]) if words[-1] == "S" and words[1].isdigit() else 0
 

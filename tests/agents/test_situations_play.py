@@ -1,4 +1,4 @@
-"""Card play that good players expect of rule and expert: leads, following, ruffs, discards.
+"""Leads, following, ruffs and discards of good players in typical situations, by rule and expert.
 
 A comment gives the number of a complaint in the issue tracker of TricksterBots.
 """
@@ -20,7 +20,7 @@ LEFT_GUARDED = {1: "9S AS KS JH AH KC", 2: "JD 9H QC 9D QD TD"}
 
 
 def case(behaviour, rules, hands, story, good, **options):
-    """A position and the cards that are good in it; "not" before cards that are bad."""
+    """A test case: a position and its good cards, or "not" and its bad cards."""
     return pytest.param(rules, hands, story, good, options, id=behaviour)
 
 
@@ -54,7 +54,7 @@ LEADS = [
     case("a king is led once the ace has fallen", SIX_CARD,
          KING_FALLEN | {0: "QD KS AC AH KH JH"},
          "bid 3 NT, pass, pass, pass, 9D AD JD QD, 9S QS KS AS", "KD"),
-    case("the last trump is kept once both opponents are void", SIX_CARD,
+    case("the last trump is not led once both opponents are void", SIX_CARD,
          BOTH_VOID | {0: "9C JC 9S AC TD QD"},
          "bid 4 H, pass, pass, pass, JH 9H TH 9C, JD TS QH JC", "AS"),
     case("without a winner low from the shortest suit", CINCINNATI,
@@ -86,7 +86,7 @@ FOLLOWING = [
     case("an over-ruff is made with the lowest trump that wins", SIX_CARD,
          {1: "JH AS QC TC 9D KD", 2: "9H AD TD JC KC AC", 3: "KH QH AH TH 9C QD",
           0: "9S TS JS QS KS JD"}, "bid 2 H, pass, pass, pass, AS 9H", "TH"),
-    case("third hand takes with the boss", SIX_CARD,
+    case("third hand takes with the highest card left", SIX_CARD,
          {1: "QS JS TD 9D KD AC", 2: "9S QD JD QC JC KH", 3: "AS TS TH QH JH 9H"},
          NT_BID + "QS 9S", "AS"),
     case("third hand keeps a king that may be beaten", SIX_CARD,
@@ -94,7 +94,7 @@ FOLLOWING = [
          NT_BID + "QS 9S", "TS"),
     case("second hand plays low", SIX_CARD, {1: "9S JS TD 9D KD AC", 2: "QS TS JD QC JC KH"},
          NT_BID + "9S", "TS"),
-    case("a trump that will be over-ruffed is kept", BARRIE,
+    case("a trump that would be over-ruffed is not played", BARRIE,
          {0: "QD QC AS KS QS JS JS JC", 1: "AH AH KH QH QH JH AD QD",
           2: "JH QS QC KC KC AS JC KD", 3: "KH KS AC AC JD JD KD AD"},
          "bid 5 S, pass, pass, pass, QD AD KD JD, AH JH KH QC, QH QS", "JD", dealer=3),
@@ -112,15 +112,14 @@ FOLLOWING = [
 
 @BOTH
 @pytest.mark.parametrize(("rules", "hands", "story", "good", "options"), LEADS + FOLLOWING)
-def test_the_card_is_a_good_one(rules, hands, story, good, options, agent):
-    """The card that good players choose."""
+def test_the_agent_plays_a_good_card(rules, hands, story, good, options, agent):
     choice = Position(rules, hands, agent=agent, **options).do(story).choice()
     assert (choice in good.split()) == ("not" not in good)
 
 
 @pytest.mark.parametrize("name", ["pimc", "inference"])
 def test_searchers_take_the_setting_trick_that_the_rule_player_misses(name):
-    """Throwing the nine off lets partner's king win, and the queen over-ruffs the nine."""
+    """The rule player's queen loses. Discarding the nine lets partner's king win."""
     hands = ("AS 9S JH AD 9D AC", "TS 9H QD JD TD TC", "JS AH KH KD QC 9C", "KS QS QH TH KC JC")
     position = Position(SIX_CARD, dict(enumerate(hands)), dealer=3)
     position.do("bid 4 D, pass, pass, pass, JH JD KD TH TC 9C JC AC AD TD JS QH AS TS QC QS 9S")

@@ -1,4 +1,4 @@
-"""Worlds of search agents: sampled by Markov chains, and enumerated in endings."""
+"""Worlds of search agents: sampled by Markov chains, and enumerated in endgames."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from bideuchre_env.rules.cards import COPY_SHIFT
 from bideuchre_env.rules.variants import RULES
 
 
-def sampled_worlds(agent, row, mask, wanted, considered=10):
-    """The worlds sampled at a decision and their counts; None where nothing is searched."""
+def sampled_worlds(agent, row, mask, n_worlds, considered=10):
+    """The worlds sampled at a decision and their counts; None if there is no search."""
     begin(agent.space, row[np.newaxis], mask[np.newaxis], 0)
     if agent.space.plans["n"][0] < 2:
         return None
     space, logs = agent.space, np.empty(100)
     weigh_draws(space, logs, 0, len(logs))
-    weights = agent.sampler.run_chains(logs, wanted * considered, wanted, np.inf)
+    weights = agent.sampler.run_chains(logs, n_worlds * considered, n_worlds, np.inf)
     n = int((weights > 0).sum())
     assert n == space.mixings["n_kept"][0]
-    assert weights.sum() == pytest.approx(wanted)
+    assert weights.sum() == pytest.approx(n_worlds)
     return space.kept[:n].copy(), weights[:n]
 
 
@@ -41,10 +41,10 @@ def test_sampled_worlds_are_possible_and_have_their_own_likelihood(variant, bid)
     rules, checked = RULES[variant], 0
     agent = searcher("inference", rules)
     if bid is None:
-        found = decisions(rules, 2, seed=9, hands=2, every=3)
+        cases = decisions(rules, 2, seed=9, hands=2, every=3)
     else:
-        found = lone_decisions(rules, bid, 3, seed=9)
-    for row, mask, state in found:
+        cases = lone_decisions(rules, bid, 3, seed=9)
+    for row, mask, state in cases:
         sample = sampled_worlds(agent, row, mask, 30, 3) if state["calls_made"] > 0 else None
         for world in [] if sample is None else sample[0]:
             assert_possible(agent.space, [world], row)
@@ -55,7 +55,7 @@ def test_sampled_worlds_are_possible_and_have_their_own_likelihood(variant, bid)
 
 
 @pytest.mark.parametrize(("variant", "trick"), [("cincinnati_v0", 4), ("simplified_v0", 6)])
-def test_each_world_of_an_ending_is_sampled_as_often_as_it_is_likely(variant, trick):
+def test_endgame_worlds_are_sampled_in_proportion_to_their_likelihood(variant, trick):
     """The total variation distance from the exact distribution is small."""
     rules, apart, uniform = RULES[variant], [], []
     agent = searcher("inference", rules)
@@ -78,8 +78,8 @@ def test_each_world_of_an_ending_is_sampled_as_often_as_it_is_likely(variant, tr
     assert np.mean(uniform) > 0.2
 
 
-def test_hidden_exchanged_cards_are_sampled_as_often_as_they_are_likely():
-    """Card by seat and cards passed, against importance sampling of 40,000 worlds."""
+def test_hidden_exchanged_cards_are_sampled_in_proportion_to_their_likelihood():
+    """Shares by seat and of passed cards agree with importance sampling of 40,000 worlds."""
     rules, compared = RULES["barrie_v0"], []
     agent = searcher("inference", rules)
     for row, mask, state in lone_decisions(rules, "call-2", 8, seed=12):
@@ -104,7 +104,7 @@ def test_hidden_exchanged_cards_are_sampled_as_often_as_they_are_likely():
 
 
 def drawn_world(space, number):
-    """The other hands and the cards passed in the world with this number."""
+    """The other hands and the passed cards of the world with this number."""
     low = (int(space.plans["stream"][0]) + number * 0x9E3779B97F4A7C15) % 2**64
     resample_row(space.worlds, space.expert.tables, 0, space.redeals, np.uint64(low), space.high)
     return space.worlds["hands"][0, 1:].copy(), space.worlds["passed"][0].copy()
@@ -122,13 +122,13 @@ def card_shares(hands, passed, weights, rules):
     return np.tensordot(weights / weights.sum(), parts, 1)
 
 
-def listed(agent, row, mask, wanted):
-    """The weights of the enumerated worlds by their hands; None where there are too many."""
+def listed(agent, row, mask, n_worlds):
+    """The weights of the enumerated worlds by their hands; None if there are too many."""
     begin(agent.space, row[np.newaxis], mask[np.newaxis], 0)
     if agent.space.plans["n"][0] < 2 or open_listing(agent.space) > LISTED:
         return None
-    weights = np.zeros(wanted)
-    list_worlds(agent.space, wanted, weights)
+    weights = np.zeros(n_worlds)
+    list_worlds(agent.space, n_worlds, weights)
     worlds = agent.space.kept[np.flatnonzero(weights)]
     assert_possible(agent.space, worlds[:5], row)
     hands = [tuple(map(int, world["hands"][1:])) for world in worlds]
@@ -136,9 +136,9 @@ def listed(agent, row, mask, wanted):
     return dict(zip(hands, weights[np.flatnonzero(weights)], strict=True))
 
 
-def endings(unknown, found):
-    """The decisions in the play with at most so many unseen cards."""
-    for row, mask, state in found:
+def endings(unknown, cases):
+    """The decisions in the play with at most `unknown` unseen cards."""
+    for row, mask, state in cases:
         others = [seat for seat in range(4) if seat != int(state["turn"])]
         left = sum(int(state["hands"][seat]).bit_count() for seat in others)
         if state["phase"] == PLAY and mask.sum() > 1 and left <= unknown:
@@ -166,7 +166,7 @@ def test_enumerated_worlds_have_their_exact_probabilities(variant, hands):
 
 
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0"])
-def test_of_many_worlds_each_is_sampled_in_proportion_to_its_probability(variant):
+def test_many_worlds_are_sampled_in_proportion_to_their_probability(variant):
     """Systematic sampling differs from the expected number by less than one."""
     rules, compared = RULES[variant], 0
     agent = searcher("inference", rules)
@@ -186,8 +186,7 @@ def test_of_many_worlds_each_is_sampled_in_proportion_to_its_probability(variant
     assert compared > 5
 
 
-def test_where_all_worlds_are_tried_the_best_card_is_played():
-    """Without regard to standard errors or the net's prior."""
+def test_if_all_worlds_are_tried_the_best_card_is_played():
     rules, compared, overruled = RULES["cincinnati_v0"], 0, 0
     agent = searcher("inference", rules, worlds=60)
     for row, mask, _ in endings(9, decisions(rules, 60, seed=21, hands=2)):

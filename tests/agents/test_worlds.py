@@ -28,7 +28,7 @@ BY_SEAT = {"calls", "call_strains", "voids"}
 
 
 def rotated(row, seat):
-    """The known facts of a state row, with this seat as seat 0."""
+    """The facts of a state row that `seat` knows, with `seat` as seat 0."""
     facts = {}
     for name in KNOWN:
         value = np.array(row[name])
@@ -53,8 +53,6 @@ def rebuild_row(observation, tables, offsets, views, scripts, worlds, again):
 
 
 class Rebuilder:
-    """Rebuilds positions of one game from observations."""
-
     def __init__(self, rules):
         self.rules, self.tables, self.layout = rules, compile_tables(rules), layout_of(rules)
         self.views, self.scripts, self.worlds = new_rows(VIEW, 1), new_states(1), new_states(1)
@@ -104,7 +102,7 @@ def check(rebuild, observation, row):
 
 
 def check_games(rules, tables_, hands, seed):
-    """Check every decision of so many hands at so many tables; return their number."""
+    """Check every decision of `hands` hands at `tables_` tables; return their number."""
     rebuild, tables, checked = Rebuilder(rules), compile_tables(rules), 0
     players = [agents.make(name, rules, seed=seed) for name in ("cautious", "random", "rule")]
     states = start(rules, tables_, seed=seed)
@@ -122,7 +120,7 @@ def check_games(rules, tables_, hands, seed):
 
 @pytest.mark.parametrize("variant", RULES)
 def test_a_rebuilt_position_has_all_facts_that_the_seat_knows(variant):
-    """Every redeal of it gives the same observation."""
+    """All redeals of the position give the same observation."""
     assert check_games(RULES[variant], 4, 6, seed=3) > 300
 
 
@@ -131,8 +129,8 @@ def test_positions_of_custom_games_are_rebuilt():
     assert sum(check_games(random_rules(rng), 2, 3, seed=game) for game in range(15)) > 500
 
 
-def test_observations_of_no_game_are_refused():
-    """Random bytes are; with one entry changed an observation may be that of another position."""
+def test_impossible_observations_are_refused():
+    """Random bytes are refused; a single changed entry may give a valid observation."""
     rng = np.random.default_rng(4)
     for variant in ("cincinnati_v0", "barrie_v0"):
         rules = RULES[variant]

@@ -1,4 +1,4 @@
-"""Reviews: no mistakes in an agent's own games, planted blunders are mistakes, and figures."""
+"""Reviews: an agent's own games have no mistakes, planted blunders are mistakes; figures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VARIANTS = bideuchre_env.variants
 
 
 def deal_with(hand, seat, rules):
-    """A deal in which a seat holds this hand, and the others the rest in order."""
+    """A deal in which a seat holds `hand`, and the others the remaining cards in order."""
     names = hand.split()
     rest = [name for name in CARD_NAMES[: rules.kinds] if name not in names]
     hands = [rest[k :: rules.cards // rules.tricks - 1] for k in range(3)]
@@ -37,7 +37,7 @@ HIGH = {"deal": deal_with("JH JD AH KH QH AS", 1, RULES), "dealer": 1}
 
 
 def hand_with(variant, change=None, *, seed=0, deal=None, dealer=0, agent="expert", score=(0, 0)):
-    """The record of a hand of one agent, and (ply, name) of the action that was replaced, or None.
+    """The record of a hand of one agent, and (ply, name) of the replaced action, or None.
 
     `change(row, names)` returns None or the name of a legal action to replace the agent's.
     """
@@ -78,12 +78,12 @@ def test_an_agents_own_hands_have_no_mistake(variant, agent, seeds):
 
 
 def own_call(call):
-    """Seat 1 makes this call."""
+    """A `change` by which seat 1 makes this call."""
     return lambda row, names: call if row["phase"] == Phase.AUCTION and row["turn"] == 1 else None
 
 
 def throws_a_bower_away(row, names):
-    """Last to play, waste the right bower on partner's trick."""
+    """In last seat, waste the right bower on partner's trick."""
     played = sum(row["plays"].reshape(4, -1)[:, row["trick"]] >= 0)
     in_play = row["phase"] == Phase.PLAY and row["led"] >= 0
     if not in_play or played < 3 or row["strain"] == 4 or row["trick"] > 3:
@@ -94,7 +94,7 @@ def throws_a_bower_away(row, names):
 
 
 def gives_up_the_right_bower(row, names):
-    """In an exchange."""
+    """In an exchange, discard the right bower."""
     bower = f"J{'CDHS'[row['strain']]}" if 0 <= row["strain"] < 4 else None
     return bower if row["phase"] == Phase.GIVING and bower in names else None
 
@@ -130,15 +130,15 @@ def test_a_planted_blunder_is_the_first_mistake(variant, change, phase, options)
 
 
 def test_all_figures_of_a_mistake_are_averages_over_the_same_deals():
-    """Over the four seeds with which a mistake is tried again."""
+    """A mistake is evaluated again with four seeds; the test repeats their trials."""
     record, (ply, _) = hand_with("cincinnati_v0", own_call("pass"), **HIGH)
     mistake, rules = analysis.review(record, "expert", worlds=60, seed=5).mistakes[0], record.rules
     played = next(iter(record.played_hands()))
     replay_row(row := rows_of([played.dealt]), compile_tables(rules), played.actions[:ply])
-    taken, best = (actions.of(rules).index[name] for name in (mistake.action, mistake.best))
-    columns, weights = {taken: [], best: []}, []
+    chosen, best = (actions.of(rules).index[name] for name in (mistake.action, mistake.best))
+    columns, weights = {chosen: [], best: []}, []
     for seed in range(6, 10):
-        trial = Advisor(rules, "expert", 60, None, seed).try_row(row, also=[taken])
+        trial = Advisor(rules, "expert", 60, None, seed).try_row(row, also=[chosen])
         weights.append(trial.counted.weights)
         for action, column in columns.items():
             column.append(trial.counted.column(action))
@@ -146,8 +146,8 @@ def test_all_figures_of_a_mistake_are_averages_over_the_same_deals():
     def average(action, figure):
         return np.average(np.concatenate(columns[action])[figure], weights=np.concatenate(weights))
 
-    assert mistake.points == pytest.approx(average(taken, "points"))
-    assert mistake.wins == pytest.approx(average(taken, "wins"))
+    assert mistake.points == pytest.approx(average(chosen, "points"))
+    assert mistake.wins == pytest.approx(average(chosen, "wins"))
     assert mistake.lost == pytest.approx(average(best, "points") - mistake.points)
     assert mistake.wins_lost == pytest.approx(average(best, "wins") - mistake.wins)
     stands = np.concatenate(weights) * (np.concatenate(columns[best])["declarer"] == 0)
@@ -156,7 +156,7 @@ def test_all_figures_of_a_mistake_are_averages_over_the_same_deals():
 
 
 def test_a_side_whose_contract_is_set_already_makes_no_mistake():
-    """The ace of hearts gives the defenders a trick more; the contract was lost before."""
+    """The card gives the defenders another trick, but the contract was lost before."""
     t = compile_tables(RULES)[0]
 
     def change(row, names):
@@ -183,7 +183,7 @@ def weak(tmp_path_factory):
 
 
 def test_notes_have_the_figures_of_every_choice(weak):
-    """An entry for each action of the record, None where there was no choice."""
+    """There is an entry for each action of the record; None means no choice."""
     record, review = weak
     notes = review.notes()
     assert notes == json.loads(json.dumps(notes, allow_nan=False))
@@ -220,7 +220,7 @@ def test_notes_have_the_figures_of_every_choice(weak):
     assert max(lost) > 0.02
 
 
-def test_the_weaker_player_makes_more_mistakes_and_sums_are_those_of_decisions(weak):
+def test_the_weaker_player_makes_more_mistakes_and_sums_agree_with_decisions(weak):
     _, review = weak
     mistakes = [player.mistakes for player in review.players]
     assert sum(mistakes) == len(review.mistakes) > 4

@@ -1,4 +1,4 @@
-"""Every test of a command runs in an empty folder of its own."""
+"""Every test of a command runs in its own empty folder."""
 
 import pytest
 from support.commands import run
@@ -6,14 +6,13 @@ from support.commands import run
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """The folder of the test, where the command runs."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @pytest.fixture
 def error_of(capsys):
-    """Run a command that fails: its only output is one line on stderr, which is returned."""
+    """A function that runs a failing command; it returns the only output, one line on stderr."""
 
     def failed(*arguments, status=2):
         capsys.readouterr()

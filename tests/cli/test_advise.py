@@ -1,4 +1,4 @@
-"""`bideuchre advise`: from a hand and what its seat knows, and from any action of a record."""
+"""`bideuchre advise`: on a hand with its seat's knowledge, and on any action of a record."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.commands import run
-from support.known import known
+from support.seat_knowledge import knowledge_of
 
 from bideuchre_env import records_io, selfplay
 from bideuchre_env.agents.advice import advise_row
@@ -22,7 +22,7 @@ FEW = ("--worlds", "20")
 
 @pytest.fixture(scope="module")
 def games(tmp_path_factory):
-    """Files of two games each, by variant: one that names the strain later, one that exchanges."""
+    """Files of two games, for a variant with strains named later and one with exchanges."""
     files = {}
     for variant in ("cincinnati_v0", "club_v0"):
         path = tmp_path_factory.mktemp("games") / f"{variant}.jsonl"
@@ -60,10 +60,10 @@ def options_of(position):
     return [*options, "--strain", position["strain"]] if "strain" in position else options
 
 
-def test_advice_is_the_same_for_a_hand_a_place_in_a_file_and_in_python(games, capsys):
+def test_advice_is_the_same_for_a_hand_for_a_record_and_in_python(games, capsys):
     variant = "club_v0"
     record = next(iter(records_io.read(games[variant])))
-    rules, tables, asked = record.rules, compile_tables(record.rules), 0
+    rules, tables, compared = record.rules, compile_tables(record.rules), 0
     for number, hand in list(enumerate(record.played_hands(), 1))[:2]:
         row = rows_of([hand.dealt])
         for ply, action in enumerate(hand.actions, 1):
@@ -74,15 +74,15 @@ def test_advice_is_the_same_for_a_hand_a_place_in_a_file_and_in_python(games, ca
                 expected = advise_row(row, rules, worlds=20, also=[action]).to_dict()
                 assert {name: printed[name] for name in expected} == expected
                 assert printed["done"]["action"] == actions.of(rules).names[action]
-                position = options_of(known(row[0], rules))
+                position = options_of(knowledge_of(row[0], rules))
                 dealer = ("--dealer", str(row["dealer"][0]), "--variant", variant)
                 assert run("advise", *position, *dealer, "--json", *FEW) == 0
                 printed = json.loads(capsys.readouterr().out)
                 expected = advise_row(row, rules, worlds=20).to_dict()
                 assert {name: printed[name] for name in expected} == expected
-                asked += 1
+                compared += 1
             step_row(row, tables, action)
-    assert asked > 6
+    assert compared > 6
 
 
 def test_the_agent_and_the_number_of_deals_are_chosen(games, capsys):

@@ -30,7 +30,7 @@ def own_agents(folder, monkeypatch):
 
 @pytest.mark.parametrize("name", registry.BUILT_IN)
 def test_a_built_in_agent_describes_itself_and_its_options(name):
-    """All but the options that only Python can give."""
+    """Exceptions are options that only Python code can set."""
     info = find(name).info
     assert info.description
     assert info.milliseconds > 0
@@ -82,7 +82,7 @@ def test_a_custom_agent_is_described_with_its_options(capsys):
 
 
 def test_the_metadata_of_weights_is_printed(folder, monkeypatch, capsys):
-    """By variant where they are shipped, or of any file; a terminal's commands are escaped."""
+    """Metadata is by variant for packaged weights, or of a file; escape codes are escaped."""
     file = folder / "net-cincinnati_v0.npz"
     write_weights(file, {"a": np.zeros(1)}, {"seed": "7", "colour": "\x1b[31mred"})
     monkeypatch.setattr(shipped, "file_of", lambda *names: folder / f"{'-'.join(names)}.npz")

@@ -18,7 +18,7 @@ HAND = "advise --hand 'JH JD AH KH QS 9C'"
 
 BAD = [
     ("dance", "invalid choice"),
-    # games, agents and rules, alike in every command
+    # games, agents and rules: the same in every command
     ("selfplay --variant poker", "is no variant: one of cincinnati_v0"),
     ("selfplay --variant barrie --rules farm.toml", "not allowed with argument"),
     ("selfplay --rules no.toml", "no.toml: cannot be read: No such file or directory"),

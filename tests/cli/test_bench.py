@@ -14,16 +14,16 @@ from bideuchre_env.envs.aec import env as aec
 
 def test_a_task_counts_the_actions_of_its_games(monkeypatch):
     """Steps of finished agents in the AEC loop do not count."""
-    taken, step = [], aec.BidEuchreEnv.step
+    steps, step = [], aec.BidEuchreEnv.step
 
     def counted(env, action):
-        taken.append(action is not None)
+        steps.append(action is not None)
         step(env, action)
 
     monkeypatch.setattr(aec.BidEuchreEnv, "step", counted)
     game = bideuchre_env.six_card_v0
     done, spent = tasks.aec(game, wrapped=True, episode="hand")()
-    assert done == sum(taken) == len(taken) - 4 >= 4
+    assert done == sum(steps) == len(steps) - 4 >= 4
     assert spent > 0
     assert tasks.vec(game, 4_096)()[0] == 4 * 4_096
     done, _ = tasks.self_play(game, "rule", "random", boards=16)()

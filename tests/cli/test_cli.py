@@ -27,7 +27,6 @@ COMMAND = (
 
 @pytest.fixture(scope="module")
 def games(tmp_path_factory):
-    """The lines of six games of Cincinnati."""
     out = tmp_path_factory.mktemp("games") / "games.jsonl"
     selfplay.play("cincinnati_v0", "rule", "cautious", games=6, seed=1, out=out)
     return out.read_text().splitlines(keepends=True)
@@ -109,7 +108,7 @@ def test_rules_are_printed_as_a_sheet_as_json_and_as_a_file(capsys, folder):
     assert json.loads(capsys.readouterr().out) == {"farm": changed.to_dict()}
 
 
-def test_a_file_of_rules_and_options_are_the_game_of_selfplay_and_of_its_records(capsys, folder):
+def test_selfplay_and_its_records_use_the_rules_file_and_options(capsys, folder):
     (folder / "farm.toml").write_text('base = "barrie"\ntarget = 9\n', encoding="utf-8")
     options = ("--boards", "4", "--json", "--rules", "farm.toml", "--option", "max_hands=7")
     assert run("selfplay", *options) == 0
@@ -143,7 +142,7 @@ def test_check_verifies_files_and_continues_after_bad_lines(games, capsys, folde
     assert capsys.readouterr().out.startswith("<stdin>: 6 games")
 
 
-def test_show_prints_the_games_and_hands_asked_for_in_plain_text(games, capsys, folder):
+def test_show_prints_the_requested_games_and_hands_in_plain_text(games, capsys, folder):
     (folder / "games.jsonl").write_text("".join(games[:2]) + "junk\n" + "".join(games[3:]))
     assert run("show", "games.jsonl", "--game", "2", "--game", "4") == 0
     out = capsys.readouterr().out
@@ -171,11 +170,11 @@ def test_a_reader_that_closes_the_pipe_is_no_error(games, folder):
         [sys.executable, "-c", COMMAND, "show", "games.jsonl"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-    ) as shown:
-        assert shown.stdout.readline().startswith(b"Game 1")
-        shown.stdout.close()
-        assert shown.stderr.read() == b""
-        assert shown.wait(timeout=600) == BROKEN_PIPE
+    ) as process:
+        assert process.stdout.readline().startswith(b"Game 1")
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(timeout=600) == BROKEN_PIPE
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")

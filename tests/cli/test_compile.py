@@ -1,4 +1,4 @@
-"""`bideuchre compile` compiles the kernels of most commands, and nothing a second time."""
+"""`bideuchre compile` compiles the kernels of most commands once."""
 
 import os
 import subprocess
@@ -49,8 +49,8 @@ def test_without_compilation_or_a_cache_it_is_an_error(
 
 
 @pytest.mark.slow
-def test_after_it_nothing_is_compiled(folder):
-    """From an empty cache."""
+def test_later_commands_compile_nothing(folder):
+    """The cache is empty at the start."""
 
     def fresh(*arguments):
         command = [sys.executable, "-m", "bideuchre_env", *arguments]

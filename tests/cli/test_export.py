@@ -16,13 +16,11 @@ from bideuchre_env import selfplay
 
 @pytest.fixture
 def games():
-    """A file of six games."""
     selfplay.play("six_card_v0", "rule", "random", games=6, seed=4, out="games.jsonl")
     return "games.jsonl"
 
 
-def test_export_prints_how_much_it_has_written(games, capsys, monkeypatch):
-    """From a file or standard input."""
+def test_export_prints_the_size_of_the_dataset(games, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(games).read_bytes())))
     for source in (games, "-"):
         assert run("export", source, "out.npz", "--force") == 0

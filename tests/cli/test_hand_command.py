@@ -1,4 +1,4 @@
-"""`bideuchre hand`: tricks and chances of a hand, and the call of the expert."""
+"""`bideuchre hand`: expected tricks, chances, and the expert's call."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bideuchre_env.rules.cards import CARD_NAMES, STRAINS
 from bideuchre_env.rules.variants import RULES
 
 
-def test_hand_worth_is_what_the_command_prints(capsys):
+def test_the_command_prints_hand_worth(capsys):
     names = "JH JD AH KH QS 9C"
     worth = hand_worth(names, RULES["cincinnati_v0"])
     assert worth == hand_worth(names.split(), RULES["cincinnati_v0"])
@@ -28,7 +28,7 @@ def test_hand_worth_is_what_the_command_prints(capsys):
 
 
 def test_hand_prints_a_column_for_each_strain_the_best_first(capsys):
-    """A row for tricks, and one for the chance of each bid; equal moons are one row."""
+    """There is a row for tricks and for each bid's chance; equal moons share a row."""
     cards = "JH JD AH KH QH TH"
     assert run("hand", cards) == 0
     out = capsys.readouterr().out
@@ -52,7 +52,7 @@ SMALL_DECKS = [name for name, rules in RULES.items() if rules.cards < 48]
 
 
 def bid_at_the_table(cards, rules, passes):
-    """The call of the expert with these cards in a game, after so many passes."""
+    """The expert's call with these cards in a game, after `passes` passes."""
     rest = [name for name in CARD_NAMES[: rules.kinds] for _ in range(rules.copies)]
     for card in cards:
         rest.remove(card)
@@ -70,7 +70,7 @@ def bid_at_the_table(cards, rules, passes):
 
 @pytest.mark.parametrize("variant", SMALL_DECKS)
 def test_hand_has_the_call_of_the_expert(variant, capsys):
-    """First to call and last, as in a game; with the strain it would name."""
+    """The calls of the first and last caller, as in a game, with the strain."""
     rules = RULES[variant].replace(all_pass="redeal_next")
     six = ("JH JD AH KH QH TH", "9H TS QC 9D KD TC")
     eight = ("JH JH JD JD AH AH KH KH", "QH QS KS QC QC KD QD KC")
@@ -107,7 +107,7 @@ def test_the_best_trumps_of_a_small_deck_take_every_trick(capsys):
     [("barrie_v0", "eldest", True), ("cincinnati_v0", "eldest", False)],
 )
 def test_hand_names_a_lead_for_which_its_table_has_no_figures(variant, lead, missing, capsys):
-    """The 32-card table has the declarer leading only."""
+    """The 32-card table has figures only for the declarer's lead."""
     cards = "JS JS JC AS KS AH AD QS" if variant == "barrie_v0" else "JH JD AH KH QS 9C"
     command = ["hand", cards, "--variant", variant, "--option", f"opening_lead={lead}"]
     assert run(*command) == 0

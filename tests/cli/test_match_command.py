@@ -1,4 +1,4 @@
-"""`bideuchre match`: the report, its files, Ctrl-C."""
+"""`bideuchre match`: the report, its files, and Ctrl-C."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands and files: full disks, files taken by another run, unreadable files, odd names."""
+"""Commands and files: full disks, closed streams, unreadable files, and odd names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MATCH = ("match", "rule", "cautious", "--boards", "2")
 
 
 def one_line(text):
-    """The text, which is one line of an error."""
+    """Check that a text is a one-line error message; return it."""
     assert text.count("\n") == 1, text
     assert text.startswith("bideuchre: error: ")
     return text
@@ -59,7 +59,6 @@ ODD = {
 
 @pytest.fixture(scope="module")
 def good(tmp_path_factory):
-    """The line of one game."""
     path = tmp_path_factory.mktemp("games") / "games.jsonl"
     selfplay.play("six_card_v0", "rule", "random", games=1, out=path)
     return path.read_text().splitlines(keepends=True)[0]

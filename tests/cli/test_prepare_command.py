@@ -31,7 +31,7 @@ def rules():
 
 
 def test_a_game_is_prepared_and_listed(monkeypatch, capsys, rules):
-    """On 20 boards; networks that are not surely better are left out unless that is overruled."""
+    """With 20 boards, a network is saved only if it is significantly better."""
     monkeypatch.setattr(prepare, "Preparation", partial(prepare.Preparation, boards=20))
     assert run("prepare") == 0
     assert capsys.readouterr().out.startswith("nothing is prepared in ")
@@ -56,7 +56,7 @@ def test_a_game_is_prepared_and_listed(monkeypatch, capsys, rules):
 
 
 def test_files_that_cannot_be_used_are_listed_without_control_characters(capsys, rules):
-    """Damaged, of nothing known, of another game, with a terminal's commands in it."""
+    """The files are damaged, without metadata, of another game, or contain escape codes."""
     folder = prepared_folder()
     folder.mkdir(parents=True)
     (folder / "expert-1.npz").write_bytes(b"nonsense")

@@ -14,7 +14,7 @@ from bideuchre_env.cli import main as cli
 
 
 def parsers():
-    """The parser of every command by name, and that of `bideuchre` itself as ""."""
+    """The parsers of all commands by name; "" is `bideuchre` itself."""
     parser = cli.build_parser()
     chosen = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
     return {"": parser, **chosen.choices}
@@ -42,10 +42,10 @@ def test_help_has_examples_that_parse_and_lists_variants_and_agents(name):
         parsed = cli.build_parser().parse_args(arguments[1:])
         assert parsed.run or name == ""
     words = " ".join(page.split())
-    taken = {action.dest for action in parser._actions}
-    if "variant" in taken or name in ("", "variants"):
+    options = {action.dest for action in parser._actions}
+    if "variant" in options or name in ("", "variants"):
         assert f"variants: {', '.join(variants)}" in words
-    if taken & {"a", "agents"} or not name:
+    if options & {"a", "agents"} or not name:
         assert f"agents, weakest first: {', '.join(agents.names())}" in words
 
 

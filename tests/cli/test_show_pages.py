@@ -24,24 +24,23 @@ def games(folder):
 
 
 def page_of(path):
-    """The data of the games in a page."""
     data = re.search(r'id="data">(.*?)</script>', Path(path).read_text(encoding="utf-8"))[1]
     return json.loads(data)["games"]
 
 
-def test_a_page_has_the_games_asked_for(games, capsys):
+def test_a_page_has_the_requested_games(games, capsys):
     assert run("show", games, "--html", "a.html", "--game", "2") == 0
     line = "a.html: 1 game to step through; open it in a browser\n"
     assert capsys.readouterr() == (line, "")
     assert [each["name"] for each in page_of("a.html")] == ["game 2"]
-    assert run("show", games, "--html", "new/b.html") == 1  # of the broken line
+    assert run("show", games, "--html", "new/b.html") == 1  # for the broken line
     assert "games.jsonl:3: not a line of JSON" in capsys.readouterr().err
     assert [each["name"] for each in page_of("new/b.html")] == ["game 1", "game 2", "game 4"]
     assert run("show", games, "--html", "a.html", "--first", "1", "--force") == 0
     assert [each["name"] for each in page_of("a.html")] == ["game 1"]
 
 
-def test_the_review_of_the_hands_asked_for_is_printed(games, capsys):
+def test_the_review_of_the_requested_hands_is_printed(games, capsys):
     record = next(line.record for line in records_io.scan(games, {2}))
     assert run("show", games, "--game", "2", "--hand", "1", "--hand", "3", "--analyse", *QUICK) == 0
     out, err = capsys.readouterr()

@@ -36,7 +36,7 @@ def test_a_tournament_prints_pairs_tables_and_ratings(capsys):
     assert "written to runs/tournament: results.md, results.csv, results.json," in out
 
 
-def test_a_finished_tournament_is_printed_again_and_not_played(capsys, monkeypatch, error_of):
+def test_a_finished_tournament_is_printed_but_not_played_again(capsys, monkeypatch, error_of):
     assert run("tournament", *QUICK) == 0
     first = capsys.readouterr().out
     monkeypatch.setattr(match, "play", None)
@@ -46,7 +46,7 @@ def test_a_finished_tournament_is_printed_again_and_not_played(capsys, monkeypat
 
 
 def test_games_are_variants_or_files_of_rules():
-    """Several, and repeated; without either option it is one game."""
+    """Options take several values and may repeat; without them there is one game."""
     Path("farm.toml").write_text('base = "six_card"\nname = "farm"\ntarget = 9\n')
 
     def names(*options):

@@ -1,7 +1,7 @@
-"""The package against `reference.py`, action by action, over all options and several tempers.
+"""Games agree with `reference.py` after every action, over all options and styles of play.
 
-After every action both must agree on the seat to act, the legal actions, tricks, points, scores
-and how the game ends; at a game's end on rewards. `test_observation.py` compares what seats see.
+The comparison covers the seat to act, legal actions, tricks, points, scores and outcomes, and the
+rewards at the end of a game. `test_observation.py` compares observations.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def random_rules(rng: random.Random, base: Rules) -> Rules:
 
 
 def chooser(rng: random.Random, temper: str):
-    """A policy over action names: how bold the calls are, and how the cards are played."""
+    """A policy over action names; `temper` sets how often it passes and how high it bids."""
 
     def choose(names: list[str]) -> str:
         bids = [name for name in names if name.startswith("bid")]
@@ -76,7 +76,7 @@ TEMPERS = ("bold", "timid", "silent", "alone", "wild", "steady")
 
 
 class Pair:
-    """One game played on both engines."""
+    """A game played on both engines."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class Pair:
         self.finish()
 
     def after(self, action: str) -> None:
-        """What the last action did, where it ended a trick or a hand."""
+        """Compare the results of the last action at the end of a trick or a hand."""
         if self.slow.needs_deal or self.slow.phase == "over":
             last = self.slow.last_hand
             row = rows_of(self.env._finished[-1:])[0]
@@ -146,11 +146,11 @@ class Pair:
         self.counts[self.slow.outcome] += 1
 
 
-def run(variant: str, wanted: int, seed: int) -> Counter:
+def run(variant: str, hands: int, seed: int) -> Counter:
     rng = random.Random(f"{variant} {seed}")
     counts: Counter = Counter()
     base = bideuchre_env.variants[variant].rules
-    while counts["hands"] < wanted:
+    while counts["hands"] < hands:
         rules = base if rng.random() < 0.3 else random_rules(rng, base)
         if rules is base and rules.win_rule != "rounds":
             rules = base.replace(max_hands=rng.choice((10, 20)))
@@ -169,7 +169,7 @@ def test_games_agree_with_the_reference(variant: str) -> None:
 
 @pytest.mark.parametrize("variant", bideuchre_env.variants)
 def test_level_games_of_rounds_are_drawn_as_in_the_reference(variant: str) -> None:
-    """Played once from 0-0, then again from the score that makes the end level."""
+    """A game is played from 0-0, then again from the score that makes its final score level."""
     rules = bideuchre_env.variants[variant].rules.replace(win_rule="rounds", rounds=1)
     for seed in range(20):
         counts: Counter = Counter()

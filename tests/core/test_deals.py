@@ -23,7 +23,7 @@ SINGLE, DOUBLE = bideuchre_env.six_card_v0.rules, bideuchre_env.double_deck_v0.r
 
 
 def dealt(rules, seed, n, hands=1):
-    """Rows dealt from n seeds in a row, after some number of hands: (rows, first dealers)."""
+    """Rows of n consecutive seeds after `hands` deals, and the first dealers."""
     rows, tables = new_states(n), compile_tables(rules)
     seed_rows(rows, *split_seed(seed))
     start_rows(rows, tables, np.full(n, -1))
@@ -44,7 +44,7 @@ def counts_of(rows, kinds):
 
 @entry_kernel
 def tally(rows, at, copies, single, both, pair):
-    """Count where the cards of every row are; `at` and `copies` (48,) are working memory.
+    """Count the places of the cards of all rows; `at` and `copies` (48,) are working memory.
 
     `single` (96,) sums the copies by seat * 24 + kind, `both` (96,) the pairs in one hand, `pair`
     (96, 96) the products of copies.
@@ -69,14 +69,14 @@ def tally(rows, at, copies, single, both, pair):
 @pytest.fixture(scope="module")
 def tallies():
     """Counts over all deals of each deck."""
-    found = {}
+    result = {}
     for rules, seed in ((SINGLE, 1000), (DOUBLE, 2**77)):
         counts = [np.zeros(shape, np.int64) for shape in (96, 96, (96, 96))]
         room = np.zeros(48, np.int64), np.zeros(48, np.int64)
         for first in range(0, DEALS, DEALS // 20):
             tally(dealt(rules, seed + first, DEALS // 20)[0], *room, *counts)
-        found[rules] = counts
-    return found
+        result[rules] = counts
+    return result
 
 
 def test_every_card_goes_to_every_seat(tallies):
@@ -102,7 +102,7 @@ def test_every_pair_of_cards_goes_to_every_pair_of_seats(tallies):
 
 
 def test_both_copies_go_to_every_pair_of_seats(tallies):
-    """Double deck: where the two copies of a kind lie is multinomial with ten cells."""
+    """Double deck: the seats of the two copies of a kind are multinomial with ten cells."""
     _, both, pair = tallies[DOUBLE]
     both, pair = both.reshape(4, 24), pair.reshape(4, 24, 4, 24)
     for kind in range(24):
@@ -113,7 +113,7 @@ def test_both_copies_go_to_every_pair_of_seats(tallies):
 
 
 def test_the_first_dealer_is_any_seat():
-    """Uniform over seats (3 df), and without regard to who holds a card (9 df)."""
+    """Uniform over seats (3 df), and independent of the holder of each card (9 df)."""
     rows, dealers = dealt(SINGLE, 31, 160_000)
     assert_fits(np.bincount(dealers, minlength=4), np.full(4, 40_000))
     held = counts_of(rows, 24).reshape(-1, 4, 24)
@@ -133,7 +133,7 @@ def test_a_named_dealer_does_not_change_the_cards():
 
 @pytest.mark.parametrize("step", [1, 2, 2**32, 2**64, 2**127], ids=hex)
 def test_deals_of_neighbouring_seeds_are_independent(step):
-    """Where a card lies under one seed tells nothing of where it lies under the next one."""
+    """The seat of a card under one seed is independent of its seat under the next seed."""
     n = 20_000
     left, right = new_states(n), new_states(n)
     tables, dealers = compile_tables(SINGLE), np.full(n, -1)
@@ -154,7 +154,7 @@ def test_deals_of_neighbouring_seeds_are_independent(step):
 
 
 def test_successive_deals_are_independent():
-    """Where a card lies in one hand of a game tells nothing of where it lies in the next."""
+    """The seat of a card in one hand of a game is independent of seats in the next hand."""
     n = 100_000
     first, second = (dealt(SINGLE, 99, n, hands)[0] for hands in (1, 2))
     held = [counts_of(rows, 24).reshape(-1, 4, 24).argmax(1) for rows in (first, second)]
@@ -184,7 +184,7 @@ def test_row_is_dealt_as_the_environment_of_its_seed(seed):
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_a_deal_depends_on_seed_and_number_alone(name):
-    """Whatever is played, hand k of a seed has the same four hands."""
+    """Hand k of a seed has the same deal for any play of the hands before."""
     games = []
     for choices in range(6):
         env = start(name, 42, max_hands=12, win_rule="any", target=10**6)
@@ -194,7 +194,7 @@ def test_a_deal_depends_on_seed_and_number_alone(name):
 
 
 def test_reading_draws_nothing_from_the_stream():
-    """Observing, keeping, rendering and redealing leave the deals to come as they are."""
+    """Observing, cloning and redealing leave the coming deals unchanged."""
     plain, busy = start("barrie_v0", 5, max_hands=3), start("barrie_v0", 5, max_hands=3)
     finish(plain, Chooser(1))
     rng = np.random.default_rng(0)
@@ -216,7 +216,7 @@ def word_row(word):
 
 @entry_kernel
 def draws(rows, words, n, values, single):
-    """For each word write the value drawn below n, and whether that word alone was used."""
+    """For each word write the value drawn below n, and whether one word was enough."""
     s = rows[0]
     for i in range(len(words)):
         s.rng[0] = np.uint64(0)
@@ -231,7 +231,7 @@ def draws(rows, words, n, values, single):
 
 @entry_kernel
 def shuffles(rows, words, n, values, single):
-    """The same for one batch of four places of a shuffle of n cards: the cards drawn, as digits."""
+    """Like `draws`, for the first four draws of a shuffle; the cards are digits to base n."""
     s = rows[0]
     for i in range(len(words)):
         s.rng[0] = np.uint64(0)
@@ -251,23 +251,23 @@ def shuffles(rows, words, n, values, single):
 
 
 def first_words(low, high):
-    """The streams' second halves whose first output has its upper 32 bits run from low to high.
+    """Second state words whose streams' first outputs have upper 32 bits from low to high.
 
-    The lower bits, which draws do not use, are 1: a stream of nothing but zeros would stay so.
+    The lower bits, which draws do not use, are 1: a state of zeros would produce only zeros.
     """
     word = np.arange(low, high, dtype=np.uint64) << np.uint64(32) | np.uint64(1)
     return word >> np.uint64(17) | word << np.uint64(47)
 
 
 def test_streams_can_be_set_to_a_word():
-    """What the exact tests below stand on: a stream can be set to give any word."""
+    """A stream can be set to output any word; the exact tests below need this."""
     for word in (0, 1, 2**63 + 5, 2**64 - 1, 0x123456789ABCDEF):
         assert int(next_word(word_row(word)[0])) == word
 
 
 @pytest.mark.parametrize("n", [3 << 29, 2**31 - 1, 10**6 + 3, 999_983, 2**20 + 1])
 def test_bounded_draws_have_no_bias(n):
-    """Exactly as many of the 2**32 words give one number as another: all others are drawn again."""
+    """Each number comes from the same number of the 2**32 words; other words are redrawn."""
     rows, rng = new_states(1), np.random.default_rng(n)
     for value in [0, 1, n // 2, n - 1, *rng.integers(0, n, 30).tolist()]:
         words = first_words(-(-value * 2**32 // n), -(-(value + 1) * 2**32 // n))
@@ -279,7 +279,7 @@ def test_bounded_draws_have_no_bias(n):
 
 @pytest.mark.parametrize("n", [24, 48, 32, 20])
 def test_shuffles_have_no_bias(n):
-    """Exactly as many words give any four cards as any other four, in any order."""
+    """Each ordered choice of four cards comes from the same number of words."""
     rows, rng = new_states(1), np.random.default_rng(n)
     span = n * (n - 1) * (n - 2) * (n - 3)
     outcomes = set()
@@ -295,13 +295,13 @@ def test_shuffles_have_no_bias(n):
 
 
 def test_seeding_is_one_to_one_and_mixes():
-    """Distinct seeds, distinct streams; one bit of the seed turns about half of the stream."""
+    """Distinct seeds give distinct streams; one seed bit flips about half of the stream's bits."""
     row, states = new_states(1), []
     for bit in [None, *range(128)]:
         seed_stream(row[0], *split_seed(0 if bit is None else 1 << bit))
         states.append(int(row["rng"][0, 0]) << 64 | int(row["rng"][0, 1]))
     assert len(set(states)) == 129
-    turned = [(state ^ states[0]).bit_count() for state in states[1:]]
+    flipped = [(state ^ states[0]).bit_count() for state in states[1:]]
     # each is binomial (128, 1/2), sd 5.7: six of them either way is beyond 1e-8
-    assert all(64 - 36 < bits < 64 + 36 for bits in turned)
+    assert all(64 - 36 < bits < 64 + 36 for bits in flipped)
     assert mix(np.uint64(1)) != mix(np.uint64(2))

@@ -1,4 +1,4 @@
-"""Golden games: whole games on file, made again from their seeds and compared to the byte.
+"""Golden games: saved games are reproduced from their seeds, byte for byte.
 
 `PYTHONPATH=tests python tests/core/test_golden.py --write` writes the files.
 """
@@ -16,7 +16,7 @@ FOLDER = Path(__file__).parent / "golden"
 ROUNDS = {"win_rule": "rounds", "rounds": 2}
 SHOOT = [{"name": "call-3", "value": 9, "exchange": 3}, {"name": "shoot", "value": 16}]
 GAMES = {
-    # the options of each game, beside those that are the variant's own
+    # options of each game, in addition to the variant's
     "cincinnati_v0": [
         {},
         {"moon_ladder": "jump", "target": 20, "both_over": "highest"},
@@ -55,18 +55,17 @@ GAMES = {
 
 
 class FixedChooser:
-    """Choices that will be the same in any version of anything: by a checksum of a counter."""
+    """Choices by a checksum of a counter, the same in every version of every dependency."""
 
     def __init__(self, seed):
         self.seed, self.count = seed, 0
 
     def number(self, n):
-        """A number below n."""
         self.count += 1
         return crc32(f"{self.seed}/{self.count}".encode()) % n
 
     def __call__(self, env):
-        """Pass two times in three, else mostly a lowest bid; any other action by chance."""
+        """Pass two times in three, else mostly bid the lowest; choose other actions at random."""
         legal = legal_names(env)
         name = legal[self.number(len(legal))]
         if any(action.startswith("bid") for action in legal):
@@ -79,31 +78,29 @@ class FixedChooser:
 
 
 def lines(name):
-    """The golden games of a variant, played now: one line each."""
-    found = []
+    """The records of the golden games of a variant, played now, one line each."""
+    result = []
     for number, options in enumerate(GAMES[name]):
         env = make(name, **options).raw_env()
         env.reset(seed=100 + number)
-        found.append(finish(env, FixedChooser(len(name) + number)).record.dumps() + "\n")
-    return found
+        result.append(finish(env, FixedChooser(len(name) + number)).record.dumps() + "\n")
+    return result
 
 
 def write():
-    """Write every golden file anew."""
     FOLDER.mkdir(exist_ok=True)
     for name in GAMES:
         (FOLDER / f"{name}.jsonl").write_text("".join(lines(name)), encoding="utf-8", newline="\n")
 
 
-def on_file(name):
-    """The lines of a variant's golden file."""
+def saved_lines(name):
     return (FOLDER / f"{name}.jsonl").read_bytes().decode("utf-8").splitlines(keepends=True)
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-def test_golden_games_are_made_again_to_the_byte(name):
-    """Seeds, deals, numbering, legal actions, scoring and the record's form are as they were."""
-    assert lines(name) == on_file(name)
+def test_golden_games_are_reproduced_to_the_byte(name):
+    """Seeds, deals, action numbers, legal actions, scoring and the record format are unchanged."""
+    assert lines(name) == saved_lines(name)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The layout by name: blocks, entries and cards; each name stands for what is written there."""
+"""Names of the layout's blocks, entries and cards; each name describes its entry's value."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ every_variant = pytest.mark.parametrize("name", VARIANTS)
 
 @every_variant
 def test_every_entry_has_a_name(name):
-    """Unique, in order, beginning with the block's; printable, and short enough for a column."""
+    """Names are unique, in order, printable and short, and begin with the block's name."""
     layout = layout_of(bideuchre_env.variants[name].rules)
     assert len(layout.names) == len(set(layout.names)) == layout.size
     for block in layout.blocks:

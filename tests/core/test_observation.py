@@ -1,4 +1,4 @@
-"""Observations: decoded they say exactly what a seat may know, within bounds, and no more."""
+"""Observations contain exactly the information of a seat, within bounds."""
 
 import numpy as np
 import pytest
@@ -18,12 +18,12 @@ CHOICES = st.integers(0, 2**32)
 
 
 def clipped(value):
-    """A total as far as an int8 tells it."""
+    """A total clipped to the range of an int8."""
     return min(max(value, -127), 127)
 
 
 def expected_view(reference, seat, game):
-    """What the reference says a seat knows, in the decoder's words."""
+    """The reference's view of a seat, in the decoder's format."""
     view = reference.view(seat)
     view["score"] = [clipped(points) for points in view["score"]]
     view["hands_left"] = clipped(view["hands_left"])
@@ -34,7 +34,7 @@ def expected_view(reference, seat, game):
 
 
 @in_two_sizes(20, game=rules(), seed=seeds(), choices=CHOICES)
-def test_decoded_observation_is_what_the_reference_says_a_seat_knows(game, seed, choices):
+def test_decoded_observation_equals_the_view_of_the_reference(game, seed, choices):
     """Every block, for every seat, after every action, within the declared bounds."""
     env = start(game, seed)
     reference = ReferenceGame(game.to_dict(), env.record.hands[0]["dealer"])
@@ -53,8 +53,8 @@ def test_decoded_observation_is_what_the_reference_says_a_seat_knows(game, seed,
 
 
 @in_two_sizes(20, game=rules(), seed=seeds(), choices=CHOICES)
-def test_the_state_tells_the_four_hands(game, seed, choices):
-    """Its parts are the private blocks of the four seats, and the public part as seat 0 sees it."""
+def test_the_state_contains_the_four_hands(game, seed, choices):
+    """Its parts are the private blocks of the four seats, and seat 0's public part."""
     env = start(game, seed)
     layout = env.observation_layout
     private, held = layout.private_size, layout.slices["hand"]
@@ -74,7 +74,7 @@ def test_the_state_tells_the_four_hands(game, seed, choices):
 
 
 def hidden_fields(row, seat):
-    """Which fields of the state row a seat must not see anything of."""
+    """Names of the fields of the state row that are hidden from a seat."""
     declarer, phase = int(row["declarer"]), int(row["phase"])
     if seat != declarer:
         yield "given"
@@ -84,7 +84,7 @@ def hidden_fields(row, seat):
 
 @in_two_sizes(25, game=rules(), seed=seeds(), choices=CHOICES)
 def test_hidden_numbers_change_no_observation(game, seed, choices):
-    """With every hidden number replaced by another, the observation is the same to the bit."""
+    """Replacing every hidden number leaves the observation unchanged."""
     env, rng = start(game, seed), np.random.default_rng(choices)
     layout, tables = layout_of(game), compile_tables(game)
     for _ in plies(env, Chooser(choices), 100):
@@ -95,7 +95,7 @@ def test_hidden_numbers_change_no_observation(game, seed, choices):
                 if other != seat:
                     rows["hands"][0, other] = rng.integers(0, 2**48)
             for name in hidden_fields(env._states[0], seat):
-                there = rows[name][0] >= 0  # how many cards are there is public
+                there = rows[name][0] >= 0  # the number of cards is public
                 rows[name][0, there] = rng.integers(0, game.kinds, there.sum())
             observe_row(rows, tables, layout.offsets, seat, out)
             assert (out == env.observe(f"player_{seat}")["observation"]).all()
@@ -103,7 +103,7 @@ def test_hidden_numbers_change_no_observation(game, seed, choices):
 
 @in_two_sizes(30, game=rules(), seed=seeds())
 def test_blocks_partition_the_vector(game, seed):
-    """Every entry belongs to one block; the offsets that kernels use are those of the blocks."""
+    """Every entry belongs to one block, and the kernels' offsets are those of the blocks."""
     layout = layout_of(game)
     space = make(game).raw_env().observation_space("player_0")["observation"]
     assert (space.low == layout.low).all()
@@ -127,7 +127,7 @@ def test_blocks_partition_the_vector(game, seed):
 @pytest.mark.parametrize("score", [[10**15, -(10**15)], [-(10**15), 10**15], [128, -129]])
 @pytest.mark.parametrize("win_rule", ["any", "made_bid", "made_or_set", "rounds"])
 def test_numbers_beyond_int8_are_clipped(score, win_rule):
-    """Scores, targets and limits far beyond an int8, or a game: clipped, never wrapped."""
+    """Scores, targets and limits beyond an int8 are clipped, never wrapped."""
     aims = {"rounds": 10**14} if win_rule == "rounds" else {"target": 10**15}
     game = Rules(lone=(Bid("moon", 10**6),), win_rule=win_rule, max_hands=10**15, **aims)
     env = make(game).raw_env()
@@ -156,7 +156,7 @@ def hands_left_after(env, choose):
 
 
 def test_the_last_observation_counts_its_own_hand_under_rounds():
-    """The hand that has just ended is one of those left, unless all have passed."""
+    """The hand that has just ended still counts as left, unless all have passed."""
     first = Chooser(3)
     for rounds in (1, 2):
         assert hands_left_after(start("simplified_v0", 3, rounds=rounds), first) == 1
@@ -171,8 +171,8 @@ def test_the_last_observation_counts_its_own_hand_under_rounds():
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-def test_after_the_end_nobody_is_to_act(name):
-    """The last observation of a game says so, and still holds the whole last hand."""
+def test_after_the_end_no_seat_is_to_act(name):
+    """The last observation of a game has phase "over" and the tricks of the last hand."""
     env = finish(start(name, 2, max_hands=2, win_rule="any", target=10**6), Chooser(2))
     for agent in env.possible_agents:
         words = env.observation_layout.decode(env.observe(agent)["observation"])
@@ -181,7 +181,6 @@ def test_after_the_end_nobody_is_to_act(name):
 
 
 def test_decoding_another_shape_is_refused():
-    """Another game's vector, or a batch of them, is refused."""
     layout = layout_of(bideuchre_env.barrie_v0.rules)
     for wrong in (np.zeros(layout.size + 1), np.zeros((1, layout.size)), [], 5):
         with pytest.raises(errors.OptionError, match="an observation of shape"):

@@ -1,4 +1,4 @@
-"""What holds in every game, of any rules: tried on random `Rules`, deals and choices."""
+"""Properties of every game, on random `Rules`, deals and choices."""
 
 import copy
 import itertools
@@ -31,8 +31,8 @@ from bideuchre_env.core.tables import compile_tables
 CHOICES = st.integers(0, 2**32)
 
 
-def cards_in_sight(env) -> Counter:
-    """Every card, wherever it is, from what the four seats see of their own."""
+def observed_cards(env) -> Counter:
+    """All cards that the four seats observe in their own hands, tricks and exchanges."""
     cards: Counter = Counter()
     for agent in env.possible_agents:
         seen = env.observation_layout.decode(env.observe(agent)["observation"])
@@ -40,21 +40,21 @@ def cards_in_sight(env) -> Counter:
         cards.update(card for card in seen["played"][0] if card)
         cards.update(seen["discarded"])
         if seen["phase"] == "passing" and seen["declarer"] == 2:
-            cards.update(seen["passed"])  # laid down, and not in the declarer's hand yet
+            cards.update(seen["passed"])  # not in the declarer's hand yet
     return cards
 
 
 @in_two_sizes(10, game=rules(), seed=seeds(), choices=CHOICES)
-def test_the_cards_in_sight_are_always_the_whole_deck(game, seed, choices):
+def test_the_observed_cards_are_always_the_whole_deck(game, seed, choices):
     """Hands, tricks and exchange together are the deck, after every action."""
     whole = Counter(deck(game.ranks, game.copies))
     env = start(game, seed)
     for _ in plies(env, Chooser(choices), 200):
-        assert cards_in_sight(env) == whole
+        assert observed_cards(env) == whole
 
 
 @in_two_sizes(60, game=rules(), seed=seeds(), choices=CHOICES)
-def test_a_game_ends_as_the_reference_engine_says(game, seed, choices):
+def test_a_game_ends_as_in_the_reference_engine(game, seed, choices):
     """The whole record replays in the reference, to the same winner and outcome."""
     record = finish(start(game, seed), Chooser(choices)).record
     play = ReferenceGame(game.to_dict(), record.hands[0]["dealer"])
@@ -69,7 +69,7 @@ def test_a_game_ends_as_the_reference_engine_says(game, seed, choices):
 
 
 def copies_of(env) -> dict:
-    """The same game four more times, by every way there is to keep one."""
+    """Four copies of the game, one for each way of copying."""
     by_row = make(env.rules).raw_env()
     by_row.__setstate__(copy.copy(env.__getstate__()))
     by_row._states = np.frombuffer(env._states.tobytes(), STATE).copy().view(type(env._states))
@@ -83,20 +83,20 @@ def copies_of(env) -> dict:
 
 @in_two_sizes(6, game=rules(), seed=seeds(), choices=CHOICES)
 def test_copies_of_a_game_have_the_same_future(game, seed, choices):
-    """Kept at any ply, in any way: the same now, and the same after the same actions.
+    """A copy made at any ply equals the game, now and after the same actions.
 
-    At every ply each copy is compared at once; one of them, in turn, goes along for twelve plies
-    more, over the end of a hand where it comes.
+    Every copy is compared at once. A different kind of copy each ply is then played along for
+    twelve more plies, also past the end of a hand.
     """
     env, companions = start(game, seed), []
     for ply, (_, action) in enumerate(plies(env, Chooser(choices), 90)):
         now = snapshot(env)
         if len(companions) > 12:
             assert same(snapshot(companions.pop(0)), now)
-        kept = copies_of(env)
-        for way, twin in kept.items():
+        copies = copies_of(env)
+        for way, twin in copies.items():
             assert same(snapshot(twin), now), way
-        companions.append(list(kept.values())[ply % 4])
+        companions.append(list(copies.values())[ply % 4])
         for twin in companions:
             twin.step(action)
         assert same(snapshot(env), now)  # the copies went their own way
@@ -120,8 +120,8 @@ def relabelled(name: str, suits: dict[str, str]) -> str:
     return name[:-1] + suits[name[-1]]
 
 
-def played_again(env, suits: dict[str, str], turn: int) -> None:
-    """Play a game's record again with suits relabelled and seats turned, comparing every ply."""
+def check_transformed(env, suits: dict[str, str], turn: int) -> None:
+    """Replay a game with suits relabelled and seats rotated, comparing every ply."""
     size = env.observation_layout.size
     for hand in env.record.hands:
         here, there = env.clone(), env.clone()
@@ -150,23 +150,23 @@ def played_again(env, suits: dict[str, str], turn: int) -> None:
 
 @in_two_sizes(25, game=rules(), seed=seeds(), choices=CHOICES)
 def test_relabelled_suits_give_relabelled_results(game, seed, choices):
-    """No suit is special: every colour-preserving relabelling commutes with the play."""
+    """No suit is special: every relabelling that preserves colours commutes with the play."""
     assert len(SUIT_MAPS) == 8
     env = finish(start(game, seed, episode="hand"), Chooser(choices))
     for suits in SUIT_MAPS:
-        played_again(env, suits, 0)
+        check_transformed(env, suits, 0)
 
 
 @in_two_sizes(25, game=rules(), seed=seeds(), choices=CHOICES)
-def test_turned_seats_give_turned_results(game, seed, choices):
-    """No seat is special: turning deal and dealer turns everything, and what each seat sees."""
+def test_rotated_seats_give_rotated_results(game, seed, choices):
+    """No seat is special: rotating deal and dealer rotates results and observations."""
     env = finish(start(game, seed, episode="hand"), Chooser(choices))
     for turn in range(1, 4):
-        played_again(env, {suit: suit for suit in "CDHS"}, turn)
+        check_transformed(env, {suit: suit for suit in "CDHS"}, turn)
 
 
 @in_two_sizes(8, game=rules(), seed=seeds(), choices=CHOICES)
-def test_redeals_keep_what_a_seat_sees_and_can_be_played_out(game, seed, choices):
+def test_redeals_keep_a_seats_observation_and_can_be_played_out(game, seed, choices):
     """The record of a redeal replays, before and after it is played out."""
     env, rng = start(game, seed), np.random.default_rng(choices)
     for ply, _ in enumerate(plies(env, Chooser(choices), 70)):
@@ -195,13 +195,13 @@ def test_a_record_is_read_back_at_every_ply(game, seed, choices):
         for last in again.replay():  # noqa: B007
             pass
         for name in STATE.names:
-            if name != "rng":  # a record holds the deals, not the stream they came from
+            if name != "rng":  # a record holds the deals, not their random stream
                 assert same(np.asarray(last[name]), np.asarray(env._states[name])), name
 
 
 @in_two_sizes(15, game=rules(), seed=seeds(), choices=CHOICES)
 def test_replay_allows_exactly_the_actions_of_the_mask(game, seed, choices):
-    """`is_legal`, which guards replays, allows exactly what the mask does, at every ply."""
+    """`is_legal`, which checks replays, agrees with the mask at every ply."""
     from bideuchre_env.core.one_row import replay_row
 
     tables, env = compile_tables(game), start(game, seed)

@@ -1,7 +1,7 @@
-"""Redealing what a seat cannot know: every deal that its information allows, all alike.
+"""Redeals of hidden cards are uniform over the deals that a seat's information allows.
 
-The deals allowed are counted by brute force in plain Python, cards told apart: two copies of a
-kind are two cards, so a deal of kinds weighs as many deals of cards as it stands for.
+Possible deals are counted by brute force in plain Python. Two copies of a kind are distinct cards,
+so the weight of a deal of kinds is the number of deals of cards that it represents.
 """
 
 from collections import Counter
@@ -37,18 +37,18 @@ TINY_ROLES = ("declarer", "left", "partner", "right")
 
 
 def names(kinds):
-    """Names of the kinds that are there, -1 standing for none."""
+    """Names of the kinds; -1 means none."""
     return [CARD_NAMES[kind] for kind in kinds if kind >= 0]
 
 
 def outcome(row):
-    """A redeal as a thing to count: the hands, and the two piles of an exchange."""
+    """A redeal as a hashable key: the hands, and the two piles of an exchange."""
     hands = tuple(tuple(sorted(hand_names(int(hand)))) for hand in row["hands"])
     return (*hands, tuple(sorted(names(row["given"]))), tuple(sorted(names(row["passed"]))))
 
 
 def splits(cards, sizes):
-    """Every way to split a list of cards (told apart) into piles of these sizes."""
+    """Every way to split a list of distinct cards into piles of these sizes."""
     if not sizes:
         yield []
         return
@@ -59,32 +59,32 @@ def splits(cards, sizes):
 
 
 def all_deals(env, seat):
-    """Every outcome a seat's information allows, with its weight, from the rules alone."""
+    """Every outcome that a seat's information allows, with its weight, by brute force."""
     row = env._states[0]
     strain = ("C", "D", "H", "S", "NT")[row["strain"]] if row["strain"] >= 0 else "NT"
     declarer, phase = int(row["declarer"]), int(row["phase"])
     partner = (declarer + 2) % 4
     played = [names(row["plays"][who * 12 : who * 12 + 12]) for who in range(4)]
-    given, passed = names(row["given"]), names(row["passed"])
-    taken = phase >= 4  # the declarer has the partner's cards
+    given_cards, passed = names(row["given"]), names(row["passed"])
+    exchanged = phase >= 4  # the declarer has the partner's cards
     hands = [hand_names(int(hand)) for hand in row["hands"]]
 
-    known = Counter(hands[seat]) + sum(map(Counter, played), Counter())
-    sure = []  # what the declarer is known to hold
-    if given and seat == declarer:
-        known += Counter(given)
+    seen = Counter(hands[seat]) + sum(map(Counter, played), Counter())
+    sure = []  # cards that the declarer is seen to hold
+    if given_cards and seat == declarer:
+        seen += Counter(given_cards)
     if passed and seat == partner:
-        sure = list((Counter(passed) - Counter(played[declarer])).elements()) if taken else []
-        known += Counter(sure) if taken else Counter(passed)
-    unknown = list((Counter(deck(env.rules.ranks, env.rules.copies)) - known).elements())
+        sure = list((Counter(passed) - Counter(played[declarer])).elements()) if exchanged else []
+        seen += Counter(sure) if exchanged else Counter(passed)
+    unknown = list((Counter(deck(env.rules.ranks, env.rules.copies)) - seen).elements())
 
     others = [who for who in range(4) if who != seat]
     sizes = [len(hands[who]) - (len(sure) if who == declarer else 0) for who in others]
-    hides_given = bool(given) and seat != declarer
-    hides_passed = bool(passed) and not taken and seat != partner
-    sizes += [len(given)] * hides_given + [len(passed)] * hides_passed
+    hides_given = bool(given_cards) and seat != declarer
+    hides_passed = bool(passed) and not exchanged and seat != partner
+    sizes += [len(given_cards)] * hides_given + [len(passed)] * hides_passed
     voids = [[s for i, s in enumerate("CDHS") if row["voids"][who] >> i & 1] for who in others]
-    guesses = bool(passed) and taken and (seat - declarer) % 2 == 1
+    guesses = bool(passed) and exchanged and (seat - declarer) % 2 == 1
 
     weights: Counter = Counter()
     for piles in splits(unknown, sizes):
@@ -94,53 +94,53 @@ def all_deals(env, seat):
             for card in pile
         ):
             continue
-        found = [sorted(hands[seat])] * 4
+        hands_now = [sorted(hands[seat])] * 4
         for who, pile in zip(others, piles[:3], strict=True):
-            found[who] = sorted(pile + sure if who == declarer else pile)
-        kept = [sorted(piles[3]) if hides_given else sorted(given), sorted(passed)]
+            hands_now[who] = sorted(pile + sure if who == declarer else pile)
+        piles_now = [sorted(piles[3]) if hides_given else sorted(given_cards), sorted(passed)]
         if hides_passed:
-            kept[1] = sorted(piles[-1])
+            piles_now[1] = sorted(piles[-1])
         if not guesses:
-            weights[tuple(map(tuple, (*found, *kept)))] += 1
+            weights[tuple(map(tuple, (*hands_now, *piles_now)))] += 1
             continue
-        for chosen in combinations(sorted(found[declarer] + played[declarer]), len(passed)):
-            weights[tuple(map(tuple, (*found, kept[0], sorted(chosen))))] += 1
+        for chosen in combinations(sorted(hands_now[declarer] + played[declarer]), len(passed)):
+            weights[tuple(map(tuple, (*hands_now, piles_now[0], sorted(chosen))))] += 1
     return weights
 
 
 def samples(env, seat, n, seed):
-    """n redeals for a seat, as counted outcomes."""
+    """The outcomes of n redeals for a seat, counted."""
     tables, redeals = compile_tables(env.rules), new_redeal()
-    found: Counter = Counter()
+    by_bits: Counter = Counter()
     rows = env._states.copy()
     for i in range(n):
         rows[:] = env._states
         resample_row(rows, tables, seat, redeals, *split_seed(seed + i))
-        found[
+        by_bits[
             tuple(rows["hands"][0].tolist()),
             tuple(sorted(rows["given"][0].tolist())),
             tuple(sorted(rows["passed"][0].tolist())),
         ] += 1
     in_words: Counter = Counter()
-    for (hands, given, passed), count in found.items():
-        in_words[outcome({"hands": hands, "given": given, "passed": passed})] += count
+    for key, count in by_bits.items():
+        in_words[outcome(dict(zip(("hands", "given", "passed"), key, strict=True)))] += count
     return in_words
 
 
 def assert_uniform(env, seat, seed, most=40_000):
-    """Check redeals of a position against all that are possible; what those are, with weights.
+    """Check redeals of a position against the weights of all possible deals; return the weights.
 
-    Outcomes are put together, in their order, until each cell expects at least twenty.
+    Neighbouring outcomes are merged until each cell expects at least twenty.
     """
     weights = all_deals(env, seat)
     total, n = sum(weights.values()), min(most, 40 * len(weights) + 400)
-    found = samples(env, seat, n, seed)
-    assert outcome(env._states[0]) in weights  # the truth is among them
-    assert set(found) <= set(weights)
+    counts = samples(env, seat, n, seed)
+    assert outcome(env._states[0]) in weights  # the true deal is possible
+    assert set(counts) <= set(weights)
     cells, expected, observed = [], 0.0, 0
     for deal in sorted(weights):
         expected += n * weights[deal] / total
-        observed += found[deal]
+        observed += counts[deal]
         if expected >= 20:
             cells.append((observed, expected))
             expected, observed = 0.0, 0
@@ -152,14 +152,14 @@ def assert_uniform(env, seat, seed, most=40_000):
 
 
 def cost(env, seat):
-    """How many splits of cards the count goes through, at most."""
+    """The largest number of splits that `all_deals` enumerates."""
     row = env._states[0]
     sizes = [len(hand_names(int(row["hands"][who]))) for who in range(4) if who != seat]
     sizes += [len(names(row["given"])), len(names(row["passed"])) * (row["phase"] == 3)]
     return prod(range(1, sum(sizes) + 1)) / prod(prod(range(1, size + 1)) for size in sizes)
 
 
-ENDINGS = {  # with the number of splits to count at most, in the usual and in the slow run
+ENDINGS = {  # rules, and the limits of `cost` in the usual and in the slow run
     "single deck": (Rules(ranks="9", lone=(Bid("moon", 12),), target=32), 900, 2_600),
     "double deck": (Rules(ranks="J", copies=2, partnered=(1, 8), target=52), 900, 2_600),
     "big double deck": (Rules(copies=2, partnered=(1, 12), target=52), 900, 2_600),
@@ -178,7 +178,7 @@ SLOW = [pytest.param(kind, 32, marks=pytest.mark.slow) for kind in ENDINGS]
 
 @pytest.mark.parametrize(("kind", "positions"), USUAL + SLOW)
 def test_endings_are_redealt_uniformly(kind, positions):
-    """End positions small enough to count, for every seat, most of them with voids known."""
+    """Small endgames, for every seat, most of them with known voids."""
     rules, *limits = ENDINGS[kind]
     limit = limits[positions == 32]
     checked, with_voids, roles, uneven = 0, 0, set(), 0
@@ -204,11 +204,11 @@ def test_endings_are_redealt_uniformly(kind, positions):
     if "exchange" in kind:
         assert roles == set(TINY_ROLES)
     if "double" in kind:
-        assert uneven  # kinds that stand for different numbers of cards were among them
+        assert uneven  # some outcomes represent more deals of cards than others
 
 
 def at_phase(phase, level, picks):
-    """A tiny game in a phase of the exchange, after some picks of its half."""
+    """A tiny game in a phase of the exchange, after `picks` picks of that phase."""
     for seed in range(10_000):
         env = start(TINY, seed)
         for _ in plies(env, Chooser(seed)):
@@ -219,7 +219,7 @@ def at_phase(phase, level, picks):
 
 
 def exchanges(phase, level, picks, roles):
-    """A phase, a level of the ladder (4 call-2, 5 call-1), picks made, a seat from the declarer."""
+    """Test cases by role, slow ones except for `roles`; level 4 is call-2, level 5 call-1."""
     slow = [pytest.param(phase, level, picks, role, marks=pytest.mark.slow) for role in range(4)]
     return [(phase, level, picks, role) if role in roles else slow[role] for role in range(4)]
 
@@ -230,14 +230,14 @@ BEFORE_THE_PLAY += exchanges(3, 5, 0, ()) + exchanges(3, 4, 1, (0,))
 
 @pytest.mark.parametrize(("phase", "level", "picks", "role"), BEFORE_THE_PLAY)
 def test_exchanges_are_redealt_uniformly(phase, level, picks, role):
-    """In the middle of an exchange, for the declarer, the partner and both defenders."""
+    """Redeals during an exchange, for the declarer, the partner and both defenders."""
     env = at_phase(phase, level, picks)
     seat = (int(env._states[0]["declarer"]) + role) % 4
     assert len(assert_uniform(env, seat, 17, most=20_000)) >= 12
 
 
 def test_auctions_are_redealt_uniformly():
-    """Before anything is known but one's own hand: 12! / 4!^3 deals."""
+    """Only the own hand is known: 12! / 4!^3 deals."""
     env = start(TINY, 5)
     weights = assert_uniform(env, 2, 23, most=20_000)
     assert len(weights) == 34_650
@@ -245,9 +245,9 @@ def test_auctions_are_redealt_uniformly():
 
 
 def test_a_finished_hand_is_redealt_uniformly():
-    """After the last trick a defender still does not know who held and passed what.
+    """After the last trick a defender still does not know which cards were passed.
 
-    Declarer and partner of this deck of sixteen do, having seen all the rest.
+    Declarer and partner know, for they have seen all other cards of this 16-card deck.
     """
     for seed in range(10_000):
         env = start(TINY, seed, episode="hand")
@@ -260,26 +260,26 @@ def test_a_finished_hand_is_redealt_uniformly():
 
 
 def test_partner_knows_where_a_passed_pair_is():
-    """The partner passed both aces of hearts and the declarer led one: it still holds the other."""
+    """The partner passed both aces of hearts. The declarer led one, so it holds the other."""
     rules = ENDINGS["double deck exchange"][0]
     rest = sorted(set(deck("J", 2)) - {"AH"}) * 2
     hands = [rest[:8], rest[8:16], ["AH", "AH", *rest[16:22]], rest[22:]]
     env = start(rules, 0)
     env.reset(options={"deal": hands, "dealer": 3})
-    given = hands[0][:2]
-    for name in ("bid call-2 NT", "pass", "pass", "pass", *given, "AH", "AH", "AH"):
+    discards = hands[0][:2]
+    for name in ("bid call-2 NT", "pass", "pass", "pass", *discards, "AH", "AH", "AH"):
         act(env, name)
     rng, elsewhere = np.random.default_rng(1), 0
     for _ in range(100):
         twin = env.resample_hidden(2, rng)
         assert "AH" in hand_names(int(twin._states["hands"][0, 0]))
-        twin = env.resample_hidden(1, rng)  # a defender knows of no such thing
+        twin = env.resample_hidden(1, rng)  # a defender does not know the passed cards
         elsewhere += "AH" not in hand_names(int(twin._states["hands"][0, 0]))
     assert elsewhere
 
 
 def test_a_card_like_one_passed_and_played_is_redealt_to_every_place():
-    """The partner passed one ace of hearts and the declarer led one: either may be left."""
+    """The partner passed one of two aces of hearts. The declarer led one: either may be left."""
     rules = ENDINGS["double deck exchange"][0]
     rest = sorted(set(deck("J", 2)) - {"AH"}) * 2
     hands = [["AH", *rest[:7]], rest[7:15], ["AH", *rest[15:22]], rest[22:]]
@@ -294,7 +294,7 @@ def test_a_card_like_one_passed_and_played_is_redealt_to_every_place():
         places["given"] += "AH" in names(row["given"])
     assert places.total() == 300
     assert set(places) == {0, 1, 3, "given"}
-    cards = {0: 7, 1: 8, 3: 8, "given": 1}  # as many as are hidden in each place
+    cards = {0: 7, 1: 8, 3: 8, "given": 1}  # the number of hidden cards in each place
     assert_fits([places[place] for place in cards], [300 * n / 24 for n in cards.values()])
 
 

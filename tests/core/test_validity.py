@@ -1,4 +1,4 @@
-"""Rows of state from outside: only positions of the game reach the kernels."""
+"""State rows from users: only positions of the game reach the kernels."""
 
 import numpy as np
 import pytest
@@ -14,12 +14,11 @@ from bideuchre_env.errors import OptionError
 
 
 def lowest(hand):
-    """The lowest kind in a hand."""
     return (int(hand) & -int(hand)).bit_length() - 1
 
 
 def put_aside(row):
-    """A card of the eldest hand, in the auction, as if it had been given up."""
+    """Mark a card of the eldest hand as discarded, during the auction."""
     seat = row["turn"]
     kind = lowest(row["hands"][seat])
     row["hands"][seat] -= 1 << kind
@@ -27,7 +26,6 @@ def put_aside(row):
 
 
 def move_a_card(row):
-    """A card in another hand than it was dealt to."""
     for giver, taker in ((0, 1), (1, 0), (2, 3)):
         kinds = int(row["hands"][giver]) & ~int(row["hands"][taker]) & (1 << 24) - 1
         single = kinds & ~(int(row["hands"][giver]) >> 24)
@@ -38,11 +36,10 @@ def move_a_card(row):
 
 
 def count_this_hand(row):
-    """The hand in progress counts as played."""
     row["hands_played"] = row["hands_dealt"]
 
 
-FORGERIES = {  # several numbers at once, and the field that the error names
+FORGERIES = {  # a change of several numbers, and the field that the error names
     "a card put aside": (put_aside, "hands"),
     "a card in another hand": (move_a_card, "hands"),
     "no stream": (lambda row: row["rng"].fill(0), "rng"),
@@ -55,7 +52,7 @@ FORGERIES = {  # several numbers at once, and the field that the error names
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("forgery", FORGERIES)
 def test_forged_rows_are_refused(variant, forgery):
-    """Each number is in range, but no hand comes to them together."""
+    """Each number is in range, but no game reaches this combination."""
     vec = bideuchre_env.variants[variant].vec(3)
     vec.reset(seed=4)
     states = vec.get_state()
@@ -70,7 +67,7 @@ def test_forged_rows_are_refused(variant, forgery):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_positions_of_play_are_accepted(variant):
-    """Every position that play comes to, exchanges among them, may be put back."""
+    """Every position of a real game, exchanges included, can be restored."""
     vec = bideuchre_env.variants[variant].vec(200)
     obs, _ = vec.reset(seed=8)
     seen = set()
@@ -105,7 +102,7 @@ def positions(variant, n=4):
 
 
 def forgeries(row, rng):
-    """(field, row with one number of that field changed), for every field, values near and far."""
+    """(field, row with one number of that field changed), for near, extreme and random values."""
     for field in STATE.names:
         for at in range(np.size(row[field])):
             number = np.atleast_1d(row[field])[at]
@@ -122,8 +119,8 @@ def forgeries(row, rng):
                     yield field, forged
 
 
-def played_again(row, game):
-    """The row that an environment comes to by this row's own deal and actions."""
+def replayed(row, game):
+    """The row that an environment reaches by this row's own deal and actions."""
     record = GameRecord.from_rows(np.array([row]), game.rules, game.name)
     [hand] = record.to_dict()["hands"]
     env = game.raw_env()
@@ -134,13 +131,13 @@ def played_again(row, game):
 
 
 FREE = {"rng", "score", "hands_dealt", "hands_played", "padding"}
-"""What the hand of a row does not tell."""
+"""Fields that the deal and the actions of a row do not determine."""
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_row_with_one_changed_number_is_refused_or_a_position(variant):
-    """A changed row is refused, or it is another position: its own actions come to it."""
-    game, rng, taken = bideuchre_env.variants[variant], np.random.default_rng(7), []
+    """A changed row is refused, or its own deal and actions lead to it."""
+    game, rng, accepted = bideuchre_env.variants[variant], np.random.default_rng(7), []
     tables = compile_tables(game.rules)
     for row in positions(variant):
         for field, forged in forgeries(row, rng):
@@ -148,14 +145,14 @@ def test_a_row_with_one_changed_number_is_refused_or_a_position(variant):
                 checked_states(np.array([forged]), 1, tables)
             except OptionError:
                 continue
-            taken.append(forged)
+            accepted.append(forged)
             if field not in FREE:
-                again = played_again(forged, game)
+                again = replayed(forged, game)
                 for name in set(STATE.names) - FREE:
                     np.testing.assert_array_equal(again[name], forged[name], f"{field}: {name}")
-    assert taken
-    vec = game.vec(len(taken))
-    obs, _ = vec.set_state(np.array(taken))
+    assert accepted
+    vec = game.vec(len(accepted))
+    obs, _ = vec.set_state(np.array(accepted))
     for step in range(60):
         assert obs["action_mask"].any(axis=1).all()
         obs, *_ = vec.step(choose(obs["action_mask"], step))

@@ -1,10 +1,10 @@
-"""The columns of a dataset against decisions of the AEC environment written down one by one."""
+"""The columns of a dataset agree with the decisions of AEC games."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.decisions import columns_by_hand, only_dealt, written_down
+from support.decisions import columns_by_hand, game_decisions, only_dealt
 from support.playthroughs import VARIANTS, start
 
 from bideuchre_env import datasets, records_io
@@ -15,11 +15,11 @@ from bideuchre_env.rules.variants import RULES
 NAMES = ["a", "b", "c", "b"]
 
 
-def played(tmp_path, variant="cincinnati_v0", games=2, episode="game", reward="win", **options):
-    """A file of records, and the episodes of its games written down by hand."""
+def recorded(tmp_path, variant="cincinnati_v0", games=2, episode="game", reward="win", **options):
+    """A file of records, and the decisions of its games by episode."""
     episodes, records = [], []
     for seed in range(games):
-        decisions, record = written_down(variant, seed, episode=episode, reward=reward, **options)
+        decisions, record = game_decisions(variant, seed, episode=episode, reward=reward, **options)
         record.agents = NAMES
         episodes += decisions
         records.append(record)
@@ -29,7 +29,6 @@ def played(tmp_path, variant="cincinnati_v0", games=2, episode="game", reward="w
 
 
 def arrays(path):
-    """Every array of an .npz file."""
     with np.load(path) as file:
         return {name: file[name] for name in file.files}
 
@@ -52,7 +51,7 @@ def assert_same_columns(columns, expected):
     ],
 )
 def test_the_columns_are_the_decisions_of_the_games(variant, episode, reward, tmp_path):
-    path, episodes = played(tmp_path, variant, 1, episode, reward)
+    path, episodes = recorded(tmp_path, variant, 1, episode, reward)
     out = tmp_path / "out.npz"
     made = datasets.export(path, out, episode=episode, reward=reward, gamma=0.9)
     columns, expected = arrays(out), columns_by_hand(episodes, 0.9)
@@ -64,7 +63,7 @@ def test_the_columns_are_the_decisions_of_the_games(variant, episode, reward, tm
 
 
 def test_an_unfinished_game_is_truncated_and_flat_observations_are_scaled(tmp_path):
-    path, episodes = played(tmp_path, max_hands=2)
+    path, episodes = recorded(tmp_path, max_hands=2)
     datasets.export(path, tmp_path / "out.npz", observation="flat")
     columns, expected = arrays(tmp_path / "out.npz"), columns_by_hand(episodes, 1.0)
     layout = layout_of(RULES["cincinnati_v0"].replace(max_hands=2))
@@ -76,7 +75,7 @@ def test_an_unfinished_game_is_truncated_and_flat_observations_are_scaled(tmp_pa
 
 
 def test_rewards_of_forced_moves_go_to_earlier_decisions(tmp_path):
-    path, episodes = played(tmp_path, "barrie_v0", 2, "hand", "points")
+    path, episodes = recorded(tmp_path, "barrie_v0", 2, "hand", "points")
     for decisions in episodes:
         last = {}
         for row in decisions:
@@ -94,7 +93,7 @@ def test_rewards_of_forced_moves_go_to_earlier_decisions(tmp_path):
 
 
 def test_the_decisions_of_one_player(tmp_path):
-    path, episodes = played(tmp_path)
+    path, episodes = recorded(tmp_path)
     rows = columns_by_hand(episodes, 1.0)
     datasets.export(path, tmp_path / "out.npz", player="b")
     expected = {name: each[rows["seat"] % 2 == 1] for name, each in rows.items()}
@@ -105,7 +104,7 @@ def test_the_decisions_of_one_player(tmp_path):
 
 
 def test_records_without_agents_have_no_players(tmp_path):
-    _, record = written_down("six_card_v0", 5, episode="game", reward="win")
+    _, record = game_decisions("six_card_v0", 5, episode="game", reward="win")
     records_io.write(tmp_path / "games.jsonl", [record])
     datasets.export(tmp_path / "games.jsonl", tmp_path / "out.npz")
     columns = arrays(tmp_path / "out.npz")
@@ -116,7 +115,7 @@ def test_records_without_agents_have_no_players(tmp_path):
 
 
 def test_unfinished_games_are_left_out_and_counted(tmp_path):
-    path, episodes = played(tmp_path)
+    path, episodes = recorded(tmp_path)
     env = start("cincinnati_v0", 1)
     for _ in range(3):
         env.step(int(env.observe(env.agent_selection)["action_mask"].argmax()))
@@ -129,7 +128,7 @@ def test_unfinished_games_are_left_out_and_counted(tmp_path):
 
 
 def test_a_hand_without_a_call_is_no_episode(tmp_path):
-    """Whether other games come before it or after."""
+    """Other games may come before it or after it."""
     path, records = tmp_path / "games.jsonl", [only_dealt(1, 2), only_dealt(2), only_dealt(3, 3)]
     for order in (records, records[1:] + records[:1]):
         records_io.write(path, order, overwrite=True)
@@ -148,9 +147,9 @@ def test_a_hand_without_a_call_is_no_episode(tmp_path):
     ],
 )
 def test_games_of_two_kinds_are_refused(other, message, tmp_path):
-    path, _ = played(tmp_path, games=1)
+    path, _ = recorded(tmp_path, games=1)
     game = {"variant": "cincinnati_v0", "seed": 1, "episode": "game", "reward": "win"}
-    records_io.write(tmp_path / "other.jsonl", [written_down(**game | other)[1]])
+    records_io.write(tmp_path / "other.jsonl", [game_decisions(**game | other)[1]])
     with pytest.raises(RecordError, match=rf"other.jsonl, game 1: {message}: a dataset is of one"):
         datasets.export([path, tmp_path / "other.jsonl"], tmp_path / "none.npz")
     assert not (tmp_path / "none.npz").exists()

@@ -1,4 +1,4 @@
-"""Datasets on disk: .npz and .parquet files, read back, and complete or not there."""
+"""Dataset files: .npz and .parquet round-trip, and a file is complete or absent."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def small_blocks(monkeypatch):
 
 
 def npz(path):
-    """Every array of an .npz file, players by name."""
+    """The columns of an .npz file, with players by name, and its metadata."""
     with np.load(path) as file:
         columns = {name: file[name] for name in file.files}
     players, metadata = columns.pop("players"), columns.pop("metadata")
@@ -90,7 +90,7 @@ def test_a_missing_extra_is_named(library, name, extra, records, tmp_path, monke
 
 @pytest.fixture(params=["a.npz", "a.parquet"])
 def name(request, tmp_path, monkeypatch):
-    """A file in a folder of its own."""
+    """The name of a file in a temporary current folder."""
     if request.param.endswith("parquet"):
         pytest.importorskip("pyarrow")
     monkeypatch.chdir(tmp_path)

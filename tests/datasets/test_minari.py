@@ -1,4 +1,4 @@
-"""Datasets of Minari: an episode for each seat, as the solo environment would have given it."""
+"""Minari datasets: an episode for each seat, equal to that of the single-agent environment."""
 
 from __future__ import annotations
 
@@ -18,14 +18,12 @@ ID = "bideuchre/cincinnati/rule-v0"
 
 @pytest.fixture(autouse=True)
 def root(tmp_path, monkeypatch):
-    """The folder of Minari's datasets."""
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "minari"))
     monkeypatch.chdir(tmp_path)
     return tmp_path / "minari"
 
 
 def played(agents=("rule", "cautious"), games=4):
-    """A file of games."""
     selfplay.play("cincinnati_v0", *agents, games=games, seed=2, out="games.jsonl", overwrite=True)
     return "games.jsonl"
 
@@ -47,8 +45,8 @@ def test_a_dataset_is_loaded_and_its_environment_recovered():
 
 
 @pytest.mark.parametrize("observation", ["dict", "flat"])
-def test_an_episode_is_that_of_the_solo_environment(observation):
-    """The seat's own actions there, the others' by their agents."""
+def test_an_episode_equals_that_of_the_solo_environment(observation):
+    """The learner's actions are replayed there; agents choose those of the other seats."""
     options = {"opponents": "rule", "episode": "hand", "observation": observation}
     game, learner = make("cincinnati_v0"), 1
     env = game.solo(seat=learner, **options)
@@ -82,7 +80,7 @@ def test_an_episode_is_that_of_the_solo_environment(observation):
 
 
 def replayed(raw, seed, learner, actions):
-    """The record of the same hand: these actions in one seat, the rule player's in the others."""
+    """The record of the hand: the learner's seat takes `actions`, others play as `rule`."""
     rule, left = bideuchre_env.agents.make("rule", raw.rules), iter(actions)
     raw.reset(seed=seed)
     while not any(raw.terminations.values()):
@@ -109,8 +107,8 @@ def test_random_players_stand_in_for_agents_that_cannot_be_made(names, opponents
     datasets.export("seats.jsonl", f"minari:{ID}", episode="hand", player="rule")
     dataset = minari.load_dataset(ID)
     kwargs = dataset.env_spec.kwargs
-    given = kwargs.get("opponents")
-    assert (tuple(given) if isinstance(given, list) else given) == opponents
+    players = kwargs.get("opponents")
+    assert (tuple(players) if isinstance(players, list) else players) == opponents
     assert kwargs.get("partner") == partner
     stated = f". The environment has random players in place of {missing}"
     assert dataset.storage.metadata["description"].endswith(stated) == (missing is not None)
@@ -133,7 +131,7 @@ def test_a_dataset_of_custom_rules_has_no_environment_to_recover():
 
 
 def test_a_dataset_is_replaced_with_overwrite_alone(root):
-    """After Ctrl-C the old one stays."""
+    """After Ctrl-C the old dataset stays."""
     datasets.export(played(), f"minari:{ID}")
     before = minari.load_dataset(ID).total_steps
     with pytest.raises(OptionError, match=f"minari:{ID} exists"):
@@ -166,7 +164,7 @@ def test_a_bad_id_and_gamma_are_refused(options, name, message, root):
 
 
 def test_a_run_killed_between_two_moves_loses_no_dataset(root):
-    """The old one comes back with the next run."""
+    """The next run restores the old dataset."""
     games = played(games=2)
     made = datasets.export(games, f"minari:{ID}")
     staging = root / ".bideuchre"

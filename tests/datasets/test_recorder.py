@@ -1,4 +1,4 @@
-"""Self-play recorded to disk: the same decisions as in the records of its games."""
+"""`VecRecorder`: it writes the decisions of self-play, equal to an export of the records."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ NAMES = ("a", "b", "a", "b")
 
 
 def arrays(path):
-    """Every array of an .npz file but the metadata."""
+    """Every array of an .npz file except the metadata."""
     with np.load(path) as file:
         return {name: file[name] for name in file.files if name != "metadata"}
 
 
 def self_play(recorded, steps, seed):
-    """Play a `vec` at random: the actions of every row, and where episodes ended, (T, n)."""
+    """Play a `vec` at random; return the actions and the ends of episodes, both (T, n)."""
     rng = np.random.default_rng(seed)
     obs, info = recorded.reset(seed=seed)
     actions, ends = [], []
     for _ in range(steps):
         masks = info["action_mask"]
         drawn = (rng.random(masks.shape) * masks).argmax(axis=1)
-        taken = np.where(rng.random(len(masks)) < 0.3, masks.argmax(axis=1), drawn)
-        actions.append(taken.copy())
-        obs, _, terminated, truncated, info = recorded.step(taken)
+        chosen = np.where(rng.random(len(masks)) < 0.3, masks.argmax(axis=1), drawn)
+        actions.append(chosen.copy())
+        obs, _, terminated, truncated, info = recorded.step(chosen)
         ends.append(terminated | truncated)
         (obs if isinstance(obs, np.ndarray) else obs["observation"])[:] = 1  # the caller's arrays
-        taken[:] = 0
+        chosen[:] = 0
     return np.array(actions), np.array(ends)
 
 
 def records_of(game, actions, ends, seed, **options):
-    """The records of the episodes that ended, in the order they began, by the AEC environment."""
+    """The records of finished episodes by the AEC environment, in the order of their starts."""
     records = []
     for row in range(actions.shape[1]):
         env = game.raw_env(**options)
@@ -62,10 +62,10 @@ def records_of(game, actions, ends, seed, **options):
         ("six_card_v0", {"episode": "game", "reward": "win", "observation": "flat"}),
     ],
 )
-def test_recorded_self_play_is_the_export_of_the_records_of_its_games(
+def test_recorded_self_play_equals_the_export_of_its_records(
     variant, options, tmp_path, monkeypatch
 ):
-    """Blocks may end in the middle of episodes: some are of a single step."""
+    """Blocks may end in the middle of episodes; here blocks have a single step."""
     monkeypatch.setattr("bideuchre_env.datasets.recorder.DECISIONS_AT_ONCE", ROWS)
     game = make(variant, target=5, max_hands=4)  # some are won, some are truncated
     vec = game.vec(ROWS, **options)
@@ -80,8 +80,8 @@ def test_recorded_self_play_is_the_export_of_the_records_of_its_games(
     assert by_episode(arrays(tmp_path / "vec.npz")) == by_episode(arrays(out))
 
 
-def test_actions_that_the_step_overwrites_are_recorded_as_taken(tmp_path):
-    """With `copy=False` actions may stand in an array of the environment itself."""
+def test_actions_that_the_step_overwrites_are_recorded_correctly(tmp_path):
+    """With `copy=False` the actions may be in an array of the environment itself."""
     episodes = []
     for copy in (False, True):
         vec = make("six_card_v0").vec(ROWS, episode="hand", copy=copy)
@@ -96,7 +96,7 @@ def test_actions_that_the_step_overwrites_are_recorded_as_taken(tmp_path):
 
 
 def by_episode(columns):
-    """The content of each episode, whatever its number, in any order."""
+    """The contents of the episodes, sorted, without their numbers."""
     names = [name for name in columns if name not in ("players", "episode")]
     starts = np.flatnonzero(np.diff(columns["episode"])) + 1
     assert np.array_equal(np.unique(columns["episode"]), np.arange(len(starts) + 1))
@@ -121,7 +121,7 @@ def test_unfinished_episodes_and_those_ended_by_a_reset_are_left_out(selects, tm
     columns = arrays(tmp_path / "out.npz")
     assert columns["episode"].max() + 1 == ended.sum() == recorded.episodes
     assert (columns["decision"][np.r_[True, np.diff(columns["episode"]) > 0]] == 0).all()
-    assert set(np.bincount(columns["episode"])) <= {4, 4 + 24, 4 + 18}  # calls, and all cards
+    assert set(np.bincount(columns["episode"])) <= {4, 4 + 24, 4 + 18}  # calls and cards
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
@@ -181,7 +181,7 @@ def test_a_recorder_is_used_between_its_reset_and_its_close(tmp_path):
     [lambda vec: vec.reset(mask=np.array([True, False])), lambda vec: vec.step(vec.sample())],
     ids=["reset of a row", "step"],
 )
-def test_a_vec_moved_past_its_recorder_is_refused_until_it_is_reset(move, tmp_path):
+def test_a_vec_stepped_without_its_recorder_is_refused_until_it_is_reset(move, tmp_path):
     vec = make("six_card_v0").vec(2, episode="hand")
     with datasets.VecRecorder(vec, tmp_path / "out.npz") as recorded:
         self_play(recorded, 1, seed=0)

@@ -15,7 +15,7 @@ from bideuchre_env.core.one_row import NOT_LEGAL
 @pytest.mark.parametrize("episode", ["game", "hand"])
 @pytest.mark.parametrize("misuse", [0.3, 0.03])
 def test_every_call_has_the_effects_of_pettingzoos_wrappers(name, episode, misuse):
-    """Games of legal actions with other calls in between, before the first reset and at the end."""
+    """Games with other calls between the steps, before the first reset and after the end."""
     rng = random.Random(f"{name} {episode}")
     options = {"reward": "win"} if misuse > 0.1 else {"reward": "points", "observation": "flat"}
     pair = Pair(name, episode=episode, render_mode="ansi", **options)
@@ -40,7 +40,7 @@ def test_returned_arrays_do_not_change_with_the_game(name):
     assert all(map(same, arrays, copies))
 
 
-def test_the_step_kernel_refuses_numbers_that_are_not_legal():
+def test_the_step_kernel_refuses_illegal_actions():
     env = bideuchre_env.double_deck_v0.raw_env()
     env.reset(seed=1)
     before, n = row_bytes(env), len(env.action_names)

@@ -1,4 +1,4 @@
-"""Unusable arguments on every environment: an error that names the value, and no change."""
+"""Invalid arguments of every environment raise an error that names the value; nothing changes."""
 
 import copy
 import math
@@ -26,7 +26,7 @@ from bideuchre_env import (
 )
 from bideuchre_env._checks import brief
 
-HUGE = 10**5000  # more digits than Python writes
+HUGE = 10**5000  # more digits than Python converts to text
 GAME = bideuchre_env.cincinnati_v0
 FACES = {
     "raw_env": GAME.raw_env,
@@ -53,7 +53,6 @@ def assert_refused(env, error, match, call, *arguments, **keywords):
 
 
 def positions(name):
-    """A game of a variant in each of its phases."""
     env, phases = start(name, 12, max_hands=40), set()
     for _ in plies(env, Chooser(12)):
         phase = int(env._states[0]["phase"])

@@ -1,4 +1,4 @@
-"""`observation="flat"`: the same observation as one float32 vector, on every face."""
+"""`observation="flat"`: the same observation as a float32 vector, in every environment."""
 
 import warnings
 
@@ -19,13 +19,13 @@ cincinnati = bideuchre_env.cincinnati_v0
 
 
 def last_legal(masks):
-    """The last legal action of every row: it bids high, and so hands are played."""
+    """The last legal action of every row: high bids, so that hands are played."""
     return masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
 
 
 @every_variant
 def test_scaled_observations_lie_between_minus_1_and_1(name):
-    """Float32, each entry over its larger bound."""
+    """Entries are float32, divided by the larger absolute bound."""
     layout = layout_of(bideuchre_env.variants[name].rules)
     most = np.maximum(np.abs(layout.low.astype(np.float32)), layout.high)
     for bound in (layout.low, layout.high):
@@ -100,8 +100,8 @@ def test_vec_observations_are_scaled(name, copied):
     check(plain.set_state(states), flat.set_state(states))
 
 
-def test_functions_see_what_the_learner_sees():
-    """So that a snapshot of the learner can be an opponent."""
+def test_functions_get_observations_in_the_learners_format():
+    """A snapshot of the learner can therefore be an opponent."""
     seen = {word: [] for word in ("dict", "flat")}
     for word, observations in seen.items():
 
@@ -135,7 +135,7 @@ def test_action_masks_are_bool_copies(observation):
 
 
 def test_solo_vec_observations_are_scaled():
-    """`final_obs` included, and as `SyncVectorEnv` has them."""
+    """Results, `final_obs` included, equal those of `SyncVectorEnv`."""
     options = {"opponents": "cautious", "episode": "hand"}
     plain, flat = (cincinnati.solo_vec(5, **options, observation=o) for o in ("dict", "flat"))
     single = [lambda: cincinnati.solo(**options, observation="flat")] * 5

@@ -1,6 +1,6 @@
-"""Arbitrary actions for many rows: an error or a penalty, and nothing else changes.
+"""Arbitrary actions for many rows cause an error or a penalty, and no other change.
 
-The slow run gives a million actions, once more with numba's bounds checks in another process.
+The slow run takes a million actions, and as many under numba's bounds checks in a subprocess.
 """
 
 import sys
@@ -18,7 +18,6 @@ ROWS = 100
 
 
 def variants():
-    """Each variant with its number."""
     return enumerate(bideuchre_env.variants.values())
 
 
@@ -27,7 +26,7 @@ def episode(number):
 
 
 def fuzz_vec(seed, actions):
-    """A refused step of many rows moves none of them."""
+    """A refused step of many rows changes no row."""
     rng, rows = np.random.default_rng(seed), 250
     refused = done = 0
     for number, variant in variants():
@@ -38,10 +37,10 @@ def fuzz_vec(seed, actions):
             return [array.tobytes() for array in vec._rows if isinstance(array, np.ndarray)]
 
         for _ in range(actions // rows // 6):
-            given = odd_actions(rng, vec.sample().copy(), len(vec.action_names))
+            actions_now = odd_actions(rng, vec.sample().copy(), len(vec.action_names))
             before = contents()
             try:
-                vec.step(given)
+                vec.step(actions_now)
             except IllegalActionError:
                 refused += 1
                 assert contents() == before
@@ -74,10 +73,10 @@ def fuzz_solo_vec(seed, actions):
         obs, _ = vec.reset(seed=seed)
         for _ in range(actions // ROWS // 6):
             masks, over = obs["action_mask"].copy(), rows.solos["ending"] != 0
-            given = odd_actions(rng, legal_actions(rng, masks), masks.shape[1])
+            actions_now = odd_actions(rng, legal_actions(rng, masks), masks.shape[1])
             before, games = solo_state(rows), rows.states.copy()
             try:
-                obs, rewards, terminated, *_ = vec.step(given)
+                obs, rewards, terminated, *_ = vec.step(actions_now)
             except IllegalActionError:
                 refused += 1
                 assert solo_state(rows) == before
@@ -85,7 +84,7 @@ def fuzz_solo_vec(seed, actions):
                     obs, _ = vec.reset(options={"reset_mask": over})
                 continue
             done += 1
-            wrong = masks[np.arange(ROWS), np.where(over, 0, given).astype(int)] == 0
+            wrong = masks[np.arange(ROWS), np.where(over, 0, actions_now).astype(int)] == 0
             wrong &= ~over
             penalties += wrong.sum()
             assert (rewards[wrong] == PENALTY).all()

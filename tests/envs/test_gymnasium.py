@@ -1,4 +1,4 @@
-"""The environments as Gymnasium sees them: its checkers, its registry, its wrappers."""
+"""Gymnasium's checkers, registry and wrappers accept the environments."""
 
 import subprocess
 import sys
@@ -30,7 +30,7 @@ every_id = pytest.mark.parametrize("name", IDS)
 
 
 def test_every_variant_is_registered():
-    """With both entry points and no limit of steps."""
+    """Each has both entry points and no step limit."""
     assert tuple(bideuchre_env.variants[name].gymnasium_id for name in VARIANTS) == IDS
     assert {name for name in gymnasium.registry if name.startswith("bideuchre/")} == set(IDS)
     for name in IDS:
@@ -54,12 +54,12 @@ def test_every_variant_is_registered():
     ],
 )
 def test_check_env_without_warnings(name, options):
-    """Of the environment as made and unwrapped, with its render modes."""
+    """Both the environment that `make` returns and the unwrapped one pass."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for wrapped in (False, True):
             env = gymnasium.make(name, **options)
-            if wrapped:  # it says that it prefers the bare environment
+            if wrapped:  # the checker prefers the unwrapped environment
                 warnings.filterwarnings("ignore", ".*different from the unwrapped version")
             check_env(env if wrapped else env.unwrapped)
 
@@ -89,7 +89,7 @@ def resets(env):
 @pytest.mark.parametrize("num_envs", [None, 2, 3])
 @pytest.mark.parametrize("options", PLAYERS + BY_ROW)
 def test_specs_as_json_restore_the_players(num_envs, options):
-    """A pair stays a pair with two rows, and a list of two players is by row."""
+    """With two rows a pair stays a pair, and a list of two players is by row."""
     by_row = isinstance(options["opponents"], list)
     if (by_row and num_envs != 2) or (num_envs is None and "autoreset_mode" in options):
         pytest.skip("these are options of two rows")
@@ -169,7 +169,7 @@ def run_code(code):
 
 
 def test_registration_does_not_load_numba():
-    """A second import warns of nothing."""
+    """A second import raises no warning."""
     output = run_code(
         "import sys, importlib, bideuchre_env\n"
         "print('numba' in sys.modules, 'bideuchre_env.envs.solo.env' in sys.modules)\n"

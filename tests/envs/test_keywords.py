@@ -1,4 +1,4 @@
-"""Unknown keywords and reset options are refused as a function's own would be."""
+"""Unknown keywords raise `TypeError`, as for any function; unknown reset options are refused."""
 
 from dataclasses import fields
 from typing import get_args
@@ -39,7 +39,7 @@ every_face = pytest.mark.parametrize("face", FACES)
 
 @every_face
 def test_unknown_keyword_is_type_error_and_option_error(face):
-    """In the words that TorchRL looks for; an unusable value of a known option is no TypeError."""
+    """TorchRL expects this message. An invalid value of a known option is no `TypeError`."""
     with pytest.raises(TypeError, match="unexpected keyword argument 'frameskip'") as caught:
         FACES[face](frameskip=1)
     assert isinstance(caught.value, OptionError)
@@ -94,7 +94,7 @@ def test_unknown_reset_options_are_refused(face):
     ],
 )
 def test_unknown_rule_is_type_error_and_rules_error(change):
-    """An unusable value of a known rule is no TypeError."""
+    """An invalid value of a known rule is no `TypeError`."""
     with pytest.raises(TypeError, match="unexpected keyword argument 'frameskip'") as caught:
         change(frameskip=1)
     assert isinstance(caught.value, RulesError)

@@ -1,4 +1,4 @@
-"""PettingZoo's own tests, and seeds, rewards and rendering that they leave unchecked."""
+"""PettingZoo's own tests, and tests of seeds, rewards and rendering, which those omit."""
 
 import warnings
 
@@ -19,7 +19,7 @@ every_kind = pytest.mark.parametrize(
     ],
     ids=lambda kind: "-".join(kind.values()),
 )
-HARMLESS = (  # api_test warns so about every environment whose observation is a dict
+HARMLESS = (  # warnings of api_test about every environment whose observation is a dict
     r"Observation space for each agent probably should be gymnasium.spaces.box or",
     r"Observation is not a NumPy array",
 )
@@ -28,7 +28,7 @@ HARMLESS = (  # api_test warns so about every environment whose observation is a
 @every_variant
 @every_kind
 def test_api_test_passes(name, kind):
-    """PettingZoo's `api_test`, wrapped and raw, with no warning but the two for dict spaces."""
+    """PettingZoo's `api_test`, wrapped and raw; only the two warnings for dict spaces occur."""
     for env in (bideuchre_env.variants[name](**kind), bideuchre_env.variants[name].raw_env(**kind)):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -44,14 +44,13 @@ def test_seed_test_passes(name):
 
 
 def first_deal(env):
-    """The four hands just dealt, and by whom."""
     hand = env.unwrapped.record.hands[0]
     return hand["dealer"], tuple(map(tuple, hand["deal"]))
 
 
 @every_variant
 def test_reset_without_a_seed_continues_the_stream(name):
-    """`reset(seed=None)` deals on; it neither repeats a deal nor draws a new stream."""
+    """`reset(seed=None)` neither repeats a deal nor starts a new random stream."""
     left, right = bideuchre_env.variants[name](), bideuchre_env.variants[name]()
     deals = []
     for number in range(20):
@@ -64,14 +63,14 @@ def test_reset_without_a_seed_continues_the_stream(name):
 
 @every_variant
 def test_render_test_passes(name, capsys):
-    """PettingZoo's `render_test`; human mode prints, so the output is captured and is not empty."""
+    """PettingZoo's `render_test`; human mode prints the table."""
     render_test(lambda render_mode=None: bideuchre_env.variants[name](render_mode=render_mode))
     assert "score" in capsys.readouterr().out
 
 
 @every_variant
 def test_ansi_rendering_shows_only_the_cards_of_the_view(name):
-    """Seen by a seat, only that seat's cards are named; seen by all, every card is."""
+    """The view of a seat names only that seat's cards; the view "all" names every card."""
     for view in ("all", "actor", 0, 3):
         env = bideuchre_env.variants[name](render_mode="ansi", view=view)
         env.reset(seed=4)
@@ -123,8 +122,8 @@ def test_writing_into_returned_arrays_changes_nothing():
     assert same(now, before)
 
 
-def played(env, choices):
-    """Play an episode by PettingZoo's loop: what `last()` gave each agent, and all payments."""
+def play_episode(env, choices):
+    """Play an episode by PettingZoo's loop; return the rewards of `last()` and of each step."""
     received = dict.fromkeys(env.possible_agents, 0.0)
     choose, payments = Chooser(choices), []
     for agent in env.agent_iter():
@@ -139,13 +138,13 @@ def played(env, choices):
 @every_variant
 @every_kind
 def test_rewards_sum_to_zero_and_last_returns_them_all(name, kind):
-    """Partners get the same, the sides sum to zero, and `last()` hands out all that was paid."""
+    """Partners get equal rewards, the sides sum to zero, and `last()` returns all rewards."""
     short = {} if name == "simplified_v0" else {"target": 8}
     env = bideuchre_env.variants[name](max_hands=30, **short, **kind)
     nonzero = 0
     for episode in range(6):
         env.reset(seed=episode)
-        received, payments = played(env, episode)
+        received, payments = play_episode(env, episode)
         for paid in payments:
             assert paid["player_0"] == paid["player_2"] == -paid["player_1"] == -paid["player_3"]
         for agent in env.possible_agents:
@@ -167,7 +166,7 @@ def test_rewards_sum_to_zero_and_last_returns_them_all(name, kind):
 
 
 def test_an_episode_of_one_hand_terminates():
-    """Also where `max_hands` ends the game: nothing is truncated."""
+    """The episode is not truncated, even if `max_hands` ends the game."""
     env = bideuchre_env.barrie_v0.raw_env(episode="hand", max_hands=1)
     env.reset(seed=8)
     finish(env, Chooser(8))
@@ -176,7 +175,7 @@ def test_an_episode_of_one_hand_terminates():
     assert env.record.outcome == "truncated"
 
 
-def test_without_a_seed_every_environment_has_other_deals():
+def test_without_a_seed_environments_have_different_deals():
     """The first reset without a seed takes one from the operating system."""
     deals = set()
     for _ in range(5):

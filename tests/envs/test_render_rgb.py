@@ -17,14 +17,14 @@ cincinnati = bideuchre_env.cincinnati_v0
 
 
 def check_frame(frame):
-    """Fail unless a picture is as video writers take it, and not blank."""
+    """Fail unless a picture has the format of video frames and is not blank."""
     assert (frame.shape, frame.dtype) == (SHAPE, np.uint8)
     assert len(np.unique(frame[::4, ::4, 0])) > 8
 
 
 @every_variant
 def test_a_seat_sees_no_hidden_card(name):
-    """Deals that differ only in hidden cards give equal pictures; with all hands open, others."""
+    """Deals that differ only in hidden cards give equal pictures, except with all hands open."""
     rng, differ = np.random.default_rng(2), 0
     env = bideuchre_env.variants[name].raw_env(render_mode="rgb_array", episode="hand")
     env.reset(seed=4)

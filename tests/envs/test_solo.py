@@ -1,4 +1,4 @@
-"""The environment of one learner: deals, seats, rewards and the players beside it."""
+"""The single-agent environment: deals, seats, rewards and the other players."""
 
 import numpy as np
 import pytest
@@ -66,7 +66,7 @@ def walk_beside_aec(variant, seed, seat, others, steps, **options):
 @every_variant
 @pytest.mark.parametrize("episode", ["game", "hand"])
 @pytest.mark.parametrize("reward", ["win", "points"])
-def test_solo_is_the_aec_environment_seen_from_one_seat(name, episode, reward):
+def test_solo_equals_the_aec_environment_for_one_seat(name, episode, reward):
     seat = VARIANTS.index(name) % 4
     variant = bideuchre_env.variants[name].replace(max_hands=5)
     options = {"episode": episode, "reward": reward}
@@ -74,13 +74,13 @@ def test_solo_is_the_aec_environment_seen_from_one_seat(name, episode, reward):
 
 
 @in_two_sizes(12, game=rules(), seed=seeds())
-def test_solo_is_the_aec_environment_under_any_rules(game, seed):
+def test_solo_equals_the_aec_environment_under_any_rules(game, seed):
     variant = make(game).replace(max_hands=min(game.max_hands, 3 + 4 * (game.rounds or 0)))
     assert walk_beside_aec(variant, seed, seed % 4, "rule", 15, episode="hand") >= 1
 
 
-def test_learner_that_sits_out_is_paid_for_the_hand():
-    """Its partner calls a moon: the learner's one call brings the whole hand's points."""
+def test_learner_that_sits_out_is_rewarded_for_the_hand():
+    """If the partner calls a moon, the learner's only call gets the whole hand's points."""
     env = cincinnati.solo(
         opponents=lambda rules, seed: Caller(rules, "pass"),
         partner=lambda rules, seed: Caller(rules, "bid moon"),
@@ -97,7 +97,7 @@ def test_learner_that_sits_out_is_paid_for_the_hand():
 
 
 class Caller(agents.make("rule", cincinnati.rules).__class__):
-    """The rule player, but for one call that it makes where it may."""
+    """The rule player, except that it makes one given call whenever that call is legal."""
 
     def __init__(self, rules, call):
         super().__init__(rules)
@@ -109,7 +109,7 @@ class Caller(agents.make("rule", cincinnati.rules).__class__):
 
 
 def first_calls(who, seeds=20_000):
-    """How often each action is the first call of the seat after the dealer, which `who` plays."""
+    """How often agent `who`, in the seat after the dealer, chooses each action as first call."""
     env = cincinnati.solo_vec(seeds, opponents=who, seat=1, copy=False)
     obs, _ = env.reset(seed=1, options={"dealer": 3})
     calls = env.observation_layout.slices["calls"]
@@ -119,7 +119,7 @@ def first_calls(who, seeds=20_000):
 
 
 def test_random_players_are_uniform_over_legal_calls():
-    """A pass and each bid of the whole ladder: all legal at first, all as likely."""
+    """As first calls, a pass and each bid of the ladder are equally likely."""
     counts = first_calls("random")
     mask = cincinnati.solo(seat=0)
     _, info = mask.reset(seed=1, options={"dealer": 3})
@@ -129,14 +129,14 @@ def test_random_players_are_uniform_over_legal_calls():
 
 
 def test_cautious_players_pass_nine_times_in_ten():
-    """Else they make the lowest bid."""
+    """Otherwise they make the lowest bid."""
     counts = first_calls("cautious")
     assert_fits(counts[:2], [18_000, 2_000])
     assert counts[:2].sum() == 20_000
 
 
 def test_seat_is_drawn_for_every_episode():
-    """`seat=None`: all four alike, a function of the seed; a number: that one always."""
+    """`seat=None` is uniform and a function of the seed; a number fixes the seat."""
     env = cincinnati.solo(episode="hand")
     drawn = [env.reset(seed=0)[1]["seat"]] + [env.reset()[1]["seat"] for _ in range(1999)]
     assert_fits(np.bincount(drawn, minlength=4), [500] * 4)

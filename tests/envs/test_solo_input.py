@@ -1,4 +1,4 @@
-"""Environments of learners: illegal actions, refused arguments, errors of players, ownership."""
+"""Single-agent environments: illegal actions, invalid arguments, errors of players, copies."""
 
 import copy
 import math
@@ -36,7 +36,7 @@ def made(face, **options):
 
 
 @pytest.mark.parametrize(("name", "penalty"), [("cincinnati_v0", -7.5), ("barrie_v0", 0.0)])
-def test_illegal_action_ends_the_episode_at_the_penalty(name, penalty):
+def test_illegal_action_ends_the_episode_with_the_penalty(name, penalty):
     env = bideuchre_env.variants[name].solo(illegal_reward=penalty, opponents="rule")
     obs, info = env.reset(seed=2)
     illegal = int(np.flatnonzero(obs["action_mask"] == 0)[-1])
@@ -192,7 +192,7 @@ BAD_ANSWERS = [
 
 @pytest.mark.parametrize(("answer", "error", "match"), BAD_ANSWERS)
 def test_after_an_error_of_a_player_a_reset_is_required(answer, error, match):
-    """The player is named; after a reset with a seed the game of that seed is dealt."""
+    """The error names the player; after a reset with a seed the game of that seed is dealt."""
     for after in (3, 6):
         bad = Bad(cincinnati.rules, answer, after)
         env = cincinnati.solo(opponents=bad, seat=0)
@@ -208,7 +208,7 @@ def test_after_an_error_of_a_player_a_reset_is_required(answer, error, match):
 
 
 def walk_rows_with_resets(vec, steps):
-    """Step, and reset the finished rows in mode "Disabled"."""
+    """Step a vector environment; in mode "Disabled", reset the finished rows."""
     obs, _ = vec.reset(seed=1)
     for turn in range(steps):
         over = vec._rows.solos["ending"] != 0
@@ -238,8 +238,8 @@ def test_after_an_error_of_a_player_all_rows_need_a_reset(mode, answer):
 
 
 @every_face
-def test_copies_and_pickles_continue_alike_and_apart(face):
-    """Also of rows whose players came by a reset."""
+def test_copies_and_pickles_continue_equally_and_independently(face):
+    """Rows whose players were changed by a reset, too."""
     options = {"opponents": Pool("rule", "net", "cautious"), "partner": First, "episode": "hand"}
     env = made(face, **options)
     env.reset(seed=3)
@@ -266,7 +266,7 @@ def test_copies_and_pickles_continue_alike_and_apart(face):
 
 @pytest.mark.parametrize("own", [True, False])
 def test_arrays_of_rows_are_copies_unless_copy_is_false(own):
-    """Writing into them changes no game."""
+    """Writing into returned arrays changes no game."""
     vec, twin = (
         cincinnati.solo_vec(9, opponents="rule", copy=c, episode="hand") for c in (own, True)
     )

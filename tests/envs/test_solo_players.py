@@ -1,4 +1,4 @@
-"""The players beside a learner: an agent, a pair, a pool, a function, one by row."""
+"""The other players of a learner: an agent, a pair, a pool, a function, a list by row."""
 
 import numpy as np
 import pytest
@@ -22,12 +22,12 @@ from bideuchre_env.errors import IllegalActionError, OptionError
 cincinnati = bideuchre_env.cincinnati_v0
 
 
-class AskedNet(NetAgent):
-    """A net that kernels do not know."""
+class PythonNet(NetAgent):
+    """A net that is called from Python, because kernels do not know its class."""
 
 
 def test_pair_of_opponents_is_left_and_right():
-    """The first of the pair plays after the learner, the second before it."""
+    """The first player of the pair plays after the learner, the second before it."""
     for seat in range(4):
         spies = [Spy(cincinnati.rules) for _ in range(3)]
         env = cincinnati.solo(opponents=(spies[0], spies[1]), partner=spies[2], seat=seat)
@@ -40,7 +40,7 @@ def test_pair_of_opponents_is_left_and_right():
         seats = [{(seat + 1) % 4}, {(seat + 3) % 4}, {(seat + 2) % 4}]
         assert all(seats[i] <= spies[i].seats for i in range(3))
         assert env.players == dict.fromkeys(("left", "partner", "right"), "spy")
-        assert not env.players.keys() & info.keys()  # nobody was drawn
+        assert not env.players.keys() & info.keys()  # no player was drawn at random
 
 
 @pytest.mark.parametrize("name", ["cincinnati_v0", "barrie_v0"])
@@ -49,9 +49,9 @@ def test_players_in_the_kernels_play_as_agents_do_in_every_place(name):
     rules = variant.rules
     as_agents = {
         "rule": agents.make("rule", rules),
-        "net": AskedNet,
-        "net:margin=0.5": lambda rules, goal: AskedNet(rules, goal=goal, margin=0.5),
-        "net:search=true,veto=0.2": lambda rules, goal: AskedNet(
+        "net": PythonNet,
+        "net:margin=0.5": lambda rules, goal: PythonNet(rules, goal=goal, margin=0.5),
+        "net:search=true,veto=0.2": lambda rules, goal: PythonNet(
             rules, goal=goal, search=True, veto=0.2
         ),
     }
@@ -63,10 +63,10 @@ def test_players_in_the_kernels_play_as_agents_do_in_every_place(name):
         for place in range(3):
             if players[place] not in as_agents:
                 continue
-            asked = [*players[:place], as_agents[players[place]], *players[place + 1 :]]
+            called = [*players[:place], as_agents[players[place]], *players[place + 1 :]]
             vecs = [
                 variant.solo_vec(4, opponents=(a, c), partner=b, episode="hand")
-                for a, b, c in (players, asked)
+                for a, b, c in (players, called)
             ]
             assert [vec._rows.seating.asks for vec in vecs] == [False, True]
             results = [without_names(walk_rows(vec, 15, 7, careless=40)) for vec in vecs]
@@ -81,7 +81,7 @@ def test_nets_beyond_the_limit_of_the_kernels_play_as_agents():
     assert kinds.count(SOMEBODY) == 1
     assert kinds[0] == kinds[-1]
     makers = [
-        lambda rules, goal, margin=i / 10: AskedNet(rules, margin=margin, goal=goal)
+        lambda rules, goal, margin=i / 10: PythonNet(rules, margin=margin, goal=goal)
         for i in range(1, KERNEL_NETS + 2)
     ]
     pool = Pool(*makers, (makers[0], makers[-1]))
@@ -90,7 +90,7 @@ def test_nets_beyond_the_limit_of_the_kernels_play_as_agents():
 
 
 def test_pool_is_drawn_by_its_weights():
-    """For every episode, the partner independently; uniformly without weights."""
+    """Each episode draws opponents and partner independently; uniformly without weights."""
     pool = Pool("rule", ("random", "cautious"), "cautious", weights=(5, 2, 1))
     vec = cincinnati.solo_vec(
         4000, opponents=pool, partner=Pool("rule", "random"), autoreset_mode="Disabled"
@@ -110,7 +110,7 @@ def test_pool_is_drawn_by_its_weights():
 
 
 def test_infos_name_the_drawn_players():
-    """At the beginning and at the end of an episode."""
+    """The infos at the beginning and at the end of an episode have the names."""
     env = cincinnati.solo(opponents=Pool("rule", ("cautious", "random")), partner=first)
     seen = set()
     for seed in range(20):
@@ -137,7 +137,7 @@ def test_partner_is_required_where_opponents_differ(face):
 
 
 def test_function_is_an_agent():
-    """Each row is asked separately."""
+    """It is called for each row separately."""
     calls = []
 
     def counted(observation, mask, calls=calls):
@@ -166,8 +166,8 @@ def test_function_is_an_agent():
         (lambda observation, mask: 99, "opponents: agent '<lambda>', row 2: .*legal: "),
     ],
 )
-def test_function_with_a_wrong_answer_is_named(answer, match):
-    """With the row and the legal actions."""
+def test_function_with_an_invalid_result_is_named(answer, match):
+    """The error also has the row and the legal actions."""
     vec = cincinnati.solo_vec(3, opponents="random", seat=0)
     vec.reset(seed=1)
     options = {"opponents": ["rule", first, answer], "partner": "cautious", "dealer": 2}

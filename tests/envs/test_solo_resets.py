@@ -1,4 +1,4 @@
-"""Who plays beside a learner, changed by resets: from then on, in some rows, or not at all."""
+"""Resets that change the other players of a learner, in all rows or in some."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ every_mode = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mod
 
 
 def test_reset_changes_players_from_that_episode_on():
-    """As if the environment had been made with them; what is not named stays."""
+    """The environment then equals a new one with these players; other options stay."""
     for options in (
         {"partner": First},
         {"opponents": (first, "cautious"), "partner": "rule"},
@@ -39,7 +39,7 @@ def test_reset_changes_players_from_that_episode_on():
 
 
 def test_players_by_row():
-    """A list has one for each row; None, and rows that are not reset, keep theirs."""
+    """A list has a player for each row; None and rows that are not reset keep their players."""
     by_row = ["rule", ("rule", "cautious"), Pool("random", "cautious"), First(), "net", first]
     partners = ["random", Pool("rule", first), "rule", "cautious", last, "net"]
     vec = cincinnati.solo_vec(6, opponents=by_row, partner=partners, episode="hand")
@@ -47,7 +47,7 @@ def test_players_by_row():
     for i in range(6):
         one = cincinnati.solo_vec(1, opponents=by_row[i], partner=partners[i], episode="hand")
         for mine, other in zip(ours, walk_rows(one, 25, 8 + i), strict=True):
-            if i == 0:  # a row's actions go by its number
+            if i == 0:  # `actions_for` depends on the row's number
                 assert_same({k: v[:1] for k, v in mine[0].items()}, other[0])
     mask = np.array([True, True, True, False, False, False])
     before, states = vec.players, vec._rows.states.copy()
@@ -78,7 +78,6 @@ def test_autoreset_keeps_the_players_of_the_last_reset(mode):
 
 
 def test_unused_players_are_dropped():
-    """A league that goes on for long keeps only those who may still be met."""
     vec = cincinnati.solo_vec(4, opponents="random", autoreset_mode="Disabled")
     vec.reset(seed=1)
     for _ in range(20):
@@ -89,7 +88,7 @@ def test_unused_players_are_dropped():
 
 
 def test_agent_seeds_depend_on_the_place_not_on_the_history():
-    """By which player they are, never by who played before: a seed's game has no history."""
+    """The game of a seed is the same after any earlier players."""
     seeds = {}
 
     def maker(name):
@@ -110,7 +109,7 @@ def test_agent_seeds_depend_on_the_place_not_on_the_history():
         assert_same(results[0], other)
     assert len(set(seeds.values())) == 4
     for options, number in (({"opponents": a}, 0), ({"opponents": "rule", "partner": a}, 1)):
-        cincinnati.solo(**options).reset(seed=3)  # what one player's seed has always been
+        cincinnati.solo(**options).reset(seed=3)  # the seed of a single player, unchanged
         assert seeds["a"] == np.random.SeedSequence([3, number]).generate_state(1, np.uint64)[0]
     vec = cincinnati.solo_vec(4, opponents=["rule", a, b, a], partner="rule")
     vec.reset(seed=3)

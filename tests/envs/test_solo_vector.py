@@ -1,4 +1,4 @@
-"""The vector environment of learners is Gymnasium's `SyncVectorEnv` of single ones, bit for bit."""
+"""`SoloVectorEnv` equals Gymnasium's `SyncVectorEnv` of `SoloEnv`, bit for bit."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ ROWS = 5
 
 
 def walk_both(vec, sync, steps, seed=None, careless=30):
-    """Walk both alike and compare everything; how many episodes ended."""
+    """Step both with equal actions, compare all results, and count the finished episodes."""
     result, twin = vec.reset(seed=seed), sync.reset(seed=seed)
     ended = 0
     for turn in range(steps):
@@ -36,7 +36,7 @@ def walk_both(vec, sync, steps, seed=None, careless=30):
 @every_variant
 @every_mode
 def test_solo_vec_is_gymnasiums_sync_vector_env(name, mode):
-    """Observations, rewards, ends, infos, `final_obs`, `final_info`: same keys, dtypes, values."""
+    """All results, `final_obs` and `final_info` included, have equal keys, dtypes and values."""
     variant = bideuchre_env.variants[name]
     pool = Pool("rule", ("cautious", First()), "random", weights=(1, 2, 1))
     cases = [
@@ -80,7 +80,7 @@ def test_reset_mask_resets_only_masked_rows(mode):
     for seed, row, row_seed in ((40, 5, 45), ([1, None, None, 2, None, None], 3, 2)):
         options = {"reset_mask": mask.copy(), "score": (3, 4)}
         again, infos = vec.reset(seed=seed, options=options)
-        assert "reset_mask" in options  # the caller's own
+        assert "reset_mask" in options  # the caller's dict is not changed
         for part in obs:
             np.testing.assert_array_equal(again[part][~mask], obs[part][~mask])
         assert vec._rows.states[~mask].tobytes() == before[~mask].tobytes()
@@ -112,8 +112,7 @@ def test_finished_row_must_be_reset_in_mode_disabled():
     vec.step(vec.action_masks().argmax(axis=1))
 
 
-def test_actions_of_rows_that_only_restart_are_unused():
-    """In mode "NextStep"."""
+def test_actions_of_rows_that_restart_in_mode_next_step_are_unused():
     vec = cincinnati.solo_vec(2, autoreset_mode="NextStep")
     obs, _ = vec.reset(seed=1)
     actions = obs["action_mask"].argmax(axis=1)

@@ -1,4 +1,4 @@
-"""Actions and cards as people type them: at a step, in a deal, in a hand."""
+"""Actions and cards in the spellings that people type: at a step, in a deal, in a hand."""
 
 import numpy as np
 import pytest
@@ -30,11 +30,11 @@ SPELLED = {
 def test_action_names_are_read_in_any_spelling(variant):
     acts = actions.of(RULES[variant])
     for name, spellings in SPELLED[variant].items():
-        for given in (name, *spellings, np.str_(name)):
-            assert acts.parse(given) == acts.index[name], given
+        for text in (name, *spellings, np.str_(name)):
+            assert acts.parse(text) == acts.index[name], text
     for name in acts.names:
-        for given in (name.upper(), name.lower(), f"  {name} ", name.replace(" ", "")):
-            assert acts.parse(given) == acts.index[name]
+        for text in (name.upper(), name.lower(), f"  {name} ", name.replace(" ", "")):
+            assert acts.parse(text) == acts.index[name]
 
 
 def begun(make):
@@ -45,7 +45,6 @@ def begun(make):
 
 @pytest.mark.parametrize("make", [BARRIE.raw_env, BARRIE.env], ids=["raw", "wrapped"])
 def test_step_accepts_a_name(make):
-    """The same game as by numbers; what is legal is asked as always."""
     typed, numbered = begun(make), begun(make)
     for name in ("bid 4 ♥", "Bid 5 hearts", "pass", " PASS "):
         typed.step(name)
@@ -62,7 +61,7 @@ def test_refused_names_are_reported_with_the_legal_ones():
     env.step("bid 4 H")
     before = env.get_state()
     legal = r"legal: 'pass', 'bid 5 C', 'bid 5 D'"
-    for given, error, match in (
+    for name, error, match in (
         ("bid 4 S", errors.IllegalActionError, "^player_1 may not choose 'bid 4 S'; " + legal),
         ("jh", errors.IllegalActionError, "^player_1 may not choose 'JH'; " + legal),
         ("bidd 5 C", errors.OutOfBoundsError, r"\(did you mean 'bid 5 C'\?\); " + legal),
@@ -70,7 +69,7 @@ def test_refused_names_are_reported_with_the_legal_ones():
         ("\x1b[31m", errors.OutOfBoundsError, r"^player_1: '\\x1b\[31m' is no action"),
     ):
         with pytest.raises(error, match=match) as caught:
-            env.step(given)
+            env.step(name)
         assert type(caught.value) is error
         assert (env.get_state() == before).all()
 
@@ -79,8 +78,8 @@ def test_solo_steps_by_name():
     envs = [BARRIE.solo(seat=0, opponents="rule") for _ in range(2)]
     for env in envs:
         env.reset(seed=3, options={"dealer": 3})
-    given = [envs[0].step("Bid 8 ♥"), envs[1].step(envs[1].action_names.index("bid 8 H"))]
-    np.testing.assert_array_equal(given[0][0]["observation"], given[1][0]["observation"])
+    results = [envs[0].step("Bid 8 ♥"), envs[1].step(envs[1].action_names.index("bid 8 H"))]
+    np.testing.assert_array_equal(results[0][0]["observation"], results[1][0]["observation"])
     with pytest.raises(errors.OutOfBoundsError, match=r"^'bid 8 X' is no action .*; legal: '"):
         envs[0].step("bid 8 X")
     *_, terminated, _, info = envs[0].step("bid 8 S")  # the auction is over

@@ -16,13 +16,13 @@ from bideuchre_env.rules.cards import hand_names
 PARTS = ("observation", "action_mask")
 
 
-def test_refused_step_names_the_first_row_and_moves_nothing():
+def test_refused_step_names_the_first_row_and_changes_nothing():
     vec = bideuchre_env.cincinnati_v0.vec(50)
     obs, info = vec.reset(seed=3)
     before = vec.get_state()
     actions = choose(obs["action_mask"], 0)
     held = np.flatnonzero(obs["observation"][20][vec.observation_layout.slices["hand"]])
-    actions[20] = actions_of(vec.rules).card_offset + held[0]  # a card it holds, in the auction
+    actions[20] = actions_of(vec.rules).card_offset + held[0]  # a card, during the auction
     actions[30] = -1
     card = vec.action_names[actions[20]]
     expected = f"row 20: player_{info['seat'][20]} may not choose '{card}'; legal: 'pass', 'bid 3'"
@@ -66,7 +66,7 @@ def test_unusable_options_are_named():
 
 
 def test_reset_by_mask_restarts_only_masked_rows():
-    """From their streams or from a seed; the mask may stand among the options."""
+    """Rows restart from their streams or from a seed; the mask may be among the options."""
     vec, twin, fresh = (bideuchre_env.cincinnati_v0.vec(6) for _ in range(3))
     mask = np.arange(6) % 2 == 0
     options = {"reset_mask": mask, "score": (4, 5)}
@@ -104,7 +104,7 @@ def hands_of(seed):
     return [hand_names(hand) for hand in vec.get_state()[0]["hands"]]
 
 
-def test_reset_options_are_those_of_the_aec_environment():
+def test_reset_options_equal_the_aec_environment():
     options = {"dealer": 2, "deal": hands_of(8), "score": (5, -3)}
     vec = bideuchre_env.simplified_v0.vec(3)
     vec.reset(seed=4, options=options)
@@ -117,7 +117,7 @@ def test_reset_options_are_those_of_the_aec_environment():
 
 
 def test_set_deal_changes_the_chosen_rows():
-    """An unusable deal or dealer changes nothing."""
+    """An invalid deal or dealer changes nothing."""
     vec = bideuchre_env.simplified_v0.vec(5)
     vec.reset(seed=2)
     before = vec.get_state()
@@ -134,13 +134,13 @@ def test_set_deal_changes_the_chosen_rows():
         vec.set_deal(short, [0, 2])
     with pytest.raises(DealError, match="row 2: dealer 7"):
         vec.set_deal(deals, [0, 2], dealers=[0, 7])
-    for given, rows, word in (
+    for hands, rows, word in (
         (deals, [0, 0], "rows"),
         (deals, [0, 5], "rows"),
         (deals, None, "deals: a sequence of 5"),
     ):
         with pytest.raises(OptionError, match=word):
-            vec.set_deal(given, rows)
+            vec.set_deal(hands, rows)
     np.testing.assert_array_equal(vec.get_state(), after)
 
 
@@ -159,7 +159,7 @@ def test_saved_states_continue_in_any_rows():
         np.testing.assert_array_equal(rewards, twin_rewards)
     obs, _ = twin.set_state(np.repeat(saved[3:4], 4), [7, 0, 2, 4])
     assert (obs["observation"][[7, 0, 2, 4]] == obs["observation"][0]).all()
-    saved[:] = 0  # a copy: nothing in the environment has changed
+    saved[:] = 0  # a copy: the environment does not change
     assert twin.get_state()["hands"].any()
 
 
@@ -177,7 +177,7 @@ def test_unusable_states_are_refused():
     np.testing.assert_array_equal(vec.get_state(), saved)
 
 
-def test_pickles_and_copies_continue_alike():
+def test_pickles_and_copies_continue_equally():
     vec = bideuchre_env.club_v0.vec(9, threads=2)
     vec.reset(seed=12)
     for _ in range(30):
@@ -191,7 +191,6 @@ def test_pickles_and_copies_continue_alike():
 
 
 def test_samples_are_uniform_over_legal_actions():
-    """In the auction and in the play."""
     vec = bideuchre_env.double_deck_v0.vec(1, copy=True)
     vec.reset(seed=0)
     for calls in (("bid 4 S", "pass", "pass", "pass"), ()):
@@ -204,7 +203,7 @@ def test_samples_are_uniform_over_legal_actions():
 
 
 def test_arrays_are_copies_unless_copy_is_false():
-    """Writing into either changes no game."""
+    """Writing into returned arrays changes no game."""
     vec, shared = (bideuchre_env.cincinnati_v0.vec(16, copy=own) for own in (True, False))
     obs, _ = vec.reset(seed=8)
     shared.reset(seed=8)
@@ -220,8 +219,8 @@ def test_arrays_are_copies_unless_copy_is_false():
     np.testing.assert_array_equal(vec.get_state(), shared.get_state())
 
 
-def test_observe_and_state_are_the_aec_environments():
-    """`observe` and `state` are the AEC environment's, for one seat or one in each row."""
+def test_observe_and_state_equal_the_aec_environment():
+    """`observe` takes one seat, or a seat for each row."""
     vec = bideuchre_env.club_v0.vec(5)
     obs, _ = vec.reset(seed=40)
     envs = [bideuchre_env.club_v0.raw_env() for _ in range(5)]
@@ -244,7 +243,6 @@ def test_observe_and_state_are_the_aec_environments():
 
 
 def test_spaces_contain_observations_and_samples():
-    """Also under custom rules."""
     rules = bideuchre_env.cincinnati_v0.rules.replace(copies=2)
     vec = bideuchre_env.make(rules, name="big").vec(3, target=7, episode="hand")
     assert (vec.rules.target, vec.rules.copies, vec.name) == (7, 2, "big")

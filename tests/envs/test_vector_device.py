@@ -1,10 +1,10 @@
-"""`device="cuda"`: in numba's simulator beside the CPU, and as machine code of two GPUs."""
+"""`device="cuda"`: compared with the CPU in numba's simulator, and compiled for two GPUs."""
 
 import re
 
 import numpy as np
 import pytest
-from support.device_code import compiled_by, simulated
+from support.device_code import compile_only, simulated
 
 import bideuchre_env
 from bideuchre_env.errors import OptionError
@@ -29,8 +29,8 @@ def test_unknown_devices_are_refused():
 
 @pytest.mark.slow
 def test_kernels_of_vec_compile_for_two_architectures(monkeypatch):
-    """None needs a stack."""
-    with compiled_by(monkeypatch) as compiled:
+    """No kernel needs a local stack."""
+    with compile_only(monkeypatch) as compiled:
         vec = bideuchre_env.cincinnati_v0.vec(4, device="cuda")
         vec.reset(seed=1)
         for dtype in (np.int64, np.int32, np.uint8):
@@ -48,7 +48,7 @@ def test_kernels_of_vec_compile_for_two_architectures(monkeypatch):
 @pytest.mark.slow
 def test_kernels_of_solo_vec_compile_for_two_architectures(monkeypatch):
     """The rule player needs a stack of one number, see `test_rollout.py`."""
-    with compiled_by(monkeypatch, stack=8) as compiled:
+    with compile_only(monkeypatch, stack=8) as compiled:
         make = bideuchre_env.cincinnati_v0.solo_vec
         for options in ({"opponents": "rule"}, {"opponents": "cautious", "observation": "flat"}):
             vec = make(4, device="cuda", **options)

@@ -1,4 +1,4 @@
-"""The vector environment: row i with seed s is the AEC environment with seed s + i, bit for bit."""
+"""Row i of a vector environment with seed s equals the AEC environment with seed s + i."""
 
 import numpy as np
 import pytest
@@ -55,21 +55,21 @@ def test_rows_are_aec_environments(variant, episode):
         for i, env in enumerate(envs):
             env.step(int(actions[i]))
             lengths[i] += 1
-            given = [env.rewards[agent] for agent in env.possible_agents]
-            assert rewards[i].tolist() == given
-            paid[i] += given
+            payments = [env.rewards[agent] for agent in env.possible_agents]
+            assert rewards[i].tolist() == payments
+            paid[i] += payments
             assert terminated[i] == any(env.terminations.values())
             assert truncated[i] == any(env.truncations.values())
             assert info["_episode"][i] == (terminated[i] or truncated[i])
             if info["_episode"][i]:
-                record, told = env.record, info["episode"]
-                assert told["r"][i].tolist() == paid[i].tolist()
-                assert told["l"][i] == lengths[i]
-                assert told["hands"][i] == len(record.hands)
-                assert told["score"][i].tolist() == list(record.hands[-1]["score"])
+                record, episodes = env.record, info["episode"]
+                assert episodes["r"][i].tolist() == paid[i].tolist()
+                assert episodes["l"][i] == lengths[i]
+                assert episodes["hands"][i] == len(record.hands)
+                assert episodes["score"][i].tolist() == list(record.hands[-1]["score"])
                 winner = -1 if record.winner is None else record.winner
-                assert told["winner"][i] == winner
-                assert Outcome(told["outcome"][i]).name.lower() == (
+                assert episodes["winner"][i] == winner
+                assert Outcome(episodes["outcome"][i]).name.lower() == (
                     record.outcome or Outcome.UNFINISHED.name.lower()
                 )
                 lengths[i], finished = 0, finished + 1

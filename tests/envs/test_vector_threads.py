@@ -1,4 +1,4 @@
-"""Threads of a vector environment: forks, ends, and two threads at the same rows."""
+"""Threads of a vector environment: forks, their end, and concurrent calls."""
 
 import copy
 import gc
@@ -40,14 +40,14 @@ def test_forked_process_starts_its_own_threads():
 
 
 def test_threads_end_with_their_environment():
-    """By `close` or with the last reference; stepping starts them again."""
-    before = set(threading.enumerate())  # some of an earlier test may be about to end
+    """They end with `close` or with the last reference; stepping starts them again."""
+    before = set(threading.enumerate())  # threads of an earlier test may still run
 
     def started():
         return set(threading.enumerate()) - before
 
     def wait_for_the_end():
-        until = time.monotonic() + 30  # a thread looks for work a little while longer
+        until = time.monotonic() + 30  # idle threads poll for a moment before they end
         while started() and time.monotonic() < until:
             time.sleep(0.05)
         assert not started()
@@ -92,7 +92,7 @@ def test_second_thread_is_refused_during_a_write(face, write):
 
 @pytest.mark.parametrize("gain", [0.3, 1.4])
 def test_threads_are_used_where_they_gain_time(gain):
-    """A change of the gain is noticed within eight seconds."""
+    """The environment adapts to a change of the gain within eight seconds."""
     pace, alone = Pace(), 300e-6
     for now in (gain, 1 / gain, gain):
         spent = 0.0

@@ -1,4 +1,4 @@
-"""Matches: known results, the same boards however they are played, and figures of the boards."""
+"""Matches: known results, equal boards for any workers, and figures of the boards."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from bideuchre_env.rules.rules import Rules
 
 
 def same(one, other):
-    """Whether two arrays of boards are equal to the byte."""
     return one.tobytes() == other.tobytes() and len(one) == len(other)
 
 
@@ -65,7 +64,7 @@ def test_a_sequential_test_ends_at_the_same_board_for_any_number_of_workers():
 
 
 @pytest.mark.parametrize("length", [{"boards": 70}, {"games": 20}])
-def test_boards_are_those_of_self_play(length):
+def test_boards_equal_self_play(length):
     other = selfplay.play("six_card_v0", "rule", Plain(), seed=6, **length)
     result = match.play("six_card_v0", "rule", Plain(), seed=6, **length)
     scores, expected = (
@@ -82,7 +81,7 @@ CUSTOM = Rules(ranks="J", copies=2, partnered=(1, 8), lone=(Bid("solo", value=30
 @pytest.mark.parametrize("game", ["cincinnati_v0", CUSTOM])
 @pytest.mark.parametrize("length", ["boards", "games"])
 def test_figures_follow_from_the_boards(game, length):
-    """Ties, deviation and variance reduction are computed again from their definitions."""
+    """The test computes ties, deviation and variance reduction from their definitions."""
     result = match.play(game, "rule", "cautious", seed=2, **{length: 120})
     rows = result.board_rows if length == "boards" else result.game_rows
     scores = result.boards if length == "boards" else result.games
@@ -110,7 +109,7 @@ def test_ctrl_c_keeps_the_finished_boards(workers, default_ctrl_c):
     pressed = []
 
     def press(kind, done, total, decisions):
-        assert (kind, total) == ("boards", 100_000)  # the games are not begun
+        assert (kind, total) == ("boards", 100_000)  # games come later
         if done > 300 and not pressed:
             pressed.append(done)
             signal.raise_signal(signal.SIGINT)
@@ -152,7 +151,7 @@ def test_a_registered_agent_that_cannot_be_pickled_plays_in_one_process(monkeypa
 
 
 def slow_agent(at_once):
-    """An agent that asks for this many boards at once."""
+    """An agent with the attribute `at_once`."""
     agent = Plain()
     agent.at_once = at_once
     return agent

@@ -30,12 +30,12 @@ POPULATION = 6000
 
 @pytest.fixture(scope="module")
 def populations():
-    """Points per hand of many boards, by pairs of agents more and less alike."""
+    """Points of many boards, for pairs of agents of different similarity."""
     rule = agents.make("rule", bideuchre_env.barrie_v0.rules)
     played = {
         "far apart": ("barrie_v0", "rule", "cautious"),
-        "alike": ("barrie_v0", rule, Blunders(rule, 0.05)),  # seven boards of ten tied
-        "all but the same": ("barrie_v0", rule, Blunders(rule, 0.01)),  # more than nine
+        "close": ("barrie_v0", rule, Blunders(rule, 0.05)),  # seven boards of ten tied
+        "nearly equal": ("barrie_v0", rule, Blunders(rule, 0.01)),  # more than nine
         "plain": ("cincinnati_v0", Plain(), Blunders(Plain(), 0.1)),
     }
     return {
@@ -55,7 +55,7 @@ def interval_of(points, tricks):
 
 
 def covered(rng, points, n, trials, tricks=None):
-    """Share of intervals of n boards of a population that hold its mean."""
+    """Share of intervals of n boards of a population that contain its mean."""
     points, of_a_match = points
     true, hits = points.mean(), 0
     for _ in range(trials):
@@ -65,27 +65,27 @@ def covered(rng, points, n, trials, tricks=None):
     return hits / trials
 
 
-@pytest.mark.parametrize("name", ["far apart", "plain", "alike"])
+@pytest.mark.parametrize("name", ["far apart", "plain", "close"])
 @pytest.mark.parametrize("boards", [20, 50, 1000])
 def test_intervals_cover_the_mean_95_times_in_100(populations, name, boards):
     share = covered(np.random.default_rng(boards), populations[name], boards, 2000)
     assert 0.93 <= share <= 0.97 + 0.02 * (boards < 50)
 
 
-@pytest.mark.parametrize("name", ["far apart", "plain", "alike", "all but the same"])
+@pytest.mark.parametrize("name", ["far apart", "plain", "close", "nearly equal"])
 @pytest.mark.parametrize("boards", [3, 10, 30])
 def test_intervals_of_few_boards_are_not_too_narrow(populations, name, boards):
-    """Even where nearly all boards are ties."""
+    """This holds even if nearly all boards are ties."""
     assert covered(np.random.default_rng(boards), populations[name], boards, 1500) >= 0.925
 
 
 def test_intervals_of_few_tied_boards_need_the_tie_margin(populations):
-    points = populations["all but the same"]
+    points = populations["nearly equal"]
     assert covered(np.random.default_rng(1), points, 20, 1500, tricks=0.0) < 0.7
 
 
 def test_the_tie_margin_fades_with_the_boards_and_is_0_without_ties(populations):
-    points = populations["alike"][0][:5000]
+    points = populations["close"][0][:5000]
     plain, widened = interval_of(points, 0.0), interval_of(points, 8.0)
     assert plain.half < widened.half < 1.01 * plain.half
     untied = points[points.sum(axis=1) != 0][:50]
@@ -103,17 +103,17 @@ def test_t_quantiles_and_wilson_intervals_equal_published_values():
         assert wilson(trials, trials).high == 1.0
 
 
-@pytest.mark.parametrize("name", ["far apart", "plain", "alike"])
+@pytest.mark.parametrize("name", ["far apart", "plain", "close"])
 @pytest.mark.parametrize(
     ("gap", "trials"), [(1.0, 100), (3.0, 300), pytest.param(0.25, 400, marks=pytest.mark.slow)]
 )
 def test_the_sequential_test_errs_in_5_percent_at_most(populations, name, gap, trials):
-    """The agents "alike" are its weak spot: nearly all boards that differ are won by one side."""
+    """The pair "close" is the hardest: one side wins nearly all boards that are not tied."""
     rng = np.random.default_rng(5)
     points, tricks = populations[name]
     points = points.mean(axis=1)
     points = (points - points.mean()).round(3)
-    taken = []
+    lengths = []
     for true, wrong in ((0.0, H1), (gap, H0)):
         errors = 0
         for _ in range(trials):
@@ -121,12 +121,12 @@ def test_the_sequential_test_errs_in_5_percent_at_most(populations, name, gap, t
             while test.verdict == UNDECIDED:
                 test.extend((rng.choice(points, 200) + true).tolist())
             errors += test.verdict == wrong
-            taken.append(test.boards)
-        allowed = 0.08 if name == "alike" else 0.05
+            lengths.append(test.boards)
+        allowed = 0.08 if name == "close" else 0.05
         assert errors / trials <= allowed + 2 * math.sqrt(allowed * (1 - allowed) / trials)
-    # a match of fixed length as sure as that takes 4 (1.645 sd / gap)^2 boards
+    # a match of fixed length with these error rates takes 4 (1.645 sd / gap)^2 boards
     fixed = 4 * (1.645 * points.std() / gap) ** 2
-    assert FIRST_TEST <= np.mean(taken) < max(0.75 * fixed, 3 * FIRST_TEST)
+    assert FIRST_TEST <= np.mean(lengths) < max(0.75 * fixed, 3 * FIRST_TEST)
 
 
 def test_enough_tied_boards_accept_h0():
@@ -188,8 +188,8 @@ def test_rating_intervals_cover_the_true_ratings_95_times_in_100():
         assert 0.91 <= hits[name] / trials <= 0.98
 
 
-def test_ratings_of_two_agents_are_their_odds():
-    """A tie counts half a win, and the prior one board."""
+def test_ratings_of_two_agents_follow_from_their_odds():
+    """A tie counts as half a win, and the prior as one board."""
     met = Meeting("b", "a", np.arange(1000), np.repeat([5, 0, -2], [700, 100, 200]))
     rated = ratings([met], anchor="a")
     assert list(rated) == ["b", "a"]

@@ -1,4 +1,4 @@
-"""A cluster of Ray with two nodes, one of which dies: a match equals that of one process."""
+"""A match on a Ray cluster that loses one of two nodes equals a match of one process."""
 
 from __future__ import annotations
 

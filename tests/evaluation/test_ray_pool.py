@@ -1,4 +1,4 @@
-"""Blocks on Ray: one result each, errors in one line, and matches on local workers."""
+"""Blocks on Ray: one result for each, one-line errors, and matches on local workers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ RAY = {"boards": 600, "games": 20, "seed": 3}
 
 @pytest.fixture
 def no_ray(monkeypatch):
-    """Hide Ray."""
     monkeypatch.setitem(sys.modules, "ray", None)
 
 
@@ -37,7 +36,7 @@ def idle_ray(monkeypatch):
 
 @pytest.fixture(scope="module")
 def pool(tmp_path_factory):
-    """Workers on a local Ray, with a home folder of its own."""
+    """Workers on a local Ray, with a temporary home folder."""
     pytest.importorskip("ray")
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch, settings_for_ray(patch, HOME=str(home)):
@@ -65,7 +64,7 @@ def test_without_ray_the_error_names_the_extra(no_ray):
 def test_unusable_addresses_are_refused_before_ray_is_called(
     idle_ray, address, message, monkeypatch
 ):
-    """RAY_ADDRESS counts where none is given."""
+    """RAY_ADDRESS is used if no address is passed."""
     with pytest.raises(OptionError, match=message):
         RayPool(address)
     monkeypatch.setenv("RAY_ADDRESS", str(address))
@@ -88,7 +87,7 @@ def same(a, b):
 
 
 def test_a_match_on_ray_equals_the_match_of_one_process(pool, tmp_path, monkeypatch):
-    """Also for agents of a file, and with a sequential test."""
+    """This holds for agents of a file, and with a sequential test."""
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text(own_agents.FILE)
     calls = []
@@ -106,7 +105,7 @@ def test_a_match_on_ray_equals_the_match_of_one_process(pool, tmp_path, monkeypa
     assert ("games", 20, 20) in [now[:3] for now in calls]
 
 
-def test_errors_of_agents_come_back(pool, tmp_path, monkeypatch):
+def test_errors_of_agents_are_raised(pool, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("bad.py").write_text("class Bad:\n    def act(self, observation, mask): return 1 / 0\n")
     with pytest.raises(AgentError, match="ZeroDivisionError"):
@@ -116,13 +115,13 @@ def test_errors_of_agents_come_back(pool, tmp_path, monkeypatch):
 def test_blocks_are_computed_once_each_and_yielded_in_order(pool):
     assert sorted(pool.run(ray_blocks.product, 3, range(40))) == [(k, 3 * k) for k in range(40)]
     assert list(pool.in_order(ray_blocks.product, 3, iter(range(40)))) == [*range(0, 120, 3)]
-    arrays = list(pool.in_order(ray_blocks.added, np.zeros(100_000), range(8)))
+    arrays = list(pool.in_order(ray_blocks.add_in_place, np.zeros(100_000), range(8)))
     assert [(array == k).all() for k, array in enumerate(arrays)] == [True] * 8
     arrays[0] += 1
     assert list(pool.run(ray_blocks.product, 3, [])) == []
     for kind, error in (("illegal", IllegalActionError), ("value", WorkerError)):
         with pytest.raises(error, match="3"):
-            list(pool.run(ray_blocks.stumbles, kind, range(9)))
+            list(pool.run(ray_blocks.fail_at_3, kind, range(9)))
     enough = []
     for number, _ in pool.run(ray_blocks.product, 3, range(10**9), lambda: len(enough) > 20):
         enough.append(number)
@@ -130,6 +129,6 @@ def test_blocks_are_computed_once_each_and_yielded_in_order(pool):
 
 
 def test_the_block_of_a_dead_worker_is_computed_again_and_counted_once(pool, tmp_path):
-    counts = Counter(number for number, _ in pool.run(ray_blocks.ends, (tmp_path, 1), range(12)))
+    counts = Counter(number for number, _ in pool.run(ray_blocks.crash, (tmp_path, 1), range(12)))
     assert counts == Counter(range(12))
     assert len(list(tmp_path.iterdir())) == 1

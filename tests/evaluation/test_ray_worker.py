@@ -1,4 +1,4 @@
-"""Blocks on a worker of Ray: errors, sources and agents' files."""
+"""Blocks on a Ray worker: errors, versions of sources, and agents' files."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def test_errors_of_a_block_are_sent_back(tmp_path, monkeypatch):
     """Errors of this package keep their type."""
     monkeypatch.chdir(tmp_path)
     kinds = {"option": OptionError, "illegal": IllegalActionError, "value": WorkerError}
-    sender = ray_worker.Sender.here(ray_blocks.stumbles)
+    sender = ray_worker.Sender.here(ray_blocks.fail_at_3)
     for kind, expected in kinds.items():
-        common = ray_worker.pack((ray_blocks.stumbles, kind))
+        common = ray_worker.pack((ray_blocks.fail_at_3, kind))
         assert unpacked(ray_worker.call(common, sender, 2)) == (2, None)
         result, error = unpacked(ray_worker.call(common, sender, 3))
         assert result is None
@@ -40,10 +40,10 @@ def test_errors_of_a_block_are_sent_back(tmp_path, monkeypatch):
 
 
 def test_a_worker_with_other_sources_refuses_the_block(tmp_path, monkeypatch):
-    """Of a script's package, or of a script with neighbours."""
+    """The sources are a script's package, or a script and its neighbouring files."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    for path, beside in (("alike/__init__.py", "alike/other.py"), ("alone.py", "other.py")):
+    for path, beside in (("both/__init__.py", "both/other.py"), ("alone.py", "other.py")):
         Path(path).parent.mkdir(exist_ok=True)
         Path(path).write_text("def twice(shared, block):\n    return 2 * block\n")
         Path(beside).write_text("")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.device_code import compiled_by
+from support.device_code import compile_only
 from support.playthroughs import VARIANTS
 
 import bideuchre_env
@@ -20,7 +20,7 @@ def counts(result):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_counts_equal_those_of_environments(variant):
+def test_counts_equal_environments(variant):
     played = rollout(variant, "rule", hands=5, seed=30)
     rules = bideuchre_env.variants[variant].rules
     player = agents.make("rule", rules)
@@ -98,8 +98,8 @@ def test_the_number_of_tables_at_once_is_that_of_the_option():
 
 
 @pytest.mark.slow
-def test_every_kernel_becomes_machine_code(monkeypatch):
-    """The rule player's needs a stack of one number."""
-    with compiled_by(monkeypatch, stack=8):
+def test_every_kernel_compiles_for_the_gpu(monkeypatch):
+    """The rule player's kernel needs a stack of one number."""
+    with compile_only(monkeypatch, stack=8):
         for policy in module.POLICIES:
             rollout("double_deck_v0", policy, hands=10, device="cuda")

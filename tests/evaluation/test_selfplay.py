@@ -1,4 +1,4 @@
-"""Self-play: fair boards, figures that follow from the records, and seeds."""
+"""Self-play: boards, figures that follow from the records, and seeds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ VARIANTS = tuple(bideuchre_env.variants)
 
 
 class First:
-    """A deterministic agent: the first legal action, or the last."""
+    """A deterministic agent: it takes the first legal action, or the last."""
 
     def __init__(self, name="first", last=False):
         self.name, self.last = name, last
@@ -81,7 +81,7 @@ def test_every_figure_follows_from_the_records(variant, mode, tmp_path):
 
 
 @pytest.mark.parametrize("length", [{"boards": 50}, {"games": 25}])
-def test_the_file_does_not_depend_on_how_many_boards_are_played_at_once(length, tmp_path):
+def test_the_file_does_not_depend_on_at_once(length, tmp_path):
     files = []
     for at_once in (1, 7, 1000):
         out = tmp_path / f"{at_once}.jsonl"
@@ -90,14 +90,14 @@ def test_the_file_does_not_depend_on_how_many_boards_are_played_at_once(length, 
     assert files[0] == files[1] == files[2] != b""
 
 
-def test_the_same_seed_gives_the_same_file_and_another_other_deals(tmp_path):
+def test_the_file_depends_on_the_seed_and_deals_differ_between_seeds(tmp_path):
     paths = [tmp_path / f"{i}.jsonl" for i in range(3)]
     for path, seed in zip(paths, (4, 4, 5), strict=True):
         selfplay.play("six_card_v0", "random", "cautious", boards=20, seed=seed, out=path)
     one, again, other = (path.read_bytes() for path in paths)
     assert one == again
     deals = [{json.dumps(r.hands[0]["deal"]) for r in records_io.read(p)} for p in paths]
-    assert len(deals[0]) == 20  # the two tables of a board are dealt alike, no two boards are
+    assert len(deals[0]) == 20  # both tables of a board have the same deal
     assert not deals[0] & deals[2]
     assert one != other
 
@@ -145,7 +145,7 @@ def test_the_kernel_writes_records_as_game_record_does(rules, mode, tmp_path):
 
 
 class Bad(RandomAgent):
-    """Random actions; from the third call on, `answer` changes them."""
+    """Random actions; from the third call on, `answer` modifies them."""
 
     name = "bad"
 
@@ -165,7 +165,7 @@ def _one_illegal(good, masks):
 
 
 def _own_mask(good, masks):
-    masks[:] = 1  # its choice is not held against the mask it has written to
+    masks[:] = 1  # the choice is checked against another mask
     good[0] = 0
     return good
 
@@ -211,8 +211,6 @@ def test_unusable_arguments_are_refused(options, message):
 
 
 class CtrlC(RandomAgent):
-    """Sends Ctrl-C in its n-th decision."""
-
     name = "slow"
 
     def __init__(self, n):

@@ -1,4 +1,4 @@
-"""Tournaments: tables, files and refused results."""
+"""Tournaments: tables, files, and results that are refused."""
 
 from __future__ import annotations
 
@@ -27,24 +27,21 @@ def play(out, variants=VARIANTS, agents=AGENTS, **options):
 
 
 def rows_of(out):
-    """Rows of the table of figures."""
     return list(csv.DictReader((out / "results.csv").open(encoding="utf-8")))
 
 
 def data_of(out):
-    """Content of `results.json`."""
     return json.loads((out / "results.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture
 def no_pictures(monkeypatch):
-    """They take most of the time."""
-    monkeypatch.setattr(tournament, "write_pictures", lambda *given: [])
+    """Skip the pictures, which take most of the time."""
+    monkeypatch.setattr(tournament, "write_pictures", lambda *arguments: [])
 
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory):
-    """A tournament of three agents on two games, and its folder."""
     out = tmp_path_factory.mktemp("tournament") / "t"
     return play(out), out
 
@@ -66,7 +63,7 @@ def test_every_file_has_every_pair_of_every_variant(played):
     assert sorted(path.name for path in out.iterdir()) == sorted(result.written) == ALL_FILES
 
 
-def test_ratings_are_those_of_the_matches(played):
+def test_ratings_follow_from_the_matches(played):
     result, out = played
     data = data_of(out)
     assert set(data["ratings"]) == set(VARIANTS)
@@ -87,7 +84,7 @@ def test_ratings_are_those_of_the_matches(played):
     assert result.ratings["barrie_v0"] == bideuchre_env.ratings.ratings(meetings, anchor="random")
 
 
-def test_the_same_tournament_again_plays_nothing(played, monkeypatch):
+def test_repeating_a_tournament_plays_no_match(played, monkeypatch):
     _, out = played
     before = {path.name: path.read_text(encoding="utf-8") for path in out.iterdir()}
     (out / "results-dark.svg").unlink()
@@ -140,7 +137,7 @@ def test_files_without_results_json_are_overwritten_only_with_force(tmp_path, no
     assert len(rows_of(tmp_path)) == 1
 
 
-def test_a_damaged_results_json_is_refused_and_left_as_it_is(played, tmp_path):
+def test_a_damaged_results_json_is_refused_and_not_changed(played, tmp_path):
     _, out = played
     data = data_of(out)
     first = data["matches"][0]

@@ -14,7 +14,7 @@ real = match.play
 
 
 def play(out, agents=AGENTS, games=GAMES, **options):
-    """A tournament in a folder, whose file has the same ratings in the same order."""
+    """Play a tournament; check that its file has the same ratings in the same order."""
     result = tournament.play(games, agents, boards=30, seed=5, out=out, **options)
     data = json.loads((out / "results.json").read_text(encoding="utf-8"))
     assert list(map(list, data["ratings"].values())) == list(map(list, result.ratings.values()))
@@ -23,9 +23,9 @@ def play(out, agents=AGENTS, games=GAMES, **options):
 
 @pytest.fixture(scope="module", autouse=True)
 def no_pictures():
-    """They take most of the time."""
+    """Skip the pictures, which take most of the time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tournament, "write_pictures", lambda *given: [])
+        patch.setattr(tournament, "write_pictures", lambda *arguments: [])
         yield
 
 
@@ -42,7 +42,7 @@ def stop_after(monkeypatch, pairs):
 
 
 def list_pairs(monkeypatch):
-    """A list that fills with the pairs that are played."""
+    """A list to which every pair is added when it is played."""
     pairs = []
 
     def append(*pair, **options):
@@ -55,7 +55,6 @@ def list_pairs(monkeypatch):
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """A tournament without interruption."""
     return play(tmp_path_factory.mktemp("whole"))
 
 
@@ -77,7 +76,7 @@ def test_a_resumed_tournament_has_the_ratings_of_an_uninterrupted_one(tmp_path, 
 def test_an_agent_that_is_added_later_plays_its_own_pairs_alone(
     tmp_path, monkeypatch, whole, pairs
 ):
-    """It is the anchor if it is the weaker agent that is named first."""
+    """The new agent becomes the anchor, because it is the first of the agents."""
     play(tmp_path, AGENTS[1:], GAMES[:1])
     stop_after(monkeypatch, 0)
     assert play(tmp_path, games=GAMES[:1]).ratings["six_card_v0"]["cautious"].mean == 0
@@ -93,7 +92,6 @@ def test_an_agent_that_is_added_later_plays_its_own_pairs_alone(
 
 
 def play_pairs(out, pairs, agents=None):
-    """A tournament of named pairs."""
     return tournament.play(["six_card_v0"], agents, pairs=pairs, boards=40, out=out)
 
 

@@ -1,4 +1,4 @@
-"""Compilation of kernels beforehand, in parts."""
+"""Compilation of kernels in advance, in parts."""
 
 import sys
 from importlib import import_module
@@ -11,7 +11,7 @@ from bideuchre_env.runtime import cache, jit
 
 
 def entries_of_the_package():
-    """Entry kernels of the package, without those that tests make."""
+    """Entry kernels of the package, without kernels of tests."""
     for each in jit.ENTRIES:
         module, name = each.py_func.__module__, each.py_func.__name__
         if module.startswith("bideuchre_env.") and vars(sys.modules[module]).get(name) is each:
@@ -19,7 +19,7 @@ def entries_of_the_package():
 
 
 def test_the_parts_compile_every_entry_kernel():
-    """`bideuchre prepare` compiles its own at its first use."""
+    """Exception: `bideuchre prepare` compiles its kernel at the first use."""
     for name in cache.kernel_sources():
         import_module(f"bideuchre_env.{name.removesuffix('.py').replace('/', '.')}")
     for play in warm_up.PARTS.values():

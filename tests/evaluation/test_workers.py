@@ -1,4 +1,4 @@
-"""Worker processes of a match: isolation from the script, and their end."""
+"""Worker processes of a match: isolation from the script, and termination."""
 
 from __future__ import annotations
 
@@ -44,7 +44,6 @@ match.play("barrie_v0", "rule", "cautious", boards=10**7, workers=2,
 
 
 def python(*arguments, **options):
-    """Run Python with these arguments."""
     return subprocess.run(
         [sys.executable, *arguments], capture_output=True, text=True, check=False, **options
     )
@@ -78,8 +77,6 @@ def test_workers_end_when_their_parent_is_killed():
 
 
 class Leaves:
-    """Exits in its first decision."""
-
     name = "leaves"
 
     def __init__(self, rules, *, seed=None):

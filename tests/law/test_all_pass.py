@@ -1,4 +1,4 @@
-"""The law on hands that nobody bids, and the words of the options of the auction."""
+"""Rules on passed-out hands, and the options of the auction."""
 
 from support.law_tables import (
     BARRIE,
@@ -9,9 +9,9 @@ from support.law_tables import (
     SIMPLIFIED,
     STRAINS,
     Table,
+    bids_in_strains,
     in_games,
-    in_strains,
-    numbers,
+    partnered_bids,
 )
 
 
@@ -46,13 +46,13 @@ def test_eldest_may_be_forced():
     """R.30: "`eldest_forced`: the first speaker may not pass (a literal reading of S1)." """
     table = Table(SIMPLIFIED, all_pass="eldest_forced")
     assert "pass" not in table.legal
-    assert table.legal == in_strains(*numbers(1, 7), "call-2", "call-1", "moon")
+    assert table.legal == bids_in_strains(*partnered_bids(1, 7), "call-2", "call-1", "moon")
     table.do("bid 1 C")
     assert "pass" in table.legal
 
 
 @in_games(*GENERAL)
-def test_every_all_pass_word_in_other_games(game):
+def test_every_all_pass_option_in_other_games(game):
     """R.30: "`eldest_forced`: the first speaker may not pass (a literal reading of S1)." """
     table = Table(game, all_pass="dealer_forced").do("pass", "pass", "pass")
     assert "pass" not in table.legal
@@ -71,16 +71,16 @@ def test_dealer_may_never_equal():
             table = Table(game, dealer=0).do(f"bid {bid} H", "pass", "pass")
             assert not [name for name in table.legal if name.startswith(f"bid {bid} ")]
     table = Table(BARRIE, dealer=0, dealer_may_equal="lone").do("bid call-1 H", "pass", "pass")
-    assert table.legal == ["pass", *in_strains("call-1", "moon")]
+    assert table.legal == ["pass", *bids_in_strains("call-1", "moon")]
     table = Table(SIMPLIFIED, dealer=0, dealer_may_equal="never")
     table.do("bid call-1 H", "pass", "pass")
-    assert table.legal == ["pass", *in_strains("moon")]
+    assert table.legal == ["pass", *bids_in_strains("moon")]
 
 
-def test_the_strain_is_named_when_the_option_says():
+def test_strain_named_sets_when_the_strain_is_named():
     """R.50: "`after_auction`" """
     table = Table(CINCINNATI, strain_named="in_bid")
-    assert table.legal == ["pass", *in_strains("3", "4", "5", "moon")]
+    assert table.legal == ["pass", *bids_in_strains("3", "4", "5", "moon")]
     table.do("bid 3 S", "pass", "pass", "pass")
     assert table.sees(0)["phase"] == "play"
     table = Table(BARRIE, strain_named="after_auction", dealer=3).do("bid call-1")

@@ -1,4 +1,4 @@
-"""The law on playing alone: who sits out, what must be won, what it scores."""
+"""Rules on playing alone: who sits out, how many tricks must be won, and the score."""
 
 import pytest
 from support.law_tables import (
@@ -9,9 +9,9 @@ from support.law_tables import (
     DOUBLE_DECK,
     SIX_CARD,
     Table,
-    by,
     in_games,
-    played,
+    one_bid,
+    play_hand,
 )
 
 from bideuchre_env import Bid
@@ -21,17 +21,17 @@ VALUES = [12, 24, 32, 48]
 
 
 def moon(k, tricks):
-    """A k-fold moon (dealer 0; the k-th to speak plays it) that wins some tricks."""
+    """Play a k-fold moon that wins `tricks` tricks; the dealer is 0, the k-th caller declares."""
     declarer = k % 4
     lead = 2 if declarer == 3 else 1
     calls = [*MOONS[:k], *["pass"] * (4 - k)]
     won = tricks if lead == declarer else 6 - tricks
-    return played(CINCINNATI, calls, lead=lead, tricks=won)
+    return play_hand(CINCINNATI, calls, lead=lead, tricks=won)
 
 
 def lone(game, name, tricks):
-    """A lone bid by seat 1 that wins some tricks: points of its side and of the defenders."""
-    hand = played(game, by(1, f"bid {name}"), lead=1, tricks=tricks).hands[0]
+    """Points of seat 1's side and of the defenders after a lone bid that wins `tricks` tricks."""
+    hand = play_hand(game, one_bid(1, f"bid {name}"), lead=1, tricks=tricks).hands[0]
     assert hand["contract"] == f"{name} NT"
     assert hand["tricks"] == [8 - tricks, tricks]
     return hand["points"][1], hand["points"][0]
@@ -104,7 +104,7 @@ def test_the_partner_takes_no_part_in_the_play(game, name):
     R.19: "Lone hand: the declarer's partner sits out (three cards to a trick) and every trick
     must be won."
     """
-    table = Table(game, dealer=0).do(*by(1, f"bid {name} H"))
+    table = Table(game, dealer=0).do(*one_bid(1, f"bid {name} H"))
     while table.sees(0)["phase"] != "play":
         table.do(table.legal[0])
     assert table.sees(0)["sitting_out"] == 3
@@ -131,12 +131,12 @@ def test_lone_bids_can_be_added_to_a_game(game):
     bids = (Bid("call-3", value=9, exchange=3), Bid("solo", value=20))
     table = Table(game, dealer=0, lone=bids)
     assert f"bid {game.rules.tricks} H" in table.legal
-    table.do(*by(1, "bid solo H"))
+    table.do(*one_bid(1, "bid solo H"))
     assert table.sees(0)["sitting_out"] == 3
     for _ in range(game.rules.tricks):
         assert {table.seat for _ in range(3) if table.do(table.legal[0])} <= {0, 1, 2}
     assert table.hands[0]["points"][1] in (20, -20)
-    calling = Table(game, dealer=0, lone=bids).do(*by(1, "bid call-3 H"))
+    calling = Table(game, dealer=0, lone=bids).do(*one_bid(1, "bid call-3 H"))
     for seat in (1, 1, 1, 3, 3, 3):
         assert calling.seat == seat
         calling.do(calling.legal[0])
@@ -205,8 +205,8 @@ def test_eight_with_a_partner_is_no_lone_bid(game):
     """S4.04: "A bid to play alone is higher than a bid with a partner, and a bid calling for one
     card is higher than a bid calling for two."
     """
-    table = Table(game, dealer=0).do(*by(1, "bid 8 NT"))
+    table = Table(game, dealer=0).do(*one_bid(1, "bid 8 NT"))
     assert table.sees(0)["sitting_out"] is None
-    hand = played(game, by(1, "bid 8"), lead=1, tricks=8).hands[0]
+    hand = play_hand(game, one_bid(1, "bid 8"), lead=1, tricks=8).hands[0]
     assert hand["points"] == [0, 8]
     assert len(hand["actions"]) == 4 + 32

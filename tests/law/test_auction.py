@@ -1,4 +1,4 @@
-"""The law on Cincinnati's auction."""
+"""Rules on Cincinnati's auction."""
 
 import pytest
 from support.law_tables import (
@@ -6,8 +6,8 @@ from support.law_tables import (
     STRAINS,
     VARIANTS,
     Table,
-    by,
     in_games,
+    one_bid,
     opening,
 )
 
@@ -190,6 +190,6 @@ def test_highest_bid_wins_wherever_it_is_made():
     no-trump."
     """
     for seat in range(4):
-        table = Table(CINCINNATI, dealer=0).do(*by(seat, "bid 4"))
+        table = Table(CINCINNATI, dealer=0).do(*one_bid(seat, "bid 4"))
         assert table.seat == seat
         assert table.legal[0] == "trump C"

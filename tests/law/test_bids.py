@@ -1,4 +1,4 @@
-"""The law on the auctions in which a bid names its strain."""
+"""Rules on auctions in which a bid names its strain."""
 
 import pytest
 from support.law_tables import (
@@ -15,22 +15,22 @@ from support.law_tables import (
     SUITS,
     VARIANTS,
     Table,
-    by,
+    bids_in_strains,
     in_games,
-    in_strains,
-    numbers,
-    trick,
+    one_bid,
+    partnered_bids,
+    play_trick,
 )
 
 from bideuchre_env.errors import IllegalActionError
 
 LADDERS = {
     CINCINNATI: ["3", "4", "5", "moon", "double moon", "triple moon", "quadruple moon"],
-    SIMPLIFIED: [*numbers(1, 7), "call-2", "call-1", "moon"],
-    CLUB: [*numbers(3, 8), "call-2", "call-1", "moon"],
-    BARRIE: [*numbers(1, 8), "call-2", "call-1", "moon"],
-    SIX_CARD: numbers(1, 6),
-    DOUBLE_DECK: numbers(1, 12),
+    SIMPLIFIED: [*partnered_bids(1, 7), "call-2", "call-1", "moon"],
+    CLUB: [*partnered_bids(3, 8), "call-2", "call-1", "moon"],
+    BARRIE: [*partnered_bids(1, 8), "call-2", "call-1", "moon"],
+    SIX_CARD: partnered_bids(1, 6),
+    DOUBLE_DECK: partnered_bids(1, 12),
 }
 
 
@@ -46,7 +46,7 @@ def test_first_bidder_has_the_whole_ladder_in_every_strain(game):
     S4.02: "You can bid any number of a suit or no trump up to a maximum of 8."
     """
     table = Table(game)
-    assert table.legal == ["pass", *in_strains(*LADDERS[game])]
+    assert table.legal == ["pass", *bids_in_strains(*LADDERS[game])]
     table.do("bid 5 H", "pass", "pass", "pass")
     assert table.hands[0]["contract"] == "5 H"
 
@@ -63,7 +63,7 @@ def test_ladders_of_the_variants(game):
     bid | in the bid | in the bid |"
     """
     table = Table(game, dealer=0)
-    calls = ["pass", *in_strains(*LADDERS[game])]
+    calls = ["pass", *bids_in_strains(*LADDERS[game])]
     if game is CINCINNATI:
         calls = ["pass", *(f"bid {name}" for name in LADDERS[game])]
         calls += [f"trump {strain}" for strain in STRAINS]
@@ -87,11 +87,11 @@ def test_later_bidders_pass_or_bid_more():
     for n in range(1, 8):
         table = Table(SIMPLIFIED).do(f"bid {n} D")
         for _ in range(3):
-            higher = in_strains(*numbers(n + 1, 7), "call-2", "call-1", "moon")
+            higher = bids_in_strains(*partnered_bids(n + 1, 7), "call-2", "call-1", "moon")
             assert table.legal == ["pass", *higher]
             table.do("pass")
     table = Table(SIMPLIFIED).do("bid 2 S", "pass", "bid 6 NT")
-    assert table.legal == ["pass", *in_strains("7", "call-2", "call-1", "moon")]
+    assert table.legal == ["pass", *bids_in_strains("7", "call-2", "call-1", "moon")]
 
 
 @pytest.mark.parametrize("seat", range(4))
@@ -101,7 +101,7 @@ def test_simplified_highest_bidder_plays_first(seat):
 
     S1.45: "The highest bidder plays first."
     """
-    table = Table(SIMPLIFIED, dealer=2).do(*by(seat, "bid 3 C", dealer=2))
+    table = Table(SIMPLIFIED, dealer=2).do(*one_bid(seat, "bid 3 C", dealer=2))
     assert table.seat == seat
     assert table.sees(seat)["phase"] == "play"
     assert table.hands[0]["declarer"] == seat
@@ -126,9 +126,9 @@ def test_the_dealer_may_equal_a_lone_bid():
         equal_or_more = ["call-2", "call-1", "moon"][i:]
         table = Table(SIMPLIFIED, dealer=0).do(f"bid {standing} H")
         while table.seat != 0:
-            assert table.legal == ["pass", *in_strains(*equal_or_more[1:])]
+            assert table.legal == ["pass", *bids_in_strains(*equal_or_more[1:])]
             table.do("pass")
-        assert table.legal == ["pass", *in_strains(*equal_or_more)]
+        assert table.legal == ["pass", *bids_in_strains(*equal_or_more)]
         table.do(f"bid {standing} S")
         assert table.hands[0]["declarer"] == 0
         assert table.hands[0]["contract"] == f"{standing} S"
@@ -146,13 +146,13 @@ def test_lone_bids_outrank_the_rest(game):
     the cards you were dealt."
     """
     table = Table(game).do(f"bid {game.rules.partnered[1]} H")
-    assert table.legal == ["pass", *in_strains("call-2", "call-1", "moon")]
+    assert table.legal == ["pass", *bids_in_strains("call-2", "call-1", "moon")]
     table = Table(game).do("bid call-2 H")
-    assert table.legal == ["pass", *in_strains("call-1", "moon")]
+    assert table.legal == ["pass", *bids_in_strains("call-1", "moon")]
     table.do("bid call-1 NT")
-    assert table.legal == ["pass", *in_strains("moon")]
+    assert table.legal == ["pass", *bids_in_strains("moon")]
     table.do("bid moon C")
-    assert set(table.legal) == {"pass"} | set(in_strains("moon") if game is SIMPLIFIED else [])
+    assert set(table.legal) == {"pass"} | set(bids_in_strains("moon") if game is SIMPLIFIED else [])
 
 
 @in_games(*BID_EUCHRE)
@@ -164,7 +164,7 @@ def test_pass_or_bid_more(game):
     lone = ["call-2", "call-1", "moon"] if game in (CLUB, BARRIE) else []
     for n in range(low, high + 1):
         table = Table(game).do(f"bid {n} S")
-        higher = in_strains(*numbers(n + 1, high), *lone)
+        higher = bids_in_strains(*partnered_bids(n + 1, high), *lone)
         for _ in range(3):
             assert table.legal == ["pass", *higher]
             table.do("pass")
@@ -216,19 +216,19 @@ def test_highest_bidder_is_declarer(game):
     """
     for seat in range(4):
         for suit in SUITS:
-            table = Table(game, dealer=1).do(*by(seat, f"bid 3 {suit}", dealer=1))
+            table = Table(game, dealer=1).do(*one_bid(seat, f"bid 3 {suit}", dealer=1))
             assert table.hands[0]["declarer"] == seat
             assert table.sees(seat)["strain"] == suit
             plain = next(name for name in SUITS if name not in (suit, COLOUR_MATE[suit]))
             ace, king = f"A{plain}", f"K{plain}"
-            assert trick(game, suit, [ace, king, f"Q{suit}", f"Q{plain}"]).seat == 2
+            assert play_trick(game, suit, [ace, king, f"Q{suit}", f"Q{plain}"]).seat == 2
     table = Table(game, dealer=1).do("bid 3 C", "bid 4 D", "bid 5 H", "bid 6 S")
     assert (table.hands[0]["declarer"], table.hands[0]["contract"]) == (1, "6 S")
 
 
 def test_a_bid_of_no_trump_is_played_without_trumps():
     """S3.17: "Or if bid is "no trump"." """
-    table = trick(CLUB, "NT", ["QH", "AS", "AC", "KH"])
+    table = play_trick(CLUB, "NT", ["QH", "AS", "AC", "KH"])
     assert table.hands[0]["contract"] == "3 NT"
     assert table.sees(1)["strain"] == "NT"
     assert table.seat == 3
@@ -243,7 +243,7 @@ def test_high_bidder_leads(game):
     """
     for dealer in range(4):
         for seat in range(4):
-            table = Table(game, dealer=dealer).do(*by(seat, "bid 3 H", dealer=dealer))
+            table = Table(game, dealer=dealer).do(*one_bid(seat, "bid 3 H", dealer=dealer))
             assert table.seat == seat
             assert table.sees(seat)["phase"] == "play"
             assert set(table.legal) == set(table.hands[0]["deal"][seat])

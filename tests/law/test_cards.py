@@ -1,4 +1,4 @@
-"""The law on the cards: decks, seats, the deal, how the cards rank."""
+"""Rules on decks, seats, the deal and the rank of the cards."""
 
 from collections import Counter
 from itertools import combinations
@@ -21,7 +21,7 @@ from support.law_tables import (
     Table,
     in_games,
     opening,
-    trick,
+    play_trick,
 )
 
 from bideuchre_env.errors import DealError
@@ -31,7 +31,7 @@ SHORT = ("J", "Q", "K", "A")
 
 
 def dealt(game, **options):
-    """The cards of a deal, counted."""
+    """The number of copies of each card in a deal."""
     return Counter(card for hand in Table(game, **options).hands[0]["deal"] for card in hand)
 
 
@@ -43,12 +43,12 @@ def assert_order(game, strain, low_to_high):
     """Each card of one suit loses to each later one, led or following."""
     for low, high in combinations(low_to_high, 2):
         others = [c for c in outsiders(game, strain, low_to_high) if c not in (low, high)]
-        assert trick(game, strain, [low, high, *others[:2]]).seat == 1, (strain, low, high)
-        assert trick(game, strain, [high, low, *others[:2]]).seat == 0, (strain, high, low)
+        assert play_trick(game, strain, [low, high, *others[:2]]).seat == 1, (strain, low, high)
+        assert play_trick(game, strain, [high, low, *others[:2]]).seat == 0, (strain, high, low)
 
 
 def outsiders(game, strain, suit_cards):
-    """Cards that are neither trumps nor of the suit of these."""
+    """Cards that are neither trumps nor of the suit of `suit_cards`."""
     suits = {strain, suit_cards[0][1]}
     low = game.rules.ranks
     return [f"{'Q' if low == 'J' else 'T'}{suit}" for suit in SUITS if suit not in suits]
@@ -163,11 +163,11 @@ def test_all_cards_dealt_equally(game):
 
 
 @in_games(CINCINNATI, DOUBLE_DECK)
-def test_every_seat_is_as_likely_to_get_a_card(game):
+def test_every_seat_is_equally_likely_to_get_a_card(game):
     """S0.19: "The cards are dealt three at a time."
 
-    How many cards at a time are dealt cannot be told from well shuffled hands: what can be is
-    that every card goes to every seat alike, as do two cards of the pack together.
+    The number of cards dealt at a time does not show in shuffled hands. The test checks that
+    each card, and each pair of cards, is equally likely in every seat.
     """
     table = Table(game)
     deals, copies = 2000, game.rules.copies
@@ -240,7 +240,7 @@ def test_order_of_trumps(game):
 
 
 @in_games(*GENERAL)
-def test_order_of_the_suits_beside_trumps(game):
+def test_order_of_the_plain_suits(game):
     """S2.25, S4.15: "The other suits ranks ace (high), king, queen, jack, 10, 9 - except that
     the suit which is the same colour of trumps has no jack."
     """
@@ -250,7 +250,7 @@ def test_order_of_the_suits_beside_trumps(game):
                 continue
             ranks = [r for r in FULL if r != "J" or suit != COLOUR_MATE[strain]]
             assert_order(game, strain, [rank + suit for rank in ranks])
-    assert trick(SIX_CARD, "S", ["9C", "AC", "JC", "TC"]).seat == 2
+    assert play_trick(SIX_CARD, "S", ["9C", "AC", "JC", "TC"]).seat == 2
 
 
 @in_games(*VARIANTS)
@@ -266,7 +266,7 @@ def test_order_of_the_suits_at_no_trump(game):
         assert_order(game, "NT", [rank + suit for rank in ranks])
 
 
-def test_left_bower_is_a_diamond():
+def test_left_bower_follows_diamonds_when_diamonds_are_trump():
     """S0.12: "When it’s named the trump suit, it actually becomes a part of the trump suit for
     that round."
 
@@ -293,7 +293,7 @@ def test_left_bower_counts_as_a_trump(game):
     R.15: "Right bower, left bower, A K Q (10 9); the left bower belongs to trump for every
     purpose; at no trump a jack is a plain jack."
 
-    Led it calls for trumps; it follows a trump, and not its own suit.
+    A left bower led calls for trumps. It follows trumps, not its printed suit.
     """
     for strain in SUITS:
         mate = COLOUR_MATE[strain]
@@ -310,10 +310,7 @@ def test_left_bower_counts_as_a_trump(game):
 
 
 def test_no_strain_outranks_another():
-    """R.14: "The strains (four suits, no trump) do not outrank each other."
-
-    No strain has the better of another: each takes and loses the same bids.
-    """
+    """R.14: "The strains (four suits, no trump) do not outrank each other." """
     for game in BID_EUCHRE:
         name = game.rules.ladder[0].name
         for strain in STRAINS:

@@ -1,9 +1,9 @@
-"""Nothing of the law is left out: every rule sentence of the sources is quoted by a test.
+"""Every rule sentence of the sources is quoted by a test.
 
 `sentences/S0.txt` to `S4.txt` hold the five sources sentence by sentence, `R.txt` the page that
-settles what they leave open. A line is a rule, with an id, or begins with "-" and stands for what
-is none (a heading, talk) by its length and hash. A test quotes the rules it shows in its
-docstring, the ids before the words:
+settles their open questions. A line is a rule with its id, or begins with "-" and holds the length
+and hash of other text (a heading, talk). A test quotes the rules that it tests in its docstring,
+each after its ids:
 
     S2.07, S4.33: "In double deck versions the first played of two equal cards beats the second."
 
@@ -25,7 +25,7 @@ TABLE = HERE / "rule_table.md"
 SOURCES = {
     "S0": ("Cincinnati Euchre", "seeds/000_*.txt"),
     "S1": ("Simplified bid euchre", "seeds/001_*.txt"),
-    "S2": ("The general rules, as found: out of order", "seeds/002_*.txt"),
+    "S2": ("The general rules, out of order in the source", "seeds/002_*.txt"),
     "S3": ("A club's sheet", "seeds/003_*.txt"),
     "S4": ("Barrie, Ontario, and the general rules", "seeds/004_*.txt"),
     "R": ("How open questions are settled, and the worked cases", "rules.md"),
@@ -47,7 +47,7 @@ def rules():
 
 
 def law_tests():
-    """(file, test, docstring in one line) of every test of the law."""
+    """(file, test, docstring in one line) of every test of the rules."""
     for path in sorted(HERE.glob("test_*.py")):
         if path.name == Path(__file__).name:
             continue
@@ -57,17 +57,17 @@ def law_tests():
 
 
 def quotes(docstring):
-    """(id, whether its sentence stands there word for word) for every id of a docstring."""
+    """(id, whether its sentence is quoted word for word) for every id of a docstring."""
     sentences = rules()
     verbatim = set()
-    for found in QUOTE.finditer(docstring):
-        for mark in ID.findall(found.group(1)):
-            if docstring.startswith(f'{sentences.get(mark)}"', found.end()):
+    for match in QUOTE.finditer(docstring):
+        for mark in ID.findall(match.group(1)):
+            if docstring.startswith(f'{sentences.get(mark)}"', match.end()):
                 verbatim.add(mark)
     return [(mark, mark in verbatim) for mark in dict.fromkeys(ID.findall(docstring))]
 
 
-def shown():
+def tests_by_rule():
     """The tests that quote each rule, by id."""
     by_id = {}
     for file, name, docstring in law_tests():
@@ -78,8 +78,8 @@ def shown():
 
 
 def rule_table():
-    """The table of all rules and the tests that show them, in Markdown."""
-    by_id = shown()
+    """The table of all rules and their tests, in Markdown."""
+    by_id = tests_by_rule()
     out = ["# Every rule sentence, and the tests that show it", ""]
     out += ["Written by `test_every_sentence.py` from the docstrings of the tests.", ""]
     for source, (title, _) in SOURCES.items():
@@ -92,16 +92,16 @@ def rule_table():
     return "\n".join(out)
 
 
-def bare(text, keep):
-    """A text without its blanks and marks of emphasis, with the letters its scan had lost."""
+def bare(text, strip):
+    """A text without the characters that match `strip`; letters lost by its scan are restored."""
     for lost, letter in {"\u012a": "A", "\u012b": "B", "\u012e": "E"}.items():
         text = text.replace(lost, letter)
     text = re.sub(r"(?m)^\s*- ", "", text)
-    return re.sub(keep, "", text).lower()
+    return re.sub(strip, "", text).lower()
 
 
 def shared(pattern):
-    """A document of the law in the folder that RULE_DOCUMENTS names, or None."""
+    """A source document in the folder that RULE_DOCUMENTS names, or None."""
     folder = os.environ.get("RULE_DOCUMENTS")
     return next(iter(Path(folder).glob(pattern)), None) if folder else None
 
@@ -114,7 +114,7 @@ def test_ids_of_sentences_count_up_from_1(source):
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_the_inventory_is_the_whole_source(source):
+def test_sentences_cover_the_whole_source(source):
     document = shared(SOURCES[source][1])
     if document is None:
         pytest.skip("RULE_DOCUMENTS names no folder with the source documents")
@@ -137,7 +137,7 @@ def test_the_inventory_is_the_whole_source(source):
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_every_rule_is_quoted_by_a_test(source):
-    by_id = shown()
+    by_id = tests_by_rule()
     missing = [f"{mark}  {text}" for mark, text in lines_of(source) if mark and mark not in by_id]
     assert not missing
 
@@ -152,7 +152,7 @@ def test_quotations_are_word_for_word():
     assert not wrong
 
 
-def test_every_test_of_the_law_quotes_it():
+def test_every_test_of_the_rules_quotes_one():
     assert not [f"{file}::{name}" for file, name, docstring in law_tests() if not quotes(docstring)]
 
 

@@ -1,4 +1,4 @@
-"""The law on the exchange of cards before a lone hand."""
+"""Rules on the exchange of cards before a lone hand."""
 
 import pytest
 from support.law_tables import (
@@ -8,8 +8,8 @@ from support.law_tables import (
     DOUBLE_DECK,
     SIX_CARD,
     Table,
-    by,
     in_games,
+    one_bid,
 )
 
 from bideuchre_env import Bid
@@ -21,10 +21,10 @@ CALLS = {"call-2": 2, "call-1": 1}
 
 
 def after_auction(game, name, **options):
-    """Seat 1 has the lone bid in hearts; dealer 0."""
+    """A table after seat 1's lone bid in hearts; the dealer is 0."""
     hands = {1: DECLARER, 3: PARTNER}
     table = Table(game, dealer=0, hands=hands, **options)
-    return table.do(*by(1, f"bid {name} H"))
+    return table.do(*one_bid(1, f"bid {name} H"))
 
 
 def held(table, seat):
@@ -99,16 +99,16 @@ def test_bidder_discards_and_partner_passes(game):
     hands = {1: "AH KH QH TH 9H TC", 3: "JH JD AS AC KS AD"}
     for k in (1, 2, 3):
         lone = [Bid("call", value=9, exchange=k)]
-        table = Table(game, dealer=0, hands=hands, lone=lone).do(*by(1, "bid call H"))
+        table = Table(game, dealer=0, hands=hands, lone=lone).do(*one_bid(1, "bid call H"))
         before, passer = held(table, 1), held(table, 3)
-        given, passed = ["TC", "9H", "TH"][:k], ["JH", "JD", "AS"][:k]
-        table.do(*given)
+        discards, passed = ["TC", "9H", "TH"][:k], ["JH", "JD", "AS"][:k]
+        table.do(*discards)
         assert len(held(table, 1)) == len(before) - k
         table.do(*passed)
-        wanted = list(before)
-        for card in given:
-            wanted.remove(card)
-        assert held(table, 1) == sorted(wanted + passed)
+        expected = list(before)
+        for card in discards:
+            expected.remove(card)
+        assert held(table, 1) == sorted(expected + passed)
         assert len(held(table, 1)) == game.rules.tricks
         assert len(held(table, 3)) == len(passer) - k
 
@@ -131,7 +131,7 @@ def test_any_card_may_be_exchanged(game):
 
 
 def views(game, seat, *choices, name="call-2"):
-    """What a seat observes after each of the given exchanges: (raw observations, masks)."""
+    """(observation, mask) of a seat after each of the exchanges in `choices`."""
     seen = []
     for cards in choices:
         table = after_auction(game, name).play(cards)
@@ -141,7 +141,7 @@ def views(game, seat, *choices, name="call-2"):
 
 
 @in_games(*CALLING)
-def test_neither_sees_the_cards_of_the_other_first(game):
+def test_both_choose_before_seeing_the_cards_of_the_other(game):
     """S2.12, S4.28: "Both players must decide which cards to pass before seeing the cards
     passed by the other."
 
@@ -149,7 +149,7 @@ def test_neither_sees_the_cards_of_the_other_first(game):
     neither sees the other's choice before making their own (S2, S4)."
     """
     first, second = views(game, 3, "JC QC", "AH KH")
-    assert first == second, "the partner, choosing, cannot tell what the declarer gave"
+    assert first == second, "the partner chooses without seeing the declarer's discards"
     first, second = views(game, 3, "JC QC JH", "AH KH JH")
     assert first == second
     table = after_auction(game, "call-2")
@@ -157,7 +157,7 @@ def test_neither_sees_the_cards_of_the_other_first(game):
     assert before == sorted(DECLARER.split()), "the declarer chooses from the cards dealt"
     assert table.sees(1)["passed"] == []
     first, second = views(game, 1, "JC QC JH", "JC QC AS")
-    assert first == second, "nor does the declarer see a card before both have chosen"
+    assert first == second, "the declarer sees no card before both have chosen"
 
 
 @in_games(*CALLING)
@@ -193,9 +193,9 @@ def test_each_partner_knows_the_cards_it_gave_and_got(game):
     assert table.sees(1)["passed"] == table.sees(3)["passed"] == ["JD", "JH"]
     assert table.sees(3)["discarded"] == []
     first, second = views(game, 3, "JC QC JH JD", "AH KH JH JD")
-    assert first == second, "the partner never learns what was given up"
+    assert first == second, "the partner never sees the discards"
     out = {"JC", "QC"}
     cards = table.settle()["actions"][8:]
     gone = [card for card in cards if card in out]
     copies = [hand.count(card) for hand in table.hands[0]["deal"][::2] for card in out]
-    assert len(gone) == sum(copies), "only the defenders' copies of what was given up are played"
+    assert len(gone) == sum(copies), "of discarded cards, only the defenders' copies are played"

@@ -1,4 +1,4 @@
-"""The law on the game: who deals next, when a game ends and who wins it."""
+"""Rules on the game: the next dealer, the end of a game and its winner."""
 
 import pytest
 from support.law_tables import (
@@ -13,19 +13,21 @@ from support.law_tables import (
     Table,
     in_games,
     opening,
-    played,
+    play_hand,
 )
 
 
 def after(game, bid, tricks, score, declarer=1, **options):
-    """A game whose next hand is seat `declarer`'s bid, led by it, for so many tricks."""
+    """A game after a hand in which seat `declarer` bids `bid`, leads and wins `tricks` tricks."""
     dealer = (declarer + 3) % 4
     calls = [f"bid {bid}", "pass", "pass", "pass"]
-    return played(game, calls, lead=declarer, tricks=tricks, dealer=dealer, score=score, **options)
+    return play_hand(
+        game, calls, lead=declarer, tricks=tricks, dealer=dealer, score=score, **options
+    )
 
 
 def result(table):
-    """Winner and outcome on record, checked against PettingZoo's books."""
+    """Winner and outcome of the record, checked against PettingZoo's attributes."""
     record = table.record
     winner, outcome = record["winner"], record["outcome"]
     assert table.over == (outcome != "unfinished")
@@ -38,7 +40,7 @@ def result(table):
     return winner, outcome
 
 
-GOES_ON = (None, "unfinished")
+UNFINISHED = (None, "unfinished")
 
 
 @in_games(*VARIANTS)
@@ -71,7 +73,7 @@ def test_cincinnati_ends_at_thirty_two(declarer):
     side = declarer % 2
     score = [0, 0]
     score[side] = 27
-    assert result(after(CINCINNATI, 3, 4, score, declarer)) == GOES_ON
+    assert result(after(CINCINNATI, 3, 4, score, declarer)) == UNFINISHED
     assert result(after(CINCINNATI, 3, 5, score, declarer)) == (side, "won")
     assert result(after(CINCINNATI, 3, 6, score, declarer)) == (side, "won")
 
@@ -79,7 +81,7 @@ def test_cincinnati_ends_at_thirty_two(declarer):
 def test_cincinnati_defenders_may_win():
     """S0.05: "The first team to score 32 points or more wins the game!" """
     assert result(after(CINCINNATI, 3, 4, (30, 0))) == (0, "won")
-    assert result(after(CINCINNATI, 3, 5, (30, 0))) == GOES_ON
+    assert result(after(CINCINNATI, 3, 5, (30, 0))) == UNFINISHED
     assert result(after(CINCINNATI, 5, 4, (30, 31))) == (0, "won")
 
 
@@ -105,13 +107,13 @@ def test_both_sides_at_the_target_play_on_when_equal():
     """
     on = {"both_over": "continue"}
     assert result(after(CINCINNATI, 3, 4, (6, 6), target=8, **on)) == (1, "won"), "8 to 10"
-    assert result(after(CINCINNATI, 3, 4, (8, 6), target=8, **on)) == GOES_ON, "10 to 10"
+    assert result(after(CINCINNATI, 3, 4, (8, 6), target=8, **on)) == UNFINISHED, "10 to 10"
     assert result(after(CINCINNATI, 3, 4, (31, 28), **on)) == (0, "won"), "not the declarer's side"
     assert result(after(CINCINNATI, 3, 4, (29, 28), **on)) == (1, "won"), "one side is there"
     assert result(after(CINCINNATI, 5, 4, (30, 34), **on)) == (0, "won"), "the other fell back"
     table = after(CINCINNATI, 3, 3, (40, 40), declarer=1, **on)
     assert table.hands[0]["score"] == [43, 43]
-    assert result(table) == GOES_ON
+    assert result(table) == UNFINISHED
     table.do("bid 4", "pass", "pass", "pass").settle()
     (a, b), end = table.hands[1]["score"], result(table)
     assert a != b
@@ -125,9 +127,9 @@ def test_under_made_bid_only_the_side_that_made_its_bid_wins():
     R.38: "`made_bid`: only a side that made its own bid in this hand can win."
     """
     assert result(after(BARRIE, 4, 5, (0, 47))) == (1, "won")
-    assert result(after(BARRIE, 4, 4, (0, 47))) == GOES_ON
-    assert result(after(BARRIE, 4, 4, (60, 47))) == GOES_ON, "without a bid of its own"
-    assert result(after(BARRIE, 4, 3, (49, 70))) == GOES_ON, "a bid lost, and the other's set"
+    assert result(after(BARRIE, 4, 4, (0, 47))) == UNFINISHED
+    assert result(after(BARRIE, 4, 4, (60, 47))) == UNFINISHED, "without a bid of its own"
+    assert result(after(BARRIE, 4, 3, (49, 70))) == UNFINISHED, "a bid lost, and the other's set"
     assert result(after(BARRIE, 1, 5, (60, 60))) == (1, "won")
 
 
@@ -141,7 +143,7 @@ def test_under_any_a_side_at_the_target_wins():
     assert result(after(BARRIE, 4, 5, (0, 47), **any_way)) == (1, "won")
     assert result(after(BARRIE, 4, 5, (49, 0), **any_way)) == (0, "won")
     assert result(after(BARRIE, 4, 3, (47, 0), **any_way)) == (0, "won")
-    assert result(after(BARRIE, 4, 5, (48, 46), **any_way)) == GOES_ON
+    assert result(after(BARRIE, 4, 5, (48, 46), **any_way)) == UNFINISHED
 
 
 @in_games(CLUB, *GENERAL)
@@ -154,11 +156,11 @@ def test_target_by_a_bid_made_or_set(game):
     target = 32 if game is SIX_CARD else 52
     n = game.rules.tricks
     assert result(after(game, 3, 4, (0, target - 4))) == (1, "won")
-    assert result(after(game, 3, 4, (0, target - 5))) == GOES_ON
+    assert result(after(game, 3, 4, (0, target - 5))) == UNFINISHED
     assert result(after(game, 3, 2, (target - (n - 2), 0))) == (0, "won")
-    assert result(after(game, 3, 2, (target - (n - 2) - 1, 0))) == GOES_ON
+    assert result(after(game, 3, 2, (target - (n - 2) - 1, 0))) == UNFINISHED
     assert result(after(game, 3, 2, (target - (n - 2), 90))) == (0, "won")
-    assert result(after(game, 3, 2, (0, 90))) == GOES_ON
+    assert result(after(game, 3, 2, (0, 90))) == UNFINISHED
 
 
 @in_games(CLUB, *GENERAL)
@@ -175,7 +177,7 @@ def test_the_tricks_of_defenders_of_a_made_bid_do_not_win(game):
     n = game.rules.tricks
     table = after(game, 3, n - 2, (target - 1, 0), declarer=1)
     assert table.hands[0]["score"][0] == target + 1
-    assert result(table) == GOES_ON
+    assert result(table) == UNFINISHED
     assert len(table.hands) == 2
     assert table.sees(0)["phase"] == "auction"
     side_0_bids = after(game, 3, 3, (target + 1, 0), declarer=0)
@@ -183,7 +185,7 @@ def test_the_tricks_of_defenders_of_a_made_bid_do_not_win(game):
     side_1_fails = after(game, 3, 2, (target + 1, 0), declarer=1)
     assert result(side_1_fails) == (0, "won")
     side_0_fails = after(game, 5, 4, (target + 1, 0), declarer=0)
-    assert result(side_0_fails) == GOES_ON
+    assert result(side_0_fails) == UNFINISHED
 
 
 def test_a_game_of_rounds_ends_after_four_hands_each():
@@ -226,7 +228,7 @@ def test_most_points_wins():
     assert result(one_round((1000, 2000))) == (1, "won")
 
 
-def test_passed_out_hands_are_no_hands_of_a_round():
+def test_passed_out_hands_do_not_count_for_rounds():
     """R.31: "A passed-out hand scores nothing and does not count as played for `rounds`." """
     table = Table(SIMPLIFIED, dealer=0)
     for _ in range(4):
@@ -244,9 +246,9 @@ def test_truncated_after_max_hands(game):
     options = {"win_rule": "made_bid", "target": 10**6, "all_pass": "redeal_next"}
     table = Table(game, max_hands=3, **options)
     table.do(*["pass"] * 4)
-    assert result(table) == GOES_ON
+    assert result(table) == UNFINISHED
     table.do(*opening(game.rules, "H")).settle()
-    assert result(table) == GOES_ON
+    assert result(table) == UNFINISHED
     table.do(*["pass"] * 4)
     assert result(table) == (None, "truncated")
     assert len(table.hands) == 3
@@ -266,6 +268,6 @@ def test_last_hand_may_still_win():
 def test_the_target_can_be_chosen():
     """R.43: "`target`, `rounds` | int >= 1" """
     assert result(after(CINCINNATI, 3, 3, (0, 0), target=3)) == (1, "won")
-    assert result(after(CINCINNATI, 3, 3, (0, 0), target=4)) == GOES_ON
+    assert result(after(CINCINNATI, 3, 3, (0, 0), target=4)) == UNFINISHED
     assert result(after(DOUBLE_DECK, 3, 9, (0, 91), target=100)) == (1, "won")
-    assert result(after(DOUBLE_DECK, 3, 8, (0, 91), target=100)) == GOES_ON
+    assert result(after(DOUBLE_DECK, 3, 8, (0, 91), target=100)) == UNFINISHED

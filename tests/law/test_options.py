@@ -1,4 +1,4 @@
-"""The options: what every variant takes, and what makes no game."""
+"""Options: valid and invalid values in every variant."""
 
 from itertools import product
 
@@ -24,20 +24,20 @@ NOT_INTEGERS = (0, -1, 1.5, "52", True, None)
 
 
 def play_a_hand(game, **options):
-    """The record of a hand of this game, bid and played to the end by the first legal card."""
+    """The record of a hand, played to the end with the first legal cards."""
     table = Table(game, **options)
     return table.do(*opening(table.rules, "H")).settle()
 
 
 def refuses(words, game=BARRIE, **options):
-    """The option is refused by every door, with these words in the reason."""
-    for door in (game.raw_env, game.env, game.replace, game.rules.replace):
+    """Check that every function that accepts the option raises `RulesError` with these words."""
+    for function in (game.raw_env, game.env, game.replace, game.rules.replace):
         with pytest.raises(RulesError, match=words):
-            door(**options)
+            function(**options)
     return True
 
 
-SENSE = {
+SUPPORTED = {
     "moon_ladder": {"step": (CINCINNATI,), "jump": VARIANTS},
     "all_pass": dict.fromkeys(
         ("dealer_forced", "redeal_next", "redeal_same", "eldest_forced"), VARIANTS
@@ -55,27 +55,27 @@ SENSE = {
     "ranks": {"9": VARIANTS, "10": (CINCINNATI, SIMPLIFIED, CLUB, BARRIE), "J": ()},
     "copies": {1: (CINCINNATI, SIX_CARD), 2: VARIANTS},
 }
-SENSE["ranks"]["J"] = (SIMPLIFIED, CLUB, BARRIE)
-PAIRS = [(option, value) for option, values in SENSE.items() for value in values]
+SUPPORTED["ranks"]["J"] = (SIMPLIFIED, CLUB, BARRIE)
+PAIRS = [(option, value) for option, values in SUPPORTED.items() for value in values]
 
 
 @in_games(*VARIANTS)
 @pytest.mark.parametrize(("option", "value"), PAIRS)
-def test_options_that_make_sense(game, option, value):
+def test_variants_accept_exactly_the_supported_options(game, option, value):
     """R.24: "every variant accepts every one that makes sense for it; the defaults are the
     table above"
 
-    An option makes no sense where the ladder or the deck has nothing for it to act on.
+    An option makes no sense if it has no effect on the ladder or the deck.
     """
-    if game in SENSE[option][value]:
+    if game in SUPPORTED[option][value]:
         hand = play_a_hand(game, **{option: value})
         assert sum(hand["tricks"]) == game.rules.replace(**{option: value}).tricks
     else:
         assert refuses(r"\w", game, **{option: value})
 
 
-@pytest.mark.parametrize("option", [name for name in SENSE if name != "copies"])
-def test_unknown_words_of_an_option_are_refused(option):
+@pytest.mark.parametrize("option", [name for name in SUPPORTED if name != "copies"])
+def test_unknown_values_of_an_option_are_refused(option):
     """R.24: "every variant accepts every one that makes sense for it; the defaults are the
     table above"
     """
@@ -229,8 +229,8 @@ def test_custom_rules_are_played():
     game = bideuchre_env.make(rules)
     table = Table(game, dealer=0)
     names = [*map(str, range(2, 10)), "call-3", "solo"]
-    wanted = [f"bid {name} {strain}" for name, strain in product(names, ["C", "D", "H", "S", "NT"])]
-    assert table.legal == ["pass", *wanted]
+    bids = [f"bid {name} {strain}" for name, strain in product(names, ["C", "D", "H", "S", "NT"])]
+    assert table.legal == ["pass", *bids]
     table.do("bid call-3 H", "pass", "pass", "pass")
     assert sum(table.settle()["tricks"]) == 10
     assert abs(table.hands[0]["points"][1]) == 10

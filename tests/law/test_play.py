@@ -1,4 +1,4 @@
-"""The law on the play: who leads, what must be played, what wins."""
+"""Rules on the play: the lead, the legal cards and the winner of a trick."""
 
 import pytest
 from support.law_tables import (
@@ -16,11 +16,11 @@ from support.law_tables import (
     VARIANTS,
     Table,
     belongs_to,
-    by,
     in_games,
+    one_bid,
     opening,
-    played,
-    trick,
+    play_hand,
+    play_trick,
 )
 
 from bideuchre_env.errors import IllegalActionError
@@ -29,13 +29,13 @@ TWO_COPIES = (SIMPLIFIED, CLUB, BARRIE, DOUBLE_DECK)
 
 
 def led_against(game, strain, hands):
-    """Seat 0 leads its first card in a strain; the table with seat 1 to play."""
+    """A table with seat 1 to play, after seat 0 has led its first card in a strain."""
     table = Table(game, dealer=3, hands=hands)
     return table.do(*opening(game.rules, strain)).play(hands[0].split()[0])
 
 
 def must_play(table, *cards):
-    """The seat to act may play these, and everything else it holds is refused."""
+    """Check that exactly these cards are legal; return whether the seat holds others."""
     held = set(table.sees(table.seat)["hand"])
     assert set(table.legal) == set(cards)
     before = table.record
@@ -50,7 +50,7 @@ def must_play(table, *cards):
 def test_cincinnati_eldest_leads(dealer):
     """S0.52: "It’s the oldest player’s job to lead the first trick." """
     for seat in range(4):
-        table = Table(CINCINNATI, dealer=dealer).do(*by(seat, "bid 3", dealer), "trump H")
+        table = Table(CINCINNATI, dealer=dealer).do(*one_bid(seat, "bid 3", dealer), "trump H")
         assert table.sees(0)["phase"] == "play"
         assert table.seat == (dealer + 1) % 4
 
@@ -65,23 +65,23 @@ def test_cincinnati_next_player_leads_when_the_eldest_sits_out(dealer):
     declarer | declarer | declarer | declarer | declarer |"
     """
     eldest, declarer = (dealer + 1) % 4, (dealer + 3) % 4
-    table = Table(CINCINNATI, dealer=dealer).do(*by(declarer, "bid moon", dealer), "trump H")
+    table = Table(CINCINNATI, dealer=dealer).do(*one_bid(declarer, "bid moon", dealer), "trump H")
     assert table.seat == (eldest + 1) % 4
-    other = Table(CINCINNATI, dealer=dealer).do(*by(dealer, "bid moon", dealer), "trump H")
+    other = Table(CINCINNATI, dealer=dealer).do(*one_bid(dealer, "bid moon", dealer), "trump H")
     assert other.seat == eldest
 
 
-def test_either_seat_leads_first_by_the_option():
+def test_opening_lead_sets_who_leads_first():
     """R.32: "`opening_lead` | `eldest`"
 
     R.33: "`declarer`"
     """
-    table = Table(BARRIE, dealer=1, opening_lead="eldest").do(*by(0, "bid 3 H", 1))
+    table = Table(BARRIE, dealer=1, opening_lead="eldest").do(*one_bid(0, "bid 3 H", 1))
     assert table.seat == 2
-    table = Table(BARRIE, dealer=1, opening_lead="eldest").do(*by(0, "bid moon H", 1))
+    table = Table(BARRIE, dealer=1, opening_lead="eldest").do(*one_bid(0, "bid moon H", 1))
     assert table.seat == 3
     table = Table(CINCINNATI, dealer=1, opening_lead="declarer")
-    table.do(*by(0, "bid 3", 1), "trump H")
+    table.do(*one_bid(0, "bid 3", 1), "trump H")
     assert table.seat == 0
 
 
@@ -123,9 +123,9 @@ def test_follow_trump_or_discard(game):
         table = led_against(game, strain, {0: f"A{plain}", 1: f"K{plain} A{strain}"})
         assert f"K{plain}" in table.legal
         assert f"A{strain}" not in table.legal
-    ruff = trick(game, "H", ["AS", "QH", "KS", "AD"])
+    ruff = play_trick(game, "H", ["AS", "QH", "KS", "AD"])
     assert ruff.seat == 1
-    discard = trick(game, "H", ["AS", "AC", "KS", "AD"])
+    discard = play_trick(game, "H", ["AS", "AC", "KS", "AD"])
     assert discard.seat == 0
 
 
@@ -154,11 +154,13 @@ def test_highest_of_the_suit_led_or_highest_trump(game):
     for strain in STRAINS:
         plain = "C" if strain != "C" else "D"
         off = next(s for s in SUITS if s not in (strain, plain, COLOUR_MATE.get(strain)))
-        table = trick(game, strain, [f"T{plain}", f"K{plain}", f"A{off}", f"9{plain}"])
+        table = play_trick(game, strain, [f"T{plain}", f"K{plain}", f"A{off}", f"9{plain}"])
         assert table.seat == 1, "the highest card of the suit led wins, an ace aside does not"
         assert table.hands[0]["tricks"] == [0, 1]
         if strain != "NT":
-            ruffed = trick(game, strain, [f"T{plain}", f"9{strain}", f"A{plain}", f"T{strain}"])
+            ruffed = play_trick(
+                game, strain, [f"T{plain}", f"9{strain}", f"A{plain}", f"T{strain}"]
+            )
             assert ruffed.seat == 3, "the highest trump wins"
             assert ruffed.hands[0]["tricks"] == [0, 1]
 
@@ -167,9 +169,9 @@ def test_simplified_highest_trump_or_highest_of_the_suit():
     """S1.18: "Throughout the game, the highest trump or the highest suit card played wins the
     hand."
     """
-    assert trick(SIMPLIFIED, "H", ["QC", "AC", "AS", "KC"]).seat == 1
-    assert trick(SIMPLIFIED, "H", ["QC", "AC", "QH", "KH"]).seat == 3
-    assert trick(SIMPLIFIED, "NT", ["QC", "AH", "KC", "AS"]).seat == 2
+    assert play_trick(SIMPLIFIED, "H", ["QC", "AC", "AS", "KC"]).seat == 1
+    assert play_trick(SIMPLIFIED, "H", ["QC", "AC", "QH", "KH"]).seat == 3
+    assert play_trick(SIMPLIFIED, "NT", ["QC", "AH", "KC", "AS"]).seat == 2
 
 
 @in_games(*VARIANTS)
@@ -232,23 +234,23 @@ def test_of_two_equal_cards_the_first_wins(game):
         mate = COLOUR_MATE[suit]
         off = next(s for s in SUITS if s not in (suit, mate))
         right, left = f"J{suit}", f"J{mate}"
-        assert trick(game, suit, [right, right, f"Q{suit}", f"K{suit}"]).seat == 0
-        assert trick(game, suit, [f"A{suit}", left, f"Q{suit}", left]).seat == 1
-        assert trick(game, suit, [f"Q{suit}", right, left, right]).seat == 1
+        assert play_trick(game, suit, [right, right, f"Q{suit}", f"K{suit}"]).seat == 0
+        assert play_trick(game, suit, [f"A{suit}", left, f"Q{suit}", left]).seat == 1
+        assert play_trick(game, suit, [f"Q{suit}", right, left, right]).seat == 1
         for rank in ("K", "A"):
             card, low = f"{rank}{off}", f"Q{off}"
-            assert trick(game, suit, [card, card, low, low]).seat == 0
-            assert trick(game, suit, [low, card, low, card]).seat == 1
-            assert trick(game, "NT", [low, low, card, card]).seat == 2
-        assert trick(game, suit, [f"A{off}", f"K{suit}", f"K{off}", f"K{suit}"]).seat == 1
+            assert play_trick(game, suit, [card, card, low, low]).seat == 0
+            assert play_trick(game, suit, [low, card, low, card]).seat == 1
+            assert play_trick(game, "NT", [low, low, card, card]).seat == 2
+        assert play_trick(game, suit, [f"A{off}", f"K{suit}", f"K{off}", f"K{suit}"]).seat == 1
 
 
 @in_games(*CALLING)
 def test_a_set_hand_is_played_on(game):
     """R.20: "All tricks are played even after a set." """
-    hand = played(game, by(1, "bid 7"), lead=1, tricks=3).hands[0]
+    hand = play_hand(game, one_bid(1, "bid 7"), lead=1, tricks=3).hands[0]
     assert hand["tricks"] == [5, 3]
     assert len(hand["actions"]) == 4 + 8 * 4
-    alone = played(game, by(1, "bid moon"), lead=1, tricks=0).hands[0]
+    alone = play_hand(game, one_bid(1, "bid moon"), lead=1, tricks=0).hands[0]
     assert alone["tricks"] == [8, 0]
     assert len(alone["actions"]) == 4 + 8 * 3

@@ -1,4 +1,4 @@
-"""The law on the points of a hand."""
+"""Rules on the points of a hand."""
 
 import pytest
 from support.law_tables import (
@@ -8,15 +8,15 @@ from support.law_tables import (
     SIMPLIFIED,
     VARIANTS,
     Table,
-    by,
     in_games,
-    played,
+    one_bid,
+    play_hand,
 )
 
 
 def hand(game, bid, tricks, score=(0, 0), **options):
-    """Seat 1 bids, leads and wins some tricks: points of its side and of the defenders."""
-    table = played(game, by(1, f"bid {bid}"), lead=1, tricks=tricks, score=score, **options)
+    """Points of seat 1's side and of the defenders if seat 1 bids, leads and wins `tricks`."""
+    table = play_hand(game, one_bid(1, f"bid {bid}"), lead=1, tricks=tricks, score=score, **options)
     result = table.hands[0]
     assert result["tricks"] == [game.rules.tricks - tricks, tricks]
     assert result["score"] == [was + got for was, got in zip(score, result["points"], strict=True)]
@@ -73,9 +73,9 @@ def test_cincinnati_failing_a_bid_of_four():
 
 def test_cincinnati_negative_score():
     """S0.72: "And yes, it’s possible for us to end up with a negative score." """
-    table = played(CINCINNATI, by(1, "bid 5"), lead=1, tricks=4, score=(3, 2))
+    table = play_hand(CINCINNATI, one_bid(1, "bid 5"), lead=1, tricks=4, score=(3, 2))
     assert table.hands[0]["score"] == [5, -3]
-    table = played(CINCINNATI, by(1, "bid moon"), lead=1, tricks=4, score=(-500, -200))
+    table = play_hand(CINCINNATI, one_bid(1, "bid moon"), lead=1, tricks=4, score=(-500, -200))
     assert table.hands[0]["score"] == [-498, -212]
     assert not table.over
 
@@ -122,9 +122,9 @@ def test_overall_score_may_be_negative(game):
 
     R.23: "Totals may go negative without a floor."
     """
-    table = played(game, by(1, "bid 4"), lead=1, tricks=3, score=(-1, 3))
+    table = play_hand(game, one_bid(1, "bid 4"), lead=1, tricks=3, score=(-1, 3))
     assert table.hands[0]["score"] == [game.rules.tricks - 4, -1]
-    table = played(game, by(1, "bid 4"), lead=1, tricks=3, score=(-300, -300))
+    table = play_hand(game, one_bid(1, "bid 4"), lead=1, tricks=3, score=(-300, -300))
     assert table.hands[0]["score"][1] == -304
     assert table.sees(1)["score"][0] < 0
 
@@ -159,7 +159,7 @@ def test_defenders_always_score_their_tricks(game):
         assert hand(game, name, 6)[1] == n - 6
 
 
-def test_total_is_kept_from_hand_to_hand():
+def test_total_is_the_sum_of_the_hands():
     """R.23: "Totals may go negative without a floor." """
     table = Table(BARRIE, dealer=0, seed=11)
     total = [0, 0]

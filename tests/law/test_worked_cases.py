@@ -1,4 +1,4 @@
-"""The worked cases of the page that settles what the sources leave open."""
+"""The worked cases of the rules page R, which settles open questions of the sources."""
 
 import pytest
 from support.law_tables import (
@@ -11,11 +11,11 @@ from support.law_tables import (
     STRAINS,
     VARIANTS,
     Table,
-    by,
     in_games,
+    one_bid,
     opening,
-    played,
-    trick,
+    play_hand,
+    play_trick,
 )
 
 from bideuchre_env.errors import IllegalActionError
@@ -24,12 +24,12 @@ MOONS = ["bid moon", "bid double moon", "bid triple moon", "bid quadruple moon"]
 
 
 def bid_by_seat_1(game, bid, tricks):
-    """Points of the declarer's side and of the defenders."""
-    return played(game, by(1, f"bid {bid}"), lead=1, tricks=tricks).hands[0]["points"][::-1]
+    """Points of the declarer's side and of the defenders after seat 1's bid."""
+    return play_hand(game, one_bid(1, f"bid {bid}"), lead=1, tricks=tricks).hands[0]["points"][::-1]
 
 
 def refused(table, *names):
-    """Every one of these raises, and leaves the game as it was."""
+    """Check that each action raises an error and leaves the game unchanged."""
     before = table.record
     for name in names:
         with pytest.raises(IllegalActionError):
@@ -54,13 +54,13 @@ def test_case_1_points_of_higher_moons():
 
     R.61: "Quadruple moon failed with two lost: -48 / +2."
     """
-    table = played(CINCINNATI, [*MOONS[:3], "pass"], lead=2, tricks=0)
+    table = play_hand(CINCINNATI, [*MOONS[:3], "pass"], lead=2, tricks=0)
     hand = table.hands[0]
     assert (hand["declarer"], hand["contract"]) == (3, "triple moon NT")
     assert hand["score"] == [0, 32]
     assert table.over
     assert (table.record["winner"], table.record["outcome"]) == (1, "won")
-    hand = played(CINCINNATI, MOONS, lead=1, tricks=2).hands[0]
+    hand = play_hand(CINCINNATI, MOONS, lead=1, tricks=2).hands[0]
     assert (hand["declarer"], hand["contract"]) == (0, "quadruple moon NT")
     assert hand["points"] == [-48, 2]
 
@@ -76,7 +76,7 @@ def test_case_2_partner_of_a_moon_sits_out(declarer, out, order):
 
     R.64: "Declarer 1 on a moon: seat 3 out, seat 1 leads."
     """
-    table = Table(CINCINNATI, dealer=0).do(*by(declarer, "bid moon"), "trump H")
+    table = Table(CINCINNATI, dealer=0).do(*one_bid(declarer, "bid moon"), "trump H")
     seats = []
     for _ in range(3):
         seats.append(table.seat)
@@ -147,24 +147,26 @@ def test_case_6_setting_a_bid_wins_at_any_total(game):
     win; it then sets a bid at any total of 52 or more: win."
     """
     n = game.rules.tricks
-    calls = by(1, "bid 3")
-    table = played(game, calls, lead=1, tricks=n - 2, score=(51, 0), target=52)
+    calls = one_bid(1, "bid 3")
+    table = play_hand(game, calls, lead=1, tricks=n - 2, score=(51, 0), target=52)
     assert table.hands[0]["score"] == [53, n - 2]
     assert not table.over
     assert table.sees(0)["phase"] == "auction"
     for was in ([53, n - 2], [52, 0], [50, 70]):
-        setting = played(game, by(1, f"bid {n}"), lead=1, tricks=n - 2, score=was, target=52)
+        setting = play_hand(
+            game, one_bid(1, f"bid {n}"), lead=1, tricks=n - 2, score=was, target=52
+        )
         assert setting.hands[0]["score"] == [was[0] + 2, was[1] - n]
         assert (setting.record["winner"], setting.record["outcome"]) == (0, "won")
-    short = played(game, by(1, f"bid {n}"), lead=1, tricks=n - 2, score=(49, 70), target=52)
+    short = play_hand(game, one_bid(1, f"bid {n}"), lead=1, tricks=n - 2, score=(49, 70), target=52)
     assert not short.over
 
 
 def test_case_6_setting_a_bid_does_not_win_under_made_bid():
     """R.73: "Under `made_bid` it does not win that way." """
-    table = played(BARRIE, by(1, "bid 3"), lead=1, tricks=6, score=(51, 0))
+    table = play_hand(BARRIE, one_bid(1, "bid 3"), lead=1, tricks=6, score=(51, 0))
     assert table.hands[0]["score"] == [53, 6]
-    setting = played(BARRIE, by(1, "bid 8"), lead=1, tricks=6, score=(53, 6))
+    setting = play_hand(BARRIE, one_bid(1, "bid 8"), lead=1, tricks=6, score=(53, 6))
     assert setting.hands[0]["score"] == [55, -2]
     assert not setting.over
 
@@ -174,10 +176,10 @@ def test_case_7_first_of_two_equal_cards_wins():
 
     R.75: "Ace over an earlier identical ace: no."
     """
-    assert trick(DOUBLE_DECK, "H", ["JH", "AH", "JH", "KH"]).seat == 0
-    assert trick(DOUBLE_DECK, "H", ["AH", "JH", "KH", "JH"]).seat == 1
-    assert trick(DOUBLE_DECK, "H", ["KS", "AS", "AS", "QS"]).seat == 1
-    assert trick(DOUBLE_DECK, "NT", ["AS", "QS", "KS", "AS"]).seat == 0
+    assert play_trick(DOUBLE_DECK, "H", ["JH", "AH", "JH", "KH"]).seat == 0
+    assert play_trick(DOUBLE_DECK, "H", ["AH", "JH", "KH", "JH"]).seat == 1
+    assert play_trick(DOUBLE_DECK, "H", ["KS", "AS", "AS", "QS"]).seat == 1
+    assert play_trick(DOUBLE_DECK, "NT", ["AS", "QS", "KS", "AS"]).seat == 0
 
 
 @pytest.mark.parametrize(
@@ -216,8 +218,8 @@ def test_case_8_jacks_are_plain_at_no_trump(game):
     hands = {0: "KD", 1: "JH QD"}
     table = Table(game, dealer=3, hands=hands).do(*opening(game.rules, "NT")).play("KD")
     assert refused(table, "JH")
-    assert trick(game, "NT", ["JH", "QH", "AS", "AC"]).seat == 1
-    assert trick(game, "NT", ["QH", "JH", "JD", "AC"]).seat == 0
+    assert play_trick(game, "NT", ["JH", "QH", "AS", "AC"]).seat == 1
+    assert play_trick(game, "NT", ["QH", "JH", "JD", "AC"]).seat == 0
 
 
 def test_case_9_points_of_a_bid_and_of_call_1():

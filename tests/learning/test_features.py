@@ -1,4 +1,4 @@
-"""Features of learners, against a slow twin that reads the decoded observation."""
+"""Features, compared with a slow implementation that reads decoded observations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import CARD_NAMES, STRAINS, SUITS
 from bideuchre_env.rules.variants import RULES
 
-RANKS = "AKQJT9"  # as kinds have them, the ten as one letter
+RANKS = "AKQJT9"  # in the order of card kinds
 
 
 def decisions(name, rows=24, steps=60):
@@ -32,14 +32,13 @@ def decisions(name, rows=24, steps=60):
 
 
 def of_part(features, observations, masks):
-    """Decisions of one part."""
     cards = masks[:, actions.of(features.rules).card_offset :].any(axis=1)
     chosen = cards == (features.part == "cards")
     return observations[chosen], masks[chosen]
 
 
 def encode(features, observations, masks, **options):
-    """Inputs, legal outputs and symmetries that `write` fills in."""
+    """Inputs, legal outputs and symmetries, by `write`."""
     n = len(observations)
     inputs = np.full((n, features.size), 7, np.float32)
     legal, symmetries = np.full((n, features.outputs), 7, np.int8), np.full(n, 7, np.int64)
@@ -56,7 +55,6 @@ def suit_of(card, strain):
 
 
 def strength(card, strain):
-    """Rank of a card within its suit."""
     rank, suit = card[:-1].replace("10", "T"), card[-1]
     if rank == "J" and suit_of(card, strain) == strain:
         return 20 if suit == strain else 19
@@ -84,9 +82,9 @@ class Twin:
         return self.map[at] if at < 4 else 4
 
     def blocks(self):
-        """Indices of ones by block."""
+        """Indices of the nonzero inputs, by block."""
         words, held = self.words, Counter(self.words["hand"])
-        found = {
+        result = {
             "held": {self.card(card) for card in held},
             "held_pair": {self.card(card) for card, n in held.items() if n == 2},
             "dealer": {words["dealer"]},
@@ -100,29 +98,29 @@ class Twin:
             bid, in_bid = call.removeprefix("bid "), self.rules.strain_named == "in_bid"
             if in_bid and bid != "pass":
                 bid, strain = bid.rsplit(" ", 1)
-                found["call_strains"].add(5 * seat + self.strain_place(strain))
-            found["calls"].add(seat * (1 + len(bids)) + ["pass", *bids].index(bid))
-        found |= self.auction(held) if self.part == "auction" else self.cards(held)
-        return found
+                result["call_strains"].add(5 * seat + self.strain_place(strain))
+            result["calls"].add(seat * (1 + len(bids)) + ["pass", *bids].index(bid))
+        result |= self.auction(held) if self.part == "auction" else self.cards(held)
+        return result
 
     def auction(self, held):
         """Blocks of the auction: the hand in every strain."""
-        found = {name: set() for name in ("naming", "trumps", "bowers", "side_aces", "side_voids")}
+        result = {name: set() for name in ("naming", "trumps", "bowers", "side_aces", "side_voids")}
         if self.words["phase"] == "naming":
-            found["naming"].add(0)
+            result["naming"].add(0)
         for strain in STRAINS:
             place, counts = self.strain_place(strain), Counter()
             for card, n in held.items():
                 counts[suit_of(card, strain)] += n
             side = [suit for suit in SUITS if suit != strain]
             aces = sum("A" + suit in held for suit in side)
-            found["side_aces"].add(5 * place + aces)
-            found["side_voids"].add(5 * place + sum(not counts[suit] for suit in side))
+            result["side_aces"].add(5 * place + aces)
+            result["side_voids"].add(5 * place + sum(not counts[suit] for suit in side))
             if strain != "NT":
                 jacks = {strength(card, strain) for card in held if card[0] == "J"}
-                found["trumps"].add(place * self.n + counts[strain])
-                found["bowers"].add(4 * place + (20 in jacks) + 2 * (19 in jacks))
-        return found
+                result["trumps"].add(place * self.n + counts[strain])
+                result["bowers"].add(4 * place + (20 in jacks) + 2 * (19 in jacks))
+        return result
 
     def cards(self, held):
         """Blocks of the contract, the exchange and the play."""
@@ -133,11 +131,11 @@ class Twin:
         missing = (bid.tricks or rules.tricks) - won
         spare = rules.tricks - ours - theirs - missing
         unseen = Counter(dict.fromkeys(CARD_NAMES[: rules.kinds], rules.copies))
-        for cards in (words["hand"], words["discarded"]):  # what partner passes, it sees no more
+        for cards in (words["hand"], words["discarded"]):  # passed cards count as unseen
             unseen -= Counter(cards or [])
         for seat in words["played"]:
             unseen -= Counter(card for card in seat if card)
-        found = {
+        result = {
             "phase": {["giving", "passing", "play"].index(words["phase"])},
             "given": {self.card(card) for card in words["discarded"] or []},
             "received": {self.card(card) for card in words["passed"] or []},
@@ -155,30 +153,30 @@ class Twin:
             counts = Counter()
             for card, n in cards.items():
                 counts[suit_of(card, strain)] += n
-            found[name] = {8 * self.map[SUITS.index(s)] + min(counts[s], 7) for s in SUITS}
+            result[name] = {8 * self.map[SUITS.index(s)] + min(counts[s], 7) for s in SUITS}
         play = ("played", "boss", "near_boss", "beating", "led", "after", "voids")
-        found |= {name: set() for name in (*play, "winning_kind", "winning_seat")}
+        result |= {name: set() for name in (*play, "winning_kind", "winning_seat")}
         if words["phase"] == "play":
-            self.play(held, unseen, found)
-        return found
+            self.play(held, unseen, result)
+        return result
 
-    def play(self, held, unseen, found):
+    def play(self, held, unseen, result):
         """Blocks of the cards played, and of the player's cards that win."""
         words, strain = self.words, self.strain
         table, led, winning = words["trick"], words["led"], words["winning"]
         best = table[winning] if led else None
-        found["led"].add(self.map[SUITS.index(led)] if led else 4)
+        result["led"].add(self.map[SUITS.index(led)] if led else 4)
         if best:
-            found["winning_kind"].add(self.card(best))
-            found["winning_seat"].add(winning - 1)
+            result["winning_kind"].add(self.card(best))
+            result["winning_seat"].add(winning - 1)
         for seat in (1, 2, 3):
             if table[seat] is None and words["sitting_out"] != seat:
-                found["after"].add(seat - 1)
-            found["voids"] |= {
+                result["after"].add(seat - 1)
+            result["voids"] |= {
                 4 * (seat - 1) + self.map[SUITS.index(suit)] for suit in words["voids"][seat]
             }
             played = {self.card(card) for card in words["played"][seat] if card}
-            found["played"] |= {self.rules.kinds * (seat - 1) + card for card in played}
+            result["played"] |= {self.rules.kinds * (seat - 1) + card for card in played}
         legal = {
             name for name, bit in zip(actions.of(self.rules).names, self.mask, strict=True) if bit
         }
@@ -190,17 +188,17 @@ class Twin:
                 if suit_of(other, strain) == suit and strength(other, strain) > power
             )
             if above < 2:
-                found[("boss", "near_boss")[above]].add(self.card(card))
+                result[("boss", "near_boss")[above]].add(self.card(card))
             if best and card in legal:
                 same = suit == suit_of(best, strain)
                 higher = power > strength(best, strain) if same else suit == strain
                 if higher:
-                    found["beating"].add(self.card(card))
+                    result["beating"].add(self.card(card))
 
 
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("name", RULES)
-def test_inputs_equal_those_of_the_twin(name, part):
+def test_inputs_equal_the_twin(name, part):
     observations, masks, layout = decisions(name)
     features = features_of(RULES[name], part)
     observations, masks = of_part(features, observations, masks)
@@ -236,7 +234,7 @@ def test_trump_is_the_first_suit_and_outputs_invert_actions(name, part):
 
 
 def test_renaming_the_suits_of_a_hand_leaves_its_inputs_unchanged():
-    """At the first call, for each of four hands."""
+    """The inputs of the first call are compared, for each of four hands."""
     table = bideuchre_env.barrie_v0.raw_env(episode="hand")
     features = features_of(RULES["barrie_v0"], "auction")
     table.reset(seed=4)

@@ -17,15 +17,14 @@ RULE_SET = RULES["cincinnati_v0"]
 CARDS = features_of(RULE_SET, "cards")
 
 
-def drawn(features, seed=0, hidden=(31, 17)):
-    """A network with random weights."""
+def net_of(features, seed=0, hidden=(31, 17)):
     rng = np.random.default_rng(seed)
     empty = new_network(features.size, hidden, features.outputs, rng)
     return Network(*(rng.normal(0, 0.2, part.shape).astype(np.float32) for part in empty))
 
 
 def examples(n, seed=0, features=CARDS):
-    """Random examples; a quarter of them compares no second output."""
+    """Random examples; a quarter of them has no second output to compare with."""
     rng = np.random.default_rng(seed)
     inputs = np.packbits(rng.random((n, features.size)) < 1 / 6, axis=1)
     of, against = rng.integers(0, features.outputs, (2, n))
@@ -44,20 +43,19 @@ def outputs_of(network, packed):
 
 
 def loss(network, data):
-    """Half the mean squared error in double precision."""
     outputs, rows = outputs_of(network, data.inputs), np.arange(len(data.of))
     less = np.where(data.against >= 0, outputs[rows, data.against], 0.0)
     return 0.5 * np.mean((outputs[rows, data.of] - less - data.targets) ** 2)
 
 
-def test_outputs_equal_those_of_double_precision():
-    network, data = drawn(CARDS), examples(40)
+def test_outputs_equal_double_precision():
+    network, data = net_of(CARDS), examples(40)
     outputs = forward(network, CARDS.unpack(data.inputs))
     np.testing.assert_allclose(outputs, outputs_of(network, data.inputs), rtol=1e-4, atol=1e-4)
 
 
 def test_gradients_equal_differences_of_the_loss():
-    network, data = drawn(CARDS), examples(40)
+    network, data = net_of(CARDS), examples(40)
     computed, rng = gradients(network, data), np.random.default_rng(1)
     for name, part, gradient in zip(Network._fields, network, computed, strict=True):
         for _ in range(12):
@@ -72,7 +70,7 @@ def test_gradients_equal_differences_of_the_loss():
 
 
 def test_two_steps_of_a_fit_equal_adam_with_a_cosine_rate():
-    network, data = drawn(CARDS), examples(8)
+    network, data = net_of(CARDS), examples(8)
     fitted = fit(
         network, CARDS, data, np.random.default_rng(0), epochs=2, batch=8, learning_rate=0.01
     )
@@ -93,7 +91,7 @@ def test_two_steps_of_a_fit_equal_adam_with_a_cosine_rate():
 def test_the_same_generator_gives_the_same_weights_and_progress_rises():
     data, shares = examples(13_000), []
     first, again = (
-        fit(drawn(CARDS), CARDS, data, np.random.default_rng(5), batch=100, report=shares.append)
+        fit(net_of(CARDS), CARDS, data, np.random.default_rng(5), batch=100, report=shares.append)
         for _ in range(2)
     )
     for one, other in zip(first, again, strict=True):
@@ -113,7 +111,7 @@ def test_kernels_evaluate_observations_as_numpy_does():
         for part, chosen in (("auction", ~cards), ("cards", cards)):
             features = features_of(rules, part)
             observations, masks = (each[chosen] for each in seen.values())
-            network = drawn(features, hidden=(32, 15))
+            network = net_of(features, hidden=(32, 15))
             outputs, legal, symmetries = evaluate(network, features, observations, masks)
             packed = features.pack(observations, masks)
             expected = forward(network, features.unpack(packed.inputs))
@@ -123,7 +121,7 @@ def test_kernels_evaluate_observations_as_numpy_does():
 
 
 def test_unusable_examples_weights_and_settings_are_refused():
-    network, data, rng = drawn(CARDS), examples(20), np.random.default_rng(0)
+    network, data, rng = net_of(CARDS), examples(20), np.random.default_rng(0)
     for name, bad, message in (
         ("inputs", data.inputs[:, :-1], "inputs: packed ones, uint8 "),
         ("of", data.of + 24, "of: outputs from 0 to 23"),
@@ -148,14 +146,14 @@ def test_unusable_examples_weights_and_settings_are_refused():
 def test_a_fit_that_diverges_raises():
     rng, data = np.random.default_rng(0), joined([examples(20)] * 40)
     with np.errstate(all="ignore"), pytest.raises(DivergedError, match="not finite any more"):
-        fit(drawn(CARDS), CARDS, data, rng, batch=10, learning_rate=1e30)
+        fit(net_of(CARDS), CARDS, data, rng, batch=10, learning_rate=1e30)
 
 
 def test_bits_past_the_inputs_are_refused():
-    """They would stand for rows of weights that do not exist."""
+    """They would index rows of weights that do not exist."""
     assert CARDS.size % 8
     for bit in range(-CARDS.size % 8):
         data = examples(20)
         data.inputs[7, -1] |= 1 << bit
         with pytest.raises(OptionError, match="inputs: bits past the "):
-            fit(drawn(CARDS), CARDS, data, np.random.default_rng(0))
+            fit(net_of(CARDS), CARDS, data, np.random.default_rng(0))

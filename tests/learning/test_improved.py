@@ -1,4 +1,4 @@
-"""A policy improved by networks."""
+"""`ImprovedPolicy`: a policy whose actions networks correct."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ RULES = bideuchre_env.make("cincinnati_v0").rules
 
 
 def new_network_of(part, hidden=(4, 4)):
-    """A network of a part, and its features."""
     features = features_of(RULES, part)
     return new_network(features.size, hidden, features.outputs, np.random.default_rng(1)), features
 

@@ -1,4 +1,4 @@
-"""Pairs of actions and the points between them, compared with hands played one at a time."""
+"""Pairs of actions and their point differences, compared with hands played one at a time."""
 
 from types import SimpleNamespace
 
@@ -67,7 +67,6 @@ class Twin:
 
 
 def same(a, b):
-    """Whether two sets of pairs have equal arrays."""
     return all(
         one.dtype == two.dtype and np.array_equal(one, two) for one, two in zip(a, b, strict=True)
     )
@@ -79,7 +78,7 @@ def same(a, b):
     ids=["cards", "all", "opponent"],
 )
 @pytest.mark.parametrize("name", VARIANTS)
-def test_pairs_are_those_of_hands_played_one_at_a_time(name, phases, opponent):
+def test_pairs_equal_hands_played_one_at_a_time(name, phases, opponent):
     rules, policy, seed = variants[name].rules, ObservationPolicy(3), (5 << 64) + 7
     made = pairs(policy, rules, range(2, 14), seed, phases=phases, opponent=opponent)
     twin = Twin(policy, rules, seed, phases, opponent)

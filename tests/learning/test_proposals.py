@@ -1,4 +1,4 @@
-"""Other actions that a network proposes."""
+"""Alternative actions that a network proposes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RULE_SET = RULES["barrie_v0"]
 
 
 def planted(kind=3):
-    """A network that prefers one output by two points for any input."""
+    """A network that prefers output `kind` by two points for every input."""
     features = features_of(RULE_SET, "cards")
     rng = np.random.default_rng(0)
     network = new_network(features.size, (8, 8), features.outputs, rng)

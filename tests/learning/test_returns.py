@@ -1,4 +1,4 @@
-"""Lambda-returns by seat, against a slow twin."""
+"""Lambda returns by seat, compared with a slow implementation."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from bideuchre_env.learning.returns import lambda_returns
 
 
 def trajectory(seed, steps=40, n=30, waiting=0.2):
-    """Random steps of n rows; in some of them no decision counts (seat -1)."""
+    """Random steps of n rows; some steps have no decision (seat -1)."""
     rng = np.random.default_rng(seed)
     seats = rng.integers(4, size=(steps, n)).astype(np.int8)
     seats[rng.random((steps, n)) < waiting] = -1
@@ -26,7 +26,7 @@ def twin(seats, rewards, ended, values, bootstrap, gamma, lambda_):
     returns, complete = np.zeros((steps, n)), np.zeros((steps, n), bool)
     for i in range(n):
         for seat in range(4):
-            episode = []  # of (step, reward until the next own decision)
+            episode = []  # [step, reward until the seat's next decision]
             for t in range(steps):
                 if seats[t, i] == seat:
                     episode.append([t, 0.0])
@@ -42,7 +42,7 @@ def twin(seats, rewards, ended, values, bootstrap, gamma, lambda_):
 
 
 def fill(episode, values, after, gamma, lambda_, returns, complete):
-    """Returns of one seat's decisions of one episode: the mixture of all n-step returns."""
+    """Fill in the returns of a seat's decisions of an episode: mixtures of n-step returns."""
     if episode and np.isnan(after):
         returns[episode[-1][0]] = after = values[episode[-1][0]]
         episode.pop()
@@ -60,7 +60,7 @@ def fill(episode, values, after, gamma, lambda_, returns, complete):
 
 
 @pytest.mark.parametrize(("gamma", "lambda_"), [(1, 0.95), (0.9, 0.7), (1, 1), (0.99, 0), (0, 0.5)])
-def test_returns_and_advantages_equal_those_of_the_slow_twin(gamma, lambda_):
+def test_returns_and_advantages_equal_the_slow_implementation(gamma, lambda_):
     for seed, waiting in ((1, 0.0), (2, 0.3)):
         seats, rewards, ended, values, bootstrap = trajectory(seed, waiting=waiting)
         for after in (bootstrap, None):
@@ -77,8 +77,6 @@ def test_returns_and_advantages_equal_those_of_the_slow_twin(gamma, lambda_):
 
 
 def put(value, *at):
-    """A change that sets one element."""
-
     def change(array):
         array[at] = value
         return array

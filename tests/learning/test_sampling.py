@@ -11,7 +11,7 @@ N, OUTPUTS = 3000, 17
 
 
 def rows(seed, n=N, spread=3.0):
-    """Random logits and masks; from one legal output in a row to all."""
+    """Random logits and masks with one or more legal outputs in each row."""
     rng = np.random.default_rng(seed)
     logits = (rng.normal(size=(n, OUTPUTS)) * spread).astype(np.float32)
     legal = (rng.random((n, OUTPUTS)) < rng.random((n, 1))).astype(np.int8)
@@ -20,7 +20,6 @@ def rows(seed, n=N, spread=3.0):
 
 
 def drawn(logits, legal, words):
-    """Choices and log-probabilities that `sample` writes."""
     choices, log_probs = np.full(len(logits), -7), np.full(len(logits), np.nan, np.float32)
     sample(logits, legal, words, choices, log_probs)
     return choices, log_probs
@@ -74,7 +73,7 @@ def test_a_draw_depends_on_its_own_row_alone():
         assert (drawn(logits, legal, words)[0] != whole[0]).any()
 
 
-def test_a_seed_stands_for_its_words_of_step_0():
+def test_a_seed_equals_its_words_of_step_0():
     logits, legal = rows(4)
     by_seed, by_words = (drawn(logits, legal, each) for each in (9, random_words(9, 0, N)))
     assert all(np.array_equal(one, other) for one, other in zip(by_seed, by_words, strict=True))
@@ -116,7 +115,6 @@ def put(value, *at):
 
 
 def read_only(array):
-    """A copy that cannot be written to."""
     array = array.copy()
     array.flags.writeable = False
     return array

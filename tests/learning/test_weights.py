@@ -69,7 +69,6 @@ def packed(compression=zipfile.ZIP_STORED, **members):
 
 
 def equal(one, other):
-    """Whether two weights have identical arrays and metadata."""
     return (
         one.metadata == other.metadata
         and one.arrays.keys() == other.arrays.keys()
@@ -155,7 +154,7 @@ def test_numpy_reads_and_writes_the_format():
 
 
 def test_every_flipped_bit_is_refused_or_harmless():
-    """A file that is still read has the same content: the bit is in a time stamp, say."""
+    """A file that can still be read has the same content, for example if a time stamp changed."""
     whole = parse_weights(SMALL)
     refused = 0
     for bit in range(8 * len(SMALL)):
@@ -310,15 +309,15 @@ def test_weights_of_another_game_kind_or_shape_are_refused(weights, message):
 @given(rules(), rules())
 @settings(deadline=None, max_examples=50)
 def test_metadata_differ_exactly_where_features_differ(one, other):
-    alike = [
+    facts = [
         (each.ranks, each.copies, each.strain_named, [(b.name, b.exchange) for b in each.ladder])
         for each in (one, other)
     ]
     texts = [made_for("net", each, 1) for each in (one, other)]
-    assert (texts[0] == texts[1]) == (alike[0] == alike[1])
+    assert (texts[0] == texts[1]) == (facts[0] == facts[1])
 
 
 def test_weights_of_another_exchange_do_not_fit():
-    """Two games with a lone bid of the same name that exchanges one card or two."""
+    """The games have a lone bid of the same name with an exchange of one or two cards."""
     one, other = (Rules(lone=(Bid("call", 12, exchange=n),), target=32) for n in (1, 2))
     assert made_for("net", one, 1) != made_for("net", other, 1)

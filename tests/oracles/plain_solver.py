@@ -1,7 +1,7 @@
-"""Two solvers in plain Python, sharing nothing with the package's: the oracles of its tests.
+"""Two solvers in plain Python, independent of the package's solver: the oracles of its tests.
 
-`all_lines` looks at every line of play. `slow_tricks` prunes and remembers, so that it reaches
-whole deals. Cards are strings ("JH"), hands lists by seat; the laws are those of `reference.py`.
+`all_lines` searches every line of play. `slow_tricks` prunes and caches, so it can solve whole
+deals. Cards are strings ("JH"), hands lists by seat; suits and ranks come from `reference.py`.
 """
 
 from functools import cache
@@ -12,7 +12,7 @@ suit_of, height = cache(reference.suit_of), cache(reference.height)
 
 
 def all_lines(hands, table, seat, strain, absent=None):
-    """The tricks side 0 takes of those not complete: every card of every seat is tried.
+    """The number of remaining tricks that side 0 takes, by trying every card of every seat.
 
     `table` is the trick so far, a list of (seat, card); `absent` the seat that sits out.
     """
@@ -28,11 +28,11 @@ def all_lines(hands, table, seat, strain, absent=None):
             key = (hands, seat)
             if key in seen:
                 return seen[key]
-        found = [
+        values = [
             played(hands, (*table, (seat, card)), seat, card)
             for card in dict.fromkeys(may_play(hand, table, strain))
         ]
-        best = max(found) if seat % 2 == 0 else min(found)
+        best = max(values) if seat % 2 == 0 else min(values)
         if not table:
             seen[key] = best
         return best
@@ -50,7 +50,7 @@ def all_lines(hands, table, seat, strain, absent=None):
 
 
 def winner(table, strain):
-    """Who wins a trick: the best trump, else the best of the suit led; the first of equals."""
+    """The winner of a trick: the best trump, else the best of the suit led; the first of equals."""
     suit = suit_of(table[0][1], strain)
     if any(suit_of(card, strain) == strain for _, card in table):
         suit = strain
@@ -67,13 +67,12 @@ def may_play(hand, table, strain):
 
 
 def after(seat, absent):
-    """Who plays after a seat."""
     left = (seat + 1) % 4
     return (left + 1) % 4 if left == absent else left
 
 
 def slow_tricks(hands, leader, strain, absent=None):
-    """The tricks side 0 takes of a whole deal: alpha-beta with a memory of whole tricks."""
+    """The tricks side 0 takes of a whole deal: alpha-beta, with a cache of trick boundaries."""
     cards = sorted(
         (card for hand in hands for card in hand),
         key=lambda card: (suit_of(card, strain), height(card, strain)),
@@ -84,7 +83,7 @@ def slow_tricks(hands, leader, strain, absent=None):
     owners = [0, 0, 0, 0]
     for seat, hand in enumerate(hands):
         for card in hand:
-            place = next(i for i, c in enumerate(cards) if c == card and not taken(owners, i))
+            place = next(i for i, c in enumerate(cards) if c == card and not has_owner(owners, i))
             owners[seat] |= 1 << place
     memory = {}
 
@@ -128,7 +127,7 @@ def slow_tricks(hands, leader, strain, absent=None):
             legal = legal & of_suit[suits[table[0]]] or legal
         others = sum(held) - held[seat] | sum(1 << card for card in table)
         wish = seat % 2 == 0
-        found = not wish
+        reached = not wish
         for card in in_order(legal, others):
             now = tuple(h ^ (1 << card if s == seat else 0) for s, h in enumerate(held))
             takes = not table or better(card, best)
@@ -138,12 +137,12 @@ def slow_tricks(hands, leader, strain, absent=None):
             else:
                 result = reach(now, after(seat, absent), (*table, card), by, top, goal)
             if result == wish:
-                found = wish
+                reached = wish
                 break
         if not table:
             low, high = memory.get((held, seat), (0, left))
-            memory[held, seat] = (max(low, goal), high) if found else (low, min(high, goal - 1))
-        return found
+            memory[held, seat] = (max(low, goal), high) if reached else (low, min(high, goal - 1))
+        return reached
 
     tricks = 0
     while reach(tuple(owners), leader, (), None, None, tricks + 1):
@@ -151,6 +150,5 @@ def slow_tricks(hands, leader, strain, absent=None):
     return tricks
 
 
-def taken(owners, place):
-    """Whether a card of the sorted deck has an owner yet."""
+def has_owner(owners, place):
     return any(hand >> place & 1 for hand in owners)

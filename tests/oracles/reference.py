@@ -1,4 +1,4 @@
-"""A slow reference engine for the Bid Euchre family: the oracle the fast engine is compared with.
+"""A slow reference engine for the Bid Euchre family, with which tests compare the fast engine.
 
 Written from the rule texts alone (S0..S4 are the five source documents, R is rules.md) and sharing
 nothing with the package. Cards are strings ("JH"), hands are lists, seats are 0..3 clockwise,
@@ -15,7 +15,7 @@ PLAIN_ORDER = "9TJQKA"  # low to high
 
 
 class Level(NamedTuple):
-    """One rung of the bid ladder, whatever the strain."""
+    """A rung of the bid ladder, without its strain."""
 
     words: str  # "4", "double moon"
     tricks: int  # tricks needed to make it
@@ -27,8 +27,8 @@ class Level(NamedTuple):
 def deck(ranks, copies):
     """S2: "In some versions ... the nines, or the nines and tens are omitted from the deck"."""
     lowest = {"9": "9", "10": "T", "J": "J"}[ranks]
-    kept = PLAIN_ORDER[PLAIN_ORDER.index(lowest) :]
-    return [rank + suit for rank in kept for suit in SUITS] * copies
+    ranks_left = PLAIN_ORDER[PLAIN_ORDER.index(lowest) :]
+    return [rank + suit for rank in ranks_left for suit in SUITS] * copies
 
 
 def is_left_bower(card, strain):
@@ -360,7 +360,7 @@ class ReferenceGame:
             self.winner = 0 if self.score[0] > self.score[1] else 1
 
     def view(self, seat):
-        around = [(seat + step) % 4 for step in range(4)]  # self, left, partner, right
+        seats = [(seat + step) % 4 for step in range(4)]  # self, left, partner, right
 
         def rel(other):
             return None if other is None else (other - seat) % 4
@@ -378,19 +378,19 @@ class ReferenceGame:
             "to_act": rel(self.to_act),
             "hand": sorted(self.hands[seat]),
             "dealer": rel(self.hand_dealer),
-            "calls": [self.calls[other] for other in around],
+            "calls": [self.calls[other] for other in seats],
             "bid": None if self.level is None else self.level.words,
             "strain": self.strain,
             "declarer": rel(self.declarer),
             "sitting_out": rel(self.sitting_out),
-            "trick": [on_table.get(other) for other in around],
+            "trick": [on_table.get(other) for other in seats],
             "led": suit_of(self.trick[0][1], self.strain) if self.trick else None,
             "winning": rel(winner_of(self.trick, self.strain)) if self.trick else None,
-            "played": [list(self.played[other]) for other in around],
+            "played": [list(self.played[other]) for other in seats],
             # R: "what the declarer gave up ... stays known to the declarer alone"
             "discarded": sorted(self.given) if seat == self.declarer else [],
             "passed": sorted(self.passed) if knows_passed else [],
-            "voids": ["".join(sorted(self.voids[other])) for other in around],
+            "voids": ["".join(sorted(self.voids[other])) for other in seats],
             "tricks_won": [self.tricks[us], self.tricks[them]],
             "score": [self.score[us], self.score[them]],
             "to_go": [0, 0] if rounds else [target - self.score[us], target - self.score[them]],

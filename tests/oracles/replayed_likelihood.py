@@ -1,6 +1,6 @@
-"""How likely a world is, slowly: the whole hand replayed in it, every seat shown what it saw there.
+"""Slow likelihood of a world: the whole hand is replayed in it, with each seat's observations.
 
-The searchers weigh each hand alone, in views taken down once, and keep what they find.
+The searchers instead weigh each hand separately, in views recorded once, and cache results.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from bideuchre_env.runtime.jit import entry_kernel, kernel
 
 @entry_kernel
 def replayed_log(space, replays):
-    """The logarithm of how likely the world of a searcher makes what the other seats did."""
+    """The log-likelihood of the other seats' actions in the world of a searcher."""
     s, replay, t, total = space.simulated[0], replays[0], space.players.tables[0], 0.0
     model, preferred, n_new, exchanged = space.choice_models[0], 0, 0, 0.0
     wind_back(t, space.worlds[0], replay)
@@ -81,7 +81,7 @@ def next_pick(space, replay, preferred):
 
 @kernel
 def action_log(space, replay, action):
-    """The logarithm of how likely the seat to act in the replay is to do this."""
+    """The log-likelihood of an action of the seat to act in the replay."""
     s, players, model = space.simulated[0], space.players, space.choice_models[0]
     t, view, learned, calls = players.tables[0], players.views[0], players.learned, players.calls[0]
     look(space)

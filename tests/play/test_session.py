@@ -1,4 +1,4 @@
-"""A game between people and agents: who may act, undo, claims, the saved file and its faults."""
+"""Games between people and agents: turns, undo, claims, saved files and their errors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import random
 
 import pytest
 from support.playthroughs import VARIANTS, rows_bytes
-from support.terminal_games import to_a_claim
+from support.terminal_games import play_to_claim
 
 from bideuchre_env import make
 from bideuchre_env.core.state import Phase
@@ -26,7 +26,7 @@ MIXED = ("rule", ["cautious", "random"])
 
 
 def begin(variant="cincinnati_v0", people=(0,), path=None, seed=1, agents=MIXED, **options):
-    """A game with the rule player opposite, and two beside of which one acts at random."""
+    """A game with `rule` as partner and two opponents, one of them random."""
     options = options or ({} if variant == "simplified_v0" else {"max_hands": 3})
     return Session(make(variant, **options), people, seated(people, *agents), seed=seed, path=path)
 
@@ -38,7 +38,7 @@ def choice(session, rng):
 
 
 def play(session, seed=0, stop=None):
-    """Play at random to the end, or until `stop` is true of the session."""
+    """Play at random to the end, or until `stop(session)` is true."""
     rng = random.Random(seed)
     while not session.over and not (stop and stop(session)):
         session.advance()
@@ -62,14 +62,12 @@ def place(session):
         ([2, 0], ["b", "c"], [PERSON, "b", PERSON, "c"]),
     ],
 )
-def test_partner_and_opponents_are_seated_from_the_left_of_the_first_person(
-    people, opponents, names
-):
+def test_agents_are_seated_from_the_left_of_the_first_person(people, opponents, names):
     assert seated(people, "a", opponents) == names
 
 
-def test_nobody_acts_out_of_turn_or_against_the_rules():
-    """Every refusal gives the reason, and changes nothing."""
+def test_actions_out_of_turn_or_against_the_rules_are_refused():
+    """The error has the reason, and nothing changes."""
     session = play(begin(people=(0, 1)), stop=lambda game: game.waits_for_person)
     before, other = place(session), 1 - session.seat
     for seat, name, words in (
@@ -92,7 +90,6 @@ def test_nobody_acts_out_of_turn_or_against_the_rules():
 
 
 def forward(session):
-    """On to the person's next decision, or to the end."""
     while not session.over and not session.waits_for_person:
         session.advance()
         if session.hand_over:
@@ -100,31 +97,31 @@ def forward(session):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_actions_taken_back_and_done_again_lead_to_the_same_game(variant):
-    """Over the start of a hand too; agents that act at random act as before."""
+def test_undone_and_repeated_actions_lead_to_the_same_game(variant):
+    """This holds across hands, and for agents that act at random."""
     session, rng, decisions = begin(variant), random.Random(3), []
     while forward(session) or not session.over:
         decisions.append((place(session), choice(session, rng)))
         session.act(0, decisions[-1][1])
-    whole, session, at, taken = session.record(), begin(variant), 0, 0
+    whole, session, at, undone = session.record(), begin(variant), 0, 0
     while at < len(decisions):
         forward(session)
         assert place(session) == decisions[at][0]
         if at >= 3 and rng.random() < 0.15:
             for _ in range(3):
                 session.undo()
-                at, taken = at - 1, taken + 1
+                at, undone = at - 1, undone + 1
                 assert place(session) == decisions[at][0]
         session.act(0, decisions[at][1])
         at += 1
     forward(session)
     assert session.record().to_dict() == whole.to_dict()
-    assert taken
+    assert undone
     with pytest.raises(IllegalActionError, match="the game is over"):
         session.undo()
 
 
-def test_nothing_is_taken_back_before_the_first_decision_or_from_others():
+def test_undo_is_refused_before_the_first_decision_and_with_several_people():
     session = begin()
     session.advance()
     with pytest.raises(IllegalActionError, match="nothing to take back yet"):
@@ -135,9 +132,9 @@ def test_nothing_is_taken_back_before_the_first_decision_or_from_others():
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_claim_takes_all_tricks_left_and_is_saved(variant, tmp_path):
-    """As if every card had been played."""
+    """The record is the same as if every card had been played."""
     options = {} if variant == "simplified_v0" else {"max_hands": 30}
-    session = to_a_claim(begin(variant, path=tmp_path / "game.json", seed=2, **options))
+    session = play_to_claim(begin(variant, path=tmp_path / "game.json", seed=2, **options))
     left, side, moves = session.rules.tricks - session.row["trick"], session.seat & 1, []
     won = int(session.row["tricks_won"][side])
     with pytest.raises(IllegalActionError, match="a claim is for the seat to act"):
@@ -153,8 +150,8 @@ def test_a_claim_takes_all_tricks_left_and_is_saved(variant, tmp_path):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_a_game_resumes_from_its_file_exactly_where_it_was(variant, tmp_path):
-    """After every action and every deal; later deals and random choices are the same."""
+def test_a_game_resumes_exactly_from_its_file(variant, tmp_path):
+    """It resumes after every action and deal; later deals and random choices stay the same."""
     path, rng = tmp_path / "folder" / "game.json", random.Random(0)
     whole = play(begin(variant)).record()
     whole.verify()
@@ -197,7 +194,7 @@ def saved(tmp_path):
     return path, json.loads(path.read_text())
 
 
-def test_a_damaged_file_is_an_error_and_stays_as_it_is(saved):
+def test_a_damaged_file_is_an_error_and_stays_unchanged(saved):
     path, data = saved
     record = data["record"]
     dealt = [record["hands"][0] | {"deal": record["hands"][0]["deal"][::-1]}, *record["hands"][1:]]
@@ -232,7 +229,6 @@ def test_a_damaged_file_is_an_error_and_stays_as_it_is(saved):
 
 
 def full(*arguments):
-    """A write to a full disk."""
     raise OutputError("no room")
 
 
@@ -259,7 +255,7 @@ def test_an_action_that_cannot_be_saved_is_not_done(saved, monkeypatch):
 
 
 def test_a_saved_game_runs_no_code_that_is_not_trusted(tmp_path, monkeypatch):
-    """Files of agents are named again, or nothing of them is loaded."""
+    """Files of agents are loaded only if the caller names them."""
     monkeypatch.chdir(tmp_path)
     agent = "./mine.py:Quiet"
     (tmp_path / "mine.py").write_text(
@@ -279,7 +275,7 @@ def test_a_saved_game_runs_no_code_that_is_not_trusted(tmp_path, monkeypatch):
 
 
 def test_the_game_to_resume_is_the_unfinished_one_played_last(tmp_path, monkeypatch):
-    """Finished games are passed over; a damaged file is an error."""
+    """Finished games are skipped; a damaged file is an error."""
     monkeypatch.chdir(tmp_path)
     assert game_to_go_on("cincinnati_v0") is None
     paths = []

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from rich.console import Console
-from support.terminal_games import OURS, PROMPT, answer, to_a_claim
+from support.terminal_games import OURS, PROMPT, answer, play_to_claim
 
 from bideuchre_env import make
 from bideuchre_env.cli.main import main
@@ -35,20 +35,18 @@ def short(variant):
 
 
 def record(folder, variant):
-    """The record of the game that a run has left."""
     [game] = records_io.read(folder / f"runs/play-{variant}.jsonl")
     return game
 
 
 class Answers(io.StringIO):
-    """A standard input that answers the prompts on the screen, and leaves at the tenth if asked."""
+    """Standard input that answers the prompts on the screen; `leave` answers the tenth."""
 
     def __init__(self, screen, leave):
         super().__init__()
         self.screen, self.leave = screen, leave
 
     def readline(self, size=-1):
-        """The next line."""
         screen = self.screen.getvalue()
         if self.leave is not None and screen.count(PROMPT) >= 10:
             return self.leave()
@@ -88,7 +86,7 @@ def test_a_game_is_played_to_its_end_and_recorded(variant, tmp_path, monkeypatch
     assert len(list((tmp_path / "runs").glob("*.jsonl"))) == 1
 
 
-def test_a_game_ends_with_its_review_which_ctrl_c_leaves_out(tmp_path, monkeypatch):
+def test_a_game_ends_with_its_review_which_ctrl_c_skips(tmp_path, monkeypatch):
     arguments = ("--option", "max_hands=1", *OURS[:-1], "--adviser", "rule", "--seed", "5")
     code, screen, _ = in_process(tmp_path, monkeypatch, *arguments)
     assert (code, "reviewed by rule" in screen) == (0, True)
@@ -106,7 +104,7 @@ def test_a_game_ends_with_its_review_which_ctrl_c_leaves_out(tmp_path, monkeypat
 
 @pytest.mark.parametrize(("way", "code"), [("q", 0), ("ctrl-d", 0), ("ctrl-c", 130)])
 def test_a_game_that_is_left_resumes_with_the_same_record(way, code, tmp_path, monkeypatch):
-    """It is saved before it is left."""
+    """The game is saved before the command ends."""
     (tmp_path / "whole").mkdir()
     in_process(tmp_path / "whole", monkeypatch, *short("barrie_v0"))
     file, before = tmp_path / FILE.format("barrie_v0"), []
@@ -129,7 +127,7 @@ def test_a_game_that_is_left_resumes_with_the_same_record(way, code, tmp_path, m
 
 
 def at_a_terminal(session, read):
-    """A terminal of the session in this process, and its output."""
+    """A `Terminal` of the session in this process, and its output."""
     out = io.StringIO()
     console = Console(file=out, width=80, highlight=False, markup=False, emoji=False)
     terminal = Terminal(session, console, adviser="rule", read=lambda: read(out.getvalue()))
@@ -140,7 +138,7 @@ def test_commands_and_wrong_lines_change_nothing_but_undo(tmp_path):
     saved = tmp_path / "game.json"
 
     def typed():
-        """Yield the lines to type; each screen with the next prompt is sent back."""
+        """Yield the lines to type; receive the screen with the next prompt."""
         screen = yield
         for _ in range(3):
             screen = yield answer(screen)
@@ -173,7 +171,7 @@ def test_commands_and_wrong_lines_change_nothing_but_undo(tmp_path):
 
 
 def test_no_saved_game_is_replaced(tmp_path, monkeypatch):
-    """By a new game, by one with other settings, or because its file is damaged."""
+    """New games, other settings and a damaged file leave the saved file unchanged."""
 
     def play(*arguments, lines=""):
         return in_process(tmp_path, monkeypatch, *arguments, lines=lines)
@@ -250,7 +248,7 @@ def test_a_line_that_is_no_legal_action_is_refused_with_the_choice(text, legal, 
 def test_a_claim_is_offered_where_all_tricks_left_are_certain():
     session, lines = Session(make("barrie_v0"), [0], seated([0], "rule", ["rule"]), seed=4), []
     terminal, out = at_a_terminal(session, lambda screen: lines.pop(0))
-    hand = to_a_claim(session).hand
+    hand = play_to_claim(session).hand
     lines += ["c", "q"]
     assert not terminal.run()
     assert "All tricks left are yours for certain: c claims them." in out.getvalue()
@@ -265,8 +263,8 @@ def test_no_card_of_others_is_printed_before_it_is_played():
     def read(screen):
         screens.append(screen)
         if session.waits_for_person and session.row["calls_made"] < 4:
-            named = set(re.findall(r"\b[AKQJ][CDHS]\b", screen.rsplit("Hand ", 1)[1]))
-            assert named == set(session.record().hands[-1]["deal"][0])
+            cards = set(re.findall(r"\b[AKQJ][CDHS]\b", screen.rsplit("Hand ", 1)[1]))
+            assert cards == set(session.record().hands[-1]["deal"][0])
         return "v" if len(screens) % 2 else answer(screen[: screen.rindex("v\nseat ")] + PROMPT)
 
     at_a_terminal(session, read)[0].run()

@@ -1,4 +1,4 @@
-"""Layout of the package: direction of imports, packaged files, length of files, docstrings."""
+"""Layout of the package: import order, packaged files, length of files, and docstrings."""
 
 import ast
 import importlib
@@ -18,8 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "bideuchre_env"
 FOLDERS = ("bideuchre_env", "agents", "experiments", "tests", "benchmarks", ".github")
 
-# The rooms of the package, in order: a room imports from itself and from the lines above its own.
-ROOMS = """
+# Folders and top modules of the package: a folder imports from itself and from lines above.
+ORDER = """
 errors _checks _columns _files _intervals
 rules runtime
 core
@@ -32,17 +32,17 @@ bench play training
 web
 cli
 """
-FLOOR = {
-    room: floor for floor, line in enumerate(ROOMS.strip().splitlines()) for room in line.split()
+LEVEL = {
+    name: level for level, line in enumerate(ORDER.strip().splitlines()) for name in line.split()
 }
 
 
 def modules():
-    """Every module of the package on disk: its name without the package, and its file."""
+    """The files of all modules of the package, by name without the package."""
     files = {}
-    for room, folder in (("", PACKAGE), ("agents", ROOT / "agents")):
+    for prefix, folder in (("", PACKAGE), ("agents", ROOT / "agents")):
         for path in sorted(folder.rglob("*.py")):
-            parts = [room, *path.relative_to(folder).with_suffix("").parts]
+            parts = [prefix, *path.relative_to(folder).with_suffix("").parts]
             files[".".join(part for part in parts if part)] = path
     return files
 
@@ -52,7 +52,7 @@ FILES = modules()
 
 @cache
 def imports(path):
-    """(module, late) of every import of a file: of the package by its keys in `FILES`.
+    """(module, late) of every import of a file; modules of the package by their keys in `FILES`.
 
     An import inside a function is late. Imports for type checkers count, too.
     """
@@ -73,10 +73,10 @@ def imports(path):
 
 
 def module_key(module, name):
-    """The key in `FILES` of `from module import name`; modules of other packages as they are."""
+    """The key in `FILES` of `from module import name`; the module's name for other packages."""
     if module.split(".")[0] != "bideuchre_env":
         return module
-    if name == "__version__":  # set before anything else is imported
+    if name == "__version__":  # set before the other imports
         return name
     inner = module.partition(".")[2]
     for candidate in (f"{inner}.{name}", f"{inner}.{name}.__init__", inner, f"{inner}.__init__"):
@@ -85,28 +85,28 @@ def module_key(module, name):
     raise AssertionError(f"from {module} import {name}: there is no such module")
 
 
-def room_of(name):
-    """The first part of a module's name; `__main__` is of the command line."""
+def folder_of(name):
+    """The first part of a module's name; `__main__` belongs to the command line."""
     return name.split(".")[0].replace("__main__", "cli")
 
 
-def test_rooms_are_the_folders_on_disk():
-    """A new folder of the package is entered in `ROOMS`."""
-    assert {room_of(name) for name in FILES} == set(FLOOR)
+def test_order_names_all_folders():
+    """A new folder of the package must be added to `ORDER`."""
+    assert {folder_of(name) for name in FILES} == set(LEVEL)
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_imports_go_one_way(name):
-    """No module imports from a room below its own, or from another room of its line."""
+def test_imports_follow_the_order_of_folders(name):
+    """No module imports from a line below its own, or from another folder of its line."""
     for target, _ in imports(FILES[name]):
-        if target in FILES and room_of(target) != room_of(name):
-            ours, theirs = FLOOR[room_of(name)], FLOOR[room_of(target)]
-            beside = ours == theirs == FLOOR["errors"]
+        if target in FILES and folder_of(target) != folder_of(name):
+            ours, theirs = LEVEL[folder_of(name)], LEVEL[folder_of(target)]
+            beside = ours == theirs == LEVEL["errors"]
             assert theirs < ours or beside, f"{name} imports {target}"
 
 
 def graph(prefix=""):
-    """Imports among the files and folders within a folder: name to names."""
+    """Imports among the files and folders of a folder, as a dict of sets."""
     edges = {}
     for name, path in FILES.items():
         if not name.startswith(prefix):
@@ -124,7 +124,7 @@ def graph(prefix=""):
     "prefix", sorted({"", *(name.rpartition(".")[0] + "." for name in FILES if "." in name)})
 )
 def test_imports_have_no_cycle(prefix):
-    """Neither among the files of a folder, nor among its folders, at any depth."""
+    """Neither the files nor the folders of a folder import each other in a cycle."""
     TopologicalSorter(graph(prefix)).prepare()  # raises CycleError, which names the cycle
 
 
@@ -149,7 +149,7 @@ EXTRAS = {
 
 @pytest.mark.parametrize("name", FILES)
 def test_packaged_code_imports_declared_libraries_only(name):
-    """Libraries of extras are imported late, or by adapters and the server; numba by one room."""
+    """Extras are imported late, or by adapters and the server; numba only by `runtime`."""
     declared = re.search(r"\ndependencies = \[(.*?)\]", read("pyproject.toml"), re.S)[1]
     allowed = {*re.findall(r'"([a-z_]+)', declared), *sys.stdlib_module_names, *COMPILER}
     allowed |= {"tomllib", "typing_extensions"}  # typing_extensions comes with Gymnasium
@@ -157,10 +157,10 @@ def test_packaged_code_imports_declared_libraries_only(name):
         top = target.split(".")[0]
         if target in (*FILES, "__version__") or (late and top in LATE_EXTRAS):
             continue
-        if top in EXTRAS.get(name, ()) and (late or room_of(name) in ("adapters", "web")):
+        if top in EXTRAS.get(name, ()) and (late or folder_of(name) in ("adapters", "web")):
             continue
         assert top in allowed, f"{name} imports {target}"
-        assert top not in COMPILER or room_of(name) == "runtime", f"{name} imports {target}"
+        assert top not in COMPILER or folder_of(name) == "runtime", f"{name} imports {target}"
         internal = target.startswith("numba.core")
         assert not internal or name == "runtime.numba_private", f"{name} imports {target}"
 
@@ -171,7 +171,7 @@ def test_pyproject_allows_the_tested_versions_of_numba_only():
 
 
 def test_nothing_is_unpickled():
-    """Files cannot run code: no pickle, no shelve, no pickled arrays, no eval."""
+    """Reading files must not run code: no pickle, no shelve, no pickled arrays, no eval."""
     for name, path in FILES.items():
         text = path.read_text(encoding="utf-8")
         for target, _ in imports(path):
@@ -180,12 +180,12 @@ def test_nothing_is_unpickled():
 
 
 def read(name):
-    """A file of the top folder."""
+    """The text of a file of the repository's root."""
     return (ROOT / name).read_text(encoding="utf-8")
 
 
 def test_the_wheel_has_both_folders_and_their_data():
-    """No pattern that leaves files out matches a file of numbers or of a page."""
+    """No exclude pattern matches a data file or an asset of pages."""
     tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     build = tomllib.loads(read("pyproject.toml"))["tool"]["hatch"]["build"]
     wheel = build["targets"]["wheel"]
@@ -201,7 +201,7 @@ def test_the_wheel_has_both_folders_and_their_data():
     for path in (PACKAGE / "py.typed", *numbers, *pages):
         parts = path.relative_to(ROOT).parts
         names = [*parts, *("/" + "/".join(parts[:k]) for k in range(1, len(parts) + 1))]
-        for pattern in excluded:  # a name anywhere, or a path from the top
+        for pattern in excluded:  # a name anywhere, or a path from the root
             assert not any(fnmatch(name, pattern.rstrip("/")) for name in names), (path, pattern)
 
 
@@ -234,7 +234,7 @@ def test_everything_public_has_a_docstring(name):
         assert ast.get_docstring(node) or setter, f"{name}.{full} has no docstring"
 
 
-def test_public_names_are_those_of_the_stub():
+def test_public_names_equal_the_stub():
     """`dir` lists them, each can be imported, and the stub declares every variant."""
     assert dir(bideuchre_env) == sorted(bideuchre_env.__all__)
     assert {"Rules", "make", "match", "records_io"} <= set(dir(bideuchre_env))

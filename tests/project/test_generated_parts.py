@@ -1,7 +1,7 @@
-"""The generated parts of pages are those of their generators in `.github/docs`, and are true."""
+"""The generated parts of pages are up to date with `.github/docs`, and are true."""
 
 import pytest
-from support.script_modules import ROOT, loaded
+from support.script_modules import ROOT, load_scripts
 
 import bideuchre_env
 from bideuchre_env.rules.options import OPTIONS
@@ -12,8 +12,7 @@ PAGES = (*RULES, "README")
 
 @pytest.fixture(scope="module")
 def pages():
-    """The generator of the pages of the variants."""
-    with loaded(".github/docs", "variant_pages") as [module]:
+    with load_scripts(".github/docs", "variant_pages") as [module]:
         yield module
 
 
@@ -31,7 +30,7 @@ def test_every_variant_has_a_page_and_a_link_in_the_index(pages):
 
 
 def test_the_readme_and_the_page_of_environments_are_current():
-    with loaded(".github/docs", "readme") as [readme]:
+    with load_scripts(".github/docs", "readme") as [readme]:
         text = readme.README.read_text(encoding="utf-8")
         assert f"<!-- figures -->\n{readme.figures()}<!-- end -->" in text
         assert f"<!-- variants -->\n{readme.variants()}<!-- end -->" in text
@@ -40,7 +39,7 @@ def test_the_readme_and_the_page_of_environments_are_current():
 
 
 def test_every_picture_of_a_generator_is_on_disk(pages):
-    """A light and a dark one for each step of a hand of every variant."""
+    """There is a light and a dark picture for each step of a hand of every variant."""
     drawn = {}
     for name in RULES:
         drawn |= pages.pictures(name)

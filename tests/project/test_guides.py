@@ -1,6 +1,6 @@
-"""Pages: links lead to files, headings and names that exist, and code blocks run.
+"""Pages: links lead to existing files, headings and names, and code blocks run.
 
-In a guide, names in brackets behind a link, `[step.py](step.py) (`apply`)`, are in that file.
+In a guide, names in parentheses after a link, `[step.py](step.py) (`apply`)`, are in that file.
 """
 
 import re
@@ -13,18 +13,18 @@ from bideuchre_env.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACES = (".github", "agents", "benchmarks", "bideuchre_env", "experiments", "tests")
-ADAPTERS = "bideuchre_env/adapters/README.md"  # its examples stand alone, and need extras
+ADAPTERS = "bideuchre_env/adapters/README.md"  # its examples are independent and need extras
 LINK = re.compile(r"\[[^\]]*\]\(([^()\s]+)\)(?:\s+\(((?:`[^`]+`(?:,\s+)?)+)\))?")
 
 
 def guides():
-    """Every page of the tree, by its path from the top folder."""
+    """The paths of all pages, relative to the repository's root."""
     pages = {path.resolve() for place in PLACES for path in (ROOT / place).rglob("*.md")}
     return sorted(str(path.relative_to(ROOT)) for path in pages | set(ROOT.glob("*.md")))
 
 
 def links(guide):
-    """(file or folder, anchor, names behind it) of every link of a guide into the tree."""
+    """(file or folder, anchor, names after it) of every local link of a guide."""
     text = (ROOT / guide).read_text(encoding="utf-8")
     for target, names in LINK.findall(re.sub(r"```.*?```", "", text, flags=re.S)):
         if "://" not in target:
@@ -67,7 +67,7 @@ def code_of(guide, language):
     [page for page in guides() if page not in (ADAPTERS, "README.md") and code_of(page, "python")],
 )
 def test_the_code_of_a_page_runs(guide, tmp_path, monkeypatch):
-    """Block after block in one namespace, as a reader would paste them."""
+    """The blocks run in order in one namespace."""
     monkeypatch.chdir(tmp_path)
     scope = {}
     for block in code_of(guide, "python"):
@@ -76,7 +76,7 @@ def test_the_code_of_a_page_runs(guide, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("block", code_of(ADAPTERS, "python"))
 def test_the_code_of_an_adapter_runs(block, capsys):
-    """Each example by itself, if its library is installed."""
+    """Each example runs by itself, if its library is installed."""
     try:
         exec(compile(block, ADAPTERS, "exec"), {})
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""Importing the package is quick, and changes nothing but the registries of environments."""
+"""Importing the package is fast, and changes only the registries of environments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def output_of(program):
 
 @pytest.mark.parametrize("name", LIGHT)
 def test_importing_loads_neither_numba_nor_extras(name):
-    """None of them is even looked for."""
+    """The import does not even search for these libraries."""
     module = f"bideuchre_env.{name}".rstrip(".")
     program = (
         "import sys; tried = set()\n"

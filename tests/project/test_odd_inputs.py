@@ -1,4 +1,4 @@
-"""Every public function, with one parameter after another given an odd value."""
+"""Every public function, with each parameter in turn set to odd values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bideuchre_env.agents import registry
 from bideuchre_env.errors import BidEuchreError
 
 PARTS = 8
-"""Parts of the functions, for as many processes."""
+"""The functions are split into this many tests, which processes can share."""
 CALLBACKS = ("progress", "propose", "report", "finished")
 
 
@@ -31,10 +31,10 @@ class UnreadInput:
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_odd_values_are_accepted_or_refused_by_the_packages_own_errors(
+def test_odd_values_are_accepted_or_raise_the_packages_errors(
     all_calls, part, tmp_path, monkeypatch
 ):
-    """Nothing unrelated, such as an error of numpy within the work, reaches the caller."""
+    """Unrelated exceptions, for example of numpy, do not reach the caller."""
     monkeypatch.setattr(registry, "registered", {})
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "stdin", UnreadInput())

@@ -14,14 +14,14 @@ from bideuchre_env.rules.cards import CARD_NAMES, MAX_TRICKS, hand_names
 
 
 def faces(row, rules, viewer):
-    """(card, whether it is marked) of every face of a picture; the viewer's hand comes last."""
+    """(card, whether it is marked) of all face-up cards; the viewer's hand comes last."""
     cards = [mark for mark in TablePicture(row, rules, viewer).marks() if isinstance(mark, Card)]
     names = [card.parts[1].text.replace("10", "T") + card.parts[2].suit for card in cards]
     return [(name, card.parts[0].edge == "mark") for name, card in zip(names, cards, strict=True)]
 
 
 def cards_in_the_middle(row, viewer):
-    """The cards of the trick, before it those of the last; in an exchange the viewer's own."""
+    """The cards of the current or last trick; in an exchange those that the viewer exchanged."""
     if row["phase"] in (Phase.GIVING, Phase.PASSING):
         own = {int(row["declarer"]): "given", int(row["declarer"] + 2) % 4: "passed"}.get(viewer)
         return [CARD_NAMES[kind] for kind in row[own] if kind >= 0] if own else []
@@ -40,8 +40,8 @@ def test_a_picture_shows_the_viewers_cards_and_the_trick_and_marks_legal_cards(v
     while not over:
         row = env.get_state()[0]
         for viewer in range(4):
-            shown, held = faces(row, rules, viewer), hand_names(int(row["hands"][viewer]))
-            middle, own = shown[: len(shown) - len(held)], shown[len(shown) - len(held) :]
+            cards, held = faces(row, rules, viewer), hand_names(int(row["hands"][viewer]))
+            middle, own = cards[: len(cards) - len(held)], cards[len(cards) - len(held) :]
             assert sorted(name for name, _ in own) == sorted(held)
             assert sorted(name for name, _ in middle) == sorted(cards_in_the_middle(row, viewer))
             choosing = Phase.NAMING < row["phase"] <= Phase.PLAY and row["turn"] == viewer

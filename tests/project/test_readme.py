@@ -1,4 +1,4 @@
-"""The commands and code blocks of the README run, and print what it shows."""
+"""The commands and code blocks of the README run and print the displayed output."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.script_modules import loaded
+from support.script_modules import load_scripts
 
 from bideuchre_env import match
 from bideuchre_env.cli import main as cli
@@ -36,13 +36,12 @@ records           runs/selfplay-cincinnati_v0-rule-cautious-seed0.jsonl
 
 
 def blocks(language: str, page: Path = README) -> list[str]:
-    """The code blocks of a page in one language."""
     return re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), re.S)
 
 
 def test_the_first_command_prints_the_output_of_the_readme(tmp_path: Path) -> None:
     """The same lines for the same seed, except the speed; the README has an excerpt."""
-    with loaded(".github/docs", "readme") as [readme]:
+    with load_scripts(".github/docs", "readme") as [readme]:
         printed = readme.main_job(tmp_path)
         assert readme.excerpt(printed) == blocks("text")[0]
     assert RATE.sub("#", printed) == RATE.sub("#", OUTPUT)
@@ -54,7 +53,7 @@ def test_the_first_command_prints_the_output_of_the_readme(tmp_path: Path) -> No
 def test_the_commands_for_players_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Every command as written; a game is begun, and left at once."""
+    """The commands run as written; the game is left at once."""
     [commands] = [block for block in blocks("sh") if "bideuchre play" in block]
     play, advise, show = (shlex.split(line, comments=True)[1:] for line in commands.splitlines())
     monkeypatch.chdir(tmp_path)
@@ -69,7 +68,7 @@ def test_the_commands_for_players_run(
 
 
 def test_the_python_blocks_run() -> None:
-    """In order, in one namespace; the first loop plays a game to its end."""
+    """They run in order in one namespace; the first loop plays a game to its end."""
     namespace: dict[str, Any] = {}
     assert len(blocks("python")) >= 2
     for number, block in enumerate(blocks("python")):
@@ -80,7 +79,7 @@ def test_the_python_blocks_run() -> None:
 
 
 def test_the_first_training_run_learns(capsys: pytest.CaptureFixture[str]) -> None:
-    """Its points grow as the page says, and the policy beats `cautious`."""
+    """Its points grow as stated on the page, and the policy beats `cautious`."""
     [block] = [each for each in blocks("python", LEARNING) if "for iteration in" in each]
     namespace: dict[str, Any] = {}
     exec(compile(block, "README.md", "exec"), namespace)
@@ -95,7 +94,7 @@ def test_the_first_training_run_learns(capsys: pytest.CaptureFixture[str]) -> No
     assert float(np.mean(printed[-8:])) == pytest.approx(after, abs=0.3)
 
     class Student:
-        """Two seats that play by the learned values, without exploration."""
+        """An agent that plays by the learned values, without exploration."""
 
         def act_rows(self, observations: Any, masks: Any) -> Any:
             return np.where(masks, (observations > 0) @ namespace["q_weights"], -np.inf).argmax(

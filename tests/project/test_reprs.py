@@ -1,4 +1,4 @@
-"""The `repr` of objects is a line, and their display in a notebook a table or a replay."""
+"""The `repr` of objects is one line; notebooks display a table or a replay."""
 
 from html.parser import HTMLParser
 
@@ -56,7 +56,7 @@ def test_a_match_and_a_hand_worth_are_displayed_as_tables():
 
 
 def test_a_record_is_displayed_as_its_replay_in_a_frame():
-    """The frame reaches nothing; names of agents are not markup."""
+    """The frame is sandboxed; names of agents are not markup."""
     record = finish(start("barrie_v0", 5, max_hands=6), Chooser(5)).record
     record.agents = ["<script>alert(1)</script>", "a & b", '"c"', "rule"]
     page = Page(record._repr_html_())
@@ -77,7 +77,7 @@ def test_incomplete_and_broken_records_are_displayed():
     assert "does not replay: hand 1: action 1, player_" in Page(broken._repr_html_()).text
 
 
-def test_reprs_are_a_line():
+def test_reprs_are_one_line():
     game = bideuchre_env.cincinnati_v0
     raw, wrapped, solo = game.raw_env(), game.env(), game.solo(seat=2, partner="rule")
     for env in (raw, wrapped):

@@ -1,4 +1,4 @@
-"""Files that are written: reserved, complete or not there, and no old file is lost."""
+"""Output files: they are reserved, complete or absent, and never lose an old file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ posix = pytest.mark.skipif(os.name == "nt", reason="POSIX files")
 
 
 def full_after(room, monkeypatch):
-    """Make the disk full after so many bytes: of a longer write it takes a part, then nothing."""
+    """Simulate a disk with `room` bytes left: writes are cut there, later writes fail."""
     real, left = os.write, [room]
 
     def write(descriptor, data):
@@ -34,7 +34,7 @@ def names(folder):
 
 
 def test_a_file_takes_its_place_when_it_is_published(tmp_path):
-    """The rest of a killed run is replaced."""
+    """The temporary file of a killed run is replaced."""
     path = tmp_path / "x"
     path.write_text("old")
     _files.beside(path).write_text("half of it")
@@ -50,7 +50,7 @@ def test_a_file_takes_its_place_when_it_is_published(tmp_path):
 
 
 def test_a_file_that_is_not_published_leaves_no_trace(tmp_path):
-    """Neither a file nor folders; an old file stays."""
+    """No new file or folder remains; an old file stays."""
     (tmp_path / "x").write_text("old")
     for path in (tmp_path / "x", tmp_path / "a" / "b" / "x"):
         with Output(path, overwrite=True) as output:
@@ -111,7 +111,7 @@ def test_streams_are_written_directly(capfd):
 
 
 @pytest.mark.parametrize("room", [0, 5])
-def test_a_full_disk_leaves_all_as_it_was(room, tmp_path, monkeypatch):
+def test_a_full_disk_leaves_the_old_file(room, tmp_path, monkeypatch):
     path = tmp_path / "x"
     path.write_text("old")
     full_after(room, monkeypatch)
@@ -121,8 +121,8 @@ def test_a_full_disk_leaves_all_as_it_was(room, tmp_path, monkeypatch):
     assert names(tmp_path) == ["x"]
 
 
-def test_records_on_a_full_disk_are_whole_boards_and_the_games_go_on(tmp_path, monkeypatch):
-    """The result is that of a run without records, and names the fault."""
+def test_on_a_full_disk_records_are_whole_boards_and_the_games_continue(tmp_path, monkeypatch):
+    """The result equals that of a run without records, and names the error."""
     played = selfplay.play("barrie_v0", "rule", "cautious", boards=8, seed=1)
     selfplay.play("barrie_v0", "rule", "cautious", boards=8, seed=1, out=tmp_path / "all")
     lines = (tmp_path / "all").read_bytes().splitlines(keepends=True)
@@ -186,7 +186,7 @@ def test_a_file_that_appears_meanwhile_stays_on_file_systems_without_links(tmp_p
 
 def test_a_write_protected_file_is_not_replaced(tmp_path, monkeypatch):
     (tmp_path / "x").write_text("old")
-    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)  # as for who is not root
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)  # root could write
     with pytest.raises(OptionError, match="x cannot be written: it is write-protected"):
         Output(tmp_path / "x", overwrite=True)
     assert (tmp_path / "x").read_text() == "old"

@@ -1,4 +1,4 @@
-"""The content of pages: the view that a seat has of a table, and a game as one file."""
+"""The content of pages: a seat's view of a table, and a game as one file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SEATS = (None, 0, 1, 2, 3)
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_a_view_has_nothing_that_the_seat_cannot_know(name):
-    """Hidden cards dealt anew change nothing, in all phases."""
+    """Redealing hidden cards changes no view, in all phases."""
     rng, phases = np.random.default_rng(4), set()
     env = start(name, 6, max_hands=8)
     for _ in plies(env, Caller(9)):
@@ -51,7 +51,7 @@ def test_legal_actions_are_in_the_view_of_the_seat_to_act_and_in_the_open_one(na
 
 
 def test_hands_are_sorted_with_trumps_first_and_actions_are_in_words():
-    """From the right bower down, the left bower among them; then by suit, high cards first."""
+    """Trumps include the left bower; other cards are sorted by suit, high cards first."""
     deal = [
         *(["JH", "JD", "AH", "9S", "TS", "9C"], ["KH", "TH", "QS", "KS", "AC", "TC"]),
         *(["QH", "9H", "JS", "AS", "QC", "KC"], ["9D", "TD", "QD", "KD", "AD", "JC"]),
@@ -70,7 +70,7 @@ def test_hands_are_sorted_with_trumps_first_and_actions_are_in_words():
 
 
 def after(value, changes):
-    """A value once the page's script has applied changes to it."""
+    """A value after the page's script has applied changes to it."""
     if not isinstance(value, list) or not isinstance(changes, dict):
         return changes
     return [
@@ -80,7 +80,7 @@ def after(value, changes):
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_frames_give_the_view_of_every_seat_at_every_position(name):
-    """They are changes of the open view."""
+    """Frames are changes of the open view."""
     record = game(name, 7)
     for hand in record.played_hands():
         frames = json.loads(json.dumps(hand_frames(hand.dealt, hand.actions, record.rules, None)))
@@ -92,16 +92,16 @@ def test_frames_give_the_view_of_every_seat_at_every_position(name):
                 step_row(row, compile_tables(record.rules), int(hand.actions[card - 1]))
             for seat in SEATS:
                 expected = table_view(row[0], record.rules, seat, numbered=True)
-                shown = view
+                frame = view
                 if seat is not None:
-                    shown = covered(view, seat) | frames["seen"][card].get(str(seat), {})
-                for key in shown:
+                    frame = covered(view, seat) | frames["seen"][card].get(str(seat), {})
+                for key in frame:
                     calls = key == "legal" and expected["phase"] in ("auction", "naming")
-                    assert shown[key] == ([] if calls else expected[key]), (key, seat)
+                    assert frame[key] == ([] if calls else expected[key]), (key, seat)
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-def test_tricks_and_stops_are_those_of_the_record(name):
+def test_tricks_and_stops_equal_the_record(name):
     """Every card is in its trick; a part ends with the auction and with each trick."""
     record = game(name, 9)
     for hand, data in zip(record.hands, game_data(record)["hands"], strict=True):
@@ -138,7 +138,7 @@ class Page(HTMLParser):
 
 
 def test_names_and_notes_stay_text_and_the_page_loads_nothing():
-    """No name and no sentence becomes markup or script."""
+    """Names and sentences never become markup or script."""
     record = game("barrie_v0", agents=NASTY)
     why = "</script><script>bad()</script>\u2028\u2029<!--"
     text = replay_page(record, notes_on(record, why), title="</title><script>bad()")

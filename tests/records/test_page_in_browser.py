@@ -1,4 +1,4 @@
-"""The replay in a real browser: positions as each seat sees them, steps, notes, several games."""
+"""The replay page in a real browser: the views of seats, steps, links and several games."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bideuchre_env.records.page.view import table_view
 from bideuchre_env.records.words import ending
 
 PLACES = ("bottom", "left", "top", "right")
-# cards of each seat, those in the middle, the words, the score, the place in the game
+# `look` returns the cards of each seat and of the trick, the words, the score and the position
 LOOK = """
 const cards = (part) => [...part.querySelectorAll(".card")].map((card) => card.dataset.card);
 window.press = (key) => document.body.dispatchEvent(
@@ -57,7 +57,7 @@ def chromium():
 
 @pytest.fixture
 def page(chromium, tmp_path):
-    """Open HTML as a file; the browser reports no error and loads nothing else."""
+    """A function that opens HTML as a file; the browser reports no error and loads nothing else."""
     complaints(chromium), requests(chromium)
 
     def open_page(text, place=""):
@@ -74,7 +74,6 @@ def page(chromium, tmp_path):
 
 
 def find(driver, selector):
-    """The only element of a selector."""
     [element] = driver.find_elements("css selector", selector)
     return element
 
@@ -92,7 +91,7 @@ def rows_of_game(record):
 
 @pytest.mark.parametrize("name", ["barrie_v0", "cincinnati_v0"])
 def test_every_position_shows_the_view_of_the_seat(page, name):
-    """Open and from two seats: hands, trick, words, score."""
+    """Hands, trick, words and score are compared, open and from two seats."""
     record = game(name, 6, hands=2)
     driver = page(replay_page(record))
     rows = list(rows_of_game(record))
@@ -101,16 +100,16 @@ def test_every_position_shows_the_view_of_the_seat(page, name):
             driver.execute_script(FROM_SEAT, seat)
         positions, last = driver.execute_script(STEP_THROUGH, len(rows))
         assert positions[-1] == last
-        for row, shown in zip(rows, positions, strict=True):
+        for row, display in zip(rows, positions, strict=True):
             view = table_view(row, record.rules, seat, numbered=True)
-            assert shown["hands"] == view["hands"]
-            assert shown["words"] == view["words"]
-            assert [line[1:3] for line in shown["score"]] == [
+            assert display["hands"] == view["hands"]
+            assert display["words"] == view["words"]
+            assert [line[1:3] for line in display["score"]] == [
                 [str(view[field][side]) for field in ("score", "tricks_won")] for side in (0, 1)
             ]
             trick = view["trick"] if any(view["trick"]) else view["last_trick"] or []
             cards = {PLACES[(who - (seat or 0)) % 4]: card for who, card in enumerate(trick)}
-            assert shown["middle"] == {place: card for place, card in cards.items() if card}
+            assert display["middle"] == {place: card for place, card in cards.items() if card}
     assert find(driver, "#ending").text == ending(record)
     assert driver.execute_script("return document.documentElement.scrollWidth") == 360
 

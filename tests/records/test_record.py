@@ -1,4 +1,4 @@
-"""Game records: their content, reading them back, and that every fault is refused."""
+"""Game records: content, round trips, and errors for every fault."""
 
 import copy
 import json
@@ -33,7 +33,7 @@ def finished(name="club_v0", seed=3, **options):
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-def test_a_record_has_the_fields_of_the_notation_in_one_line_of_json(name):
+def test_a_record_is_one_line_of_json_with_fixed_fields(name):
     env = finish(start(name, 9, max_hands=9), Chooser(9))
     data = env.record.to_dict()
     assert list(data) == [
@@ -82,7 +82,7 @@ def test_contract_and_declarer_are_recorded_after_the_last_call():
         {"lone": [{"name": "shoot", "value": 9}], "moon_ladder": "jump"},
     ],
 )
-def test_options_are_those_that_differ_and_make_the_same_rules_again(name, options):
+def test_recorded_options_are_the_changed_ones_and_give_the_same_rules(name, options):
     record, plain = start(name, 1, **options).record, start(name, 1).rules
     assert all(record.options[each] != getattr(plain, each) for each in record.options)
     assert plain.replace(**record.options) == record.rules
@@ -180,13 +180,13 @@ def refused(data, match):
 def test_a_wrong_field_of_a_game_is_refused_by_name(field):
     good = finished(max_hands=3)
     assert good["outcome"] == "truncated"
-    named = {"hands": r"hands|hand 1|the record says", "options": r"options|hand 3|the record says"}
-    named |= {"variant": r"variant|options|hand 1", "start": r"start|hand 1: score"}
+    words = {"hands": r"hands|hand 1|the record says", "options": r"options|hand 3|the record says"}
+    words |= {"variant": r"variant|options|hand 1", "start": r"start|hand 1: score"}
     GameRecord.from_dict(good)
     if field != "start":
         refused({k: v for k, v in good.items() if k != field}, f"a record: lacks '{field}'")
     for wrong in WRONG[field]:
-        refused(good | {field: wrong}, named.get(field, field))
+        refused(good | {field: wrong}, words.get(field, field))
     refused(good | {"comment": "x"}, "a record: has unknown 'comment'")
 
 
@@ -203,8 +203,8 @@ def test_a_wrong_field_of_a_hand_is_refused_by_name(field):
     for wrong in WRONG_IN_HAND[field]:
         if good["hands"][at][field] == wrong and type(wrong) is not bool:
             wrong = "something else"
-        named = {"actions": "action"}.get(field, field)
-        refused(with_hand(**{field: wrong}), rf"hand {at + 1}: .*({named})")
+        word = {"actions": "action"}.get(field, field)
+        refused(with_hand(**{field: wrong}), rf"hand {at + 1}: .*({word})")
     data = with_hand()
     del data["hands"][at][field]
     refused(data, f"hand {at + 1}: lacks '{field}'")
@@ -247,7 +247,7 @@ def test_the_record_of_an_environment_is_a_copy():
     assert same(snapshot(env), before)
 
 
-def test_a_record_without_hands_is_of_an_unfinished_game():
+def test_a_record_without_hands_is_an_unfinished_game():
     empty = GameRecord("club_v0", options={"target": 40})
     assert GameRecord.loads(empty.dumps()) == empty
     assert empty.rules.target == 40
@@ -259,8 +259,8 @@ def test_a_record_without_hands_is_of_an_unfinished_game():
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-def test_rows_of_no_game_are_refused(name):
-    """The kernel that records them checks no bounds."""
+def test_random_rows_are_refused(name):
+    """The check is needed because the kernel that records rows checks no bounds."""
     rng, rules = np.random.default_rng(3), make(name).rules
     states = new_states(20)
     states.view(np.uint8)[:] = rng.integers(0, 256, states.nbytes, np.uint8)

@@ -1,4 +1,4 @@
-"""Files of records: whole lines or nothing, and a bad line never hides the next."""
+"""Record files: complete lines or none, and a bad line never hides the next."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from bideuchre_env.errors import OptionError, RecordError
 
 @pytest.fixture(scope="module")
 def games(tmp_path_factory):
-    """The lines of four games."""
     out = tmp_path_factory.mktemp("games") / "games.jsonl"
     selfplay.play("barrie_v0", "rule", "cautious", games=4, seed=1, out=out)
     return out.read_bytes().splitlines(keepends=True)
@@ -96,7 +95,7 @@ def test_a_bad_line_is_an_error_and_the_next_is_read(fault, games, tmp_path):
 
 
 def test_a_truncated_last_line_is_called_torn(games, tmp_path):
-    """Wherever it ends before its last brace."""
+    """The line may end anywhere before its last brace."""
     path = tmp_path / "games.jsonl"
     line = b'{"seed": -1.5e+3, "a": [true, false, null, "\\u00e9"], ' + games[1][1:].rstrip()
     for left in (*range(1, 60), *range(60, len(line), 7), len(line) - 1):
@@ -109,7 +108,7 @@ def test_a_truncated_last_line_is_called_torn(games, tmp_path):
     "last", [wrong_points, illegal, b"hello", b"[1", b'{"a": oops}', b"{}}", b"\xff", b'{"a": 1}']
 )
 def test_a_last_line_with_another_fault_is_not_called_torn(last, games, tmp_path):
-    """A game that does not replay, or no game, without a newline at its end."""
+    """The last line has no newline, and its game does not replay or is no game."""
     path = tmp_path / "games.jsonl"
     bad = last if isinstance(last, bytes) else changed(games[1], last)
     path.write_bytes(games[0] + bad.rstrip())
@@ -119,7 +118,7 @@ def test_a_last_line_with_another_fault_is_not_called_torn(last, games, tmp_path
 
 
 def test_a_compressed_file_is_read(games, tmp_path):
-    """Under any name; a truncated or damaged file is an error after the games before the fault."""
+    """The file's name does not matter; games before a damaged place are read, then an error."""
     path = tmp_path / "games"
     packed = b"".join(map(gzip.compress, games))
     path.write_bytes(packed)

@@ -1,4 +1,4 @@
-"""A hand and a game as text: names, trumps, the left bower, the result in words."""
+"""Hands and games as text: names, trumps, the left bower, and the result in words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ TRUMP_H = [
 
 
 def text_of(view, width=100):
-    """A view as plain text."""
     console = Console(width=width, color_system=None, force_jupyter=False)
     with console.capture() as out:
         console.print(view)
@@ -25,7 +24,7 @@ def text_of(view, width=100):
 
 
 def test_hands_and_tricks_are_in_the_order_in_which_cards_win():
-    """The left bower leads trump, and is the second of them."""
+    """A led left bower calls for trumps, and it ranks second among them."""
     env = start("cincinnati_v0", 1, render_mode="ansi")
     env.reset(options={"deal": TRUMP_H, "dealer": 3})
     for action in ("bid 3", "pass", "pass", "pass", "trump H", "JD"):
@@ -55,7 +54,6 @@ def test_a_game_ends_in_a_sentence_with_winner_and_score(agents, outcome, winner
 
 
 def test_a_game_is_printed_with_its_agents_options_and_results(tmp_path):
-    """Every hand, or those asked for."""
     path = tmp_path / "games.jsonl"
     game = bideuchre_env.make("cincinnati_v0", target=30)
     bideuchre_env.selfplay.play(game, "rule", "cautious", games=2, seed=1, out=path)
@@ -67,9 +65,9 @@ def test_a_game_is_printed_with_its_agents_options_and_results(tmp_path):
     assert whole.count("\nHand ") == len(record.hands) > 2
     assert whole.rstrip().endswith(ending(record))
     for number, hand in enumerate(record.hands, 1):
-        shown = text_of(record_view(record, 1, {number}))
-        assert shown.count("\nHand ") == 1
-        assert f"\nHand {number}" in shown
+        hand_text = text_of(record_view(record, 1, {number}))
+        assert hand_text.count("\nHand ") == 1
+        assert f"\nHand {number}" in hand_text
         made = max(hand["points"]) > 0 and hand["points"][hand["declarer"] & 1] > 0
-        assert ("\nMade." in shown) == made
-        assert ("\nSet." in shown) != made
+        assert ("\nMade." in hand_text) == made
+        assert ("\nSet." in hand_text) != made

@@ -1,4 +1,4 @@
-"""Files of rules: what is written is read again; what is wrong is named."""
+"""Rules files: they round-trip, and errors name the faulty option."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from bideuchre_env.rules.variants import RULES
 
 @pytest.fixture
 def farm(tmp_path, monkeypatch):
-    """Writes `farm.toml`, in the folder that is the current one; gives its path."""
+    """A function that writes `farm.toml` into the current folder and returns its path."""
     monkeypatch.chdir(tmp_path)
 
     def write(text):
@@ -25,7 +25,7 @@ def farm(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", RULES)
-def test_every_variant_is_read_back(name):
+def test_every_variant_round_trips(name):
     text = RULES[name].to_toml()
     assert Rules.from_toml(text) == RULES[name]
     changed = RULES[name].replace(win_rule="rounds", rounds=3)
@@ -34,8 +34,8 @@ def test_every_variant_is_read_back(name):
 
 
 @in_two_sizes(60, game=rules())
-def test_any_rules_are_read_back(game):
-    """Exactly, on top of any variant too."""
+def test_any_rules_round_trip(game):
+    """Rules read from their file are equal, also on top of any variant as base."""
     text = game.to_toml()
     assert Rules.from_toml(text) == game
     missing = [f'{name} = "none"\n' for name in ("target", "rounds") if getattr(game, name) is None]
@@ -43,8 +43,8 @@ def test_any_rules_are_read_back(game):
         assert Rules.from_toml(f'base = "{base}"\n{"".join(missing)}{text}') == game
 
 
-def test_every_option_says_what_it_takes():
-    """A comment above each: its words, and what it means."""
+def test_every_option_has_a_comment():
+    """The comment has the option's meaning and its allowed values."""
     text = RULES["barrie_v0"].to_toml()
     parts = text.split("\n\n")[1:]
     assert len(parts) == len(OPTIONS)
@@ -57,7 +57,7 @@ def test_every_option_says_what_it_takes():
     assert list(tomllib.loads(text)) == [name for name in OPTIONS if name != "rounds"]
 
 
-def test_a_file_needs_only_what_differs(farm):
+def test_a_file_may_leave_out_unchanged_rules(farm):
     path = farm(
         '# ours\nbase = "barrie"\ntarget = 40\npartnered = "4-8"\n\n'
         '[[lone]]\nname = "moon"\nvalue = 30\n'
@@ -136,7 +136,7 @@ def test_a_file_of_rules_may_end_in_toml_of_any_case(tmp_path):
 
 
 def test_other_rules_are_refused_under_the_name_of_a_variant(farm, tmp_path):
-    """Neither by the file's own name nor by its key; its own rules do."""
+    """Neither the file's name nor its key may be a variant's name, except with its own rules."""
     file = tmp_path / "barrie_v0.toml"
     file.write_text(RULES["barrie_v0"].to_toml(), encoding="utf-8")
     assert make(file).name == "barrie_v0"
@@ -145,22 +145,22 @@ def test_other_rules_are_refused_under_the_name_of_a_variant(farm, tmp_path):
     with pytest.raises(RulesError, match=r"barrie_v0.toml: 'barrie_v0' is .* a name of its own"):
         make(file)
     assert make(file, name="ours").name == "ours"
-    named = farm('base = "club"\nname = "barrie_v0"')
+    path = farm('base = "club"\nname = "barrie_v0"')
     with pytest.raises(RulesError, match=r"farm.toml: 'barrie_v0' is .* a name of its own"):
-        make(named)
+        make(path)
 
 
 def test_a_variant_by_its_short_name():
-    for given in ("barrie", "Barrie", "barrie_v0", " six card ", "double-deck", "SIX_CARD_V0"):
-        assert make(given).name in (*RULES,)
+    for name in ("barrie", "Barrie", "barrie_v0", " six card ", "double-deck", "SIX_CARD_V0"):
+        assert make(name).name in (*RULES,)
     assert make("barrie").rules == RULES["barrie_v0"]
     assert make("double-deck", target=9).name == "double_deck_v0"
-    for given, close in (("barie", "barrie_v0"), ("cincinati_v0", "cincinnati_v0")):
-        with pytest.raises(OptionError, match=rf"'{given}' is no variant \(did you mean '{close}'"):
-            make(given)
-    for given in ("", "v0", "_v0", "barrie_v1", 5, None):
+    for name, close in (("barie", "barrie_v0"), ("cincinati_v0", "cincinnati_v0")):
+        with pytest.raises(OptionError, match=rf"'{name}' is no variant \(did you mean '{close}'"):
+            make(name)
+    for name in ("", "v0", "_v0", "barrie_v1", 5, None):
         with pytest.raises(OptionError, match=r"is no variant.*: one of cincinnati_v0"):
-            make(given)
+            make(name)
 
 
 AS_WRITTEN = [

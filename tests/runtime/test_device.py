@@ -1,4 +1,4 @@
-"""One-line errors where `device="cuda"` cannot be used."""
+"""Errors if `device="cuda"` cannot be used."""
 
 import sys
 from types import ModuleType
@@ -11,11 +11,11 @@ from bideuchre_env.runtime.devices import check_device
 
 
 class DriverError(Exception):
-    """Stands for numba-cuda's."""
+    """A stand-in for numba-cuda's class."""
 
 
 class SupportError(ImportError):
-    """Stands for numba-cuda's."""
+    """A stand-in for numba-cuda's class."""
 
 
 def gpus(count, error=None):
@@ -35,7 +35,7 @@ NO_NVVM = r"its compiler NVVM is not installed: pip install 'bideuchre_env\[cuda
 
 
 @pytest.mark.parametrize(
-    ("found", "compiler", "message"),
+    ("devices_found", "compiler", "message"),
     [
         (gpus(0, SupportError(NOT_FOUND)), True, "no NVIDIA driver is found on this machine"),
         (gpus(0, DriverError("[999] unknown")), True, r"driver cannot be used \(\[999\] unknown\)"),
@@ -44,9 +44,9 @@ NO_NVVM = r"its compiler NVVM is not installed: pip install 'bideuchre_env\[cuda
         (gpus(1), True, None),
     ],
 )
-def test_the_first_missing_part_is_named(monkeypatch, found, compiler, message):
+def test_the_first_missing_part_is_named(monkeypatch, devices_found, compiler, message):
     cuda = ModuleType("numba.cuda")
-    cuda.gpus, cuda.is_available = found, lambda: compiler
+    cuda.gpus, cuda.is_available = devices_found, lambda: compiler
     monkeypatch.setitem(sys.modules, "numba.cuda", cuda)
     monkeypatch.setattr("numba.cuda", cuda, raising=False)
     monkeypatch.setattr(devices, "find_spec", lambda name: name)

@@ -1,4 +1,4 @@
-"""Ctrl-C at any line leaves an environment that can be stepped."""
+"""After Ctrl-C at any line of a step, the environment can still be stepped."""
 
 import inspect
 import sys
@@ -9,7 +9,7 @@ import bideuchre_env
 class InterruptAt:
     """A trace function that raises KeyboardInterrupt before the n-th line of a function, once.
 
-    Not before the lines of `spared`: Python looks for no signal there.
+    Lines that begin with a text of `spared` are left out: Python checks for no signal there.
     """
 
     def __init__(self, code, n, *spared):
@@ -29,7 +29,7 @@ class InterruptAt:
         return self
 
 
-def test_after_ctrl_c_at_any_line_of_a_step_the_environment_can_be_stepped():
+def test_ctrl_c_at_any_line_of_a_step_keeps_the_environment_usable():
     vec = bideuchre_env.cincinnati_v0.vec(3)
     vec.reset(seed=1)
     code, outer = type(vec).step.__code__, sys.gettrace()

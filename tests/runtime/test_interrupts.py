@@ -1,4 +1,4 @@
-"""Ctrl-C while a line is read from a terminal."""
+"""Reading a line from a terminal, with Ctrl-C."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Kernels give the same under bounds checks, without compilation and on a future numba.
+"""Kernels give the same results with bounds checks, without compilation and on a future numba.
 
 Checksums of `support/exercise.py` are compared between settings, each in its own process.
 """
@@ -24,7 +24,7 @@ slow = pytest.mark.slow
 
 
 def run(*args, where=TESTS, **environment):
-    """Run Python in a process of its own, and return its output and its errors."""
+    """Run Python in a subprocess, and return its output and its errors."""
     others = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
     done = subprocess.run(
         [sys.executable, *map(str, args)],
@@ -48,7 +48,7 @@ def run(*args, where=TESTS, **environment):
     ],
 )
 def test_results_are_the_same_under(setting, part):
-    """Any warning is an error, too."""
+    """Warnings are errors."""
     out, _ = run("-W", "error", "-m", "support.exercise", part, **SETTINGS[setting])
     assert out.strip() == PARTS[part]()
 
@@ -98,7 +98,7 @@ DEALS = ("core/test_deals.py", "core/test_resample.py")  # a million deals need 
     [((*CORE, *DEALS, *PLAYERS), "bounds checked"), ((*CORE, *LEARNING), "plain")],
 )
 def test_whole_files_of_tests_pass_under(names, setting):
-    """An access out of bounds is silent when compiled, and an error here."""
+    """An out-of-bounds access is silent in compiled code, and an error here."""
     out, _ = run("-m", "pytest", "-q", "-p", "no:cacheprovider", *names, **SETTINGS[setting])
     assert "RuntimeWarning: overflow" not in out
 
@@ -116,7 +116,7 @@ def imported(path):
 
 
 def test_the_cache_hashes_every_file_that_kernels_import():
-    known = {file.resolve() for file in cache.kernel_sources().values()}
+    hashed = {file.resolve() for file in cache.kernel_sources().values()}
     modules = [*PACKAGE.rglob("*.py"), *(PACKAGE / "agents").rglob("*.py")]
     with_kernels = {
         path.resolve()
@@ -129,12 +129,12 @@ def test_the_cache_hashes_every_file_that_kernels_import():
         )
     }
     assert len(with_kernels) > 10
-    assert with_kernels <= known
-    for file in known:
-        assert imported(file) <= known, file.name
-    assert (PACKAGE / "rules" / "cards.py").resolve() in known
-    assert (PACKAGE / "runtime" / "numba_private.py").resolve() in known
-    assert (PACKAGE / "cli" / "main.py").resolve() not in known
+    assert with_kernels <= hashed
+    for file in hashed:
+        assert imported(file) <= hashed, file.name
+    assert (PACKAGE / "rules" / "cards.py").resolve() in hashed
+    assert (PACKAGE / "runtime" / "numba_private.py").resolve() in hashed
+    assert (PACKAGE / "cli" / "main.py").resolve() not in hashed
 
 
 ASK = """
@@ -164,7 +164,7 @@ pwd.getpwuid = unknown
 
 @pytest.fixture
 def installed(tmp_path):
-    """A copy of the package in a folder of its own."""
+    """A copy of the package in a temporary folder."""
     shutil.copytree(
         PACKAGE, tmp_path / "bideuchre_env", ignore=shutil.ignore_patterns("__pycache__")
     )
@@ -184,7 +184,7 @@ def ask(folder, **environment):
 
 
 def test_an_edit_of_an_imported_file_is_compiled(installed):
-    """`mask_row` runs; `legal_strain`, which it calls through other files, is edited."""
+    """The test edits a constant of a file that `mask_row` uses through other files."""
     inner = installed / "bideuchre_env" / "core" / "phases" / "auction.py"
     strains, hits, cache = ask(installed)
     assert (strains, hits) == (5, 0)
@@ -199,7 +199,7 @@ def test_an_edit_of_an_imported_file_is_compiled(installed):
 
 
 def test_kernels_are_cached_beside_the_package_or_in_the_first_usable_folder(installed):
-    """`NUMBA_CACHE_DIR`, the package, the user's cache, a private temporary folder, or nowhere."""
+    """Order: `NUMBA_CACHE_DIR`, the package, the user's cache, a private temporary folder."""
     user, temporary, chosen = (installed / name for name in ("user", "temporary", "chosen"))
     temporary.mkdir()
     places = {"XDG_CACHE_HOME": str(user), "TMPDIR": str(temporary)}
@@ -229,7 +229,7 @@ def test_plain_twins_of_machine_instructions():
 
 @pytest.mark.parametrize("part", [pytest.param(part, marks=slow) for part in PARTS])
 def test_results_are_the_same_on_a_future_numba(part):
-    """No private name of numba is used: kernels compile by its documented interface."""
+    """Kernels compile with numba's documented interface only."""
     out, _ = run("-m", "support.future_numba", "support.exercise", part)
     assert out.strip() == PARTS[part]()
 

@@ -17,14 +17,13 @@ SOURCE = "def double(x):\n    return 2 * x\n"
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Cache folder of one small kernel."""
     (tmp_path / "small_kernel.py").write_text(SOURCE)
     monkeypatch.setattr(numba_private.KernelCache, "warned", False)
     return tmp_path / "cache"
 
 
 def fresh(folder):
-    """The kernel in the state of a new process: not compiled yet."""
+    """The kernel as in a new process, not compiled yet."""
     function = runpy.run_path(str(folder.parent / "small_kernel.py"))["double"]
     compiled = numba.njit(function)
     compiled._cache = numba_private.kernel_cache(function, str(folder))
@@ -87,7 +86,7 @@ def test_a_kernel_that_only_kernels_call_refuses_python():
 
 
 def test_code_for_another_type_does_not_replace_that_of_the_first(folder, monkeypatch):
-    """Also where both processes have found no index of the cache when they began."""
+    """This holds even if both processes start without an index of the cache."""
     with monkeypatch.context() as patch:
         patch.setattr(numba_private._KernelFiles, "_load_index", lambda files: {})
         assert fresh(folder)(21) == 42

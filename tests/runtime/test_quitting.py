@@ -41,7 +41,7 @@ TWICE = (
 
 
 def run(code, *arguments, where, **environment):
-    """Run a program, and return its code, output and errors but for lines on compilation."""
+    """Run a program; return its exit code, output, and errors without lines on compilation."""
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments],
         cwd=where,
@@ -87,7 +87,7 @@ SCRIPTS = {
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_a_script_ends_with_code_130_if_ctrl_c(script, tmp_path):
+def test_a_script_ends_with_code_130_whether_ctrl_c_is_caught_or_not(script, tmp_path):
     body, printed = SCRIPTS[script]
     head = START + "sys.argv[0] = 'experiments/ladder.py'; from bideuchre_env.cli import program\n"
     done = run(head + body + "sys.exit(program.script(main))\n", where=tmp_path)
@@ -101,6 +101,6 @@ def test_a_script_restores_the_handler_of_ctrl_c():
 
 
 def test_the_command_leaves_the_handler_of_another_program(tmp_path):
-    taken = "import signal, sys; signal.signal(signal.SIGINT, print); import atexit\n"
+    handled = "import signal, sys; signal.signal(signal.SIGINT, print); import atexit\n"
     ask = "atexit.register(lambda: print(signal.getsignal(signal.SIGINT) is print)); "
-    assert run(taken + ask + RUN, "--version", where=tmp_path)[1].endswith("True\n")
+    assert run(handled + ask + RUN, "--version", where=tmp_path)[1].endswith("True\n")

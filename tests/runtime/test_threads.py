@@ -1,4 +1,4 @@
-"""Threads that share work: errors, Ctrl-C and lifetime."""
+"""Thread pools: errors, Ctrl-C and lifetime."""
 
 import gc
 import signal
@@ -58,18 +58,18 @@ def test_ctrl_c_is_raised_when_every_thread_has_stopped(default_ctrl_c):
     pool.close()
 
 
-def test_a_step_whose_threads_cannot_be_started_moves_no_row(monkeypatch):
+def test_a_step_whose_threads_cannot_be_started_changes_no_row(monkeypatch):
     vec, twin = (bideuchre_env.cincinnati_v0.vec(2000, threads=n) for n in (3, 1))
     vec.reset(seed=5)
     twin.reset(seed=5)
     begun, actions = [], twin.sample()
 
     class Refused(threads._Helper):
-        def __init__(self, *given):
+        def __init__(self, *arguments):
             if begun:
                 raise RuntimeError("can't start new thread")
             begun.append(self)
-            super().__init__(*given)
+            super().__init__(*arguments)
 
     with monkeypatch.context() as patched:
         patched.setattr(threads, "_Helper", Refused)

@@ -1,4 +1,4 @@
-"""Benchmarks at tiny size: they run, and their figures add up. Nothing is timed."""
+"""Benchmarks at tiny size: they run, and their figures are consistent. Nothing is timed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from support.device_code import simulated
-from support.script_modules import loaded
+from support.script_modules import load_scripts
 
 import bideuchre_env
 from bideuchre_env.bench import measure
@@ -26,7 +26,7 @@ TINY = ["--repeats", "2", "--seconds", "1e-6"]
 @pytest.fixture(scope="module")
 def scripts():
     names = ("reporting", "throughput", "peers", "startup", "solver", "gpu")
-    with loaded("benchmarks", *names) as modules:
+    with load_scripts("benchmarks", *names) as modules:
         yield dict(zip(names, modules, strict=True))
 
 
@@ -41,7 +41,7 @@ def peers(scripts):
 
 
 def report_of(script, folder, capsys, *options):
-    """The report that a script prints, whose figures are positive and named once."""
+    """The report that a script prints; figures must be positive, with unique names."""
     words = [*options, "--out", str(folder), "--json", "--no-plot"]
     assert script.main(script.parse_args(words)) == 0
     report = json.loads(capsys.readouterr().out)
@@ -178,7 +178,7 @@ def test_ratios_are_medians_over_the_rounds(peers):
 
 @pytest.mark.slow
 def test_startup_measures_every_target(scripts, tmp_path, monkeypatch, capsys):
-    """With the cache of the tests: nothing is compiled."""
+    """The tests' cache is used, so nothing is compiled."""
 
     @contextmanager
     def usual():

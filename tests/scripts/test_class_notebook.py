@@ -1,4 +1,4 @@
-"""The notebook for a class: every cell runs, and its figures make sense."""
+"""The notebook for a class: every cell runs, and its figures are plausible."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NOTEBOOK = ROOT / "experiments" / "class.ipynb"
 
 @pytest.fixture(scope="module")
 def ran():
-    """Names that the cells define, and the figures they draw."""
+    """The names that the cells define, and their figures."""
     before = pyplot.get_backend()
     pyplot.switch_backend("agg")
     names = {"__name__": "__main__"}
@@ -28,7 +28,7 @@ def ran():
 
 
 def test_boards_have_less_variance_than_tables(ran):
-    """Less than the mean of two independent tables."""
+    """The variance is also less than that of the mean of two independent tables."""
     names, (figure, _) = ran
     tables, boards = names["tables"], names["boards"]
     assert tables.mean() == pytest.approx(boards.mean())

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import get_args, get_type_hints
 
 import pytest
-from support.script_modules import ROOT, loaded
+from support.script_modules import ROOT, load_scripts
 
 from bideuchre_env.cli import script_args
 
@@ -41,7 +41,9 @@ def scripts():
         modules = {}
         for folder in sorted(folders):
             names = [name for name in NAMES if SCRIPTS[name].parent == ROOT / folder]
-            modules |= dict(zip(names, stack.enter_context(loaded(folder, *names)), strict=True))
+            modules |= dict(
+                zip(names, stack.enter_context(load_scripts(folder, *names)), strict=True)
+            )
         yield modules
 
 

@@ -14,7 +14,6 @@ from support.script_modules import ROOT
 
 @pytest.fixture
 def link(monkeypatch):
-    """The function that makes a link."""
     parts = ["hatchling", "builders", "hooks", "plugin", "interface"]
     for k in range(1, len(parts) + 1):
         stub = SimpleNamespace(BuildHookInterface=object, __path__=[])
@@ -34,7 +33,7 @@ def test_a_link_replaces_another_link_or_a_text_and_no_folder(link, tmp_path):
         link(path, folder)
         assert (path.is_symlink(), path.readlink()) == (True, Path("..", "package"))
     path.unlink()
-    path.write_text("../package")  # as git writes a link where it cannot make one
+    path.write_text("../package")  # git writes a text file where links are unsupported
     link(path, folder)
     assert (path / "file").exists()
     copy = tmp_path / "copy"

@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 
 import pytest
-from support.script_modules import loaded
+from support.script_modules import load_scripts
 
 CURVE = "decisions,processor,rule points,rule low,rule high,expert points,expert low,expert high"
 
 
 @pytest.fixture(scope="module")
 def figures():
-    with loaded("experiments", "figures") as (module,):
+    with load_scripts("experiments", "figures") as (module,):
         yield module
 
 
 def drawn(folder, name):
-    """Text of both files of a picture."""
     return [(folder / f"{name}-{theme}.svg").read_text("utf-8") for theme in ("light", "dark")]
 
 

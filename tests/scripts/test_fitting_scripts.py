@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from support.script_modules import loaded
+from support.script_modules import load_scripts
 
 from bideuchre_env.agents.expert import call_network, win_table
 from bideuchre_env.agents.expert.score_network import fitted_score_network
@@ -30,7 +30,7 @@ PROVENANCE = {
 
 @pytest.fixture(scope="module")
 def scripts():
-    with loaded("experiments/fitting", *NAMES) as modules:
+    with load_scripts("experiments/fitting", *NAMES) as modules:
         yield dict(zip(NAMES, modules, strict=True))
 
 
@@ -80,8 +80,8 @@ def hands_of_one_or_two_points(scores):
     return np.array(hands, np.int64)
 
 
-def test_chances_to_win_equal_those_of_the_game_tree(values):
-    """To 3 points, one or two for the declarer, either side alike."""
+def test_chances_to_win_equal_the_game_tree(values):
+    """The target is 3; each side is declarer equally often and makes one or two points."""
     rules = RULES["cincinnati_v0"].replace(target=3)
     hands = hands_of_one_or_two_points([(a, b) for a in range(3) for b in range(3)])
     table = values.score_values(rules, hands)

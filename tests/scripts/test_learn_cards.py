@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from support.script_modules import loaded
+from support.script_modules import load_scripts
 
 from bideuchre_env import agents, match
 from bideuchre_env.agents.learned.net import NetAgent
@@ -18,7 +18,7 @@ SHORT = ["--rounds", "1", "--call-rounds", "0"]
 
 @pytest.fixture(scope="module")
 def learn():
-    with loaded("experiments", "learn_cards") as (module,):
+    with load_scripts("experiments", "learn_cards") as (module,):
         yield module
 
 
@@ -48,8 +48,8 @@ def test_a_run_stopped_after_every_step_ends_with_the_same_weights(learn, tmp_pa
     assert run(learn, stopped, *options) == whole
 
 
-def test_the_command_in_the_weights_makes_them_again(learn, tmp_path, monkeypatch):
-    """The log has a line for every step, with its points over the judges."""
+def test_the_command_in_the_weights_reproduces_them(learn, tmp_path, monkeypatch):
+    """The log has a line for every step, with its points against the judges."""
     monkeypatch.setattr(cards, "JUDGED", {"rule": 4})
     options = ["--games", "six_card_v0", *SHORT, "--seed", "5"]
     first = run(learn, tmp_path / "a", *options, "--judge")

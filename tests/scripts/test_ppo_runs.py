@@ -7,8 +7,8 @@ import shlex
 
 import numpy as np
 import pytest
-from support.device_code import compiled_by, simulated
-from support.ppo_trainer import RULES, files_of_run, press, run, terms, trainer
+from support.device_code import compile_only, simulated
+from support.ppo_trainer import RULES, press, run, saved_run, terms, trainer
 
 from bideuchre_env.agents.learned.ppo import PpoAgent
 from bideuchre_env.errors import OptionError, WeightsError
@@ -18,9 +18,8 @@ from bideuchre_env.runtime import devices
 
 @pytest.fixture(scope="module")
 def ppo():
-    """The trainer and its parts."""
-    with trainer() as found:
-        yield found
+    with trainer() as modules:
+        yield modules
 
 
 @pytest.mark.parametrize(
@@ -30,7 +29,7 @@ def ppo():
 def test_a_run_resumed_after_ctrl_c_equals_an_uninterrupted_one(
     ppo, tmp_path, monkeypatch, options
 ):
-    """Stopped after some batches and in a measurement, the files are equal bit for bit."""
+    """The run stops after some batches and in an evaluation; files are equal bit for bit."""
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
     assert run(ppo, whole, *options) == 0
     update, measure, calls = ppo.script.Run.update, ppo.script.measure, []
@@ -41,11 +40,11 @@ def test_a_run_resumed_after_ctrl_c_equals_an_uninterrupted_one(
             press()
         return statistics
 
-    def measured(*given):
-        calls.append(given)
+    def measured(*arguments):
+        calls.append(arguments)
         if len(calls) == 1:
             press()
-        return measure(*given)
+        return measure(*arguments)
 
     monkeypatch.setattr(ppo.script.Run, "update", interrupted)
     monkeypatch.setattr(ppo.script, "measure", measured)
@@ -53,15 +52,15 @@ def test_a_run_resumed_after_ctrl_c_equals_an_uninterrupted_one(
     while not codes or codes[-1] == 130:
         codes.append(run(ppo, stopped, *options))
     assert codes == [130] * 3 + [0]
-    state, rows, weights = files_of_run(ppo, whole)
-    assert (state, rows, weights) == files_of_run(ppo, stopped)
+    state, rows, weights = saved_run(ppo, whole)
+    assert (state, rows, weights) == saved_run(ppo, stopped)
     assert state["batch"] > 9
     assert len(rows) > 2
-    assert run(ppo, stopped, *options) == 0  # measures its end again, and changes nothing
-    assert (state, rows, weights) == files_of_run(ppo, stopped)
+    assert run(ppo, stopped, *options) == 0  # repeats the final evaluation only
+    assert (state, rows, weights) == saved_run(ppo, stopped)
 
 
-def test_the_command_in_the_weights_makes_them_again(ppo, tmp_path):
+def test_the_command_in_the_weights_reproduces_them(ppo, tmp_path):
     assert run(ppo, tmp_path / "run", "--variant", "cincinnati") == 0
     made = read_weights(tmp_path / "run" / "weights.npz").metadata
     assert made["variant"] == "cincinnati_v0"
@@ -74,19 +73,19 @@ def test_the_command_in_the_weights_makes_them_again(ppo, tmp_path):
 
 
 def test_on_a_device_a_run_is_the_same():
-    """In numba's simulator: `support/simulated_ppo.py`."""
+    """See `support/simulated_ppo.py`, which uses numba's simulator."""
     pytest.importorskip("torch")
     assert re.match(r"\d+ passed", simulated("support/simulated_ppo.py"))
 
 
 @pytest.mark.slow
-def test_every_kernel_becomes_machine_code(ppo, monkeypatch):
-    """For two GPUs, as a batch starts it; none needs a stack."""
-    with compiled_by(monkeypatch) as compiled:
+def test_every_kernel_compiles_for_the_gpu(ppo, monkeypatch):
+    """The kernels of a batch compile for two GPUs, without a local stack."""
+    with compile_only(monkeypatch) as compiled:
         monkeypatch.setattr(ppo.rollout, "torch_device", lambda device: "cpu")
         dealer = ppo.rollout.Dealer(RULES, 4, "cuda", all_hands=True)
         dealer.tables.deal(np.uint64(1), np.uint64(2))
-        assert not any(map(len, dealer.tables.advance()))  # for nothing runs
+        assert not any(map(len, dealer.tables.advance()))  # no kernel runs
         part = dealer.parts["cards"]
         new = part.enter(ppo.torch.arange(4))
         part.act(new, dealer.tables.zeros((4, part.features.outputs), ppo.torch.float), 1)
@@ -94,7 +93,7 @@ def test_every_kernel_becomes_machine_code(ppo, monkeypatch):
     assert len(compiled) == 2 * 3
 
 
-def test_a_checkpoint_of_another_run_or_a_damaged_one_is_refused(ppo, tmp_path):
+def test_a_checkpoint_that_is_damaged_or_of_another_run_is_refused(ppo, tmp_path):
     assert run(ppo, tmp_path) == 0
     path = tmp_path / "checkpoint.pt"
     good = path.read_bytes()

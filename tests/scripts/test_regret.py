@@ -1,4 +1,4 @@
-"""Tricks given away by cards, by hand and by the solver."""
+"""Tricks that cards give away: the script's figures, compared with a count by hand."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from support.script_modules import loaded
+from support.script_modules import load_scripts
 
 import bideuchre_env
 from bideuchre_env import solver
@@ -20,12 +20,12 @@ RULES = bideuchre_env.make("cincinnati_v0").rules
 
 @pytest.fixture(scope="module")
 def regret():
-    with loaded("experiments", "regret") as (module,):
+    with load_scripts("experiments", "regret") as (module,):
         yield module
 
 
 class Scripted:
-    """Plays these cards, one after another."""
+    """An agent that plays given cards in order."""
 
     name = "scripted"
 

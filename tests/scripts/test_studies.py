@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from support.script_modules import loaded
+from support.script_modules import load_scripts
 
 import bideuchre_env
 from bideuchre_env import agents, match
@@ -18,12 +18,11 @@ NAMES = ("studies", *STUDIES)
 
 @pytest.fixture(scope="module")
 def scripts():
-    with loaded("experiments", *NAMES) as modules:
+    with load_scripts("experiments", *NAMES) as modules:
         yield dict(zip(NAMES, modules, strict=True))
 
 
 def run(study, folder, *words):
-    """Run a study in a folder, and return its rows."""
     file, out = folder / "rows.json", folder / "saved"
     words = ["--json", str(file), *words]
     if "out" in vars(study.Args()):
@@ -35,14 +34,17 @@ def run(study, folder, *words):
 
 def test_every_study_is_a_sub_command(scripts, capsys):
     for name in scripts["studies"].STUDIES:
-        with pytest.raises(SystemExit) as ended, loaded("experiments", name.replace("-", "_")):
+        with (
+            pytest.raises(SystemExit) as ended,
+            load_scripts("experiments", name.replace("-", "_")),
+        ):
             scripts["studies"].main([name, "--help"])
         assert ended.value.code == 0
         assert f" {name} [-h]" in capsys.readouterr().out
 
 
 def test_beliefs_cover_uniform_deals(scripts, tmp_path, monkeypatch):
-    """On one position, with few deals."""
+    """The study runs on one position, with few deals."""
     beliefs = scripts["beliefs"]
     monkeypatch.setattr(beliefs, "DRAWS", 20_000)
     monkeypatch.setattr(beliefs, "MOST_DRAWS", 20_000)
@@ -54,7 +56,7 @@ def test_beliefs_cover_uniform_deals(scripts, tmp_path, monkeypatch):
     assert row["error"] < row["deviation"]
 
 
-def test_a_prediction_on_the_border_of_two_ranges_counts_in_the_upper_one(scripts):
+def test_a_prediction_between_two_ranges_counts_in_the_upper_range(scripts):
     predicted, made = np.array([0.1, 0.19, 0.2, 0.5, 1.0]), np.array([0, 1, 1, 0, 1.0])
     rows = scripts["beliefs"].by_range(predicted, made)
     assert [(row["range"], row["n"], row["made"]) for row in rows] == [

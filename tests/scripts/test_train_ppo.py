@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support.ppo_trainer import RULES, drawn, played, terms, trainer
+from support.ppo_trainer import RULES, play_batch, random_networks, terms, trainer
 from support.ray_blocks import in_order
 
 from bideuchre_env.agents.learned.ppo import PpoAgent
@@ -18,9 +18,8 @@ from bideuchre_env.learning.network import forward
 
 @pytest.fixture(scope="module")
 def ppo():
-    """The trainer and its parts."""
-    with trainer() as found:
-        yield found
+    with trainer() as modules:
+        yield modules
 
 
 def outputs_of(ppo, weights, lists):
@@ -31,7 +30,7 @@ def outputs_of(ppo, weights, lists):
 
 def test_a_planted_reward_or_value_reaches_its_own_seat_alone(ppo):
     dealer = ppo.rollout.Dealer(RULES, 24)
-    dealer.play(terms(ppo), drawn(ppo))
+    dealer.play(terms(ppo), random_networks(ppo))
     cards = dealer.parts["cards"]
     seats, tables = cards.room.keys[: cards.n] & 3, cards.room.keys[: cards.n] >> 2
     for seat in range(4):
@@ -48,7 +47,7 @@ def test_a_planted_reward_or_value_reaches_its_own_seat_alone(ppo):
 
 def test_returns_of_calls_are_the_scaled_points_of_the_side(ppo):
     dealer = ppo.rollout.Dealer(RULES, 24)
-    batch = dealer.play(terms(ppo, forced=0.0, alone=0.0), drawn(ppo))
+    batch = dealer.play(terms(ppo, forced=0.0, alone=0.0), random_networks(ppo))
     auction = dealer.parts["auction"]
     keys = auction.room.keys[: auction.n].numpy()
     states = dealer.tables.states
@@ -59,9 +58,9 @@ def test_returns_of_calls_are_the_scaled_points_of_the_side(ppo):
 
 
 def test_sampled_outputs_are_legal_and_have_the_networks_log_probabilities(ppo):
-    nets = drawn(ppo)
+    nets = random_networks(ppo)
     for changed in ({}, {"forced": 1.0}, {"forced": 0.0, "alone": 1.0}, {"temperature": 30.0}):
-        batch = played(ppo.rollout.Dealer(RULES, 64), terms(ppo, **changed), nets)
+        batch = play_batch(ppo.rollout.Dealer(RULES, 64), terms(ppo, **changed), nets)
         for part in (batch.auction, batch.cards):
             rows = np.arange(len(part.outputs))
             assert part.legal[rows, part.outputs].all()
@@ -76,7 +75,7 @@ def test_sampled_outputs_are_legal_and_have_the_networks_log_probabilities(ppo):
 
 
 def test_learning_makes_a_rewarded_card_likely(ppo):
-    batch = played(ppo.rollout.Dealer(RULES, 64), terms(ppo), drawn(ppo))
+    batch = play_batch(ppo.rollout.Dealer(RULES, 64), terms(ppo), random_networks(ppo))
     cards = batch.cards
     lowest = cards.legal.argmax(1)
     returns = np.where(cards.outputs == lowest, 1.0, -1.0).astype(np.float32)
@@ -100,13 +99,13 @@ def test_learning_makes_a_rewarded_card_likely(ppo):
 
 
 def test_the_critic_alone_sees_the_cards_of_all_hands(ppo):
-    nets, dealer = drawn(ppo), ppo.rollout.Dealer(RULES, 32, all_hands=True)
-    plain = played(ppo.rollout.Dealer(RULES, 32), terms(ppo), nets).cards
+    nets, dealer = random_networks(ppo), ppo.rollout.Dealer(RULES, 32, all_hands=True)
+    plain = play_batch(ppo.rollout.Dealer(RULES, 32), terms(ppo), nets).cards
     part = dealer.parts["cards"]
     sizes = (part.features.size, 16, 16, 1)
     rng = np.random.default_rng(1)
     critic = ppo.networks.new_weights(sizes, rng, 6 * part.features.outputs)
-    cards = played(dealer, terms(ppo), nets | {ppo.networks.CRITIC: critic}).cards
+    cards = play_batch(dealer, terms(ppo), nets | {ppo.networks.CRITIC: critic}).cards
     assert (cards.inputs == plain.inputs).all()
     assert (cards.outputs == plain.outputs).all()
     assert plain.hidden.shape[1] == 0
@@ -115,15 +114,15 @@ def test_the_critic_alone_sees_the_cards_of_all_hands(ppo):
     for hidden, legal in zip(cards.hidden, cards.legal, strict=True):
         listed = hidden[1 : 1 + hidden[0]]
         others = set(listed % kinds)
-        assert len(others) == len(listed)  # one copy of each card, and nobody else's
+        assert len(others) == len(listed)  # one copy of each hidden card
         assert not others & set(np.flatnonzero(legal))
         assert len(listed) >= 3
 
 
 @pytest.mark.parametrize("part", ["auction", "cards"])
 def test_torch_and_the_agent_compute_the_same_outputs_and_gradients(ppo, part):
-    nets, torch = drawn(ppo), ppo.torch
-    batch = played(ppo.rollout.Dealer(RULES, 32), terms(ppo), nets)
+    nets, torch = random_networks(ppo), ppo.torch
+    batch = play_batch(ppo.rollout.Dealer(RULES, 32), terms(ppo), nets)
     lists = getattr(batch, part).inputs[:64]
     inputs = np.zeros((64, len(nets[part]["first"])), np.float32)
     for row, (count, *active) in zip(inputs, lists, strict=True):
@@ -144,7 +143,6 @@ def test_torch_and_the_agent_compute_the_same_outputs_and_gradients(ppo, part):
 
 
 def trained(ppo, folder, *options):
-    """The agent that a run trains."""
     script = ppo.script
     options = ["--out", str(folder), "--opponents", "cautious", "--final-boards", "2", *options]
     assert script.main(script.Args.parse(options)) == 0
@@ -153,7 +151,7 @@ def trained(ppo, folder, *options):
 
 @pytest.fixture
 def one_thread(ppo):
-    """Torch with one thread: more of them add in another order."""
+    """Torch with one thread, for more threads add in another order."""
     threads = ppo.torch.get_num_threads()
     ppo.torch.set_num_threads(1)
     yield
@@ -161,8 +159,8 @@ def one_thread(ppo):
 
 
 def test_blocks_play_the_hands_of_their_number(ppo, one_thread):
-    """A batch in blocks is that of its blocks; another batch has other hands."""
-    pool, nets = SimpleNamespace(in_order=in_order), drawn(ppo)
+    """A batch consists of the hands of its blocks; another batch has other hands."""
+    pool, nets = SimpleNamespace(in_order=in_order), random_networks(ppo)
 
     def batch_of(blocks, number=0):
         settings = terms(ppo, number=number, seed=7)

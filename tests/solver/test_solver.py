@@ -1,4 +1,4 @@
-"""The solver against two solvers that share no code with it, and against the game itself."""
+"""The solver agrees with two independent solvers and with the game itself."""
 
 import random
 
@@ -38,7 +38,7 @@ def values(endings):
     [pytest.param(1_000, id="1000"), pytest.param(100_000, id="100000", marks=pytest.mark.slow)],
 )
 def test_endings_agree_with_trying_every_card(n):
-    """All decks and strains, lone or not, at any point of a trick."""
+    """Endings of all decks and strains, lone or not, at any point of a trick."""
     endings = random_endings(n, seed=n)
     for ending, tricks in zip(endings, values(endings), strict=True):
         expected = all_lines(ending.hands, ending.table, ending.seat, ending.strain, ending.absent)
@@ -85,7 +85,7 @@ def check_moves(env, rules):
 
 
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0", "double_deck_v0"])
-def test_a_hand_played_by_the_solver_takes_as_many_tricks_as_it_says(variant):
+def test_a_hand_played_by_the_solver_takes_the_solved_number_of_tricks(variant):
     env = in_play(variant, seed=11)
     side = int(env._states[0]["turn"]) & 1
     tricks = solver.solve(env)
@@ -96,7 +96,7 @@ def test_a_hand_played_by_the_solver_takes_as_many_tricks_as_it_says(variant):
 
 
 def test_endings_that_a_player_can_count():
-    """Equal cards, bowers, a finesse, a partner left out."""
+    """Endings with equal cards, bowers, a finesse and a lone hand."""
     double, single = RULES["J", 2], RULES["9", 1]
 
     def tricks(rules, hands, seat, strain, absent=None):
@@ -116,8 +116,8 @@ def test_endings_that_a_player_can_count():
     assert tricks(single, ["JH JD", "AH KH", "", "QH TH"], 0, "H", absent=2) == 2
 
 
-def test_a_partners_card_whose_equal_an_enemy_plays_first_is_no_entry():
-    """Both hold a king of diamonds; the enemy's is played before the partner's."""
+def test_a_partners_card_is_no_entry_if_an_opponent_plays_its_equal_first():
+    """Both hold a king of diamonds; the opponent's is played before the partner's."""
     hands = [hand.split() for hand in ("AH AD JD", "KD JD JC", "KD QD QC", "KS QD JS")]
     ending = Ending(RULES["J", 2], hands, [], 0, "NT", None)
     assert all_lines(hands, [], 0, "NT") == 2

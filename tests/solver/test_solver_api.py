@@ -20,7 +20,7 @@ LAST_TRICK = Ending(SINGLE, [["AH"], ["KH"], ["QH"], ["TH"]], [], 0, "H", None)
 
 
 def test_an_environment_a_row_and_a_record_at_a_ply_have_the_same_value():
-    """Wrapped or raw, at every ply of the play; plies count from 0, in the game or in a hand."""
+    """Values agree at every ply; plies count from 0, in the game or in a hand."""
     wrapped = make("barrie_v0", max_hands=2).env()
     wrapped.reset(seed=8)
     env, choose, moves = wrapped.unwrapped, Chooser(1), {}
@@ -57,7 +57,7 @@ def test_an_environment_a_row_and_a_record_at_a_ply_have_the_same_value():
         ("memory=0", lambda env: env, {"memory": 0}),
     ],
 )
-def test_a_position_that_is_none_is_refused_by_what_was_given(message, position, options):
+def test_invalid_positions_are_refused(message, position, options):
     env = in_play(SINGLE)
     with pytest.raises(errors.BidEuchreError, match=message):
         solver.solve(position(env), **options)
@@ -86,7 +86,7 @@ def test_a_position_that_is_none_is_refused_by_what_was_given(message, position,
         (1, "led", 0, -1),
     ],
 )
-def test_no_unsound_row_reaches_the_search(cards, field, index, value):
+def test_invalid_rows_do_not_reach_the_search(cards, field, index, value):
     env = in_play(SINGLE)
     for _ in range(cards):
         env.step(next(iter(solver.solve_moves(env))))
@@ -97,7 +97,7 @@ def test_no_unsound_row_reaches_the_search(cards, field, index, value):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_contract_can_be_made_with_the_tricks_taken_and_those_to_come(seed):
+def test_can_make_counts_tricks_taken_and_tricks_to_come(seed):
     env = in_play("barrie_v0" if seed % 2 else "cincinnati_v0", seed=seed)
     for _ in range(10):
         row = env._states[0]
@@ -120,7 +120,7 @@ def test_a_contract_can_be_made_with_the_tricks_taken_and_those_to_come(seed):
 
 
 def test_a_batch_is_the_same_for_any_threads_and_memory():
-    """A table of one megabyte forgets, and is only slower."""
+    """A transposition table of one megabyte overwrites entries, which only costs time."""
     rng = random.Random(2)
     rules = RULES["10", 2]
     rows = Ending.rows([whole_deal(rng, rules, "H", lone=i % 3 == 0) for i in range(12)])
@@ -136,7 +136,7 @@ def test_a_batch_is_the_same_for_any_threads_and_memory():
 
 
 def test_a_batch_of_deals_is_solved_for_one_contract():
-    """Deals by name or as integers; the lead goes by the rules."""
+    """Deals are card names or integers; the rules determine the opening lead."""
     rng = random.Random(6)
     deals = [whole_deal(rng, SINGLE, "H").hands for _ in range(5)]
     hands = np.array([[hand_bits(map(parse_card, h)) for h in deal] for deal in deals])
@@ -174,7 +174,7 @@ def test_a_bad_option_of_a_batch_is_refused_by_name(message, options):
 
 
 def test_a_batch_that_is_no_deal_is_refused():
-    """Cards missing, twice, of another deck; arrays of another shape; state rows."""
+    """Missing, repeated and foreign cards, arrays of another shape, and state rows."""
     deal = np.array([[hand_bits(range(6 * i, 6 * i + 6)) for i in range(4)]])
     options = {"strain": "H", "declarer": 0}
     assert solver.solve_batch(deal, SINGLE, **options).shape == (1,)

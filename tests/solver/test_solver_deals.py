@@ -1,4 +1,4 @@
-"""Tables, exchanges and par of a deal, and the analysis of games, against the real game."""
+"""Tables, exchanges and par of a deal, and the analysis of games, compared with real games."""
 
 import itertools
 import random
@@ -22,7 +22,7 @@ SMALL = Rules(ranks="J", copies=1, partnered=(3, 3), lone=[Bid("moon", value=6)]
 
 
 def play_out(states, rules):
-    """Side 0's points of the hand minus side 1's, once all have played their best."""
+    """Side 0's points of the hand minus side 1's after optimal play."""
     states, tables = states.copy(), compile_tables(rules)
     while states[0]["phase"] == PLAY:
         moves = solver.solve_moves(states, rules=rules)
@@ -65,7 +65,7 @@ def best_line(env, rules):
     ids=["plain", "forced dealer", "alone only", "exchange"],
 )
 def test_par_is_the_best_of_every_auction(options):
-    """Every call of the real game is tried, the cards then played by the solver."""
+    """Par equals the value of trying every call in a real game, with cards by the solver."""
     rules = SMALL.replace(**options)
     for seed in range(1 if rules.exchange else 2):
         env = start(rules, seed)
@@ -80,7 +80,6 @@ def test_par_is_the_best_of_every_auction(options):
 
 
 def test_the_best_exchange_is_the_best_of_all():
-    """Every exchange of the real game is solved: none takes more tricks."""
     call_2 = Bid("call-2", value=5, exchange=2)
     rules = Rules(ranks="J", copies=1, partnered=None, lone=[call_2], target=20)
     for seed in range(4):

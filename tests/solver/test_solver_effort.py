@@ -1,7 +1,7 @@
-"""The effort of hard deals, and the tricks of a deal under other settings of the search.
+"""The number of cards searched in hard deals, and equal results under other settings.
 
-`hard_deals.jsonl` holds deals that were made hard by exchanging cards, each with its tricks and its
-effort: the number of cards that the solver tries, which is the same on every machine.
+`hard_deals.jsonl` holds deals optimised to be hard, each with its tricks and its effort: the number
+of cards that the solver tries, which is the same on every machine.
 """
 
 import json
@@ -23,7 +23,7 @@ LINES = Path(__file__).with_name("hard_deals.jsonl").read_text(encoding="utf-8")
 
 
 def hard_deals():
-    """Each deal with its tricks and effort on file."""
+    """Yield each deal with its saved tricks and effort."""
     for line in LINES:
         data = json.loads(line)
         hands = [hand.split() for hand in data["deal"]]
@@ -46,8 +46,8 @@ QUICK = 400_000  # cards tried
 
 
 @pytest.mark.parametrize("slow", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_hard_deals_take_no_more_effort_than_they_did(slow):
-    """No deal a tenth more cards, nor all of them together a fiftieth more."""
+def test_the_effort_of_hard_deals_does_not_grow(slow):
+    """The effort of a deal grows by at most 10 %, that of all deals together by at most 2 %."""
     before, now = [], []
     for ending, tricks, effort in hard_deals():
         if (effort >= QUICK) == slow:
@@ -61,7 +61,7 @@ def test_hard_deals_take_no_more_effort_than_they_did(slow):
 
 @pytest.mark.slow
 def test_hard_deals_agree_with_an_independent_solver():
-    """Deals of single decks, and all lone ones of up to 32 cards."""
+    """All deals of single decks, and lone deals of 32 cards."""
     for ending, tricks, _ in hard_deals():
         if ending.rules.copies == 1 or (ending.absent is not None and ending.rules.cards == 32):
             assert slow_tricks(ending.hands, 0, ending.strain, ending.absent) == tricks
@@ -79,8 +79,8 @@ def test_a_table_too_small_for_the_search_gives_the_same_tricks():
 
 @pytest.mark.parametrize("n", [300, pytest.param(6_000, id="6000", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("deck", [("J", 1), ("10", 1), ("J", 2)])
-def test_one_table_for_many_deals_gives_the_tricks_of_a_new_one_for_each(deck, n):
-    """A stored result that rested on too few cards would show."""
+def test_deals_that_share_a_table_have_the_same_tricks(deck, n):
+    """Sharing a table exposes stored results that depend on more cards than their key."""
     rules, rng = RULES[deck], random.Random(f"{deck}{n}")
     for strain in STRAINS[3:]:
         for lone in (False, True):

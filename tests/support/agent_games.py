@@ -1,4 +1,4 @@
-"""Hands and games of agents on state rows, and decisions met in them."""
+"""Hands and games of agents on state rows, and the decisions that occur in them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def live_rows(states):
 
 
 def redeals(rules, row, n, seed=0):
-    """State rows (n,) of a position with all cards hidden from the seat to act dealt anew."""
+    """Copies (n,) of a state row, with the cards hidden from the seat to act redealt."""
     rows, scratch = new_states(n), new_redeal()
     rows[:] = row
     for i in range(n):
@@ -60,7 +60,7 @@ def redeals(rules, row, n, seed=0):
 
 
 def play_on(rules, states, sides, hands=1, watch=None):
-    """Let agents for the even and the odd side play; `watch(rows, masks, actions)` each round."""
+    """Play agents of the even and the odd side; call `watch(rows, masks, actions)` each round."""
     tables = compile_tables(rules)
     for _ in range(hands):
         while len(live := live_rows(states)):
@@ -85,7 +85,6 @@ def play_games(rules, sides, games):
 
 
 def random_rules(rng):
-    """Custom rules at random."""
     ranks, copies = rng.choice(["9", "10", "J"]), int(rng.integers(1, 3))
     tricks = {"9": 6, "10": 5, "J": 4}[ranks] * copies
     low = int(rng.integers(1, tricks + 1))
@@ -122,7 +121,7 @@ def searcher(name, rules, **options):
 
 def decisions(rules, n, seed, hands=1, every=1):
     """(row, mask, state row) of the decisions of n games between rule and cautious players."""
-    found, tables = [], compile_tables(rules)
+    result, tables = [], compile_tables(rules)
     states = start(rules, n, seed=seed)
     players = [agents.make(name, rules, seed=seed) for name in ("rule", "cautious")]
     for _ in range(hands):
@@ -130,37 +129,37 @@ def decisions(rules, n, seed, hands=1, every=1):
         while len(live := live_rows(states)):
             rows, masks = look(rules, states, live)
             if turn % every == 0:
-                found += [(rows[j], masks[j], states[g].copy()) for j, g in enumerate(live)]
+                result += [(rows[j], masks[j], states[g].copy()) for j, g in enumerate(live)]
             apply_rows(states, tables, live, players[turn % 7 == 3].act_rows(rows, masks))
             turn += 1
         deal_rows(states, tables)
-    return found
+    return result
 
 
 def lone_decisions(rules, bid, n, seed):
     """Decisions with a choice from n hands in which eldest hand makes this bid."""
-    states, tables, found = start(rules, n, seed=seed), compile_tables(rules), []
+    states, tables, result = start(rules, n, seed=seed), compile_tables(rules), []
     rule, level = agents.make("rule", rules), [b.name for b in rules.ladder].index(bid)
     while len(live := live_rows(states)):
         rows, masks = look(rules, states, live)
-        found += [(rows[j], masks[j], states[g].copy()) for j, g in enumerate(live)]
+        result += [(rows[j], masks[j], states[g].copy()) for j, g in enumerate(live)]
         choices = rule.act_rows(rows, masks)
         auction = np.asarray(states["phase"])[live] == AUCTION
         first = np.asarray(states["calls_made"])[live] == 0
         call = 1 + level * int(tables["strains_per_bid"][0])
         choices[auction] = np.where(first, call, 0)[auction]
         apply_rows(states, tables, live, choices)
-    return [d for d in found if d[1].sum() > 1 and d[2]["calls_made"] > 0]
+    return [d for d in result if d[1].sum() > 1 and d[2]["calls_made"] > 0]
 
 
-def met(rules, n, seed):
-    """At most n decisions of each phase that have a choice, with every kind of exchange."""
-    found = decisions(rules, 3, seed=seed, hands=2)
+def varied_decisions(rules, n, seed):
+    """Up to n decisions of each phase with two or more legal actions; every kind of exchange."""
+    candidates = decisions(rules, 3, seed=seed, hands=2)
     for bid in rules.lone:
         if bid.exchange:
-            found += lone_decisions(rules, bid.name, 1, seed=seed)
-    kept = []
+            candidates += lone_decisions(rules, bid.name, 1, seed=seed)
+    chosen = []
     for phase in range(PLAY + 1):
-        some = [d for d in found if d[2]["phase"] == phase and d[1].sum() > 1]
-        kept += some[:: max(1, len(some) // n)][:n]
-    return kept
+        some = [d for d in candidates if d[2]["phase"] == phase and d[1].sum() > 1]
+        chosen += some[:: max(1, len(some) // n)][:n]
+    return chosen

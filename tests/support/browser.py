@@ -28,7 +28,7 @@ def browser() -> Iterator[Any]:
     options.add_argument("--headless=new")
     options.add_argument("--hide-scrollbars")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
-        options.add_argument("--no-sandbox")  # Chromium has none for the superuser
+        options.add_argument("--no-sandbox")  # Chromium has no sandbox for the superuser
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     service = webdriver.ChromeService(executable_path=driver)
     started = webdriver.Chrome(options=options, service=service)
@@ -61,7 +61,7 @@ def requests(driver: Any) -> list[str]:
     ]
 
 
-def spoken(driver: Any) -> list[tuple[str, str]]:
+def accessible_nodes(driver: Any) -> list[tuple[str, str]]:
     """Role and name of every node of the page that a screen reader visits."""
     nodes = driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
     visited = [node for node in nodes if not node.get("ignored")]

@@ -17,8 +17,8 @@ from bideuchre_env.runtime.jit import entry_kernel
 
 
 @entry_kernel
-def settle(observations, masks, tables, offsets, views, certain, kept):
-    """Fill `certain` with actions or -1, and take dominated calls out of `kept`."""
+def settle(observations, masks, tables, offsets, views, certain, reduced):
+    """Fill `certain` with actions or -1, and take dominated calls out of `reduced`."""
     t, view = tables[0], views[0]
     for i in range(len(observations)):
         read_view(row_of(observations, i), t, offsets[0], view)
@@ -27,16 +27,16 @@ def settle(observations, masks, tables, offsets, views, certain, kept):
         for action in range(t.trump_offset if view.phase == AUCTION else 0):
             call = 0 if action == 0 else 1 + (action - 1) // t.strains_per_bid
             if bits >> call & 1 == 0:
-                kept[i, action] = 0
+                reduced[i, action] = 0
 
 
 def settled(rules, rows, masks):
     """Return actions that take every trick left, or -1, and masks without dominated calls."""
-    certain, kept = np.zeros(len(rows), np.int64), masks.copy()
+    certain, reduced = np.zeros(len(rows), np.int64), masks.copy()
     rows, masks = np.ascontiguousarray(rows), np.ascontiguousarray(masks)
     tables, offsets = compile_tables(rules), layout_of(rules).offsets
-    settle(rows, masks, tables, offsets, new_view(), certain, kept)
-    return certain, kept
+    settle(rows, masks, tables, offsets, new_view(), certain, reduced)
+    return certain, reduced
 
 
 def wins_the_rest(rules, agent, row, deals=40):

@@ -1,4 +1,4 @@
-"""Chi-square probabilities, and the one level of significance that all tests of chance share.
+"""Chi-square probabilities, and the significance level that all tests of chance share.
 
 A correct program fails a test at level a with probability a. The seeds are fixed, so a run either
 always passes or never does; the level bounds the chance that a correct program happened upon a
@@ -33,7 +33,7 @@ def chi_square_above(x: float, df: int) -> float:
 
 
 def assert_fits(observed, expected, df=None, scale=1.0):
-    """Check counts against what chance expects; `df` is their number less one unless told.
+    """Check counts against expected counts; `df` defaults to the number of cells less one.
 
     `scale` is for tables whose cells depend on each other by more than their total.
     """

@@ -9,7 +9,7 @@ from bideuchre_env import make
 from bideuchre_env.envs.aec.bookkeeping import AGENT_NAMES
 
 
-def written_down(
+def game_decisions(
     variant: str, seed: int, *, episode: str, reward: str, **options: Any
 ) -> tuple[list[list[dict[str, Any]]], Any]:
     """The decisions of a whole game, by episode, and its record.
@@ -58,16 +58,16 @@ def columns_by_hand(episodes: list[list[dict[str, Any]]], gamma: float) -> dict[
     """Decisions as the columns of a dataset, without the players."""
     rows = []
     for number, decisions in enumerate(episodes):
-        coming = [0.0] * 4
+        returns = [0.0] * 4
         for row in reversed(decisions):
-            coming[row["seat"]] = row["reward"] + gamma * coming[row["seat"]]
-            row["return"], row["episode"] = coming[row["seat"]], number
+            returns[row["seat"]] = row["reward"] + gamma * returns[row["seat"]]
+            row["return"], row["episode"] = returns[row["seat"]], number
         rows += decisions
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
 
 def only_dealt(seed: int, hands: int = 0) -> Any:
-    """The record of a Barrie game that was left right after a deal, behind some hands."""
+    """The record of a Barrie game that stops right after the deal that follows `hands` hands."""
     env = make("barrie_v0").raw_env()
     env.reset(seed=seed)
     while len(env.record.hands) <= hands:

@@ -1,4 +1,4 @@
-"""Kernels of a GPU where there is none: in numba's simulator, and as machine code."""
+"""GPU kernels without a GPU: run in numba's simulator, or compiled to machine code."""
 
 import os
 import re
@@ -13,7 +13,7 @@ import pytest
 
 TESTS = Path(__file__).parents[1]
 ARCHITECTURES = ((8, 0), (9, 0))
-STANDING_IN = {  # the methods of a GPU's memory, without one
+STANDING_IN = {  # methods of `DeviceMemory` that work on host arrays
     "put": lambda self, value: value,
     "empty": lambda self, shape, dtype: np.full(shape, 100, dtype),
     "to_host": lambda self, value: value,
@@ -26,12 +26,12 @@ _DONE = {}
 
 
 def simulated(*args):
-    """Run tests with numba's simulator in a process of their own; pytest's last line."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
+    """Run tests with numba's simulator in a subprocess, and return pytest's last line."""
+    outer = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *args],
         cwd=TESTS,
-        env=kept | {"NUMBA_ENABLE_CUDASIM": "1"},
+        env=outer | {"NUMBA_ENABLE_CUDASIM": "1"},
         capture_output=True,
         text=True,
         check=False,
@@ -41,11 +41,11 @@ def simulated(*args):
 
 
 @contextmanager
-def compiled_by(monkeypatch, stack=0):
-    """Inside, programs are compiled for two architectures, not started.
+def compile_only(monkeypatch, stack=0):
+    """Compile programs for two architectures instead of starting them.
 
-    Gives a dict that holds by program, types and architecture what was made. Skips the test where
-    numba-cuda is not installed.
+    Yield a dict of the code by program, types and architecture. Skip the test if numba-cuda is
+    not installed.
     """
     pytest.importorskip("numba_cuda", reason="needs the extra cuda")
     from numba.cuda import dispatcher
@@ -55,11 +55,11 @@ def compiled_by(monkeypatch, stack=0):
 
     compiled = {}
 
-    def compile_only(program, n, *arguments):
+    def store_code(program, n, *arguments):
         compiled.update(machine_code(program, arguments, stack))
 
     monkeypatch.setattr(devices, "_missing", lambda: "")
-    monkeypatch.setattr(Program, "__call__", compile_only)
+    monkeypatch.setattr(Program, "__call__", store_code)
     here = SimpleNamespace(compute_capability=ARCHITECTURES[0])
     monkeypatch.setattr(dispatcher, "get_current_device", lambda: here)
     for name, double in STANDING_IN.items():
@@ -68,7 +68,7 @@ def compiled_by(monkeypatch, stack=0):
 
 
 def machine_code(program, arguments, stack):
-    """A program's PTX for each architecture: it calls nothing, and has no more than this stack."""
+    """A program's PTX for each architecture, with a local stack of at most `stack` bytes."""
     import numba
     from numba import cuda
     from numba.cuda.cudadrv.devicearray import DeviceNDArray

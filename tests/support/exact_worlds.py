@@ -1,4 +1,4 @@
-"""Worlds of a searcher: all of an ending with their probabilities, and a check of each."""
+"""Exact probabilities of all worlds of an endgame, and a check that worlds are possible."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def deals(cards, sizes):
 
 
 def exact_worlds(space, rules):
-    """The probability of every deal of the unseen cards that the voids allow, by its hands."""
+    """The probability of each deal of the unseen cards that the known voids allow, by hands."""
     world, tables = space.worlds[0], space.expert.tables
     hands = [int(hand) for hand in world["hands"][1:]]
     cards = [

@@ -23,7 +23,7 @@ EXERCISED = (
 
 
 def exercise(games, episode):
-    """A checksum of games of every kind: rows, masks, views, redeals, records and pictures."""
+    """A checksum of many games: state rows, masks, views, redeals, records and pictures."""
     digest = hashlib.sha256()
     for name, options in EXERCISED:
         for game in range(games):

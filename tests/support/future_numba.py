@@ -1,7 +1,7 @@
 """Run a module on a simulated future numba: `python -m support.future_numba MODULE ARGUMENTS`.
 
-Its version is none of those tested, and the package cannot reach what numba does not document: no
-module in `numba.core`, no other option of `njit`, no attribute set on a compiled function.
+Its version is newer than every supported one, and undocumented parts are unavailable: the modules
+of `numba.core`, other options of `njit`, and attributes set on a compiled function.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def documented_njit(*functions, **options):
 
 
 def private_attributes():
-    """Attributes that the package has set on its kernels, beyond those that numba sets."""
+    """Attributes that the package, and not numba, has set on its kernels."""
     from bideuchre_env.runtime import jit
 
     usual = vars(_njit(lambda: 0)).keys()

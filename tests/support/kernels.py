@@ -1,4 +1,4 @@
-"""Kernels that only kernels call, for tests to call from Python."""
+"""Wrappers for kernels that otherwise only kernels can call."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def full_deal(rules, hands):
 
 
 class Table:
-    """A game in progress: `game` is a variant, `hands` some or all of the first deal."""
+    """A game in progress of variant `game`; `hands` fixes some or all hands of the first deal."""
 
     def __init__(self, game, *, dealer=0, hands=None, score=(0, 0), seed=1, **options):
         self.env = game.raw_env(**options)
@@ -48,7 +48,6 @@ class Table:
 
     @property
     def seat(self):
-        """The seat to act."""
         return int(self.env.agent_selection[-1])
 
     @property
@@ -64,16 +63,15 @@ class Table:
 
     @property
     def record(self):
-        """The game so far, as the notation has it."""
+        """The record of the game so far, as a dict."""
         return self.env.record.to_dict()
 
     @property
     def hands(self):
-        """The hands on record."""
         return self.record["hands"]
 
     def sees(self, seat):
-        """What a seat observes, in words."""
+        """The decoded observation of a seat."""
         seen = self.env.observe(f"player_{seat}")["observation"]
         return self.env.observation_layout.decode(seen)
 
@@ -88,7 +86,7 @@ class Table:
         return self.do(*cards.split())
 
     def settle(self, choose=lambda table: table.legal[0]):
-        """Go on to the end of the hand, and give the hand's record."""
+        """Play to the end of the hand, and return the hand's record."""
         before = len(self.hands)
         while not self.over and len(self.hands) == before:
             self.do(choose(self))
@@ -104,10 +102,10 @@ def opening(rules, strain):
     return [f"bid {name}", *passes, f"trump {strain}"]
 
 
-def trick(game, strain, cards, **options):
-    """Seat 0 declares in a strain and leads; the table once each seat has played its card.
+def play_trick(game, strain, cards, **options):
+    """Return a table after the first trick: seat 0 declares in `strain` and leads `cards[0]`.
 
-    Nobody but those who follow with their card holds the suit led. The seat to act has won.
+    Only the seats whose card follows hold the suit led. The winner of the trick is to act.
     """
     rules = game.rules.replace(**options)
     left = deck(rules)
@@ -124,13 +122,13 @@ def trick(game, strain, cards, **options):
             and (follows[seat] or belongs_to(card, strain) != led)
         ]
         hands[able[0]].append(card)
-    named = {seat: " ".join(hand) for seat, hand in enumerate(hands)}
-    table = Table(game, dealer=3, hands=named, **options)
+    deal = {seat: " ".join(hand) for seat, hand in enumerate(hands)}
+    table = Table(game, dealer=3, hands=deal, **options)
     return table.do(*opening(rules, strain), *cards)
 
 
 def split_hands(rules, leader, rival, tricks):
-    """Hands by which, at no trump, the leader wins `tricks` and its rival the rest."""
+    """Hands with which, at no trump, the leader wins `tricks` tricks and its rival the rest."""
     clubs, diamonds, hearts, spades = (
         [card for card in reversed(deck(rules)) if card[1] == suit] for suit in SUITS
     )
@@ -146,7 +144,7 @@ def split_hands(rules, leader, rival, tricks):
 
 
 def _to_plan(own):
-    """How `split_hands` is played: cash the own suit from the top, then lead low from the other."""
+    """Choice of cards for `split_hands`: cash the own suit from the top, then lead another low."""
 
     def choose(table):
         cards = sorted(table.legal, key=lambda card: LOW_TO_HIGH.index(card[0]))
@@ -161,10 +159,10 @@ def _to_plan(own):
     return choose
 
 
-def played(game, calls, *, lead, tricks, dealer=0, score=(0, 0), **options):
-    """A hand at no trump after these four calls, in which seat `lead` leads and wins `tricks`.
+def play_hand(game, calls, *, lead, tricks, dealer=0, score=(0, 0), **options):
+    """Play a hand at no trump after four calls; seat `lead` leads and wins `tricks` tricks.
 
-    The other side wins the rest. An exchange, if the contract has one, is made on the way.
+    The other side wins the rest. An exchange swaps cards so that the hands stay the same.
     """
     rules = game.rules.replace(**{k: v for k, v in options.items() if k != "episode"})
     bids = {bid.name: bid for bid in rules.ladder}
@@ -176,32 +174,31 @@ def played(game, calls, *, lead, tricks, dealer=0, score=(0, 0), **options):
         rival = (lead + 3) % 4
     hands = split_hands(rules, lead, rival, tricks)
     swapped = hands[partner][: bid.exchange]
-    kept = hands[declarer][: bid.exchange]
+    given_up = hands[declarer][: bid.exchange]
     hands[declarer] = swapped + hands[declarer][bid.exchange :]
-    hands[partner] = kept + hands[partner][bid.exchange :]
-    named = {seat: " ".join(hand) for seat, hand in hands.items()}
-    table = Table(game, dealer=dealer, hands=named, score=score, **options)
+    hands[partner] = given_up + hands[partner][bid.exchange :]
+    deal = {seat: " ".join(hand) for seat, hand in hands.items()}
+    table = Table(game, dealer=dealer, hands=deal, score=score, **options)
     if rules.strain_named == "in_bid":
         table.do(*(call if call == "pass" else f"{call} NT" for call in calls))
     else:
         table.do(*calls, "trump NT")
-    table.do(*swapped, *kept)
+    table.do(*swapped, *given_up)
     assert table.seat == lead
     table.settle(_to_plan({lead: "C", rival: "D"} if tricks else {rival: "C"}))
     return table
 
 
-def by(seat, bid, dealer=0):
+def one_bid(seat, bid, dealer=0):
     """Four calls in which only one seat bids."""
     return [bid if (dealer + 1 + i) % 4 == seat else "pass" for i in range(4)]
 
 
-def in_strains(*bids):
-    """Bids in every strain."""
+def bids_in_strains(*bids):
     return [f"bid {bid} {strain}" for bid in bids for strain in STRAINS]
 
 
-def numbers(low, high):
+def partnered_bids(low, high):
     """The names of bids with partner."""
     return [str(n) for n in range(low, high + 1)]
 

@@ -109,7 +109,7 @@ class Client:
 
 
 def known_cards(game: Session, seat: int) -> set[str]:
-    """The cards that a seat knows: its own as dealt, those passed to it, those played."""
+    """The cards that a seat knows: its own cards as dealt, passed cards and played cards."""
     row, hand = game.row, hand_of(game.row, game.rules)
     cards = set(hand["deal"][seat]) | {CARD_NAMES[kind] for kind in row["plays"] if kind >= 0}
     if seat == hand["declarer"] and row["phase"] >= Phase.PLAY:
@@ -118,15 +118,15 @@ def known_cards(game: Session, seat: int) -> set[str]:
 
 
 def run(work: Callable[[], Awaitable[Any]]) -> Any:
-    """Run a coroutine function in an event loop of its own."""
+    """Run a coroutine function in a new event loop."""
     return asyncio.run(work())  # type: ignore[arg-type]
 
 
-async def quiet(table: LiveTable) -> None:
-    """Wait until a person is to act or to deal, an agent has failed, or a replay is there."""
+async def wait_until_idle(table: LiveTable) -> None:
+    """Wait until a person is to act or to deal, an agent has failed, or the replay is ready."""
     people = table.session.people
     while True:
-        state = table.state(people[0])  # the session may be ahead of the state that is shown
+        state = table.state(people[0])  # the session may be ahead of the displayed state
         turn = state["view"]["turn"]
         done = state["replay"] if state["over"] else turn is None or turn in people
         if done or state["fault"]:
@@ -141,12 +141,12 @@ def cards_in(text: str) -> set[str]:
 
 
 servers: list[Server] = []
-"""Those that `served` has started."""
+"""All servers that `served` has started."""
 
 
 @contextmanager
 def served(table_of: Callable[[], LiveTable], guests: Guests | None = None) -> Any:
-    """A server on this machine, in a thread of its own: the live table, and the seats' links."""
+    """Start a server in its own thread; yield the live table and the seats' links."""
     listener = listening("127.0.0.1", 0)
     ready, got = threading.Event(), dict[str, Any]()
 

@@ -1,7 +1,7 @@
-"""Public functions with usable arguments, and odd values to put in their place.
+"""Public functions with valid arguments, and odd values to replace them.
 
-Parameters that an entry of `calls` leaves out get the value of their name in `usable_values`, or
-their default.
+A parameter missing from an entry of `calls` gets its value from `usable_values`, or else its
+default.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def new_solo_vec():
 
 
 def method(make, name):
-    """A method of a new object."""
+    """A function that calls a method of a new object."""
 
     def call(**values):
         return getattr(make(), name)(**values)
@@ -122,7 +122,7 @@ def defaults_of(options):
 
 
 def usable_values(folder):
-    """Arguments by the name of their parameter, made in a folder."""
+    """Valid arguments by parameter name; files are written into `folder`."""
     file = folder / "games.jsonl"
     selfplay.play(GAME.replace(max_hands=2), "random", "random", games=1, seed=1, out=file)
     game = next(records_io.read(file))
@@ -297,7 +297,7 @@ def calls(folder):
 
 
 def complete(function, values, usable):
-    """Add values for the parameters that are not given."""
+    """Add values for the missing parameters."""
     added = {}
     for parameter in inspect.signature(function).parameters.values():
         name = parameter.name

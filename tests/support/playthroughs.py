@@ -1,4 +1,4 @@
-"""Games for tests to look at: a chooser that visits every kind of hand, and ways to walk."""
+"""Games for tests: a random chooser that reaches every kind of hand, and ways to step through."""
 
 import random
 from collections.abc import Iterator
@@ -20,9 +20,9 @@ VARIANTS = (
 
 
 class Chooser:
-    """Legal actions by chance; each hand has its own eagerness to bid.
+    """Choose a random legal action; bids are low or passed more often than high.
 
-    Choosing alike among all bids would end nearly every auction near the top of the ladder. Here
+    A uniform choice among all bids would end nearly every auction near the top of the ladder. Here
     some hands are passed out, some are bid low with partner, some high or alone.
     """
 
@@ -42,7 +42,7 @@ class Chooser:
 
 
 def mask_of(raw: Any) -> Any:
-    """What the seat to act by a raw environment's row may do, int8 (A,), read off the row."""
+    """The mask of the seat to act, int8 (A,), computed from a raw environment's state row."""
     mask = np.zeros(len(raw.action_names), np.int8)
     mask_row(raw._states, raw._tables, mask)
     return mask
@@ -71,7 +71,6 @@ def over(env: Any) -> bool:
 
 
 def finish(env: Any, choose: Any) -> Any:
-    """Play to the end of the episode."""
     for _ in plies(env, choose):
         pass
     return env
@@ -88,28 +87,27 @@ def rows_bytes(rows: Any) -> bytes:
 
 
 def legal_names(env: Any) -> list[str]:
-    """The names of what the seat to act may do."""
+    """The names of the legal actions of the seat to act."""
     mask = env.infos[env.agent_selection]["action_mask"]
     return [env.unwrapped.action_names[i] for i in np.flatnonzero(mask)]
 
 
 def act(env: Any, name: str) -> None:
-    """Carry out an action by name."""
     env.step(env.unwrapped.action_names.index(name))
 
 
 def same(left: Any, right: Any) -> bool:
-    """Equal, arrays within dicts included."""
+    """Whether two values are equal, also as dicts of arrays."""
     if isinstance(left, dict):
-        alike = isinstance(right, dict) and left.keys() == right.keys()
-        return alike and all(same(left[k], right[k]) for k in left)
+        same_keys = isinstance(right, dict) and left.keys() == right.keys()
+        return same_keys and all(same(left[k], right[k]) for k in left)
     if isinstance(left, np.ndarray):
         return left.dtype == right.dtype and np.array_equal(left, right)
     return bool(left == right)
 
 
 def snapshot(env: Any) -> dict[str, Any]:
-    """Everything there is to see of an environment, and its state row."""
+    """The public state of an environment, and its state row."""
     raw = env.unwrapped
     return {
         "row": row_bytes(env),

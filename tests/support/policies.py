@@ -16,7 +16,7 @@ class ObservationPolicy:
         self.calls = 0
 
     def act_rows(self, observations, masks):
-        """One legal action for each row, int64 (n,)."""
+        """A legal action for each row, int64 (n,)."""
         self.calls += 1
         rng = np.random.default_rng(self.seed)
         weights = rng.integers(1, 1 << 40, observations.shape[1], np.int64)

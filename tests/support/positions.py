@@ -24,7 +24,7 @@ SIX_CARD, CLUB = RULES["six_card_v0"], RULES["club_v0"]
 SIMPLIFIED = RULES["simplified_v0"]
 
 BOTH = pytest.mark.parametrize("agent", ["rule", "expert"])
-"""A situation for the two agents that decide without a search."""
+"""Run a test for the two agents that decide without a search."""
 
 
 class Position:

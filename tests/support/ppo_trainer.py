@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support.script_modules import ROOT, loaded
+from support.script_modules import ROOT, load_scripts
 
 import bideuchre_env
 
@@ -27,12 +27,12 @@ def trainer():
     """The modules of the trainer."""
     pytest.importorskip("torch")
     pytest.importorskip("tensorboard")
-    with loaded("experiments", "train_ppo", *(f"ppo.{name}" for name in NAMES)) as modules:
-        named = dict(zip(("script", *NAMES), modules, strict=True))
-        named["torch"] = sys.modules["torch"]
+    with load_scripts("experiments", "train_ppo", *(f"ppo.{name}" for name in NAMES)) as modules:
+        parts = dict(zip(("script", *NAMES), modules, strict=True))
+        parts["torch"] = sys.modules["torch"]
         with pytest.MonkeyPatch.context() as patch:
-            patch.syspath_prepend(ROOT / "experiments")  # processes look for the parts there
-            yield SimpleNamespace(**named)
+            patch.syspath_prepend(ROOT / "experiments")  # worker processes import from there
+            yield SimpleNamespace(**parts)
 
 
 def run(ppo, folder, *options):
@@ -41,7 +41,7 @@ def run(ppo, folder, *options):
     return script.main(script.Args.parse([*TINY, "--out", str(folder), *options]))
 
 
-def files_of_run(ppo, folder):
+def saved_run(ppo, folder):
     """Checkpoint, curve and weights of a run, without times."""
     state = ppo.torch.load(folder / "checkpoint.pt", weights_only=True)
     state = {name: plain(value) for name, value in state.items() if name not in TIMES}
@@ -51,7 +51,7 @@ def files_of_run(ppo, folder):
 
 
 def plain(value):
-    """A checkpoint with tensors as lists."""
+    """Convert the tensors of a checkpoint to lists."""
     if isinstance(value, dict):
         return {key: plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
@@ -59,8 +59,8 @@ def plain(value):
     return value.tolist() if hasattr(value, "tolist") else value
 
 
-def played(dealer, *how):
-    """A copy of a dealer's batch as numpy arrays."""
+def play_batch(dealer, *how):
+    """Play a batch of a dealer, and return a copy as numpy arrays."""
     batch = dealer.play(*how)
     parts = {
         name: type(part)(*(column.numpy().copy() for column in part))
@@ -70,12 +70,10 @@ def played(dealer, *how):
 
 
 def press():
-    """Send Ctrl-C."""
     signal.raise_signal(signal.SIGINT)
 
 
-def drawn(ppo, seed=1, size=16):
-    """Networks with random weights."""
+def random_networks(ppo, seed=1, size=16):
     rng, nets = np.random.default_rng(seed), {}
     for name, part in ppo.rollout.Dealer(RULES, 1).parts.items():
         sizes = (part.features.size, size, size, part.features.outputs + 1)
@@ -85,7 +83,7 @@ def drawn(ppo, seed=1, size=16):
 
 
 def terms(ppo, **changed):
-    """Settings of a batch."""
+    """`Terms` of a batch, with changes by keyword."""
     usual = {"number": 0, "seed": 5, "temperature": 0.3, "forced": 0.1, "alone": 0.3}
     usual |= {"lambda_": 0.9, "scale": 5.0}
     return ppo.rollout.Terms(**(usual | changed))

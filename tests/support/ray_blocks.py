@@ -1,4 +1,4 @@
-"""Functions of blocks that the tests of Ray send to workers."""
+"""Functions that the tests of Ray run on workers, block by block."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from bideuchre_env.evaluation import ray_worker
 
 
 def product(shared, block):
-    """The block times the shared value."""
+    """Return the block times the shared value."""
     return shared * block
 
 
-def added(shared, block):
-    """The block added to the worker's copy of the shared array."""
+def add_in_place(shared, block):
+    """Add the block to the worker's copy of the shared array, and return it."""
     shared += block
     return shared
 
 
-def stumbles(kind, block):
+def fail_at_3(kind, block):
     """Raise an error of this kind at block 3."""
     if block == 3:
         raise {"option": OptionError, "illegal": IllegalActionError, "value": ValueError}[kind]("3")
     return block
 
 
-def ends(times, block):
-    """End the process at block 2, up to `times[1]` times."""
+def crash(times, block):
+    """End the process at block 2, up to `times[1]` times; `times[0]` is a folder for the count."""
     folder, most = Path(times[0]), times[1]
     if block == 2 and len(list(folder.iterdir())) < most:
         (folder / str(os.getpid())).touch()
@@ -37,7 +37,7 @@ def ends(times, block):
 
 
 def in_order(function, shared, blocks):
-    """Results as a pool yields them, computed in this process from packed blocks."""
+    """Yield results as a pool does, computed in this process from packed blocks."""
     common, sender = ray_worker.pack((function, shared)), ray_worker.Sender.here(function)
     for block in blocks:
         result, error = ray_worker.ForkingPickler.loads(ray_worker.call(common, sender, block))

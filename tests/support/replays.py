@@ -23,7 +23,7 @@ class Caller(Chooser):
 
 
 def game(name: str, seed: int = 5, hands: int = 4, agents: list[str] | None = None) -> GameRecord:
-    """A game of a variant of at most so many hands."""
+    """A game of a variant with at most `hands` hands."""
     record: GameRecord = finish(start(name, seed, max_hands=hands), Caller(seed)).record
     record.agents = agents
     return record

@@ -11,8 +11,8 @@ ROOT = Path(__file__).parents[2]
 
 
 @contextmanager
-def loaded(folder, *names):
-    """Import scripts of a folder, and forget them afterwards."""
+def load_scripts(folder, *names):
+    """Import scripts of a folder; remove them from `sys.modules` afterwards."""
     path, before = str(ROOT / folder), set(sys.modules)
     sys.path.insert(0, path)
     try:

@@ -1,7 +1,7 @@
 """Print a transcript of seeded games through every interface: `python -m support.seeded_games`.
 
 `.ci/versions` compares it between versions of Python and of the dependencies. With the argument
-`tables` it prints those of many tables alone.
+`tables` it prints only the games of many tables.
 """
 
 from __future__ import annotations

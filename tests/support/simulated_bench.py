@@ -6,7 +6,7 @@
 import json
 
 import pytest
-from support.script_modules import loaded
+from support.script_modules import load_scripts
 
 import bideuchre_env
 from bideuchre_env.runtime import device
@@ -16,7 +16,7 @@ assert device.SIMULATED
 
 @pytest.fixture
 def gpu():
-    with loaded("benchmarks", "reporting", "peers", "gpu") as (_, _, script):
+    with load_scripts("benchmarks", "reporting", "peers", "gpu") as (_, _, script):
         yield script
 
 

@@ -1,4 +1,4 @@
-"""Tests of `device="cuda"` in numba's simulator, beside the CPU.
+"""Tests of `device="cuda"` in numba's simulator: results equal those of the CPU.
 
 `tests/envs/test_vector_device.py` runs this file in a process with `NUMBA_ENABLE_CUDASIM` set.
 """
@@ -28,7 +28,7 @@ def host(array):
 
 
 def assert_alike(ours, theirs, name=""):
-    """Fail unless results are equal, theirs in arrays of the device."""
+    """Fail unless results are equal; `theirs` is in arrays of the device."""
     if isinstance(ours, dict):
         assert list(ours) == list(theirs)
         for key in ours:
@@ -38,7 +38,7 @@ def assert_alike(ours, theirs, name=""):
             assert_alike(one, two)
     elif name.removeprefix("_") in ("left", "partner", "right"):  # names of players
         np.testing.assert_array_equal(ours, theirs)
-    elif name == "final_obs":  # an object or None for each row, beside whole arrays
+    elif name == "final_obs":  # numpy: an object or None for each row; device: whole arrays
         arrays = theirs if isinstance(theirs, dict) else {None: theirs}
         for i, seen in enumerate(ours):
             for key, array in arrays.items():
@@ -70,18 +70,18 @@ def pair(face, name="cincinnati_v0", n=3, **options):
 
 
 def play(one, two, steps, seed=0):
-    """Step both, compare the results, and return how many episodes ended."""
+    """Step both, compare the results, and return the number of finished episodes."""
     rng, ended = np.random.default_rng(seed), 0
     for _ in range(steps):
         if hasattr(one, "sample"):
-            actions, given = one.sample(), two.sample()
-            assert_alike(actions, given)
+            actions, device_actions = one.sample(), two.sample()
+            assert_alike(actions, device_actions)
         else:
             masks = one.action_masks()
             actions = (masks * rng.random(masks.shape)).argmax(1)
-            given = MEMORY.put(actions) if rng.random() < 0.5 else actions
+            device_actions = MEMORY.put(actions) if rng.random() < 0.5 else actions
         result = one.step(actions)
-        assert_alike(result, two.step(given))
+        assert_alike(result, two.step(device_actions))
         ended += int((result[2] | result[3]).sum())
         assert_alike(one.action_masks(), two.action_masks())
     assert_same_games(one, two)
@@ -118,7 +118,7 @@ def test_hands_are_equal(name):
     ],
 )
 def test_options(face, options):
-    """Returned arrays stay as they were only where they are copied."""
+    """Returned arrays stay unchanged only with `copy=True`."""
     one, two = pair(face, "six_card_v0", **options)
     mask = two.reset(seed=8)[1]["action_mask"]
     before = host(mask)
@@ -128,13 +128,13 @@ def test_options(face, options):
 
 
 @every_face
-def test_refused_steps_move_nothing(face):
+def test_refused_steps_change_nothing(face):
     one, two = pair(face)
     wrong = [[0, 99, 0], [0, 0, -1], [0.5] * 3, [0, 0], np.array([0, 2**63, 1], np.uint64)]
     for actions in wrong:
-        for vec, given in ((one, actions), (two, actions), (two, MEMORY.put(np.array(actions)))):
+        for vec, passed in ((one, actions), (two, actions), (two, MEMORY.put(np.array(actions)))):
             with pytest.raises(IllegalActionError):
-                vec.step(given)
+                vec.step(passed)
     assert_same_games(one, two)
     play(one, two, 3)
     make = getattr(bideuchre_env.barrie_v0, face)
@@ -146,7 +146,7 @@ def test_refused_steps_move_nothing(face):
 
 @every_face
 def test_resets_with_options(face):
-    """By mask, with a dealer, a score and a deal; of learners with other players, too."""
+    """Resets by mask, with a dealer, a score and a deal; learners also with other players."""
     one, two = pair(face, "six_card_v0", episode="hand")
     play(one, two, 5)
     options = {"dealer": 2, "score": [10, -3], "reset_mask": np.array([True, False, True])}

@@ -1,4 +1,4 @@
-"""Choosers, agents and comparisons for tests of the environments of learners."""
+"""Choosers, agents and comparisons for tests of the single-agent environments."""
 
 import numpy as np
 
@@ -6,9 +6,9 @@ from bideuchre_env.agents.base import RowAgent
 
 
 def chosen_action(mask, observation, turn=0, careless=0):
-    """An action that follows from what is seen: mostly low bids and any card, all legal.
+    """A legal action as a function of the observation: mostly low bids, and any card.
 
-    One in `careless` is any action of the game, legal or not.
+    One in `careless` actions is any action of the game, legal or not.
     """
     word = (int(observation.astype(np.int64) @ np.arange(1, len(observation) + 1)) + 7 * turn) * 31
     if careless and word % careless == 0:
@@ -22,7 +22,7 @@ def chosen_action(mask, observation, turn=0, careless=0):
 
 
 class Spy(RowAgent):
-    """Chooses by what it sees, and notes the seats it was asked for in a hand of `dealt_by`."""
+    """Chooses by its observation, and records the seats it plays for if `dealt_by` deals."""
 
     name = "spy"
     dealt_by = 0
@@ -40,7 +40,7 @@ class Spy(RowAgent):
 
 
 class Bad(Spy):
-    """Answers rightly a few times, then not."""
+    """Returns legal actions for `after` calls, then invalid ones."""
 
     name = "bad"
 
@@ -52,17 +52,17 @@ class Bad(Spy):
         self.left -= 1
         if self.left >= 0:
             return super().act_rows(observations, action_masks)
-        action_masks[:] = 1  # what it is given is not what it is checked against
+        action_masks[:] = 1  # the environment checks against its own masks
         return self.answer(len(observations))
 
 
 def broken(m):
-    """An agent's own fault."""
+    """Raise an agent's own error."""
     raise RuntimeError("the agent broke down")
 
 
 def assert_same(a, b, where="result"):
-    """Fail unless two things that an environment gave are the same, to type, shape and dtype."""
+    """Fail unless two results of an environment are equal in value, type, shape and dtype."""
     assert type(a) is type(b), where
     if isinstance(a, dict):
         assert a.keys() == b.keys(), where
@@ -96,17 +96,16 @@ def walk(env, steps, seed):
 
 
 def first(observation, mask):
-    """The first legal action; a function, and no agent."""
+    """The first legal action, as a function instead of an agent."""
     return int(mask.argmax())
 
 
 def last(observation, mask):
-    """The last legal action."""
     return np.flatnonzero(mask)[-1]
 
 
 class First:
-    """The same as an agent, and by rows."""
+    """The first legal action, as an agent that plays many rows."""
 
     name = "first"
 
@@ -115,7 +114,7 @@ class First:
 
 
 def actions_for(obs, turn, careless=0):
-    """An action for every row, from what its learner sees."""
+    """An action for every row, from its learner's observation."""
     pairs = zip(obs["action_mask"], obs["observation"], strict=True)
     return np.array([chosen_action(m, o, turn + i, careless) for i, (m, o) in enumerate(pairs)])
 
@@ -129,7 +128,7 @@ def walk_rows(vec, steps, seed, careless=0, **options):
 
 
 def unchanged(env):
-    """Return everything that a refused call may not change."""
+    """Return the state that a refused call must not change."""
     rows = env._rows
     players = tuple((id(each), id(each.agent)) for each in rows.players)
     seeds = env.np_random_seed, list(rows._entropy), rows._changes

@@ -44,7 +44,6 @@ class Ending:
 
     @staticmethod
     def rows(endings: list[Ending]) -> np.ndarray:
-        """A state row for each."""
         states = new_states(len(endings))
         states["phase"], states["led"] = PLAY, -1
         states["leaders"], states["plays"] = -1, -1
@@ -65,7 +64,7 @@ class Ending:
 
 
 def random_ending(rng: random.Random, rules: Rules, cards: int, lone: bool = False) -> Ending:
-    """An ending of so many cards in each hand, at any point of a trick."""
+    """An ending with `cards` cards in each hand, at any point of a trick."""
     deck = reference.deck(rules.ranks, rules.copies)
     rng.shuffle(deck)
     hands = [deck[i * cards : (i + 1) * cards] for i in range(4)]

@@ -1,4 +1,4 @@
-"""Hypothesis strategies: any valid `Rules`, seeds, and a test written once and run in two sizes."""
+"""Hypothesis strategies: any valid `Rules`, seeds, and tests that run in two sizes."""
 
 from collections.abc import Callable
 from typing import Any
@@ -64,7 +64,7 @@ def rules(draw: st.DrawFn) -> Rules:
 
 
 def in_two_sizes(examples: int, **given_by: Any) -> Callable[[Any], Any]:
-    """A property: `examples` of it in the normal set, `LONGER` times as many marked slow."""
+    """Test a property with `examples` examples, and with `LONGER` times as many, marked slow."""
 
     def declare(check: Callable[..., None]) -> Callable[[int], None]:
         sizes = [

@@ -32,7 +32,7 @@ def answer(screen: str) -> str:
     return next(key for key in keys if key != "-")
 
 
-def to_a_claim(session: Session) -> Session:
+def play_to_claim(session: Session) -> Session:
     """Play until the tricks left may be claimed; the rule player decides for the person."""
     rule, names = agents.make("rule", session.rules), actions.of(session.rules).names
     layout, tables = layout_of(session.rules), compile_tables(session.rules)

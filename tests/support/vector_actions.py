@@ -1,10 +1,10 @@
-"""Actions for many tables at once, by row and step, whatever the number of rows."""
+"""Actions for many tables at once: a function of row and step, for any number of rows."""
 
 import numpy as np
 
 
 def draws(rows, step):
-    """Uniform numbers below 1 by row and step, whatever the number of rows."""
+    """Uniform numbers below 1 by row and step; they do not depend on the number of rows."""
     with np.errstate(over="ignore"):
         x = np.arange(rows, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
         x += np.uint64(step + 1) * np.uint64(0xD1342543DE82EF95)

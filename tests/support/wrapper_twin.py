@@ -29,7 +29,7 @@ BOOKS = ("agents", "agent_selection", "rewards", "terminations", "truncations", 
 
 
 class Plain(BidEuchreEnv):
-    """The raw environment with its books kept by PettingZoo's own helpers, at every step."""
+    """The raw environment, with its attributes updated by PettingZoo's own helpers."""
 
     last = AECEnv.last
     agent_iter = AECEnv.agent_iter
@@ -54,11 +54,11 @@ class Plain(BidEuchreEnv):
             self.infos[self._actor] = {"action_mask": mask_of(self)}
 
 
-Plain.__name__ = "BidEuchreEnv"  # it is in the message of a missing attribute
+Plain.__name__ = "BidEuchreEnv"  # error messages on missing attributes contain it
 
 
 class Bounds(BaseWrapper):
-    """PettingZoo's bounds check in this game's words."""
+    """PettingZoo's bounds check with this package's error messages."""
 
     def step(self, action):
         agent = self.agent_selection
@@ -70,7 +70,7 @@ class Bounds(BaseWrapper):
 
 
 class NoMaskLeft(TerminateIllegalWrapper):
-    """PettingZoo's, which leaves the mask of before in the info of who chose an illegal action."""
+    """PettingZoo's wrapper, without the old mask that it leaves in infos after illegal actions."""
 
     def step(self, action):
         agent, before = self.agent_selection, self._terminated
@@ -80,7 +80,7 @@ class NoMaskLeft(TerminateIllegalWrapper):
 
 
 class OwnSentence(OrderEnforcingWrapper):
-    """PettingZoo's, with this package's error where `last` has nobody left to report on."""
+    """PettingZoo's wrapper, with this package's error if `last` has no agent left."""
 
     def last(self, observe=True):
         try:
@@ -95,7 +95,7 @@ def in_wrappers(raw):
 
 
 def effects(call, env):
-    """Return what a call returns or raises, prints, warns of and logs."""
+    """Return the result or exception of a call, its output, warnings and log."""
     EnvLogger.flush()
     out = io.StringIO()
     with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(out):
@@ -117,16 +117,14 @@ def books(env):
     }
 
 
-def alike(left, right):
+def equal(left, right):
     """Whether two results are equal, arrays included."""
     if isinstance(left, (list, tuple)):
-        return len(left) == len(right) and all(map(alike, left, right))
+        return len(left) == len(right) and all(map(equal, left, right))
     return same(left, right)
 
 
 class Pair:
-    """An `env()` and its twin."""
-
     def __init__(self, name, **options):
         variant = bideuchre_env.variants[name].replace(max_hands=4)
         self.ours = variant.env(**options)
@@ -135,7 +133,7 @@ class Pair:
     def do(self, call):
         """Call both, and fail unless the effects and the attributes are equal."""
         ours, theirs = effects(call, self.ours), effects(call, self.theirs)
-        assert alike(ours, theirs), (call, ours, theirs)
+        assert equal(ours, theirs), (call, ours, theirs)
         assert same(books(self.ours), books(self.theirs)), call
         return ours
 

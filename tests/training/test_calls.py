@@ -1,4 +1,4 @@
-"""Fitting the call network: training, and which calls are tried."""
+"""Fitting the call network: training, and the calls that are tried."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bideuchre_env.training import calls
 
 
 def test_training_fits_planted_points():
-    """The points have noise that is the same for both calls."""
+    """The points of both calls share noise."""
     rng = np.random.default_rng(2)
     trials = new_rows(calls.TRIAL, 20_000)
     x = rng.random((20_000, 2, N_INPUTS)) < 0.1
@@ -25,8 +25,8 @@ def test_training_fits_planted_points():
     network = calls.drawn_network(rng)
     calls.train(network, 10 * [trials], rng)
     p = {name: network[name][0] for name in LAYERS}
-    said = calls.SCALE * calls.forward(p, trials["inputs"].reshape(-1, N_INPUTS))[0]
-    wrong = np.diff(said.reshape(-1, 2)) - np.diff(truth)
+    outputs = calls.SCALE * calls.forward(p, trials["inputs"].reshape(-1, N_INPUTS))[0]
+    wrong = np.diff(outputs.reshape(-1, 2)) - np.diff(truth)
     assert float(np.mean(wrong**2)) < 0.25 * float(np.var(np.diff(truth)))
 
 
@@ -35,31 +35,31 @@ def test_training_fits_planted_points():
     [(np.nan, 2e-3, "not finite"), (1.0, 1e4, "error|finite")],
 )
 def test_diverged_training_is_an_error(monkeypatch, points, rate, message):
-    """NaN points or a huge learning rate leave the weights as they were."""
+    """NaN points or a huge learning rate leave the weights unchanged."""
     rng = np.random.default_rng(3)
     monkeypatch.setattr(calls, "RATE", rate)
     trials = new_rows(calls.TRIAL, 3_000)
     trials["inputs"] = rng.random((3_000, 2, N_INPUTS)) < 0.1
     trials["points"] = rng.normal(0, 6, (3_000, 2)) * points
     network = calls.drawn_network(rng)
-    there = network.copy()
+    before = network.copy()
     with np.errstate(all="ignore"), pytest.raises(DivergedError, match=message):
         calls.train(network, [trials], rng)
-    for name in network.dtype.names:  # not the bytes: what lies between two fields is anyone's
-        np.testing.assert_array_equal(network[name], there[name])
+    for name in network.dtype.names:  # not all bytes: padding between fields is undefined
+        np.testing.assert_array_equal(network[name], before[name])
 
 
 def test_calls_outside_the_width_are_tried_at_times():
-    """Also calls that the network finds worse by more than the width."""
+    """Some tried calls are worse by more than the width, according to the network."""
     rules = RULES["barrie_v0"]
     agent = ExpertAgent(rules, wanted=(0,) * 13)
     tried = {
         width: calls.try_calls(
             agent.workspace(), agent, agent, 2000, 0, width, np.random.default_rng(3)
         )
-        for width in (-1.0, 2.0, 1e6)  # the last: any call at all
+        for width in (-1.0, 2.0, 1e6)  # the last allows any call
     }
-    assert len(tried[1e6]) == 2000  # whoever speaks first may pass or bid
+    assert len(tried[1e6]) == 2000  # the first caller always has a choice
     assert 0.5 * calls.ANY < 100 * len(tried[-1.0]) / 2000 < 1.5 * calls.ANY
     lost = {width: -np.diff(trials["points"]).mean() for width, trials in tried.items()}
     assert lost[2.0] < lost[-1.0]

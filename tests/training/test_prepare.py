@@ -1,4 +1,4 @@
-"""Preparation of custom rules: weights are saved if better, found again, and resumed."""
+"""Preparation of custom rules: weights are saved if better, loaded, and runs are resumed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def whole(farm, tmp_path_factory):
     """The files of an uninterrupted run of 1,000 hands, by kind of agent."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("whole")))
-        judged_as(patch, BETTER)
+        set_results(patch, BETTER)
         small(farm).run()
         yield bytes_of(farm)
 
@@ -50,28 +50,28 @@ def whole(farm, tmp_path_factory):
 @pytest.fixture
 def learned(whole, monkeypatch, tmp_path):
     """Replace learning by the weights of `whole`."""
-    found = {}
+    weights = {}
     for kind, data in whole.items():
         (tmp_path / kind).write_bytes(data)
-        found[kind] = read_weights(tmp_path / kind)
-    monkeypatch.setattr(Preparation, "_fitted", lambda self, calls: found["expert"])
-    monkeypatch.setattr(Preparation, "_learned", lambda self, calls: found["net"])
-    return found
+        weights[kind] = read_weights(tmp_path / kind)
+    monkeypatch.setattr(Preparation, "_fitted", lambda self, calls: weights["expert"])
+    monkeypatch.setattr(Preparation, "_learned", lambda self, calls: weights["net"])
+    return weights
 
 
 def small(game, **options):
     return Preparation(game, **{"hands": 1000, "boards": 2, "report": lambda line: None, **options})
 
 
-def judged_as(monkeypatch, *points):
-    """Set the results of matches, in turn, the last for ever; an exception is raised."""
+def set_results(monkeypatch, *points):
+    """Set the results of the next matches; the last one repeats, an exception is raised."""
     left = list(points)
 
     def judged(self, player, other):
-        found = left.pop(0) if len(left) > 1 else left[0]
-        if not isinstance(found, Interval):
-            raise found
-        return found
+        result = left.pop(0) if len(left) > 1 else left[0]
+        if not isinstance(result, Interval):
+            raise result
+        return result
 
     monkeypatch.setattr(Preparation, "_judged", judged)
 
@@ -81,7 +81,6 @@ def bytes_of(game):
 
 
 def write_files(game, data):
-    """Write files as if they had been prepared."""
     for kind, each in data.items():
         file = prepared_file(kind, game.rules)
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -89,11 +88,11 @@ def write_files(game, data):
 
 
 def test_prepared_files_are_used_by_agents(farm, learned, monkeypatch):
-    """The steps of the run are removed."""
+    """The intermediate files of the run are removed."""
     with pytest.raises(OptionError, match="`bideuchre prepare` makes some"):
         agents.make("net", farm.rules)
     before = load_network(farm.rules)
-    judged_as(monkeypatch, BETTER)
+    set_results(monkeypatch, BETTER)
     done = small(farm).run()
     assert [(each.kind, each.kept) for each in done] == [("expert", True), ("net", True)]
     calls, net = (prepared_weights(kind, farm.rules) for kind in KINDS)
@@ -110,15 +109,15 @@ def test_prepared_files_are_used_by_agents(farm, learned, monkeypatch):
 def test_weights_that_are_not_significantly_better_are_not_saved(
     farm, learned, monkeypatch, points
 ):
-    """A gain whose interval reaches 0, or that has none, is not saved."""
-    judged_as(monkeypatch, points)
+    """The interval of the gain must exist and exclude 0."""
+    set_results(monkeypatch, points)
     assert [each.kept for each in small(farm).run()] == [False, False]
     assert not any(prepared_file(kind, farm.rules).exists() for kind in KINDS)
     assert np.array_equal(load_network(farm.rules), package_network(farm.rules))
 
 
-def test_the_command_in_the_files_makes_them_again(farm, whole, tmp_path, monkeypatch, capsys):
-    """The command names every option; `--force` begins anew."""
+def test_the_command_in_the_files_reproduces_them(farm, whole, tmp_path, monkeypatch, capsys):
+    """The command names every option; `--force` starts from the beginning."""
     commands = set()
     for kind in KINDS:
         (tmp_path / kind).write_bytes(whole[kind])
@@ -128,25 +127,25 @@ def test_the_command_in_the_files_makes_them_again(farm, whole, tmp_path, monkey
     [command] = commands
     words = shlex.split(command)
     assert words[:5] == ["bideuchre", "prepare", "barrie_v0", "--option", "partnered=[5, 8]"]
-    judged_as(monkeypatch, BETTER)
+    set_results(monkeypatch, BETTER)
     assert main(words[1:]) == 0
     assert bytes_of(farm) == whole
-    assert main([*words[1:], "--force"]) == 0  # it begins where it began the first time
+    assert main([*words[1:], "--force"]) == 0  # from the packaged weights again
     assert bytes_of(farm) == whole
 
 
 @pytest.mark.parametrize("finished", [0, 1])
 def test_a_resumed_run_gives_the_same_files(farm, whole, monkeypatch, finished):
-    """Stopped after the calls or after the net; other settings take nothing of it."""
-    judged_as(monkeypatch, *[BETTER] * finished, KeyboardInterrupt)
+    """The run stops after the calls or after the net; other settings do not reuse its files."""
+    set_results(monkeypatch, *[BETTER] * finished, KeyboardInterrupt)
     with pytest.raises(KeyboardInterrupt):
         small(farm).run()
     (steps,) = prepared_folder().glob("steps-*")
     assert len(list(steps.rglob("*.npz"))) == (6 if finished else 1)
-    judged_as(monkeypatch, KeyboardInterrupt)
+    set_results(monkeypatch, KeyboardInterrupt)
     with pytest.raises(KeyboardInterrupt):
         small(farm, seed=1).run()
-    judged_as(monkeypatch, BETTER)
+    set_results(monkeypatch, BETTER)
     small(farm).run()
     assert bytes_of(farm) == whole
     assert not list(prepared_folder().glob("steps-*"))
@@ -155,7 +154,7 @@ def test_a_resumed_run_gives_the_same_files(farm, whole, monkeypatch, finished):
 
 
 def test_a_concurrent_run_is_refused(farm, whole, monkeypatch):
-    """The rules are the same, the number of hands is another."""
+    """The concurrent run has the same rules and another number of hands."""
     refused = []
 
     def judged(self, player, other):
@@ -171,9 +170,9 @@ def test_a_concurrent_run_is_refused(farm, whole, monkeypatch):
 
 
 def test_better_prepared_files_are_not_replaced(farm, whole, learned, monkeypatch):
-    """A second run that is better than the package's and worse than the first is not saved."""
+    """A run better than the packaged weights but worse than the prepared ones is not saved."""
     write_files(farm, whole)
-    judged_as(monkeypatch, BETTER, WORSE)
+    set_results(monkeypatch, BETTER, WORSE)
     done = small(farm).run(again=True)
     assert not any(each.kept for each in done)
     assert bytes_of(farm) == whole
@@ -181,8 +180,8 @@ def test_better_prepared_files_are_not_replaced(farm, whole, learned, monkeypatc
 
 
 def test_a_large_deck_without_a_network_learns_one(monkeypatch):
-    """It has no hand table either."""
-    judged_as(monkeypatch, BETTER)
+    """Such a deck has no hand table, either."""
+    set_results(monkeypatch, BETTER)
     game = variant_of("double_deck_v0", ['lone=[{"name": "moon", "value": 24}]'])
     assert not load_network(game.rules)["first"].any()
     assert [each.kind for each in small(game).run()] == ["expert", "net"]
@@ -198,8 +197,8 @@ def test_prepared_files_of_variants_are_ignored():
     assert agents.make("net", rules).made["variant"] == "cincinnati_v0"
 
 
-def test_prepared_files_are_found_and_missed_while_a_program_runs(farm, whole):
-    """A run uses the files that exist when it begins."""
+def test_prepared_files_may_appear_and_disappear_while_a_program_runs(farm, whole):
+    """A match or tournament uses the files that exist when it begins."""
     before = load_network(farm.rules)
     write_files(farm, whole)
     with files_kept():
@@ -213,7 +212,7 @@ def test_prepared_files_are_found_and_missed_while_a_program_runs(farm, whole):
 
 
 def test_a_prepared_file_that_does_not_fit_is_an_error(farm):
-    """Damaged, or of other features; the message names the file."""
+    """A damaged file and one with other features raise an error that names the file."""
     write_files(farm, {"expert": b"nonsense"})
     file = prepared_file("expert", farm.rules)
     with pytest.raises(WeightsError, match=file.name):
@@ -224,8 +223,8 @@ def test_a_prepared_file_that_does_not_fit_is_an_error(farm):
         agents.make("expert", farm.rules)
 
 
-def test_without_a_cache_folder_the_packaged_numbers_are_used(farm, monkeypatch, tmp_path):
-    """Preparing is an error."""
+def test_without_a_cache_folder_the_packaged_weights_are_used(farm, monkeypatch, tmp_path):
+    """Preparing then raises an error."""
     (tmp_path / "cache").write_bytes(b"")  # no folder
     assert np.array_equal(load_network(farm.rules), package_network(farm.rules))
     with pytest.raises(OptionError, match="cannot be written"):
@@ -235,8 +234,8 @@ def test_without_a_cache_folder_the_packaged_numbers_are_used(farm, monkeypatch,
 def test_invalid_arguments_are_refused(farm):
     with pytest.raises(OptionError, match="barrie_v0 needs no preparing"):
         small(variant_of("barrie_v0", [])).run()
-    for options, said in (({"hands": 999}, "hands=999"), ({"boards": 1}, "boards=1")):
-        with pytest.raises(OptionError, match=said):
+    for options, message in (({"hands": 999}, "hands=999"), ({"boards": 1}, "boards=1")):
+        with pytest.raises(OptionError, match=message):
             small(farm, **options)
     assert not prepared_folder().exists()
 

@@ -1,4 +1,4 @@
-"""Connections are limited, and end when they are silent or the client has left."""
+"""Connections are limited, and close when they are silent or their client is gone."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def request_bytes(links, first_line, body=b"", length=None):
 
 @pytest.fixture
 def served_game():
-    """A game served from a thread, at the turn of seat 0, and the links."""
+    """A live table in a thread at the turn of seat 0, and the seats' links."""
     with served(lambda: live(session("cincinnati_v0", seed=4))) as (table, links):
         wait_until(lambda: table.state(0)["view"]["turn"] == 0)
         yield table, links
@@ -78,7 +78,7 @@ def test_connections_are_counted_in_all_and_by_address():
 
 
 def test_too_many_connections_are_refused_until_one_is_closed():
-    """Silent ones count, too; connections that are open are answered as before."""
+    """Silent connections count, too; open connections still work."""
     guests = Guests(of_an_address=4)
     with served(lambda: live(session("cincinnati_v0")), guests) as (_, links):
         inside = [connected(links) for _ in range(4)]
@@ -103,7 +103,7 @@ def test_too_many_connections_are_refused_until_one_is_closed():
 
 
 def test_a_silent_connection_is_closed(monkeypatch):
-    """Also after half a head or without the body; a request in parts is answered."""
+    """It is closed after half a head or without the body; a request in parts is answered."""
     monkeypatch.setattr(door.Connection.__init__, "__defaults__", (0.3,))
     monkeypatch.setattr("bideuchre_env.web.server.BODY_SECONDS", 0.3)
     with served(lambda: live(session("cincinnati_v0"))) as (_, links):
@@ -124,7 +124,7 @@ def test_a_silent_connection_is_closed(monkeypatch):
 
 
 def test_the_waiting_requests_of_a_seat_are_limited_and_end_with_their_page(served_game):
-    """The place of a closed page is free at once, not after the 25 seconds of waiting."""
+    """A closed page frees its place at once, not after the 25 seconds of waiting."""
     table, links = served_game
     server = live_tables.servers[-1]
     request = request_bytes(links, b"GET /api/table?after=%d" % table.version)
@@ -141,7 +141,6 @@ def test_the_waiting_requests_of_a_seat_are_limited_and_end_with_their_page(serv
 
 
 def test_an_action_is_carried_out_although_its_page_is_closed(monkeypatch):
-    """It is shown to all seats."""
     game = session("cincinnati_v0", (0, 1, 2, 3), seed=4)
     with served(lambda: live(game)) as (table, links):
         seat = game.seat
@@ -167,7 +166,7 @@ def test_an_action_is_carried_out_although_its_page_is_closed(monkeypatch):
 
 
 def test_a_half_closed_client_gets_its_answer(served_game):
-    """A request that waits for news is answered at once; an incomplete one is refused."""
+    """A waiting request is answered at once; an incomplete request is refused."""
     table, links = served_game
     version, legal = table.version, table.state(0)["view"]["legal"]
     action = json.dumps({"version": version, "action": legal[0]}).encode()
@@ -186,7 +185,7 @@ def test_a_half_closed_client_gets_its_answer(served_game):
 
 @pytest.mark.parametrize("reset", [False, True])
 def test_a_client_that_leaves_within_a_request_is_not_logged_and_changes_nothing(reset, caplog):
-    """Before its body is complete, or while its refusal is computed."""
+    """The client leaves before its body is complete, or while the refusal is computed."""
     guests, stale = Guests(), b'{"version": 0, "action": "pass"}'
     with served(lambda: live(session("cincinnati_v0", seed=4)), guests) as (table, links):
         wait_until(lambda: table.state(0)["view"]["turn"] == 0)
@@ -201,5 +200,5 @@ def test_a_client_that_leaves_within_a_request_is_not_logged_and_changes_nothing
                         leaving.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
         wait_until(lambda: len(guests) == 0)
         assert table.version == version
-    gc.collect()  # an exception of a task that nobody has retrieved is logged here
+    gc.collect()  # unretrieved exceptions of tasks are logged here
     assert not caplog.records

@@ -1,4 +1,4 @@
-"""A live game in a real browser: by clicking, by keyboard, and of two people."""
+"""Live games in a real browser: mouse, keyboard, and two people."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ return [0, 1, 2, 3].map(shown);
 
 
 class Page:
-    """The page of a seat in a browser of its own."""
+    """The page of a seat in its own browser."""
 
     def __init__(self, driver):
         self.driver = driver
@@ -34,7 +34,6 @@ class Page:
         self.wait(lambda: self.text("words") != "Getting the cards.")
 
     def wait(self, condition):
-        """Wait until a condition holds; return its value."""
         from selenium.webdriver.support.ui import WebDriverWait
 
         return WebDriverWait(self.driver, 600, poll_frequency=0.02).until(lambda _: condition())
@@ -47,7 +46,7 @@ class Page:
         return self.driver.execute_script(f"return {ENABLED}.length", selector)
 
     def click(self, selector):
-        """Click the first enabled element, which may be drawn anew at any time."""
+        """Click the first enabled element by script, for the page may redraw it at any time."""
         self.driver.execute_script(f"({ENABLED})[0].click()", selector)
 
     def press(self, *keys):
@@ -56,7 +55,7 @@ class Page:
         ActionChains(self.driver, duration=0).send_keys(*keys).perform()
 
     def shows(self, table, seat=0):
-        """Whether the page shows the game as it stands."""
+        """Whether the page shows the current state of the game."""
         state = table.state(seat)
         return [self.text("words"), self.text("score")] == [state["view"]["words"], state["score"]]
 
@@ -74,14 +73,13 @@ class Page:
 
 @pytest.fixture(scope="module")
 def drivers():
-    """Two browsers, which share nothing."""
     with browser() as one, browser() as other:
         yield one, other
 
 
 @pytest.fixture
 def pages(drivers):
-    """A page in each browser; the console stays empty, and only the server is asked."""
+    """A page in each browser; the console stays empty, and all requests go to the server."""
     for driver in drivers:
         complaints(driver), requests(driver)
     yield [Page(driver) for driver in drivers]
@@ -92,7 +90,7 @@ def pages(drivers):
 
 
 def test_a_whole_game_is_played_by_clicks_and_keys_on_a_small_screen(pages):
-    """With a hint and a card taken back; then the replay, and another game."""
+    """The game has a hint and an undo; then come the replay and another game."""
     from selenium.webdriver.common.keys import Keys
 
     page = pages[0]
@@ -132,7 +130,7 @@ def test_a_whole_game_is_played_by_clicks_and_keys_on_a_small_screen(pages):
 
 
 def test_keys_that_are_turned_off_do_nothing(pages):
-    """Also after the page is opened anew; with a patience of 0, the second press goes on."""
+    """They stay off after a reload. With a patience of 0 the second press deals the next hand."""
     page, game = pages[0], session("cincinnati_v0", (0, 2), seed=4)
     while not game.hand_over:
         game.advance()
@@ -201,5 +199,5 @@ def test_a_page_without_a_valid_token_says_so(drivers):
         page.open(f"{address}?#seat=nonsense")
         page.wait(lambda: "This link is of no seat" in page.text("words"))
         page.driver.get("about:blank")
-        [line] = complaints(page.driver)  # the browser's own
+        [line] = complaints(page.driver)  # the browser's own message
         assert "401" in line

@@ -1,4 +1,4 @@
-"""The page of a seat receives its own view over whole games, and nothing that others hold."""
+"""A seat's page receives only its own view, over whole games; requests of pages."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 
 pytest.importorskip("aiohttp")
 
-from support.live_tables import Client, cards_in, known_cards, live, quiet, run, session
+from support.live_tables import Client, cards_in, known_cards, live, run, session, wait_until_idle
 from support.playthroughs import VARIANTS
-from support.terminal_games import to_a_claim
+from support.terminal_games import play_to_claim
 
 from bideuchre_env import make
 from bideuchre_env.core.observation.resample import new_redeal, resample_row
@@ -27,7 +27,7 @@ from bideuchre_env.web.server import MOST_WAITING
 
 
 def resampled(game, seat, seed):
-    """The game's row with all that a seat cannot know dealt anew."""
+    """The game's row with the cards hidden from a seat redealt."""
     states = rows_of([game.row.tobytes()])
     words = np.random.default_rng(seed).integers(0, 2**64, size=2, dtype=np.uint64)
     resample_row(states, game._tables, seat, new_redeal(), *words)
@@ -35,9 +35,8 @@ def resampled(game, seat, seed):
 
 
 async def at_turn(client, seat=0):
-    """The state of a seat that is to act."""
     client.table.start()
-    await quiet(client.table)
+    await wait_until_idle(client.table)
     _, state = await client.seat(seat, "table")
     assert state["view"]["turn"] == seat
     return state
@@ -47,7 +46,7 @@ async def at_turn(client, seat=0):
     ("variant", "people"), [*((name, (0, 1, 2, 3)) for name in VARIANTS), ("barrie_v0", (0, 1))]
 )
 def test_a_page_receives_nothing_that_its_seat_does_not_know(variant, people):
-    """At every moment of whole games, a redeal of the hidden cards gives the same answer."""
+    """At every step of a game, a redeal of the hidden cards gives the same response."""
 
     async def check():
         game = session(variant, people, seed=3)
@@ -55,7 +54,7 @@ def test_a_page_receives_nothing_that_its_seat_does_not_know(variant, people):
         table = client.table
         table.start()
         while True:
-            await quiet(table)
+            await wait_until_idle(table)
             for seat in people:
                 status, _, body = await client.ask("GET", "/api/table", client.token(seat))
                 assert status == 200
@@ -93,7 +92,7 @@ def test_a_page_receives_nothing_that_its_seat_does_not_know(variant, people):
 
 
 def test_open_hands_are_recognized_as_a_leak():
-    """The check of the test above: cards are named as codes and in words."""
+    """The check above recognizes cards as codes and in words."""
     game = session("barrie_v0")
     seen, every = (table_view(game.row, game.rules, seat) for seat in (0, None))
     assert cards_in(json.dumps(seen)) <= known_cards(game, 0)
@@ -108,7 +107,7 @@ def test_a_claim_is_accepted_only_if_the_seat_takes_every_trick():
         assert state["claim"] is False
         status, answer = await client.seat(0, "claim", {"version": state["version"]})
         assert (status, "if it takes every trick left" in answer["error"]) == (400, True)
-        client = Client(live(to_a_claim(session("barrie_v0", seed=4))))
+        client = Client(live(play_to_claim(session("barrie_v0", seed=4))))
         state = await at_turn(client)
         assert state["claim"] is True
         status, state = await client.seat(0, "claim", {"version": state["version"]})
@@ -119,7 +118,7 @@ def test_a_claim_is_accepted_only_if_the_seat_takes_every_trick():
 
 
 def test_one_person_acts_takes_back_and_asks_for_hints():
-    """Each request is refused when it is not the time for it, or of an older version."""
+    """A request is refused if it is not allowed now or refers to an older version."""
 
     async def check():
         client = Client(live(session("cincinnati_v0", seed=4)))
@@ -141,7 +140,7 @@ def test_one_person_acts_takes_back_and_asks_for_hints():
         assert (await client.seat(0, "act", {**version, "action": legal[0]}))[0] == 200
         status, answer = await client.seat(0, "act", {**version, "action": legal[0]})
         assert (status, answer["error"]) == (409, "the game has gone on meanwhile")
-        await quiet(client.table)
+        await wait_until_idle(client.table)
         status, _ = await client.seat(0, "undo", {"version": client.table.version})
         assert status == 200
         assert game.record().to_dict() == before
@@ -163,7 +162,7 @@ def test_a_game_ends_with_a_replay_and_the_offer_of_another_game():
             else:
                 action = {**version, "action": state["view"]["legal"][0]}
                 assert (await client.seat(0, "act", action))[0] == 200
-            await quiet(client.table)
+            await wait_until_idle(client.table)
             _, state = await client.seat(0, "table")
         version = {"version": state["version"]}
         assert not state["undo"]
@@ -186,7 +185,7 @@ def test_several_people_act_for_themselves_and_take_nothing_back():
         game = client.table.session
         client.table.start()
         for _ in range(4):
-            await quiet(client.table)
+            await wait_until_idle(client.table)
             seat, version = game.seat, {"version": client.table.version}
             action, before = {**version, "action": game.legal()[0]}, game.record().to_dict()
             status, answer = await client.seat(2 - seat, "act", action)
@@ -218,7 +217,7 @@ def test_waiting_requests_are_answered_by_the_next_change_and_at_the_end():
         await client.seat(state["view"]["seat"], "act", action)
         for status, newer in await asyncio.gather(*news):
             assert (status, newer["version"] > state["version"]) == (200, True)
-        await quiet(client.table)
+        await wait_until_idle(client.table)
         path = f"table?after={client.table.version}"
         waiting = [asyncio.create_task(client.seat(0, path)) for _ in range(MOST_WAITING)]
         await asyncio.sleep(0.01)
@@ -236,7 +235,7 @@ def test_waiting_requests_are_answered_by_the_next_change_and_at_the_end():
 def test_the_fault_of_an_agent_is_logged_and_shown_without_cards(
     tmp_path, monkeypatch, caplog, body, logged
 ):
-    """The game stands still until the person takes back; the log may name cards, a page may not."""
+    """The game stops until the person undoes an action; pages must not name cards, the log may."""
     source = f"class Broken:\n    def act(self, observation, mask):\n        {body}\n"
     (tmp_path / "mine.py").write_text(source, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -245,10 +244,10 @@ def test_the_fault_of_an_agent_is_logged_and_shown_without_cards(
         names = ["person", "./mine.py:Broken", "rule", "rule"]
         table = live(Session(make("cincinnati_v0"), [0], names, seed=2))
         table.start()
-        await quiet(table)
+        await wait_until_idle(table)
         while not (state := table.state(0))["fault"]:
             await table.act(0, state["version"], state["view"]["legal"][0])
-            await quiet(table)
+            await wait_until_idle(table)
         assert state["fault"] == "seat 1 cannot go on: see where the server runs"
         assert logged in caplog.text
         if state["undo"]:
@@ -260,7 +259,7 @@ def test_the_fault_of_an_agent_is_logged_and_shown_without_cards(
 
 
 def test_a_full_disk_loses_nothing(tmp_path, monkeypatch):
-    """The request is answered by 507, and can be made again."""
+    """The response is 507, and the request can be repeated."""
 
     def full(*arguments):
         raise OutputError("no room")

@@ -1,4 +1,4 @@
-"""The next hand begins when all people have asked for it, or after a wait that is shown."""
+"""The next hand begins when all people have asked for it, or after a displayed wait."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import pytest
 
 pytest.importorskip("aiohttp")
 
-from support.live_tables import Client, live, quiet, run, session
+from support.live_tables import Client, live, run, session, wait_until_idle
 
 from bideuchre_env.play.saved import new_game_path
 from bideuchre_env.web.table import Ready
 
 
 async def play_to_the_end(client, whole_game):
-    """Play until a hand is over, or the game; return the version that is shown then."""
+    """Play until a hand or the game is over; return the version displayed then."""
     table = client.table
     while True:
-        await quiet(table)
+        await wait_until_idle(table)
         state = table.state(0)
         version = {"version": state["version"]}
         if state["over"] or (state["next"] and not whole_game):
@@ -30,7 +30,7 @@ async def play_to_the_end(client, whole_game):
 
 
 def test_a_table_is_ready_when_all_ask_or_a_wait_has_passed():
-    """The wait begins when the first one asks; after it, a seat that asks again goes on."""
+    """The wait begins with the first request; after it, a seat's second request is enough."""
     now = [100.0]
     ready = Ready((0, 1, 3), 30.0, lambda: now[0])
     assert (ready.seconds_left, ready.missing) == (None, [0, 1, 3])
@@ -51,7 +51,7 @@ def test_a_table_is_ready_when_all_ask_or_a_wait_has_passed():
 
 @pytest.mark.parametrize(("name", "whole_game"), [("next", False), ("new", True)])
 def test_the_next_hand_or_game_waits_for_all_people(name, whole_game):
-    """Every page shows for whom the table waits."""
+    """Every page shows the seats for which the table waits."""
 
     async def check():
         client = Client(live(session("cincinnati_v0", (0, 1, 2), seed=4)))
@@ -80,7 +80,7 @@ def test_the_next_hand_or_game_waits_for_all_people(name, whole_game):
     run(check)
 
 
-def test_after_the_wait_the_hand_is_dealt_for_those_who_ask():
+def test_after_the_wait_a_repeated_request_deals_the_hand():
     async def check():
         client = Client(live(session("cincinnati_v0", (0, 2), seed=4), patience=0.0))
         table = client.table
@@ -101,7 +101,7 @@ def test_after_the_wait_the_hand_is_dealt_for_those_who_ask():
     "names", ["g g-2 g-3", "h-7 h-8 h-9", "x-x x-x-2 x-x-3", "20260801-120000 20260801-120000-2"]
 )
 def test_the_file_of_a_new_game_has_the_next_number(names, tmp_path):
-    """A number of up to four digits at the end of the name counts on; no file is overwritten."""
+    """A number of up to four digits at the end of the name is increased."""
     first, *following = (tmp_path / f"{name}.json" for name in names.split())
     first.touch()
     for expected in following:

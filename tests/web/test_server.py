@@ -1,4 +1,4 @@
-"""Requests from foreign pages, other hosts and without a token are refused; odd ones, too."""
+"""Requests from foreign pages, from other hosts, without a token or malformed are refused."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from support.live_tables import (
     cards_in,
     known_cards,
     live,
-    quiet,
     run,
     served,
     session,
+    wait_until_idle,
 )
 
 from bideuchre_env.errors import OptionError
@@ -44,7 +44,6 @@ JSON = "application/json"
 
 
 def short(value):
-    """The beginning of a parameter, for the name of a test."""
     return ascii(value)[:40]
 
 
@@ -54,7 +53,7 @@ def with_client(check, **options):
     async def work():
         client = Client(live(session("barrie_v0", (0, 2), seed=2)), **options)
         client.table.start()
-        await quiet(client.table)
+        await wait_until_idle(client.table)
         await check(client)
         await client.table.close()
 
@@ -62,7 +61,7 @@ def with_client(check, **options):
 
 
 async def ask_every_path(client, headers, **more):
-    """(status, body) of a request of every path but the page, as its method."""
+    """Yield (status, body) of a request of every path except the page."""
     for path in PATHS[1:]:
         method = "POST" if path in CHANGES else "GET"
         status, _, body = await client.ask(method, path, headers, **more)
@@ -88,7 +87,7 @@ async def ask_every_path(client, headers, **more):
     ids=short,
 )
 def test_every_response_has_the_headers(most, request_line, status, caplog):
-    """The page, refusals by the server and by the HTTP library, and of too many connections.
+    """Responses are the page, refusals by the server and the HTTP library, and status 503.
 
     Bytes that are not HTTP are not logged.
     """
@@ -129,7 +128,7 @@ def test_the_page_has_nothing_of_the_game_and_errors_are_json():
 
 @pytest.mark.parametrize("host", ["evil.example", f"evil.example:{PORT}", "127.0.0.1:1", "", None])
 def test_other_hosts_are_refused(host):
-    """A name server may point a foreign page's name to this address; the page is refused, too."""
+    """This prevents DNS rebinding: a foreign page's host name may resolve to this address."""
 
     async def check(client):
         async for status, body in ask_every_path(client, client.token(0), host=host):
@@ -163,7 +162,7 @@ def test_foreign_pages_are_refused_even_with_a_token(headers):
 
 
 def test_a_seat_needs_its_token():
-    """No token, part of one, or one behind another scheme: 401, and no cards."""
+    """Without a complete token and the right scheme the response is 401, without cards."""
 
     async def check(client):
         token = client.server.seats.tokens[0]
@@ -237,13 +236,13 @@ def test_too_many_requests_of_an_address_are_refused_for_a_while():
     async def check(client):
         statuses = [(await client.ask("GET", "/"))[0] for _ in range(4)]
         assert statuses == [200, 200, 429, 429]
-        assert (await client.seat(0, "table"))[0] == 200  # a seat has a count of its own
+        assert (await client.seat(0, "table"))[0] == 200  # each seat has its own count
 
     with_client(check, rate=Rate(most=2, seconds=1e6))
 
 
 def test_host_names_of_the_server():
-    """Names of this machine; on a network also addresses, which no name server can redirect."""
+    """Local names are allowed; on a network also IP addresses, which DNS cannot redirect."""
     here, network = Hosts("127.0.0.1"), Hosts("0.0.0.0")
     for name in ("localhost", "::1"):
         assert is_loopback(name)
@@ -266,8 +265,8 @@ def test_host_names_of_the_server():
 
 
 def test_a_port_in_use_and_a_foreign_host_are_refused():
-    with listening("127.0.0.1", 0) as taken:
-        port = taken.getsockname()[1]
+    with listening("127.0.0.1", 0) as listener:
+        port = listener.getsockname()[1]
         with pytest.raises(OptionError, match=f"--port {port}: "):
             listening("127.0.0.1", port)
     for host, port in (("192.0.2.1", 0), ("no such host", 0), ("a" * 100, 1)):
@@ -278,7 +277,7 @@ def test_a_port_in_use_and_a_foreign_host_are_refused():
 
 
 def fuzzed(rng, client):
-    """A random request: seat, method, path, headers, body, host; some valid, most not."""
+    """A random request (seat, method, path, headers, body, host), mostly invalid."""
     seat = rng.choice([0, 0, 2, 2, None])
     headers = {} if seat is None else client.token(seat)
     if seat is None and rng.random() < 0.8:
@@ -307,14 +306,14 @@ def fuzzed(rng, client):
 
 @pytest.mark.parametrize("count", [500, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_fuzzed_requests_crash_nothing_and_leak_nothing(count):
-    """No answer of 5xx, no card without a token, and the record of the game verifies."""
+    """No response is 5xx or has cards without a token, and the record of the game verifies."""
 
     async def work():
         rng, statuses = random.Random(count), set()
         client = Client(live(session("cincinnati_v0", (0, 2), seed=2)))
         client.table.start()
         for _ in range(count):
-            await quiet(client.table)
+            await wait_until_idle(client.table)
             seat, *request = fuzzed(rng, client)
             status, _, answer = await client.ask(*request)
             statuses.add(status)

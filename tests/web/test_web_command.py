@@ -40,7 +40,7 @@ def start(folder, *arguments):
 
 
 def ask(link, path, body=None):
-    """The JSON of a request of a seat's page."""
+    """The JSON response to a request of a seat's page."""
     address, token = link.split("/#seat=")
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     data = None if body is None else json.dumps(body).encode()
@@ -49,7 +49,7 @@ def ask(link, path, body=None):
 
 
 def test_a_game_of_two_people_is_saved_and_resumed_after_ctrl_c(tmp_path):
-    """Each has a link with a token behind the #; a resumed game has new links."""
+    """Each person has a link with a token after the #; a resumed game has new links."""
     process, links, printed = start(tmp_path, *AGENTS, "--people", "0,1", "--seed", "5")
     assert printed.startswith("A new game in runs/play-cincinnati_v0.json\n")
     assert links.keys() == {0, 1}
@@ -81,7 +81,7 @@ def test_a_game_of_two_people_is_saved_and_resumed_after_ctrl_c(tmp_path):
 
 @pytest.fixture
 def bideuchre(tmp_path, monkeypatch, capsys):
-    """Runs the command in this process; returns the exit code and stderr."""
+    """A function that runs the command in this process; it returns exit code and stderr."""
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments):
@@ -124,7 +124,7 @@ def test_without_aiohttp_the_extra_is_named(bideuchre, monkeypatch):
 
 
 def test_the_terminal_refuses_a_game_of_several_people(bideuchre, tmp_path):
-    """It would show all their hands."""
+    """A terminal would show the hands of all people."""
     path = tmp_path / "game.json"
     session("cincinnati_v0", (0, 2), path=path).close()
     code, err = bideuchre("--file", str(path))

@@ -7,7 +7,7 @@ from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import CARD_NAMES, MAX_TRICKS, N_SEATS, STRAINS, hand_names
 
 
-def known(state, rules):
+def knowledge_of(state, rules):
     """Return the hand, calls, score, strain, exchanged and played cards that the seat knows."""
     acts, seat, side = actions.of(rules), int(state["turn"]), int(state["turn"]) & 1
     dealer, declarer = int(state["dealer"]), int(state["declarer"])
@@ -24,11 +24,11 @@ def known(state, rules):
     if after_calls and rules.strain_named == "after_auction":
         result["strain"] = STRAINS[int(state["strain"])]
     if (after_calls and state["given"][0] >= 0) or state["phase"] in (GIVING, PASSING):
-        given, passed = (
+        given_cards, passed = (
             [CARD_NAMES[kind] for kind in state[half] if kind >= 0] for half in ("given", "passed")
         )
         if seat == declarer:
-            result |= {"given": given, "passed": passed if state["phase"] == PLAY else []}
+            result |= {"given": given_cards, "passed": passed if state["phase"] == PLAY else []}
         elif seat == declarer ^ 2:
             result["passed"] = passed
     result["played"] = played(state)
