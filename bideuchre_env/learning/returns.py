@@ -106,10 +106,7 @@ def return_rows(
     lambda_: float,
     made: Returns,
 ) -> None:
-    """`lambda_returns` of sound arrays; `carried`, float64 (3, n, 4), is used up.
-
-    A seat's next value is NaN where it is not known.
-    """
+    """Compute `lambda_returns` of sound arrays; `carried`, float64 (3, n, 4), is used up."""
     steps, n = seats.shape
     for t in range(steps - 1, -1, -1):
         for i in range(n):
