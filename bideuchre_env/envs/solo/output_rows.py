@@ -21,10 +21,7 @@ def pay_rows(
     start: int,
     stop: int,
 ) -> None:
-    """Write the rewards and the ends of rows `start` to `stop` - 1.
-
-    `rewards` (n,) float64, `terminated` and `truncated` (n,) bool are overwritten.
-    """
+    """Overwrite `rewards`, float64 (n,), and both ends, bool (n,), of rows from `start` on."""
     for i in range(start, stop):
         solo = solos[i]
         rewards[i] = solo.owed
@@ -70,11 +67,11 @@ def check_actions(
 class Results(NamedTuple):
     """Results of episodes, by row."""
 
-    hands: Array  # int64 (n,): number finished
-    score: Array  # int64 (n, 2): of each side
-    outcome: Array  # int64 (n,): `Outcome`
-    winner: Array  # int64 (n,): a side, or -1
-    illegal: Array  # bool (n,): whether an illegal action ended it
+    hands: Array  # number finished
+    score: Array  # of each side
+    outcome: Array  # `Outcome`
+    winner: Array  # a side, or -1
+    illegal: Array  # whether an illegal action ended it
 
 
 @entry_kernel
