@@ -140,7 +140,10 @@ Columns = dict[str, Array]
 def columns_of(
     steps: Steps, layout: Layout, first_episode: int, gamma: float, forced: bool
 ) -> Columns:
-    """Return the columns; without `forced`, rewards of forced moves go to earlier decisions."""
+    """Return the columns of steps, their episodes numbered from `first_episode`.
+
+    Without `forced`, forced moves are left out; their rewards go to the seat's earlier decisions.
+    """
     ends = steps.terminated | steps.truncated
     only = steps.masks.sum(axis=1) == 1
     selected = ~(only & (not forced))

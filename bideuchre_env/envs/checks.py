@@ -39,7 +39,7 @@ def reset_options(options: Any, *more: str, ignored: tuple[str, ...] = ()) -> di
 
 
 def parse_reset_mask(mask: Any, n: int) -> Array:
-    """Return the rows of the option "reset_mask", bool (n,), all for None; at least one is True."""
+    """Return the rows of the option "reset_mask", bool (n,): all for None, else at least one."""
     if mask is None:
         return np.ones(n, bool)
     plain = isinstance(mask, np.ndarray) and not isinstance(mask, np.ma.MaskedArray)

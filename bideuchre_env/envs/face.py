@@ -67,7 +67,7 @@ def row_space(rules: Rules, observation: str = "dict") -> spaces.Space[Any]:
 
 
 def whole_action(action: Any, rules: Rules, who: str = "", states: Array | None = None) -> int:
-    """Return an action as a number in range, or raise `OutOfBoundsError`, which begins with `who`.
+    """Return an action as a number in range; the `OutOfBoundsError` otherwise begins with `who`.
 
     With `states` it may also be an action's name; row 0 has the legal names for the message.
     """

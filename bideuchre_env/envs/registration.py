@@ -187,7 +187,7 @@ def gymnasium_id(name: str) -> str:
 
 
 def make_solo(variant: str, **options: Any) -> SoloEnv:
-    """Return the `SoloEnv` of a declared variant, perhaps from JSON: Gymnasium's entry point."""
+    """Return the `SoloEnv` of a declared variant: Gymnasium's entry point, also for JSON specs."""
     for option in {"opponents", "partner"} & options.keys():
         options[option] = _players(options[option])
     return variants[variant].solo(**options)

@@ -192,8 +192,6 @@ def free_path(folder: PathLike, stem: str, suffix: str = ".jsonl", number: int =
         raise OptionError(f"number={brief(number)}: a whole number from 1")
     while True:
         path = Path(folder) / f"{stem}{f'-{number}' if number > 1 else ''}{suffix}"
-        if not (
-            os.path.lexists(path) or os.path.lexists(temporary_path(path))
-        ):  # reserved by another run
+        if not any(map(os.path.lexists, (path, temporary_path(path)))):  # as while it is written
             return path
         number += 1

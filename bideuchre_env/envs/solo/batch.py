@@ -171,7 +171,7 @@ class SoloBatch:
         return scratch
 
     def _new_scratch(self) -> tuple[Any, ...]:
-        """Return scratch for a thread, or for all rows of a GPU, and nets for the kernel."""
+        """Return scratch for one thread, or for all rows of a GPU, and the nets of the kernel."""
         assignment = self.assignment
         ruled = masked = 1
         if self.memory.name != "cpu":
@@ -189,7 +189,7 @@ class SoloBatch:
         return self.memory.put(scratch), *nets
 
     def _streams(self, seed: int | list[int | None], chosen: Array) -> Streams:
-        """Return fresh streams from a base seed or seeds by row; None continues a row's."""
+        """Return fresh streams, from a base seed or seeds by row; None continues a stream."""
         fresh = new_states(self.n)
         if not isinstance(seed, list):
             seed_rows(fresh, *split_seed(seed))
@@ -238,7 +238,7 @@ class SoloBatch:
         return {number: self.assignment.players[number] for number in numbers.tolist()}
 
     def restart(self, chosen: Any, begin: dict[str, Any] | None = None) -> None:
-        """Start an episode in every chosen row, up to its learner's turn, from `opening`."""
+        """Start an episode in each chosen row, up to the learner's turn; see `opening`."""
         begin = begin or {}
         if "assignment" in begin:
             self._changes += 1

@@ -322,7 +322,10 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         return results._asdict() | masks
 
     def _finals(self, ended: Any) -> Any:
-        """Last observations of `ended` rows: objects or None on the CPU, else with zeros."""
+        """Return the last observations of `ended` rows: objects on the CPU, arrays on a GPU.
+
+        Other rows are None or zeros.
+        """
         rows = self._rows
         if rows.memory.name != "cpu":
             seen = self._pick(rows.observations, ended)
