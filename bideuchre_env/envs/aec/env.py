@@ -351,6 +351,9 @@ class BidEuchreEnv(Bookkeeping, Face):
         turn = "over" if self._over else f"{self.agent_selection} to act"
         return f"<{name}: hand {row['hands_dealt']}, {turn}, score {score}>"
 
+    def close(self) -> None:
+        """Do nothing: nothing is open. PettingZoo's API test requires the method."""
+
     def __getstate__(self) -> dict[str, Any]:
         derived = {"_tables", "_scale", "_offsets", "_play", "_deal", "_look", "_observe"}
         derived |= {"_reward", "_ending", "_fresh", "_seen", "_mask"}
