@@ -106,7 +106,10 @@ def return_rows(
     lambda_: float,
     made: Returns,
 ) -> None:
-    """Compute `lambda_returns` of sound arrays; `carried`, float64 (3, n, 4), is used up."""
+    """Compute `lambda_returns` of sound arrays; `carried`, float64 (3, n, 4), is overwritten.
+
+    A seat's next value is NaN where it is not known.
+    """
     steps, n = seats.shape
     for t in range(steps - 1, -1, -1):
         for i in range(n):

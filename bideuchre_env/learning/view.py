@@ -57,7 +57,10 @@ VIEW = np.dtype(
 
 
 def new_view(for_points: bool = False) -> Array:
-    """Return room for the view of a player, one row, who plays for the game or for points."""
+    """Return room for the view of a player, an array of one row.
+
+    The player plays to win the game, or for the points of each hand.
+    """
     views = new_rows(VIEW, 1)
     views["for_points"] = for_points
     return views

@@ -21,7 +21,10 @@ def pay_rows(
     start: int,
     stop: int,
 ) -> None:
-    """Overwrite `rewards`, float64 (n,), and both ends, bool (n,), of rows from `start` on."""
+    """Write the rewards and the ends of rows `start` to `stop` - 1.
+
+    `rewards` (n,) float64, `terminated` and `truncated` (n,) bool are overwritten.
+    """
     for i in range(start, stop):
         solo = solos[i]
         rewards[i] = solo.owed

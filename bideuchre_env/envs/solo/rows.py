@@ -182,7 +182,7 @@ def begin_rows(
     start: int,
     stop: int,
 ) -> None:
-    """Start a game in the `chosen` rows; -1 in `dealers` and `seats` draws them."""
+    """Start a game in the `chosen` rows; -1 in `dealers` or `seats` stands for a random one."""
     for i in range(start, stop):
         if chosen[i]:
             restart_row(rows.states[i], rows.tables[0], dealers[i], scores, deals, i)
