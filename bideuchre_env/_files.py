@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from types import TracebackType
 
 from bideuchre_env._checks import check_path, printable
 from bideuchre_env.errors import OptionError, OutputError
@@ -22,7 +21,7 @@ PathLike = str | os.PathLike[str]
 _LOCKS = find_spec("fcntl") is not None  # not on Windows
 _BINARY = getattr(os, "O_BINARY", 0)
 _STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
-_waiting: set[Output] = set()  # reserved, with nothing in their place yet
+_unpublished: set[Output] = set()  # reserved, with nothing in their place yet
 before_quitting: set[Callable[[], None]] = set()  # what has something to write even then
 
 
@@ -44,58 +43,58 @@ class Output:
         self.size = 0
         """Number of bytes written."""
         self._overwrite, self._descriptor = overwrite, -1
-        self._straight = self._torn = False
+        self._is_direct = self._is_incomplete = False
         self._made: list[Path] = []
         self._target = Path(os.path.realpath(path))
-        self._beside: Path | None = beside(path)
+        self._temporary: Path | None = temporary_path(path)
         try:
-            if not self._opened_straight():
+            if not self._open_direct():
                 self._check_place()
                 self._make_folders()
                 self._reserve()
         except OSError as error:
             self.discard()
-            raise OptionError(f"{_quoted(path)} cannot be written: {reason(error)}") from None
+            raise OptionError(f"{_quote(path)} cannot be written: {reason(error)}") from None
         except BaseException:
             self.discard()
             raise
 
     def write(self, data: bytes) -> None:
-        """Write all of this, or nothing: a torn end is cut off. `OutputError` says why."""
-        self._cut()
-        self._torn = True
+        """Write all of this, or nothing: an incomplete end is cut off. `OutputError` says why."""
+        self._truncate()
+        self._is_incomplete = True
         try:
             _write_all(self._descriptor, data)
         except BaseException as error:
             with suppress(OSError):
-                self._cut()
+                self._truncate()
             if isinstance(error, OSError):
                 raise self._failed(error) from None
             raise
         self.size += len(data)
-        self._torn = False
+        self._is_incomplete = False
 
-    def _cut(self) -> None:
-        """Cut off a torn end: of a write that has failed, or in which Ctrl-C ends the program."""
-        if self._torn and not self._straight:
+    def _truncate(self) -> None:
+        """Cut off the end of a write that has failed, or in which Ctrl-C ends the program."""
+        if self._is_incomplete and not self._is_direct:
             os.ftruncate(self._descriptor, self.size)
-        self._torn = False
+        self._is_incomplete = False
 
     def publish(self) -> None:
         """Move the file in place; later writes go there. Raises `OutputError`."""
-        if self._beside is None:
+        if self._temporary is None:
             return
         try:
             if os.name == "nt":  # where an open file cannot be moved
                 os.close(self._descriptor)
                 self._descriptor = -1
-            self._take_place(self._beside)
-            if os.name == "nt" and self._descriptor < 0:
+            self._take_place(self._temporary)
+            if self._descriptor < 0:
                 self._descriptor = os.open(self._target, os.O_WRONLY | os.O_APPEND | _BINARY)
         except OSError as error:
             raise self._failed(error) from None
-        self._beside = None
-        _waiting.discard(self)
+        self._temporary = None
+        _unpublished.discard(self)
 
     def close(self) -> None:
         """Publish and close. Idempotent; after an `OutputError` no file is open.
@@ -106,7 +105,7 @@ class Output:
             return
         try:
             with suppress(OSError):
-                self._cut()
+                self._truncate()
             try:
                 self.publish()
             except OutputError as error:
@@ -121,14 +120,14 @@ class Output:
 
     def discard(self) -> None:
         """Close; remove a file that is not published, and the folders made for it."""
-        if self._beside is not None:
-            if self in _waiting:
+        if self._temporary is not None:
+            if self in _unpublished:
                 with suppress(OSError):
-                    self._beside.unlink()
+                    self._temporary.unlink()
             for folder in reversed(self._made):
                 with suppress(OSError):  # another process has written it
                     folder.rmdir()
-            _waiting.discard(self)
+            _unpublished.discard(self)
         if self._descriptor >= 0:
             with suppress(OSError):
                 os.close(self._descriptor)
@@ -137,16 +136,11 @@ class Output:
     def __enter__(self) -> Output:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         self.discard()
 
-    def _opened_straight(self) -> bool:
-        """Whether this is no regular file, and is open."""
+    def _open_direct(self) -> bool:
+        """Open a device or pipe; return False for a regular file."""
         name = os.path.abspath(self.path)
         number = re.fullmatch(r"/(?:dev|proc/self)/fd/(\d+)", name)
         if number or name in _STREAMS:
@@ -155,13 +149,13 @@ class Output:
             self._descriptor = os.open(self._target, os.O_WRONLY | _BINARY)
         else:
             return False
-        self._straight, self._beside = True, None
+        self._is_direct, self._temporary = True, None
         return True
 
     def _check_place(self) -> None:
         if os.path.lexists(self.path) and not self._overwrite:
             raise TakenError(
-                f"{_quoted(self.path)} exists: "
+                f"{_quote(self.path)} exists: "
                 "choose another file, or replace it (--force, overwrite=True)"
             )
         if self._target.exists():
@@ -170,102 +164,93 @@ class Output:
             with suppress(PermissionError):  # not readable, so its owner is unknown
                 descriptor = os.open(self._target, os.O_RDONLY)
                 try:
-                    self._lock(descriptor)
+                    if not _lock(descriptor):
+                        raise TakenError(self._busy())
                 finally:
                     os.close(descriptor)
 
     def _make_folders(self) -> None:
-        folder = self._target.parent
-        missing = [each for each in (folder, *folder.parents) if not os.path.lexists(each)]
-        for each in reversed(missing):
+        for each in reversed(_missing_folders(self._target.parent)):
             each.mkdir(exist_ok=True)
             self._made.append(each)
 
     def _reserve(self) -> None:
         """Open the temporary file; no other process has it open or is about to move it."""
-        assert self._beside is not None
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | _BINARY | getattr(os, "O_NOFOLLOW", 0)
-        if not _LOCKS:
-            flags |= os.O_EXCL
-        while True:
-            try:
-                descriptor = self._descriptor = os.open(self._beside, flags, 0o666)
-            except FileExistsError:  # without locks
-                raise TakenError(
-                    f"{_quoted(self.path)} cannot be written while {_quoted(self._beside)} "
-                    "is there: delete that if no run is writing it"
-                ) from None
-            self._lock(descriptor)
-            with suppress(FileNotFoundError):
-                if os.path.samestat(os.fstat(descriptor), self._beside.stat()):
-                    break
-            os.close(descriptor)
-            self._descriptor = -1
-        _waiting.add(self)
-        os.ftruncate(descriptor, 0)  # of a run that was killed
+        assert self._temporary is not None
+        flags = os.O_APPEND | _BINARY | (0 if _LOCKS else os.O_EXCL)
+        try:
+            self._descriptor = _open_locked(self._temporary, flags, self._busy())
+        except FileExistsError:  # without locks
+            raise TakenError(
+                f"{_quote(self.path)} cannot be written while {_quote(self._temporary)} "
+                "is there: delete that if no run is writing it"
+            ) from None
+        _unpublished.add(self)
+        os.ftruncate(self._descriptor, 0)  # of a run that was killed
         self._check_place()  # it may have been taken meanwhile
 
-    def _lock(self, descriptor: int) -> None:
-        if not _locked(descriptor):
-            raise TakenError(f"{_quoted(self.path)} is being written by another run")
+    def _busy(self) -> str:
+        return f"{_quote(self.path)} is being written by another run"
 
     def _save_aside(self) -> str:
         """Move the content to a unique path, which no other process removes; return the path."""
-        there = self._beside
-        if there is None or not self.size:
+        temporary = self._temporary
+        if temporary is None or not self.size:
             return ""
         number, spare = 2, self._target.with_name(f"{self._target.name}.new")
         while os.path.lexists(spare):
             spare, number = spare.with_name(f"{self._target.name}.new-{number}"), number + 1
         try:
-            there.rename(spare)
+            temporary.rename(spare)
         except OSError:
-            spare = there
-        self._beside = None
-        _waiting.discard(self)
-        return f"; what was to be written is in {_quoted(spare)}"
+            spare = temporary
+        self._temporary = None
+        _unpublished.discard(self)
+        return f"; what was to be written is in {_quote(spare)}"
 
-    def _take_place(self, there: Path) -> None:
-        if self._in_place(self._target):  # Ctrl-C ends the program just there
-            if self._in_place(there):
-                there.unlink()
+    def _take_place(self, temporary: Path) -> None:
+        if self._is_open_at(self._target):  # Ctrl-C ends the program just there
+            if self._is_open_at(temporary):
+                temporary.unlink()
             return
         if not self._overwrite:
             try:
-                os.link(there, self._target)  # which replaces nothing
+                os.link(temporary, self._target)  # which replaces nothing
             except FileExistsError:
                 raise
             except OSError:  # a file system without links
                 if os.path.lexists(self._target):
                     raise FileExistsError(None, "another program has made it meanwhile") from None
             else:
-                there.unlink()
+                temporary.unlink()
                 return
         elif self._target.exists():
             old = self._target.stat()
             with suppress(OSError, AttributeError):
-                os.chown(there, old.st_uid, old.st_gid)
+                os.chown(temporary, old.st_uid, old.st_gid)
             with suppress(OSError):
-                os.chmod(there, stat.S_IMODE(old.st_mode))
+                os.chmod(temporary, stat.S_IMODE(old.st_mode))
         try:
-            there.replace(self._target)
+            temporary.replace(self._target)
         except OSError:
             if not self._overwrite or not self._target.exists():
                 raise
-            self._copy(there)  # a file that is a mount of its own, or in a folder that is closed
+            self._copy(
+                temporary
+            )  # a file that is a mount of its own, or in a folder that is closed
 
-    def _in_place(self, path: Path) -> bool:
+    def _is_open_at(self, path: Path) -> bool:
         with suppress(OSError):
             return os.path.samestat(os.fstat(self._descriptor), path.stat())
         return False
 
-    def _copy(self, there: Path) -> None:
+    def _copy(self, temporary: Path) -> None:
         """Write the content over the old file, and continue there."""
         descriptor = os.open(self._target, os.O_WRONLY | os.O_APPEND | _BINARY)
         try:
-            _locked(descriptor)
+            _lock(descriptor)
             os.ftruncate(descriptor, 0)
-            with there.open("rb") as file:
+            with temporary.open("rb") as file:
                 while part := file.read(2**20):
                     _write_all(descriptor, part)
         except BaseException:
@@ -275,11 +260,11 @@ class Output:
         if before >= 0:
             os.close(before)
         with suppress(OSError):
-            there.unlink()
+            temporary.unlink()
 
     def _failed(self, error: OSError) -> OutputError:
         part = " to its end" if self.size else ""
-        return OutputError(f"{_quoted(self.path)} could not be written{part}: {reason(error)}")
+        return OutputError(f"{_quote(self.path)} could not be written{part}: {reason(error)}")
 
 
 def write_file(place: PathLike | Output, data: bytes | str) -> None:
@@ -302,15 +287,15 @@ def only_run_in(folder: PathLike, otherwise: str = "take another folder") -> Ite
     `otherwise` is the advice in the message. Folders that were made and stay empty are removed.
     """
     check_path("folder", folder)
-    missing = [each for each in (Path(folder), *Path(folder).parents) if not os.path.lexists(each)]
+    missing = _missing_folders(Path(folder))
     try:
         os.makedirs(folder, exist_ok=True)
         descriptor = os.open(folder, os.O_RDONLY) if _LOCKS else -1
     except OSError as error:
-        raise OptionError(f"{_quoted(folder)} cannot be written: {reason(error)}") from None
+        raise OptionError(f"{_quote(folder)} cannot be written: {reason(error)}") from None
     try:
-        if not _locked(descriptor):
-            raise OptionError(f"another run is writing to {_quoted(folder)}: {otherwise}")
+        if not _lock(descriptor):
+            raise OptionError(f"another run is writing to {_quote(folder)}: {otherwise}")
         yield
     finally:
         for each in missing:
@@ -332,17 +317,9 @@ def only_run_at(path: PathLike) -> Iterator[None]:
     lock = target.with_name(f".{target.name}.lock")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        while True:
-            descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
-            if not _locked(descriptor):
-                os.close(descriptor)
-                raise TakenError(f"{_quoted(path)} is in use by another run")
-            with suppress(FileNotFoundError):  # the run before has removed it just now
-                if os.path.samestat(os.fstat(descriptor), lock.stat()):
-                    break
-            os.close(descriptor)
+        descriptor = _open_locked(lock, 0, f"{_quote(path)} is in use by another run")
     except OSError as error:
-        raise OptionError(f"{_quoted(path)} cannot be written: {reason(error)}") from None
+        raise OptionError(f"{_quote(path)} cannot be written: {reason(error)}") from None
     try:
         yield
     finally:
@@ -351,7 +328,7 @@ def only_run_at(path: PathLike) -> Iterator[None]:
         os.close(descriptor)
 
 
-def beside(path: PathLike) -> Path:
+def temporary_path(path: PathLike) -> Path:
     """Return the temporary path of a file; it exists while a process writes the file."""
     target = Path(os.path.realpath(path))
     return target.with_name(f".{target.name}.bideuchre") if target.name else target
@@ -362,7 +339,7 @@ def discard_all() -> None:
     for finish in list(before_quitting):
         with suppress(Exception):  # then the others at least
             finish()
-    for output in list(_waiting):
+    for output in list(_unpublished):
         output.discard()
 
 
@@ -377,7 +354,25 @@ def reason(error: OSError) -> str:
     return error.strerror or str(error) or type(error).__name__
 
 
-def _locked(descriptor: int) -> bool:
+def _missing_folders(folder: Path) -> list[Path]:
+    return [each for each in (folder, *folder.parents) if not os.path.lexists(each)]
+
+
+def _open_locked(path: Path, flags: int, busy: str) -> int:
+    """Open a file for this run alone; `TakenError(busy)` while another run has it open."""
+    flags |= os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+    while True:
+        descriptor = os.open(path, flags, 0o666)
+        if not _lock(descriptor):
+            os.close(descriptor)
+            raise TakenError(busy)
+        with suppress(FileNotFoundError):  # the run before has removed it just now
+            if os.path.samestat(os.fstat(descriptor), path.stat()):
+                return descriptor
+        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> bool:
     """Lock the file for this run until it is closed; True if locked, or if locks do not exist."""
     if not _LOCKS:
         return True
@@ -392,5 +387,5 @@ def _locked(descriptor: int) -> bool:
     return True
 
 
-def _quoted(path: PathLike) -> str:
+def _quote(path: PathLike) -> str:
     return printable(os.fspath(path))

@@ -75,16 +75,15 @@ class Parallel(BaseParallelWrapper[str, Any, Any]):
     ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         """Start an episode; return observations and infos by agent."""
         observations, infos = super().reset(seed, options)
-        return observations, _listed(infos)
+        return observations, _list_masks(infos)
 
     def step(self, actions: dict[str, Any]) -> tuple[Any, Any, Any, Any, dict[str, dict[str, Any]]]:
         """Apply the action of the seat to act; return PettingZoo's five dicts by agent."""
-        *result, infos = super().step(actions)
-        observations, rewards, terminations, truncations = result
-        return observations, rewards, terminations, truncations, _listed(infos)
+        observations, rewards, terminations, truncations, infos = super().step(actions)
+        return observations, rewards, terminations, truncations, _list_masks(infos)
 
 
-def _listed(infos: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def _list_masks(infos: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the infos with masks as lists: IPPO compares masks with None and fails on arrays."""
     return {
         agent: {**info, "action_mask": info["action_mask"].tolist()}
@@ -116,8 +115,7 @@ class ParallelVec(AsyncPettingZooVecEnv):
 
     def step_wait(self, timeout: float | None = None) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Return `AsyncPettingZooVecEnv`'s results, with masks in the form that IPPO reads."""
-        *result, infos = super().step_wait(timeout)
-        observations, rewards, terminations, truncations = result
+        observations, rewards, terminations, truncations, infos = super().step_wait(timeout)
         return observations, rewards, terminations, truncations, _with_masks(infos)
 
 

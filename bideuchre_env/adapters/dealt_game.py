@@ -137,8 +137,8 @@ class DealtGame:
             return
         what = "gives" if phase == GIVING else "passes"
         for place, history in enumerate(self._histories):
-            shown = name if place == seat else "a card"
-            self._histories[place] = f"{history} | {seat} {what} {shown}"
+            card = name if place == seat else "a card"
+            self._histories[place] = f"{history} | {seat} {what} {card}"
         row = self._states[0]
         if phase == PASSING and row["phase"] != PASSING:  # the declarer now picks them up
             passed = [kind for kind in row["passed"].tolist() if kind >= 0]
@@ -204,11 +204,8 @@ class DealtGame:
         twin.__dict__.update(self.__dict__)
         twin._states = rows_of([self._states.tobytes()])
         twin._mask, twin._seen = self._mask.copy(), self._seen.copy()
-        twin._dealt = self._dealt.copy()
-        twin._histories, twin._histories_before = (
-            self._histories.copy(),
-            self._histories_before.copy(),
-        )
+        for name in ("_dealt", "_histories", "_histories_before"):
+            setattr(twin, name, getattr(self, name).copy())
         return twin
 
     def __getstate__(self) -> dict[str, Any]:

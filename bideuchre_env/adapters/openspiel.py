@@ -110,7 +110,8 @@ class BidEuchreGame(pyspiel.Game):
         self.dealer = parse_dealer(None if dealer == -1 else dealer)
         hands = rules.max_hands if options.episode == "game" else 1
         by_points = options.reward == "points"
-        most = _most_points(rules) * hands if by_points else 1.0
+        bound = int(np.abs(compile_tables(rules)["payoff"]).max()) + rules.tricks  # of a hand
+        most = bound * hands if by_points else 1.0
         decisions = N_SEATS + 1 + 2 * rules.exchange + rules.cards
         self._chances = min(_MOST, 1 + rules.cards * hands)
         info = pyspiel.GameInfo(
@@ -148,11 +149,6 @@ def _load(name: str, rules: Rules, game: str) -> Any:
     if _registered.get(name) != rules:
         register(make(rules, name=name.removeprefix(PREFIX)))
     return pyspiel.load_game(game)
-
-
-def _most_points(rules: Rules) -> int:
-    """Return a bound on the point difference of a hand."""
-    return int(np.abs(compile_tables(rules)["payoff"]).max()) + rules.tricks
 
 
 class BidEuchreState(pyspiel.State):

@@ -68,8 +68,8 @@ class BatchedEnv(EnvBase):
             self._unseeded = self._unseeded & ~seeded
         if rows is None or rows.any():
             result = self._begin(None, rows, options)
-        going_on = np.zeros(self.batch_size[0], bool)
-        return self._tensors(*result, going_on, going_on)
+        running = np.zeros(self.batch_size[0], bool)
+        return self._tensors(*result, running, running)
 
     def _step(self, tensordict: TensorDictBase) -> TensorDict:
         actions = tensordict["action"].cpu().numpy()
@@ -171,7 +171,6 @@ class SelfPlayEnv(BatchedEnv):
         super().__init__(made, N_SEATS, device)
         self.observation_spec["seat"] = Bounded(0, N_SEATS - 1, (num_envs,), dtype=torch.int8)
         self._dealt = np.zeros(num_envs, bool)  # rows whose last step has started a new episode
-        self._last: tuple[Array, dict[str, Any]]  # the latest observations and infos
 
     def _begin(
         self, seed: int | None, rows: Array | None, options: dict[str, Any] | None

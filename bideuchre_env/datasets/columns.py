@@ -119,6 +119,20 @@ class Steps(NamedTuple):
     truncated: Array  # bool (N,): it is cut short with it
 
 
+def new_steps(shape: tuple[int, ...], rules: Rules, number: Any = np.int8) -> Steps:
+    """Return room for steps; rewards are 0, and no episode has ended."""
+    return Steps(
+        observations=np.empty((*shape, layout_of(rules).size), number),
+        masks=np.empty((*shape, actions.of(rules).n), np.int8),
+        actions=np.empty(shape, np.int64),
+        seats=np.empty(shape, np.int8),
+        players=np.empty(shape, np.int32),
+        rewards=np.zeros((*shape, N_SEATS), np.float32),
+        terminated=np.zeros(shape, np.bool_),
+        truncated=np.zeros(shape, np.bool_),
+    )
+
+
 Columns = dict[str, Array]
 """The columns of a dataset by name, as many rows in each."""
 
@@ -128,8 +142,7 @@ def columns_of(
 ) -> Columns:
     """Return the columns of steps, their episodes numbered from `first_episode`.
 
-    Without `forced`, moves with one legal action are left out, and their rewards go to the seat's
-    earlier decisions.
+    Without `forced`, forced moves are left out; their rewards go to the seat's earlier decisions.
     """
     ends = steps.terminated | steps.truncated
     only = steps.masks.sum(axis=1) == 1

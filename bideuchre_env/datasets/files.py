@@ -10,12 +10,12 @@ import tempfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 import numpy as np
 
 from bideuchre_env._checks import printable
-from bideuchre_env._files import Output, PathLike, beside, reason
+from bideuchre_env._files import Output, PathLike, reason, temporary_path
 from bideuchre_env.datasets.columns import METADATA, NOBODY, About, Columns
 from bideuchre_env.errors import OptionError, OutputError
 from bideuchre_env.runtime.jit import Array
@@ -25,24 +25,13 @@ _COPIED_AT_ONCE = 1 << 20
 _LEVEL = 2  # four times as fast as the usual 6, for files half as large again
 
 
-class DatasetFile(Protocol):
-    """A dataset that is being written."""
-
-    names: list[str]
-    """Names of the players by their number in the column "player"."""
-
-    def write(self, columns: Columns, finals: Array | None) -> None:
-        """Write some rows.
-
-        `finals`, int8 (episodes, 4, D), are the observations of each seat after each episode, or
-        None if unknown.
-        """
-
-    def close(self) -> None:
-        """Complete the file and move it to its place."""
-
-    def discard(self) -> None:
-        """Remove the new file; an old file stays. After `close` it does nothing."""
+@contextmanager
+def writing(name: str) -> Iterator[None]:
+    """Raise `OutputError`, with the name of the dataset, for an error of the system."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"{name} could not be written: {reason(error)}") from None
 
 
 class _Sink(io.RawIOBase):
@@ -70,21 +59,21 @@ class NpzFile:
     def __init__(self, path: PathLike, about: About, *, overwrite: bool = False) -> None:
         self.names: list[str] = []
         self._dtypes, self._metadata, self._rows = about.dtypes(), about.metadata(), 0
-        self._path, self._output = path, Output(path, overwrite=overwrite)
-        self._waiting: dict[str, IO[bytes]] = {}
+        self._name, self._output = printable(os.fspath(path)), Output(path, overwrite=overwrite)
+        self._columns: dict[str, IO[bytes]] = {}
         try:
-            with self._writing():
+            with writing(self._name):
                 for name in self._dtypes:
-                    folder = beside(path).parent
-                    self._waiting[name] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
+                    folder = temporary_path(path).parent
+                    self._columns[name] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
         except BaseException:
             self.discard()
             raise
 
     def write(self, columns: Columns, finals: Array | None = None) -> None:
-        """Write some rows."""
-        with self._writing():
-            for name, file in self._waiting.items():
+        """Write some rows; `finals` are for `MinariFile`."""
+        with writing(self._name):
+            for name, file in self._columns.items():
                 dtype = self._dtypes[name]
                 rows = np.ascontiguousarray(columns[name], dtype.base)
                 assert rows.shape[1:] == dtype.shape
@@ -93,13 +82,16 @@ class NpzFile:
 
     def close(self) -> None:
         """Complete the file and move it to its place."""
-        if not self._waiting:
+        if not self._columns:
             return
         sink, how = _Sink(self._output), zipfile.ZIP_DEFLATED
-        with self._writing(), zipfile.ZipFile(sink, "w", how, compresslevel=_LEVEL) as archive:
-            for name, file in self._waiting.items():
+        with writing(self._name), zipfile.ZipFile(sink, "w", how, compresslevel=_LEVEL) as archive:
+            for name, file in self._columns.items():
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
-                    _write_header(entry, self._dtypes[name], self._rows)
+                    dtype = self._dtypes[name]
+                    header = {"descr": dtype.base.str, "fortran_order": False}
+                    header["shape"] = (self._rows, *dtype.shape)
+                    np.lib.format.write_array_header_1_0(entry, header)
                     file.seek(0)
                     shutil.copyfileobj(file, entry, _COPIED_AT_ONCE)
             texts = {"players": np.array(self.names, np.str_)}
@@ -112,23 +104,10 @@ class NpzFile:
 
     def discard(self) -> None:
         """Remove the new file; an old file stays."""
-        for file in self._waiting.values():
+        for file in self._columns.values():
             file.close()
-        self._waiting = {}
+        self._columns = {}
         self._output.discard()
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            path = printable(os.fspath(self._path))
-            raise OutputError(f"{path} could not be written: {reason(error)}") from None
-
-
-def _write_header(entry: IO[bytes], dtype: Any, rows: int) -> None:
-    header = {"descr": dtype.base.str, "fortran_order": False, "shape": (rows, *dtype.shape)}
-    np.lib.format.write_array_header_1_0(entry, header)
 
 
 class ParquetFile:
@@ -160,7 +139,7 @@ class ParquetFile:
             raise
 
     def write(self, columns: Columns, finals: Array | None = None) -> None:
-        """Write some rows."""
+        """Write some rows; `finals` are for `MinariFile`."""
         arrow, arrays = self._arrow, []
         for field in self._schema:
             values = columns[field.name]

@@ -17,12 +17,11 @@ from bideuchre_env.core.one_row import ending_row, reward_row
 from bideuchre_env.core.rows import apply_rows, encode_rows, observe_rows
 from bideuchre_env.core.state import DEAL, rows_of
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.datasets.columns import About, DatasetOptions, Steps
+from bideuchre_env.datasets.columns import About, DatasetOptions, Steps, new_steps
 from bideuchre_env.datasets.writer import DatasetWriter, kind_of
 from bideuchre_env.errors import OptionError, RecordError
 from bideuchre_env.records.files import STDIN, read_played
 from bideuchre_env.records.record import GameRecord, PlayedHand
-from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.jit import Array
 
@@ -80,20 +79,20 @@ def export(
     about = About(first.variant, first.rules, chosen, first.agents, source)
     writer = DatasetWriter(out, about, overwrite=overwrite)
     try:
-        total, unfinished = _written(chain([(first, hands)], games), about, writer, progress)
+        total, unfinished = _write_episodes(chain([(first, hands)], games), about, writer, progress)
         writer.close()
     finally:
         writer.discard()
     return Exported(writer.decisions, writer.episodes, total, unfinished)
 
 
-def _written(
+def _write_episodes(
     games: Iterable[Game], about: About, writer: DatasetWriter, progress: Progress | None
 ) -> tuple[int, int]:
     """Write the finished episodes; return the numbers of games and of decisions left out."""
     total, unfinished = 0, 0
     for block in _blocks(games):
-        steps, finals, left_out = _replayed(block, about, writer)
+        steps, finals, left_out = _replay_games(block, about, writer)
         writer.add(steps, finals)
         total, unfinished = total + len(block), unfinished + left_out
         if progress is not None:
@@ -145,14 +144,14 @@ def _blocks(games: Iterable[Game]) -> Iterator[list[Game]]:
         yield block
 
 
-def _replayed(
+def _replay_games(
     games: Sequence[Game], about: About, writer: DatasetWriter
 ) -> tuple[Steps, Array, int]:
     """Return finished episodes' steps, the observations after them, and the number left out."""
     counts = [len(played) for _, played in games]
     hands = [hand for _, played in games for hand in played]
     lengths = np.array([len(hand.actions) for hand in hands], np.int64)
-    steps, states = _walked(hands, lengths, about)
+    steps, states = _play_again(hands, lengths, about)
     over = _pay(steps, states, np.cumsum(lengths) - 1, about.options)
     of_game = [writer.players(record.agents) for record, _ in games]
     by_decision = np.repeat(np.repeat(of_game, counts, axis=0), lengths, axis=0)
@@ -161,7 +160,7 @@ def _replayed(
     if about.options.episode == "game":  # as its last hand is
         whole = over[np.repeat(np.cumsum(counts) - 1, counts)]
     chosen = np.repeat(whole, lengths)
-    finals = _seen_after(states[over], about)
+    finals = _final_observations(states[over], about)
     steps = Steps(*(part[chosen] for part in steps))
     if about.options.observation == "flat":
         scaled = layout_of(about.rules).scaled
@@ -169,23 +168,12 @@ def _replayed(
     return steps, finals, int((~chosen).sum())
 
 
-def _walked(hands: Sequence[PlayedHand], lengths: Array, about: About) -> tuple[Steps, Array]:
-    """All decisions of all hands, hand by hand, without players and rewards; how hands ended.
-
-    All hands are played again at once, a decision of each at a time.
-    """
+def _play_again(hands: Sequence[PlayedHand], lengths: Array, about: About) -> tuple[Steps, Array]:
+    """Return all decisions, hand by hand, without players and rewards, and the last state rows."""
     tables, layout = compile_tables(about.rules), layout_of(about.rules)
     total, states = int(lengths.sum()), rows_of([hand.dealt for hand in hands])
-    steps = Steps(
-        observations=np.empty((total, layout.size), np.int8),
-        masks=np.empty((total, actions.of(about.rules).n), np.int8),
-        actions=np.concatenate([np.zeros(0, np.int64), *(hand.actions for hand in hands)]),
-        seats=np.empty(total, np.int8),
-        players=np.empty(total, np.int32),
-        rewards=np.zeros((total, N_SEATS), np.float32),
-        terminated=np.zeros(total, np.bool_),
-        truncated=np.zeros(total, np.bool_),
-    )
+    steps = new_steps((total,), about.rules)
+    np.concatenate([np.zeros(0, np.int64), *(hand.actions for hand in hands)], out=steps.actions)
     seen = np.empty((len(hands), layout.size), np.int8)
     legal = np.empty((len(hands), steps.masks.shape[1]), np.int8)
     first = np.cumsum(lengths) - lengths
@@ -212,7 +200,7 @@ def _pay(steps: Steps, states: Array, last: Array, options: DatasetOptions) -> A
     return over
 
 
-def _seen_after(states: Array, about: About) -> Array:
+def _final_observations(states: Array, about: About) -> Array:
     """Return the observations of each seat in these rows, int8 (n, 4, D)."""
     tables, layout = compile_tables(about.rules), layout_of(about.rules)
     seen = np.empty((N_SEATS, len(states), layout.size), np.int8)

@@ -16,12 +16,13 @@ import gymnasium
 import numpy as np
 
 from bideuchre_env._checks import brief
-from bideuchre_env._files import PathLike, TakenError, before_quitting, only_run_in, reason
+from bideuchre_env._files import PathLike, TakenError, before_quitting, only_run_in
 from bideuchre_env.agents import parse
 from bideuchre_env.datasets.columns import METADATA, About, Columns
+from bideuchre_env.datasets.files import writing
 from bideuchre_env.envs.face import row_space
 from bideuchre_env.envs.registry_ids import gymnasium_id
-from bideuchre_env.errors import BidEuchreError, OptionError, OutputError
+from bideuchre_env.errors import BidEuchreError, OptionError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.variants import RULES
@@ -34,16 +35,12 @@ _MOST_OVERHEAD = 1 << 15  # bytes an episode, whatever its length
 
 
 class MinariFile:
-    """A Minari dataset, in which each seat's decisions in an episode are an episode.
+    """A Minari dataset, in which each seat's decisions in an episode are an episode of `SoloEnv`.
 
-    Observations, actions, rewards and ends are those of `SoloEnv`; `infos` has the seat.
     `About.metadata` is stored in the metadata as `METADATA`. The recovered environment is that of a
-    declared variant, with the opponents and partner of the first game. Players that cannot be made
-    by name are replaced by random ones, which the description states.
-
-    The dataset is written to a temporary folder beside the other datasets, by one process at a
-    time, and `close` moves it in place. Raises `OptionError` for a `gamma`: there are rewards, and
-    no returns.
+    declared variant, with the opponents and partner of the first game; random ones replace players
+    that cannot be made by name. The dataset is written to a temporary folder beside the other
+    datasets, by one process at a time. Raises `OptionError` for a `gamma`: there are no returns.
     """
 
     def __init__(self, path: PathLike, about: About, *, overwrite: bool = False) -> None:
@@ -71,13 +68,16 @@ class MinariFile:
         before_quitting.add(self.discard)
 
     def write(self, columns: Columns, finals: Array | None = None) -> None:
-        """Write the episodes of some rows."""
+        """Write the episodes of some rows.
+
+        `finals`, int8 (episodes, 4, D), are the observations of each seat after each episode.
+        """
         assert finals is not None
         episodes = list(self._episodes_of(columns, finals))
         self._episodes += len(finals)
         if not episodes:
             return
-        with _failing_as(self._id):
+        with writing(PREFIX + self._id):
             _require_room(self._staging, columns, len(episodes))
             if self._dataset is None:
                 self._dataset = self._created(episodes)
@@ -90,7 +90,7 @@ class MinariFile:
             return
         from minari.namespace import create_namespace, list_local_namespaces
 
-        with _failing_as(self._id):
+        with writing(PREFIX + self._id):
             namespace = self._id.rpartition("/")[0]
             if namespace and namespace not in list_local_namespaces():
                 create_namespace(namespace)
@@ -186,10 +186,7 @@ def _checked_id(name: str) -> str:
 
 
 def _environment(about: About) -> tuple[Any, list[str]]:
-    """The spec of the learner's environment, None for a game of one's own.
-
-    Also the names of the players that it has random ones in place of.
-    """
+    """Return the spec of the learner's environment, or None, and the players it lacks."""
     if about.variant not in RULES:
         return None, []
     spec = copy.deepcopy(gymnasium.spec(gymnasium_id(about.variant)))
@@ -236,11 +233,3 @@ def _root(folder: Path) -> Iterator[None]:
             del os.environ[_ROOT]
         else:
             os.environ[_ROOT] = before
-
-
-@contextmanager
-def _failing_as(name: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise OutputError(f"{PREFIX}{name} could not be written: {reason(error)}") from None

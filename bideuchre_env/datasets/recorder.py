@@ -11,7 +11,7 @@ import numpy as np
 
 from bideuchre_env._checks import brief, check_flag, is_plain_name, printable, to_array
 from bideuchre_env._files import PathLike
-from bideuchre_env.datasets.columns import About, DatasetOptions, Steps
+from bideuchre_env.datasets.columns import About, DatasetOptions, Steps, new_steps
 from bideuchre_env.datasets.minari_file import MinariFile
 from bideuchre_env.datasets.writer import DatasetWriter, check_player, kind_of
 from bideuchre_env.envs.checks import RESET_MASK, reset_options, rows_to_reset
@@ -50,14 +50,14 @@ class VecRecorder:
         overwrite: bool = False,
         **options: Any,
     ) -> None:
-        chosen = _chosen(vec, path, players, overwrite, options)
+        chosen = _parse_options(vec, path, players, overwrite, options)
         self.vec = vec
         about = About(vec.name, vec.rules, chosen, players, {"vec": vec.num_envs})
-        self._dtypes, self._writer = about.dtypes(), DatasetWriter(path, about, overwrite=overwrite)
+        self._writer = DatasetWriter(path, about, overwrite=overwrite)
         self._players = self._writer.players(players)
         self._make_room(1)
         self._run, self._next_run = np.arange(vec.num_envs), vec.num_envs
-        self._left: tuple[Steps, Array] | None = None  # of unfinished episodes, with their numbers
+        self._unfinished: tuple[Steps, Array] | None = None  # steps, and their episodes' numbers
         self._changes: int | None = None  # those of `vec` when it was last seen
         self._closed = False
 
@@ -175,41 +175,32 @@ class VecRecorder:
         """Write the finished episodes, and keep the decisions of the running ones."""
         steps = Steps(*(part[: self._at].reshape(-1, *part.shape[2:]) for part in self._steps))
         runs = self._runs[: self._at].reshape(-1)
-        if self._left is not None:
-            before, numbers = self._left
+        if self._unfinished is not None:
+            before, numbers = self._unfinished
             steps = Steps(*map(np.concatenate, zip(before, steps, strict=True)))
             runs = np.concatenate([numbers, runs])
         ended = np.isin(runs, runs[steps.terminated | steps.truncated])
-        goes_on = np.flatnonzero(np.isin(runs, self._run) & ~ended)
-        self._left = Steps(*(part[goes_on] for part in steps)), runs[goes_on]
+        running = np.flatnonzero(np.isin(runs, self._run) & ~ended)
+        self._unfinished = Steps(*(part[running] for part in steps)), runs[running]
         order = np.flatnonzero(ended)
         order = order[np.argsort(runs[order], kind="stable")]
         self._writer.add(Steps(*(part[order] for part in steps)))
-        self._make_room(len(goes_on))
+        self._make_room(len(running))
 
     def _make_room(self, waiting: int) -> None:
         """Allocate arrays for the steps until the next write.
 
-        They hold at least as many decisions as wait to be written: so each decision is copied only
-        a few times, even in a long episode.
+        They hold at least as many decisions as are waiting, so each is copied only a few times.
         """
-        n, dtypes = self.vec.num_envs, self._dtypes
+        n, rules = self.vec.num_envs, self.vec.rules
         steps = -(-max(DECISIONS_AT_ONCE, waiting) // n)
-        self._steps = Steps(
-            observations=np.empty((steps, n), dtypes["observation"]),
-            masks=np.empty((steps, n), (np.int8, dtypes["action_mask"].shape)),
-            actions=np.empty((steps, n), np.int64),
-            seats=np.empty((steps, n), np.int8),
-            players=np.empty((steps, n), np.int32),
-            rewards=np.empty((steps, n, N_SEATS), np.float32),
-            terminated=np.empty((steps, n), np.bool_),
-            truncated=np.empty((steps, n), np.bool_),
-        )
+        number = np.float32 if self.vec.observation == "flat" else np.int8
+        self._steps = new_steps((steps, n), rules, number)
         self._runs = np.empty((steps, n), np.int64)  # the number of each decision's episode
         self._at = 0
 
 
-def _chosen(
+def _parse_options(
     vec: Any, path: Any, players: Any, overwrite: Any, options: dict[str, Any]
 ) -> DatasetOptions:
     """Return the options of a recorder; `OptionError` for invalid ones."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,21 +11,18 @@ from bideuchre_env._checks import brief, check_path
 from bideuchre_env._files import PathLike
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.datasets.columns import NOBODY, About, Steps, columns_of
-from bideuchre_env.datasets.files import DatasetFile, NpzFile, ParquetFile
+from bideuchre_env.datasets.files import NpzFile, ParquetFile
 from bideuchre_env.datasets.minari_file import PREFIX, MinariFile
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.jit import Array
 
-_BY_ENDING: dict[str, Callable[..., DatasetFile]] = {".npz": NpzFile, ".parquet": ParquetFile}
+DatasetFile = type[NpzFile] | type[ParquetFile] | type[MinariFile]
+_BY_ENDING: dict[str, DatasetFile] = {".npz": NpzFile, ".parquet": ParquetFile}
 
 
 class DatasetWriter:
-    """Writes steps of whole episodes to a dataset, which `close` moves to its place.
-
-    Raises `OptionError` for a name that no dataset has, an extra that is not installed and a
-    dataset that exists, unless `overwrite`.
-    """
+    """Writes steps of whole episodes to a dataset, which `close` moves to its place."""
 
     def __init__(self, path: PathLike, about: About, *, overwrite: bool = False) -> None:
         self.decisions = self.episodes = 0
@@ -57,10 +54,7 @@ class DatasetWriter:
         self.episodes += ended
 
     def close(self) -> None:
-        """Complete the dataset and move it to its place.
-
-        Raises `OptionError`, and nothing is replaced, if there is no decision in it.
-        """
+        """Complete the dataset and move it to its place; `OptionError` without a decision in it."""
         if not self.episodes:
             raise OptionError("no episode has ended: there is nothing to write")
         options = self._about.options
@@ -80,15 +74,11 @@ class DatasetWriter:
 def check_player(player: str | None, names: Sequence[str]) -> None:
     """Raise `OptionError` unless `player` is None or one of the names."""
     if player is not None and player not in names:
-        who = (
-            f"the players are {', '.join(dict.fromkeys(names))}"
-            if names
-            else "no player has a name"
-        )
-        raise OptionError(f"player={brief(player)}: {who}")
+        known = f"the players are {', '.join(dict.fromkeys(names))}"
+        raise OptionError(f"player={brief(player)}: {known if names else 'no player has a name'}")
 
 
-def kind_of(path: PathLike) -> Callable[..., DatasetFile]:
+def kind_of(path: PathLike) -> DatasetFile:
     """Return the class of dataset for a path; `OptionError` if there is none."""
     name = check_path("path", path)
     if name.startswith(PREFIX):

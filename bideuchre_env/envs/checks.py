@@ -27,10 +27,7 @@ def parse_count(value: Any) -> int:
 
 
 def reset_options(options: Any, *more: str, ignored: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return the options of a reset as a dict, empty for None.
-
-    Raises `OptionError` unless its keys are `TABLE_OPTIONS`, names in `more` or `ignored` ones.
-    """
+    """Return the options of a reset as a dict; `OptionError` for a key that is not allowed."""
     if options is None:
         return {}
     if not isinstance(options, Mapping):
@@ -42,10 +39,7 @@ def reset_options(options: Any, *more: str, ignored: tuple[str, ...] = ()) -> di
 
 
 def parse_reset_mask(mask: Any, n: int) -> Array:
-    """Return the rows that the reset option "reset_mask" selects, bool (n,); None selects all.
-
-    Raises `OptionError` unless it is a bool array (n,) of numpy with at least one True.
-    """
+    """Return the rows of the option "reset_mask", bool (n,): all for None, else at least one."""
     if mask is None:
         return np.ones(n, bool)
     plain = isinstance(mask, np.ndarray) and not isinstance(mask, np.ma.MaskedArray)
@@ -57,7 +51,7 @@ def parse_reset_mask(mask: Any, n: int) -> Array:
     return np.array(mask)
 
 
-def given_actions(actions: Any, n: int, n_actions: int, memory: HostMemory) -> Any:
+def parse_actions(actions: Any, n: int, n_actions: int, memory: HostMemory) -> Any:
     """Return actions as whole numbers (n,) in a memory; their legality is not checked."""
     try:
         array = memory.foreign(actions)
@@ -73,17 +67,14 @@ def given_actions(actions: Any, n: int, n_actions: int, memory: HostMemory) -> A
     return array
 
 
-def given_action(actions: Any, row: int, memory: HostMemory) -> int:
-    """Return the caller's action for a row, see `given_actions`."""
+def action_at(actions: Any, row: int, memory: HostMemory) -> int:
+    """Return the caller's action for a row, see `parse_actions`."""
     array = memory.foreign(actions)
     return int(np.asarray(actions if array is None else memory.to_host(array))[row])
 
 
 def rows_to_reset(mask: Any, reset_mask: Any, n: int) -> Array:
-    """Return the rows that `mask` or the reset option "reset_mask" selects, bool (n,).
-
-    `mask` may be any bool array-like (n,). Raises `OptionError` if both are given.
-    """
+    """Return the rows that `mask`, any array-like, or the reset option selects, bool (n,)."""
     if mask is None:
         return parse_reset_mask(reset_mask, n)
     if reset_mask is not None:

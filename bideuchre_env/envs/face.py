@@ -67,36 +67,26 @@ def row_space(rules: Rules, observation: str = "dict") -> spaces.Space[Any]:
 
 
 def whole_action(action: Any, rules: Rules, who: str = "", states: Array | None = None) -> int:
-    """Return an action as a number in range.
+    """Return an action as a number in range; the `OutOfBoundsError` otherwise begins with `who`.
 
-    With `states` it may also be an action's name; row 0 provides the legal names for the message.
-    Raises `OutOfBoundsError`, whose message begins with `who`.
+    With `states` it may also be an action's name; row 0 has the legal names for the message.
     """
-    n = actions.of(rules).n
+    acts = actions.of(rules)
     try:
         if isinstance(action, (bool, np.bool_, np.ma.MaskedArray)):
             raise TypeError
         choice = operator.index(action)
     except TypeError:
-        if states is not None and isinstance(action, str):
-            return named_action(action, rules, who, states)
-        raise OutOfBoundsError(
-            f"{who}action {brief(action)} is {type(action).__name__}; a whole number from 0 to "
-            f"{n - 1} is expected"
-        ) from None
-    if not 0 <= choice < n:
-        raise OutOfBoundsError(f"{who}action {brief(choice)} is out of range: 0 to {n - 1}")
+        if states is None or not isinstance(action, str):
+            raise OutOfBoundsError(
+                f"{who}action {brief(action)} is {type(action).__name__}; a whole number from 0 to "
+                f"{acts.n - 1} is expected"
+            ) from None
+        try:
+            return acts.parse(action)
+        except NotationError:
+            legal = ", ".join(map(repr, legal_names(states[0], rules)))
+            raise OutOfBoundsError(f"{who}{acts.no_action(action)}; legal: {legal}") from None
+    if not 0 <= choice < acts.n:
+        raise OutOfBoundsError(f"{who}action {brief(choice)} is out of range: 0 to {acts.n - 1}")
     return choice
-
-
-def named_action(name: str, rules: Rules, who: str, states: Array) -> int:
-    """Return the number of an action by its name, see `Actions.parse`.
-
-    Raises `OutOfBoundsError`, with the legal actions of row 0 of `states`, for any other text.
-    """
-    acts = actions.of(rules)
-    try:
-        return acts.parse(name)
-    except NotationError:
-        legal = ", ".join(map(repr, legal_names(states[0], rules)))
-        raise OutOfBoundsError(f"{who}{acts.no_action(name)}; legal: {legal}") from None

@@ -56,12 +56,8 @@ class Pool:
         return f"Pool({', '.join(map(repr, self.players))}{weights})"
 
 
-def drawn_from(option: str, spec: Any) -> list[tuple[Any, Any, float]]:
-    """Return the candidates of an option: left players, right players, and weights.
-
-    A partner stands in both lists. Raises `OptionError` for a malformed pair, and for a pair as a
-    partner.
-    """
+def candidates_of(option: str, spec: Any) -> list[tuple[Any, Any, float]]:
+    """Return the candidates of an option: left player, right player, weight; a partner is both."""
     if isinstance(spec, Pool):
         entries = zip(spec.players, spec.weights, strict=True)
         return [(*_pair(option, each), weight) for each, weight in entries]

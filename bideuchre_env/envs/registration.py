@@ -202,20 +202,14 @@ def make(
 
 
 def make_solo(variant: str, **options: Any) -> SoloEnv:
-    """Return the `SoloEnv` of a declared variant by name: Gymnasium's entry point.
-
-    `options` may come from the JSON of a spec, as in a dataset of Minari.
-    """
+    """Return the `SoloEnv` of a declared variant: Gymnasium's entry point, also for JSON specs."""
     for option in {"opponents", "partner"} & options.keys():
         options[option] = _players(options[option])
     return variants[variant].solo(**options)
 
 
 def make_solo_vec(variant: str, num_envs: int = 1, **options: Any) -> SoloVectorEnv:
-    """Return the `SoloVectorEnv` of a declared variant by name: Gymnasium's vector entry point.
-
-    `options` may come from the JSON of a spec.
-    """
+    """Return the `SoloVectorEnv` of a declared variant: Gymnasium's vector entry point."""
     for option in {"opponents", "partner"} & options.keys():
         value = options[option]
         by_row = isinstance(value, list)
@@ -224,10 +218,7 @@ def make_solo_vec(variant: str, num_envs: int = 1, **options: Any) -> SoloVector
 
 
 def _players(value: Any) -> Any:
-    """Return players as they were before their spec was JSON: a `Pool` or pair, or `value`.
-
-    JSON has a list for a pair, and for a `Pool` the mapping that `dataclasses.asdict` makes of it.
-    """
+    """Return players from JSON, which has a list for a pair and a mapping for a `Pool`."""
     if isinstance(value, list) and len(value) == 2:
         return tuple(value)
     if isinstance(value, dict) and value.keys() == {"players", "weights"}:

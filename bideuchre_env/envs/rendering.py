@@ -15,18 +15,24 @@ NEEDS_PILLOW = (
 )
 
 
-def rendered(
+def render_table(
     mode: str, row: Any, rules: Rules, view: str | int, actor: int, learner: int | None = None
 ) -> str | Array | None:
     """The table in a state row: its text in mode "ansi", printed in "human", pixels in "rgb_array".
 
-    "actor" as a `view` is the seat `actor`. A picture of all hands has the `learner` at the bottom,
-    where there is one. Raises Gymnasium's `DependencyNotInstalled` for pixels without Pillow.
+    A picture of all hands has the `learner`, if any, at the bottom.
     """
     seat = actor if view == "actor" else view
     viewer = None if seat == "all" else int(seat)
     if mode == "rgb_array":
-        return _pixels(row, rules, learner if viewer is None else viewer, viewer is None)
+        from bideuchre_env.records.pixels import table_pixels
+
+        bottom = learner if viewer is None else viewer
+        try:
+            return table_pixels(row, rules, viewer=bottom, open_hands=viewer is None)
+        except ImportError as error:
+            # only now: trainers ask for this mode when they make environments, and few render
+            raise DependencyNotInstalled(NEEDS_PILLOW) from error
     from bideuchre_env.records.render import table_text
 
     text = table_text(row, rules, viewer)
@@ -34,13 +40,3 @@ def rendered(
         print(text)
         return None
     return text
-
-
-def _pixels(row: Any, rules: Rules, viewer: int | None, open_hands: bool) -> Array:
-    from bideuchre_env.records.pixels import table_pixels
-
-    try:
-        return table_pixels(row, rules, viewer=viewer, open_hands=open_hands)
-    except ImportError as error:
-        # only now: trainers ask for this mode when they make environments, and few of them render
-        raise DependencyNotInstalled(NEEDS_PILLOW) from error

@@ -11,7 +11,7 @@ import numpy as np
 from bideuchre_env._checks import brief, check_type, is_integer, to_list
 from bideuchre_env.errors import DivergedError, OptionError
 from bideuchre_env.learning.features import Features
-from bideuchre_env.learning.network import SLOPE, ZERO, Network, checked, leaky
+from bideuchre_env.learning.network import SLOPE, ZERO, Network, add_first_layer, checked, leaky
 from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel
 
 BATCH = 512
@@ -44,9 +44,6 @@ def concatenate(parts: list[Examples]) -> Examples:
         raise OptionError(f"parts: expected Examples of the same features ({error})") from None
 
 
-joined = concatenate  # its former name
-
-
 def fit(
     network: Network,
     features: Features,
@@ -76,7 +73,7 @@ def fit(
         DivergedError: if weights are no longer finite.
     """
     network = checked(network, features)
-    checked_examples(examples, features)
+    check_examples(examples, features)
     check_steps(epochs, batch, learning_rate)
     check_type("rng", rng, np.random.Generator, "a numpy.random.Generator")
     if not callable(report):
@@ -110,7 +107,7 @@ def gradients(network: Network, examples: Examples) -> Network:
     """The gradient of half the mean squared error in every weight."""
     rows = np.arange(len(examples.targets))
     one = np.empty((len(rows), len(network.first_bias)), np.float32)
-    active = np.empty(8 * examples.inputs.shape[1], np.int64)
+    active = np.empty((1, 8 * examples.inputs.shape[1]), np.int64)
     add_first(examples.inputs, network.first, network.first_bias, one, active)
     two = leaky(one @ network.second + network.second_bias)
     outputs = two @ network.last + network.last_bias
@@ -135,7 +132,7 @@ def gradients(network: Network, examples: Examples) -> Network:
     )
 
 
-def checked_examples(examples: Examples, features: Features) -> None:
+def check_examples(examples: Examples, features: Features) -> None:
     """Raise `OptionError` unless the examples are of these features."""
     check_type("examples", examples, Examples, "Examples")
     for name, column in examples._asdict().items():
@@ -174,14 +171,14 @@ def check_steps(epochs: Any, batch: Any, learning_rate: Any) -> None:
 
 @inline_kernel
 def list_ones(packed: Array, i: int, active: Array) -> int:
-    """List the inputs of a row that are 1 in `active`, int64 (m,); return their number."""
+    """List the inputs of a row that are 1 in `active`, int64 (1, m); return their number."""
     n = 0
     for b in range(packed.shape[1]):
         byte = np.int64(packed[i, b])
         at = 8 * b
         while byte:
             if byte & 128:
-                active[n] = at
+                active[0, n] = at
                 n += 1
             byte = (byte << 1) & 255
             at += 1
@@ -192,25 +189,10 @@ def list_ones(packed: Array, i: int, active: Array) -> int:
 def add_first(packed: Array, first: Array, bias: Array, sums: Array, active: Array) -> None:
     """Rewrite `sums`, float32 (n, H), by the leaky sums of `bias + inputs @ first`.
 
-    `packed` uint8 (n, B) has eight inputs a byte, the first the highest bit; `first` is (F, H) and
-    `active`, int64 (8 * B,), room to work in.
+    `packed`, uint8 (n, B), has eight inputs a byte; `active`, int64 (1, 8 * B), is scratch.
     """
-    width = sums.shape[1]
     for i in range(len(packed)):
-        n, k = list_ones(packed, i, active), 0
-        for h in range(width):
-            sums[i, h] = bias[h]
-        while k + 4 <= n:
-            a, b, c, d = active[k], active[k + 1], active[k + 2], active[k + 3]
-            for h in range(width):
-                sums[i, h] += (first[a, h] + first[b, h]) + (first[c, h] + first[d, h])
-            k += 4
-        while k < n:
-            for h in range(width):
-                sums[i, h] += first[active[k], h]
-            k += 1
-        for h in range(width):
-            sums[i, h] = max(sums[i, h], SLOPE * sums[i, h])
+        add_first_layer(active, list_ones(packed, i, active), first, bias, sums, i)
 
 
 @entry_kernel
@@ -225,7 +207,7 @@ def add_gradients(packed: Array, sums: Array, gradients: Array, out: Array, acti
             if sums[i, h] < ZERO:
                 gradients[i, h] *= SLOPE
         for k in range(list_ones(packed, i, active)):
-            at = active[k]
+            at = active[0, k]
             for h in range(width):
                 out[at, h] += gradients[i, h]
 

@@ -69,12 +69,12 @@ class ImprovedPolicy:
         for part in self.networks:
             rows = np.flatnonzero(np.isin(phases, PHASES[part]))
             if len(rows):
-                choices[rows] = self._improved(
+                choices[rows] = self._improve(
                     part, observations[rows], action_masks[rows], choices[rows]
                 )
         return choices
 
-    def _improved(self, part: str, seen: Array, masks: Array, choices: Array) -> Array:
+    def _improve(self, part: str, seen: Array, masks: Array, choices: Array) -> Array:
         features = features_of(self.rules, part)
         outputs, legal, symmetries = evaluate(self.networks[part], features, seen, masks)
         rows, own = np.arange(len(seen)), features.outputs_of(choices, symmetries)

@@ -1,4 +1,4 @@
-"""Kernels that play lines in lock step: forced moves, decisions, positions kept to branch from."""
+"""Kernels that play lines in lock step: forced moves, decisions, positions to branch from."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from bideuchre_env.core.step import (
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, inline_kernel
 
-_SHARE = np.uint64(0xD6E8FEB86659FD93)  # separates the draw of kept decisions from that of actions
+_SHARE = np.uint64(0xD6E8FEB86659FD93)  # separates the draw of decisions from that of actions
 
 
-class Kept(NamedTuple):
+class Decisions(NamedTuple):
     """The positions before decisions of lines that are played in lock step."""
 
     states: Array  # uint64 (m, W): the rows, as words
@@ -89,7 +89,7 @@ def keep_decisions(
     draws: Word,
     phases: Array,
     share: float,
-    decisions: Kept,
+    decisions: Decisions,
     count: int,
 ) -> int:
     """Append the next decisions to `decisions`, which has `count`; return the new number.

@@ -16,18 +16,18 @@ import numpy as np
 from bideuchre_env._checks import brief, is_integer, to_list, whole_numbers
 from bideuchre_env.core.legality import illegal
 from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import deal_rows, encode_rows, seed_rows, start_rows
 from bideuchre_env.core.state import STATE, Phase, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.learning.lines import (
-    Kept,
+    Decisions,
     carry_out,
     draw_others,
     keep_decisions,
     next_decisions,
 )
+from bideuchre_env.learning.sampling import required_seed
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.bids import MAX_EXCHANGE
 from bideuchre_env.rules.cards import N_SEATS
@@ -180,13 +180,11 @@ class _Maker:
             raise OptionError(f"propose={brief(propose)}: a function, or None")
         if not is_integer(block) or not 1 <= block <= 1 << 20:
             raise OptionError(f"block={brief(block)}: hands at once, from 1 to 1,048,576")
-        if seed is None:
-            raise OptionError("seed=None: a whole number, for pairs are made to be made again")
         self.policy, self.rules, self.propose, self.opponent = policy, rules, propose, opponent
-        self.wanted, self.share = _phase_flags(phases), _share(share)
+        self.phases, self.share = _phase_flags(phases), _share(share)
         if opponent is not None:
-            self.wanted[1] = 0
-        words = np.random.SeedSequence([int(word) for word in split_seed(seed)])
+            self.phases[1] = 0
+        words = np.random.SeedSequence([int(word) for word in required_seed(seed, "pairs")])
         self.deals, self.draws = words.generate_state(2, np.uint64)
         self.tables, layout = compile_tables(rules), layout_of(rules)
         self.offsets, self.shape = layout.offsets, (layout.size, actions.of(rules).n)
@@ -194,7 +192,7 @@ class _Maker:
         self.states, self.branches = new_states(n), new_states(n)
         self.observations, self.masks = (np.empty((n, width), np.int8) for width in self.shape)
         most = n * (N_SEATS * rules.tricks + N_SEATS + 1 + 2 * MAX_EXCHANGE)
-        self.kept = Kept(  # memory is used only for the part that is filled
+        self.decisions = Decisions(  # memory is used only for the part that is filled
             states=np.empty((most, STATE.itemsize // 8), np.uint64),
             rows=np.empty(most, np.int64),
             chosen=np.empty(most, np.int64),
@@ -208,7 +206,7 @@ class _Maker:
         start_rows(lines, self.tables, np.full(len(lines), -1))
         deal_rows(lines, self.tables)
         count = self._main_lines(lines, hands.start)
-        decisions = Kept(*(array[:count] for array in self.kept))
+        decisions = Decisions(*(array[:count] for array in self.decisions))
         order = np.argsort(decisions.rows, kind="stable")
         made = Pairs(
             observations=np.empty((len(order), self.shape[0]), np.int8),
@@ -233,8 +231,8 @@ class _Maker:
         made = np.zeros(len(lines), np.int64)
         for live, choices in self._play(lines):
             count = keep_decisions(
-                lines, words, live, choices, made, first, self.draws, self.wanted, self.share,
-                self.kept, count,
+                lines, words, live, choices, made, first, self.draws, self.phases, self.share,
+                self.decisions, count,
             )  # fmt: skip
         return count
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from bideuchre_env._checks import brief
-from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.features import features_of
 from bideuchre_env.learning.network import Network, checked, evaluate
-from bideuchre_env.learning.sampling import observation_words, sample
+from bideuchre_env.learning.sampling import observation_words, required_seed, sample
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
@@ -38,9 +37,7 @@ class Proposals:
     def __post_init__(self) -> None:
         """Validate the fields."""
         checked(self.network, features_of(self.rules, self.part))
-        if self.seed is None:
-            raise OptionError("seed=None: a whole number, for draws are made to be made again")
-        split_seed(self.seed)
+        required_seed(self.seed)
         for name, number in (("temperature", self.temperature), ("even", self.even)):
             if type(number) not in (int, float):
                 raise OptionError(f"{name}={brief(number)}: a number")

@@ -106,7 +106,7 @@ def return_rows(
     lambda_: float,
     made: Returns,
 ) -> None:
-    """`lambda_returns` of sound arrays; `carried`, float64 (3, n, 4), is used up.
+    """Compute `lambda_returns` of sound arrays; `carried`, float64 (3, n, 4), is overwritten.
 
     A seat's next value is NaN where it is not known.
     """

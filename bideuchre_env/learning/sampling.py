@@ -6,6 +6,7 @@ Kernels compute by `math`, which a GPU has, too.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -15,15 +16,20 @@ from bideuchre_env.errors import OptionError
 from bideuchre_env.runtime.jit import Array, Word, entry_kernel, kernel
 
 
+def required_seed(seed: Any, drawn: str = "draws") -> tuple[np.uint64, np.uint64]:
+    """Return the two words of a seed, as `split_seed` does; `OptionError` for None."""
+    if seed is None:
+        raise OptionError(f"seed=None: a whole number, for {drawn} are made to be made again")
+    return split_seed(seed)
+
+
 def random_words(seed: int, step: int, rows: int | Array) -> Array:
     """Return 64 random bits for each of n rows at one step, uint64 (n,), for `sample`.
 
     `rows` is n, for rows 0 to n - 1, or their numbers, int64 (n,). A row's word depends on the
     seed, the step and the row's number alone.
     """
-    low, high = split_seed(seed)
-    if seed is None:
-        raise OptionError("seed=None: a whole number, for draws are made to be made again")
+    low, high = required_seed(seed)
     if not is_integer(step) or not 0 <= step < 1 << 63:
         raise OptionError(f"step={brief(step)}: a whole number from 0 on")
     if is_integer(rows) and not 0 <= int(rows) < 1 << 32:
@@ -40,9 +46,7 @@ def observation_words(seed: int, observations: Array) -> Array:
 
     A row's word depends on the seed and the content of the row alone, not on its place.
     """
-    low, high = split_seed(seed)
-    if seed is None:
-        raise OptionError("seed=None: a whole number, for draws are made to be made again")
+    low, high = required_seed(seed)
     check_array("observations", observations, np.int8, (-1, -1))
     words = np.empty(len(observations), np.uint64)
     hash_rows(low, high, observations, words)

@@ -57,9 +57,9 @@ VIEW = np.dtype(
 
 
 def new_view(for_points: bool = False) -> Array:
-    """Room for the view of a player, an array of one row.
+    """Return room for the view of a player, an array of one row.
 
-    It plays to win the game, by the score, or for the points of each hand, at any score.
+    The player plays to win the game, or for the points of each hand.
     """
     views = new_rows(VIEW, 1)
     views["for_points"] = for_points

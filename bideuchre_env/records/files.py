@@ -28,7 +28,7 @@ from bideuchre_env._checks import (
     printable,
     to_iterator,
 )
-from bideuchre_env._files import Output, PathLike, beside, reason
+from bideuchre_env._files import Output, PathLike, reason, temporary_path
 from bideuchre_env.errors import OptionError, OutputError, RecordError
 from bideuchre_env.records.record import GameRecord, PlayedHand
 
@@ -139,20 +139,11 @@ def scan(path: PathLike, numbers: Container[int] | None = None) -> Iterator[Line
     check_path("path", path)
     if isinstance(numbers, str | bytes) or not isinstance(numbers, Container | None):
         raise OptionError(f"numbers={brief(numbers)}: expected numbers of lines, or None")
-    return _scanned(path, numbers)
+    return _scan(path, numbers)
 
 
-def _scanned(path: PathLike, numbers: Container[int] | None) -> Iterator[Line]:
-    try:
-        with nullcontext(sys.stdin.buffer) if str(path) == STDIN else open(path, "rb") as file:
-            yield from _scan(file, numbers)
-    except (OSError, EOFError, zlib.error) as error:
-        why = reason(error) if isinstance(error, OSError) else str(error)
-        raise OptionError(f"{printable(str(path))} cannot be read: {why}") from None
-
-
-def _scan(file: IO[bytes], numbers: Container[int] | None) -> Iterator[Line]:
-    for number, data in _lines(file):
+def _scan(path: PathLike, numbers: Container[int] | None) -> Iterator[Line]:
+    for number, data in _lines(path):
         if len(data) > LONGEST:
             yield Line(number, None, f"longer than {LONGEST} bytes: it is the last line read")
             continue
@@ -164,20 +155,26 @@ def _scan(file: IO[bytes], numbers: Container[int] | None) -> Iterator[Line]:
         except UnicodeDecodeError as error:
             yield Line(number, None, f"not UTF-8: {error.reason} at byte {error.start}")
         except RecordError as error:
-            torn = not data.endswith(b"\n") and data.count(b"{") > data.count(b"}")
-            stops = "torn: the file stops within this line; " if torn else ""
+            incomplete = not data.endswith(b"\n") and data.count(b"{") > data.count(b"}")
+            stops = "torn: the file stops within this line; " if incomplete else ""
             yield Line(number, None, f"{stops}{error}")
 
 
-def _lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Number and content of each line, up to one that is longer than `LONGEST`."""
-    if isinstance(file, io.BufferedReader) and file.peek(2)[:2] == _GZIP:
-        file = cast(IO[bytes], gzip.GzipFile(fileobj=file))
-    for number in itertools.count(1):
-        line = file.readline(LONGEST + 1)
-        yield number, line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
-        if not line or len(line) > LONGEST:
-            return
+def _lines(path: PathLike) -> Iterator[tuple[int, bytes]]:
+    """Number and content of each line of a file, up to one that is longer than `LONGEST`."""
+    try:
+        with nullcontext(sys.stdin.buffer) if str(path) == STDIN else open(path, "rb") as opened:
+            file: IO[bytes] = opened
+            if isinstance(opened, io.BufferedReader) and opened.peek(2)[:2] == _GZIP:
+                file = cast(IO[bytes], gzip.GzipFile(fileobj=opened))
+            for number in itertools.count(1):
+                line = file.readline(LONGEST + 1)
+                yield number, line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+                if not line or len(line) > LONGEST:
+                    return
+    except (OSError, EOFError, zlib.error) as error:
+        why = reason(error) if isinstance(error, OSError) else str(error)
+        raise OptionError(f"{printable(str(path))} cannot be read: {why}") from None
 
 
 def file_stem(*words: str) -> str:
@@ -195,6 +192,6 @@ def free_path(folder: PathLike, stem: str, suffix: str = ".jsonl", number: int =
         raise OptionError(f"number={brief(number)}: a whole number from 1")
     while True:
         path = Path(folder) / f"{stem}{f'-{number}' if number > 1 else ''}{suffix}"
-        if not (os.path.lexists(path) or os.path.lexists(beside(path))):  # reserved by another run
+        if not any(map(os.path.lexists, (path, temporary_path(path)))):  # as while it is written
             return path
         number += 1

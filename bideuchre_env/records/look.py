@@ -12,8 +12,9 @@ from typing import Any
 from bideuchre_env.core.legality import legal_names
 from bideuchre_env.core.state import Outcome, Phase
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.records.words import STRAIN_WORDS
+from bideuchre_env.records.words import STRAIN_WORDS, TO_DO
 from bideuchre_env.rules import actions
+from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import (
     CARD_NAMES,
     JACK,
@@ -108,6 +109,17 @@ class Look:
         strain = int(self.row["call_strains"][seat])
         return actions.of(self.rules).contract(call - 1, strain)
 
+    @property
+    def bid(self) -> Bid | None:
+        """The bid that has won the auction; None before its end, and if all have passed."""
+        decided = self.row["calls_made"] == N_SEATS and self.row["level"] >= 0
+        return self.rules.ladder[int(self.row["level"])] if decided else None
+
+    def notation(self) -> str | None:
+        """The contract in notation: "4 H", "moon"."""
+        level, strain = int(self.row["level"]), int(self.row["strain"])
+        return actions.of(self.rules).contract(level, strain) if self.bid else None
+
     def contract(self) -> str:
         """The contract, or the standing bid, in words: "4 in diamonds", "moon"."""
         row = self.row
@@ -118,7 +130,7 @@ class Look:
     def title(self) -> str:
         """The contract and the score, in words; the auction while there is no contract."""
         row, ours_theirs = self.row, "score {} to {}".format(*self.pair("score"))
-        if row["calls_made"] < N_SEATS or row["level"] < 0:
+        if not self.bid:
             return f"{'Passed out' if self.over else 'Auction'} · {ours_theirs}"
         tricks = self.rules.tricks
         return (
@@ -126,6 +138,12 @@ class Look:
             f"trick {min(int(row['trick']) + 1, tricks)} of {tricks} · "
             f"tricks {'{} to {}'.format(*self.pair('tricks_won'))} · {ours_theirs}"
         )
+
+    def next_action(self) -> str:
+        """The seat to act and its action, in words."""
+        row = self.row
+        led = f", {STRAIN_WORDS[row['led']]} led" if row["led"] >= 0 else ""
+        return f"{self.who(int(row['turn']))} {TO_DO[Phase(int(row['phase']))]}{led}"
 
     def trump_power(self, name: str) -> int:
         """Rank of a trump, highest for the right bower; 0 for a card that is no trump."""

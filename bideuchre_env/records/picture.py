@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 from bideuchre_env.core.state import Phase
@@ -128,10 +128,9 @@ SMALL = Size(26, 36, 3, (3, 14, 13), (6, 18, 14))
 
 
 class TablePicture(Look):
-    """The table in a state row, with `viewer` at the bottom and its partner at the top.
+    """The table in a state row, with `viewer`, or else seat 0, at the bottom.
 
-    Without a viewer seat 0 is at the bottom. Where it is the turn of a seat whose cards are seen to
-    give or play one, those it may not choose are pale.
+    Cards that a seat to act may not choose are pale.
     """
 
     def marks(self) -> Iterator[Mark]:
@@ -166,14 +165,10 @@ class TablePicture(Look):
             per_row = -(-len(names) // max(rows, 1))
             for i in range(rows):
                 in_row = names[i * per_row : (i + 1) * per_row]
-                yield from self._small_cards(seat, in_row, x, y + 26 + i * (SMALL.height + 2))
+                top = y + 26 + i * (SMALL.height + 2)
+                yield from _small_cards(in_row, x, top, self._pale(seat))
         elif place and seat != row["sitting_out"]:
             yield from _backs(x, y + 26, int(row["hands"][seat]).bit_count())
-
-    def _small_cards(self, seat: int, names: list[str], x: float, y: float) -> Iterator[Card]:
-        pale = self._pale(seat)
-        for name, left in zip(names, _spread(len(names), SMALL.width, 27, x), strict=True):
-            yield _card(name, left, y, SMALL, pale=name in pale)
 
     def _called(self, seat: int) -> str | None:
         if seat == self.row["sitting_out"]:
@@ -199,15 +194,12 @@ class TablePicture(Look):
 
     def _exchange(self) -> Iterator[Mark]:
         """The cards given up and passed so far, face up to whom they are known."""
-        given, passed = self.exchanged()
-        for words, (names, visible), x in (("given up", given, 320), ("passed", passed, 440)):
+        for words, (names, visible), x in zip(
+            ("given up", "passed"), self.exchanged(), (320, 440), strict=True
+        ):
             if names:
                 yield Words(x, 190, words, 12, "dim")
-            if not visible:
-                yield from _backs(x, 199, len(names))
-                continue
-            for name, left in zip(names, _spread(len(names), SMALL.width, 27, x), strict=True):
-                yield _card(name, left, 199, SMALL)
+            yield from _small_cards(names, x, 199) if visible else _backs(x, 199, len(names))
 
     def _trick(self) -> Iterator[Mark]:
         """The cards of the current trick, each before its seat; the last one's, pale, before it."""
@@ -272,6 +264,11 @@ def _card(
         Suit(*size.suit[:2], suit, size.suit[2], colour),
     )
     return Card(x, y, parts, pale)
+
+
+def _small_cards(names: list[str], x: float, y: float, pale: Container[str] = ()) -> Iterator[Card]:
+    for name, left in zip(names, _spread(len(names), SMALL.width, 27, x), strict=True):
+        yield _card(name, left, y, SMALL, pale=name in pale)
 
 
 def _spread(n: int, width: float, step: float, centre: float) -> list[float]:

@@ -32,7 +32,7 @@ from bideuchre_env.runtime.jit import Array
 
 FINE = 4  # how many times as large things are drawn
 _CURVE = 12  # lines that a curve is made of
-_KEPT = 1024  # marks, a few megabytes
+_CACHED = 1024  # marks, a few megabytes
 
 
 def table_pixels(
@@ -52,7 +52,7 @@ def table_pixels(
     return np.array(frame)
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def _tile(mark: Mark) -> tuple[Any, int, int]:
     """Return a mark as a picture with a transparent background, and the place of its corner."""
     from PIL import Image, ImageDraw

@@ -106,7 +106,7 @@ class GameRecord:
             hands=hands_of(rows, rules),
             start=start,
             **words,
-            **_result(*_ending(rows[-1:])),
+            **_result(rows),
         )
 
     def __repr__(self) -> str:
@@ -205,16 +205,13 @@ class GameRecord:
                 raise RecordError(f"{where}: unfinished, yet another hand follows")
             yield PlayedHand(dealt, played, rows_of([states.tobytes()]))
         stated = {"winner": self.winner, "outcome": self.outcome}
-        replayed = _result(*_ending(states if self.hands else states[:0]))
+        replayed = _result(states if self.hands else states[:0])
         if not all(_same(stated[name], replayed[name]) for name in replayed):
             raise RecordError(f"the record says {brief(stated)}, the replay gives {replayed}")
 
 
 class GameLines:
-    """The lines of games that differ in seed, hands and result alone: all else is written once.
-
-    A line is what `GameRecord.dumps` gives, as bytes.
-    """
+    """Writes lines as `GameRecord.dumps` does, for games that differ in seed, hands and result."""
 
     def __init__(self, like: GameRecord) -> None:
         line = replace(like, seed=None, hands=[], winner=None, outcome=OUTCOMES[0]).dumps()
@@ -231,7 +228,7 @@ class GameLines:
 @lru_cache(maxsize=16)
 def _result_text(winner: int, outcome: int) -> bytes:
     """The end of a line, from the end of its hands on."""
-    return f"], {json.dumps(_result(winner, outcome))[1:]}".encode()
+    return f"], {json.dumps(_outcome(winner, outcome))[1:]}".encode()
 
 
 def rules_of(variant: str, options: dict[str, Any]) -> Rules:
@@ -265,14 +262,14 @@ def hand_of(row: Any, rules: Rules) -> dict[str, Any]:
     return hands_of(one, rules)[0]
 
 
-def _ending(rows: Array) -> Iterator[int]:
-    """Winner and outcome of the one row there may be."""
-    for row in rows:
-        yield from (int(row["winner"]), int(row["outcome"]))
+def _result(rows: Array) -> dict[str, Any]:
+    """Outcome of a game from the rows of its hands."""
+    if not len(rows):
+        return _outcome()
+    return _outcome(int(rows[-1]["winner"]), int(rows[-1]["outcome"]))
 
 
-def _result(winner: int = -1, outcome: int = Outcome.UNFINISHED) -> dict[str, Any]:
-    """Outcome of a game, from the numbers of its state row."""
+def _outcome(winner: int = -1, outcome: int = Outcome.UNFINISHED) -> dict[str, Any]:
     return {"winner": winner if winner >= 0 else None, "outcome": OUTCOMES[outcome]}
 
 
@@ -351,8 +348,8 @@ def _check_fields(what: str, data: Any, required: tuple[str, ...], optional: Any
 def _same(stated: Any, replayed: Any) -> bool:
     """Whether a value of a record equals the replayed one and has the same JSON type."""
     if isinstance(replayed, list):
-        alike = isinstance(stated, list) and len(stated) == len(replayed)
-        return alike and all(map(_same, stated, replayed))
+        same_length = isinstance(stated, list) and len(stated) == len(replayed)
+        return same_length and all(map(_same, stated, replayed))
     return type(stated) is type(replayed) and bool(stated == replayed)
 
 

@@ -1,8 +1,6 @@
-"""A hand as a person reads it: seats, auction, contract, tricks laid out by seat, result.
+"""A hand as text, by rich: seats, auction, contract, tricks by seat, result.
 
-One picture serves the environments' "ansi" rendering and `bideuchre show`; it is drawn with rich,
-in colour where the console has it and plain where it has not. Trumps are marked as the rules have
-them, the left bower among them, once the contract has a strain.
+Trumps are marked, the left bower among them, once the contract has a strain.
 """
 
 from __future__ import annotations
@@ -15,16 +13,11 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from bideuchre_env.core.state import Outcome, Phase
+from bideuchre_env.core.state import Outcome
 from bideuchre_env.records.look import Look
 from bideuchre_env.records.record import GameRecord, hand_of
-from bideuchre_env.records.words import SIDES, STRAIN_WORDS, TO_DO, ending, side_name, title
-from bideuchre_env.rules import actions
-from bideuchre_env.rules.cards import (
-    N_SEATS,
-    STRAINS,
-    hand_names,
-)
+from bideuchre_env.records.words import SIDES, ending, side_name, title
+from bideuchre_env.rules.cards import N_SEATS, STRAINS, hand_names
 from bideuchre_env.rules.rules import Rules
 
 LEGEND = "> led   * won the trick   ^ trump (the left bower too)   -- sits out"
@@ -44,10 +37,7 @@ def table_text(row: Any, rules: Rules, viewer: int | None = None) -> str:
 def table_view(
     row: Any, rules: Rules, *, viewer: int | None = None, agents: list[str] | None = None
 ) -> RenderableType:
-    """The hand in a state row: cards held now, auction, contract, tricks, score.
-
-    `viewer` is the seat whose cards are visible; None shows all cards.
-    """
+    """Return the hand in a state row as text: all hands, or with a `viewer` those that it sees."""
     held = [hand_names(int(hand)) for hand in row["hands"]]
     look = _TextLook(row, rules, viewer, agents=agents)
     if look.strain < 0:
@@ -64,10 +54,7 @@ def card_text(name: str, row: Any, rules: Rules) -> Text:
 def record_view(
     record: GameRecord, number: int, hands: Container[int] | None = None
 ) -> RenderableType:
-    """A whole game for reading: a title, then every hand with the cards as dealt.
-
-    `hands` are the numbers, from 1, of the hands to show; all of them unless given.
-    """
+    """Return a whole game for reading; `hands` are the numbers, from 1, of the hands to print."""
     rules = record.rules
     parts: list[RenderableType] = [Text(f"Game {number}: {title(record)}", style="bold underline")]
     if record.agents:
@@ -89,12 +76,7 @@ class _TextLook(Look):
     def picture(self, held: list[list[str]]) -> RenderableType:
         """The whole hand, with these cards in the seats' hands."""
         parts: list[RenderableType] = [self.seats(held)]
-        contract = self.contract_text()
-        if contract:
-            parts.append(contract)
-        exchange = self.exchange()
-        if exchange:
-            parts.append(exchange)
+        parts += filter(None, (self.contract_text(), self.exchange()))
         if self.row["leaders"][0] >= 0:
             parts.append(self.tricks())
         parts.append(self.state_line())
@@ -114,8 +96,8 @@ class _TextLook(Look):
         """Cards in a row, face down unless seen."""
         return self.cards(names) if seen else Text(" ".join(["??"] * len(names)))
 
-    def seat_text(self, seat: int) -> str:
-        """A seat in a sentence, with its agent if known."""
+    def who(self, seat: int) -> str:
+        """A seat by its number, with its agent if known."""
         return f"seat {seat} ({self.agents[seat]})" if self.agents else f"seat {seat}"
 
     def seats(self, held: list[list[str]]) -> Table:
@@ -125,13 +107,13 @@ class _TextLook(Look):
         table.add_column("seat", header_style="dim", no_wrap=True)
         table.add_column("call", header_style="dim", no_wrap=True)
         table.add_column("cards", header_style="dim")
-        dealer, to_act = int(row["dealer"]), int(row["turn"]) if row["phase"] < Phase.DEAL else -1
+        dealer = int(row["dealer"])
         for turn in range(N_SEATS):
             seat = (dealer + 1 + turn) % N_SEATS
-            marks = [word for word, one in (("dealer", dealer), ("to act", to_act)) if one == seat]
+            marks = ["dealer"] * (seat == dealer) + ["to act"] * self.to_act(seat)
             name = f"{seat} {self.agents[seat]}" if self.agents else f"{seat}"
             name += f" ({', '.join(marks)})" if marks else ""
-            cards = self.pile(held[seat], self.viewer in (None, seat))
+            cards = self.pile(held[seat], self.seen(seat))
             if seat == row["sitting_out"]:
                 cards += Text("  (sits out)", style="dim")
             table.add_row(name, self.call_text(seat), cards)
@@ -145,15 +127,13 @@ class _TextLook(Look):
 
     def contract_text(self) -> Text | None:
         """The contract and who plays it, once the auction is over."""
-        row = self.row
-        if row["calls_made"] < N_SEATS:
+        if self.row["calls_made"] < N_SEATS:
             return None
-        if row["level"] < 0:
+        if self.bid is None:
             return Text("Passed out", style="dim")
-        contract = actions.of(self.rules).contract(int(row["level"]), int(row["strain"]))
-        how = ", alone" if self.rules.ladder[int(row["level"])].alone else ""
-        who = self.seat_text(int(row["declarer"]))
-        return Text.assemble("Contract: ", (contract or "", "bold"), f" by {who}{how}")
+        how = ", alone" if self.bid.alone else ""
+        who = self.who(int(self.row["declarer"]))
+        return Text.assemble("Contract: ", (self.notation() or "", "bold"), f" by {who}{how}")
 
     def exchange(self) -> Text | None:
         """The part of the exchange that the viewer knows."""
@@ -192,16 +172,14 @@ class _TextLook(Look):
         """Tricks, points and score of both sides; then the result, or whose turn it is."""
         row = self.row
         pairs = {name: row[name].tolist() for name in ("tricks_won", "points", "score")}
-        over = row["phase"] >= Phase.DEAL
         words = ["Tricks {} to {}".format(*pairs["tricks_won"])]
-        if over:
+        if self.over:
             words.append("points {:+d} to {:+d}".format(*pairs["points"]))
         words.append("score {} to {} ({} first)".format(*pairs["score"], SIDES[0]))
-        if over and row["level"] >= 0:
+        if self.over and row["level"] >= 0:
             words.insert(0, "Made." if self.made else "Set.")
-        if not over:
-            to_act = f"{self.seat_text(int(row['turn']))} {TO_DO[Phase(int(row['phase']))]}"
-            words.append(to_act + (f", {STRAIN_WORDS[row['led']]} led" if row["led"] >= 0 else ""))
+        if not self.over:
+            words.append(self.next_action())
         if row["outcome"] != Outcome.UNFINISHED:
             words.append(f"game {Outcome(int(row['outcome'])).name.lower()}")
         return Text("   ".join(words))

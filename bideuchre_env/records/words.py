@@ -99,11 +99,11 @@ def ending(game: Game) -> str:
     after = f"after {len(game.hands)} hand{'s' * (len(game.hands) != 1)}"
     if game.winner is not None:
         side = game.winner
-        alike = game.agents is not None and game.agents[side] == game.agents[side + 2]
+        one_agent = game.agents is not None and game.agents[side] == game.agents[side + 2]
         name = side_name(game, side)
         if game.agents is None:
             name = name.capitalize()
-        verb = "wins" if alike else "win"
+        verb = "wins" if one_agent else "win"
         return f"{name} {verb} {score[side]} to {score[1 - side]} {after}."
     word = {"drawn": "The game is drawn", "truncated": "The game is truncated"}.get(
         game.outcome, "The game is unfinished"

@@ -55,17 +55,13 @@ def _python_of(value: Any) -> Any:
 def device_form(kernel: Any) -> Any:
     """Return the device function of a kernel; cached."""
     if kernel not in _FORMS:
-        _FORMS[kernel] = _compiled(_python_of(kernel))
+        form: Any = _rebound(_python_of(kernel))
+        if not SIMULATED:
+            form = cuda.jit(device=True)(form)
+            if private is not None:
+                private.widen_arguments(form)
+        _FORMS[kernel] = form
     return _FORMS[kernel]
-
-
-def _compiled(function: Any) -> Any:
-    form: Any = _rebound(function)
-    if not SIMULATED:
-        form = cuda.jit(device=True)(form)
-        if private is not None:
-            private.widen_arguments(form)
-    return form
 
 
 def _rebound(function: Any) -> FunctionType:
@@ -83,40 +79,30 @@ def _rebound(function: Any) -> FunctionType:
 
 
 class Program:
-    """A function `(*arguments, i)`, written as kernels are, that a device runs for every i below n.
+    """A kernel for a device, where each thread i below n calls it with `(*arguments, i, i + 1)`.
 
-    Each i is a thread's. Arguments are numbers, arrays on the device and NamedTuples of these. A
-    kernel of `rows` is called with `(*arguments, i, i + 1)`.
+    Arguments are numbers, arrays on the device and NamedTuples of these.
     """
 
-    def __init__(self, function: Any, *, rows: bool = False) -> None:
-        self._name = (_python_of(function) or function).__name__
-        body = device_form(function) if rows else _compiled(function)
-        if SIMULATED:
-            body = plain_kernel(body)
+    def __init__(self, kernel: Any) -> None:
+        self._name = _python_of(kernel).__name__
+        body = plain_kernel(device_form(kernel)) if SIMULATED else device_form(kernel)
 
         def run(n: int, arguments: tuple[Any, ...]) -> None:
             i = cuda.grid(1)
             if i < n:
-                body(*arguments, i)
-
-        def run_rows(n: int, arguments: tuple[Any, ...]) -> None:
-            i = cuda.grid(1)
-            if i < n:
                 body(*arguments, i, i + 1)
 
-        self.function = run_rows if rows else run
+        self.function = run
         self._started: Any = None
 
     def __call__(self, n: int, *arguments: Any) -> None:
-        """Start the program; the next copy from the device waits for it."""
+        """Start the threads; the next copy from the device waits for them."""
         if self._started is None:
             self._started = cuda.jit(self.function)
             if not SIMULATED:
                 _log.warning("bideuchre_env: compiling %s for the GPU", self._name)
-        if (
-            SIMULATED
-        ):  # one thread after another: they share all arrays that are not the simulator's
+        if SIMULATED:  # one thread after another: they share all arrays but the simulator's
             self._started[n, 1](n, _simulated(arguments))
         else:
             self._started[-(-n // BLOCK), BLOCK](n, arguments)
@@ -205,7 +191,7 @@ class DeviceMemory:
     def run(self, kernel: Any, n: int, *arguments: Any) -> None:
         """Start a thread with `kernel(*arguments, i, i + 1)` for each of n rows."""
         if kernel not in self._programs:
-            self._programs[kernel] = Program(kernel, rows=True)
+            self._programs[kernel] = Program(kernel)
         self._programs[kernel](n, *arguments)
 
     def prepare(self, kernel: Any, n: int, *like: Any) -> Callable[..., None]:

@@ -23,10 +23,9 @@ _CLEAR_LINE, _SHOW_CURSOR = "\r\x1b[2K", "\x1b[?25h"
 
 
 class Quit:
-    """Signal handler that ends the program with one line.
+    """Signal handler that ends the program with one line, without incomplete files or children.
 
-    It raises nothing that an import, a compiler or a finalizer could swallow. Incomplete files are
-    removed and child processes ended first.
+    It raises nothing that an import, a compiler or a finalizer could swallow.
     """
 
     def __init__(self, name: str) -> None:
@@ -37,7 +36,9 @@ class Quit:
         with suppress(Exception):
             discard_all()
         with suppress(Exception):
-            _end_processes()
+            if "multiprocessing" in sys.modules:
+                for process in sys.modules["multiprocessing"].active_children():
+                    process.terminate()
         bar = "rich" in sys.modules and os.isatty(2)  # it hides the cursor
         line = f"{_CLEAR_LINE + _SHOW_CURSOR if bar else ''}{self.name}: interrupted\n"
         try:
@@ -58,14 +59,6 @@ class RaiseOnce(Quit):
             super().__call__()
         signal.signal(signal.SIGINT, Quit(self.name))
         raise KeyboardInterrupt
-
-
-def _end_processes() -> None:
-    if "multiprocessing" in sys.modules:
-        import multiprocessing
-
-        for process in multiprocessing.active_children():
-            process.terminate()
 
 
 def quit_on_ctrl_c(name: str) -> None:
@@ -100,11 +93,9 @@ def _can_replace(handler: Any) -> bool:
 
 @contextmanager
 def ctrl_c() -> Iterator[threading.Event]:
-    """An event that the first Ctrl-C sets, wherever the main thread may be; the second one raises,
-    or ends a program of this repository.
+    """Yield an event that the first Ctrl-C sets; the second one raises, or ends the program.
 
-    This works in the main thread, if the handler of SIGINT is Python's own or one of this module;
-    otherwise the event is never set.
+    It is never set outside the main thread, or where SIGINT has another program's handler.
     """
     event = threading.Event()
     before = signal.getsignal(signal.SIGINT)

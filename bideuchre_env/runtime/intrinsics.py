@@ -20,6 +20,15 @@ from bideuchre_env.runtime.jit import JIT, Array, F, Word, config, inline_kernel
 
 binding: Any = _binding
 ir: Any = _ir
+PLAIN_TWINS: list[tuple[Any, Any]] = []
+"""Functions that the kernels call, each with its equivalent in plain Python."""
+
+
+def _choose(plain: Any, fast: Any, fits: bool, compile_plain: Any = kernel) -> Any:
+    """Return the machine instructions `fast` where they fit, else a kernel of the plain twin."""
+    chosen = intrinsic(fast) if fits else compile_plain(plain)
+    PLAIN_TWINS.append((chosen, plain))
+    return chosen
 
 
 def _popcount(bits: int) -> int:
@@ -47,8 +56,7 @@ def _instruction(plain: F, emit: Callable[[Any, Any, Any], Any]) -> F:
 
         return types.int64(types.int64), build
 
-    compiled: Any = intrinsic(declare) if JIT else plain
-    return cast(F, compiled)
+    return cast(F, _choose(plain, declare, JIT, lambda plain: plain))
 
 
 popcount = _instruction(_popcount, lambda context, builder, bits: builder.ctpop(bits))
@@ -119,8 +127,8 @@ def _deposit_bits(typing_context: Any, bits: Any, places: Any) -> Any:
 
 _SLOW_DEPOSIT = ("znver1", "znver2", "bdver4")  # these take it apart, bit by bit
 _QUICK = JIT and _has_quick_deposit()
-nth_bit: Any = intrinsic(_deposit) if _QUICK else inline_kernel(_plain_nth_bit)
-deposit_bits: Any = intrinsic(_deposit_bits) if _QUICK else inline_kernel(_plain_deposit_bits)
+nth_bit = _choose(_plain_nth_bit, _deposit, _QUICK, inline_kernel)
+deposit_bits = _choose(_plain_deposit_bits, _deposit_bits, _QUICK, inline_kernel)
 
 
 def _plain_row(rows: Array, i: int) -> Array:
@@ -300,13 +308,13 @@ def _fast_load(typing_context: Any, row: Any, at: Any) -> Any:
 # Compiled, a row is a bare pointer: a view would be counted in and out at every row, by atomic
 # instructions that threads would then contend for. Where numba checks bounds rows stay views.
 _BARE = JIT and not config.BOUNDSCHECK and sys.byteorder == "little"
-row_of: Any = intrinsic(_fast_row) if _BARE else kernel(_plain_row)
-line_of: Any = intrinsic(_fast_line) if _BARE else kernel(_plain_line)
-store_tricks: Any = intrinsic(_fast_store_tricks) if _BARE else kernel(_plain_store_tricks)
-store_both_tricks: Any = intrinsic(_fast_store_both) if _BARE else kernel(_plain_store_both)
-load_word: Any = intrinsic(_fast_load) if _BARE else kernel(_plain_load)
-store_word: Any = intrinsic(_fast_store) if _BARE else kernel(_plain_store)
-store_bits: Any = intrinsic(_fast_store_bits) if _BARE else kernel(_plain_store_bits)
+row_of = _choose(_plain_row, _fast_row, _BARE)
+line_of = _choose(_plain_line, _fast_line, _BARE)
+store_tricks = _choose(_plain_store_tricks, _fast_store_tricks, _BARE)
+store_both_tricks = _choose(_plain_store_both, _fast_store_both, _BARE)
+load_word = _choose(_plain_load, _fast_load, _BARE)
+store_word = _choose(_plain_store, _fast_store, _BARE)
+store_bits = _choose(_plain_store_bits, _fast_store_bits, _BARE)
 
 
 def _plain_read(cells: Array, i: int) -> int:
@@ -368,19 +376,3 @@ def _shared_add(typing_context: Any, cells: Any, i: Any, value: Any) -> Any:
 read_cell: Any = intrinsic(_shared_read) if JIT else _plain_read
 write_cell: Any = intrinsic(_shared_write) if JIT else _plain_write
 add_to_cell: Any = intrinsic(_shared_add) if JIT else _plain_add
-
-PLAIN_TWINS: list[tuple[Any, Any]] = [
-    (popcount, _popcount),
-    (lowest_bit, _lowest_bit),
-    (highest_bit, _highest_bit),
-    (nth_bit, _plain_nth_bit),
-    (deposit_bits, _plain_deposit_bits),
-    (row_of, _plain_row),
-    (line_of, _plain_line),
-    (store_tricks, _plain_store_tricks),
-    (store_both_tricks, _plain_store_both),
-    (load_word, _plain_load),
-    (store_word, _plain_store),
-    (store_bits, _plain_store_bits),
-]
-"""Functions that the kernels call, each with its equivalent in plain Python."""

@@ -47,13 +47,10 @@ class OneAtATime:
 
 
 def one_at_a_time(method: Method) -> Method:
-    """Make a method raise `IllegalActionError` while another such method of its object runs.
-
-    The object's `_alone` is the guard.
-    """
+    """Make a method raise `IllegalActionError` while a method of the guard `_alone` runs."""
 
     @wraps(method)
-    def kept_out(self: Any, *arguments: Any, **keywords: Any) -> Any:
+    def guarded(self: Any, *arguments: Any, **keywords: Any) -> Any:
         alone, entered = self._alone, False
         try:
             # CPython switches threads and runs signal handlers only after calls and at jumps. This
@@ -69,7 +66,7 @@ def one_at_a_time(method: Method) -> Method:
             if entered:
                 alone.free = True
 
-    return cast(Method, kept_out)
+    return cast(Method, guarded)
 
 
 class ThreadPool:

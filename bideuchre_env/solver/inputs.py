@@ -67,29 +67,29 @@ def position_of(
 ) -> tuple[Array, Rules]:
     """One state row in play, shape (1,), and its rules, from anything the solver takes."""
     if isinstance(position, GameRecord):
-        _only(rules is None, "rules", "a record names its own rules")
+        _require(rules is None, "rules", "a record names its own rules")
         return check_rows(rows_before(position, ply, hand), position.rules), position.rules
-    _only(ply is None and hand is None, "ply and hand", "they are for game records")
+    _require(ply is None and hand is None, "ply and hand", "they are for game records")
     env: Any = getattr(position, "unwrapped", None)
     if hasattr(env, "rules") and hasattr(env, "get_state"):
-        _only(rules is None, "rules", "an environment has its own rules")
-        return _one(check_rows(env.get_state(), env.rules)), env.rules
+        _require(rules is None, "rules", "an environment has its own rules")
+        return _require_one(check_rows(env.get_state(), env.rules)), env.rules
     if rules is None and not isinstance(position, (np.ndarray, np.void)):
         raise PositionError(
             f"{brief(position)}: an environment, a state row with its rules, or a GameRecord with "
             "a ply is expected"
         )
     states = check_rows(position, rules)  # type: ignore[arg-type]  # None is named there
-    return _one(states), rules  # type: ignore[return-value]
+    return _require_one(states), rules  # type: ignore[return-value]
 
 
-def _one(states: Array) -> Array:
+def _require_one(states: Array) -> Array:
     if len(states) != 1:
         raise PositionError(f"{len(states)} state rows: one is expected (solve_batch takes many)")
     return states
 
 
-def _only(holds: bool, names: str, reason: str) -> None:
+def _require(holds: bool, names: str, reason: str) -> None:
     if not holds:
         raise PositionError(f"{names} given: {reason}")
 

@@ -70,7 +70,7 @@ class _Auction:
         self.tricks = tables_of(hands, rules, dealer=dealer, threads=1, memory=memory)[0]
         self.best = cache(self._best)
         self.contract = cache(self._contract)
-        self.exchanged = cache(self._exchanged)
+        self.exchange_tricks = cache(self._exchange_tricks)
 
     def _best(self, made: int, level: int, declarer: int) -> Par:
         """Return the result after this many calls, with this bid standing (-1 for none)."""
@@ -81,10 +81,10 @@ class _Auction:
         legal = int(self.tables["legal_calls"][0][made, level + 1])
         results = []
         if legal & 1:
-            results.append(_after("pass", self.best(made + 1, level, declarer)))
+            results.append(_with_call("pass", self.best(made + 1, level, declarer)))
         for bid in range(len(self.rules.ladder)):
             if legal >> (1 + bid) & 1:
-                results.append(_after(self._words(bid, seat), self.best(made + 1, bid, seat)))
+                results.append(_with_call(self._words(bid, seat), self.best(made + 1, bid, seat)))
         return max(results, key=lambda result: sign * result.points)
 
     def _words(self, level: int, seat: int) -> str:
@@ -104,10 +104,10 @@ class _Auction:
     def _tricks(self, level: int, declarer: int, strain: int) -> int:
         bid = self.rules.ladder[level]
         if bid.exchange:
-            return self.exchanged(bid.exchange, declarer, STRAINS[strain])
+            return self.exchange_tricks(bid.exchange, declarer, STRAINS[strain])
         return int(self.tricks[int(bid.alone), declarer, strain])
 
-    def _exchanged(self, cards: int, declarer: int, strain: str) -> int:
+    def _exchange_tricks(self, cards: int, declarer: int, strain: str) -> int:
         """The tricks of a lone declarer after the best exchange."""
         return best_exchange(
             self.hands[0],
@@ -120,5 +120,5 @@ class _Auction:
         ).tricks
 
 
-def _after(call: str, rest: Par) -> Par:
+def _with_call(call: str, rest: Par) -> Par:
     return replace(rest, calls=(call, *rest.calls))

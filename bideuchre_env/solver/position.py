@@ -48,7 +48,7 @@ POSITION = np.dtype(
         ("seat", np.int64),  # to act
         ("place", np.int64),  # cards on the table
         ("kind_at", np.int64, (64,)),  # the kind of each bit, or -1
-        ("by_power", np.int64, (4, MAX_POWER)),  # working room of `set_up`
+        ("by_power", np.int64, (4, MAX_POWER)),  # kinds of each suit by power, or -1
         # second results of kernels
         ("low", np.int64),
         ("mask", np.int64),
@@ -121,18 +121,12 @@ def set_up(position: Row, t: Row, s: Row) -> None:
 
 
 @kernel
-def rank_kinds(position: Row, t: Row, strain: int) -> None:
-    """Write the kinds of each suit by power to `by_power`, -1 for a power without a kind."""
+def lay_out(position: Row, t: Row, strain: int) -> None:
+    """Lay the hands in `hands[1]`, in the numbering of cards.py, out as fields in `hands[0]`."""
     position.by_power[:] = -1
     for kind in range(t.kinds):
         suit = t.suit_of[strain, kind]
         position.by_power[suit, t.power[strain, suit, kind]] = kind
-
-
-@kernel
-def lay_out(position: Row, t: Row, strain: int) -> None:
-    """Lay the hands in `hands[1]`, in the numbering of cards.py, out as fields in `hands[0]`."""
-    rank_kinds(position, t, strain)
     for seat in range(N_SEATS):
         position.hands[0, seat] = 0
     position.tie[0] = 0
@@ -161,23 +155,14 @@ def lay_out(position: Row, t: Row, strain: int) -> None:
 
 
 @kernel
-def bit_of(position: Row, seat: int, kind: int) -> int:
-    """The bit of a seat's card of this kind at the root; -1 if it holds none."""
-    hand = position.hands[0, seat]
-    while hand:
-        bit = lowest_bit(hand)
-        if position.kind_at[bit] == kind:
-            return bit
-        hand &= hand - 1
-    return -1
-
-
-@kernel
 def find_played(position: Row, leader: int) -> None:
     """Find the cards on the table, given by kind in `cards[1]`, and who is winning."""
     seat = leader
     for place in range(position.place):
-        put_down(position, 0, place, seat, bit_of(position, seat, position.cards[1, place]))
+        hand = position.hands[0, seat]
+        while position.kind_at[lowest_bit(hand)] != position.cards[1, place]:
+            hand &= hand - 1
+        put_down(position, 0, place, seat, lowest_bit(hand))
         seat = position.next[seat]
 
 

@@ -58,17 +58,6 @@ def last_trick(position: Row, depth: int, leader: int) -> int:
 
 
 @kernel
-def from_quick_tricks(position: Row, depth: int, leader: int, goal: int) -> int:
-    """The answer if certain tricks settle it: `WON` or 0, with its mask, or NOTHING."""
-    short = position.left - depth - goal + 1  # tricks that side 1 needs
-    if sure_tricks(position, depth, leader, 0, goal) >= goal:
-        return position.mask | WON
-    if sure_tricks(position, depth, leader, 1, short) >= short:
-        return position.mask
-    return NOTHING
-
-
-@kernel
 def whole_runs(position: Row, depth: int, seat: int, mask: int) -> int:
     """The mask, so that it cuts no run of equal cards of this seat in two."""
     equal = equal_to_below(position.hands[depth, seat], position.tie[depth])
@@ -84,8 +73,9 @@ def without_search(searcher: Searcher, depth: int, place: int, seat: int, goal: 
     """The answer of a position that needs no search, or NOTHING; its likely move to `hint`."""
     position = searcher.position[0]
     position.hint = -1
+    short = position.left - depth - goal + 1  # tricks that side 1 needs
     if place == 1:
-        need = goal if seat & 1 == 0 else position.left - depth - goal + 1
+        need = goal if seat & 1 == 0 else short
         if cash_second(position, depth, seat, need) < need:
             return NOTHING
         return position.mask | WON if seat & 1 == 0 else position.mask
@@ -93,8 +83,11 @@ def without_search(searcher: Searcher, depth: int, place: int, seat: int, goal: 
         return NOTHING
     if position.left - depth == 1:
         return last_trick(position, depth, seat)
-    answer = from_quick_tricks(position, depth, seat, goal)
-    return answer if answer != NOTHING else probe(searcher, depth, seat, goal)
+    if sure_tricks(position, depth, seat, 0, goal) >= goal:
+        return position.mask | WON
+    if sure_tricks(position, depth, seat, 1, short) >= short:
+        return position.mask
+    return probe(searcher, depth, seat, goal)
 
 
 @kernel

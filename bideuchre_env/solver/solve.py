@@ -35,7 +35,7 @@ MOST_THREADS = 256
 LOOK_UP_SECONDS = 0.2
 
 Span = tuple[int, int]
-_at_rest: list[Searcher] = []  # of the default size, for the next call
+_idle_searchers: list[Searcher] = []  # of the default size, for the next call
 CHUNK_WORK = 200_000
 """Rows are handed to threads in runs of about so much work (4**tricks a row)."""
 
@@ -58,7 +58,7 @@ def solve(
     Raises `PositionError` for anything that is no such position.
     """
     states, game = position_of(position, rules, ply, hand)
-    return int(_solved(states, game, memory, 1, False)[0])
+    return int(_solve_rows(states, game, memory, 1, False)[0])
 
 
 def solve_moves(
@@ -74,7 +74,7 @@ def solve_moves(
     The current trick is included. Arguments and errors are those of `solve`.
     """
     states, game = position_of(position, rules, ply, hand)
-    by_kind = _solved(states, game, memory, 1, True)[0]
+    by_kind = _solve_rows(states, game, memory, 1, True)[0]
     offset = actions.of(game).card_offset
     return {offset + int(kind): int(by_kind[kind]) for kind in np.flatnonzero(by_kind >= 0)}
 
@@ -143,10 +143,10 @@ def solve_batch(
     if isinstance(deals, np.ndarray) and deals.dtype.names:
         if explicit:
             raise OptionError("state rows have contracts: no strain, declarer, alone or dealer")
-        return _solved(check_rows(deals, rules), rules, memory, threads, moves)
+        return _solve_rows(check_rows(deals, rules), rules, memory, threads, moves)
     hands = hands_of_deals(deals, rules)
     states = _contracts(hands, rules, strain, declarer, alone, dealer)
-    return _solved(states, rules, memory, threads, moves)
+    return _solve_rows(states, rules, memory, threads, moves)
 
 
 def _contracts(
@@ -171,7 +171,7 @@ def dealer_seat(dealer: Any, rules: Rules) -> int:
     return -1
 
 
-def _solved(states: Array, rules: Rules, memory: Any, threads: Any, moves: bool) -> Array:
+def _solve_rows(states: Array, rules: Rules, memory: Any, threads: Any, moves: bool) -> Array:
     """Return the results for sound state rows; threads solve ranges of rows."""
     shape = (len(states), MAX_KINDS) if moves else (len(states),)
     out, tables = np.zeros(shape, np.int8), compile_tables(rules)
@@ -242,13 +242,13 @@ def run(
             searcher.position["stop"] = 1
         pool.shutdown(wait=True, cancel_futures=True)
         if size == DEFAULT_MEMORY:
-            _at_rest.extend(searchers)
+            _idle_searchers.extend(searchers)
     return [future.result() for future in futures]
 
 
 def _searcher(memory: float) -> Searcher:
     try:
-        searcher = _at_rest.pop() if memory == DEFAULT_MEMORY else new_searcher(memory)
+        searcher = _idle_searchers.pop() if memory == DEFAULT_MEMORY else new_searcher(memory)
     except IndexError:
         searcher = new_searcher(memory)
     searcher.position["stop"] = 0

@@ -22,22 +22,6 @@ N_STRAINS = len(STRAINS)
 
 
 @kernel
-def value_from(searcher: Searcher, guess: int) -> int:
-    """The tricks side 0 still takes in a position that is set up, sought from a guess on."""
-    position = searcher.position[0]
-    low, high = 0, position.left
-    goal = min(max(guess, 1), high)
-    while low < high:
-        if search(searcher, 0, position.place, position.seat, goal):
-            low = goal
-            goal = low + 1
-        else:
-            high = goal - 1
-            goal = high
-    return low
-
-
-@kernel
 def first_guess(position: Row) -> int:
     """Tricks for side 0, near enough to start from."""
     left = position.left
@@ -49,7 +33,17 @@ def first_guess(position: Row) -> int:
 @kernel
 def solve_position(searcher: Searcher) -> int:
     """The tricks side 0 still takes in a position that is set up, the current one included."""
-    return value_from(searcher, first_guess(searcher.position[0]))
+    position = searcher.position[0]
+    low, high = 0, position.left
+    goal = min(max(first_guess(position), 1), high)
+    while low < high:
+        if search(searcher, 0, position.place, position.seat, goal):
+            low = goal
+            goal = low + 1
+        else:
+            high = goal - 1
+            goal = high
+    return low
 
 
 @kernel
@@ -221,7 +215,7 @@ def best_exchange(
     """The most tricks the lone declarer of `searcher.states` takes after any of these exchanges.
 
     `rests`, int64 (n,), are hands of the declarer less the cards it gives, `passed`, int64 (m, c),
-    kinds that its partner may pass. The first exchange that takes most, `kept[i]` and `passed[j]`,
+    kinds that its partner may pass. The first exchange that takes most, `rests[i]` and `passed[j]`,
     is written to `best` as (i, j).
     """
     position, s, most = searcher.position[0], searcher.states[0], -1

@@ -68,7 +68,7 @@ def test_players_in_the_kernels_play_as_agents_do_in_every_place(name):
                 variant.solo_vec(4, opponents=(a, c), partner=b, episode="hand")
                 for a, b, c in (players, called)
             ]
-            assert [vec._rows.seating.asks for vec in vecs] == [False, True]
+            assert [vec._rows.assignment.asks for vec in vecs] == [False, True]
             results = [without_names(walk_rows(vec, 15, 7, careless=40)) for vec in vecs]
             assert_same(*results)
 
@@ -77,7 +77,7 @@ def test_nets_beyond_the_limit_of_the_kernels_play_as_agents():
     margins = [f"net:margin=0.{i}" for i in range(1, KERNEL_NETS + 2)]
     pool = Pool(*margins, (margins[0], margins[-1]))
     vec = cincinnati.solo_vec(12, opponents=pool, partner=margins[0], episode="hand")
-    kinds = vec._rows.seating.kinds.tolist()
+    kinds = vec._rows.assignment.kinds.tolist()
     assert kinds.count(SOMEBODY) == 1
     assert kinds[0] == kinds[-1]
     makers = [
@@ -193,7 +193,7 @@ def test_factory_of_changing_nets_is_called_by_every_reset_with_a_seed():
         return NetAgent(rules, goal=goal, margin=margins[-1])
 
     env = cincinnati.solo_vec(3, opponents=changing)
-    [player] = env._rows.players
+    [player] = env._rows.assignment.players.values()
     for seed in range(6):
         env.reset(seed=seed)
         assert player.agent.margin == margins[-1]

@@ -82,9 +82,13 @@ def test_unused_players_are_dropped():
     vec.reset(seed=1)
     for _ in range(20):
         vec.reset(options={"opponents": [First(), Pool(First(), First()), "random", first]})
-    assert len(vec._rows.players) == 5
+    assert len(vec._rows.assignment.players) == 5
     vec.reset(options={"opponents": "rule", "reset_mask": np.array([True, True, True, False])})
-    assert sorted(each.name for each in vec._rows.players) == ["first", "random", "rule"]
+    assert sorted(each.name for each in vec._rows.assignment.players.values()) == [
+        "first",
+        "random",
+        "rule",
+    ]
 
 
 def test_agent_seeds_depend_on_the_place_not_on_the_history():

@@ -9,7 +9,7 @@ from support.policies import ObservationPolicy
 import bideuchre_env
 from bideuchre_env.errors import DivergedError, OptionError
 from bideuchre_env.learning.features import features_of
-from bideuchre_env.learning.fitting import Examples, fit, gradients, joined
+from bideuchre_env.learning.fitting import Examples, concatenate, fit, gradients
 from bideuchre_env.learning.network import Network, checked, evaluate, forward, new_network
 from bideuchre_env.rules.variants import RULES
 
@@ -144,7 +144,7 @@ def test_unusable_examples_weights_and_settings_are_refused():
 
 
 def test_a_fit_that_diverges_raises():
-    rng, data = np.random.default_rng(0), joined([examples(20)] * 40)
+    rng, data = np.random.default_rng(0), concatenate([examples(20)] * 40)
     with np.errstate(all="ignore"), pytest.raises(DivergedError, match="not finite any more"):
         fit(net_of(CARDS), CARDS, data, rng, batch=10, learning_rate=1e30)
 

@@ -37,7 +37,7 @@ def test_a_file_takes_its_place_when_it_is_published(tmp_path):
     """The temporary file of a killed run is replaced."""
     path = tmp_path / "x"
     path.write_text("old")
-    _files.beside(path).write_text("half of it")
+    _files.temporary_path(path).write_text("half of it")
     with Output(path, overwrite=True) as output:
         output.write(b"one ")
         assert path.read_text() == "old"

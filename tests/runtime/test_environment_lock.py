@@ -33,7 +33,7 @@ def test_ctrl_c_at_any_line_of_a_step_keeps_the_environment_usable():
     vec = bideuchre_env.cincinnati_v0.vec(3)
     vec.reset(seed=1)
     code, outer = type(vec).step.__code__, sys.gettrace()
-    assert code.co_name == "kept_out"
+    assert code.co_name == "guarded"
     for n in range(1, 100):
         interrupt = InterruptAt(code, n, "if entered:", "alone.free = True")
         sys.settrace(interrupt)

@@ -130,7 +130,7 @@ def walk_rows(vec, steps, seed, careless=0, **options):
 def unchanged(env):
     """Return the state that a refused call must not change."""
     rows = env._rows
-    players = tuple((id(each), id(each.agent)) for each in rows.players)
+    players = tuple((id(each), id(each.agent)) for each in rows.assignment.players.values())
     seeds = env.np_random_seed, list(rows._entropy), rows._changes
     return rows.states.tobytes(), rows.solos.tobytes(), repr(env), seeds, players
 

@@ -22,8 +22,8 @@ _EVERYBODY_DONE = dict.fromkeys(AGENT_NAMES, True)
 class Bookkeeping(AECEnv[str, Any, Any]):
     """`agents`, `agent_selection`, `rewards`, `terminations`, `truncations` and `infos`.
 
-    `_actor` is the agent to act. It is None before the first game, and after a game while its
-    agents are removed, each by `step(None)`.
+    `_actor` is the agent to act; None before the first game, and while the agents of a finished
+    game are removed by `step(None)`.
     """
 
     agent_selection: str
@@ -73,8 +73,7 @@ class Bookkeeping(AECEnv[str, Any, Any]):
     def _forfeit(self, penalty: float) -> None:
         """End the game after an illegal action; the agent to act gets `penalty`, the others 0.
 
-        As in PettingZoo, all agents are then both terminated and truncated. No info has a mask any
-        more, because no agent is to act.
+        As in PettingZoo, all agents are then both terminated and truncated.
         """
         culprit = self.agent_selection
         self.infos[culprit] = self._info()

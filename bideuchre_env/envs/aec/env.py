@@ -34,7 +34,7 @@ from bideuchre_env.envs.aec.bookkeeping import Bookkeeping
 from bideuchre_env.envs.checks import reset_options
 from bideuchre_env.envs.face import Face, Observation, fresh_rows, row_space, whole_action
 from bideuchre_env.envs.options import ViewKeywords, ViewOptions
-from bideuchre_env.envs.rendering import NO_MODE, rendered
+from bideuchre_env.envs.rendering import NO_MODE, render_table
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.records.record import GameRecord
 from bideuchre_env.rules import actions
@@ -129,11 +129,11 @@ class BidEuchreEnv(Bookkeeping, Face):
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the observation space of an agent: the same object in every call."""
-        return _of_agent(self.observation_spaces, agent)
+        return _item_of(self.observation_spaces, agent)
 
     def action_space(self, agent: str) -> spaces.Discrete:
         """Return the action space of an agent: the same `Discrete` object in every call."""
-        return _of_agent(self.action_spaces, agent)
+        return _item_of(self.action_spaces, agent)
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Deal a new game.
@@ -203,7 +203,7 @@ class BidEuchreEnv(Bookkeeping, Face):
     def observe(self, agent: str) -> Observation:
         """Return the observation of an agent, at any time, in new arrays."""
         self._require_game()
-        seat, (observation, mask) = _of_agent(_SEATS, agent), next(self._fresh)
+        seat, (observation, mask) = _item_of(_SEATS, agent), next(self._fresh)
         if self._is_flat or AGENT_NAMES[seat] != self._actor or self._over:
             self._observe(self._states, self._tables, self._offsets, seat, observation)
             mask[:] = 0
@@ -364,7 +364,7 @@ class BidEuchreEnv(Bookkeeping, Face):
             return None
         self._require_game()
         row = self._states[0]
-        return rendered(self.render_mode, row, self.rules, self.view, int(row["turn"]))
+        return render_table(self.render_mode, row, self.rules, self.view, int(row["turn"]))
 
     def __repr__(self) -> str:
         name = self.metadata["name"]
@@ -376,7 +376,7 @@ class BidEuchreEnv(Bookkeeping, Face):
         return f"<{name}: hand {row['hands_dealt']}, {turn}, score {score}>"
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: nothing is open. PettingZoo's API test requires the method."""
 
     def __getstate__(self) -> dict[str, Any]:
         derived = {"_tables", "_scale", "_offsets", "_play", "_deal", "_look", "_observe"}
@@ -388,7 +388,7 @@ class BidEuchreEnv(Bookkeeping, Face):
         self._derive()
 
 
-def _of_agent(by_agent: dict[str, T], agent: Any) -> T:
+def _item_of(by_agent: dict[str, T], agent: Any) -> T:
     try:
         return by_agent[agent]
     except (KeyError, TypeError):

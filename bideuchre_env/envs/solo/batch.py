@@ -20,11 +20,13 @@ from bideuchre_env.core.state import new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.envs.options import SoloOptions, learners_seat
 from bideuchre_env.envs.pool import OPPONENTS, PARTNER
+from bideuchre_env.envs.rendering import render_table
 from bideuchre_env.envs.solo.output_rows import pay_rows
-from bideuchre_env.envs.solo.players import BUILT_IN, Place, Player, Seating
+from bideuchre_env.envs.solo.players import BUILT_IN, Assignment, Place, Player
 from bideuchre_env.envs.solo.rows import (
     CAUTIOUS,
     KERNEL_NETS,
+    MOVING,
     SETUP,
     SOLO,
     SOMEBODY,
@@ -32,20 +34,20 @@ from bideuchre_env.envs.solo.rows import (
     SoloRows,
     SoloScratch,
     Turn,
-    answer_rows,
-    asked_rows,
     begin_rows,
+    list_asked_rows,
     play_rows,
     play_rows_by_rule,
     seed_solos,
 )
 from bideuchre_env.errors import BidEuchreError, IllegalActionError, OptionError
+from bideuchre_env.learning.lines import carry_out
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.parse import parse_deal, parse_dealer, parse_score
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.devices import memory_of
-from bideuchre_env.runtime.jit import Array, Row, direct, new_rows
+from bideuchre_env.runtime.jit import Array, direct, new_rows
 from bideuchre_env.runtime.threads import ThreadPool
 
 Streams: TypeAlias = tuple[Array, Array, list[int]]
@@ -63,10 +65,8 @@ DERIVED |= {"_rows", "_draws", "_weights", "_scratch", "_play_rows"}
 class SoloBatch:
     """`n` games with a learner in each.
 
-    `restart` and `step` write the arrays `observations` (n, D) and `masks` (n, A) int8 of the
-    learners, `rewards` (n,) float64, `terminated` and `truncated` (n,) bool. `solos` has the rest
-    of a row's state. All arrays, and the masks of rows, bool (n,), are in the `memory` of the
-    device.
+    `restart` and `step` write `observations` (n, D) and `masks` (n, A) int8 of the learners,
+    `rewards` (n,) float64, `terminated` and `truncated` (n,) bool, in the `memory` of the device.
     """
 
     def __init__(
@@ -78,8 +78,8 @@ class SoloBatch:
         self._entropy: list[int] = []  # the last seeds; agents made later are seeded from them
         self._changes = 0  # of the players since then
         players = {OPPONENTS: options.opponents, PARTNER: options.partner}
-        nobody = Seating([], np.full((n, 2), -1))
-        self.seating = nobody.changed(players, np.ones(n, bool), {}, self._player)
+        nobody = Assignment([], np.full((n, 2), -1))
+        self.assignment = nobody.changed(players, np.ones(n, bool), {}, self._player)
         self.setup = new_rows(SETUP, 1)
         setup = self.setup[0]
         setup["illegal_reward"] = options.illegal_reward
@@ -113,11 +113,6 @@ class SoloBatch:
         number, row = place
         return [*self._entropy, number, *((row, changes) if row or changes else ())]
 
-    @property
-    def players(self) -> list[Player]:
-        """All partners and opponents."""
-        return list(self.seating.players.values())
-
     def _derive(self) -> None:
         """Compute the derived attributes, and move the arrays to the memory."""
         n, put = self.n, self.memory.put
@@ -137,10 +132,10 @@ class SoloBatch:
         self._seat_players()
 
     def _seat_players(self) -> None:
-        """Compute the kernels' arguments from the seating, and choose the kernel."""
-        seating, memory = self.seating, self.memory
-        self.names = np.full(len(seating.kinds), None, object)
-        for number, player in seating.players.items():
+        """Compute the kernels' arguments from the assignment, and choose the kernel."""
+        assignment, memory = self.assignment, self.memory
+        self.names = np.full(len(assignment.kinds), None, object)
+        for number, player in assignment.players.items():
             self.names[number] = player.name
         self._rows: SoloRows = memory.put(
             SoloRows(
@@ -151,19 +146,19 @@ class SoloBatch:
                 self.solos,
                 self.observations,
                 self.masks,
-                seating.kinds,
+                assignment.kinds,
             )
         )
-        self._draws: Draws = memory.put(seating.draws())
+        self._draws: Draws = memory.put(assignment.draws())
         # weights that no kernel reads are empty
-        self._weights = None if seating.has_rule else new_rows(WEIGHTS, 1)
+        self._weights = None if assignment.has_rule else new_rows(WEIGHTS, 1)
         self._scratch: dict[int, tuple[Any, ...]] = {}
-        if seating.nets:
+        if assignment.nets:
             from bideuchre_env.envs.solo.net_rows import play_rows_by_net
 
             self._play_rows: Any = play_rows_by_net
         else:
-            self._play_rows = play_rows_by_rule if seating.has_rule else play_rows
+            self._play_rows = play_rows_by_rule if assignment.has_rule else play_rows
         if memory.name == "cpu":
             turn = Turn(self.none, self._no_choices, self.none)
             self._play_rows = direct(self._play_rows, self._rows, turn, *self._scratch_of(0), 0, 0)
@@ -176,15 +171,12 @@ class SoloBatch:
         return scratch
 
     def _new_scratch(self) -> tuple[Any, ...]:
-        """Scratch for one thread, or for all rows of a GPU, and the workspaces of the nets.
-
-        There are as many workspaces as the kernel takes; with fewer nets the rest is unused.
-        """
-        seating = self.seating
+        """Return scratch for one thread, or for all rows of a GPU, and the nets of the kernel."""
+        assignment = self.assignment
         ruled = masked = 1
         if self.memory.name != "cpu":
-            ruled = self.n if seating.has_rule else 1
-            masked = self.n if seating.has_rule or (seating.kinds == CAUTIOUS).any() else 1
+            ruled = self.n if assignment.has_rule else 1
+            masked = self.n if assignment.has_rule or (assignment.kinds == CAUTIOUS).any() else 1
         scratch = SoloScratch(
             np.zeros((ruled, self.layout.size), np.int8),
             np.zeros((masked, self.actions.n), np.int8),
@@ -192,15 +184,12 @@ class SoloBatch:
             np.zeros(masked, np.int64),
             many_workspaces(rule_workspace(self.rules, self._weights), ruled),
         )
-        nets = [net.workspace() for net in seating.nets]
+        nets = [net.workspace() for net in assignment.nets]
         nets += nets[:1] * (KERNEL_NETS - len(nets)) if nets else []
         return self.memory.put(scratch), *nets
 
     def _streams(self, seed: int | list[int | None], chosen: Array) -> Streams:
-        """Return fresh streams by a base seed, or by every row's own seed.
-
-        None continues a row's stream, if it has one. Raises `OptionError` for an invalid seed.
-        """
+        """Return fresh streams, from a base seed or seeds by row; None continues a stream."""
         fresh = new_states(self.n)
         if not isinstance(seed, list):
             seed_rows(fresh, *split_seed(seed))
@@ -215,7 +204,7 @@ class SoloBatch:
     def _take_streams(self, streams: Array, chosen: Array, entropy: list[int]) -> None:
         """Set both random streams of chosen rows, and seed the agents made here."""
         self._entropy, self._changes = entropy, 0
-        for player, place in self.seating.places.items():
+        for player, place in self.assignment.places.items():
             player.renew(self._entropy_of(place))
         arguments = map(self.memory.put, (streams, chosen))
         self.memory.run(seed_solos, self.n, self.states, self.solos, *arguments)
@@ -223,11 +212,7 @@ class SoloBatch:
     def opening(
         self, options: dict[str, Any], chosen: Array, seed: int | list[int | None] | None
     ) -> dict[str, Any]:
-        """Parse the arguments of a reset of the `chosen` rows, bool (n,), for `restart`.
-
-        See `SoloEnv.reset` and `SoloVectorEnv.reset` for the options and seeds. Changes nothing;
-        raises `OptionError`.
-        """
+        """Parse the arguments of a reset of `chosen` rows, bool (n,), for `restart`."""
         n, put = self.n, self.memory.put
         begin: dict[str, Any] = {}
         if options:
@@ -239,7 +224,7 @@ class SoloBatch:
         if options.get("seat") is not None:
             begin["seats"] = put(np.full(n, learners_seat(options["seat"]), np.int64))
         if options.get(OPPONENTS) is not None or options.get(PARTNER) is not None:
-            begin["seating"] = self.seating.changed(
+            begin["assignment"] = self.assignment.changed(
                 options, chosen, self._staying(chosen), self._player
             )
         if seed is not None:
@@ -248,19 +233,16 @@ class SoloBatch:
 
     def _staying(self, chosen: Array) -> dict[int, Player]:
         """The players, by number, of the rows that are not chosen."""
-        going_on = ~chosen & self.dealt
-        numbers = np.unique(self.memory.to_host(self.solos)["player"][going_on, 1:])
-        return {number: self.seating.players[number] for number in numbers.tolist()}
+        running = ~chosen & self.dealt
+        numbers = np.unique(self.memory.to_host(self.solos)["player"][running, 1:])
+        return {number: self.assignment.players[number] for number in numbers.tolist()}
 
     def restart(self, chosen: Any, begin: dict[str, Any] | None = None) -> None:
-        """Start a new episode in every chosen row, bool (n,), up to its learner's turn.
-
-        `begin` comes from `opening`. Rewards and endings stay as they are.
-        """
+        """Start an episode in each chosen row, up to the learner's turn; see `opening`."""
         begin = begin or {}
-        if "seating" in begin:
+        if "assignment" in begin:
             self._changes += 1
-            self.seating = begin["seating"]
+            self.assignment = begin["assignment"]
             self._seat_players()
         if "streams" in begin:
             self._take_streams(*begin["streams"])
@@ -270,10 +252,7 @@ class SoloBatch:
         self.dealt = True
 
     def step(self, choices: Any, acting: Any) -> None:
-        """Apply the learners' actions, int64 (n,), where `acting`, bool (n,); then the others'.
-
-        An illegal action ends the episode of its row with `illegal_reward`.
-        """
+        """Apply the learners' actions, int64 (n,), where `acting`; then the others act."""
         self._play(Turn(acting, choices, self.every))
         arguments = self.solos, self.rewards, self.terminated, self.truncated
         self.memory.run(pay_rows, self.n, *arguments)
@@ -282,7 +261,7 @@ class SoloBatch:
         """Apply the learners' actions, let the other seats act, and write the observations."""
         if self.memory.name != "cpu":
             self.memory.run(self._play_rows, self.n, self._rows, turn, *self._scratch_of(0))
-        elif not self.seating.asks:
+        elif not self.assignment.asks:
             self._share(turn)
         else:
             self._share(turn._replace(seen=self.none))
@@ -301,9 +280,9 @@ class SoloBatch:
     def _ask(self) -> bool:
         """Call the players for whom rows wait; return whether there were any."""
         called = False
-        for number, player in self.seating.players.items():
-            if self.seating.kinds[number] == SOMEBODY and (
-                m := int(asked_rows(self.solos, number, self._index))
+        for number, player in self.assignment.players.items():
+            if self.assignment.kinds[number] == SOMEBODY and (
+                m := int(list_asked_rows(self.solos, number, self._index))
             ):
                 called = True
                 self._ask_player(player, self._index[:m])
@@ -315,26 +294,25 @@ class SoloBatch:
         masks = np.empty((m, self.actions.n), np.int8)
         encode_rows(self.states, self.tables, self.layout.offsets, index, observations, masks)
         choices = player.answers(observations, masks)
-        at = int(answer_rows(self.states, self.solos, self.tables, index, choices))
+        at = int(carry_out(self.states, self.tables, index, choices))
         if at >= 0:
             where = f"{player.option}: agent {player.name!r}, row {index[at]}: "
             choice, names = int(choices[at]), self.actions.names
             action = names[choice] if 0 <= choice < len(names) else choice
             raise IllegalActionError(illegal(self.states[index[at]], self.rules, action, where))
+        self.solos["stage"][index] = MOVING
 
-    def position(self, i: int) -> tuple[Row, int]:
-        """The state of row i and its learner's seat."""
+    def render(self, i: int, mode: str, view: str | int) -> str | Array | None:
+        """Render the table of row i, see `render_table`; the view "actor" is the learner's."""
         state, solo = (
             self.memory.to_host(array[i : i + 1])[0] for array in (self.states, self.solos)
         )
-        return state, int(solo["seat"])
+        seat = int(solo["seat"])
+        return render_table(mode, state, self.rules, view, seat, learner=seat)
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Mark the games as incomplete if the block raises, for example in a player's code.
-
-        They stay incomplete until a `restart` of all rows.
-        """
+        """Mark the games as incomplete if the block raises, until a `restart` of all rows."""
         try:
             yield
         except BaseException:

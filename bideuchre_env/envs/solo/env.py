@@ -13,7 +13,7 @@ from bideuchre_env.core.state import Outcome
 from bideuchre_env.envs.checks import reset_options
 from bideuchre_env.envs.face import Face, Observation, row_space, whole_action
 from bideuchre_env.envs.options import SoloKeywords, SoloOptions
-from bideuchre_env.envs.rendering import NO_MODE, rendered
+from bideuchre_env.envs.rendering import NO_MODE
 from bideuchre_env.envs.solo.batch import PLACES, SOLO_RESET_OPTIONS, SoloBatch
 from bideuchre_env.errors import IllegalActionError
 from bideuchre_env.rules.rules import Rules, check_game
@@ -109,7 +109,7 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
         rows, chosen = self._rows, reset_options(options, *SOLO_RESET_OPTIONS)
         if seed is not None:
             split_seed(seed)
-        stream = drawn_seed(self) if seed is None and not rows.dealt else seed
+        stream = draw_seed(self) if seed is None and not rows.dealt else seed
         begin = rows.opening(chosen, rows.every, stream)
         if seed is not None:
             super().reset(seed=int(seed))
@@ -160,19 +160,16 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
             gymnasium.logger.warn(NO_MODE)
             return None
         self._rows.require_games()
-        return table_of(self._rows, 0, self.render_mode, self.view)
+        return self._rows.render(0, self.render_mode, self.view)
 
     def __repr__(self) -> str:
         name, rows = self.metadata["name"], self._rows
-        name = f"{name}, one learner with {rows.seating.words()}"
+        name = f"{name}, one learner with {rows.assignment.words()}"
         if not rows.ready:
             state = "interrupted by an error" if rows.dealt else "nothing dealt yet"
             return f"<{name}: {state}>"
         score = "{} to {}".format(*rows.states[0]["score"].tolist())
         return f"<{name}: in seat {self.seat}, score {score}>"
-
-    def close(self) -> None:
-        """Nothing is held open."""
 
     def _seen(self) -> Observation:
         rows = self._rows
@@ -182,7 +179,7 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
 
     def _drawn(self) -> dict[str, str]:
         """The players of this episode if they are drawn from a `Pool`, else an empty dict."""
-        return self.players if self._rows.seating.drawn[0] else {}
+        return self.players if self._rows.assignment.drawn[0] else {}
 
     def _info(self, over: bool) -> dict[str, Any]:
         rows = self._rows
@@ -199,13 +196,7 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
         return info
 
 
-def drawn_seed(env: Any) -> int:
+def draw_seed(env: Any) -> int:
     """Return a seed for an environment without one: that of `np_random`, or drawn from it."""
     seed = int(env.np_random_seed)
     return seed if seed >= 0 else int.from_bytes(env.np_random.bytes(16), "little")
-
-
-def table_of(rows: SoloBatch, i: int, mode: str, view: str | int) -> str | Array | None:
-    """Render the table of row i, see `rendered`; the view "actor" is the learner's."""
-    state, seat = rows.position(i)
-    return rendered(mode, state, rows.rules, view, seat, learner=seat)

@@ -70,11 +70,11 @@ def check_actions(
 class Results(NamedTuple):
     """Results of episodes, by row."""
 
-    hands: Array  # int64 (n,): number finished
-    score: Array  # int64 (n, 2): of each side
-    outcome: Array  # int64 (n,): `Outcome`
-    winner: Array  # int64 (n,): a side, or -1
-    illegal: Array  # bool (n,): whether an illegal action ended it
+    hands: Array  # number finished
+    score: Array  # of each side
+    outcome: Array  # `Outcome`
+    winner: Array  # a side, or -1
+    illegal: Array  # whether an illegal action ended it
 
 
 @entry_kernel

@@ -14,7 +14,7 @@ from bideuchre_env._checks import brief, whole_numbers
 from bideuchre_env.agents import Agent, CompleteAgent, Goal
 from bideuchre_env.agents.making import acts
 from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.envs.pool import OPPONENTS, PARTNER, drawn_from
+from bideuchre_env.envs.pool import OPPONENTS, PARTNER, candidates_of
 from bideuchre_env.envs.solo.rows import (
     CAUTIOUS,
     ENTRY,
@@ -41,14 +41,10 @@ _LEFT, _PARTNER, _RIGHT = range(3)
 class Player:
     """A partner or opponent; `kind` is its code in kernels.
 
-    Kernels play `net` with any options, given by name, as an agent, or as the class `NetAgent`.
-    Custom classes and functions may return different agents each time, so they are called from
-    Python.
-
     `spec` is the name of an agent, an agent, a function that acts, or a class or function that
-    makes an agent. An agent made here plays for the `goal`, and `renew` makes it again. Agents see
-    int8 observations; a function that acts sees the learner's kind of observation, scaled if
-    `observation` is "flat".
+    makes an agent for the `goal`; `renew` makes it again. Kernels play `net`; custom classes and
+    functions may return different agents each time, so they are called from Python. Agents see
+    int8 observations; a function that acts sees the learner's kind of observation.
     """
 
     def __init__(
@@ -127,12 +123,12 @@ Make = Callable[[str, Any, Place], Player]
 """Make a player from an option's name, its value and its place."""
 
 
-class Seating:
+class Assignment:
     """The assignment of players to n rows. Immutable.
 
-    `rows` (n, 2) has the indices of a row's choices, for its opponents and its partner; -1 without
-    one. `players` are numbered: those in `staying`, of games in progress, keep their numbers, the
-    others get the lowest free ones. `places` has the place of each player, for the seeds of agents.
+    `rows` (n, 2) has the indices of a row's choices, for its opponents and its partner, or -1. The
+    `players` in `staying`, of games in progress, keep their numbers; others get the lowest free
+    ones. `places` has the place of each player, for the seeds of agents.
     """
 
     def __init__(
@@ -189,17 +185,17 @@ class Seating:
         return Draws(entries, spans, self.rows)
 
     def changed(
-        self, given: Mapping[str, Any], chosen: Array, staying: Mapping[int, Player], make: Make
-    ) -> Seating:
+        self, options: Mapping[str, Any], chosen: Array, staying: Mapping[int, Player], make: Make
+    ) -> Assignment:
         """Return a copy with new players in the chosen rows, bool (n,).
 
         Args:
-            given: the options "opponents" and "partner", each one value or a list by row. None
-                leaves a row unchanged; a partner that was never given is the opponents' player.
+            options: "opponents" and "partner", each one value or a list by row. None
+                leaves a row unchanged; a partner that was never set is the opponents' player.
             chosen: the rows that change.
             staying: players of games in progress, by number.
-            make: called for each player that does not exist yet. Places depend on `given` alone, so
-                that the seeds of agents do not depend on who played before.
+            make: called for each player that does not exist yet. Places depend on `options` alone,
+                so that the seeds of agents do not depend on who played before.
 
         Raises:
             OptionError: for an invalid player, a list of the wrong length, and a missing partner
@@ -226,21 +222,21 @@ class Seating:
                     player(option, right, (3 * k + two, row)),
                     weight,
                 )
-                for k, (left, right, weight) in enumerate(drawn_from(option, spec))
+                for k, (left, right, weight) in enumerate(candidates_of(option, spec))
             )
             return numbers.setdefault(choice, len(numbers))
 
         for column, option in enumerate((OPPONENTS, PARTNER)):
-            spec = given.get(option)
+            spec = options.get(option)
             if isinstance(spec, list):
                 for i in np.flatnonzero(chosen & _rows_with_value(option, spec, len(rows))):
                     rows[i, column] = number_of(option, spec[i], int(i))
             elif spec is not None:
                 rows[chosen, column] = number_of(option, spec)
         if (rows[:, 0] < 0).any():
-            raise OptionError(f"opponents={brief(given.get(OPPONENTS))}: who they are is missing")
+            raise OptionError(f"opponents={brief(options.get(OPPONENTS))}: who they are is missing")
         _let_opponents_partner(list(numbers), rows)
-        return Seating(list(numbers), rows, staying, self.places | places)
+        return Assignment(list(numbers), rows, staying, self.places | places)
 
     def words(self) -> str:
         """Describe partners and opponents: "rule against net"."""
@@ -253,14 +249,14 @@ class Seating:
 
 def _let_opponents_partner(choices: list[Choice], rows: Array) -> None:
     """Make the opponents' player the partner in rows without one; they must be one player."""
-    unsaid = rows[:, 1] < 0
-    for number in np.unique(rows[unsaid, 0]):
+    missing = rows[:, 1] < 0
+    for number in np.unique(rows[missing, 0]):
         if len({each for left, right, _ in choices[number] for each in (left, right)}) > 1:
             raise OptionError(
                 "partner=None: opponents that differ are no partner; say who it is, as "
                 "partner='rule'"
             )
-    rows[unsaid, 1] = rows[unsaid, 0]
+    rows[missing, 1] = rows[missing, 0]
 
 
 def _words(choice: Choice) -> str:

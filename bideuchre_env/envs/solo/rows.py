@@ -84,10 +84,10 @@ def seat_learner(solo: Row, setup: Row, seat: int, draws: Draws, i: int) -> None
     drawn = bounded(solo, N_SEATS)
     fixed = seat if seat >= 0 else setup.seat
     solo.seat = fixed if fixed >= 0 else drawn
-    pair = drawn_entry(solo, draws, draws.rows[i, 0])
+    pair = draw_entry(solo, draws, draws.rows[i, 0])
     solo.player[1] = draws.entries[pair].left
     solo.player[3] = draws.entries[pair].right
-    solo.player[2] = draws.entries[drawn_entry(solo, draws, draws.rows[i, 1])].left
+    solo.player[2] = draws.entries[draw_entry(solo, draws, draws.rows[i, 1])].left
     solo.owed = 0.0
     solo.hands = 0
     solo.stage = MOVING
@@ -96,19 +96,19 @@ def seat_learner(solo: Row, setup: Row, seat: int, draws: Draws, i: int) -> None
 
 
 @kernel
-def drawn_entry(solo: Row, draws: Draws, choice: int) -> int:
+def draw_entry(solo: Row, draws: Draws, choice: int) -> int:
     """Return an entry of a choice, drawn from the row's stream if there are several."""
     entry: int = draws.spans[choice, 0]
     last = draws.spans[choice, 1]
     if entry < last:
-        number = fraction(solo)
+        number = draw_fraction(solo)
         while entry < last and number >= draws.entries[entry].upto:
             entry += 1
     return entry
 
 
 @inline_kernel
-def fraction(solo: Row) -> float:
+def draw_fraction(solo: Row) -> float:
     """Return a random number from the row's stream, in [0, 1)."""
     return float(next_word(solo) >> np.uint64(11)) * _ONE_53RD
 
@@ -182,10 +182,7 @@ def begin_rows(
     start: int,
     stop: int,
 ) -> None:
-    """Start a game in the `chosen` rows, bool (n,), and seat their learners.
-
-    See `restart_row` and `seat_learner`; -1 in `dealers` and `seats`, int64 (n,), draws them.
-    """
+    """Start a game in the `chosen` rows; -1 in `dealers` or `seats` stands for a random one."""
     for i in range(start, stop):
         if chosen[i]:
             restart_row(rows.states[i], rows.tables[0], dealers[i], scores, deals, i)
@@ -223,10 +220,7 @@ def play_rows_by_rule(
 
 @inline_kernel
 def take_action(rows: SoloRows, turn: Turn, i: int) -> None:
-    """Apply the learner's action in row i, if it acts and is to act.
-
-    An illegal action ends the episode with the `illegal_reward` of `setup`; the game is unchanged.
-    """
+    """Apply the learner's action in row i if it acts; an illegal one ends the episode."""
     s, solo, t = rows.states[i], rows.solos[i], rows.tables[0]
     if turn.acting[i] and solo.stage == READY:
         if is_legal(s, t, turn.choices[i]):
@@ -283,7 +277,7 @@ def play_on(rows: SoloRows, i: int, scratch: SoloScratch) -> None:
         elif kind == CAUTIOUS:
             legal(s, t, row_of(masks, 0))
             for j in range(2):
-                draws[0, j] = fraction(solo)
+                draws[0, j] = draw_fraction(solo)
             cautious_rows(masks, draws, rows.tables, choices)
             apply(s, t, choices[0])
         else:
@@ -306,7 +300,7 @@ def settle_hand(s: Row, solo: Row, t: Row, setup: Row) -> None:
 
 
 @entry_kernel
-def asked_rows(solos: Array, player: int, index: Array) -> int:
+def list_asked_rows(solos: Array, player: int, index: Array) -> int:
     """Write the rows that wait for a player to `index` (n,), int64; return their number."""
     count = 0
     for i in range(len(solos)):
@@ -314,18 +308,3 @@ def asked_rows(solos: Array, player: int, index: Array) -> int:
             index[count] = i
             count += 1
     return count
-
-
-@entry_kernel
-def answer_rows(states: Array, solos: Array, tables: Array, index: Array, choices: Array) -> int:
-    """Apply the choice `choices[j]`, int64, in row `index[j]`, for all j.
-
-    Returns -1, or the first illegal j; then no choice is applied.
-    """
-    for j in range(len(index)):
-        if not is_legal(states[index[j]], tables[0], choices[j]):
-            return j
-    for j in range(len(index)):
-        apply(states[index[j]], tables[0], choices[j])
-        solos[index[j]].stage = MOVING
-    return -1

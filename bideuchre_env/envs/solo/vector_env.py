@@ -16,8 +16,8 @@ from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import FIRST, N_CELLS
 from bideuchre_env.envs.checks import (
     RESET_MASK,
-    given_action,
-    given_actions,
+    action_at,
+    parse_actions,
     parse_count,
     parse_reset_mask,
     reset_options,
@@ -27,7 +27,7 @@ from bideuchre_env.envs.options import SoloVecKeywords, SoloVecOptions
 from bideuchre_env.envs.pool import OPPONENTS, Pool
 from bideuchre_env.envs.rendering import NO_MODE
 from bideuchre_env.envs.solo.batch import PLACES, SOLO_RESET_OPTIONS, SoloBatch
-from bideuchre_env.envs.solo.env import drawn_seed, table_of
+from bideuchre_env.envs.solo.env import draw_seed
 from bideuchre_env.envs.solo.output_rows import (
     Results,
     check_actions,
@@ -45,14 +45,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-RESULTS: dict[str, tuple[tuple[int, ...], Any]] = {
-    "hands": ((), np.int64),
-    "score": ((2,), np.int64),
-    "outcome": ((), np.int64),
-    "winner": ((), np.int64),
-    "illegal": ((), np.bool_),
-}
-"""The shape of a row and the dtype of each array of `Results`."""
 DERIVED = {"_out", "_scale", "_flat", "_seats", "_done", "_acting", "_choices", "_cells"}
 """Attributes that are derived again in a copy, not copied."""
 
@@ -243,11 +235,11 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
             return None
         self._rows.require_games()
         mode, view = self.render_mode, self.view
-        return tuple(table_of(self._rows, i, mode, view) for i in range(self.num_envs))
+        return tuple(self._rows.render(i, mode, view) for i in range(self.num_envs))
 
     def __repr__(self) -> str:
         name = f"{self.metadata['name']} x {self.num_envs}"
-        return f"<{name}, one learner each with {self._rows.seating.words()}>"
+        return f"<{name}, one learner each with {self._rows.assignment.words()}>"
 
     def close_extras(self, **kwargs: Any) -> None:
         """End the threads."""
@@ -257,7 +249,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
     def _names(self, *masks: Any) -> dict[str, Any]:
         """The names of drawn players in the rows of these masks; empty without a `Pool`."""
         infos: dict[str, Any] = {}
-        rows, drawn = self._rows, self._rows.seating.drawn
+        rows, drawn = self._rows, self._rows.assignment.drawn
         if not drawn.any():
             return infos
         chosen = np.zeros(self.num_envs, bool)
@@ -288,11 +280,11 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
                 "reset(options={'reset_mask': ...}) starts another"
             )
         n = rows.actions.n
-        actions = given_actions(chosen, rows.n, n, rows.memory)
+        actions = parse_actions(chosen, rows.n, n, rows.memory)
         unused = rows.none if done is None else done
         row = self._first_row(check_actions, actions, unused, n, self._choices, self._acting)
         if row >= 0:
-            action = given_action(chosen, row, rows.memory)
+            action = action_at(chosen, row, rows.memory)
             raise OutOfBoundsError(f"row {row}: action {action} is out of range: 0 to {n - 1}")
 
     def _observations(self) -> Observation:
@@ -311,7 +303,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         if chosen is rows.every:
             masks, seats = self._out(rows.masks), self._out(self._seats)
         else:  # copies: a row that has ended may start anew within the step
-            masks, seats = self._picked(rows.masks, chosen), rows.memory.copy(self._seats)
+            masks, seats = self._pick(rows.masks, chosen), rows.memory.copy(self._seats)
         return {
             "action_mask": masks,
             "_action_mask": rows.memory.copy(chosen),
@@ -321,24 +313,28 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
 
     def _results(self, ended: Any) -> dict[str, Any]:
         """The results of the rows of a mask, whose episodes are over; zeros for the others."""
-        rows = self._rows
-        arrays = {
-            name: rows.memory.empty((rows.n, *shape), kind)
-            for name, (shape, kind) in RESULTS.items()
-        }
-        self._run(result_rows, rows.states, rows.solos, ended, Results(**arrays))
-        return arrays | {f"_{name}": rows.memory.copy(ended) for name in arrays}
+        rows, empty = self._rows, self._rows.memory.empty
+        results = Results(
+            hands=empty((rows.n,), np.int64),
+            score=empty((rows.n, 2), np.int64),
+            outcome=empty((rows.n,), np.int64),
+            winner=empty((rows.n,), np.int64),
+            illegal=empty((rows.n,), np.bool_),
+        )
+        self._run(result_rows, rows.states, rows.solos, ended, results)
+        masks = {f"_{name}": rows.memory.copy(ended) for name in Results._fields}
+        return results._asdict() | masks
 
     def _finals(self, ended: Any) -> Any:
-        """The last observations of the rows of a mask.
+        """Return the last observations of `ended` rows: objects on the CPU, arrays on a GPU.
 
-        On the CPU (n,) of objects, None for the other rows; elsewhere arrays with zeros for them.
+        Other rows are None or zeros.
         """
         rows = self._rows
         if rows.memory.name != "cpu":
-            seen = self._picked(rows.observations, ended)
+            seen = self._pick(rows.observations, ended)
             if self.observation != "flat":
-                return {"observation": seen, "action_mask": self._picked(rows.masks, ended)}
+                return {"observation": seen, "action_mask": self._pick(rows.masks, ended)}
             flat = rows.memory.empty(seen.shape, np.float32)
             self._run(scale_rows, seen, self._scale, flat)
             return flat
@@ -353,7 +349,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
             )
         return final
 
-    def _picked(self, values: Any, chosen: Any) -> Any:
+    def _pick(self, values: Any, chosen: Any) -> Any:
         """The rows of a mask of an array, int8 (n, m), zeros in the others; a new array."""
         out = self._rows.memory.empty(values.shape, np.int8)
         self._run(pick_rows, values, chosen, out)
@@ -362,7 +358,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
     def _seeds(self, seed: Any) -> int | list[int | None] | None:
         """Return the base seed, or a seed for each row; None continues the random streams."""
         if seed is None:
-            return None if self._rows.dealt else drawn_seed(self)
+            return None if self._rows.dealt else draw_seed(self)
         if isinstance(seed, (list, tuple, np.ndarray)):
             if np.ndim(seed) != 1 or len(seed) != self.num_envs:
                 raise OptionError(f"seed: a seed for each of the {self.num_envs} rows is expected")

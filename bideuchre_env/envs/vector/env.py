@@ -29,9 +29,9 @@ from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.validity import checked_states
 from bideuchre_env.envs.checks import (
     RESET_MASK,
+    action_at,
     by_row,
-    given_action,
-    given_actions,
+    parse_actions,
     parse_count,
     parse_rows,
     parse_seats,
@@ -183,14 +183,12 @@ class BidEuchreVec(Face):
         if words is not None:
             if not self._has_stream and not chosen.all():
                 raise OptionError("a mask before the first reset(): reset all rows first")
-            self._seed(chosen, words)
+            self._run(seed_chosen_rows, self._rows.states, self._memory.put(chosen), *words)
+            self._sampling = (words[0] ^ words[1], 0)
+            self._has_stream = True
         n = self.num_envs
-        self._restart(
-            chosen,
-            np.full(n, dealer, np.int64),
-            np.full((n, 2), score, np.int64),
-            deals,
-        )
+        dealers, scores = np.full(n, dealer, np.int64), np.full((n, 2), score, np.int64)
+        self._restart(chosen, dealers, scores, deals)
         return self._seen()
 
     @one_at_a_time
@@ -240,7 +238,7 @@ class BidEuchreVec(Face):
         row = self._pool.step(self._rows, checked)
         if row >= 0:
             self.changes -= 1
-            raise IllegalActionError(self._fault(row, given_action(actions, row, self._memory)))
+            raise IllegalActionError(self._fault(row, action_at(actions, row, self._memory)))
         return self._results(row == SOME_ENDED)
 
     @one_at_a_time
@@ -321,11 +319,6 @@ class BidEuchreVec(Face):
         """End the threads."""
         self._pool.close()
 
-    def _seed(self, chosen: Array, words: tuple[np.uint64, np.uint64]) -> None:
-        self._run(seed_chosen_rows, self._rows.states, self._memory.put(chosen), *words)
-        self._sampling = (words[0] ^ words[1], 0)
-        self._has_stream = True
-
     def _restart(self, chosen: Array, dealers: Array, scores: Array, deals: Array) -> None:
         self.changes += 1
         arguments = map(self._memory.put, (chosen, dealers, scores, deals))
@@ -341,7 +334,7 @@ class BidEuchreVec(Face):
             and actions.flags.carray
         ):
             return actions
-        return given_actions(actions, self.num_envs, self._rows.masks.shape[1], self._memory)
+        return parse_actions(actions, self.num_envs, self._rows.masks.shape[1], self._memory)
 
     def _seen(self) -> tuple[Observation, dict[str, Any]]:
         """Return the result of `reset`."""

@@ -99,7 +99,7 @@ class _Helper:
             self.bell.put(None)
 
 
-def _let_go(helpers: list[_Helper], owner: int) -> None:
+def _end_threads(helpers: list[_Helper], owner: int) -> None:
     """End the threads, in the process that started them."""
     for helper in helpers if os.getpid() == owner else ():
         helper.ended = True
@@ -202,7 +202,7 @@ class StepPool:
         """Start the threads: all of them, or none, so that the next step tries again."""
         owner, cells = os.getpid(), np.full(N_CELLS, parts, np.int64)
         helpers: list[_Helper] = []
-        end = weakref.finalize(self, _let_go, helpers, owner)
+        end = weakref.finalize(self, _end_threads, helpers, owner)
         try:
             for _ in range(min(self.threads, parts) - 1):
                 helpers.append(_Helper(cells, parts, job))

@@ -19,9 +19,8 @@ from bideuchre_env.core.state import Phase, rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.records.look import Look
 from bideuchre_env.records.picture import SHAPES
-from bideuchre_env.records.words import STRAIN_WORDS, TO_DO, action_words, card_words
+from bideuchre_env.records.words import STRAIN_WORDS, action_words, card_words
 from bideuchre_env.rules import actions
-from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import N_SEATS, STRAINS
 from bideuchre_env.rules.parse import parse_seat
 from bideuchre_env.rules.rules import Rules
@@ -81,14 +80,14 @@ def table_view(
     last = int(row["trick"]) - 1 if phase >= Phase.PLAY else -1
     strain = None if look.strain < 0 else STRAINS[look.strain]
     happened = " ".join(map(_sentence, look.happened()))
-    to_do = " ".join(map(_sentence, look.next_words()))
+    to_do = "" if look.over else _sentence(look.next_action())
     return {
         "seat": seat,
         "agents": agents,
         "phase": phase.name.lower(),
         "turn": None if look.over else int(row["turn"]),
         "dealer": int(row["dealer"]),
-        "hands": [look.hand(who) if look.seen(who) else look.cards_of(who) for who in SEATS],
+        "hands": [look.hand(who) if look.seen(who) else len(look.hand(who)) for who in SEATS],
         "sitting_out": _seat(row["sitting_out"]),
         "calls": [look.call(who) for who in SEATS],
         "contract": look.notation(),
@@ -144,21 +143,6 @@ class _Table(Look):
     def who(self, seat: int) -> str:
         return f"seat {seat}" if self.numbered else super().who(seat)
 
-    @property
-    def bid(self) -> Bid | None:
-        """The bid that has won the auction."""
-        decided = self.row["calls_made"] == N_SEATS and self.row["level"] >= 0
-        return self.rules.ladder[int(self.row["level"])] if decided else None
-
-    def notation(self) -> str | None:
-        """The contract."""
-        level, strain = int(self.row["level"]), int(self.row["strain"])
-        return actions.of(self.rules).contract(level, strain) if self.bid else None
-
-    def cards_of(self, seat: int) -> int:
-        """Number of cards that a seat holds."""
-        return int(self.row["hands"][seat]).bit_count()
-
     def pile(self, names: list[str], visible: bool) -> list[str] | int:
         """Cards put aside, or how many."""
         return self.fanned(names) if visible or not names else len(names)
@@ -171,41 +155,37 @@ class _Table(Look):
 
     def happened(self) -> Iterator[str]:
         """Describe the last action and its result."""
-        row = self.row
+        row, declarer = self.row, int(self.row["declarer"])
         given, passed = self.exchanged()
         if row["trick"] > 0 or row["winning"] >= 0:
-            yield from self._played()
+            yield from self._last_card()
         elif passed[0]:
-            yield self._gave((int(row["declarer"]) + 2) % N_SEATS, "pass", *passed)
+            yield self._exchanges((declarer + 2) % N_SEATS, "pass", "", *passed)
         elif given[0]:
-            yield self._gave(int(row["declarer"]), "give up", *given)
+            yield self._exchanges(declarer, "give", " up", *given)
         elif row["calls_made"] == 0:
             yield self.does(int(row["dealer"]), "deal")
-        elif row["phase"] > Phase.NAMING and self.bid and not self._named_in_bid():
-            yield self.does(int(row["declarer"]), "name", f" {STRAIN_WORDS[row['strain']]}")
+        elif row["phase"] > Phase.NAMING and self.bid and row["call_strains"][declarer] < 0:
+            yield self.does(declarer, "name", f" {STRAIN_WORDS[row['strain']]}")
         else:
-            yield self._called((int(row["dealer"]) + int(row["calls_made"])) % N_SEATS)
+            yield self._calls((int(row["dealer"]) + int(row["calls_made"])) % N_SEATS)
         if self.bid and row["phase"] > Phase.NAMING and row["trick"] == 0 and row["winning"] < 0:
-            yield f"the contract is {self.contract()} by {self.who(int(row['declarer']))}"
+            yield f"the contract is {self.contract()} by {self.who(declarer)}"
         if self.over:
             yield from self.result() or ["all four have passed"]
 
-    def _named_in_bid(self) -> bool:
-        return bool(self.row["call_strains"][int(self.row["declarer"])] >= 0)
-
-    def _called(self, seat: int) -> str:
+    def _calls(self, seat: int) -> str:
         call = self.call(seat)
         if call == "pass":
             return self.does(seat, "pass")
         return self.does(seat, "bid", action_words(self.rules)[f"bid {call}"][3:])
 
-    def _gave(self, seat: int, verb: str, cards: list[str], visible: bool) -> str:
+    def _exchanges(self, seat: int, verb: str, up: str, cards: list[str], visible: bool) -> str:
         """The last exchanged card, if it is known."""
-        first, _, rest = verb.partition(" ")
         name = f"the {card_words(cards[-1])}" if visible else "a card"
-        return self.does(seat, first, f"{rest and ' '}{rest} {name}")
+        return self.does(seat, verb, f"{up} {name}")
 
-    def _played(self) -> Iterator[str]:
+    def _last_card(self) -> Iterator[str]:
         """The last card played, and the trick it has ended."""
         row = self.row
         begun = row["phase"] == Phase.PLAY and row["winning"] >= 0
@@ -216,13 +196,6 @@ class _Table(Look):
         yield self.does(seat, "play", f" the {card_words(str(cards[seat]))}")
         if not begun:
             yield self.does(self.winner(number), "win", f" trick {number + 1}")
-
-    def next_words(self) -> Iterator[str]:
-        """Describe the next action."""
-        row = self.row
-        if not self.over:
-            led = f", {STRAIN_WORDS[row['led']]} led" if row["led"] >= 0 else ""
-            yield f"{self.who(int(row['turn']))} {TO_DO[Phase(int(row['phase']))]}{led}"
 
 
 def hand_frames(dealt: bytes, played: Array, rules: Rules, agents: list[str] | None) -> View:
@@ -238,7 +211,7 @@ def hand_frames(dealt: bytes, played: Array, rules: Rules, agents: list[str] | N
     views, seen, plies = [], [], []
     for action in (*played.tolist(), None):
         views.append(_view(row[0], rules, None, agents))
-        seen.append({seat: _view(row[0], rules, seat, agents, beside=views[-1]) for seat in SEATS})
+        seen.append({seat: _view(row[0], rules, seat, agents, base=views[-1]) for seat in SEATS})
         if action is not None:
             seat, phase = int(row[0]["turn"]), Phase(int(row[0]["phase"]))
             plies.append({"seat": seat, "action": names[action], "phase": phase.name.lower()})
@@ -261,16 +234,16 @@ def covered(view: View, seat: int) -> View:
 
 
 def _view(
-    row: Any, rules: Rules, seat: int | None, agents: list[str] | None, beside: View | None = None
+    row: Any, rules: Rules, seat: int | None, agents: list[str] | None, base: View | None = None
 ) -> View:
-    """Return a view for a replay; with `beside` only the fields that differ from it."""
+    """Return a view for a replay; with `base` only the fields that differ from it."""
     view = table_view(row, rules, seat, agents, numbered=True)
     view = {name: value for name, value in view.items() if name not in _NEVER}
     if row["phase"] <= Phase.NAMING:
         view["legal"] = []  # calls are shown when they are made
-    if beside is None or seat is None:
+    if base is None or seat is None:
         return view
-    plain = covered(beside, seat)
+    plain = covered(base, seat)
     return {name: value for name, value in view.items() if value != plain[name]}
 
 
@@ -282,8 +255,7 @@ def _changes(before: View, after: View) -> View:
 
 def change(before: Any, after: Any) -> Any:
     """Return a patch from one value to the next: of lists of equal length the items that differ."""
-    alike = isinstance(before, list) and isinstance(after, list) and len(before) == len(after)
-    if not alike:
+    if not (isinstance(before, list) and isinstance(after, list) and len(before) == len(after)):
         return after
     pairs = enumerate(zip(before, after, strict=True))
     return {at: change(one, other) for at, (one, other) in pairs if one != other}
