@@ -95,31 +95,20 @@ def why(situation: Situation, taken: int | None = None) -> str:
 
     The sentence describes the effect of the action, and compares the options.
     """
+    best, option = situation.best, situation.option(situation.chosen if taken is None else taken)
     if situation.mask.sum() == 1:
-        return sentence(f"the only legal {NOUNS.get(situation.to_do, 'card')}")
-    if situation.best.action == situation.certain and taken in (None, situation.certain):
-        return sentence(f"{certain_words(situation, situation.best)}{verdict(situation)}")
-    reviews = taken is not None
-    option = situation.option(situation.chosen if taken is None else taken)
-    if not reviews and clearly_behind(option, situation.goal):
-        option = situation.best
-    text = action_words(situation, option)
-    if reviews and option is not situation.best:
-        return sentence(f"{text}{loss_words(situation, option)}")
-    return sentence(f"{text}{lead(situation)}{verdict(situation)}")
-
-
-def sentence(text: str) -> str:
-    """Return a text with a capital letter and a full stop."""
+        text = f"the only legal {NOUNS.get(situation.to_do, 'card')}"
+    elif best.action == situation.certain and taken in (None, situation.certain):
+        takes = "takes every trick"
+        if situation.phase == Phase.PLAY:
+            takes = "and the cards led after it take every trick left"
+        text = f"{best.name} {takes}, whatever the others hold{verdict(situation)}"
+    elif taken is not None and option is not best:
+        text = f"{action_words(situation, option)}{loss_words(situation, option)}"
+    else:
+        option = best if clearly_behind(option, situation.goal) else option
+        text = f"{action_words(situation, option)}{lead(situation)}{verdict(situation)}"
     return f"{text[0].upper()}{text[1:]}."
-
-
-def certain_words(situation: Situation, option: Option) -> str:
-    """Say that an action is certain to take every trick left."""
-    takes = "takes every trick"
-    if situation.phase == Phase.PLAY:
-        takes = "and the cards led after it take every trick left"
-    return f"{option.name} {takes}, whatever the others hold"
 
 
 def action_words(situation: Situation, option: Option) -> str:
@@ -241,7 +230,7 @@ def decided(situation: Situation, option: Option, strain: int) -> str:
     own = counted.weights * (column["declarer"] == 0)
     reason = cause(
         column["good"].astype(float), own, int(situation.view["unseen"]), strain, counted.hands,
-        situation.tables, least=LEAST_CHANCE, alike=counted.alike,
+        situation.tables, least=LEAST_CHANCE, design_effect=counted.design_effect,
     )  # fmt: skip
     if reason is None:
         return ""
@@ -250,10 +239,7 @@ def decided(situation: Situation, option: Option, strain: int) -> str:
 
 
 def gain_decided(situation: Situation, option: Option) -> Cause | None:
-    """Return the hidden card, void or split that decides an option's loss against the first.
-
-    Its means are points, or games won of 100.
-    """
+    """Return the cause of an option's loss against the first, in points or games won of 100."""
     counted, view, best = situation.counted, situation.view, situation.best
     strain = int(view["strain"])
     if strain < 0:
@@ -264,7 +250,7 @@ def gain_decided(situation: Situation, option: Option) -> Cause | None:
     gains = scale * counted.differences(option.action, best.action, figure)
     return cause(
         gains, counted.weights, int(view["unseen"]), strain, counted.hands, situation.tables,
-        least=max(LEAST_GAIN, scale * option.behind.mean), alike=counted.alike,
+        least=max(LEAST_GAIN, scale * option.behind.mean), design_effect=counted.design_effect,
     )  # fmt: skip
 
 

@@ -50,10 +50,7 @@ def beaten(strain: int, unseen: int) -> int:
 
 @inline_kernel
 def unseen_of(view: Row, t: Row, seats: int) -> tuple[int, int]:
-    """Return the unseen kinds that one of these seats may hold, and the kinds it may hold twice.
-
-    A seat holds no card of a suit that it has failed to follow.
-    """
+    """Return the unseen kinds that these seats may hold by their voids, and may hold twice."""
     unseen, voids = view.unseen, ALL_SUITS
     for seat in range(1, N_SEATS):
         if seats >> seat & 1 and view.cards_left[seat] > 0:
@@ -205,8 +202,7 @@ def certain_answer(view: Row, t: Row, strain: int, suit: int) -> int:
 def certain_strain(view: Row, t: Row, alone: bool) -> int:
     """Return a strain in which the hand takes every trick as declarer for certain, or -1.
 
-    Only hands with a right bower and as many trumps as all others are tested; at no trump, hands
-    with the ace of every suit that they hold.
+    Tested are hands with a right bower and as many trumps as are out, or stopped suits.
     """
     jacks = view.held >> 4 * JACK & JACKS
     while jacks:
@@ -226,8 +222,7 @@ def certain_strain(view: Row, t: Row, alone: bool) -> int:
 def certain_call(view: Row, t: Row, legal: int) -> int:
     """Return the call or strain, as an action, that takes every trick for certain, or -1.
 
-    The call is the highest lone bid without an exchange, of the calls `legal` as bits. It is -1 if
-    another call may bring more points.
+    The call is the highest lone bid without an exchange, if no legal call may bring more points.
     """
     if view.phase != AUCTION:
         if t.exchange[view.level] > 0:

@@ -12,7 +12,7 @@ from bideuchre_env.agents.expert.agent import expert_decision
 from bideuchre_env.agents.learned.net import best_card
 from bideuchre_env.agents.rule.agent import rule_card
 from bideuchre_env.agents.rule.certain import certain_card
-from bideuchre_env.agents.search.seeing import add_gone, see_play
+from bideuchre_env.agents.search.opponent_view import add_gone, see_play
 from bideuchre_env.agents.search.workspace import SearchWorkspace
 from bideuchre_env.agents.search.worlds import encode_turn, look
 from bideuchre_env.core.state import NAMING, PLAY

@@ -53,7 +53,11 @@ def test_options_are_ordered_by_the_goal_and_close_ones_are_within_the_error(goa
             trial = advisor.try_row(state)
             advice, counted = advisor.advice([trial]), trial.counted
             shares = counted.weights / counted.weights.sum()
-            several = 1 / (shares**2).sum() / counted.alike - 1 if counted.alike else np.inf
+            several = (
+                1 / (shares**2).sum() / counted.design_effect - 1
+                if counted.design_effect
+                else np.inf
+            )
             means = [shares @ counted.column(each.action)[figure] for each in advice.options]
             assert means == pytest.approx(sorted(means, reverse=True))
             first = counted.column(advice.best.action)[figure].astype(float)
