@@ -54,11 +54,11 @@ def make(
     if not _is_factory(source, options):
         if options:
             raise OptionError(f"{brief(name)}: {own!r} is an agent already, and takes no options")
-        return completed(source, rules, own)
+        return complete(source, rules, own)
     _check_options(own, source, options, in_name=bool(written))
     call = partial(_call_factory, own, source, rules, seed, goal, options)
     agent = call() if own in BUILT_IN else load_or_explain(name, call)
-    return completed(agent, rules, own, called=name if ":" in name else None)
+    return complete(agent, rules, own, called=name if ":" in name else None)
 
 
 def agent_of(
@@ -83,11 +83,11 @@ def agent_of(
     if _is_factory(source):
         factory: Any = source
         call = partial(_call_factory, brief(factory), factory, rules, seed, goal, {})
-        return completed(load_or_explain(brief(factory), call), rules)
-    return completed(source, rules)
+        return complete(load_or_explain(brief(factory), call), rules)
+    return complete(source, rules)
 
 
-def completed(
+def complete(
     agent: Any, rules: Rules, name: str | None = None, *, called: str | None = None
 ) -> CompleteAgent:
     """Return an agent with `act`, `act_rows` and `name`; the same object if it has them.
@@ -117,8 +117,8 @@ def completed(
             agent.name = own
         except AttributeError:
             return AdaptedAgent(agent, own)
-    complete: CompleteAgent = agent
-    return complete
+    result: CompleteAgent = agent
+    return result
 
 
 class AdaptedAgent:

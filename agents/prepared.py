@@ -100,7 +100,7 @@ def _read(place: Path, stamp: tuple[int, ...]) -> _Found:
 
 
 @contextmanager
-def watched(watch: Watch) -> Iterator[None]:
+def watch_files(watch: Watch) -> Iterator[None]:
     """Call `watch` with the name and the hash, or None, of every file that agents look for."""
     before = _watch.set(watch)
     try:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env._intervals import Interval, t_quantile, wilson
-from bideuchre_env.agents.advice.words import called, number_word, ranking, suit_word
+from bideuchre_env.agents.advice.words import card_name, number_word, ranking, suit_word
 from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS, NO_TRUMP, SUITS
 from bideuchre_env.runtime.jit import Array
 
@@ -71,10 +71,7 @@ class Counted:
         return column
 
     def behind(self, action: int, best: int, figure: str = "points") -> tuple[float, float]:
-        """Return the mean of figure(best) - figure(action) over worlds, and its standard error.
-
-        `figure` is a field of `OUTCOMES`.
-        """
+        """Return the mean of figure(best) - figure(action), and its standard error."""
         if action == best:
             return 0.0, 0.0
         differences = self.differences(action, best, figure)
@@ -140,7 +137,7 @@ def share(good: Array, weights: Array, design_effect: float = 1.0) -> Interval |
 
 
 @dataclass(frozen=True)
-class Cause:
+class KeyCards:
     """A condition on hidden cards, and the means of a value where it is true and false."""
 
     words: str
@@ -166,7 +163,7 @@ def conditions(unseen: int, strain: int, hands: Array, t: Any) -> Iterator[tuple
         rest = [kind for kind in kinds if suits[kind] == suit != strain]
         tops += sorted(rest, key=lambda kind: -int(t["power"][strain, suit, kind]))[:1]
     for kind in tops:
-        name = called(kind, strain, t).rstrip(",")
+        name = card_name(kind, strain, t).rstrip(",")
         yield f"partner has {name}", (held[:, PARTNER] >> kind & 1).astype(bool)
     for suit in range(len(SUITS)):
         if suit != strain:
@@ -192,7 +189,7 @@ def lengths(hands: Array, kinds: int) -> Array:
     return count
 
 
-def cause(
+def key_cards(
     values: Array,
     weights: Array,
     unseen: int,
@@ -201,11 +198,10 @@ def cause(
     t: Any,
     least: float,
     design_effect: float = 1.0,
-) -> Cause | None:
+) -> KeyCards | None:
     """Return the condition that explains most of the variance of the values, float64 (m,).
 
-    The means of its two sides must differ significantly (`SURE`), and by at least `least`. None if
-    no condition does that. The other arguments are as in `conditions` and `Counted`.
+    The means of its two sides must differ significantly (`SURE`), and by at least `least`.
     """
     counts = weights > 0
     values, weights, hands = values[counts], weights[counts], hands[counts]
@@ -224,5 +220,5 @@ def cause(
         explained, apart = share * (1 - share) * (yes - no) ** 2, abs(yes - no)
         clear = apart >= least and apart > SURE * sqrt(errors[0] ** 2 + errors[1] ** 2)
         if clear and explained > most + 1e-12:
-            result, most = Cause(words, yes, no, share), explained
+            result, most = KeyCards(words, yes, no, share), explained
     return result

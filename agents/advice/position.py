@@ -189,7 +189,7 @@ class _Knowledge(NamedTuple):
                 "no deal of the cards not seen allows these plays: somebody who has not followed "
                 "suit has held a card of it"
             ) from None
-        return turned(rows, self.seat)
+        return rotate_seats(rows, self.seat)
 
     def _public(self, dealer: int) -> Array:
         """Return the row after all known actions, in which the hands are meaningless."""
@@ -250,7 +250,7 @@ class _Knowledge(NamedTuple):
 
     def _whole(self, public: Array, phase: Phase) -> Array:
         """Return a full row, with this seat as seat 0; its hands may contradict known voids."""
-        replays, views, rows = turned(public, -self.seat), new_view(), new_states(1)
+        replays, views, rows = rotate_seats(public, -self.seat), new_view(), new_states(1)
         replay, view = replays[0], views[0]
         for name in ("phase", "dealer", "level", "declarer"):
             view[name] = replay[name]
@@ -274,7 +274,7 @@ def _plays(row: Any) -> Array:
     return plays
 
 
-def turned(rows: Array, by: int) -> Array:
+def rotate_seats(rows: Array, by: int) -> Array:
     """Return a row, shape (1,), with all seats rotated: seat 0 becomes seat `by`."""
     other = new_states(1)
     other[:] = rows

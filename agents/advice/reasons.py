@@ -19,7 +19,13 @@ from bideuchre_env.agents.advice.advice import (
     clearly_behind,
     format_gap,
 )
-from bideuchre_env.agents.advice.figures import LEAST_CHANCE, LEAST_GAIN, Cause, Counted, cause
+from bideuchre_env.agents.advice.figures import (
+    LEAST_CHANCE,
+    LEAST_GAIN,
+    Counted,
+    KeyCards,
+    key_cards,
+)
 from bideuchre_env.agents.advice.words import (
     card_words,
     give_words,
@@ -131,7 +137,7 @@ def call_words(situation: Situation, option: Option) -> str:
     bid = next((each for each in situation.options if each.action > 0), None) if passes else option
     if bid is None:
         return "no bid is worth trying"
-    strain, stands = played(situation, bid)
+    strain, stands = contract_strain(situation, bid)
     if not stands:
         return f"{option.name}: others bid on over {bid.name} in every deal"
     head = "" if situation.mask[0] else "a pass is not allowed, and the hand has "
@@ -142,12 +148,12 @@ def call_words(situation: Situation, option: Option) -> str:
     takes = goal(situation, bid) if first else f"{bid.name} needs {goal(situation, bid)}, made"
     takes = f"{short(bid)} would be made" if passes else takes
     stand = " where it stands" if stands < MOSTLY else ""
-    text = f"{hand}: {takes} in {per_hundred(bid)}{stand}{decided(situation, bid, strain)}"
+    text = f"{hand}: {takes} in {per_hundred(bid)}{stand}{contract_key(situation, bid, strain)}"
     higher = None if passes else next_bid(situation, bid)
     if higher is None:
         return text
     text += f", {short(higher)} in {per_hundred(higher, only=True)}"
-    return text + decided(situation, higher, strain)
+    return text + contract_key(situation, higher, strain)
 
 
 def next_bid(situation: Situation, bid: Option) -> Option | None:
@@ -158,7 +164,7 @@ def next_bid(situation: Situation, bid: Option) -> Option | None:
         return None
     if higher.behind.mean <= bid.behind.mean:
         return None
-    return higher if played(situation, higher)[1] >= RARELY else None
+    return higher if contract_strain(situation, higher)[1] >= RARELY else None
 
 
 def strain_words(situation: Situation, option: Option) -> str:
@@ -169,7 +175,7 @@ def strain_words(situation: Situation, option: Option) -> str:
     hand = holding(situation.kinds, option.action - offset, situation.tables)
     head = "" if first else f"{with_strain(option.action - offset)}, "
     text = f"{head}{hand}: {goal(situation, option)} in {per_hundred(option)}"
-    text += decided(situation, option, option.action - offset)
+    text += contract_key(situation, option, option.action - offset)
     if chance(option) == chance(other):
         return text
     only = chance(other) < chance(option)
@@ -182,7 +188,7 @@ def with_strain(strain: int) -> str:
     return f"at {word}" if word == "no trump" else f"with {word}"
 
 
-def played(situation: Situation, option: Option) -> tuple[int, float]:
+def contract_strain(situation: Situation, option: Option) -> tuple[int, float]:
     """Return a bid's most frequent strain, and the share of deals in which the bid is played."""
     column, weights = situation.counted.column(option.action), situation.counted.weights
     own = weights * (column["declarer"] == 0)
@@ -224,11 +230,11 @@ def short(option: Option) -> str:
     return f"a bid of {option.name.removeprefix('bid ')}"
 
 
-def decided(situation: Situation, option: Option, strain: int) -> str:
+def contract_key(situation: Situation, option: Option, strain: int) -> str:
     """Format the cause that decides if a contract is made: " (60 if partner has AC, 20 if not)"."""
     counted, column = situation.counted, situation.counted.column(option.action)
     own = counted.weights * (column["declarer"] == 0)
-    reason = cause(
+    reason = key_cards(
         column["good"].astype(float), own, int(situation.view["unseen"]), strain, counted.hands,
         situation.tables, least=LEAST_CHANCE, design_effect=counted.design_effect,
     )  # fmt: skip
@@ -238,23 +244,23 @@ def decided(situation: Situation, option: Option, strain: int) -> str:
     return f" ({yes} if {reason.words}, {no} if not)"
 
 
-def gain_decided(situation: Situation, option: Option) -> Cause | None:
+def loss_key(situation: Situation, option: Option) -> KeyCards | None:
     """Return the cause of an option's loss against the first, in points or games won of 100."""
     counted, view, best = situation.counted, situation.view, situation.best
     strain = int(view["strain"])
     if strain < 0:
-        strain = max(played(situation, best)[0], played(situation, option)[0])
+        strain = max(contract_strain(situation, best)[0], contract_strain(situation, option)[0])
     if strain < 0:
         return None
     figure, scale = ("points", 1.0) if situation.goal == "points" else ("wins", 100.0)
     gains = scale * counted.differences(option.action, best.action, figure)
-    return cause(
+    return key_cards(
         gains, counted.weights, int(view["unseen"]), strain, counted.hands, situation.tables,
         least=max(LEAST_GAIN, scale * option.behind.mean), design_effect=counted.design_effect,
     )  # fmt: skip
 
 
-def if_not(situation: Situation, reason: Cause) -> str:
+def if_not(situation: Situation, reason: KeyCards) -> str:
     """Format the gains with and without the condition of a cause."""
     unit = "" if situation.goal == "points" else " %"
     yes, no = (f"{round(gain, 1) + 0.0:.1f}{unit}" for gain in (reason.true, reason.false))
@@ -267,7 +273,7 @@ def lead(situation: Situation) -> str:
     second = next((option for option in others if clearly_behind(option, goal)), None)
     if second is None:
         return ""
-    reason = gain_decided(situation, second)
+    reason = loss_key(situation, second)
     decides = f" ({if_not(situation, reason)})" if reason else ""
     if second is not others[0]:
         return f"; {second.name} loses {amount(second, goal)}{decides}"
@@ -281,7 +287,7 @@ def loss_words(situation: Situation, option: Option) -> str:
     """Format the tricks that an option clearly behind the first loses, and the cause."""
     if not clearly_behind(option, situation.goal):
         return ""
-    best, reason = situation.best, gain_decided(situation, option)
+    best, reason = situation.best, loss_key(situation, option)
     fewer, text = best.tricks - option.tricks, ""
     if situation.phase > Phase.NAMING and fewer >= LEAST:
         text = f"; it takes {fewer:.1f} tricks fewer than {best.name}"

@@ -135,16 +135,16 @@ def describe_promise(
         lost = 1.0 - made if game_chance(view, t, wins, -value, 2, True, False) <= 0.0 else 0.0
         most -= now
     inputs[PROMISE] = LIFT * (calls.win - now)
-    inputs[PROMISE + 1] = LIFT * clipped(calls.promise - now, 1.0)
-    inputs[PROMISE + 2] = LIFT * clipped(calls.slope * more, 1.0)
-    inputs[PROMISE + 3] = POINTS * clipped(more, MOST_MORE)
+    inputs[PROMISE + 1] = LIFT * clip(calls.promise - now, 1.0)
+    inputs[PROMISE + 2] = LIFT * clip(calls.slope * more, 1.0)
+    inputs[PROMISE + 3] = POINTS * clip(more, MOST_MORE)
     inputs[PROMISE + 4] = at_once
     inputs[PROMISE + 5] = lost
     inputs[PROMISE + 6] = LIFT * most
 
 
 @kernel
-def clipped(number: float, most: float) -> float:
+def clip(number: float, most: float) -> float:
     """Clip a number to `-most` .. `most`, so that inputs stay in the range of the training data."""
     return min(max(number, -most), most)
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from bideuchre_env.agents.data import read_array, read_provenance
 from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule, rule_workspace
-from bideuchre_env.agents.rule.win_curve import decided_chance, win_chance, worth
+from bideuchre_env.agents.rule.win_curve import final_chance, win_chance, worth
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import deal_hand, seed_stream, start_game
 from bideuchre_env.core.phases.scoring import made
@@ -69,11 +69,10 @@ def fitted_wins(rules: Rules) -> Array | None:
 
 @lru_cache(maxsize=64)
 def win_table(rules: Rules) -> Array:
-    """Return our side's chance to win, float64 (layers, points, points).
+    """Return our side's chance to win, float64 (layers, points, points); (0, 0, 0) without a table.
 
     To a target the index is [0, target - 1 - ours, target - 1 - theirs], down to `BELOW` points
-    under 0. By rounds it is [hands to come, `LEAD` + our lead, 0]. The shape is (0, 0, 0) if there
-    is no table and the curve is used.
+    under 0. By rounds it is [hands to come, `LEAD` + our lead, 0].
     """
     fitted = fitted_wins(rules)
     return rule_table(rules) if fitted is None else fitted
@@ -143,9 +142,9 @@ def play_outcomes(
 @kernel
 def after_hand(t: Row, table: Array, ours: int, theirs: int, us_declare: bool, made: bool) -> float:
     """Chance to win at `ours` and `theirs` points to go after a played hand; a draw counts half."""
-    decided = decided_chance(t, ours, theirs, us_declare, made)
-    if decided >= 0.0:
-        return decided
+    chance = final_chance(t, ours, theirs, us_declare, made)
+    if chance >= 0.0:
+        return chance
     last = table.shape[1] - 1
     return float(table[0, min(max(ours - 1, 0), last), min(max(theirs - 1, 0), last)])
 

@@ -217,10 +217,7 @@ def best_card(observation: Array, legal: int, card: int, work: NetWorkspace) -> 
 
 @kernel
 def weigh_cards(observation: Array, work: NetWorkspace) -> int:
-    """Evaluate the network, and return the symmetry of its outputs for `points_of`.
-
-    The observation has been read into the expert's view.
-    """
+    """Evaluate the network for the observation in the expert's view; return its symmetry."""
     expert, features = work.expert, work.cards.features
     t, o, view = expert.tables[0], expert.offsets[0], expert.views[0]
     n, symmetry = list_inputs(observation, t, o, features.places[0], view, True, features.active)

@@ -28,7 +28,7 @@ ALL_SUITS = ACES = JACKS = 0b1111  # as bits
 
 
 @inline_kernel
-def beaten(strain: int, unseen: int) -> int:
+def beatable(strain: int, unseen: int) -> int:
     """Return the kinds that an unseen kind of their own suit beats; all kinds as bits.
 
     In a suit the next higher kind is four bits below; the bowers are shifted in above the aces.
@@ -74,7 +74,7 @@ def certain_winners(
     trumps = t.suit_bits[strain, strain] if strain != NO_TRUMP else 0
     if unseen & trumps and held & trumps == 0:
         return 0
-    low = held & beaten(strain, unseen)
+    low = held & beatable(strain, unseen)
     top, lost = held & ~low, 0
     if unseen & trumps:
         n_out = popcount(unseen & trumps) + popcount(unseen_pair & trumps)
@@ -133,7 +133,7 @@ def claiming_follow(view: Row, t: Row, winners: int) -> int:
         return -1
     if view.after:
         later, _ = unseen_of(view, t, view.after)
-        winners &= ~beaten(strain, later)
+        winners &= ~beatable(strain, later)
         if winners & ~view.trumps and later & view.trumps:
             return -1  # a later seat may ruff
     card = lowest(winners, strain)
@@ -195,7 +195,7 @@ def certain_answer(view: Row, t: Row, strain: int, suit: int) -> int:
         cards = view.held & trumps
     elif suit != strain and unseen & trumps:
         return -1
-    return lowest(cards & ~beaten(strain, unseen) & ~unseen, strain)  # the first copy wins
+    return lowest(cards & ~beatable(strain, unseen) & ~unseen, strain)  # the first copy wins
 
 
 @kernel

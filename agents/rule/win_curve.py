@@ -54,9 +54,7 @@ def worth(view: Row, t: Row, ours: float, theirs: float, us_declare: bool, made:
 
 
 @kernel
-def decided_chance(
-    t: Row, us_to_go: float, them_to_go: float, us_declare: bool, made: bool
-) -> float:
+def final_chance(t: Row, us_to_go: float, them_to_go: float, us_declare: bool, made: bool) -> float:
     """Return 1, 0, or 0.5 for a draw, if the game is over at these points to go; else -1.0."""
     if us_declare:
         result = result_at_target(t, -us_to_go, -them_to_go, made)
@@ -82,9 +80,9 @@ def win_chance(
             return 0.5 if lead == 0.0 else (1.0 if lead > 0.0 else 0.0)
         return lead_chance(lead, tricks, left)
     gap_us, gap_them = float(view.to_go[0]) - ours, float(view.to_go[1]) - theirs
-    decided = decided_chance(t, gap_us, gap_them, us_declare, made)
-    if decided >= 0.0:
-        return decided
+    chance = final_chance(t, gap_us, gap_them, us_declare, made)
+    if chance >= 0.0:
+        return chance
     if left <= 0.0:
         return 0.5  # truncated: neither side wins
     # a lead must be turned into a win before the deals run out: that takes longest if only a bid

@@ -51,10 +51,7 @@ def log_uniform(mixing: Row) -> float:
 
 @entry_kernel
 def weigh_draws(space: SearchWorkspace, logs: Array, first: int, last: int) -> None:
-    """Draw worlds `first` to `last` - 1 and store them with the log-likelihoods of their seats.
-
-    Their log-weights are written to `logs`, float64: `UNLIKELY` for a proposal that is not a world.
-    """
+    """Draw and store worlds `first` to `last` - 1; write log-weights, `UNLIKELY` if impossible."""
     world = space.worlds[0]
     if first == 0:
         record_history(space)

@@ -26,10 +26,7 @@ MODEL_UNIT = 1e9  # parameters of the choice model are hashed in units of 1 / MO
 
 @kernel
 def calls_hash(space: SearchWorkspace, seat: int) -> Word:
-    """Return a hash of all but its hand on which the likelihood of a seat's calls depends.
-
-    It does not depend on the seat of the searcher.
-    """
+    """Return a hash of all but its hand on which the likelihood of a seat's calls depends."""
     replay, model = space.replays[0], space.choice_models[0]
     word = mix(GOLDEN + np.uint64((seat - replay.dealer) & 3))
     for after in range(1, N_SEATS + 1):

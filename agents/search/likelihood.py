@@ -55,10 +55,7 @@ def mismatch_penalty(t: Row, phase: int, did: int, would: int, model: Row) -> fl
 def call_chance(
     view: Row, t: Row, learned: ExpertTables, legal: int, did: int, calls: Row, model: Row
 ) -> float:
-    """Return the chance of a call, after `weigh_hand`: a softmax of the calls' worths, or an error.
-
-    A call far worse than the usual ones can only be an error; the other calls are not weighed then.
-    """
+    """Return the chance of a call after `weigh_hand`: a softmax of calls' worths, or an error."""
     level, strain = call_of(t, did, calls)
     if did == 0:  # few passes are so bad, so all calls are weighed first, and each once
         weigh_calls(view, t, learned, legal, calls)

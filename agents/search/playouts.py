@@ -27,10 +27,7 @@ from bideuchre_env.solver.values import solve_position
 
 @kernel
 def play_out(space: SearchWorkspace) -> int:
-    """Play the simulated world to its end; return the tricks that side 0 takes in the hand.
-
-    The solver plays the last `plan.solved` tricks, all hands open.
-    """
+    """Play the simulated world to its end; return the tricks that side 0 takes in the hand."""
     s, t, plan = space.simulated[0], space.players.tables[0], space.plans[0]
     view, gone, gone_pair = space.players.views[0], 0, 0
     by_net = plan.plays_net == 1

@@ -10,7 +10,7 @@ from support.agent_games import met
 
 from bideuchre_env._intervals import t_quantile
 from bideuchre_env.agents.advice import Advisor, advise_row
-from bideuchre_env.agents.advice.figures import LEAST_CHANCE, cause
+from bideuchre_env.agents.advice.figures import LEAST_CHANCE, key_cards
 from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
 from bideuchre_env.core.tables import compile_tables
@@ -183,7 +183,7 @@ def test_the_cause_of_made_contracts_is_found_with_its_figures(variant, own, str
     true = np.array([holds(words, row, trump) for row in names])
     rng, weights = np.random.default_rng(1), np.random.default_rng(2).exponential(size=len(true))
     made = (rng.random(len(true)) < np.where(true, 0.9, 0.4)).astype(float)
-    found = cause(made, weights, unseen, strain, hands, t, LEAST_CHANCE)
+    found = key_cards(made, weights, unseen, strain, hands, t, LEAST_CHANCE)
     assert found.words == words
     for side, figure in ((true, found.true), (~true, found.false)):
         slow = sum(w * y for w, y in zip(weights[side], made[side], strict=True))
@@ -199,7 +199,7 @@ def test_chance_and_rare_holdings_are_no_cause():
     rng, even = np.random.default_rng(3), np.ones(len(hands))
 
     def found(values, weights=even):
-        return cause(values.astype(float), weights, unseen, HEARTS, hands, t, LEAST_CHANCE)
+        return key_cards(values.astype(float), weights, unseen, HEARTS, hands, t, LEAST_CHANCE)
 
     for _ in range(20):
         assert found(rng.random(len(hands)) < 0.6) is None
