@@ -248,10 +248,7 @@ class Advisor:
         chosen = max(counted.actions, key=choices.count)
         order = sorted(
             counted.actions,
-            key=lambda action: (
-                mean(counted.column(action)[self.figure], counted.weights),
-                action == chosen,
-            ),
+            key=lambda action: (counted.average(action, self.figure), action == chosen),
             reverse=True,
         )
         if taken is not None:
@@ -274,16 +271,12 @@ class Advisor:
 
     def _option(self, counted: Counted, action: int, best: int) -> Option:
         """Return the figures of an option."""
-        column, weights, design_effect = (
-            counted.column(action),
-            counted.weights,
-            counted.design_effect,
-        )
+        column, weights, effect = counted.column(action), counted.weights, counted.design_effect
         points = column["points"].astype(float)
         own, bids = column["declarer"] == 0, 0 < action < self.actions.trump_offset
         stands = weights * own if bids and own.any() else weights
         average = mean(points, weights)
-        wins = interval(column["wins"], weights, design_effect)
+        wins = interval(column["wins"], weights, effect)
         if wins.low is not None and wins.high is not None:
             wins = Interval(wins.mean, max(0.0, wins.low), min(1.0, wins.high))
         loss, loss_error = counted.behind(action, best)
@@ -291,10 +284,8 @@ class Advisor:
         return Option(
             action=action,
             name=self.actions.names[action],
-            points=interval(points, weights, design_effect),
-            made=share(
-                column["good"], weights * (own if bids else column["level"] >= 0), design_effect
-            ),
+            points=interval(points, weights, effect),
+            made=share(column["good"], weights * (own if bids else column["level"] >= 0), effect),
             wins=wins,
             tricks=mean(column["tricks"], stands),
             deviation=sqrt(mean((points - average) ** 2, weights)),

@@ -70,6 +70,10 @@ class Counted:
         column: Array = self.outcomes[:, self.actions.index(action)]
         return column
 
+    def average(self, action: int, figure: str) -> float:
+        """Return the mean of a field of `OUTCOMES` after an action."""
+        return mean(self.column(action)[figure], self.weights)
+
     def behind(self, action: int, best: int, figure: str = "points") -> tuple[float, float]:
         """Return the mean of figure(best) - figure(action), and its standard error."""
         if action == best:

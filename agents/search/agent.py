@@ -204,8 +204,7 @@ class PimcAgent(RowAgent):
                 break
 
     def takes_expert_action(self) -> bool:
-        """Whether the expert's action is taken without search: it surely takes every trick left,
-        or it is one of the last cards, for which the expert draws likelier worlds."""
+        """Whether the expert's action needs no search: it is certain, or one of the last cards."""
         if self.space.plans[0]["certain"]:
             return True
         view, uniform = self.space.expert.views[0], self.considered[1] == 0
