@@ -158,12 +158,25 @@ def begin_deals(view: Row, deal: Row) -> None:
 
 
 @kernel
+def holder_of(view: Row, seat: int) -> int:
+    """Return the role of a seat, or of `NOWHERE`, in the contract."""
+    if seat == NOWHERE:
+        return ASIDE
+    if seat == view.declarer:
+        return DECLARER
+    return HELPER if (seat ^ view.declarer) & 1 == 0 else DEFENDER
+
+
+@kernel
+def contract_of(view: Row) -> int:
+    """Return the first index of the holder odds."""
+    return (2 if view.sitting_out >= 0 else 0) + (1 if view.strain == len(STRAINS) - 1 else 0)
+
+
+@kernel
 def fill_odds(view: Row, deal: Row, seat: int) -> None:
     """Fill in the odds of each unseen card to be held by a seat, or to lie `NOWHERE`."""
-    contract = (2 if view.sitting_out >= 0 else 0) + (1 if view.strain == len(STRAINS) - 1 else 0)
-    holder = HELPER if (seat ^ view.declarer) & 1 == 0 else DEFENDER
-    if seat == NOWHERE or seat == view.declarer:
-        holder = ASIDE if seat == NOWHERE else DECLARER
+    contract, holder = contract_of(view), holder_of(view, seat)
     held = min(popcount(deal.own), MOST_HELD - 1)
     bid = view.call_strains[seat] if seat < N_SEATS and holder != DECLARER else -1
     cards = deal.unseen

@@ -260,8 +260,10 @@ def choose_call(view: Row, t: Row, weights: Row, legal: int, scratch: Row) -> in
         best = pass_worth(view, t, weights, best_mean, scratch)
     deviation = weights.deviation[DECLARER, no_trump(best_strain)]
     bell_curve(best_mean, deviation, t.tricks, scratch.chances)
-    point = 0.5 * (worth(view, t, 1.0, 0.0, True, False) - worth(view, t, 0.0, 1.0, True, False))
-    press = PRESS * min(point, MOST_POINT) if view.calls_made < 3 else 0.0
+    press = 0.0
+    if view.calls_made < 3:
+        more, less = worth(view, t, 1.0, 0.0, True, False), worth(view, t, 0.0, 1.0, True, False)
+        press = PRESS * min(0.5 * (more - less), MOST_POINT)
     lowest_bid = True
     scratch.made_worth[:] = -1.0
     for level in range(t.n_levels):
