@@ -8,6 +8,7 @@ import numpy as np
 
 from bideuchre_env._checks import check_array
 from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.rules import Rules, check_rules
@@ -30,8 +31,10 @@ class RowAgent:
         if "name" not in cls.__dict__:
             cls.name = cls.__name__
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, seed: int | None = None) -> None:
         check_rules(rules)
+        if seed is not None:
+            split_seed(seed)  # raises for an invalid seed
         self.rules = rules
         self.layout = layout_of(rules)
         self.tables = compile_tables(rules)

@@ -54,11 +54,11 @@ def make(
     if not _is_factory(source, options):
         if options:
             raise OptionError(f"{brief(name)}: {own!r} is an agent already, and takes no options")
-        return completed(source, rules, own)
+        return complete(source, rules, own)
     _check_options(own, source, options, in_name=bool(written))
     call = partial(_call_factory, own, source, rules, seed, goal, options)
     agent = call() if own in BUILT_IN else load_or_explain(name, call)
-    return completed(agent, rules, own, called=name if ":" in name else None)
+    return complete(agent, rules, own, called=name if ":" in name else None)
 
 
 def agent_of(
@@ -83,17 +83,17 @@ def agent_of(
     if _is_factory(source):
         factory: Any = source
         call = partial(_call_factory, brief(factory), factory, rules, seed, goal, {})
-        return completed(load_or_explain(brief(factory), call), rules)
-    return completed(source, rules)
+        return complete(load_or_explain(brief(factory), call), rules)
+    return complete(source, rules)
 
 
-def completed(
+def complete(
     agent: Any, rules: Rules, name: str | None = None, *, called: str | None = None
 ) -> CompleteAgent:
     """Return an agent with `act`, `act_rows` and `name`; the same object if it has them.
 
-    Its name is `called`, or else its own `name`, or else the `name` given here or its class.
-    Raises `OptionError` for an object that is no agent for these rules.
+    It is named `called`, or else by its own `name`, the `name` given here, or its class. Raises
+    `OptionError` for an object that is no agent for these rules.
     """
     if acts(agent):
         name = name or getattr(agent, "__name__", None)
@@ -117,8 +117,8 @@ def completed(
             agent.name = own
         except AttributeError:
             return AdaptedAgent(agent, own)
-    complete: CompleteAgent = agent
-    return complete
+    result: CompleteAgent = agent
+    return result
 
 
 class AdaptedAgent:
@@ -233,7 +233,7 @@ def _call_factory(
             "and goal that it has parameters for, and with the options of the agent's name; a "
             "function that acts has the parameters (observation, mask)"
         )
-    if not _accepts_any(parameters):
+    if not any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
         context = {name: value for name, value in context.items() if name in parameters}
     return factory(**(context | dict(options)))
 
@@ -241,7 +241,7 @@ def _call_factory(
 def _check_options(own: str, factory: Factory, options: Mapping[str, Any], in_name: bool) -> None:
     """Raise `OptionError` for an option that is not accepted, or not in a name."""
     allowed = options_of(factory, in_name=in_name)
-    others = _accepts_any(_parameters(factory))
+    others = any(each.kind is each.VAR_KEYWORD for each in _parameters(factory).values())
     for option, value in options.items():
         if option in allowed or (others and option not in ("rules", "seed")):
             continue
@@ -268,7 +268,3 @@ def _required(parameters: Mapping[str, Parameter]) -> dict[str, Parameter]:
         for name, each in parameters.items()
         if each.default is each.empty and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
     }
-
-
-def _accepts_any(parameters: Mapping[str, Parameter]) -> bool:
-    return any(each.kind is each.VAR_KEYWORD for each in parameters.values())

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from bideuchre_env._files import reason
-from bideuchre_env.agents.registry import are_kept
+from bideuchre_env.agents.registry import files_are_frozen
 from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.learning.weights import LARGEST, Weights, parse_weights
 from bideuchre_env.rules.rules import Rules
@@ -63,14 +63,14 @@ def prepared_file(kind: str, rules: Rules) -> Path:
 def prepared_weights(kind: str, rules: Rules) -> Weights | None:
     """Return the weights that were prepared for these rules, or None; always None for a variant.
 
-    Within `registry.files_kept` the result of the last call is reused, even if the file has
+    Within `registry.freeze_files` the result of the last call is reused, even if the file has
     changed. Raises `WeightsError` if the file is damaged.
     """
     if rules in RULES.values():
         return None
     with suppress(OptionError):
         place = prepared_file(kind, rules)
-        if not (are_kept() and place in _last):
+        if not (files_are_frozen() and place in _last):
             _last[place] = _find(place)
         digest, weights = _last[place]
         if (watch := _watch.get()) is not None:
@@ -100,7 +100,7 @@ def _read(place: Path, stamp: tuple[int, ...]) -> _Found:
 
 
 @contextmanager
-def watched(watch: Watch) -> Iterator[None]:
+def watch_files(watch: Watch) -> Iterator[None]:
     """Call `watch` with the name and the hash, or None, of every file that agents look for."""
     before = _watch.set(watch)
     try:

@@ -19,7 +19,7 @@ from typing import (
     runtime_checkable,
 )
 
-from bideuchre_env._checks import brief
+from bideuchre_env._checks import brief, is_integer
 from bideuchre_env.errors import OptionError
 
 if TYPE_CHECKING:
@@ -85,6 +85,20 @@ class AgentInfo:
 
 GOAL_OPTION = {"goal": "points or game; by default what is played for"}
 WEIGHTS_OPTION = {"weights": "a file of weights; by default the package's own"}
+
+
+def check_range(option: str, value: Any, low: int, high: int) -> int:
+    """Return an option's value; `OptionError` unless it is a whole number from `low` to `high`."""
+    if not is_integer(value) or not low <= value <= high:
+        raise OptionError(f"{option}={brief(value)}: a whole number from {low} to {high}")
+    return int(value)
+
+
+def check_number(option: str, value: Any, low: float, high: float, unit: str = "") -> float:
+    """Return an option's value; `OptionError` unless it is a number from `low` to `high`."""
+    if type(value) not in (int, float) or not low <= value <= high:
+        raise OptionError(f"{option}={brief(value)}: {unit}from {low} to {high}")
+    return float(value)
 
 
 def check_goal(goal: Any) -> Goal:

@@ -6,7 +6,6 @@ import numpy as np
 
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.protocols import AgentInfo
-from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
 
@@ -20,9 +19,7 @@ class RandomAgent(RowAgent):
     info = AgentInfo("Plays any legal action, all equally likely.", milliseconds=0.0003)
 
     def __init__(self, rules: Rules, *, seed: int | None = None) -> None:
-        super().__init__(rules)
-        if seed is not None:
-            split_seed(seed)  # raises for an invalid seed
+        super().__init__(rules, seed)
         self.generator = np.random.default_rng(seed)
 
     def choose(self, observations: Array, action_masks: Array) -> Array:

@@ -64,7 +64,7 @@ _PACKAGE |= {str(Path(folder).parent / "bideuchre_env") for folder in _PACKAGE}
 _NOT_USER_CODE = tuple(_LIBRARY | _PACKAGE | {"<frozen "})
 
 _files: dict[str, tuple[int, ModuleType]] = {}  # by path: modification time when run, module
-_kept = ContextVar("_kept", default=False)
+_frozen = ContextVar("_frozen", default=False)
 
 
 def names() -> tuple[str, ...]:
@@ -145,10 +145,7 @@ def file_of(name: str) -> str | None:
 
 
 def find(own: str) -> Any:
-    """Return the class, function or agent of a name without options.
-
-    Raises `OptionError` for an unknown name and for a failed import.
-    """
+    """Return the class, function or agent of a name without options; `OptionError` if it fails."""
     if own in BUILT_IN:
         module, _, attribute = BUILT_IN[own].partition(":")
         return getattr(import_module(module), attribute)
@@ -159,10 +156,12 @@ def find(own: str) -> Any:
         return load_or_explain(f"agent {own!r} ({entry.value})", entry.load)
     place, _, attribute = own.rpartition(":")
     if place.endswith(".py"):
-        return from_file(place, attribute)
-    if not is_importable(place):
+        return _attribute(place, _file_module(place), attribute)
+    _make_importable(Path.cwd())
+    first = place.partition(".")[0]
+    if first not in sys.modules and importlib.util.find_spec(first) is None:
         raise OptionError(_unknown(place, ", and no module of that name"))
-    return from_module(place, attribute)
+    return _attribute(place, load_or_explain(place, lambda: import_module(place)), attribute)
 
 
 def _value(text: str) -> bool | int | float | str:
@@ -190,31 +189,30 @@ def _unknown(name: Any, besides: str = "") -> str:
 
 
 @contextmanager
-def files_kept() -> Iterator[None]:
+def freeze_files() -> Iterator[None]:
     """Context in which no file is run again after a change, so that a run uses one version."""
-    before = _kept.set(True)
+    before = _frozen.set(True)
     try:
         yield
     finally:
-        _kept.reset(before)
+        _frozen.reset(before)
 
 
-def are_kept() -> bool:
-    """Whether `files_kept` is in effect."""
-    return _kept.get()
+def files_are_frozen() -> bool:
+    """Whether `freeze_files` is in effect."""
+    return _frozen.get()
 
 
-def from_file(path: str, attribute: str) -> Any:
-    """Return an attribute of a Python file, which may be dotted.
+def _file_module(path: str) -> ModuleType:
+    """Return a Python file as a module; `OptionError` if it is missing or raises an error.
 
-    The file is run once, and again after it has changed, except within `files_kept`. It can import
-    modules of its folder. Raises `OptionError` for a file that is missing or raises an error, and
-    for a missing attribute.
+    The file is run once, and again after it has changed, except within `freeze_files`. It can
+    import modules of its folder.
     """
     file = Path(path).expanduser()
     key = str(file.resolve())
-    if are_kept() and key in _files:
-        return _attribute(path, _files[key][1], attribute)
+    if files_are_frozen() and key in _files:
+        return _files[key][1]
     if not file.is_file():
         beside = sorted(str(each) for each in Path(".").glob("*.py"))
         close = did_you_mean(file.name, beside)
@@ -222,23 +220,7 @@ def from_file(path: str, attribute: str) -> Any:
     written = file.stat().st_mtime_ns
     if key not in _files or _files[key][0] != written:
         _files[key] = written, load_or_explain(path, lambda: _run(file.resolve()))
-    return _attribute(path, _files[key][1], attribute)
-
-
-def is_importable(module: str) -> bool:
-    """Whether a module's top-level package can be imported, also from the working directory."""
-    _make_importable(Path.cwd())
-    first = module.partition(".")[0]
-    return first in sys.modules or importlib.util.find_spec(first) is not None
-
-
-def from_module(name: str, attribute: str) -> Any:
-    """Return an attribute of a module; the working directory is searched too.
-
-    Raises `OptionError` as `from_file` does.
-    """
-    _make_importable(Path.cwd())
-    return _attribute(name, load_or_explain(name, lambda: import_module(name)), attribute)
+    return _files[key][1]
 
 
 def load_or_explain(what: str, load: Callable[[], Any]) -> Any:

@@ -175,7 +175,7 @@ def reference(searcher: InferenceAgent, position: Position, action: int) -> Row:
     searcher.open(position.observation[np.newaxis], position.mask[np.newaxis], 0)
     space, pilot = searcher.space, np.empty(PILOT)
     weigh_draws(space, pilot, 0, PILOT)
-    seats = np.exp(space.kept["logs"][:PILOT, 1:]).mean(axis=0)
+    seats = np.exp(space.stored["logs"][:PILOT, 1:]).mean(axis=0)
     order, n = np.argsort(seats) + 1, DRAWS
     while True:
         logs, most = np.empty(n), float(pilot.max())

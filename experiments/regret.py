@@ -27,7 +27,7 @@ from bideuchre_env import solver
 from bideuchre_env._columns import markdown_table
 from bideuchre_env.agents import CompleteAgent
 from bideuchre_env.agents.prepared import rules_hash
-from bideuchre_env.agents.registry import files_kept
+from bideuchre_env.agents.registry import freeze_files
 from bideuchre_env.cli.progress import Progress, progress_bar
 from bideuchre_env.cli.script_args import ScriptArgs, option
 from bideuchre_env.core.state import STATE, Phase
@@ -93,7 +93,7 @@ def measure(rules: Rules, agent: str, hands: int, seed: int, progress: Progress)
     parts = []
     for first in range(0, hands, size):
         numbers = range(first, min(first + size, hands))
-        with files_kept():
+        with freeze_files():
             caller, player = (
                 seat_agent(each, rules, seed, first, True) for each in (CALLER, agent)
             )

@@ -15,7 +15,6 @@ from bideuchre_env.agents.advice.advice import Advice, Option
 from bideuchre_env.agents.advice.figures import Counted, interval, mean, share
 from bideuchre_env.agents.advice.outcomes import (
     OUTCOMES,
-    certain_choice,
     count_worlds,
     mark_calls,
     open_position,
@@ -25,10 +24,7 @@ from bideuchre_env.agents.expert.win_table import win_table
 from bideuchre_env.agents.making import agent_of
 from bideuchre_env.agents.protocols import AgentSource, CompleteAgent, Goal
 from bideuchre_env.agents.search.agent import InferenceAgent
-from bideuchre_env.agents.search.callers import load_callers
-from bideuchre_env.agents.search.chains import load_chains
-from bideuchre_env.agents.search.likelihood import weigh_worlds
-from bideuchre_env.agents.search.sampler import Report
+from bideuchre_env.agents.search.sampler import Report, load_kernels
 from bideuchre_env.agents.search.workspace import MOST_WORLDS, SearchWorkspace
 from bideuchre_env.core.one_row import look_row
 from bideuchre_env.core.state import STATE, Phase, new_states
@@ -100,7 +96,7 @@ def advise_row(
     `how_far(step, done, total)` reports the progress: `step` is "weighed", then "played out".
     """
     advisor = Advisor(rules, agent, worlds, milliseconds, seed)
-    advisor.searcher.how_far = how_far
+    advisor.searcher.sampler.report = how_far
     return advisor.of_row(row, also)
 
 
@@ -183,13 +179,13 @@ class Advisor:
             if not is_integer(action) or not 0 <= action < self.actions.n or not masks[0][action]:
                 raise IllegalActionError(f"also={brief(action)}: no legal action there")
         counted, chosen, learned = self._count(rows, masks, also)
-        expert = space.expert
+        plan = space.plans[0]
         return Situation(
             rules=self.rules,
             seat=seat,
-            view=expert.views.copy()[0],
+            view=space.expert.views.copy()[0],
             mask=masks[0],
-            certain=int(certain_choice(expert.views, masks, expert.tables)),
+            certain=int(plan["expert_action"]) if plan["certain"] else -1,
             counted=counted,
             chosen=chosen,
             learned=learned,
@@ -199,7 +195,7 @@ class Advisor:
     def _count(
         self, rows: Array, masks: Array, also: Sequence[int]
     ) -> tuple[Counted, int, dict[int, float]]:
-        """Return the outcomes of the options, the agent's choice, and `_learned`."""
+        """Return the outcomes of the options, the agent's choice, and its priors by action."""
         searcher, chosen, compared = self.searcher, -1, np.zeros(self.actions.n, np.int8)
         if searcher.space.expert.views["phase"][0] == Phase.AUCTION:
             mark_calls(searcher.space, masks[0], compared)
@@ -211,12 +207,18 @@ class Advisor:
                 )
             compared[chosen] = 1
         compared[list(also)] = 1
-        self._load()
+        load_kernels(searcher.space)
+        none, rows_of_none = np.empty(0, np.int64), np.zeros((0, N_SEATS), np.int64)
+        count_worlds(
+            searcher.space, self.wins, none, none, np.empty(0), new_rows(OUTCOMES, 1), rows_of_none
+        )
         began = searcher.clock()
         searcher.open(rows, masks, 0)
-        learned = self._learned()
-        plan = searcher.space.plans[0]
+        plan, learned = searcher.space.plans[0], {}
         candidates = plan["actions"][: plan["n"]].tolist()
+        if self.agent is searcher and plan["has_priors"]:
+            worths = plan["priors"][: plan["n"]] / plan["prior_unit"]
+            learned = dict(zip(candidates, worths.tolist(), strict=True))
         tried = list(dict.fromkeys(candidates + np.flatnonzero(compared).tolist()))
         several: list[Counted] = []
 
@@ -225,8 +227,8 @@ class Advisor:
             ends, hands = new_rows(OUTCOMES, n * len(tried)), np.zeros((n, N_SEATS), np.int64)
             count_worlds(space, self.wins, numbers_of, numbers, weights, ends, hands)
             outcomes = np.asarray(ends).reshape(n, len(tried))
-            alike = 0.0 if plan["all_worlds"] > 0.0 else float(plan["alike"])
-            several.append(Counted(tried, outcomes, weights[numbers], hands, alike))
+            design_effect = 0.0 if plan["all_worlds"] > 0.0 else float(plan["design_effect"])
+            several.append(Counted(tried, outcomes, weights[numbers], hands, design_effect))
 
         searcher.search(began, count, to_the_end=True)
         if chosen < 0:
@@ -234,25 +236,6 @@ class Advisor:
             if masks[0].sum() > 1:
                 chosen = searcher.choice()
         return Counted.of_all(several), chosen, learned
-
-    def _load(self) -> None:
-        """Load or compile the kernels by empty calls, so that a time limit does not include it."""
-        space, nothing = self.searcher.space, np.empty(0)
-        weigh_worlds(space, nothing, 0, 0, 0.0)
-        load_chains(space)
-        load_callers(space)
-        count_worlds(
-            space, self.wins, np.empty(0, np.int64), np.empty(0, np.int64), nothing,
-            new_rows(OUTCOMES, 1), np.zeros((0, N_SEATS), np.int64),
-        )  # fmt: skip
-
-    def _learned(self) -> dict[int, float]:
-        """Return the priors of the searcher's candidates; empty for other agents."""
-        plan = self.searcher.space.plans[0]
-        if self.agent is not self.searcher or not plan["has_priors"]:
-            return {}
-        n, worth = plan["n"], plan["priors"][: plan["n"]] / plan["prior_unit"]
-        return dict(zip(plan["actions"][:n].tolist(), worth.tolist(), strict=True))
 
     def advice(self, trials: Sequence[Situation], taken: int | None = None) -> Advice:
         """Return the advice from the pooled deals of one or more trials of a position.
@@ -288,12 +271,12 @@ class Advisor:
 
     def _option(self, counted: Counted, action: int, best: int) -> Option:
         """Return the figures of an option."""
-        column, weights, alike = counted.column(action), counted.weights, counted.alike
+        column, weights, effect = counted.column(action), counted.weights, counted.design_effect
         points = column["points"].astype(float)
         own, bids = column["declarer"] == 0, 0 < action < self.actions.trump_offset
         stands = weights * own if bids and own.any() else weights
         average = mean(points, weights)
-        wins = interval(column["wins"], weights, alike)
+        wins = interval(column["wins"], weights, effect)
         if wins.low is not None and wins.high is not None:
             wins = Interval(wins.mean, max(0.0, wins.low), min(1.0, wins.high))
         loss, loss_error = counted.behind(action, best)
@@ -301,8 +284,8 @@ class Advisor:
         return Option(
             action=action,
             name=self.actions.names[action],
-            points=interval(points, weights, alike),
-            made=share(column["good"], weights * (own if bids else column["level"] >= 0), alike),
+            points=interval(points, weights, effect),
+            made=share(column["good"], weights * (own if bids else column["level"] >= 0), effect),
             wins=wins,
             tricks=mean(column["tricks"], stands),
             deviation=sqrt(mean((points - average) ** 2, weights)),

@@ -1,12 +1,11 @@
 """Statistics of outcomes over worlds: means, shares, paired differences and their errors.
 
-Worlds have weights. Their effective sample size is the square of the sum of the weights over the
-sum of their squares, divided by `alike`, the design effect: the number of worlds per independent
-world. `alike` is 0 if the worlds are all that exist; then there is no sampling error.
+The effective sample size of weighted worlds is the square of the sum of the weights over the sum
+of their squares, divided by the design effect, the number of worlds per independent world. The
+design effect is 0 if the worlds are all that exist; then there is no sampling error.
 
-A cause is a hidden card, void or split that decides the result of an option. Every simple condition
-on the other hands divides the deals in two. The cause is the condition that explains most of the
-differences between the deals, if it explains enough of them.
+Every simple condition on the other hands divides the deals in two. The cause of a result is the
+condition that explains most of the differences between the deals, if it explains enough of them.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env._intervals import Interval, t_quantile, wilson
-from bideuchre_env.agents.advice.words import called, number_word, ranking, suit_word
+from bideuchre_env.agents.advice.words import card_name, number_word, ranking, suit_word
 from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS, NO_TRUMP, SUITS
 from bideuchre_env.runtime.jit import Array
 
@@ -43,7 +42,7 @@ class Counted:
     outcomes: Array
     weights: Array
     hands: Array
-    alike: float = 1.0
+    design_effect: float = 1.0
 
     @classmethod
     def of_all(cls, several: Sequence[Counted]) -> Counted:
@@ -58,13 +57,13 @@ class Counted:
             ),
             np.concatenate([each.weights for each in several]),
             np.concatenate([each.hands for each in several]),
-            max(each.alike for each in several),
+            max(each.design_effect for each in several),
         )
 
     @property
     def effective(self) -> float:
         """The effective sample size, at most the number of worlds."""
-        return min(effective(self.weights, self.alike), float(len(self.weights)))
+        return min(effective(self.weights, self.design_effect), float(len(self.weights)))
 
     def column(self, action: int) -> Array:
         """Return the outcomes of an action, (m,)."""
@@ -76,20 +75,17 @@ class Counted:
         return mean(self.column(action)[figure], self.weights)
 
     def behind(self, action: int, best: int, figure: str = "points") -> tuple[float, float]:
-        """Return the mean of figure(best) - figure(action) over worlds, and its standard error.
-
-        `figure` is a field of `OUTCOMES`.
-        """
+        """Return the mean of figure(best) - figure(action), and its standard error."""
         if action == best:
             return 0.0, 0.0
         differences = self.differences(action, best, figure)
-        return mean(differences, self.weights), error(differences, self.weights, self.alike)
+        return mean(differences, self.weights), error(differences, self.weights, self.design_effect)
 
     def gap(self, action: int, best: int, figure: str) -> Interval:
         """Return the mean of figure(best) - figure(action) over worlds, with its 95 % interval."""
         if action == best:
             return NO_GAP
-        return interval(self.differences(action, best, figure), self.weights, self.alike)
+        return interval(self.differences(action, best, figure), self.weights, self.design_effect)
 
     def differences(self, action: int, best: int, figure: str) -> Array:
         """Return figure(best) - figure(action) in each world, float64 (m,)."""
@@ -97,12 +93,12 @@ class Counted:
         return differences.astype(float)
 
 
-def effective(weights: Array, alike: float = 1.0) -> float:
-    """Return the effective sample size; 0 if all weights are 0, infinite if `alike` is 0."""
+def effective(weights: Array, design_effect: float = 1.0) -> float:
+    """Return the effective sample size; 0 if all weights are 0, infinite without design effect."""
     total, squares = float(weights.sum()), float((weights * weights).sum())
     if not squares:
         return 0.0
-    return total * total / squares / alike if alike else inf
+    return total * total / squares / design_effect if design_effect else inf
 
 
 def mean(values: Array, weights: Array) -> float:
@@ -110,13 +106,12 @@ def mean(values: Array, weights: Array) -> float:
     return float(np.average(values, weights=weights))
 
 
-def error(values: Array, weights: Array, alike: float = 1.0) -> float:
+def error(values: Array, weights: Array, design_effect: float = 1.0) -> float:
     """Return the standard error of the weighted mean; infinite for an effective size of 1.
 
-    It is computed as if one more world had the opposite of the most extreme value: a sample without
-    a rare result does not exclude that result.
+    One more world counts with the opposite of the most extreme value, for results not drawn.
     """
-    others = effective(weights, alike) - 1
+    others = effective(weights, design_effect) - 1
     if others < 1e-9:
         return inf
     centre = mean(values, weights)
@@ -124,20 +119,20 @@ def error(values: Array, weights: Array, alike: float = 1.0) -> float:
     return sqrt((mean((values - centre) ** 2, weights) + unseen) / others)
 
 
-def interval(values: Array, weights: Array, alike: float = 1.0) -> Interval:
+def interval(values: Array, weights: Array, design_effect: float = 1.0) -> Interval:
     """Return the weighted mean with its 95 % interval by Student's t."""
-    centre, size = mean(values, weights), effective(weights, alike)
+    centre, size = mean(values, weights), effective(weights, design_effect)
     if size == inf:
         return Interval(centre, centre, centre)
     if size - 1 < 1e-9:
         return Interval(centre, None, None)
-    half = t_quantile(max(1, round(size - 1))) * error(values, weights, alike)
+    half = t_quantile(max(1, round(size - 1))) * error(values, weights, design_effect)
     return Interval(centre, centre - half, centre + half)
 
 
-def share(good: Array, weights: Array, alike: float = 1.0) -> Interval | None:
+def share(good: Array, weights: Array, design_effect: float = 1.0) -> Interval | None:
     """Return the weighted share of ones with Wilson's interval; None if all weights are 0."""
-    size = effective(weights, alike)
+    size = effective(weights, design_effect)
     if size == 0.0:
         return None
     if size == inf:
@@ -146,7 +141,7 @@ def share(good: Array, weights: Array, alike: float = 1.0) -> Interval | None:
 
 
 @dataclass(frozen=True)
-class Cause:
+class KeyCards:
     """A condition on hidden cards, and the means of a value where it is true and false."""
 
     words: str
@@ -172,16 +167,16 @@ def conditions(unseen: int, strain: int, hands: Array, t: Any) -> Iterator[tuple
         rest = [kind for kind in kinds if suits[kind] == suit != strain]
         tops += sorted(rest, key=lambda kind: -int(t["power"][strain, suit, kind]))[:1]
     for kind in tops:
-        name = called(kind, strain, t).rstrip(",")
+        name = card_name(kind, strain, t).rstrip(",")
         yield f"partner has {name}", (held[:, PARTNER] >> kind & 1).astype(bool)
     for suit in range(len(SUITS)):
         if suit != strain:
-            void = held & bits_of(suits, suit, t) == 0
+            void = held & int(t["suit_bits"][strain, suit]) == 0
             word = suit_word(suit, 1)
             yield f"partner has no {word}", void[:, PARTNER]
             yield f"an opponent has no {word}", void[:, NEXT] | void[:, LAST]
     if strain != NO_TRUMP:
-        length = lengths(hands, bits_of(suits, strain, t))
+        length = lengths(hands, int(t["suit_bits"][strain, strain]))
         for n in range(1, 4):
             some = "a trump" if n == 1 else f"{number_word(n)} trumps or more"
             yield f"partner has {some}", length[:, PARTNER] >= n
@@ -191,11 +186,6 @@ def conditions(unseen: int, strain: int, hands: Array, t: Any) -> Iterator[tuple
             yield words, long[:, NEXT] | long[:, LAST]
 
 
-def bits_of(suits: Array, suit: int, t: Any) -> int:
-    """Return the kinds of a suit, as bits."""
-    return sum(1 << kind for kind in range(int(t["kinds"])) if suits[kind] == suit)
-
-
 def lengths(hands: Array, kinds: int) -> Array:
     """Return the number of cards of these kinds in each hand, with both copies; as `hands`."""
     cards = hands & (kinds | kinds << COPY_SHIFT)
@@ -203,7 +193,7 @@ def lengths(hands: Array, kinds: int) -> Array:
     return count
 
 
-def cause(
+def key_cards(
     values: Array,
     weights: Array,
     unseen: int,
@@ -211,12 +201,11 @@ def cause(
     hands: Array,
     t: Any,
     least: float,
-    alike: float = 1.0,
-) -> Cause | None:
+    design_effect: float = 1.0,
+) -> KeyCards | None:
     """Return the condition that explains most of the variance of the values, float64 (m,).
 
-    The means of its two sides must differ significantly (`SURE`), and by at least `least`. None if
-    no condition does that. The other arguments are as in `conditions` and `Counted`.
+    The means of its two sides must differ significantly (`SURE`), and by at least `least`.
     """
     counts = weights > 0
     values, weights, hands = values[counts], weights[counts], hands[counts]
@@ -226,11 +215,14 @@ def cause(
         if not LEAST_SHARE <= share <= 1 - LEAST_SHARE:
             continue
         sides = [(values[side], weights[side]) for side in (true, ~true)]
-        if min(effective(weights, alike) for _, weights in sides) < LEAST_DEALS:
+        if min(effective(weights, design_effect) for _, weights in sides) < LEAST_DEALS:
             continue
-        (yes, no), errors = [mean(*side) for side in sides], [error(*side, alike) for side in sides]
+        (yes, no), errors = (
+            [mean(*side) for side in sides],
+            [error(*side, design_effect) for side in sides],
+        )
         explained, apart = share * (1 - share) * (yes - no) ** 2, abs(yes - no)
         clear = apart >= least and apart > SURE * sqrt(errors[0] ** 2 + errors[1] ** 2)
         if clear and explained > most + 1e-12:
-            result, most = Cause(words, yes, no, share), explained
+            result, most = KeyCards(words, yes, no, share), explained
     return result

@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from bideuchre_env.agents.expert.agent import weigh_hand
+from bideuchre_env.agents.expert.auction import chance_made
 from bideuchre_env.agents.expert.win_table import game_chance, passed_out
-from bideuchre_env.agents.rule.agent import call_bits, certain_action
+from bideuchre_env.agents.rule.agent import call_bits
 from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action
 from bideuchre_env.agents.search.candidates import (
     add_values,
@@ -20,7 +21,7 @@ from bideuchre_env.agents.search.candidates import (
     tricks_after,
 )
 from bideuchre_env.agents.search.workspace import SearchWorkspace
-from bideuchre_env.agents.search.worlds import bring_world, rebuild
+from bideuchre_env.agents.search.worlds import load_world, rebuild
 from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.core.state import PLAY
 from bideuchre_env.core.step import legal
@@ -61,21 +62,10 @@ def open_position(space: SearchWorkspace, observations: Array) -> bool:
 
 
 @entry_kernel
-def certain_choice(views: Array, masks: Array, tables: Array) -> int:
-    """Return the action by which the seat of a view takes every trick left for certain, or -1."""
-    return certain_action(views[0], tables[0], row_of(masks, 0))
-
-
-@entry_kernel
 def count_worlds(
-    space: SearchWorkspace,
-    wins: Array,
-    actions: Array,
-    numbers: Array,
-    weights: Array,
-    outcomes: Array,
-    hands: Array,
-) -> None:
+    space: SearchWorkspace, wins: Array, actions: Array, numbers: Array, weights: Array,
+    outcomes: Array, hands: Array,
+) -> None:  # fmt: skip
     """Try actions, int64 (n,), which include the plan's candidates, as `try_worlds` does.
 
     Writes `outcomes`, `OUTCOMES` (worlds * n,): the outcomes in world `numbers[i]` start at n * i.
@@ -83,7 +73,7 @@ def count_worlds(
     """
     plan, n = space.plans[0], len(actions)
     for i in range(len(numbers)):
-        bring_world(space, numbers[i])
+        load_world(space, numbers[i])
         for seat in range(N_SEATS):
             hands[i, seat] = space.worlds[0].hands[seat]
         solved = solve_world(space)
@@ -123,12 +113,10 @@ def write_outcome(space: SearchWorkspace, s: Row, wins: Array, won: int, outcome
 
 @entry_kernel
 def mark_calls(space: SearchWorkspace, mask: Array, marks: Array) -> None:
-    """Set `marks` to 1 for the calls to compare in the open position, whose legal mask is `mask`.
+    """Set `marks` to 1 for the calls of `mask`, both int8 (n_actions,), to compare.
 
-    Both are int8 (n_actions,). The calls are a pass; every lone bid that is not hopeless, and each
-    in its best strain; in every strain near the best strain the highest partnered bid that is
-    likely to be made; in the best strain also the bids next to that and the lowest bid. Nothing is
-    marked in games that the expert cannot weigh: there the agents consider more calls.
+    They are a pass, the lone bids of `mark_lone`, and the partnered bids of `mark_partnered` in
+    strains near the best; none in games that the expert cannot weigh.
     """
     expert = space.expert
     t, view, learned, calls = expert.tables[0], expert.views[0], expert.learned, expert.calls[0]
@@ -136,10 +124,7 @@ def mark_calls(space: SearchWorkspace, mask: Array, marks: Array) -> None:
         return
     legal_calls = call_bits(view, mask, t)
     marks[0] = legal_calls & 1
-    best, partnered = 0, 0
-    for strain in range(N_STRAINS):
-        if calls.means[strain] > calls.means[best]:
-            best = strain
+    best, partnered = calls.ranked[0], 0
     for level in range(t.n_levels):
         if legal_calls >> (1 + level) & 1 and t.alone[level]:
             mark_lone(t, level, calls, marks)
@@ -184,12 +169,3 @@ def mark_partnered(t: Row, levels: int, strain: int, best: bool, calls: Row, mar
     for level in (highest - 1, highest + 1):
         if level >= 0 and levels >> level & 1:
             marks[call_action(t, level, strain)] = 1
-
-
-@kernel
-def chance_made(t: Row, level: int, strain: int, calls: Row) -> float:
-    """Return the chance that a partnered bid is made."""
-    chance = 0.0
-    for won in range(t.need[level], t.tricks + 1):
-        chance += calls.chances[strain, won]
-    return chance

@@ -8,12 +8,13 @@ expert's contract for a hand.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bideuchre_env._checks import brief, is_integer
 from bideuchre_env.agents.expert.agent import ExpertAgent
+from bideuchre_env.agents.expert.hand_worth import check_deck
 from bideuchre_env.agents.search.worlds import carry_out, deal_around
 from bideuchre_env.core.hands import put
 from bideuchre_env.core.legality import illegal
@@ -29,14 +30,7 @@ from bideuchre_env.core.validity import checked_states
 from bideuchre_env.errors import BidEuchreError, DealError, IllegalActionError, OptionError
 from bideuchre_env.learning.view import new_view
 from bideuchre_env.rules import actions
-from bideuchre_env.rules.cards import (
-    CARD_NAMES,
-    MAX_TRICKS,
-    N_SEATS,
-    hand_bits,
-    plain_letters,
-    spelled_card,
-)
+from bideuchre_env.rules.cards import MAX_TRICKS, N_SEATS, hand_bits, plain_letters, spelled_card
 from bideuchre_env.rules.parse import parse_score, parse_seat
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, entry_kernel
@@ -49,10 +43,7 @@ _BY_SIDE = ("score", "points", "tricks_won")
 
 @entry_kernel
 def lay_cards(states: Array, tables: Array, kinds: Array) -> int:
-    """Play cards, int64 (m,), in row 0; the seat to act first gets the card as its whole hand.
-
-    Return the number of cards applied: fewer than m if the hand is over before.
-    """
+    """Play cards in row 0, giving each first to the seat to act; return how many were applied."""
     s, t = states[0], tables[0]
     for i in range(len(kinds)):
         if s.phase > PLAY:
@@ -74,7 +65,7 @@ def carry_known_out(
 
 
 @entry_kernel
-def goes_on(tables: Array, ours: int, theirs: int) -> bool:
+def can_be_unfinished(tables: Array, ours: int, theirs: int) -> bool:
     """Whether a game with this score can be unfinished, for some last hand."""
     t = tables[0]
     if t.win_rule == ROUNDS or (ours < t.target and theirs < t.target):
@@ -122,60 +113,44 @@ def known_position(
         IllegalActionError: a call is not legal.
         NotationError: a name is not valid.
     """
-    knowledge = _Known(rules, hand, seat, calls, strain, given, passed, played, score, deal)
+    seat, (ours, theirs) = parse_seat("seat", seat), parse_score(tuple(score))
+    tables = compile_tables(rules)
+    if not can_be_unfinished(tables, ours, theirs):
+        raise DealError(
+            f"score {ours} to {theirs}: the game is over then, its target is {rules.target}"
+        )
+    most_deals = min(int(tables["hands_to_play"][0]) or rules.max_hands, rules.max_hands)
+    if not is_integer(deal) or not 1 <= deal <= most_deals:
+        raise DealError(f"deal {brief(deal)}: a whole number from 1 to {most_deals}")
+    called = [call_of(name, rules) for name in calls]
+    if len(called) > N_SEATS:
+        raise DealError(f"{len(called)} calls: each of the four seats has one")
+    number = None if strain is None else strain_of(strain, rules)
+    cards = [[spelled_card(name) for name in names] for names in (hand, played, given, passed)]
+    for kinds in cards:
+        check_deck(kinds, rules)
+    knowledge = _Knowledge(rules, tables, seat, (ours, theirs), deal, called, number, *cards)
     if dealer is not None:
         return knowledge.row(parse_seat("dealer", dealer))
-    if len(knowledge.calls) < N_SEATS:
-        return knowledge.row((knowledge.seat - len(knowledge.calls) - 1) % N_SEATS)
+    if len(called) < N_SEATS:
+        return knowledge.row((seat - len(called) - 1) % N_SEATS)
     return knowledge.row(knowledge.only_dealer())
 
 
-class _Known:
+class _Knowledge(NamedTuple):
     """Knowledge of one seat, as numbers."""
 
-    def __init__(
-        self,
-        rules: Rules,
-        hand: Sequence[str],
-        seat: int,
-        calls: Sequence[str],
-        strain: str | None,
-        given: Sequence[str],
-        passed: Sequence[str],
-        played: Sequence[str],
-        score: Sequence[int],
-        deal: int,
-    ) -> None:
-        self.rules, self.acts, self.tables = rules, actions.of(rules), compile_tables(rules)
-        self.seat, self.deal = parse_seat("seat", seat), deal
-        self.score = parse_score(tuple(score))
-        if not goes_on(self.tables, *self.score):
-            ours, theirs = self.score
-            raise DealError(
-                f"score {ours} to {theirs}: the game is over then, its target is {rules.target}"
-            )
-        if not is_integer(deal) or not 1 <= deal <= self._most_deals():
-            raise DealError(f"deal {brief(deal)}: a whole number from 1 to {self._most_deals()}")
-        self.calls = [call_of(name, rules) for name in calls]
-        if len(self.calls) > N_SEATS:
-            raise DealError(f"{len(self.calls)} calls: each of the four seats has one")
-        self.strain = None if strain is None else strain_of(strain, rules)
-        self.hand, self.played = self._kinds(hand), self._kinds(played)
-        self.given, self.passed = self._kinds(given), self._kinds(passed)
-
-    def _most_deals(self) -> int:
-        hands = int(self.tables["hands_to_play"][0])
-        return min(hands, self.rules.max_hands) if hands else self.rules.max_hands
-
-    def _kinds(self, names: Sequence[str]) -> list[int]:
-        kinds = [spelled_card(name) for name in names]
-        for kind in kinds:
-            if kind >= self.rules.kinds:
-                raise DealError(f"{CARD_NAMES[kind]} is not in this {self.rules.cards}-card deck")
-            if kinds.count(kind) > self.rules.copies:
-                times = f"{kinds.count(kind)} times: this deck has it {self.rules.copies}"
-                raise DealError(f"{CARD_NAMES[kind]} {times} time{'s' * (self.rules.copies > 1)}")
-        return kinds
+    rules: Rules
+    tables: Array
+    seat: int
+    score: tuple[int, int]
+    deal: int
+    calls: list[int]
+    strain: int | None
+    hand: list[int]
+    played: list[int]
+    given: list[int]
+    passed: list[int]
 
     def only_dealer(self) -> int:
         """Return the only dealer with which this seat is to act; `DealError` if not exactly one."""
@@ -214,11 +189,11 @@ class _Known:
                 "no deal of the cards not seen allows these plays: somebody who has not followed "
                 "suit has held a card of it"
             ) from None
-        return turned(rows, self.seat)
+        return rotate_seats(rows, self.seat)
 
     def _public(self, dealer: int) -> Array:
         """Return the row after all known actions, in which the hands are meaningless."""
-        rows, acts = new_states(1), self.acts
+        rows, acts = new_states(1), actions.of(self.rules)
         ours, theirs = self.score
         rows["rng"] = 1
         start_row(rows, dealer, *((theirs, ours) if self.seat & 1 else (ours, theirs)))
@@ -240,7 +215,7 @@ class _Known:
     def _act(self, rows: Array, done: list[int], what: str) -> None:
         at = int(replay_row(rows, self.tables, np.array(done, np.int64)))
         if at >= 0:
-            name = self.acts.names[done[at]]
+            name = actions.of(self.rules).names[done[at]]
             raise IllegalActionError(illegal(rows[0], self.rules, name, f"{what} {at + 1}, "))
         if rows["phase"][0] > Phase.PLAY:
             raise DealError("nobody has bid: the hand is over")
@@ -275,7 +250,7 @@ class _Known:
 
     def _whole(self, public: Array, phase: Phase) -> Array:
         """Return a full row, with this seat as seat 0; its hands may contradict known voids."""
-        replays, views, rows = turned(public, -self.seat), new_view(), new_states(1)
+        replays, views, rows = rotate_seats(public, -self.seat), new_view(), new_states(1)
         replay, view = replays[0], views[0]
         for name in ("phase", "dealer", "level", "declarer"):
             view[name] = replay[name]
@@ -299,7 +274,7 @@ def _plays(row: Any) -> Array:
     return plays
 
 
-def turned(rows: Array, by: int) -> Array:
+def rotate_seats(rows: Array, by: int) -> Array:
     """Return a row, shape (1,), with all seats rotated: seat 0 becomes seat `by`."""
     other = new_states(1)
     other[:] = rows

@@ -19,7 +19,13 @@ from bideuchre_env.agents.advice.advice import (
     clearly_behind,
     format_gap,
 )
-from bideuchre_env.agents.advice.figures import LEAST_CHANCE, LEAST_GAIN, Cause, Counted, cause
+from bideuchre_env.agents.advice.figures import (
+    LEAST_CHANCE,
+    LEAST_GAIN,
+    Counted,
+    KeyCards,
+    key_cards,
+)
 from bideuchre_env.agents.advice.words import (
     card_words,
     give_words,
@@ -95,31 +101,20 @@ def why(situation: Situation, taken: int | None = None) -> str:
 
     The sentence describes the effect of the action, and compares the options.
     """
+    best, option = situation.best, situation.option(situation.chosen if taken is None else taken)
     if situation.mask.sum() == 1:
-        return sentence(f"the only legal {NOUNS.get(situation.to_do, 'card')}")
-    if situation.best.action == situation.certain and taken in (None, situation.certain):
-        return sentence(f"{certain_words(situation, situation.best)}{verdict(situation)}")
-    reviews = taken is not None
-    option = situation.option(situation.chosen if taken is None else taken)
-    if not reviews and clearly_behind(option, situation.goal):
-        option = situation.best
-    text = action_words(situation, option)
-    if reviews and option is not situation.best:
-        return sentence(f"{text}{loss_words(situation, option)}")
-    return sentence(f"{text}{lead(situation)}{verdict(situation)}")
-
-
-def sentence(text: str) -> str:
-    """Return a text with a capital letter and a full stop."""
+        text = f"the only legal {NOUNS.get(situation.to_do, 'card')}"
+    elif best.action == situation.certain and taken in (None, situation.certain):
+        takes = "takes every trick"
+        if situation.phase == Phase.PLAY:
+            takes = "and the cards led after it take every trick left"
+        text = f"{best.name} {takes}, whatever the others hold{verdict(situation)}"
+    elif taken is not None and option is not best:
+        text = f"{action_words(situation, option)}{loss_words(situation, option)}"
+    else:
+        option = best if clearly_behind(option, situation.goal) else option
+        text = f"{action_words(situation, option)}{lead(situation)}{verdict(situation)}"
     return f"{text[0].upper()}{text[1:]}."
-
-
-def certain_words(situation: Situation, option: Option) -> str:
-    """Say that an action is certain to take every trick left."""
-    takes = "takes every trick"
-    if situation.phase == Phase.PLAY:
-        takes = "and the cards led after it take every trick left"
-    return f"{option.name} {takes}, whatever the others hold"
 
 
 def action_words(situation: Situation, option: Option) -> str:
@@ -142,7 +137,7 @@ def call_words(situation: Situation, option: Option) -> str:
     bid = next((each for each in situation.options if each.action > 0), None) if passes else option
     if bid is None:
         return "no bid is worth trying"
-    strain, stands = played(situation, bid)
+    strain, stands = contract_strain(situation, bid)
     if not stands:
         return f"{option.name}: others bid on over {bid.name} in every deal"
     head = "" if situation.mask[0] else "a pass is not allowed, and the hand has "
@@ -153,12 +148,12 @@ def call_words(situation: Situation, option: Option) -> str:
     takes = goal(situation, bid) if first else f"{bid.name} needs {goal(situation, bid)}, made"
     takes = f"{short(bid)} would be made" if passes else takes
     stand = " where it stands" if stands < MOSTLY else ""
-    text = f"{hand}: {takes} in {per_hundred(bid)}{stand}{decided(situation, bid, strain)}"
+    text = f"{hand}: {takes} in {per_hundred(bid)}{stand}{contract_key(situation, bid, strain)}"
     higher = None if passes else next_bid(situation, bid)
     if higher is None:
         return text
     text += f", {short(higher)} in {per_hundred(higher, only=True)}"
-    return text + decided(situation, higher, strain)
+    return text + contract_key(situation, higher, strain)
 
 
 def next_bid(situation: Situation, bid: Option) -> Option | None:
@@ -169,7 +164,7 @@ def next_bid(situation: Situation, bid: Option) -> Option | None:
         return None
     if higher.behind.mean <= bid.behind.mean:
         return None
-    return higher if played(situation, higher)[1] >= RARELY else None
+    return higher if contract_strain(situation, higher)[1] >= RARELY else None
 
 
 def strain_words(situation: Situation, option: Option) -> str:
@@ -180,7 +175,7 @@ def strain_words(situation: Situation, option: Option) -> str:
     hand = holding(situation.kinds, option.action - offset, situation.tables)
     head = "" if first else f"{with_strain(option.action - offset)}, "
     text = f"{head}{hand}: {goal(situation, option)} in {per_hundred(option)}"
-    text += decided(situation, option, option.action - offset)
+    text += contract_key(situation, option, option.action - offset)
     if chance(option) == chance(other):
         return text
     only = chance(other) < chance(option)
@@ -193,7 +188,7 @@ def with_strain(strain: int) -> str:
     return f"at {word}" if word == "no trump" else f"with {word}"
 
 
-def played(situation: Situation, option: Option) -> tuple[int, float]:
+def contract_strain(situation: Situation, option: Option) -> tuple[int, float]:
     """Return a bid's most frequent strain, and the share of deals in which the bid is played."""
     column, weights = situation.counted.column(option.action), situation.counted.weights
     own = weights * (column["declarer"] == 0)
@@ -235,13 +230,13 @@ def short(option: Option) -> str:
     return f"a bid of {option.name.removeprefix('bid ')}"
 
 
-def decided(situation: Situation, option: Option, strain: int) -> str:
+def contract_key(situation: Situation, option: Option, strain: int) -> str:
     """Format the cause that decides if a contract is made: " (60 if partner has AC, 20 if not)"."""
     counted, column = situation.counted, situation.counted.column(option.action)
     own = counted.weights * (column["declarer"] == 0)
-    reason = cause(
+    reason = key_cards(
         column["good"].astype(float), own, int(situation.view["unseen"]), strain, counted.hands,
-        situation.tables, least=LEAST_CHANCE, alike=counted.alike,
+        situation.tables, least=LEAST_CHANCE, design_effect=counted.design_effect,
     )  # fmt: skip
     if reason is None:
         return ""
@@ -249,26 +244,23 @@ def decided(situation: Situation, option: Option, strain: int) -> str:
     return f" ({yes} if {reason.words}, {no} if not)"
 
 
-def gain_decided(situation: Situation, option: Option) -> Cause | None:
-    """Return the hidden card, void or split that decides an option's loss against the first.
-
-    Its means are points, or games won of 100.
-    """
+def loss_key(situation: Situation, option: Option) -> KeyCards | None:
+    """Return the cause of an option's loss against the first, in points or games won of 100."""
     counted, view, best = situation.counted, situation.view, situation.best
     strain = int(view["strain"])
     if strain < 0:
-        strain = max(played(situation, best)[0], played(situation, option)[0])
+        strain = max(contract_strain(situation, best)[0], contract_strain(situation, option)[0])
     if strain < 0:
         return None
     figure, scale = ("points", 1.0) if situation.goal == "points" else ("wins", 100.0)
     gains = scale * counted.differences(option.action, best.action, figure)
-    return cause(
+    return key_cards(
         gains, counted.weights, int(view["unseen"]), strain, counted.hands, situation.tables,
-        least=max(LEAST_GAIN, scale * option.behind.mean), alike=counted.alike,
+        least=max(LEAST_GAIN, scale * option.behind.mean), design_effect=counted.design_effect,
     )  # fmt: skip
 
 
-def if_not(situation: Situation, reason: Cause) -> str:
+def if_not(situation: Situation, reason: KeyCards) -> str:
     """Format the gains with and without the condition of a cause."""
     unit = "" if situation.goal == "points" else " %"
     yes, no = (f"{round(gain, 1) + 0.0:.1f}{unit}" for gain in (reason.true, reason.false))
@@ -281,7 +273,7 @@ def lead(situation: Situation) -> str:
     second = next((option for option in others if clearly_behind(option, goal)), None)
     if second is None:
         return ""
-    reason = gain_decided(situation, second)
+    reason = loss_key(situation, second)
     decides = f" ({if_not(situation, reason)})" if reason else ""
     if second is not others[0]:
         return f"; {second.name} loses {amount(second, goal)}{decides}"
@@ -295,7 +287,7 @@ def loss_words(situation: Situation, option: Option) -> str:
     """Format the tricks that an option clearly behind the first loses, and the cause."""
     if not clearly_behind(option, situation.goal):
         return ""
-    best, reason = situation.best, gain_decided(situation, option)
+    best, reason = situation.best, loss_key(situation, option)
     fewer, text = best.tricks - option.tricks, ""
     if situation.phase > Phase.NAMING and fewer >= LEAST:
         text = f"; it takes {fewer:.1f} tricks fewer than {best.name}"

@@ -35,7 +35,7 @@ def rank_of(kind: int) -> str:
     return full_name(CARD_NAMES[kind]).partition(" ")[0]
 
 
-def called(kind: int, strain: int, t: Any) -> str:
+def card_name(kind: int, strain: int, t: Any) -> str:
     """Format a card, as a bower if it is one: "JD, the left bower,"."""
     bowers = ranking(strain, t)[: LEFT + 1]
     if kind not in bowers:
@@ -58,13 +58,13 @@ def holding(kinds: Sequence[int], strain: int, t: Any) -> str:
     aces = [kind for kind in kinds if rank_of(kind) == "ace"]
     if strain == NO_TRUMP:
         kings = [kind for kind in kinds if rank_of(kind) == "king"]
-        return f"{counted(len(aces), 'ace')} and {counted(len(kings), 'king')} at no trump"
+        return f"{count_noun(len(aces), 'ace')} and {count_noun(len(kings), 'king')} at no trump"
     order = ranking(strain, t)
     trumps = sorted((kind for kind in kinds if kind in order), key=order.index)
     parts = [trump_words(trumps, order, strain, t)]
     beside = [kind for kind in aces if kind not in order]
     if beside:
-        parts.append(f"{counted(len(beside), 'ace')} outside")
+        parts.append(f"{count_noun(len(beside), 'ace')} outside")
     suits = {int(t["suit_of"][strain, kind]) for kind in kinds}
     voids = [suit_word(suit) for suit in range(len(SUITS)) if suit not in suits | {strain}]
     if voids:
@@ -79,7 +79,7 @@ def trump_words(trumps: Sequence[int], order: Sequence[int], strain: int, t: Any
         return f"no {suit_word(strain, 1)}"
     top = bowers(trumps.count(order[RIGHT]), trumps.count(order[LEFT]), int(t["copies"]))
     aces = sum(rank_of(kind) == "ace" for kind in trumps)
-    ace = "" if not aces else "the ace" if t["copies"] == 1 else counted(aces, "ace")
+    ace = "" if not aces else "the ace" if t["copies"] == 1 else count_noun(aces, "ace")
     if top and len(trumps) == 1:
         return f"{top} alone"
     if top:
@@ -94,11 +94,13 @@ def bowers(rights: int, lefts: int, copies: int) -> str:
     if copies == 1:
         held = ["right"] * rights + ["left"] * lefts
         return f"{'the ' if len(held) == 1 else ''}{' and '.join(held)} bower" if held else ""
-    parts = [counted(n, f"{side} bower") for n, side in ((rights, "right"), (lefts, "left")) if n]
+    parts = [
+        count_noun(n, f"{side} bower") for n, side in ((rights, "right"), (lefts, "left")) if n
+    ]
     return " and ".join(parts)
 
 
-def counted(n: int, noun: str) -> str:
+def count_noun(n: int, noun: str) -> str:
     """Format a count: "no ace", "an ace", "two aces"."""
     if n == 1:
         return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
@@ -121,7 +123,7 @@ def card_words(kind: int, legal: Sequence[int], kinds: Sequence[int], view: Row,
     strain = int(view["strain"])
     if view["led"] < 0:
         return lead_words(kind, kinds, view, t)
-    before, card = int(view["winning_kind"]), called(kind, strain, t)
+    before, card = int(view["winning_kind"]), card_name(kind, strain, t)
     powers = t["power"][strain, int(view["led"])]
     if powers[kind] > powers[before]:
         return f"{card} {winning_words(kind, before, view, t)}"
@@ -161,7 +163,7 @@ def winning_words(kind: int, before: int, view: Row, t: Any) -> str:
 def lead_words(kind: int, kinds: Sequence[int], view: Row, t: Any) -> str:
     """Describe the effect of leading a card."""
     strain = int(view["strain"])
-    suit, card = suit_of(kind, strain, t), called(kind, strain, t)
+    suit, card = suit_of(kind, strain, t), card_name(kind, strain, t)
     powers = t["power"][strain, suit]
     unseen = out(view)
     higher = any(powers[one] > powers[kind] for one in unseen if suit_of(one, strain, t) == suit)
@@ -198,7 +200,7 @@ def void_words(kind: int, kinds: Sequence[int], strain: int, t: Any) -> str:
 
 def give_words(kind: int, kinds: Sequence[int], strain: int, t: Any) -> str:
     """Describe the effect of giving up a card on the hand."""
-    suit, card = suit_of(kind, strain, t), called(kind, strain, t)
+    suit, card = suit_of(kind, strain, t), card_name(kind, strain, t)
     same = [one for one in kinds if suit_of(one, strain, t) == suit]
     if suit == strain:
         lowest = kind == min(same, key=lambda one: strength(one, strain, t))
@@ -212,7 +214,7 @@ def give_words(kind: int, kinds: Sequence[int], strain: int, t: Any) -> str:
 
 def pass_words(kind: int, kinds: Sequence[int], strain: int, t: Any) -> str:
     """Describe the card that is passed to the declarer."""
-    suit, card = suit_of(kind, strain, t), called(kind, strain, t)
+    suit, card = suit_of(kind, strain, t), card_name(kind, strain, t)
     same = [one for one in kinds if suit_of(one, strain, t) == suit]
     best = kind == max(same, key=lambda one: strength(one, strain, t))
     if suit == strain:

@@ -1,4 +1,1 @@
-"""The expert: tables and a network weigh its calls, and a search plays the last tricks.
-
-It builds on the rule player.
-"""
+"""The expert: tables and a network weigh its calls, and a search plays the last tricks."""

@@ -10,16 +10,24 @@ from bideuchre_env._checks import brief
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.expert.auction import (
     CALLS,
-    expert_call,
+    best_call,
     expert_strain,
     start_calls,
+    weigh_calls,
 )
 from bideuchre_env.agents.expert.call_network import NETWORK
 from bideuchre_env.agents.expert.endgame import endgame_card
 from bideuchre_env.agents.expert.sampled_deals import SAMPLED_DEAL, holder_odds
 from bideuchre_env.agents.expert.strains import weigh_strains
 from bideuchre_env.agents.expert.tables import ExpertTables, load_tables
-from bideuchre_env.agents.protocols import GOAL_OPTION, AgentInfo, Goal, check_goal
+from bideuchre_env.agents.protocols import (
+    GOAL_OPTION,
+    AgentInfo,
+    Goal,
+    check_goal,
+    check_number,
+    check_range,
+)
 from bideuchre_env.agents.rule.agent import (
     call_bits,
     certain_action,
@@ -27,10 +35,9 @@ from bideuchre_env.agents.rule.agent import (
     rule_bid,
     rule_card,
 )
-from bideuchre_env.agents.rule.bidding import SCRATCH
+from bideuchre_env.agents.rule.bidding import SCRATCH, call_action
 from bideuchre_env.agents.rule.win_curve import read_time
 from bideuchre_env.core.bits import gather_bits
-from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.view import new_view, read_view
@@ -38,9 +45,9 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows
 
-WANTED = (0, 0, 40, 40, 60, 60, 0, 0, 0, 0, 0, 0, 0)
+DEALS = (0, 0, 40, 40, 60, 60, 0, 0, 0, 0, 0, 0, 0)
 """[cards in hand]: deals to sample; 0 where the rules decide alone."""
-NO_SEARCH = (0,) * len(WANTED)
+NO_SEARCH = (0,) * len(DEALS)
 MARGIN = 0.05
 """Points that a searched card must gain over the rule player's card."""
 STANDARD_ERRORS = 0.5
@@ -64,40 +71,13 @@ class ExpertWorkspace(NamedTuple):
     deals: Array  # `sampled_deals.SAMPLED_DEAL`
 
 
-def check_options(network: Any, wanted: Any, margin: Any, standard_errors: Any, lean: Any) -> None:
-    """Raise `OptionError` for an invalid option of the expert."""
-    if network is not None:
-        if not (
-            isinstance(network, np.ndarray) and network.dtype == NETWORK and network.shape == (1,)
-        ):
-            raise OptionError("network: one record of `call_network.NETWORK`, or None")
-        for name in NETWORK.names or ():
-            if not (np.abs(network[name]) < LARGEST_WEIGHT).all():
-                raise OptionError(f"network: {name} has a number that is not finite, or too large")
-    whole = isinstance(wanted, tuple) and all(type(n) is int and 0 <= n <= 10_000 for n in wanted)
-    if not whole or len(wanted) != len(WANTED):
-        raise OptionError(f"wanted={brief(wanted)}: {len(WANTED)} whole numbers from 0 to 10,000")
-    for name, number in (("margin", margin), ("standard_errors", standard_errors)):
-        if type(number) not in (int, float) or not 0 <= number <= 100:
-            raise OptionError(f"{name}={brief(number)}: from 0 to 100")
-    if type(lean) is not int or not 0 <= lean <= 100:
-        raise OptionError(f"lean={brief(lean)}: a whole number from 0 to 100")
-
-
-def new_deals(
-    rules: Rules,
-    wanted: tuple[int, ...] = WANTED,
-    margin: float = MARGIN,
-    standard_errors: float = STANDARD_ERRORS,
-    lean: int = LEAN,
-) -> Array:
-    """Return a workspace of the search of the last tricks, an array of one `SAMPLED_DEAL`."""
-    deals = new_rows(SAMPLED_DEAL, 1)
-    deals["wanted"], deals["margin"], deals["standard_errors"] = wanted, margin, standard_errors
-    deals["lean_by"] = lean
-    if any(wanted):
-        deals["holder_odds"] = holder_odds(rules)
-    return deals
+def check_network(network: Any) -> None:
+    """Raise `OptionError` unless this is one record of `NETWORK` with moderate numbers."""
+    if not (isinstance(network, np.ndarray) and network.dtype == NETWORK and network.shape == (1,)):
+        raise OptionError("network: one record of `call_network.NETWORK`, or None")
+    for name in NETWORK.names or ():
+        if not (np.abs(network[name]) < LARGEST_WEIGHT).all():
+            raise OptionError(f"network: {name} has a number that is not finite, or too large")
 
 
 class ExpertAgent(RowAgent):
@@ -137,19 +117,31 @@ class ExpertAgent(RowAgent):
         *,
         seed: int | None = None,
         network: Array | None = None,
-        wanted: tuple[int, ...] = WANTED,
+        wanted: tuple[int, ...] = DEALS,
         margin: float = MARGIN,
         standard_errors: float = STANDARD_ERRORS,
         lean: int = LEAN,
         goal: Goal = "game",
     ) -> None:
-        super().__init__(rules)
-        if seed is not None:
-            split_seed(seed)  # raises for an invalid seed
-        check_options(network, wanted, margin, standard_errors, lean)
+        super().__init__(rules, seed)
+        if network is not None:
+            check_network(network)
+        valid = isinstance(wanted, tuple) and all(
+            type(n) is int and 0 <= n < 10_001 for n in wanted
+        )
+        if not valid or len(wanted) != len(DEALS):
+            raise OptionError(
+                f"wanted={brief(wanted)}: {len(DEALS)} whole numbers from 0 to 10,000"
+            )
         self.goal = check_goal(goal)
+        self._deals = new_rows(SAMPLED_DEAL, 1)
+        self._deals["n_deals"] = wanted
+        self._deals["margin"] = check_number("margin", margin, 0, 100)
+        self._deals["standard_errors"] = check_number("standard_errors", standard_errors, 0, 100)
+        self._deals["lean_by"] = check_range("lean", lean, 0, 100)
+        if any(wanted):
+            self._deals["holder_odds"] = holder_odds(rules)
         self.learned = load_tables(rules, network, goal)
-        self._deals = new_deals(rules, wanted, margin, standard_errors, lean)
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
         """Return a legal action for every row; int64 (n,)."""
@@ -194,14 +186,13 @@ def expert_decision(observation: Array, mask: Array, work: ExpertWorkspace) -> i
 def expert_bid(
     view: Row, legal: int, t: Row, learned: ExpertTables, scratch: Row, calls: Row
 ) -> int:
-    """Return the call to make, of the `legal` calls (see `call_bits`), or the strain to name.
-
-    The rule player's choice stands in where the hand cannot be weighed.
-    """
+    """Return the call to make, of the `legal` calls (see `call_bits`), or the strain to name."""
     if weigh_hand(view, t, learned, scratch, calls):
         if view.phase == NAMING:
             return t.trump_offset + expert_strain(view, t, learned.wins, calls)
-        return expert_call(view, t, learned, legal, calls)
+        weigh_calls(view, t, learned, legal, calls)
+        best = best_call(t, calls)
+        return call_action(t, (best >> 3) - 1, calls.ranked[best & 7]) if best >= 0 else -1
     return rule_bid(view, legal, t, learned.weights[0], scratch)
 
 

@@ -27,12 +27,7 @@ from bideuchre_env.agents.expert.score_network import (
 )
 from bideuchre_env.agents.expert.tables import ExpertTables
 from bideuchre_env.agents.expert.win_table import chance_to_win, passed_out
-from bideuchre_env.agents.rule.bidding import (
-    LONE_MADE,
-    N_STRAINS,
-    call_action,
-    standing_tricks,
-)
+from bideuchre_env.agents.rule.bidding import LONE_MADE, N_STRAINS, standing_tricks
 from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.rules.bids import MAX_BIDS, N_EXCHANGES
 from bideuchre_env.rules.cards import MAX_TRICKS
@@ -110,8 +105,8 @@ def lone_contract(
 
 
 @kernel
-def weigh_standing(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> None:
-    """Fill in points and chance to win if the standing bid is played, and the value of a point."""
+def start_calls(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> None:
+    """Fill in everything that is the same for every call, after `weigh_strains`."""
     wins = learned.wins
     calls.standing = 0.0
     calls.standing_win = passed_out(view, t, wins)
@@ -121,27 +116,29 @@ def weigh_standing(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls
     behind = chance_to_win(view, t, wins, 0, swing, False, True)
     calls.slope = max(0.5 * (ahead - behind) / swing, 0.002)
     seat, level = view.standing, view.level
-    if seat < 0:
-        return
-    us = seat == 2
-    if t.alone[level]:
-        lone_contract(view, t, level, us, LONE_MADE, wins, calls)
-    else:
-        standing_tricks(view, t, learned.weights[0], scratch, calls.standing_chances)
-        contract(view, t, level, us, calls.standing_chances, wins, calls)
-    calls.standing = calls.points
-    calls.standing_win = calls.win
-
-
-@kernel
-def start_calls(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> None:
-    """Fill in everything that is the same for every call, after `weigh_strains`."""
-    weigh_standing(view, t, learned, scratch, calls)
+    if seat >= 0:
+        us = seat == 2
+        if t.alone[level]:
+            lone_contract(view, t, level, us, LONE_MADE, wins, calls)
+        else:
+            standing_tricks(view, t, learned.weights[0], scratch, calls.standing_chances)
+            contract(view, t, level, us, calls.standing_chances, wins, calls)
+        calls.standing = calls.points
+        calls.standing_win = calls.win
     describe_table(view, t, calls)
     weigh_table(learned.network[0], calls)
     if len(learned.score) > 0 and learned.wins.shape[0] > 0:
         describe_score(view, t, learned.wins, calls)
         weigh_score(learned.score[0], calls)
+
+
+@kernel
+def chance_made(t: Row, level: int, strain: int, calls: Row) -> float:
+    """Return the chance that a partnered bid is made."""
+    chance = 0.0
+    for won in range(t.need[level], t.tricks + 1):
+        chance += calls.chances[strain, won]
+    return chance
 
 
 @kernel
@@ -165,8 +162,7 @@ def plain_points(
         lone_contract(view, t, level, True, made, wins, calls)
         points = calls.points
     else:
-        for won in range(t.need[level], t.tricks + 1):
-            made += calls.chances[strain, won]
+        made = chance_made(t, level, strain, calls)
         contract(view, t, level, True, calls.chances[strain], wins, calls)
         points = calls.points
     describe_call(view, t, level, strain, made, calls)
@@ -200,10 +196,8 @@ def final_worth(
 ) -> float:
     """Return the worth of the auction's last bid if it brings `more` points than its contract.
 
-    The bid is the contract, so its worth is at most that of its best result. If some results win
-    the game at once, its worth is at least their chance: a low bid that surely wins comes before a
-    moon. A lone bid has only two results, and more points mean that it is likelier to be made, but
-    never certain. These bounds are stored in `calls.least` and `calls.most`.
+    The worth is at most that of the best result, and at least the chance of results that win the
+    game at once: `calls.most`, `calls.least`. More points of a lone bid mean a higher chance.
     """
     calls.least = NOT_WEIGHED
     if t.alone[level]:
@@ -228,10 +222,7 @@ def final_worth(
 
 @kernel
 def worth_trying(view: Row, t: Row, level: int, place: int, calls: Row) -> bool:
-    """Whether to weigh a call in the strain of this place in `ranked`: is it close to the best?
-
-    A pass, and a bid that names no strain, are weighed in the best strain only.
-    """
+    """Whether to weigh a call in the strain of this place in `ranked`: is it close to the best?"""
     if level < 0:
         return place == 0
     strain = calls.ranked[place]
@@ -259,14 +250,6 @@ def weigh_calls(view: Row, t: Row, learned: ExpertTables, legal: int, calls: Row
             if legal >> (1 + level) & 1 and worth_trying(view, t, level, place, calls):
                 worth = call_worth(view, t, learned, level, calls.ranked[place], calls)
             calls.worth[1 + level, place] = worth
-
-
-@kernel
-def expert_call(view: Row, t: Row, learned: ExpertTables, legal: int, calls: Row) -> int:
-    """Return the call to make, as an action; `legal` as in `weigh_calls`."""
-    weigh_calls(view, t, learned, legal, calls)
-    best = best_call(t, calls)
-    return call_action(t, (best >> 3) - 1, calls.ranked[best & 7]) if best >= 0 else -1
 
 
 @kernel

@@ -167,12 +167,6 @@ def describe_seat(view: Row, t: Row, seat: int, calls: Row) -> None:
 
 
 @kernel
-def need_of(t: Row, need: int) -> int:
-    """Number, from 1 on, of the input for a bid's tricks; in long hands some bids share one."""
-    return need if t.tricks <= MOST_NEED else (need * MOST_NEED + t.tricks - 1) // t.tricks
-
-
-@kernel
 def describe_call(view: Row, t: Row, level: int, strain: int, made: float, calls: Row) -> None:
     """Write the inputs of a call (level -1: a pass) with chance `made` and `calls.points`."""
     inputs = calls.inputs
@@ -191,7 +185,12 @@ def describe_call(view: Row, t: Row, level: int, strain: int, made: float, calls
         inputs[AT.exchange] = 0.5 * t.exchange[level]
     else:
         inputs[AT.partnered] = 1.0
-        inputs[AT.need + need_of(t, need) - 1] = 1.0
+        place = (
+            need  # of the input for a bid's tricks, from 1 on; in long hands some bids share one
+        )
+        if t.tricks > MOST_NEED:
+            place = (need * MOST_NEED + t.tricks - 1) // t.tricks
+        inputs[AT.need + place - 1] = 1.0
         inputs[AT.short] = TRICKS * (need - calls.means[strain])
     inputs[AT.made] = made
     inputs[AT.points] = POINTS * calls.points

@@ -109,9 +109,8 @@ def fitted_network(name: str) -> Array:
 def load_network(rules: Rules) -> Array:
     """Return the weights for these rules, read-only: one `NETWORK` record.
 
-    Weights prepared for custom rules on this machine come first, then the weights of the most
-    similar variant. If no fitted variant has the deck and the lone bids, the network is all zeros:
-    a call has the worth of its contract. Raises `WeightsError` for a prepared file that is damaged.
+    Weights prepared on this machine come first, then those of the most similar variant; else the
+    network is all zeros. Raises `WeightsError` for a prepared file that is damaged.
     """
     prepared = prepared_weights(KIND, rules)
     return package_network(rules) if prepared is None else checked_calls(rules, prepared)
@@ -120,7 +119,7 @@ def load_network(rules: Rules) -> Array:
 @lru_cache(maxsize=64)
 def package_network(rules: Rules) -> Array:
     """Return the package's own weights for these rules, read-only; ignores prepared weights."""
-    fitted = [name for name in provenance() if alike(rules, RULES[name])]
+    fitted = [name for name in provenance() if weights_fit(rules, RULES[name])]
     if not fitted:
         return sealed(new_network())
     return sealed(fitted_network(min(fitted, key=lambda name: difference(rules, RULES[name]))))
@@ -158,7 +157,7 @@ def call_arrays(network: Array) -> dict[str, Array]:
     return {f"calls.{name}": np.atleast_1d(network[name][0]).astype(np.float32) for name in fields}
 
 
-def alike(rules: Rules, fitted: Rules) -> bool:
+def weights_fit(rules: Rules, fitted: Rules) -> bool:
     """Whether a fitted game's weights suit `rules`: the same deck, and no other lone bids."""
     lone = {(bid.exchange, bid.value) for bid in rules.lone}
     fitted_bids = {(bid.exchange, bid.value) for bid in fitted.lone}

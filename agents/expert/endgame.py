@@ -93,8 +93,11 @@ def search(deal: Row, turn: int, played: int, led: int, best: int, winner: int, 
         turn, hand, above = node.turn, node.hand, node.above
         node.above = place
         best, winner, led, played = node.best, node.winner, node.led, node.played
-        if above >= 0 and same_as(deal, live_cards(deal, best), hand, place, above):
-            continue
+        if above >= 0:
+            live = deal.hands[0] | deal.hands[1] | deal.hands[2] | deal.hands[3]
+            live |= 1 << best if best >= 0 else 0
+            if same_as(deal, live, hand, place, above):
+                continue
         if best < 0 or wins_over(deal, place, best):
             best, winner = place, turn
         if led < 0:
@@ -126,15 +129,8 @@ def search(deal: Row, turn: int, played: int, led: int, best: int, winner: int, 
 
 
 @kernel
-def live_cards(deal: Row, best: int) -> int:
-    """Places that still matter, as bits: all hands, and the best card on the table."""
-    live = deal.hands[0] | deal.hands[1] | deal.hands[2] | deal.hands[3]
-    return live | 1 << best if best >= 0 else live
-
-
-@kernel
 def same_as(deal: Row, live: int, hand: int, place: int, above: int) -> bool:
-    """Whether a card is equivalent to a higher one of the hand: no other live card in between.
+    """Whether a card is equivalent to a higher one of the hand: no other `live` place in between.
 
     Nor may another seat hold a second copy of either card: of two copies the first played wins.
     """
@@ -174,12 +170,12 @@ def fill_worth(view: Row, t: Row, deal: Row) -> None:
 
 
 @kernel
-def class_of(deal: Row, legal: int, place: int) -> int:
-    """Return the highest legal card of the hand that is equivalent to this card."""
+def class_of(deal: Row, place: int) -> int:
+    """Return the highest card of the hand that is equivalent to this card."""
     live = deal.unseen | deal.own
     if deal.best >= 0:
         live |= 1 << deal.best
-    higher = (legal >> (place + 1)) << (place + 1)
+    higher = (deal.own >> (place + 1)) << (place + 1)
     while higher:
         above = lowest_bit(higher)
         if not same_as(deal, live, deal.own, place, above):
@@ -249,7 +245,7 @@ def hopeful(deal: Row, places: int, favourite: int, n_deals: int) -> int:
 @kernel
 def endgame_card(view: Row, t: Row, deal: Row, legal: int, chosen: int) -> int:
     """Return the kind to play of the `legal` kinds, as bits; `chosen` is the rule player's kind."""
-    most_deals = deal.wanted[min(count_held(view, -1), len(deal.wanted) - 1)]
+    most_deals = deal.n_deals[min(count_held(view, -1), len(deal.n_deals) - 1)]
     if most_deals == 0:
         return chosen
     number_cards(view, deal)
@@ -264,13 +260,12 @@ def endgame_card(view: Row, t: Row, deal: Row, legal: int, chosen: int) -> int:
         deal.sums[place] = 0.0
         deal.squares[place] = 0.0
         if deal.own >> place & 1 and legal >> deal.kind[place] & 1:
-            places |= 1 << place
+            places |= 1 << place if class_of(deal, place) == place else 0
             if deal.kind[place] == chosen:
                 favourite = place
     if favourite < 0:
         return chosen
-    favourite = class_of(deal, deal.own, favourite)
-    places = one_of_each(deal, places)
+    favourite = class_of(deal, favourite)
     if places >> favourite & 1 == 0:
         return chosen  # no game has this mask
     n_deals = 0
@@ -295,15 +290,3 @@ def endgame_card(view: Row, t: Row, deal: Row, legal: int, chosen: int) -> int:
         if gain > most and gain > least:
             best, most = place, gain
     return chosen if best < 0 else deal.kind[best]
-
-
-@kernel
-def one_of_each(deal: Row, places: int) -> int:
-    """Return the highest card of each class of equivalent cards, as places."""
-    out, left = 0, places
-    while left:
-        place = lowest_bit(left)
-        left &= left - 1
-        if class_of(deal, deal.own, place) == place:
-            out |= 1 << place
-    return out

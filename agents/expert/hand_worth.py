@@ -111,15 +111,18 @@ def parse_hand(cards: str | Iterable[str], rules: Rules) -> int:
     if len(kinds) != rules.tricks:
         count = f"{len(kinds)} card{'s' * (len(kinds) != 1)}"
         raise DealError(f"{count}, and a hand of this deck has {rules.tricks}")
+    check_deck(kinds, rules)
+    return hand_bits(kinds)
+
+
+def check_deck(kinds: list[int], rules: Rules) -> None:
+    """Raise `DealError` unless these kinds are cards of one deck."""
     for kind in kinds:
         if kind >= rules.kinds:
             raise DealError(f"{CARD_NAMES[kind]} is not in this {rules.cards}-card deck")
         if kinds.count(kind) > rules.copies:
-            raise DealError(
-                f"{CARD_NAMES[kind]} {kinds.count(kind)} times: this deck has it {rules.copies} "
-                f"time{'s' * (rules.copies > 1)}"
-            )
-    return hand_bits(kinds)
+            times = f"{kinds.count(kind)} times: this deck has it {rules.copies}"
+            raise DealError(f"{CARD_NAMES[kind]} {times} time{'s' * (rules.copies > 1)}")
 
 
 def _worth(hand: int, rules: Rules, table: hand_table.HandTable, lead: int) -> Worth:

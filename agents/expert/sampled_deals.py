@@ -11,11 +11,9 @@ the trumps, hardly a jack beside them, and has played its aces by the end.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from bideuchre_env.agents.data import read_array, read_file, read_provenance, sealed
+from bideuchre_env.agents.data import read_array, read_file, sealed
 from bideuchre_env.core.phases.deal import GOLDEN, mix
 from bideuchre_env.learning.card_order import STRENGTH, SUIT_OF
 from bideuchre_env.rules.cards import MAX_KINDS, N_SEATS, STRAINS
@@ -95,7 +93,7 @@ SAMPLED_DEAL = np.dtype(
         ("values", np.float64, (MAX_PLACES,)),  # [place]: points of playing it in a sampled deal
         ("sums", np.float64, (MAX_PLACES,)),  # [place]: sum of its gains on the rule player's card
         ("squares", np.float64, (MAX_PLACES,)),  # [place]: sum of the squared gains
-        ("wanted", np.int64, (13,)),  # [cards in hand]: deals to sample; 0 disables the search
+        ("n_deals", np.int64, (13,)),  # [cards in hand]: deals to sample; 0 disables the search
         ("nodes", NODE, (MOST_NODES,)),  # [cards played since the search began]
         ("margin", np.float64),  # points a card must gain over the rule player's card
         ("standard_errors", np.float64),  # of that gain, added to the margin
@@ -107,18 +105,12 @@ SAMPLED_DEAL = np.dtype(
 def holder_odds(rules: Rules) -> Array:
     """Return the odds of each holder to have a card, uint8 `SHAPE`, read-only; 0 if unknown.
 
-    The odds are unknown for decks that are not in the file, and for contracts that no registered
-    variant of the deck has. `TableError` if the file is missing or damaged.
+    `TableError` if the file is missing or damaged.
     """
     deck = f"{rules.kinds}x{rules.copies}"
     if deck in read_file(FILE):
         return read_array(FILE, deck, SHAPE, np.uint8)
     return sealed(np.zeros(SHAPE, np.uint8))
-
-
-def provenance() -> dict[str, Any]:
-    """Return the provenance of the odds: script, command, version, seed, hands, rounds, games."""
-    return read_provenance(FILE)
 
 
 @kernel

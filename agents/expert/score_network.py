@@ -1,11 +1,10 @@
 """Score network: a small network that corrects the worth of a call for the score.
 
-The formula of `auction.py` values every point the same. Near the end of a game this is wrong: one
-more point may win the game, or only a lone bid may. The inputs are the changes in the chance to win
-by possible results of the hand at this score, the formula's worth of the call, and a little of the
-hand and the auction. The output is the error of the formula's worth. The network is used only if
-the goal is the game and there is a win table (`win_table.py`). The weights of each game are in
-`score_network.npz`, made by `experiments/fitting/fit_score_network.py`.
+The formula of `auction.py` values every point the same, which is wrong near the end of a game. The
+inputs are the changes in the chance to win by possible results of the hand, the formula's worth of
+the call, and a little of the hand and the auction. The output is the error of the formula's worth.
+The network is used if the goal is the game and there is a win table. The weights of each game are
+in `score_network.npz`, made by `experiments/fitting/fit_score_network.py`.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, Row, kernel, new_rows
 from bideuchre_env.runtime.vectors import add_rows
 
-TOLD = np.array(
+SHARED = np.array(
     [
         *range(AT.means, AT.means + 2),
         *range(AT.high, AT.high + 4),
@@ -36,11 +35,11 @@ TOLD = np.array(
     ]
 )
 """Inputs of the call network that the score network shares; the call's own inputs come last."""
-N_TABLE_TOLD = int((TOLD < CALL).sum())
+N_TABLE_SHARED = int((SHARED < CALL).sum())
 ENDS = 16  # possible results of a hand: eight of our contract, eight of theirs
-N_TABLE = N_TABLE_TOLD + ENDS + 4
-CALL_TOLD = N_TABLE  # index of the first input of the call
-PROMISE = N_TABLE + len(TOLD) - N_TABLE_TOLD
+N_TABLE = N_TABLE_SHARED + ENDS + 4
+FIRST_OF_CALL = N_TABLE  # index of the first input of the call
+PROMISE = N_TABLE + len(SHARED) - N_TABLE_SHARED
 N_SCORE = PROMISE + 7
 HIDDEN = 24
 SCALE = 0.25  # chance of winning per 1 of the network's output
@@ -64,9 +63,9 @@ SCORE_NETWORK = np.dtype(
 @kernel
 def describe_score(view: Row, t: Row, wins: Array, calls: Row) -> None:
     """Write the inputs that do not depend on the call: hand, auction, and effects of results."""
-    inputs, tricks, at, now = calls.score_inputs, t.tricks, N_TABLE_TOLD, float(calls.now)
-    for i in range(N_TABLE_TOLD):
-        inputs[i] = calls.inputs[TOLD[i]]
+    inputs, tricks, at, now = calls.score_inputs, t.tricks, N_TABLE_SHARED, float(calls.now)
+    for i in range(N_TABLE_SHARED):
+        inputs[i] = calls.inputs[SHARED[i]]
     first, last = -1, -1  # lone bids: of the lowest value, of the highest
     for level in range(t.n_levels):
         if t.alone[level]:
@@ -92,7 +91,7 @@ def describe_score(view: Row, t: Row, wins: Array, calls: Row) -> None:
             inputs[at + 1] = end_chance(view, t, wins, -value, 2, us, False) - now
             inputs[at + 2] = end_chance(view, t, wins, most, 0, us, True) - now
         at += 3
-    for i in range(N_TABLE_TOLD, at):
+    for i in range(N_TABLE_SHARED, at):
         inputs[i] *= LIFT
     inputs[at] = LIFT * (now - 0.5)
     inputs[at + 1] = LIFT * calls.slope * tricks
@@ -112,21 +111,12 @@ def end_chance(
 
 @kernel
 def describe_promise(
-    view: Row,
-    t: Row,
-    wins: Array,
-    level: int,
-    strain: int,
-    more: float,
-    calls: Row,
+    view: Row, t: Row, wins: Array, level: int, strain: int, more: float, calls: Row
 ) -> None:
-    """Write the inputs of the call: its features, its contract's results, and the formula's worth.
-
-    `more` is the points that the formula adds to the contract's points.
-    """
+    """Write the inputs of a call whose formula adds `more` points to its contract's points."""
     inputs, now = calls.score_inputs, float(calls.now)
-    for i in range(N_TABLE_TOLD, len(TOLD)):
-        inputs[CALL_TOLD + i - N_TABLE_TOLD] = calls.inputs[TOLD[i]]
+    for i in range(N_TABLE_SHARED, len(SHARED)):
+        inputs[FIRST_OF_CALL + i - N_TABLE_SHARED] = calls.inputs[SHARED[i]]
     at_once, lost, most = 0.0, 0.0, 0.0
     if level >= 0 and not t.alone[level]:
         for won in range(t.tricks + 1):
@@ -145,16 +135,16 @@ def describe_promise(
         lost = 1.0 - made if game_chance(view, t, wins, -value, 2, True, False) <= 0.0 else 0.0
         most -= now
     inputs[PROMISE] = LIFT * (calls.win - now)
-    inputs[PROMISE + 1] = LIFT * clipped(calls.promise - now, 1.0)
-    inputs[PROMISE + 2] = LIFT * clipped(calls.slope * more, 1.0)
-    inputs[PROMISE + 3] = POINTS * clipped(more, MOST_MORE)
+    inputs[PROMISE + 1] = LIFT * clip(calls.promise - now, 1.0)
+    inputs[PROMISE + 2] = LIFT * clip(calls.slope * more, 1.0)
+    inputs[PROMISE + 3] = POINTS * clip(more, MOST_MORE)
     inputs[PROMISE + 4] = at_once
     inputs[PROMISE + 5] = lost
     inputs[PROMISE + 6] = LIFT * most
 
 
 @kernel
-def clipped(number: float, most: float) -> float:
+def clip(number: float, most: float) -> float:
     """Clip a number to `-most` .. `most`, so that inputs stay in the range of the training data."""
     return min(max(number, -most), most)
 
@@ -173,10 +163,10 @@ def weigh_score(network: Row, calls: Row) -> None:
 def score_correction(network: Row, calls: Row) -> float:
     """Return the correction of a call's worth, after `weigh_score` and `describe_promise`."""
     copy(calls.score_table_sums, calls.score_sums)
-    add_rows(calls.score_inputs, CALL_TOLD, N_SCORE, network.first, calls.score_sums)
+    add_rows(calls.score_inputs, FIRST_OF_CALL, N_SCORE, network.first, calls.score_sums)
     rectify(calls.score_sums)
     straight = calls.score_table_straight + dot(
-        calls.score_inputs, network.straight, CALL_TOLD, N_SCORE
+        calls.score_inputs, network.straight, FIRST_OF_CALL, N_SCORE
     )
     return SCALE * float(straight + dot(calls.score_sums, network.last, 0, HIDDEN))
 
@@ -191,10 +181,7 @@ def fitted_score_network(name: str) -> Array:
 
 @lru_cache(maxsize=64)
 def load_score_network(rules: Rules) -> Array:
-    """Return the weights for these rules, read-only: one `SCORE_NETWORK` record.
-
-    A game that was not fitted has no record: the formula's worth is not corrected.
-    """
+    """Return the `SCORE_NETWORK` record of these rules, read-only; none for a game not fitted."""
     name = fitted_name(rules)
     return sealed(new_rows(SCORE_NETWORK, 0) if name is None else fitted_score_network(name))
 

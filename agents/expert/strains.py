@@ -36,7 +36,7 @@ def weigh_strains(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls:
         estimate(view, t, learned, scratch, calls)
     elif not look_up(view, t, learned, scratch, calls):
         return False
-    find_best(calls)
+    find_best(t, calls)
     return True
 
 
@@ -60,7 +60,6 @@ def look_up(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) 
         describe_hand(view, t, strain, 1 if lead == 0 else 0, 0, scratch.features)
         shift = trick_shift(view, t, strain, learned.network[0], scratch.features, calls)
         shift_chances(tricks[row, lead, there], shift, t.tricks, calls.chances[strain])
-        sum_tricks(t, strain, calls)
         for exchange in range(N_EXCHANGES):
             chance = float(learned.lone[row, lone_lead, exchange, there])
             calls.lone[exchange, strain] = chance / SCALE
@@ -80,37 +79,20 @@ def estimate(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row)
         mean += trick_shift(view, t, strain, learned.network[0], features, calls)
         mean = min(max(mean, -1.0), t.tricks + 1.0)  # beyond, all chances would vanish
         bell_curve(mean, weights.deviation[DECLARER, plain], t.tricks, calls.chances[strain])
-        sum_tricks(t, strain, calls)
         for exchange in range(N_EXCHANGES):
             calls.lone[exchange, strain] = 0.0
-            if bids_alone(t, exchange):
+        for level in range(t.n_levels):
+            exchange = t.exchange[level]
+            if t.alone[level] and calls.lone[exchange, strain] == 0.0:
                 chance = lone_chance(view, t, weights, strain, exchange, scratch)
                 calls.lone[exchange, strain] = chance
-
-
-@kernel
-def bids_alone(t: Row, exchange: int) -> bool:
-    """Whether the ladder has a lone bid with an exchange of so many cards."""
-    exists = False
-    for level in range(t.n_levels):
-        exists = exists or (t.alone[level] == 1 and t.exchange[level] == exchange)
-    return exists
-
-
-@kernel
-def sum_tricks(t: Row, strain: int, calls: Row) -> None:
-    """Fill in the expected tricks in a strain from their chances."""
-    calls.means[strain] = 0.0
-    for won in range(t.tricks + 1):
-        calls.means[strain] += won * calls.chances[strain, won]
 
 
 @kernel
 def trick_shift(view: Row, t: Row, strain: int, network: Row, features: Array, calls: Row) -> float:
     """Return the expected tricks beyond `calls.table_mean`, by hand and auction.
 
-    The hand's features are read from `features`, which is rewritten, and stored in `calls`. A row
-    of a table has only about a hundred deals: the features reduce its sampling noise.
+    Moves the hand's features from `features`, which is rewritten, to `calls.features`.
     """
     shifts = network.shifts[no_trump(strain)]
     shift = calls.table_mean[strain] * shifts[0]
@@ -138,9 +120,12 @@ def shift_chances(row: Array, shift: float, tricks: int, chances: Array) -> None
 
 
 @kernel
-def find_best(calls: Row) -> None:
-    """Fill in the order of the strains, and the best strain for each lone bid's exchange."""
+def find_best(t: Row, calls: Row) -> None:
+    """Fill in expected tricks, the order of the strains, and the best for each lone exchange."""
     for strain in range(N_STRAINS):
+        calls.means[strain] = 0.0
+        for won in range(t.tricks + 1):
+            calls.means[strain] += won * calls.chances[strain, won]
         place = strain
         while place > 0 and calls.means[strain] > calls.means[calls.ranked[place - 1]]:
             calls.ranked[place] = calls.ranked[place - 1]

@@ -12,17 +12,16 @@ from bideuchre_env.agents.expert.hand_table import HandTable, hand_table
 from bideuchre_env.agents.expert.score_network import load_score_network
 from bideuchre_env.agents.expert.win_table import win_table
 from bideuchre_env.agents.protocols import Goal
-from bideuchre_env.agents.rule.weights import load_weights
+from bideuchre_env.agents.rule.bidding import load_weights
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
 CALL_ERRORS = np.array([[0.7, 1.2, 4.0], [1.5, 0.7, 3.5], [2.2, 1.9, 3.2]])
 """[kind of a call, kind of the expert's call]: standard error of their difference, in points.
 
-The kinds are a pass, a bid with partner and a lone bid. Measured on 400 hands of Barrie, Simplified
-and Club each, played by `expert` and `net`: all calls worth nearly as much as the expert's own were
-played out in 200 deals, weighed as `inference` weighs them. The error is the root mean square
-difference between the expert's worths and the deals', less the sampling error of the deals.
+The kinds are a pass, a bid with partner and a lone bid. The error is the root mean square
+difference between the expert's worths of close calls and those of 200 deals, weighed as `inference`
+does, less the sampling error, over 400 hands of Barrie, Simplified and Club each.
 """
 NO_TABLE = HandTable(
     np.zeros(0, np.int64), np.zeros((0, 1, 5, 1), np.uint8), np.zeros((0, 1, 4, 5), np.uint8)
@@ -32,7 +31,7 @@ NO_TABLE = HandTable(
 class ExpertTables(NamedTuple):
     """Tables and fitted weights for the expert's decisions."""
 
-    weights: Array  # the rule player's, one `rule.weights.WEIGHTS`
+    weights: Array  # the rule player's, one `rule.bidding.WEIGHTS`
     keys: Array  # the arrays of `hand_table.HandTable`; empty without a table
     tricks: Array
     lone: Array
@@ -47,9 +46,8 @@ class ExpertTables(NamedTuple):
 def load_tables(rules: Rules, network: Array | None, goal: Goal) -> ExpertTables:
     """Return the tables for these rules and goal; `network` replaces the package's own.
 
-    Without a fitted network the rule player's calls are better, if the game has no lone bids: then
-    there is neither a hand table nor an estimate. A deck without a hand table is estimated only if
-    its network was fitted.
+    Without a fitted network and lone bids there is neither a hand table nor an estimate: then the
+    rule player's calls are better.
     """
     network = load_network(rules) if network is None else network
     fitted = bool(network["first"].any())

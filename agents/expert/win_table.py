@@ -1,10 +1,10 @@
 """Chance to win the game from every score, by value iteration.
 
 For the games in `score_network.npz` (`experiments/fitting/fit_score_network.py`) the table was
-computed from the expert's own hands, score by score. For other games the outcomes of a few thousand
-hands are sampled when an agent is made: the rule player plays them against itself. The chance to
-win at a score is the mean, over these hands, of the chance at the score after the hand. This is
-repeated until it converges. Games of a fixed number of hands have a layer for each hand to come.
+computed from the expert's own hands. For other games the rule player plays a few thousand hands
+against itself when an agent is made. The chance to win at a score is the mean over these hands of
+the chance at the score after the hand, repeated until it converges. Games of a fixed number of
+hands have a layer for each hand to come.
 
 The curve of `win_curve.py` is used where the table has no entry: a target above the observation's
 range, more hands to come than layers, a game about to be cut off, or points as the goal.
@@ -19,16 +19,10 @@ import numpy as np
 
 from bideuchre_env.agents.data import read_array, read_provenance
 from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule, rule_workspace
-from bideuchre_env.agents.rule.win_curve import win_chance, worth
+from bideuchre_env.agents.rule.win_curve import final_chance, win_chance, worth
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import deal_hand, seed_stream, start_game
-from bideuchre_env.core.phases.scoring import (
-    DECLARER_WINS,
-    DEFENDERS_WIN,
-    NOBODY,
-    made,
-    result_at_target,
-)
+from bideuchre_env.core.phases.scoring import made
 from bideuchre_env.core.state import DEAL, new_states
 from bideuchre_env.core.tables import ROUNDS, compile_tables
 from bideuchre_env.rules import actions
@@ -75,11 +69,10 @@ def fitted_wins(rules: Rules) -> Array | None:
 
 @lru_cache(maxsize=64)
 def win_table(rules: Rules) -> Array:
-    """Return our side's chance to win, float64 (layers, points, points).
+    """Return our side's chance to win, float64 (layers, points, points); (0, 0, 0) without a table.
 
     To a target the index is [0, target - 1 - ours, target - 1 - theirs], down to `BELOW` points
-    under 0. By rounds it is [hands to come, `LEAD` + our lead, 0]. The shape is (0, 0, 0) if there
-    is no table and the curve is used.
+    under 0. By rounds it is [hands to come, `LEAD` + our lead, 0].
     """
     fitted = fitted_wins(rules)
     return rule_table(rules) if fitted is None else fitted
@@ -149,18 +142,11 @@ def play_outcomes(
 @kernel
 def after_hand(t: Row, table: Array, ours: int, theirs: int, us_declare: bool, made: bool) -> float:
     """Chance to win at `ours` and `theirs` points to go after a played hand; a draw counts half."""
-    if us_declare:
-        result = result_at_target(t, -ours, -theirs, made)
-    else:
-        result = result_at_target(t, -theirs, -ours, made)
-    if result == NOBODY:
-        last = table.shape[1] - 1
-        return float(table[0, min(max(ours - 1, 0), last), min(max(theirs - 1, 0), last)])
-    if result == DECLARER_WINS:
-        return 1.0 if us_declare else 0.0
-    if result == DEFENDERS_WIN:
-        return 0.0 if us_declare else 1.0
-    return 0.5
+    chance = final_chance(t, ours, theirs, us_declare, made)
+    if chance >= 0.0:
+        return chance
+    last = table.shape[1] - 1
+    return float(table[0, min(max(ours - 1, 0), last), min(max(theirs - 1, 0), last)])
 
 
 @entry_kernel
@@ -205,20 +191,23 @@ def iterate_rounds(outcomes: Array, table: Array) -> None:
 
 
 @kernel
+def rounds_chance(view: Row, wins: Array, left: int, gain: int) -> float:
+    """Return the table's chance with `left` hands to come and a lead changed by `gain`, or -1.0."""
+    if left < 0 or left >= wins.shape[0]:
+        return -1.0
+    middle = (wins.shape[1] - 1) // 2
+    lead = middle + view.score[0] - view.score[1] + gain
+    return float(wins[left, min(max(lead, 0), 2 * middle), 0])
+
+
+@kernel
 def table_chance(
     view: Row, t: Row, wins: Array, ours: int, theirs: int, us_declare: bool, made: bool
 ) -> float:
-    """Return the table's chance to win the game after a hand of `ours` and `theirs` points.
-
-    The result is -1.0 if the table has no entry.
-    """
+    """Return the table's chance to win after a hand of these points; -1.0 without an entry."""
     if t.win_rule == ROUNDS:
-        left = view.hands_left - 1
-        if 0 <= left < wins.shape[0]:
-            middle = (wins.shape[1] - 1) // 2
-            lead = middle + view.score[0] - view.score[1] + ours - theirs
-            return float(wins[left, min(max(lead, 0), 2 * middle), 0])
-    elif wins.shape[0] > 0 and view.hands_left >= SHORT:
+        return rounds_chance(view, wins, view.hands_left - 1, ours - theirs)
+    if wins.shape[0] > 0 and view.hands_left >= SHORT:
         us, them = view.to_go[0], view.to_go[1]
         return after_hand(t, wins, us - ours, them - theirs, us_declare, made)
     return -1.0
@@ -241,8 +230,7 @@ def chance_to_win(
 ) -> float:
     """Return the chance to win the game after a hand of these points, plus a little for the points.
 
-    Where the table has an entry, a won game is worth 1.0, by however many points, and a game that
-    is not won yet is worth less. If points are the goal, `wins` is empty and only points count.
+    By the table a won game is worth 1.0, and an unfinished game less. `wins` is empty for points.
     """
     chance = table_chance(view, t, wins, ours, theirs, us_declare, made)
     if chance < 0.0:
@@ -258,9 +246,5 @@ def chance_to_win(
 @kernel
 def passed_out(view: Row, t: Row, wins: Array) -> float:
     """Return the chance to win the game if all pass: the hand is dealt anew, and does not count."""
-    again = view.hands_left  # hands to come, of a game of so many
-    if t.win_rule == ROUNDS and 0 <= again < wins.shape[0]:
-        middle = (wins.shape[1] - 1) // 2
-        lead = middle + view.score[0] - view.score[1]
-        return float(wins[again, min(max(lead, 0), 2 * middle), 0])
-    return chance_to_win(view, t, wins, 0, 0, True, False)
+    chance = rounds_chance(view, wins, view.hands_left, 0) if t.win_rule == ROUNDS else -1.0
+    return chance if chance >= 0.0 else chance_to_win(view, t, wins, 0, 0, True, False)

@@ -1,4 +1,1 @@
-"""Agents trained by self-play: networks that are evaluated in kernels, from files of weights.
-
-The scripts in `experiments/` train the weights; the files are in `agents/data/`.
-"""
+"""Agents trained by self-play: networks from files of weights, evaluated in kernels."""

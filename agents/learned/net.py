@@ -15,8 +15,8 @@ import numpy as np
 
 from bideuchre_env._checks import brief
 from bideuchre_env.agents.expert.agent import (
+    DEALS,
     NO_SEARCH,
-    WANTED,
     ExpertAgent,
     ExpertWorkspace,
     expert_bid,
@@ -29,7 +29,13 @@ from bideuchre_env.agents.learned.shipped import (
     fitting_weights,
     network_of,
 )
-from bideuchre_env.agents.protocols import GOAL_OPTION, WEIGHTS_OPTION, AgentInfo, Goal
+from bideuchre_env.agents.protocols import (
+    GOAL_OPTION,
+    WEIGHTS_OPTION,
+    AgentInfo,
+    Goal,
+    check_number,
+)
 from bideuchre_env.agents.rule.agent import call_bits, certain_action, legal_choice, rule_card
 from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
@@ -109,19 +115,18 @@ class NetAgent(LearnedAgent):
         goal: Goal = "game",
     ) -> None:
         super().__init__(rules)
-        for name, points in (("margin", margin), ("veto", veto)):
-            if type(points) not in (int, float) or not 0 <= points <= 100:
-                raise OptionError(f"{name}={brief(points)}: points from 0 to 100")
+        self.margin = check_number("margin", margin, 0, 100, "points ")
+        self.veto = check_number("veto", veto, 0, 100, "points ")
         if not isinstance(search, bool):
             raise OptionError(f"search={brief(search)}: True or False")
         loaded = weights_for(rules, weights)
-        self.margin, self.veto, self.goal = float(margin), float(veto), goal
+        self.goal = goal
         self._remember(loaded, search=search, margin=margin, veto=veto, goal=goal)
         self._expert = ExpertAgent(
             rules,
             seed=seed,
             network=calls_of(loaded),
-            wanted=WANTED if search else NO_SEARCH,
+            wanted=DEALS if search else NO_SEARCH,
             goal=goal,
         )
         self._cards = network_workspace(network_of(loaded, "cards"), features_of(rules, "cards"))
@@ -212,10 +217,7 @@ def best_card(observation: Array, legal: int, card: int, work: NetWorkspace) -> 
 
 @kernel
 def weigh_cards(observation: Array, work: NetWorkspace) -> int:
-    """Evaluate the network, and return the symmetry of its outputs for `points_of`.
-
-    The observation has been read into the expert's view.
-    """
+    """Evaluate the network for the observation in the expert's view; return its symmetry."""
     expert, features = work.expert, work.cards.features
     t, o, view = expert.tables[0], expert.offsets[0], expert.views[0]
     n, symmetry = list_inputs(observation, t, o, features.places[0], view, True, features.active)

@@ -12,7 +12,6 @@ from typing import NamedTuple
 from bideuchre_env.agents.learned.shipped import LearnedAgent, fitting_weights, network_of
 from bideuchre_env.agents.protocols import WEIGHTS_OPTION, AgentInfo
 from bideuchre_env.agents.rule.agent import call_bits, certain_action, legal_choice
-from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.state import AUCTION
 from bideuchre_env.learning.feature_rows import list_inputs, output_of
 from bideuchre_env.learning.features import PARTS, features_of
@@ -61,9 +60,7 @@ class PpoAgent(LearnedAgent):
         seed: int | None = None,
         weights: str | Path | Weights | None = None,
     ) -> None:
-        super().__init__(rules)
-        if seed is not None:
-            split_seed(seed)  # raises for an invalid seed
+        super().__init__(rules, seed)
         loaded = fitting_weights(KIND, rules, weights, PARTS, {})
         self._remember(loaded)
         self._work = PpoWorkspace(

@@ -44,17 +44,9 @@ def fitting_weights(
     parts: Iterable[str],
     shapes: Mapping[str, tuple[int | str, ...]],
 ) -> Weights:
-    """Return the weights of networks for these parts of the game.
+    """Return weights for `parts` of the game: from a file, `Weights`, or `shipped_weights`.
 
-    Args:
-        kind: the kind of agent, "net" or "ppo".
-        rules: the rules of the game.
-        weights: a file or `Weights`; None for `shipped_weights`.
-        parts: parts of the game with a network: "auction", "cards".
-        shapes: shapes of the other arrays, by name.
-
-    Raises:
-        WeightsError: the weights do not fit these rules.
+    `shapes` has the shapes of other arrays by name. `WeightsError` if they do not fit the rules.
     """
     for part in parts:
         features = features_of(rules, part)

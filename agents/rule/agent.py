@@ -6,21 +6,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bideuchre_env._checks import brief
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.data import sealed
-from bideuchre_env.agents.protocols import AgentInfo
-from bideuchre_env.agents.rule.bidding import DECLARER, SCRATCH, choose_call, choose_strain
+from bideuchre_env.agents.protocols import AgentInfo, check_number
+from bideuchre_env.agents.rule.bidding import (
+    DECLARER,
+    SCRATCH,
+    WEIGHTS,
+    choose_call,
+    choose_strain,
+    load_weights,
+)
+from bideuchre_env.agents.rule.card_play import follow, lead, least_kept, pass_over
 from bideuchre_env.agents.rule.certain import certain_call, certain_card
-from bideuchre_env.agents.rule.discarding import least_kept, pass_over
-from bideuchre_env.agents.rule.following import follow
 from bideuchre_env.agents.rule.hand_features import TRUMPS
-from bideuchre_env.agents.rule.leading import lead
-from bideuchre_env.agents.rule.weights import WEIGHTS, load_weights
 from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.state import AUCTION, GIVING, NAMING, PASSING
 from bideuchre_env.core.step import apply, legal
 from bideuchre_env.core.tables import compile_tables
@@ -38,7 +40,7 @@ class RuleWorkspace(NamedTuple):
 
     tables: Array
     offsets: Array  # of the observation's blocks
-    weights: Array  # `weights.WEIGHTS`
+    weights: Array  # `bidding.WEIGHTS`
     views: Array  # `view.VIEW`, rewritten by each decision
     scratch: Array  # `bidding.SCRATCH`, rewritten by each decision
 
@@ -48,7 +50,7 @@ def rule_workspace(rules: Rules, weights: Array | None = None) -> RuleWorkspace:
     if weights is None:
         weights = load_weights(rules.kinds, rules.copies)
     elif (getattr(weights, "dtype", None), getattr(weights, "shape", None)) != (WEIGHTS, (1,)):
-        raise OptionError("weights: one record of `weights.WEIGHTS`, or None")
+        raise OptionError("weights: one record of `bidding.WEIGHTS`, or None")
     offsets = layout_of(rules).offsets
     return RuleWorkspace(
         compile_tables(rules), offsets, sealed(weights), new_view(), new_rows(SCRATCH, 1)
@@ -68,24 +70,13 @@ def own_workspace(work: RuleWorkspace, start: int) -> RuleWorkspace:
     return RuleWorkspace(work.tables, work.offsets, work.weights, views, scratch)
 
 
-def bolder(work: RuleWorkspace, tricks: float) -> RuleWorkspace:
-    """Return the workspace of a player that overrates its hands by so many tricks.
-
-    For a lone hand, `tricks` is added to the log-odds to take every trick.
-    """
-    weights = work.weights.copy()
-    weights["tricks"][:, DECLARER, :, TRUMPS.constant] += tricks
-    weights["lone"][..., TRUMPS.constant] += tricks
-    return work._replace(weights=sealed(weights))
-
-
 class RuleAgent(RowAgent):
     """Bids and plays by the rules that good players follow; bids to win the game, by the score.
 
     Args:
         rules: the rules of the game.
         seed: checked, but without effect: the rule player is deterministic.
-        weights: one `weights.WEIGHTS` record that replaces the package's weights of bidding.
+        weights: one `bidding.WEIGHTS` record that replaces the package's weights of bidding.
         boldness: tricks by which it overrates its hands in the auction: 1 is a rash bidder, -1 a
             timid one.
 
@@ -109,14 +100,14 @@ class RuleAgent(RowAgent):
         weights: Array | None = None,
         boldness: float = 0.0,
     ) -> None:
-        super().__init__(rules)
-        if seed is not None:
-            split_seed(seed)  # raises for an invalid seed
-        if type(boldness) not in (int, float) or not -MOST_BOLD <= boldness <= MOST_BOLD:
-            message = f"boldness={brief(boldness)}: tricks from -{MOST_BOLD} to {MOST_BOLD}"
-            raise OptionError(message)
-        work = rule_workspace(rules, weights)
-        self._workspace = bolder(work, float(boldness)) if boldness else work
+        super().__init__(rules, seed)
+        boldness = check_number("boldness", boldness, -MOST_BOLD, MOST_BOLD, "tricks ")
+        self._workspace = rule_workspace(rules, weights)
+        if boldness:  # for a lone hand it adds to the log-odds to take every trick
+            bold = self._workspace.weights.copy()
+            bold["tricks"][:, DECLARER, :, TRUMPS.constant] += boldness
+            bold["lone"][..., TRUMPS.constant] += boldness
+            self._workspace = self._workspace._replace(weights=sealed(bold))
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
         """Return a legal action for every row; int64 (n,)."""
@@ -157,11 +148,9 @@ def act_by_rule(s: Row, observation: Array, mask: Array, work: RuleWorkspace) ->
 
 @kernel
 def call_bits(view: Row, mask: Array, t: Row) -> int:
-    """Legal calls that are not dominated: bit 0 a pass, bit 1 + level the bid of that level.
+    """Legal calls that are not dominated: bit 0 a pass, bit 1 + level a bid; 0 after the auction.
 
-    Of the last seat's partnered bids only the lowest counts: no seat is left to outbid, so a
-    higher bid brings the same tricks, is made less often and costs more when set. The result is 0
-    outside the auction.
+    Of the last seat's partnered bids only the lowest counts: no seat is left to outbid.
     """
     if view.phase != AUCTION:
         return 0

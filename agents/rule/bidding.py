@@ -1,12 +1,18 @@
-"""The auction: value every contract in reach by the chance to win the game, and call the best."""
+"""The auction: value every contract in reach by the chance to win the game, and call the best.
+
+The weights, by deck, are in `rule_weights.npz`. The file is frozen; `agents/README.md` describes
+how it was made.
+"""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import exp
 from typing import NamedTuple
 
 import numpy as np
 
+from bideuchre_env.agents.data import read_record, sealed
 from bideuchre_env.agents.rule.hand_features import (
     N_FEATURES,
     bowers_held,
@@ -44,6 +50,21 @@ N_AUCTION_FEATURES = 2 * len(AuctionFeatures._fields)
 PARTNER = AuctionFeatures(*range(6))
 OPPONENTS = AuctionFeatures(*range(6, 12))
 
+FILE = "rule_weights.npz"
+DECKS = tuple((kinds, copies) for copies in (1, 2) for kinds in (16, 20, 24))
+WEIGHTS = np.dtype(
+    [
+        # [role, 0 trumps / 1 no trump, hand feature]: tricks of the declarer's side
+        ("tricks", np.float64, (3, 2, N_FEATURES)),
+        ("deviation", np.float64, (3, 2)),  # [role, trumps / no trump]: of those tricks
+        ("auction", np.float64, (2, N_AUCTION_FEATURES)),  # [trumps / no trump, feature]: tricks
+        # [trumps / no trump, exchange, hand feature]: logit of all the tricks alone
+        ("lone", np.float64, (2, 4, N_FEATURES)),
+        ("passing", np.float64, (4, 2)),  # [calls made]: points after a pass, base and per trick
+    ],
+    align=True,
+)
+
 # Scratch memory of a call. Fields of a record: each view of an array's row would cost reference
 # counting.
 SCRATCH = np.dtype(
@@ -53,6 +74,12 @@ SCRATCH = np.dtype(
         ("made_worth", np.float64, (MAX_TRICKS + 1,)),  # of a made bid by tricks; -1.0: unknown
     ]
 )
+
+
+@lru_cache(maxsize=len(DECKS))
+def load_weights(kinds: int, copies: int) -> Array:
+    """Return the weights for this deck, read-only: one `WEIGHTS` record."""
+    return sealed(read_record(FILE, f"{kinds}x{copies}", WEIGHTS))
 
 
 @kernel
@@ -99,17 +126,10 @@ def expected_tricks(view: Row, t: Row, weights: Row, strain: int, scratch: Row) 
 
 
 @kernel
-def missing_bowers(view: Row, t: Row, strain: int) -> int:
-    """Square of the number of bowers not in hand: two are far worse than twice as bad as one."""
-    if strain == NO_TRUMP:
-        return 0
-    return (2 * t.copies - bowers_held(view, strain)) ** 2
-
-
-@kernel
 def lone_chance(view: Row, t: Row, weights: Row, strain: int, exchange: int, scratch: Row) -> float:
     """Return the chance to take every trick alone in this strain after an exchange."""
-    missing = missing_bowers(view, t, strain)
+    missing = 0 if strain == NO_TRUMP else 2 * t.copies - bowers_held(view, strain)
+    missing *= missing  # two are far worse than twice as bad as one
     if exchange > 0 and missing > 1 and t.copies == 2:
         return 0.0  # good players require three of the four bowers
     describe_hand(view, t, strain, we_lead(view, t, 0, True), missing, scratch.features)
@@ -140,22 +160,12 @@ def bell_curve(mean: float, deviation: float, tricks: int, chances: Array) -> No
 
 
 @kernel
-def point_worth(view: Row, t: Row) -> float:
-    """Return the value of a point at this score, capped in case a point decides the game."""
-    slope = 0.5 * (worth(view, t, 1.0, 0.0, True, False) - worth(view, t, 0.0, 1.0, True, False))
-    return min(slope, MOST_POINT)
+def contract_worth(view: Row, t: Row, level: int, us: bool, scratch: Row) -> float:
+    """Return the value of a partnered contract whose side has `scratch.chances` of tricks.
 
-
-@kernel
-def contract_worth(
-    view: Row, t: Row, level: int, us: bool, chances: Array, made_worth: Array
-) -> float:
-    """Return the value of a partnered contract, given its side's chances of tricks.
-
-    A made bid has the same value at any level: `made_worth`, float64 (>= tricks + 1,), caches it by
-    tricks, and is -1.0 where it is not computed yet.
+    A made bid has the same value at any level: `scratch.made_worth` caches it by tricks.
     """
-    tricks, need = t.tricks, t.need[level]
+    tricks, need, chances, made_worth = t.tricks, t.need[level], scratch.chances, scratch.made_worth
     total = 0.0
     for won in range(tricks + 1):
         if chances[won] > WORTH_A_LOOK:
@@ -189,9 +199,9 @@ def lone_worth(view: Row, t: Row, level: int, us: bool, made: float) -> float:
 
 @kernel
 def standing_tricks(view: Row, t: Row, weights: Row, scratch: Row, chances: Array) -> None:
-    """Write the chances of the tricks of the standing bid's side, estimated from our hand.
+    """Write to `chances` the chances of the tricks of the standing bid's side, from our hand.
 
-    `chances` is float64 (>= tricks + 1,). A bid without a strain is averaged over all strains.
+    A bid without a strain is averaged over all strains.
     """
     level, seat, strain = view.level, view.standing, view.strain
     role = HELPER if seat == 2 else DEFENDER
@@ -207,21 +217,15 @@ def standing_tricks(view: Row, t: Row, weights: Row, scratch: Row, chances: Arra
 
 
 @kernel
-def standing_worth(view: Row, t: Row, weights: Row, scratch: Row) -> float:
-    """Return our value if the standing bid, another seat's, becomes the contract."""
-    level, us = view.level, view.standing == 2
-    if t.alone[level]:
-        return lone_worth(view, t, level, us, LONE_MADE)
-    standing_tricks(view, t, weights, scratch, scratch.chances)
-    scratch.made_worth[:] = -1.0
-    return contract_worth(view, t, level, us, scratch.chances, scratch.made_worth)
-
-
-@kernel
 def pass_worth(view: Row, t: Row, weights: Row, best_mean: float, scratch: Row) -> float:
     """Return our value if we pass."""
     if view.standing >= 0:
-        return standing_worth(view, t, weights, scratch)
+        us = view.standing == 2
+        if t.alone[view.level]:
+            return lone_worth(view, t, view.level, us, LONE_MADE)
+        standing_tricks(view, t, weights, scratch, scratch.chances)
+        scratch.made_worth[:] = -1.0
+        return contract_worth(view, t, view.level, us, scratch)
     made = min(view.calls_made, 3)
     points = weights.passing[made, 0] + best_mean * weights.passing[made, 1]
     if made == 3:
@@ -256,33 +260,27 @@ def choose_call(view: Row, t: Row, weights: Row, legal: int, scratch: Row) -> in
         best = pass_worth(view, t, weights, best_mean, scratch)
     deviation = weights.deviation[DECLARER, no_trump(best_strain)]
     bell_curve(best_mean, deviation, t.tricks, scratch.chances)
-    press = PRESS * point_worth(view, t) if view.calls_made < 3 else 0.0
+    press = 0.0
+    if view.calls_made < 3:
+        more, less = worth(view, t, 1.0, 0.0, True, False), worth(view, t, 0.0, 1.0, True, False)
+        press = PRESS * min(0.5 * (more - less), MOST_POINT)
     lowest_bid = True
     scratch.made_worth[:] = -1.0
     for level in range(t.n_levels):
         if legal >> (1 + level) & 1 == 0 or t.alone[level]:
             continue
-        value = contract_worth(view, t, level, True, scratch.chances, scratch.made_worth)
+        value = contract_worth(view, t, level, True, scratch)
         if value > best or (not lowest_bid and best_action > 0 and value > best - press):
             best = max(best, value)
             best_action = call_action(t, level, best_strain)
         lowest_bid = False
-    return choose_lone(view, t, weights, legal, best, best_action, scratch)
-
-
-@kernel
-def choose_lone(
-    view: Row, t: Row, weights: Row, legal: int, best: float, best_action: int, scratch: Row
-) -> int:
-    """Return the best lone bid if its value exceeds `best`, else `best_action`."""
     for level in range(t.n_levels):
         if legal >> (1 + level) & 1 == 0 or t.alone[level] == 0:
             continue
         strain, chance = lone_strain(view, t, weights, t.exchange[level], scratch)
         value = lone_worth(view, t, level, True, chance)
         if value > best:
-            best = value
-            best_action = call_action(t, level, strain)
+            best, best_action = value, call_action(t, level, strain)
     if best_action == 0 and legal & 1 == 0:
         return 1  # forced, and nothing looked better than certain defeat
     return best_action
@@ -301,7 +299,7 @@ def choose_strain(view: Row, t: Row, weights: Row, scratch: Row) -> int:
         deviation = weights.deviation[DECLARER, no_trump(strain)]
         bell_curve(mean, deviation, t.tricks, scratch.chances)
         scratch.made_worth[:] = -1.0
-        value = contract_worth(view, t, level, True, scratch.chances, scratch.made_worth)
+        value = contract_worth(view, t, level, True, scratch)
         if value > best_value:
             best, best_value = strain, value
     return best

@@ -28,7 +28,7 @@ ALL_SUITS = ACES = JACKS = 0b1111  # as bits
 
 
 @inline_kernel
-def beaten(strain: int, unseen: int) -> int:
+def beatable(strain: int, unseen: int) -> int:
     """Return the kinds that an unseen kind of their own suit beats; all kinds as bits.
 
     In a suit the next higher kind is four bits below; the bowers are shifted in above the aces.
@@ -50,10 +50,7 @@ def beaten(strain: int, unseen: int) -> int:
 
 @inline_kernel
 def unseen_of(view: Row, t: Row, seats: int) -> tuple[int, int]:
-    """Return the unseen kinds that one of these seats may hold, and the kinds it may hold twice.
-
-    A seat holds no card of a suit that it has failed to follow.
-    """
+    """Return the unseen kinds that these seats may hold by their voids, and may hold twice."""
     unseen, voids = view.unseen, ALL_SUITS
     for seat in range(1, N_SEATS):
         if seats >> seat & 1 and view.cards_left[seat] > 0:
@@ -77,7 +74,7 @@ def certain_winners(
     trumps = t.suit_bits[strain, strain] if strain != NO_TRUMP else 0
     if unseen & trumps and held & trumps == 0:
         return 0
-    low = held & beaten(strain, unseen)
+    low = held & beatable(strain, unseen)
     top, lost = held & ~low, 0
     if unseen & trumps:
         n_out = popcount(unseen & trumps) + popcount(unseen_pair & trumps)
@@ -136,7 +133,7 @@ def claiming_follow(view: Row, t: Row, winners: int) -> int:
         return -1
     if view.after:
         later, _ = unseen_of(view, t, view.after)
-        winners &= ~beaten(strain, later)
+        winners &= ~beatable(strain, later)
         if winners & ~view.trumps and later & view.trumps:
             return -1  # a later seat may ruff
     card = lowest(winners, strain)
@@ -198,15 +195,14 @@ def certain_answer(view: Row, t: Row, strain: int, suit: int) -> int:
         cards = view.held & trumps
     elif suit != strain and unseen & trumps:
         return -1
-    return lowest(cards & ~beaten(strain, unseen) & ~unseen, strain)  # the first copy wins
+    return lowest(cards & ~beatable(strain, unseen) & ~unseen, strain)  # the first copy wins
 
 
 @kernel
 def certain_strain(view: Row, t: Row, alone: bool) -> int:
     """Return a strain in which the hand takes every trick as declarer for certain, or -1.
 
-    Only hands with a right bower and as many trumps as all others are tested; at no trump, hands
-    with the ace of every suit that they hold.
+    Tested are hands with a right bower and as many trumps as are out, or stopped suits.
     """
     jacks = view.held >> 4 * JACK & JACKS
     while jacks:
@@ -226,8 +222,7 @@ def certain_strain(view: Row, t: Row, alone: bool) -> int:
 def certain_call(view: Row, t: Row, legal: int) -> int:
     """Return the call or strain, as an action, that takes every trick for certain, or -1.
 
-    The call is the highest lone bid without an exchange, of the calls `legal` as bits. It is -1 if
-    another call may bring more points.
+    The call is the highest lone bid without an exchange, if no legal call may bring more points.
     """
     if view.phase != AUCTION:
         if t.exchange[view.level] > 0:

@@ -1,8 +1,4 @@
-"""Features of a hand for each strain: bowers, trump length, side aces, guarded kings.
-
-Their weights are fitted to deals played out (`weights.py`), by deck, by trumps or no trump, and by
-the hand's role in the contract.
-"""
+"""Features of a hand for each strain: bowers, trump length, side aces, guarded kings."""
 
 from __future__ import annotations
 
@@ -33,7 +29,9 @@ class TrumpFeatures(NamedTuple):
     guarded_kings: int
     ruffs: int  # of void suits, and half a ruff for a singleton
     on_lead: int  # 1 if this hand leads to the first trick
-    level: int  # tricks of another seat's contract; for a lone bid, `missing_bowers`
+    level: (
+        int  # tricks of another seat's contract; for a lone bid, the square of the missing bowers
+    )
 
 
 class PlainFeatures(NamedTuple):

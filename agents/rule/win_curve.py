@@ -1,9 +1,8 @@
 """Value of points: the chance to win the game after this hand's points.
 
-Bidding for points alone ignores the score: near the target a few points are enough, and far behind,
-a safe small contract does not help. The chance is a logistic curve of the lead, whose width grows
-with the hands still to be played; at the target the rules themselves decide. An agent that plays
-for points (`view.for_points`) ignores the score: every point has the same value.
+The chance is a logistic curve of the lead, whose width grows with the hands still to be played; at
+the target the rules themselves decide. An agent that plays for points (`view.for_points`) ignores
+the score: every point has the same value.
 """
 
 from __future__ import annotations
@@ -40,10 +39,7 @@ def lead_chance(lead: float, tricks: float, hands: float) -> float:
 
 @kernel
 def read_time(view: Row) -> None:
-    """Fill `view.turning`: chances that the deals suffice for a lead to win.
-
-    The second is for a side past the target that must still make a bid.
-    """
+    """Fill `view.turning`: chances that the deals suffice to win, [1] if a bid must be made yet."""
     left = float(view.hands_left - 1)
     view.turning[0] = 1.0 - exp(-left / HURRY)
     view.turning[1] = 1.0 - exp(-left / PATIENCE)
@@ -51,15 +47,24 @@ def read_time(view: Row) -> None:
 
 @kernel
 def worth(view: Row, t: Row, ours: float, theirs: float, us_declare: bool, made: bool) -> float:
-    """Return the value of a result for bidding: the chance to win, and a little for the points.
-
-    Without the value of points, a side that cannot win any more would bid moon after moon at no
-    cost, only to keep the others from making the bid they need. If points are the goal, the value
-    is the points alone.
-    """
+    """Return the value of a result for bidding: the chance to win, and a little for the points."""
     if view.for_points:
         return POINT_ALONE * (ours - theirs)
     return win_chance(view, t, ours, theirs, us_declare, made) + POINT * (ours - theirs)
+
+
+@kernel
+def final_chance(t: Row, us_to_go: float, them_to_go: float, us_declare: bool, made: bool) -> float:
+    """Return 1, 0, or 0.5 for a draw, if the game is over at these points to go; else -1.0."""
+    if us_declare:
+        result = result_at_target(t, -us_to_go, -them_to_go, made)
+    else:
+        result = result_at_target(t, -them_to_go, -us_to_go, made)
+    if result == NOBODY:
+        return -1.0
+    if result == DRAW:
+        return 0.5
+    return 1.0 if (result == DECLARER_WINS) == us_declare else 0.0
 
 
 @kernel
@@ -75,14 +80,9 @@ def win_chance(
             return 0.5 if lead == 0.0 else (1.0 if lead > 0.0 else 0.0)
         return lead_chance(lead, tricks, left)
     gap_us, gap_them = float(view.to_go[0]) - ours, float(view.to_go[1]) - theirs
-    if us_declare:
-        result = result_at_target(t, -gap_us, -gap_them, made)
-    else:
-        result = result_at_target(t, -gap_them, -gap_us, made)
-    if result == DRAW:
-        return 0.5
-    if result != NOBODY:
-        return 1.0 if (result == DECLARER_WINS) == us_declare else 0.0
+    chance = final_chance(t, gap_us, gap_them, us_declare, made)
+    if chance >= 0.0:
+        return chance
     if left <= 0.0:
         return 0.5  # truncated: neither side wins
     # a lead must be turned into a win before the deals run out: that takes longest if only a bid

@@ -1,4 +1,1 @@
-"""Search agents: they try actions in sampled deals.
-
-They build on the expert and the solver.
-"""
+"""Search agents: they try actions in sampled deals, with the expert and the solver."""

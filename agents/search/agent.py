@@ -1,12 +1,10 @@
 """Search agents: they try their actions in sampled deals, which are called worlds.
 
 A world is played out in all four seats until few tricks are left (`playouts.py`), and the solver
-finishes it. So bids are valued by realistic play, and the solver, which knows all hands, is used
-only where little is hidden. In the play `pimc` samples uniformly from the worlds that the
-observation allows. `inference` weighs them by how likely they make the others' calls, exchange and
-cards, begins with the cards of agent `net`, and tries cards in worlds that the net plays out.
-Before the play both weigh worlds by the calls: against random hands every bid of the others would
-look easy to set (`sampler.py`).
+finishes it. In the play `pimc` samples uniformly from the worlds that the observation allows;
+`inference` weighs them by the others' calls, exchange and cards (`sampler.py`), and begins with the
+cards of agent `net`. Before the play both weigh worlds by the calls: against random hands every bid
+of the others would look easy to set.
 """
 
 from __future__ import annotations
@@ -19,13 +17,24 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import brief, is_integer
+from bideuchre_env._checks import brief
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.learned.net import NetAgent
-from bideuchre_env.agents.protocols import GOAL_OPTION, AgentInfo, Goal, check_goal
-from bideuchre_env.agents.search.candidates import begin, choose, drop_hopeless, try_worlds
-from bideuchre_env.agents.search.card_prior import lean_on_net
-from bideuchre_env.agents.search.sampler import AT_ONCE, Report, WorldSampler
+from bideuchre_env.agents.protocols import (
+    GOAL_OPTION,
+    AgentInfo,
+    Goal,
+    check_goal,
+    check_range,
+)
+from bideuchre_env.agents.search.candidates import (
+    begin,
+    choose,
+    drop_hopeless,
+    lean_on_net,
+    try_worlds,
+)
+from bideuchre_env.agents.search.sampler import AT_ONCE, WorldSampler
 from bideuchre_env.agents.search.workspace import MOST_WORLDS, SearchWorkspace, new_workspace
 from bideuchre_env.core.state import AUCTION, PLAY
 from bideuchre_env.errors import OptionError
@@ -100,7 +109,7 @@ class PimcAgent(RowAgent):
     at_once = 2  # boards of a match in lock step: few, so that progress shows and Ctrl-C is quick
     considers = 0  # default of `considered` in the play
     reads_cards = 0  # 1: the cards played count in the weights of worlds
-    leans = False  # default of `net_cards`
+    prefers_net = False  # default of `net_cards`
 
     def __init__(
         self,
@@ -124,10 +133,9 @@ class PimcAgent(RowAgent):
             self.considered = (check_range("considered", considered, 0, MOST_CONSIDERED),) * 2
         self.milliseconds = check_milliseconds(milliseconds)
         self.clock = clock
-        self.how_far: Report | None = None
         self.standard_errors = STANDARD_ERRORS
         self.goal = check_goal(goal)
-        self.net = self.preferred(net_cards)
+        self.net = self.load_net(net_cards)
         self.space = new_workspace(rules, seed, goal, self.net)
         self.sampler = WorldSampler(self.space, rules.kinds, clock)
         self.space.plans["solved"] = check_range("solved", solved, 0, MAX_TRICKS)
@@ -135,11 +143,11 @@ class PimcAgent(RowAgent):
             self.space.choice_models[part] = number
         self.space.choice_models["reads_cards"] = self.reads_cards
 
-    def preferred(self, net_cards: Any) -> NetAgent | None:
-        """Return the net to lean on, or None; `OptionError` if required but without weights."""
+    def load_net(self, net_cards: Any) -> NetAgent | None:
+        """Return the net for `net_cards`, or None; `OptionError` if True without weights."""
         if net_cards is not None and not isinstance(net_cards, bool):
             raise OptionError(f"net_cards={brief(net_cards)}: True, False or None")
-        if net_cards is False or (net_cards is None and not self.leans):
+        if net_cards is False or (net_cards is None and not self.prefers_net):
             return None
         try:
             return NetAgent(self.rules, search=True, goal=self.goal)
@@ -154,7 +162,7 @@ class PimcAgent(RowAgent):
         for i in np.flatnonzero(action_masks.astype(bool).sum(axis=1) > 1):
             began = self.clock()
             self.open(observations, action_masks, int(i))
-            if self.space.plans[0]["n"] > 1 and not self.leaves_it():
+            if self.space.plans[0]["n"] > 1 and not self.takes_expert_action():
                 self.search(began)
             choices[i] = self.choice()
         return choices
@@ -168,11 +176,10 @@ class PimcAgent(RowAgent):
     def search(
         self, began: float, tries: TriesWorlds = try_worlds, to_the_end: bool = False
     ) -> None:
-        """Try the candidates of the current position in batches of worlds, by calling `tries`.
+        """Try the candidates in batches of worlds, by calling `tries`, from the time `began` on.
 
         Candidates that are surely not the best are dropped, hopeless calls before the first world.
-        `began` is the clock's time at the start of the decision. Once only one candidate is left
-        the search stops, unless `to_the_end`.
+        Once only one candidate is left the search stops, unless `to_the_end`.
         """
         space = self.space
         limit = inf if self.milliseconds is None else self.milliseconds / 1000
@@ -182,31 +189,30 @@ class PimcAgent(RowAgent):
             return
         in_play = phase == PLAY
         worlds = self.worlds if in_play else self.played_out
-        self.sampler.report = self.how_far
         weights = self.sampler.weights(worlds, self.considered[in_play], began + limit / 2)
         numbers = np.flatnonzero(weights)
         step = STAGE if limit == inf else AT_ONCE
         for first in range(0, len(numbers), step):
             tries(space, numbers[first : first + step], weights)
-            if self.how_far is not None:
-                self.how_far("played out", min(first + step, len(numbers)), len(numbers))
+            if self.sampler.report is not None:
+                done = min(first + step, len(numbers))
+                self.sampler.report("played out", done, len(numbers))
             staged = first + step >= STAGE
             if staged and drop_hopeless(space.plans) == 1 and not to_the_end:
                 break
             if self.clock() >= began + limit:
                 break
 
-    def leaves_it(self) -> bool:
-        """Whether the expert's action is taken without search: it surely takes every trick left,
-        or it is one of the last cards, for which the expert draws likelier worlds."""
+    def takes_expert_action(self) -> bool:
+        """Whether the expert's action needs no search: it is certain, or one of the last cards."""
         if self.space.plans[0]["certain"]:
             return True
-        view, alike = self.space.expert.views[0], self.considered[1] == 0
-        return bool(alike and view["phase"] == PLAY and view["cards_left"][0] <= LAST_CARDS)
+        view, uniform = self.space.expert.views[0], self.considered[1] == 0
+        return bool(uniform and view["phase"] == PLAY and view["cards_left"][0] <= LAST_CARDS)
 
     def choice(self) -> int:
         """Return the best action by the worlds tried so far."""
-        if self.leaves_it():
+        if self.takes_expert_action():
             return int(self.space.plans[0]["expert_action"])
         return int(choose(self.space.plans, self.standard_errors))
 
@@ -226,14 +232,7 @@ class InferenceAgent(PimcAgent):
     )
     considers = 10
     reads_cards = 1
-    leans = True
-
-
-def check_range(option: str, value: Any, low: int, high: int) -> int:
-    """Return an option's value; `OptionError` unless it is a whole number from `low` to `high`."""
-    if not is_integer(value) or not low <= value <= high:
-        raise OptionError(f"{option}={brief(value)}: a whole number from {low} to {high}")
-    return int(value)
+    prefers_net = True
 
 
 def check_milliseconds(milliseconds: Any) -> float | None:

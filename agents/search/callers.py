@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from bideuchre_env.agents.search.endings import next_subset
+from bideuchre_env.agents.search.enumeration import next_subset
 from bideuchre_env.agents.search.likelihood import calls_log
 from bideuchre_env.agents.search.workspace import MOST_LISTED, SearchWorkspace
-from bideuchre_env.agents.search.worlds import copy_hidden
+from bideuchre_env.agents.search.worlds import copy_hidden, n_played
 from bideuchre_env.core.hands import put, take
 from bideuchre_env.core.state import NAMING, PLAY
 from bideuchre_env.rules.bids import MAX_EXCHANGE
@@ -28,11 +28,10 @@ NEGLIGIBLE = 12.0  # a hand is left out if its log-weight is so far below the be
 
 
 def list_caller(space: SearchWorkspace, n_worlds: int, most: float) -> bool:
-    """List the likely hands of the seat whose calls the first kept worlds explain least.
+    """List the likely hands of the seat whose calls the first stored worlds explain least.
 
-    Call it after `weigh_draws`. If the unknown cards have more than `most` subsets of a hand's
-    size, an even part of the hands is weighed. Return False if no seat's calls are rare, or its
-    hands cannot be enumerated.
+    Call it after `weigh_draws`; `most` is passed to `weigh_hands_dealt`. Return False if no seat's
+    calls are rare, or its hands cannot be enumerated.
     """
     chances = np.zeros(N_SEATS)
     call_chances(space, n_worlds, chances)
@@ -53,18 +52,11 @@ def list_caller(space: SearchWorkspace, n_worlds: int, most: float) -> bool:
     return True
 
 
-def load_callers(space: SearchWorkspace) -> None:
-    """Compile the kernels by running them on no data."""
-    call_chances(space, 0, np.zeros(N_SEATS))
-    nothing = np.empty(0)
-    weigh_hands_dealt(space, 0, 1.0, np.empty(0, np.int64), nothing, nothing)
-
-
 @entry_kernel
 def call_chances(space: SearchWorkspace, n_worlds: int, chances: Array) -> None:
-    """Write for seats 1 to 3 the mean chance of their calls in the first kept worlds."""
+    """Write for seats 1 to 3 the mean chance of their calls in the first stored worlds."""
     for j in range(n_worlds):
-        copy_hidden(space.kept[j], space.worlds[0])
+        copy_hidden(space.stored[j], space.worlds[0])
         for seat in range(1, N_SEATS):
             hand = dealt_hand(space.worlds[0], seat)
             chances[seat] += np.exp(calls_log(space, seat, last_call(space, seat), hand)) / n_worlds
@@ -73,7 +65,7 @@ def call_chances(space: SearchWorkspace, n_worlds: int, chances: Array) -> None:
 @kernel
 def last_call(space: SearchWorkspace, seat: int) -> int:
     """Return the last moment of a seat's calls and strain; -1 for none."""
-    moment = space.pasts[0].last[seat]
+    moment = space.histories[0].last[seat]
     while moment >= 0 and space.moment_views[moment].phase > NAMING:
         moment = space.moments[moment].before
     return int(moment)
@@ -104,16 +96,11 @@ def weigh_hands_dealt(
 ) -> int:
     """Write hands that a seat may have been dealt; return their number, 0 if too many.
 
-    All hands are written if the unknown cards have at most `most` subsets of a hand's size.
-    Otherwise every k-th hand is, with k = subsets / most.
-
-    `hands` int64, the log-likelihoods of the seat's calls `logs` and the numbers of deals `ways`
-    float64, all (n,). A hand has the cards that its seat has played, except cards that it may have
-    been passed. It has no card of a suit that the seat is known to be out of, unless the seat may
-    have given it up.
+    Writes `hands`, the log-likelihoods `logs` of the seat's calls, and the numbers of deals `ways`.
+    Of more than `most` subsets of the unknown cards only every (subsets / most)-th is written.
     """
     world, t, redeal = space.worlds[0], space.expert.tables[0], space.redeals[0]
-    caller, n, seconds, n_played, drawn, passed_over = space.callers[0], 0, 0, 0, 0, 0
+    caller, n, seconds, drawn, passed_over = space.callers[0], 0, 0, 0, 0
     gave = world.given[0] >= 0 and world.declarer == seat
     if redeal.known[seat] != 0 or (world.given[0] >= 0 and world.declarer ^ seat == 2):
         return 0
@@ -126,15 +113,14 @@ def weigh_hands_dealt(
                     seconds |= 1 << n
                 caller.pool[n] = kind
                 n += 1
-    while n_played < MAX_TRICKS and world.plays[seat * MAX_TRICKS + n_played] >= 0:
-        n_played += 1
+    played = n_played(world, seat)
     most_passed = t.exchange[world.level] if gave and world.phase >= PLAY else 0
-    for passed in range(min(most_passed, n_played) + 1):
-        room = t.tricks - n_played + passed
+    for passed in range(min(most_passed, played) + 1):  # cards played that were passed to the seat
+        room = t.tricks - played + passed
         if room > n or count_subsets(n, room) > MOST_SUBSETS:
             return 0
         every = max(1, int(count_subsets(n, room) / most))
-        own, own_end = (1 << (n_played - passed)) - 1, 1 << n_played
+        own, own_end = (1 << (played - passed)) - 1, 1 << played
         while own < own_end:
             subset, end = (1 << room) - 1, 1 << n
             while subset < end:

@@ -1,7 +1,8 @@
 """Candidate actions of a decision, and their results in worlds drawn from an observation.
 
 All candidates are tried in the same worlds. A result is valued by the chance to win the game, or by
-points where they are the goal (`win_table.chance_to_win`).
+points where they are the goal (`win_table.chance_to_win`). The priors of cards are the net's
+estimates, without its margin and search.
 """
 
 from __future__ import annotations
@@ -11,17 +12,13 @@ from math import sqrt
 from bideuchre_env.agents.expert.agent import expert_decision, weigh_hand
 from bideuchre_env.agents.expert.auction import NOT_WEIGHED, best_call, weigh_calls
 from bideuchre_env.agents.expert.win_table import chance_to_win, passed_out
+from bideuchre_env.agents.learned.net import net_decision, points_of, weigh_cards
 from bideuchre_env.agents.rule.agent import call_bits, certain_action
 from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action, expected_tricks, lone_strain
 from bideuchre_env.agents.rule.win_curve import read_time
 from bideuchre_env.agents.search.playouts import play_out
 from bideuchre_env.agents.search.workspace import MOST_CANDIDATES, SearchWorkspace
-from bideuchre_env.agents.search.worlds import (
-    bring_world,
-    prepare_worlds,
-    rebuild,
-    stream_of,
-)
+from bideuchre_env.agents.search.worlds import load_world, prepare_worlds, rebuild, stream_of
 from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
 from bideuchre_env.core.step import apply, legal
@@ -31,7 +28,8 @@ from bideuchre_env.solver.values import solve_moves
 
 HOPELESS = 3.0  # standard errors behind the best that rule a candidate out
 HARDLY = 1e-3  # tolerance for a weight of worlds
-TOLD = 40.0  # effective sample size above which a standard error is reliable
+RELIABLE_SIZE = 40.0  # effective sample size above which a standard error is reliable
+NET_ERROR = 0.7  # standard error of the net's difference between two cards, in points
 NEAR = 3.0  # points a call may look worse than the best and still be tried
 MOST_CALLS = 8  # calls tried, where the expert has weighed them
 REACH = 1.6  # a bid is tried if it needs at most so many tricks above the expected ones
@@ -52,7 +50,7 @@ def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> 
     plan.n = 0
     plan.total = 0.0
     plan.total_squares = 0.0
-    plan.alike = 1.0
+    plan.design_effect = 1.0
     plan.prior_unit = 1.0
     plan.solver_ready = 0
     plan.plays_net = 0
@@ -192,7 +190,7 @@ def try_worlds(space: SearchWorkspace, numbers: Array, weights: Array) -> None:
     expert, plan, s = space.expert, space.plans[0], space.simulated[0]
     t, view, wins = expert.tables[0], expert.views[0], expert.learned.wins
     for i in range(len(numbers)):
-        bring_world(space, numbers[i])
+        load_world(space, numbers[i])
         solved = solve_world(space)
         for j in range(plan.n):
             won = tricks_after(space, plan.actions[j], solved)
@@ -218,8 +216,7 @@ def solve_world(space: SearchWorkspace) -> bool:
 def tricks_after(space: SearchWorkspace, action: int, solved: bool) -> int:
     """Return the tricks that side 0 takes in the hand after this action in the current world.
 
-    `solved` is the result of `solve_world`. If it is False the hand is played out in `simulated`,
-    which then has the contract.
+    Unless `solve_world` has `solved` it, the hand is played out in `simulated`.
     """
     plan, world, t = space.plans[0], space.worlds[0], space.expert.tables[0]
     if solved:
@@ -240,7 +237,7 @@ def add_values(plan: Row, weight: float) -> None:
         plan.sums[i] += weight * plan.values[i]
         plan.squares[i] += weight * gain * gain
     plan.total += weight
-    plan.total_squares += plan.alike * weight * weight
+    plan.total_squares += plan.design_effect * weight * weight
 
 
 @kernel
@@ -260,10 +257,9 @@ def count_tried(plan: Row) -> float:
 
 @kernel
 def standard_error(plan: Row, i: int) -> float:
-    """Return the standard error of a candidate's gain on `expert_action`.
+    """Return the standard error of a candidate's gain on `expert_action`; 1 for one world.
 
-    The error is 0 once all existing worlds have been tried. It uses the effective sample size; with
-    a size of 1 it is 1, the largest error of a chance.
+    It is 0 once all existing worlds have been tried.
     """
     total = plan.total
     if plan.all_worlds > 0.0 and total > plan.all_worlds - HARDLY:
@@ -278,10 +274,7 @@ def standard_error(plan: Row, i: int) -> float:
 
 @kernel
 def known_gain(plan: Row, i: int) -> tuple[float, float]:
-    """Return a candidate's estimated gain on `expert_action` and its standard error.
-
-    The prior and the mean over worlds are weighted by their inverse variances.
-    """
+    """Return a candidate's gain on `expert_action`, of prior and worlds by error, and its error."""
     experts = index_of(plan, plan.expert_action)
     if i == experts:
         return 0.0, 0.0
@@ -300,12 +293,11 @@ def known_gain(plan: Row, i: int) -> tuple[float, float]:
 def drop_hopeless(plans: Array) -> int:
     """Remove candidates that are surely not the best, by `known_gain`; return how many are left.
 
-    The best candidate stays, and `expert_action`, the baseline of the others. A candidate that
-    equals the best in all worlds is removed. Before any world is tried the priors decide; after
-    that nothing is removed until the effective sample size is above `TOLD`.
+    `expert_action` stays. Nothing is removed until there are priors before the first world, or the
+    effective sample size is above `RELIABLE_SIZE`.
     """
     plan, left = plans[0], 0
-    informed = plan.has_priors == 1 if plan.total <= 0.0 else count_tried(plan) > TOLD
+    informed = plan.has_priors == 1 if plan.total <= 0.0 else count_tried(plan) > RELIABLE_SIZE
     if not informed:
         return int(plan.n)
     best = index_of(plan, plan.expert_action)
@@ -347,3 +339,36 @@ def choose(plans: Array, standard_errors: float) -> int:
         if gain > most + 1e-9:
             best, most = i, gain
     return plan.actions[best]
+
+
+@entry_kernel
+def lean_on_net(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> None:
+    """Write the net's card and priors to the plan, after `begin` for row i; calls are unchanged."""
+    plan, net, view = space.plans[0], space.net, space.expert.views[0]
+    if view.phase == AUCTION or view.phase == NAMING:
+        return
+    observation, t = row_of(observations, i), space.expert.tables[0]
+    plan.expert_action = net_decision(observation, row_of(masks, i), net)
+    plan.plays_net = 1
+    if plan.n < 2:
+        return
+    symmetry, point = weigh_cards(observation, net), worth_of_point(space)
+    plan.has_priors, plan.prior_unit = 1 if point > 0.0 else 0, point
+    plan.prior_errors[:] = NET_ERROR * point
+    for j in range(plan.n):
+        points = points_of(t, net.cards.outputs, symmetry, plan.actions[j] - t.card_offset)
+        plan.priors[j] = point * points
+
+
+@kernel
+def worth_of_point(space: SearchWorkspace) -> float:
+    """Return the mean value of a point over all results of the hand; 0 if all have one value."""
+    s, t, view = space.worlds[0], space.expert.tables[0], space.expert.views[0]
+    us, wins = s.declarer & 1 == 0, space.expert.learned.wins
+    least, most, fewest, best = 1e9, -1e9, 1e9, -1e9
+    for won in range(t.tricks + 1):
+        worth = hand_worth(s, t, view, wins, won)
+        ours, theirs, _ = played_points(t, s.level, won if us else t.tricks - won, us)
+        least, most = min(least, worth), max(most, worth)
+        fewest, best = min(fewest, float(ours - theirs)), max(best, float(ours - theirs))
+    return (most - least) / max(best - fewest, 1.0)

@@ -13,11 +13,16 @@ from math import exp, log
 
 import numpy as np
 
+from bideuchre_env.agents.search.history import record_history
 from bideuchre_env.agents.search.likelihood import UNLIKELY, seat_log
-from bideuchre_env.agents.search.past import take_down
-from bideuchre_env.agents.search.proposals import IMPOSSIBLE, random_below
+from bideuchre_env.agents.search.proposals import (
+    IMPOSSIBLE,
+    ULP,
+    random_below,
+    random_share,
+)
 from bideuchre_env.agents.search.workspace import MOST_SAMPLES, SearchWorkspace
-from bideuchre_env.agents.search.worlds import copy_hidden, draw_world
+from bideuchre_env.agents.search.worlds import copy_hidden, draw_world, n_played
 from bideuchre_env.core.hands import held, put, take
 from bideuchre_env.core.observation.resample import GIVEN_PILE, PASSED_PILE, PLACES, count_played
 from bideuchre_env.core.phases.deal import GOLDEN, mix
@@ -31,32 +36,28 @@ NO_LIMIT = -1e18
 LOWEST = -16.0  # log-likelihood below which a drawn hand is not weighed to the end
 BISECTIONS = 12  # to find the next exponent
 LEAST_RISE = 0.02  # of the exponent
+SWAPS = 6  # pairs of cards that change places in a step
 RIDGE = 1.0
 NEWTON_STEPS = 3
 MOST_STEP = 3.0
 MOST_SUM = 12.0
-_ULP = 2.0**-53
 
 
 @kernel
 def log_uniform(mixing: Row) -> float:
     """Return the logarithm of a uniform random number between 0 and 1."""
-    mixing.word += GOLDEN
-    return log((float(mix(mixing.word) >> np.uint64(11)) + 0.5) * _ULP)
+    return log(random_share(mixing) + 0.5 * ULP)
 
 
 @entry_kernel
 def weigh_draws(space: SearchWorkspace, logs: Array, first: int, last: int) -> None:
-    """Draw worlds `first` to `last` - 1 and store them with the log-likelihoods of their seats.
-
-    Their log-weights are written to `logs`, float64: `UNLIKELY` for a proposal that is not a world.
-    """
+    """Draw and store worlds `first` to `last` - 1; write log-weights, `UNLIKELY` if impossible."""
     world = space.worlds[0]
     if first == 0:
-        take_down(space)
+        record_history(space)
         space.mixings[0].n_samples[:] = 0
     for j in range(first, last):
-        row = space.kept[j]
+        row = space.stored[j]
         row.density = draw_world(space, j)
         copy_hidden(world, row)
         possible = row.density < IMPOSSIBLE
@@ -64,7 +65,7 @@ def weigh_draws(space: SearchWorkspace, logs: Array, first: int, last: int) -> N
         for seat in range(1, N_SEATS):
             row.logs[seat] = UNLIKELY
             if possible:
-                row.logs[seat] = note_seat(space, seat, LOWEST)
+                row.logs[seat] = record_seat(space, seat, LOWEST)
                 logs[j] += row.logs[seat]
 
 
@@ -82,8 +83,7 @@ def fit_leanings(space: SearchWorkspace, kinds: int) -> None:
 def logistic_fit(hands: Array, logs: Array, kinds: int) -> Array:
     """Fit a logistic model of a hand's likelihood, relative to the likeliest hand, to its cards.
 
-    A ridge regression by Newton's steps on hands, int64 (n,), and their log-likelihoods `logs`.
-    Return the coefficients of the kinds, and a constant last: float64 (kinds + 1,).
+    A ridge regression by Newton's steps; returns the coefficients of the kinds, and a constant.
     """
     places = np.arange(kinds)
     cards = np.ones((len(hands), kinds + 1))
@@ -109,21 +109,20 @@ def logistic_fit(hands: Array, logs: Array, kinds: int) -> Array:
 def weigh_chains(space: SearchWorkspace, n_chains: int) -> None:
     """Fill in the exact log-likelihoods of the first chains; discard all stored worlds."""
     space.mixings[0].word = mix(space.plans[0].stream + GOLDEN)
-    space.mixings[0].n_kept = 0
+    space.mixings[0].n_stored = 0
     find_places(space)
     for i in range(n_chains):
         chain = space.chains[i]
         copy_hidden(chain, space.worlds[0])
         for seat in range(1, N_SEATS):
             chain.logs[seat] = seat_log(space, seat, NO_LIMIT)
-        chain.kept_at = -1
+        chain.stored_at = -1
 
 
 def next_power(fixed: Array, rest: Array, most: float, share: float) -> float:
     """Return the rise of the annealing exponent that leaves this effective share of particles.
 
-    The log-weight of a particle is `fixed` + rise * `rest`. The rise is at most `most`, and at
-    least `LEAST_RISE` if `most` allows.
+    The log-weight of a particle is `fixed` + rise * `rest`; the rise is at most `most`.
     """
 
     def effective_share(rise: float) -> float:
@@ -148,7 +147,7 @@ def systematic(weights: Array, n: int, offset: float) -> Array:
 
 
 @kernel
-def note_seat(space: SearchWorkspace, seat: int, least: float) -> float:
+def record_seat(space: SearchWorkspace, seat: int, least: float) -> float:
     """Return `seat_log`, and record it as a sample for `fit_leanings` in place of the oldest."""
     mixing, total = space.mixings[0], seat_log(space, seat, least)
     sample = space.samples[seat * MOST_SAMPLES + mixing.n_samples[seat] % MOST_SAMPLES]
@@ -174,40 +173,26 @@ def find_places(space: SearchWorkspace) -> None:
 
 @entry_kernel
 def run_chains(
-    space: SearchWorkspace,
-    n_chains: int,
-    first: int,
-    last: int,
-    swaps: int,
-    weights: Array,
-    keep: bool,
+    space: SearchWorkspace, n_chains: int, first: int, last: int, weights: Array, keep: bool
 ) -> None:
     """Take steps `first` to `last` - 1 in the first chains; with `keep`, store their last worlds.
 
-    Even steps swap `swaps` pairs of cards, odd steps a quarter of that, rounded up. A new state of
-    a chain is stored in the next place of `kept`; `weights` counts the calls that end in the state.
+    Even steps swap `SWAPS` pairs of cards, odd steps fewer. `weights` counts the calls that end in
+    a stored state.
     """
     mixing = space.mixings[0]
     for i in range(n_chains):
         chain = space.chains[i]
         copy_hidden(chain, space.worlds[0])
         for step in range(first, last):
-            take_step(space, chain, swaps if step & 1 == 0 else (swaps + 3) // 4)
+            take_step(space, chain, SWAPS if step & 1 == 0 else (SWAPS + 3) // 4)
         if not keep:
             continue
-        if chain.kept_at < 0:
-            chain.kept_at = mixing.n_kept
-            space.kept[mixing.n_kept] = chain
-            mixing.n_kept += 1
-        weights[chain.kept_at] += 1.0
-
-
-def load_chains(space: SearchWorkspace) -> None:
-    """Load or compile the kernels by running them on no data."""
-    nothing = np.zeros(1)
-    weigh_draws(space, nothing, 1, 1)
-    weigh_chains(space, 0)
-    run_chains(space, 0, 0, 0, 0, nothing, False)
+        if chain.stored_at < 0:
+            chain.stored_at = mixing.n_stored
+            space.stored[mixing.n_stored] = chain
+            mixing.n_stored += 1
+        weights[chain.stored_at] += 1.0
 
 
 @kernel
@@ -248,7 +233,7 @@ def take_step(space: SearchWorkspace, chain: Row, swaps: int) -> None:
     least = old + mixing.gained + log_uniform(mixing)
     for seat in range(1, N_SEATS):
         if changed >> seat & 1:
-            mixing.logs[seat] = note_seat(space, seat, (least - total) / powers[seat])
+            mixing.logs[seat] = record_seat(space, seat, (least - total) / powers[seat])
             total += powers[seat] * mixing.logs[seat]
             if total < least:
                 copy_hidden(chain, world)
@@ -256,7 +241,7 @@ def take_step(space: SearchWorkspace, chain: Row, swaps: int) -> None:
     for seat in range(1, N_SEATS):
         if changed >> seat & 1:
             chain.logs[seat] = mixing.logs[seat]
-    chain.kept_at = -1
+    chain.stored_at = -1
     copy_hidden(world, chain)
 
 
@@ -264,7 +249,6 @@ def take_step(space: SearchWorkspace, chain: Row, swaps: int) -> None:
 def swap_cards(space: SearchWorkspace, world: Row, mixing: Row) -> int:
     """Swap two cards of different places, accepted by the guess; return the seats changed, as bits.
 
-    The result is 0 if nothing changes, or if a seat would get a card of a suit that it is out of.
     The places and the card in each are chosen uniformly; copies of a card count as different cards.
     """
     if mixing.n_places < 2:
@@ -357,16 +341,12 @@ def was_passed(world: Row, mixing: Row, kind: int) -> bool:
 
 @kernel
 def change_passed(world: Row, mixing: Row) -> int:
-    """Exchange a card that was passed for another that the declarer has or had.
-
-    Return the seats changed, as bits: 0 if nothing changes. Only the record of the cards passed
-    changes, not the hands.
-    """
+    """Record another card that the declarer has or had as passed; return the seats changed."""
     declarer, n = world.declarer, 0
     for i in range(MAX_EXCHANGE):
         n += 1 if world.passed[i] >= 0 else 0
     in_hand = popcount(world.hands[declarer])
-    i, j = random_below(mixing, n), random_below(mixing, in_hand + played_cards(world, declarer))
+    i, j = random_below(mixing, n), random_below(mixing, in_hand + n_played(world, declarer))
     if j < in_hand:
         kind = nth_bit(world.hands[declarer], j) % COPY_SHIFT
     else:
@@ -375,12 +355,3 @@ def change_passed(world: Row, mixing: Row) -> int:
         return 0
     world.passed[i] = kind
     return 1 << declarer | 1 << ((declarer + 2) & 3)
-
-
-@kernel
-def played_cards(world: Row, seat: int) -> int:
-    """Number of cards that a seat has played in this hand."""
-    n = 0
-    while n < MAX_TRICKS and world.plays[seat * MAX_TRICKS + n] >= 0:
-        n += 1
-    return n

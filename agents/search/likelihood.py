@@ -1,12 +1,9 @@
 """Likelihood of the other seats' actions in a world, given their hands and views.
 
-A world gives every seat a hand at each of its decisions, and the expert chooses for it there. In
-the auction the expert values every call, and a better call is likelier; elsewhere a choice that
-differs from the expert's makes the world less likely. The choice model (`workspace.py`) sets by how
-much. Real players differ from the expert, so no action makes a world impossible.
-
-An action depends on the seat's own hand and on public information. The latter is the same in every
-world: it is recorded once (`past.py`), and a world only puts the seat's cards into the view.
+The expert chooses for every seat at each of its decisions. In the auction it values every call, and
+a better call is likelier; elsewhere a choice that differs from the expert's makes the world less
+likely. The choice model (`workspace.py`) sets by how much; no action makes a world impossible.
+Public information is recorded once (`history.py`); a world only puts a seat's cards into the view.
 """
 
 from __future__ import annotations
@@ -20,9 +17,9 @@ from bideuchre_env.agents.expert.auction import NOT_WEIGHED, call_worth, weigh_c
 from bideuchre_env.agents.expert.tables import ExpertTables
 from bideuchre_env.agents.rule.agent import rule_card
 from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action
-from bideuchre_env.agents.search.past import take_down
+from bideuchre_env.agents.search.history import record_history
+from bideuchre_env.agents.search.opponent_view import add_given, add_gone, show_hand
 from bideuchre_env.agents.search.proposals import IMPOSSIBLE
-from bideuchre_env.agents.search.seeing import add_given, add_gone, show_hand
 from bideuchre_env.agents.search.workspace import CACHED_CALLS, CACHED_HANDS, SearchWorkspace
 from bideuchre_env.agents.search.worlds import draw_world
 from bideuchre_env.core.hands import held, put, take
@@ -58,10 +55,7 @@ def mismatch_penalty(t: Row, phase: int, did: int, would: int, model: Row) -> fl
 def call_chance(
     view: Row, t: Row, learned: ExpertTables, legal: int, did: int, calls: Row, model: Row
 ) -> float:
-    """Return the chance of a call, after `weigh_hand`: a softmax of the calls' worths, or an error.
-
-    A call far worse than the usual ones can only be an error; the other calls are not weighed then.
-    """
+    """Return the chance of a call after `weigh_hand`: a softmax of calls' worths, or an error."""
     level, strain = call_of(t, did, calls)
     if did == 0:  # few passes are so bad, so all calls are weighed first, and each once
         weigh_calls(view, t, learned, legal, calls)
@@ -90,10 +84,7 @@ def call_chance(
 
 @kernel
 def error_chance(t: Row, gain: float, calls: Row, model: Row) -> float:
-    """Return the chance that a call is made by error; `gain` is its worth less a better call's.
-
-    A share `error_rate` of the calls are errors; an error `error_points` worse is 1/e as likely.
-    """
+    """Return the chance that a call is made by error; `gain` is its worth less a better call's."""
     cost = max(gain / (calls.slope * model.error_points), LOWEST_ERROR)
     return float(model.error_rate / t.n_actions * exp(cost))
 
@@ -102,10 +93,7 @@ def error_chance(t: Row, gain: float, calls: Row, model: Row) -> float:
 def usual_worth(
     view: Row, t: Row, learned: ExpertTables, legal: int, weighed: bool, calls: Row
 ) -> float:
-    """Return the worth of a pass or of the lowest bid in the best strain, whichever is more.
-
-    `weighed`: `weigh_calls` has filled in `calls.worth`.
-    """
+    """Return the worth of a pass or of the lowest bid in the best strain, whichever is more."""
     most = NOT_WEIGHED
     for level in range(-1, t.n_levels):
         if legal >> (1 + level) & 1:
@@ -184,9 +172,8 @@ def exchange_log(
 ) -> float:
     """Log-likelihood of the cards given or passed: `penalty` for each kind preferred to them.
 
-    `hand` is the hand before the exchange and contains `cards`. The expert picks from it card by
-    card. A pick that is not among the remaining `cards` is a preferred kind, and is left out from
-    then on. The order of `cards` has no effect. The result is at least `LEAST_EXCHANGE`.
+    The expert picks card by card from `hand`, the hand before the exchange. A pick that is not
+    among the remaining `cards` is a preferred kind, and is left out from then on.
     """
     remaining, preferred, total = 0, 0, 0.0
     for card in cards:
@@ -212,13 +199,16 @@ def weigh_seat(space: SearchWorkspace, seat: int, least: float) -> tuple[float, 
     incomplete, once it is below `least`.
     """
     world, model, total, undone = space.worlds[0], space.choice_models[0], 0.0, False
-    t, hand, i = space.players.tables[0], world.hands[seat], space.pasts[0].last[seat]
+    t, hand, i = space.players.tables[0], world.hands[seat], space.histories[0].last[seat]
     while i >= 0:
         moment, view = space.moments[i], space.moment_views[i]
         phase, gone, gone_pair = view.phase, moment.gone, moment.gone_pair
         if phase != PLAY and not undone:
             undone = True
-            hand = before_play(world, seat, hand)
+            if seat == world.declarer and world.phase >= PLAY:  # take out the cards passed to it
+                for j in range(MAX_EXCHANGE):
+                    if world.passed[j] >= 0:
+                        hand = take(hand, world.passed[j])
         if phase == PLAY:
             hand = put(hand, moment.action)
             if model.reads_cards == 1:
@@ -247,10 +237,12 @@ def weigh_seat(space: SearchWorkspace, seat: int, least: float) -> tuple[float, 
 def calls_log(space: SearchWorkspace, seat: int, last: int, hand: int) -> float:
     """Return the log-likelihood of a seat's calls up to moment `last`, given its dealt hand.
 
-    Calls are slow to weigh and depend only on the hand and public information (`past.heard`), so
-    results are cached across decisions until another key takes the place.
+    Calls are slow to weigh: results are cached across decisions by hand and public information.
     """
-    cache, key = space.call_caches[0], mix(space.pasts[0].heard[seat] + np.uint64(hand) * GOLDEN)
+    cache, key = (
+        space.call_caches[0],
+        mix(space.histories[0].call_hashes[seat] + np.uint64(hand) * GOLDEN),
+    )
     place = int(key & np.uint64(CACHED_CALLS - 1))
     if cache.keys[place] == key:
         return float(cache.logs[place])
@@ -266,24 +258,10 @@ def calls_log(space: SearchWorkspace, seat: int, last: int, hand: int) -> float:
 
 
 @kernel
-def before_play(world: Row, seat: int, hand: int) -> int:
-    """Return a seat's hand before the exchange, without the cards that the seat gave or passed.
-
-    `hand` includes the cards already played. The cards passed to the declarer are taken out.
-    """
-    if seat == world.declarer and world.phase >= PLAY:
-        for i in range(MAX_EXCHANGE):
-            if world.passed[i] >= 0:
-                hand = take(hand, world.passed[i])
-    return int(hand)
-
-
-@kernel
 def hand_key(world: Row, seat: int) -> Word:
-    """Return a hash of a seat's private knowledge in a world: its hand and its exchange.
+    """Return a hash of a seat's hand in a world and of the cards it gave up, passed or was passed.
 
-    The exchange is the cards given up and passed for the declarer, and the cards passed for its
-    partner. Their order has no effect.
+    The order of the cards has no effect.
     """
     key = mix(np.uint64(world.hands[seat]) + np.uint64(seat) * GOLDEN)
     declarer = world.declarer
@@ -299,10 +277,7 @@ def hand_key(world: Row, seat: int) -> Word:
 
 @kernel
 def seat_log(space: SearchWorkspace, seat: int, least: float) -> float:
-    """Return the log-likelihood of a seat's actions in the world; exact unless below `least`.
-
-    Results are cached until the next decision, or until another key takes the place.
-    """
+    """Return the log-likelihood of a seat's actions in the world; exact if above `least`."""
     cache, key = space.hand_caches[0], hand_key(space.worlds[0], seat)
     place = int(key & np.uint64(CACHED_HANDS - 1))
     if cache.keys[place] == key and (cache.complete[place] == 1 or cache.logs[place] < least):
@@ -329,14 +304,13 @@ def log_likelihood(space: SearchWorkspace, floor: float) -> float:
 def weigh_worlds(
     space: SearchWorkspace, logs: Array, first: int, last: int, negligible: float
 ) -> None:
-    """Write the log-weights of worlds `first` to `last` - 1 to `logs`, float64.
+    """Write the log-weights of worlds `first` to `last` - 1 to `logs`, which has those before.
 
-    The entries before `first` are filled in. A world that falls more than `negligible` behind the
-    best is not weighed to the end.
+    A world that falls more than `negligible` behind the best is not weighed to the end.
     """
     most = UNLIKELY
     if first == 0:
-        take_down(space)
+        record_history(space)
     for j in range(first):
         most = max(most, logs[j])
     for j in range(first, last):

@@ -12,7 +12,7 @@ from bideuchre_env.agents.expert.agent import expert_decision
 from bideuchre_env.agents.learned.net import best_card
 from bideuchre_env.agents.rule.agent import rule_card
 from bideuchre_env.agents.rule.certain import certain_card
-from bideuchre_env.agents.search.seeing import add_gone, see_play
+from bideuchre_env.agents.search.opponent_view import add_gone, see_play
 from bideuchre_env.agents.search.workspace import SearchWorkspace
 from bideuchre_env.agents.search.worlds import encode_turn, look
 from bideuchre_env.core.state import NAMING, PLAY
@@ -27,10 +27,7 @@ from bideuchre_env.solver.values import solve_position
 
 @kernel
 def play_out(space: SearchWorkspace) -> int:
-    """Play the simulated world to its end; return the tricks that side 0 takes in the hand.
-
-    The solver plays the last `plan.solved` tricks, all hands open.
-    """
+    """Play the simulated world to its end; return the tricks that side 0 takes in the hand."""
     s, t, plan = space.simulated[0], space.players.tables[0], space.plans[0]
     view, gone, gone_pair = space.players.views[0], 0, 0
     by_net = plan.plays_net == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bideuchre_env.agents.rule.agent import rule_card
-from bideuchre_env.agents.search.seeing import add_gone, show_hand
+from bideuchre_env.agents.search.opponent_view import add_gone, show_hand
 from bideuchre_env.agents.search.workspace import SearchWorkspace
 from bideuchre_env.core.hands import NO_CARDS, held, put, take
 from bideuchre_env.core.phases.deal import GOLDEN, mix
@@ -17,16 +17,15 @@ from bideuchre_env.runtime.jit import Array, Row, kernel
 
 IMPOSSIBLE = 1e18
 """Log-density of a proposal that is not a world of the position."""
-_ULP = 2.0**-53
+ULP = 2.0**-53
 
 
 @kernel
 def deal_caller(space: SearchWorkspace, number: int) -> float:
     """Give the caller of a uniform world a listed hand; return its log-density, or `IMPOSSIBLE`.
 
-    The density is relative to uniform deals. The caller gives up the cards that the expert would.
-    Cards that the caller lacks are swapped with the other hidden hands, at random, for those it has
-    too many. So the other hands stay uniform as long as no void is known.
+    The caller gives up the cards that the expert would, and swaps cards with the other hidden hands
+    at random, which therefore stay uniform as long as no void is known.
     """
     world, caller, t = space.worlds[0], space.callers[0], space.expert.tables[0]
     caller.word = mix(space.plans[0].stream + np.uint64(number) * GOLDEN) + np.uint64(1)
@@ -71,10 +70,16 @@ def random_below(stream: Row, n: int) -> int:
 
 
 @kernel
+def random_share(stream: Row) -> float:
+    """Return a random number from 0 to below 1; advances `stream.word`."""
+    stream.word += GOLDEN
+    return float(mix(stream.word) >> np.uint64(11)) * ULP
+
+
+@kernel
 def choose_listed(caller: Row) -> int:
     """Return the index of a listed hand, drawn by the weights."""
-    caller.word += GOLDEN
-    mark = float(mix(caller.word) >> np.uint64(11)) * _ULP * caller.reached[caller.n - 1]
+    mark = random_share(caller) * caller.reached[caller.n - 1]
     low, high = 0, caller.n - 1
     while low < high:
         middle = (low + high) // 2
@@ -90,7 +95,7 @@ def choose_given(space: SearchWorkspace, seat: int, hand: int, cards: Array) -> 
     """Write the cards that the expert gives up from a dealt hand; return the remaining hand."""
     t, gone, gone_pair = space.players.tables[0], 0, 0
     for pick in range(MAX_EXCHANGE):
-        i = space.pasts[0].last[seat]
+        i = space.histories[0].last[seat]
         while i >= 0 and (space.moment_views[i].phase != GIVING or space.moments[i].action != pick):
             i = space.moments[i].before
         if i < 0:

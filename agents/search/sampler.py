@@ -13,7 +13,7 @@ from math import inf
 
 import numpy as np
 
-from bideuchre_env.agents.search.callers import list_caller
+from bideuchre_env.agents.search.callers import call_chances, list_caller, weigh_hands_dealt
 from bideuchre_env.agents.search.chains import (
     fit_leanings,
     next_power,
@@ -22,7 +22,7 @@ from bideuchre_env.agents.search.chains import (
     weigh_chains,
     weigh_draws,
 )
-from bideuchre_env.agents.search.endings import list_worlds, open_listing
+from bideuchre_env.agents.search.enumeration import list_worlds, open_listing
 from bideuchre_env.agents.search.likelihood import UNLIKELY, weigh_worlds
 from bideuchre_env.agents.search.workspace import CHAINS, GROUPS, SearchWorkspace
 from bideuchre_env.rules.cards import COPY_SHIFT, N_SEATS
@@ -38,7 +38,6 @@ HANDS_LISTED = 3e4  # subsets of the unknown cards of which all hands are listed
 LISTED = 100_000  # worlds up to which all are enumerated
 DRAWN = 0.25  # the share of the worlds weighed that is drawn before the method is chosen
 MOST_DRAWN = 400  # the maximum of these draws
-SWAPS = 6  # pairs of cards that change places in a step
 ANNEALED = 0.5  # the share of the time in which chains are annealed
 EFFECTIVE = 0.5  # the effective share of the chains that a step of annealing leaves
 LEAST_EFFECTIVE = 0.05  # least effective share of the worlds drawn that the first step leaves
@@ -64,11 +63,11 @@ class WorldSampler:
     def weights(self, n_worlds: int, considered: int, ends: float) -> Array:
         """Sample worlds and return their weights, float64 (n,); the weights sum to `n_worlds`.
 
-        All weights are 1 if `considered` is 0 or no seat has called yet. Otherwise about `n_worlds`
-        x `considered` worlds are weighed. Both are smaller if the clock reaches `ends` before.
+        About `n_worlds` x `considered` worlds are weighed; both are smaller if the clock reaches
+        `ends` before. All weights are 1 if `considered` is 0 or no seat has called yet.
         """
         space, weighed = self.space, n_worlds * considered
-        space.mixings["n_kept"], space.callers["n"] = 0, 0
+        space.mixings["n_stored"], space.callers["n"] = 0, 0
         if weighed == 0 or space.expert.views[0]["calls_made"] == 0:
             return np.ones(n_worlds)
         weights = np.zeros(n_worlds)
@@ -96,8 +95,7 @@ class WorldSampler:
     def draw(self, weighed: int, ends: float) -> tuple[Array, float]:
         """Log-weights of the first worlds drawn, and their effective share.
 
-        The share is 0 if no world explains the actions of some seat: the weights of such a sample
-        are meaningless.
+        The share is 0 if no world explains the actions of some seat.
         """
         space = self.space
         logs = np.empty(max(1, min(int(DRAWN * weighed), MOST_DRAWN)))
@@ -109,7 +107,7 @@ class WorldSampler:
                 logs = logs[:last]
                 break
         error = np.log(float(space.choice_models["error_rate"][0]))
-        if space.kept["logs"][: len(logs), 1:].max(axis=0).min() < error:
+        if space.stored["logs"][: len(logs), 1:].max(axis=0).min() < error:
             return logs, 0.0
         chances = np.exp(logs - logs.max())
         return logs, float(chances.sum() ** 2 / (chances @ chances) / len(logs))
@@ -146,15 +144,15 @@ class WorldSampler:
         each = max(1, steps // rounds)
         for done in range(1, rounds + 1):
             walked = self.walk(n, each - 1, ends)
-            run_chains(space, n, walked, walked + 1, SWAPS, weights, True)
+            run_chains(space, n, walked, walked + 1, weights, True)
             self.progress(weighed * done // rounds, weighed)
             if self.clock() >= ends:
                 break
-        n_kept = int(space.mixings["n_kept"][0])
-        groups = space.kept["group"][:n_kept]
-        weights[:n_kept] *= np.exp(np.maximum(evidence - evidence.max(), LEAST_EVIDENCE))[groups]
-        space.plans["alike"] = design_effect(
-            space.kept["hands"][:n_kept, 1:], weights[:n_kept], groups
+        n_stored = int(space.mixings["n_stored"][0])
+        groups = space.stored["group"][:n_stored]
+        weights[:n_stored] *= np.exp(np.maximum(evidence - evidence.max(), LEAST_EVIDENCE))[groups]
+        space.plans["design_effect"] = design_effect(
+            space.stored["hands"][:n_stored, 1:], weights[:n_stored], groups
         )
         return weights * (n_worlds / weights.sum())
 
@@ -167,7 +165,7 @@ class WorldSampler:
         rng = np.random.default_rng(int(space.plans["stream"][0]))
         caller = int(space.callers["seat"][0]) if space.callers["n"][0] else 0
         others = [seat for seat in range(1, N_SEATS) if seat != caller]
-        source = space.kept[: len(drawn)]
+        source = space.stored[: len(drawn)]
         fixed = source["logs"][:, caller] - source["density"]  # `logs` of seat 0 are 0
         groups = split_evenly(np.flatnonzero(drawn > UNLIKELY), n_groups)
         power, evidence, space.mixings["powers"] = 0.0, np.zeros(n_groups), 1.0
@@ -199,8 +197,19 @@ class WorldSampler:
         done, none = 0, np.empty(0)
         while done < steps and self.clock() < ends:
             first, done = done, min(done + at_once, steps)
-            run_chains(self.space, n_chains, first, done, SWAPS, none, False)
+            run_chains(self.space, n_chains, first, done, none, False)
         return done
+
+
+def load_kernels(space: SearchWorkspace) -> None:
+    """Load or compile the kernels by running them on no data, so that a time limit excludes it."""
+    none, zeros = np.empty(0), np.zeros(N_SEATS)
+    weigh_worlds(space, none, 0, 0, 0.0)
+    weigh_draws(space, zeros, 1, 1)
+    weigh_chains(space, 0)
+    run_chains(space, 0, 0, 0, zeros, False)
+    call_chances(space, 0, zeros)
+    weigh_hands_dealt(space, 0, 1.0, np.empty(0, np.int64), none, none)
 
 
 def split_evenly(numbers: Array, n_groups: int) -> Array:
@@ -215,9 +224,8 @@ def split_evenly(numbers: Array, n_groups: int) -> Array:
 def design_effect(hands: Array, weights: Array, groups: Array) -> float:
     """Worlds of chains per independent world, at least 1: a ratio of two variances.
 
-    The numerator is the jackknife variance of the chance that a seat holds a card, leaving out one
-    group at a time. The denominator is the variance for independent worlds with these weights.
-    `hands` (n, 3), `weights` and `groups` (n,).
+    They are the jackknife variance of the chance that a seat holds a card, leaving out one group at
+    a time, and the variance for independent worlds. `hands` (n, 3), `weights` and `groups` (n,).
     """
     held = (hands[:, :, np.newaxis] >> np.arange(2 * COPY_SHIFT) & 1).reshape(len(hands), -1)
     member = (groups == np.arange(groups.max() + 1)[:, np.newaxis]) * weights

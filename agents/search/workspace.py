@@ -46,8 +46,8 @@ PLAN = np.dtype(
         ("squares", np.float64, (MOST_CANDIDATES,)),  # the same of (gain on `expert_action`)^2
         ("values", np.float64, (MOST_CANDIDATES,)),  # in the current world
         ("total", np.float64),  # weight of the worlds tried
-        ("total_squares", np.float64),  # `alike` times the sum of the squared weights
-        ("alike", np.float64),  # design effect: worlds per independent world
+        ("total_squares", np.float64),  # `design_effect` times the sum of the squared weights
+        ("design_effect", np.float64),  # worlds per independent world
         ("all_worlds", np.float64),  # weight of all worlds, if all are to be tried; else 0
         ("priors", np.float64, (MOST_CANDIDATES,)),  # values estimated without worlds
         ("prior_errors", np.float64, (MOST_CANDIDATES,)),  # of their gains on `expert_action`
@@ -95,10 +95,10 @@ MOMENT = np.dtype(
 )
 
 # The moments of the hand so far.
-PAST = np.dtype(
+HISTORY = np.dtype(
     [
         ("last", np.int64, (N_SEATS,)),  # by seat: its last moment, or -1
-        ("heard", np.uint64, (N_SEATS,)),  # by seat: `what_was_heard`, a hash
+        ("call_hashes", np.uint64, (N_SEATS,)),  # by seat: `calls_hash`, a hash
     ],
     align=True,
 )
@@ -115,20 +115,20 @@ HAND_CACHE = np.dtype(
 # Log-likelihoods of all calls of a seat, given its hand, by the low bits of a key; never cleared.
 CALL_CACHE = np.dtype(
     [
-        ("keys", np.uint64, (CACHED_CALLS,)),  # hash of `heard` and the hand; 0: empty
+        ("keys", np.uint64, (CACHED_CALLS,)),  # hash of `call_hashes` and the hand; 0: empty
         ("logs", np.float64, (CACHED_CALLS,)),
     ]
 )
 
 
 # The cards of a world that the seat to act cannot see: of a chain's state, or of a stored world.
-KEPT_WORLD = np.dtype(
+STORED_WORLD = np.dtype(
     [
         ("hands", np.int64, (N_SEATS,)),
         ("logs", np.float64, (N_SEATS,)),  # by seat: log-likelihood of its actions
         ("given", np.int8, (MAX_EXCHANGE,)),
         ("passed", np.int8, (MAX_EXCHANGE,)),
-        ("kept_at", np.int64),  # of a chain: index of its state in `kept`, or -1
+        ("stored_at", np.int64),  # of a chain: index of its state in `stored`, or -1
         ("group", np.int64),  # of chains
         ("density", np.float64),  # log-density of its proposal, relative to uniform deals
     ],
@@ -140,7 +140,7 @@ MIXING = np.dtype(
     [
         ("word", np.uint64),  # of the random stream
         ("powers", np.float64, (N_SEATS,)),  # by seat: the exponent of its likelihood in chains
-        ("n_kept", np.int64),  # stored worlds; 0: worlds are drawn by their numbers
+        ("n_stored", np.int64),  # stored worlds; 0: worlds are drawn by their numbers
         ("n_places", np.int64),
         ("places", np.int64, (PLACES,)),  # hands and piles with unknown cards
         ("hides_passed", np.int64),  # 1: the declarer's hand and the cards passed are unknown
@@ -186,7 +186,7 @@ LISTING = np.dtype(
         ("n_worlds", np.int64),
         ("least", np.float64),  # a world must weigh more to be stored, if there is room for all
         ("reached", np.float64),  # weight enumerated so far, in the second pass
-        ("kept", np.int64),  # stored worlds, or sampling marks passed; -1: the first pass
+        ("n_stored", np.int64),  # stored worlds, or sampling marks passed; -1: the first pass
         ("stride", np.int64),  # between the places of worlds stored one after another
     ],
     align=True,
@@ -206,15 +206,15 @@ class SearchWorkspace(NamedTuple):
     masks: Array  # int8 (1, A)
     plans: Array
     choice_models: Array
-    pasts: Array
+    histories: Array
     moments: Array  # `MOMENT` (MOST_MOMENTS,)
     moment_views: Array  # views of the seats at those moments; their cards are rewritten
     hand_caches: Array
     call_caches: Array
     redeals: Array
     mixings: Array
-    chains: Array  # `KEPT_WORLD` (CHAINS,)
-    kept: Array  # `KEPT_WORLD` (MOST_WORLDS,)
+    chains: Array  # `STORED_WORLD` (CHAINS,)
+    stored: Array  # `STORED_WORLD` (MOST_WORLDS,)
     listings: Array
     callers: Array  # `CALLER` (1,)
     samples: Array  # `SAMPLE` (N_SEATS * MOST_SAMPLES,)
@@ -242,15 +242,15 @@ def new_workspace(
         masks=np.zeros((1, actions.of(rules).n), np.int8),
         plans=new_rows(PLAN, 1),
         choice_models=new_rows(CHOICE_MODEL, 1),
-        pasts=new_rows(PAST, 1),
+        histories=new_rows(HISTORY, 1),
         moments=new_rows(MOMENT, MOST_MOMENTS),
         moment_views=moment_views,
         hand_caches=new_rows(HAND_CACHE, 1),
         call_caches=new_rows(CALL_CACHE, 1),
         redeals=new_redeal(),
         mixings=new_rows(MIXING, 1),
-        chains=new_rows(KEPT_WORLD, CHAINS),
-        kept=new_rows(KEPT_WORLD, MOST_WORLDS),
+        chains=new_rows(STORED_WORLD, CHAINS),
+        stored=new_rows(STORED_WORLD, MOST_WORLDS),
         listings=new_rows(LISTING, 1),
         callers=new_rows(CALLER, 1),
         samples=new_rows(SAMPLE, N_SEATS * MOST_SAMPLES),

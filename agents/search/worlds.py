@@ -81,10 +81,7 @@ def read_numbers(row: Array, t: Row, o: Row, replay: Row) -> bool:
 
 @kernel
 def fill(replay: Row, seat: int, rest: int, n_cards: int) -> int:
-    """Fill a hand up to `n_cards` cards from the lowest kinds of `rest`.
-
-    Return the remaining cards, or `NO_CARDS` if they do not suffice.
-    """
+    """Fill a hand up to `n_cards` from the lowest of `rest`; return what is left, or `NO_CARDS`."""
     while popcount(replay.hands[seat]) < n_cards:
         if rest <= 0:
             return NO_CARDS
@@ -96,10 +93,9 @@ def fill(replay: Row, seat: int, rest: int, n_cards: int) -> int:
 
 @kernel
 def read_replay(row: Array, t: Row, o: Row, view: Row, replay: Row) -> bool:
-    """Write to `replay` the hand so far, and dealt hands that are consistent with it.
+    """Write to `replay` the hand so far with possible dealt hands; `view` is the row's view.
 
-    `view` is the view of the row. False if the observation is visibly invalid or its seat is not to
-    act; `rebuild` checks the rest.
+    False if the observation is visibly invalid or its seat is not to act.
     """
     kinds, phase = t.kinds, view.phase
     if phase < 0 or view.dealer < 0 or row[o.private + o.to_act] != 1:
@@ -131,11 +127,10 @@ def read_replay(row: Array, t: Row, o: Row, view: Row, replay: Row) -> bool:
 
 @kernel
 def deal_around(t: Row, view: Row, replay: Row, n_given: int, n_passed: int) -> bool:
-    """Write the dealt hands to `replay.hands`, whose seat 0 starts as the hand held now.
+    """Write dealt hands to `replay.hands`, where seat 0 has the hand held now.
 
-    `replay` has the plays, and the cards given up and passed that seat 0 knows; `view` has the
-    contract and the phase. Unknown cards are filled in arbitrarily, even against the rules of
-    following suit. False if the known cards do not fit into one deck.
+    Unknown cards are filled in arbitrarily, even against the rules of following suit. False if the
+    known cards do not fit into one deck.
     """
     kinds, tricks = t.kinds, t.tricks
     rest = (1 << kinds) - 1
@@ -166,10 +161,7 @@ def deal_around(t: Row, view: Row, replay: Row, n_given: int, n_passed: int) -> 
 def before_exchange(
     t: Row, view: Row, replay: Row, n_cards: int, n_given: int, n_passed: int, rest: int
 ) -> int:
-    """Undo the exchange in the hands; return the cards left of `rest`, or `NO_CARDS`.
-
-    Cards that seat 0 does not know are filled in from `rest`.
-    """
+    """Undo the exchange with unknown cards of `rest`; return what is left, or `NO_CARDS`."""
     declarer, phase, tricks = view.declarer, view.phase, t.tricks
     partner = (declarer + 2) & 3
     if n_cards == 0 or phase < GIVING or rest < 0:
@@ -246,10 +238,9 @@ def carry_out(replay: Row, t: Row, s: Row) -> bool:
 
 @kernel
 def rebuild(row: Array, t: Row, o: Row, view: Row, replay: Row, world: Row, again: Array) -> bool:
-    """Write to `world` a full position that encodes to an observation, int8 (D,).
+    """Write to `world` a full position that encodes to the observation `row`, int8 (D,).
 
-    Rewrites `view`, `replay` and `again`, int8 (D,). False if no game can give this observation to
-    a seat that is to act.
+    False if no game gives it to a seat that is to act. `again`, int8 (D,), is scratch memory.
     """
     read_view(row, t, o, view)
     if not read_replay(row, t, o, view, replay):
@@ -270,21 +261,26 @@ def rebuild(row: Array, t: Row, o: Row, view: Row, replay: Row, world: Row, agai
 def prepare_worlds(space: SearchWorkspace) -> None:
     """Prepare redeals of the current position; discard stored worlds and listed hands."""
     prepare_redeal(space.worlds[0], space.expert.tables[0], 0, space.redeals[0])
-    space.mixings[0].n_kept = 0
+    space.mixings[0].n_stored = 0
     space.callers[0].n = 0
 
 
 @kernel
 def draw_world(space: SearchWorkspace, number: int) -> float:
-    """Redeal `world` as the world with this number.
-
-    Return its log-density relative to uniform deals, or `IMPOSSIBLE` if a listed hand of the caller
-    does not fit the other cards.
-    """
+    """Redeal `world` as the world with this number; return its log-density, or `IMPOSSIBLE`."""
     stream = space.plans[0].stream + np.uint64(number) * GOLDEN
     world, redeal = space.worlds[0], space.redeals[0]
     redeal_row(world, space.expert.tables[0], 0, redeal, stream, space.high)
     return deal_caller(space, number) if space.callers[0].n > 0 else 0.0
+
+
+@kernel
+def n_played(world: Row, seat: int) -> int:
+    """Number of cards that a seat has played in this hand."""
+    n = 0
+    while n < MAX_TRICKS and world.plays[seat * MAX_TRICKS + n] >= 0:
+        n += 1
+    return n
 
 
 @kernel
@@ -298,10 +294,10 @@ def copy_hidden(source: Row, target: Row) -> None:
 
 
 @kernel
-def bring_world(space: SearchWorkspace, number: int) -> None:
+def load_world(space: SearchWorkspace, number: int) -> None:
     """Set `world` to the world with this number: a stored one, or a redeal if none are stored."""
-    if space.mixings[0].n_kept > 0:
-        copy_hidden(space.kept[number], space.worlds[0])
+    if space.mixings[0].n_stored > 0:
+        copy_hidden(space.stored[number], space.worlds[0])
     else:
         draw_world(space, number)
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from bideuchre_env._checks import is_whole
 from bideuchre_env.agents import AgentSource, CompleteAgent
-from bideuchre_env.agents.registry import files_kept
+from bideuchre_env.agents.registry import freeze_files
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.boards import BOARD
 from bideuchre_env.evaluation.lockstep import LockstepRunner, Stopped
@@ -54,7 +54,7 @@ class Plan:
 
     def runner(self, block: range) -> LockstepRunner:
         """Return a runner of these boards, with the agents of their block."""
-        with files_kept():  # as they were when the run began
+        with freeze_files():  # as they were when the run began
             a, b = self.make_agents(block.start)
         at_once = min(self.at_once, len(block))
         return LockstepRunner(

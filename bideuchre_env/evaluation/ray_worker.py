@@ -14,7 +14,7 @@ from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bideuchre_env.agents.prepared import prepared_digests, prepared_folder, watched
+from bideuchre_env.agents.prepared import prepared_digests, prepared_folder, watch_files
 from bideuchre_env.agents.registry import in_one_line
 from bideuchre_env.errors import BidEuchreError, OptionError, WorkerError
 
@@ -77,7 +77,7 @@ def call(common: bytes, sender: Sender, block: Any) -> bytes:
     """The result of a block, on a worker, and None; or None and the error that was raised."""
     try:
         sender.prepare()
-        with watched(sender.check):
+        with watch_files(sender.check):
             function, shared = ForkingPickler.loads(common)
             return pack((function(shared, block), None))
     except (Exception, SystemExit) as error:

@@ -25,7 +25,7 @@ import numpy as np
 from bideuchre_env import __version__, agents
 from bideuchre_env._checks import brief, check_callback, check_flag, to_list
 from bideuchre_env._files import PathLike, only_run_in
-from bideuchre_env.agents.prepared import prepared_digests, watched
+from bideuchre_env.agents.prepared import prepared_digests, watch_files
 from bideuchre_env.envs.registration import Variant, make
 from bideuchre_env.errors import OptionError, OutputError
 from bideuchre_env.evaluation import match
@@ -113,7 +113,7 @@ class Tournament:
         if not self.pairings:
             self.pairings = tuple((b, a) for a, b in combinations(self.agents, 2))
         self.files = {}
-        with watched(self.files.__setitem__):
+        with watch_files(self.files.__setitem__):
             for game in self.variants:
                 for agent in self.agents:
                     agents.make(agent, game.rules, seed=0)

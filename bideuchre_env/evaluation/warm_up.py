@@ -21,8 +21,8 @@ from bideuchre_env.agents.learned.shipped import arrays_of
 from bideuchre_env.agents.registry import BUILT_IN, find
 from bideuchre_env.agents.rule.certain import claim
 from bideuchre_env.agents.search.agent import InferenceAgent, PimcAgent
+from bideuchre_env.agents.search.history import record_history
 from bideuchre_env.agents.search.likelihood import log_likelihood
-from bideuchre_env.agents.search.past import take_down
 from bideuchre_env.agents.search.worlds import prepare_worlds
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.one_row import step_row
@@ -172,7 +172,7 @@ def play_search() -> None:
         agent.sampler.enough = agent.sampler.listed_share = 1e9  # lists are made, and chains run
         selfplay.play(GAME, agent, "random", boards=1)
     prepare_worlds(agent.space)  # these three are called by scripts
-    take_down(agent.space)
+    record_history(agent.space)
     log_likelihood(agent.space, 0.0)
 
 

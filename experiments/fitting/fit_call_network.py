@@ -29,7 +29,7 @@ import numpy as np
 
 from bideuchre_env._files import Output
 from bideuchre_env.agents.data import write_file
-from bideuchre_env.agents.expert.agent import NO_SEARCH, WANTED
+from bideuchre_env.agents.expert.agent import DEALS, NO_SEARCH
 from bideuchre_env.agents.expert.call_network import NETWORK, fitted_network, provenance
 from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.core.phases.deal import split_seed
@@ -107,7 +107,7 @@ def refit(
 def fit_game(name: str, args: Args) -> Array:
     """Return the network of one game, a `NETWORK` record."""
     rng = np.random.default_rng([args.seed, GAMES.index(name)])
-    search = WANTED if args.search else NO_SEARCH
+    search = DEALS if args.search else NO_SEARCH
 
     def report(line: str) -> None:
         print(f"  {name} {line}", flush=True)

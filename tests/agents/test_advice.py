@@ -199,7 +199,7 @@ def test_intervals_depend_on_the_effective_sample_size():
 
 
 def test_figures_of_enumerated_deals_are_exact():
-    """With `alike` 0 intervals have no width."""
+    """With `design_effect` 0 intervals have no width."""
     values, heavy = np.array([1.0, 0.0, 1.0]), np.array([9.0, 1.0, 1.0])
     assert interval(values, heavy, 0.0) == Interval(10 / 11, 10 / 11, 10 / 11)
     assert share(values, heavy, 0.0) == Interval(10 / 11, 10 / 11, 10 / 11)

@@ -10,7 +10,7 @@ from support.agent_games import varied_decisions
 
 from bideuchre_env._intervals import t_quantile
 from bideuchre_env.agents.advice import Advisor, advise_row
-from bideuchre_env.agents.advice.figures import LEAST_CHANCE, cause
+from bideuchre_env.agents.advice.figures import LEAST_CHANCE, key_cards
 from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
 from bideuchre_env.core.tables import compile_tables
@@ -51,7 +51,11 @@ def test_options_are_ordered_by_the_goal_and_close_ones_are_within_the_error(goa
             trial = advisor.try_row(state)
             advice, counted = advisor.advice([trial]), trial.counted
             shares = counted.weights / counted.weights.sum()
-            several = 1 / (shares**2).sum() / counted.alike - 1 if counted.alike else np.inf
+            several = (
+                1 / (shares**2).sum() / counted.design_effect - 1
+                if counted.design_effect
+                else np.inf
+            )
             means = [shares @ counted.column(each.action)[figure] for each in advice.options]
             assert means == pytest.approx(sorted(means, reverse=True))
             first = counted.column(advice.best.action)[figure].astype(float)
@@ -177,7 +181,7 @@ def test_the_cause_of_made_contracts_is_found_with_its_figures(variant, own, str
     true = np.array([holds(words, row, trump) for row in names])
     rng, weights = np.random.default_rng(1), np.random.default_rng(2).exponential(size=len(true))
     made = (rng.random(len(true)) < np.where(true, 0.9, 0.4)).astype(float)
-    result = cause(made, weights, unseen, strain, hands, t, LEAST_CHANCE)
+    result = key_cards(made, weights, unseen, strain, hands, t, LEAST_CHANCE)
     assert result.words == words
     for side, figure in ((true, result.true), (~true, result.false)):
         slow = sum(w * y for w, y in zip(weights[side], made[side], strict=True))
@@ -193,7 +197,7 @@ def test_chance_and_rare_holdings_are_no_cause():
     rng, even = np.random.default_rng(3), np.ones(len(hands))
 
     def cause_of(values, weights=even):
-        return cause(values.astype(float), weights, unseen, HEARTS, hands, t, LEAST_CHANCE)
+        return key_cards(values.astype(float), weights, unseen, HEARTS, hands, t, LEAST_CHANCE)
 
     for _ in range(20):
         assert cause_of(rng.random(len(hands)) < 0.6) is None

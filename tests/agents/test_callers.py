@@ -72,15 +72,15 @@ def test_every_hand_that_a_caller_may_have_been_dealt_is_enumerated_once(rules):
 @pytest.mark.parametrize("bid", ["moon", "call-1", "call-2"])
 def test_worlds_with_a_listed_hand_are_worlds_of_the_position(bid):
     agent, checked, fitting = searcher("inference", BARRIE), 0, 0
-    agent.space.kept["logs"] = 0.0
+    agent.space.stored["logs"] = 0.0
     for row, mask, state in lone_decisions(BARRIE, bid, 4, seed=9)[::3]:
         set_up(agent, row, mask)
         space, logs = agent.space, np.empty(40)
         if not list_caller(space, 100, inf):
             continue
         weigh_draws(space, logs, 0, 40)
-        assert (space.kept["logs"][:40, 1:][logs == UNLIKELY] == UNLIKELY).all()
-        for world in space.kept[:40][logs > UNLIKELY]:
+        assert (space.stored["logs"][:40, 1:][logs == UNLIKELY] == UNLIKELY).all()
+        for world in space.stored[:40][logs > UNLIKELY]:
             assert_possible(space, [world], row)
             fitting += 1
         checked += state["phase"] == PLAY

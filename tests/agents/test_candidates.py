@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from bideuchre_env.agents.search.candidates import HOPELESS, TOLD, choose, drop_hopeless
+from bideuchre_env.agents.search.candidates import HOPELESS, RELIABLE_SIZE, choose, drop_hopeless
 from bideuchre_env.agents.search.workspace import PLAN
 from bideuchre_env.runtime.jit import new_rows
 
@@ -21,7 +21,7 @@ def plan_of(priors, gains, *, prior_error=0.0, worlds=0, spread=0.0):
     """
     plans = new_rows(PLAN, 1)
     plan, n = plans[0], len(priors)
-    plan["expert_action"], plan["n"], plan["alike"], plan["prior_unit"] = FIRST, n, 1.0, 1.0
+    plan["expert_action"], plan["n"], plan["design_effect"], plan["prior_unit"] = FIRST, n, 1.0, 1.0
     plan["actions"][:n], plan["priors"][:n] = range(FIRST, FIRST + n), priors
     plan["prior_errors"][1:n], plan["has_priors"] = prior_error, prior_error > 0.0
     plan["total"], plan["total_squares"] = worlds, worlds
@@ -55,10 +55,10 @@ WEIGHED = TRIED | {"prior_error": 0.2}
         (plan_of([0.0, 0.0], [0.0, -BEHIND + 0.001], **TRIED), [FIRST, SECOND]),
         (plan_of([0.0] * 2, [0.0, -1.25 * (HOPELESS * ERROR + 0.001)], **WEIGHED), [FIRST]),
         (plan_of([0.0] * 2, [0.0, -1.25 * (HOPELESS * ERROR - 0.001)], **WEIGHED), [FIRST, SECOND]),
-        (plan_of([0.0, 0.0], [0.0, 0.0], worlds=TOLD), [FIRST, SECOND]),
-        (plan_of([0.0, 0.0], [0.0, -3.0], worlds=TOLD), [FIRST, SECOND]),
-        (plan_of([0.0, 0.0], [0.0, 0.0], worlds=TOLD + 1), [FIRST]),
-        (plan_of([0.0, 0.0], [0.0, -3.0], worlds=TOLD + 1), [FIRST]),
+        (plan_of([0.0, 0.0], [0.0, 0.0], worlds=RELIABLE_SIZE), [FIRST, SECOND]),
+        (plan_of([0.0, 0.0], [0.0, -3.0], worlds=RELIABLE_SIZE), [FIRST, SECOND]),
+        (plan_of([0.0, 0.0], [0.0, 0.0], worlds=RELIABLE_SIZE + 1), [FIRST]),
+        (plan_of([0.0, 0.0], [0.0, -3.0], worlds=RELIABLE_SIZE + 1), [FIRST]),
     ],
 )
 def test_candidates_behind_by_several_errors_are_dropped_but_the_experts_never(plan, left):
@@ -82,7 +82,7 @@ def test_a_constant_gain_in_all_worlds_is_chosen(gain, prior_error):
 
 
 def test_dependent_worlds_count_less():
-    plans = plan_of([0.0, 0.0], [0.0, 0.0], worlds=TOLD + 1)
+    plans = plan_of([0.0, 0.0], [0.0, 0.0], worlds=RELIABLE_SIZE + 1)
     plans["total_squares"] *= 2  # as with Markov chains
     assert left_of(plans) == [FIRST, SECOND]
 

@@ -23,7 +23,7 @@ from bideuchre_env.agents.expert import (
 )
 from bideuchre_env.agents.learned.shipped import provenance
 from bideuchre_env.agents.registry import BUILT_IN
-from bideuchre_env.agents.rule import weights as rule_weights
+from bideuchre_env.agents.rule import bidding
 from bideuchre_env.errors import TableError
 from bideuchre_env.learning.features import VERSION
 from bideuchre_env.learning.weights import made_for, read_weights
@@ -81,7 +81,7 @@ def test_a_file_has_finite_numbers_and_its_command_or_is_frozen(file):
 
 
 def clear_caches():
-    for cached in (data.read_file, hand_table.hand_table, rule_weights.load_weights):
+    for cached in (data.read_file, hand_table.hand_table, bidding.load_weights):
         cached.cache_clear()
 
 
@@ -99,7 +99,7 @@ LOADERS = {
     hand_table.FILE: lambda: hand_table.hand_table(24, 1),
     call_network.FILE: lambda: call_network.fitted_network("cincinnati_v0"),
     win_table.FILE: lambda: score_network.fitted_score_network("club_v0"),
-    rule_weights.FILE: lambda: rule_weights.load_weights(24, 1),
+    bidding.FILE: lambda: bidding.load_weights(24, 1),
 }
 
 
@@ -126,7 +126,7 @@ def test_a_missing_or_damaged_file_is_an_error_that_names_it(folder, name):
         (call_network.FILE, "cincinnati_v0_first"),
         (call_network.FILE, "cincinnati_v0_shifts"),
         (win_table.FILE, "club_v0_straight"),
-        (rule_weights.FILE, "24x1_lone"),
+        (bidding.FILE, "24x1_lone"),
     ],
 )
 def test_an_array_of_another_shape_or_type_is_an_error(folder, name, part):

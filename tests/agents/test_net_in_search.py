@@ -12,8 +12,7 @@ from bideuchre_env.agents.learned.net import NetAgent
 from bideuchre_env.agents.learned.shipped import network_of, shipped_weights
 from bideuchre_env.agents.rule.win_curve import POINT_ALONE
 from bideuchre_env.agents.search.agent import InferenceAgent, PimcAgent
-from bideuchre_env.agents.search.candidates import begin
-from bideuchre_env.agents.search.card_prior import NET_ERROR
+from bideuchre_env.agents.search.candidates import NET_ERROR, begin
 from bideuchre_env.agents.search.playouts import play_out
 from bideuchre_env.core.rows import apply_rows
 from bideuchre_env.core.state import AUCTION, DEAL, GIVING, NAMING, PASSING, PLAY

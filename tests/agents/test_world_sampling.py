@@ -9,7 +9,7 @@ from support.exact_worlds import assert_possible, exact_worlds
 
 from bideuchre_env.agents.search.candidates import begin
 from bideuchre_env.agents.search.chains import weigh_draws
-from bideuchre_env.agents.search.endings import list_worlds, open_listing
+from bideuchre_env.agents.search.enumeration import list_worlds, open_listing
 from bideuchre_env.agents.search.likelihood import log_likelihood, weigh_worlds
 from bideuchre_env.agents.search.sampler import LISTED
 from bideuchre_env.core.observation.resample import resample_row
@@ -27,9 +27,9 @@ def sampled_worlds(agent, row, mask, n_worlds, considered=10):
     weigh_draws(space, logs, 0, len(logs))
     weights = agent.sampler.run_chains(logs, n_worlds * considered, n_worlds, np.inf)
     n = int((weights > 0).sum())
-    assert n == space.mixings["n_kept"][0]
+    assert n == space.mixings["n_stored"][0]
     assert weights.sum() == pytest.approx(n_worlds)
-    return space.kept[:n].copy(), weights[:n]
+    return space.stored[:n].copy(), weights[:n]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_hidden_exchanged_cards_are_sampled_in_proportion_to_their_likelihood():
             continue
         space, logs = agent.space, np.empty(40_000)
         chains = card_shares(sample[0]["hands"][:, 1:], sample[0]["passed"], sample[1], rules)
-        space.mixings["n_kept"] = 0
+        space.mixings["n_stored"] = 0
         weigh_worlds(space, logs, 0, len(logs), 1e9)
         weights = np.exp(logs - logs.max())
         if weights.sum() ** 2 / (weights**2).sum() < 100:
@@ -129,7 +129,7 @@ def listed(agent, row, mask, n_worlds):
         return None
     weights = np.zeros(n_worlds)
     list_worlds(agent.space, n_worlds, weights)
-    worlds = agent.space.kept[np.flatnonzero(weights)]
+    worlds = agent.space.stored[np.flatnonzero(weights)]
     assert_possible(agent.space, worlds[:5], row)
     hands = [tuple(map(int, world["hands"][1:])) for world in worlds]
     assert len(set(hands)) == len(hands)  # each world is listed once
@@ -176,7 +176,7 @@ def test_many_worlds_are_sampled_in_proportion_to_their_probability(variant):
             continue
         assert sum(few.values()) == 40
         squares = sum(weight**2 for weight in few.values())
-        assert agent.space.plans["alike"][0] * squares == pytest.approx(40)
+        assert agent.space.plans["design_effect"][0] * squares == pytest.approx(40)
         every = listed(agent, row, mask, 9000)
         for hands_of, weight in few.items():
             assert abs(weight - 40 * every.get(hands_of, 0.0) / 9000) < 1 + 1e-3

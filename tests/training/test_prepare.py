@@ -13,7 +13,7 @@ from bideuchre_env._intervals import Interval
 from bideuchre_env.agents.expert.call_network import calls_of, load_network, package_network
 from bideuchre_env.agents.learned.shipped import shipped_weights
 from bideuchre_env.agents.prepared import prepared_file, prepared_folder, prepared_weights
-from bideuchre_env.agents.registry import files_kept
+from bideuchre_env.agents.registry import freeze_files
 from bideuchre_env.cli.main import main
 from bideuchre_env.cli.options import variant_of
 from bideuchre_env.errors import OptionError, WeightsError
@@ -201,12 +201,12 @@ def test_prepared_files_may_appear_and_disappear_while_a_program_runs(farm, whol
     """A match or tournament uses the files that exist when it begins."""
     before = load_network(farm.rules)
     write_files(farm, whole)
-    with files_kept():
+    with freeze_files():
         assert np.array_equal(load_network(farm.rules), before)
     after = load_network(farm.rules)
     assert not np.array_equal(after, before)
     prepared_file("expert", farm.rules).unlink()
-    with files_kept():
+    with freeze_files():
         assert np.array_equal(load_network(farm.rules), after)
     assert np.array_equal(load_network(farm.rules), before)
 

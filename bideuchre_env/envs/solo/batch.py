@@ -11,7 +11,7 @@ import numpy as np
 from bideuchre_env._checks import brief
 from bideuchre_env.agents import Goal
 from bideuchre_env.agents.rule.agent import many_workspaces, rule_workspace
-from bideuchre_env.agents.rule.weights import WEIGHTS
+from bideuchre_env.agents.rule.bidding import WEIGHTS
 from bideuchre_env.core.legality import illegal
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import split_seed

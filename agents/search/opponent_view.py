@@ -60,22 +60,9 @@ def see_play(s: Row, t: Row, gone: int, gone_pair: int, view: Row) -> None:
     if seat == declarer:
         gone, gone_pair = add_given(gone, gone_pair, s.given)
     show_hand(view, t, s.hands[seat], gone, gone_pair)
-    see_trick(s, view)
-    view.thrown = 0
-    if led < 0 and view.void[2] != 0 and view.trumps != 0:
-        view.thrown = thrown_suits(s)
-
-
-@kernel
-def see_trick(s: Row, view: Row) -> None:
-    """Fill in the current trick, the seats still to play, and each seat's card count and voids."""
-    seat, trick = s.turn, s.trick
-    view.led = s.led
-    view.winning = -1
-    view.winning_kind = -1
-    if s.led >= 0:
-        view.winning = (s.winning - seat) & 3
-        view.winning_kind = s.plays[s.winning * MAX_TRICKS + trick]
+    view.led = led
+    view.winning = (s.winning - seat) & 3 if led >= 0 else -1
+    view.winning_kind = s.plays[s.winning * MAX_TRICKS + s.trick] if led >= 0 else -1
     view.after = 0
     left = popcount(s.hands[seat])
     view.cards_left[0] = left
@@ -83,12 +70,15 @@ def see_trick(s: Row, view: Row) -> None:
     for rel in range(1, N_SEATS):
         who = (seat + rel) & 3
         view.void[rel] = s.voids[who]
-        played = s.plays[who * MAX_TRICKS + trick] >= 0
+        played = s.plays[who * MAX_TRICKS + s.trick] >= 0
         if who == s.sitting_out:
             view.cards_left[rel] = 0
         else:
             view.cards_left[rel] = left - (1 if played else 0)
             view.after |= 0 if played else 1 << rel
+    view.thrown = 0
+    if led < 0 and view.void[2] != 0 and view.trumps != 0:
+        view.thrown = thrown_suits(s)
 
 
 @kernel

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from bideuchre_env.agents.rule.agent import call_bits
-from bideuchre_env.agents.search.seeing import add_gone
+from bideuchre_env.agents.search.opponent_view import add_gone
 from bideuchre_env.agents.search.workspace import MOST_MOMENTS, SearchWorkspace
 from bideuchre_env.agents.search.worlds import look
 from bideuchre_env.core.phases.deal import GOLDEN, mix
@@ -25,12 +25,8 @@ MODEL_UNIT = 1e9  # parameters of the choice model are hashed in units of 1 / MO
 
 
 @kernel
-def what_was_heard(space: SearchWorkspace, seat: int) -> Word:
-    """Return a hash of everything but its hand on which the likelihood of a seat's calls depends.
-
-    The hash covers all calls in order from the dealer's left, the strain, the score, the numbers of
-    hands, and the choice model. It does not depend on the seat of the searcher.
-    """
+def calls_hash(space: SearchWorkspace, seat: int) -> Word:
+    """Return a hash of all but its hand on which the likelihood of a seat's calls depends."""
     replay, model = space.replays[0], space.choice_models[0]
     word = mix(GOLDEN + np.uint64((seat - replay.dealer) & 3))
     for after in range(1, N_SEATS + 1):
@@ -50,14 +46,19 @@ def what_was_heard(space: SearchWorkspace, seat: int) -> Word:
 
 
 @entry_kernel
-def take_down(space: SearchWorkspace) -> None:
+def record_history(space: SearchWorkspace) -> None:
     """Record the other seats' actions from the replay, and clear the likelihoods of hands."""
-    s, replay, past, players = space.simulated[0], space.replays[0], space.pasts[0], space.players
+    s, replay, history, players = (
+        space.simulated[0],
+        space.replays[0],
+        space.histories[0],
+        space.players,
+    )
     t, n, gone, gone_pair = players.tables[0], 0, 0, 0
     space.hand_caches[0].keys[:] = np.uint64(0)
     for seat in range(N_SEATS):
-        past.last[seat] = -1
-        past.heard[seat] = what_was_heard(space, seat)
+        history.last[seat] = -1
+        history.call_hashes[seat] = calls_hash(space, seat)
     deal_replay(replay, s)
     action = next_action(replay, t, s)
     while action >= 0 and n < MOST_MOMENTS:
@@ -73,8 +74,8 @@ def take_down(space: SearchWorkspace) -> None:
             moment.legal = call_bits(view, row_of(space.masks, 0), t)
             moment.gone = gone
             moment.gone_pair = gone_pair
-            moment.before = past.last[seat]
-            past.last[seat] = n
+            moment.before = history.last[seat]
+            history.last[seat] = n
             n += 1
         if phase == PLAY:
             gone, gone_pair = add_gone(gone, gone_pair, action - t.card_offset)

@@ -12,8 +12,8 @@ from __future__ import annotations
 from math import exp
 
 from bideuchre_env.agents.search.chains import NO_LIMIT, find_places
+from bideuchre_env.agents.search.history import record_history
 from bideuchre_env.agents.search.likelihood import seat_log
-from bideuchre_env.agents.search.past import take_down
 from bideuchre_env.agents.search.workspace import MOST_UNKNOWN, SearchWorkspace
 from bideuchre_env.agents.search.worlds import copy_hidden
 from bideuchre_env.core.hands import put
@@ -33,8 +33,7 @@ TOO_MANY = 1e18
 def open_listing(space: SearchWorkspace) -> float:
     """Return an upper bound of the number of worlds of the current position.
 
-    The bound is `TOO_MANY` before the play, if an exchange has unknown cards, if some cards of a
-    hidden hand are known, or if there are more than `MOST_UNKNOWN` unknown cards.
+    It is `TOO_MANY` before the play, or if an exchange or a part of a hidden hand is known.
     """
     listing, world, redeal = space.listings[0], space.worlds[0], space.redeals[0]
     find_places(space)
@@ -76,31 +75,29 @@ def number_cards(space: SearchWorkspace, listing: Row) -> None:
 def list_worlds(space: SearchWorkspace, n_samples: int, weights: Array) -> bool:
     """Store worlds and their weights, after `open_listing`; `weights`, float64 (n_samples,), are 0.
 
-    If there are at most `n_samples` worlds, all but negligible ones are stored with exact posterior
-    weights. Otherwise `n_samples` worlds are sampled systematically: a world's weight is its number
-    of sampling marks, and the effective sample size is `n_samples`. The weights sum to `n_samples`,
-    or hardly less. Return False and store no world if all weights are 0.
+    At most `n_samples` worlds are stored with exact posterior weights, without negligible worlds;
+    of more worlds, `n_samples` are sampled systematically. False if all weights are 0.
     """
     listing = space.listings[0]
-    take_down(space)
+    record_history(space)
     for seat in range(1, N_SEATS):
         weigh_hands(space, listing, seat)
-    listing.total, listing.n_worlds, listing.kept, listing.reached = 0.0, 0, -1, 0.0
-    go_through(space, listing, weights)
+    listing.total, listing.n_worlds, listing.n_stored, listing.reached = 0.0, 0, -1, 0.0
+    enumerate_worlds(space, listing, weights)
     if listing.total <= 0.0:
         return False
     listing.least = min(LEAST, LEFT_OUT / listing.n_worlds) * listing.total
     listing.stride = coprime(min(listing.n_worlds, n_samples))
-    listing.kept = 0
-    go_through(space, listing, weights)
-    space.mixings[0].n_kept = n_samples
+    listing.n_stored = 0
+    enumerate_worlds(space, listing, weights)
+    space.mixings[0].n_stored = n_samples
     if listing.n_worlds <= n_samples:
         space.plans[0].all_worlds = float(n_samples)
         return True
     squares = 0.0
     for weight in weights:
         squares += weight * weight
-    space.plans[0].alike = n_samples / squares
+    space.plans[0].design_effect = n_samples / squares
     return True
 
 
@@ -153,7 +150,7 @@ def copies(listing: Row, cards: int, hand: int) -> float:
 
 
 @kernel
-def go_through(space: SearchWorkspace, listing: Row, weights: Array) -> None:
+def enumerate_worlds(space: SearchWorkspace, listing: Row, weights: Array) -> None:
     """Enumerate all worlds: sum their weights in the first pass, store worlds in the second."""
     cards, chances, rooms = (1 << listing.n) - 1, listing.chances, space.redeals[0].room
     among = listing.allowed[1]
@@ -178,11 +175,8 @@ def go_through(space: SearchWorkspace, listing: Row, weights: Array) -> None:
 def add_world(
     space: SearchWorkspace, listing: Row, one: int, two: int, weight: float, weights: Array
 ) -> None:
-    """Add a world's weight to the total in the first pass; store the world if due in the second.
-
-    `one` and `two` are the hands of seats 1 and 2, as bits of card numbers.
-    """
-    if listing.kept < 0:
+    """Add a world, with the hands of seats 1 and 2, to the total, or store it if due."""
+    if listing.n_stored < 0:
         listing.total += weight
         listing.n_worlds += 1 if weight > 0.0 else 0
         return
@@ -190,34 +184,29 @@ def add_world(
     if listing.n_worlds <= n_samples:
         if weight > listing.least:
             share = n_samples * weight / listing.total
-            keep_world(space, listing, one, two, listing.n_worlds, share, weights)
-            listing.kept += 1
+            store_world(space, listing, one, two, share, weights)
+            listing.n_stored += 1
         return
     listing.reached += weight
-    marks, unit = listing.kept, listing.total / n_samples
+    marks, unit = listing.n_stored, listing.total / n_samples
     while marks < n_samples and listing.reached > (marks + 0.5) * unit:
         marks += 1
-    if marks > listing.kept:
-        keep_world(space, listing, one, two, n_samples, float(marks - listing.kept), weights)
-        listing.kept = marks
+    if marks > listing.n_stored:
+        store_world(space, listing, one, two, float(marks - listing.n_stored), weights)
+        listing.n_stored = marks
 
 
 @kernel
-def keep_world(
-    space: SearchWorkspace,
-    listing: Row,
-    one: int,
-    two: int,
-    places: int,
-    weight: float,
-    weights: Array,
+def store_world(
+    space: SearchWorkspace, listing: Row, one: int, two: int, weight: float, weights: Array
 ) -> None:
-    """Store a world in one of `places` places, far from the world before: similar worlds spread."""
-    place, world = listing.kept * listing.stride % places, space.worlds[0]
+    """Store a world far from the world before: similar worlds spread."""
+    places = min(listing.n_worlds, len(weights))
+    place, world = listing.n_stored * listing.stride % places, space.worlds[0]
     world.hands[1] = hand_of(listing, one)
     world.hands[2] = hand_of(listing, two)
     world.hands[3] = hand_of(listing, ((1 << listing.n) - 1) & ~(one | two))
-    copy_hidden(world, space.kept[place])
+    copy_hidden(world, space.stored[place])
     weights[place] = weight
 
 
