@@ -70,7 +70,7 @@ def test_installed_and_registered_agents_are_listed_with_their_errors(monkeypatc
     assert "\ntheirs\n  Records its constructor arguments, and takes" in out
     assert "  depth=1" in out
     assert "\ntorn\n  agent 'torn' (nowhere_at_all:Agent): ModuleNotFoundError" in out
-    assert "\nmine\n  depth   has to be given\n" in out
+    assert "\nmine\n  depth   required\n" in out
 
 
 def test_a_custom_agent_is_described_with_its_options(capsys):
