@@ -83,13 +83,13 @@ class AgentInfo:
     kernels: tuple[str, ...] = ()
 
 
-GOAL_OPTION = {"goal": "points or game; by default what is played for"}
-WEIGHTS_OPTION = {"weights": "a file of weights; by default the package's own"}
+GOAL_OPTION = {"goal": "objective: points of a hand, or game; matches set it by default"}
+WEIGHTS_OPTION = {"weights": "file of weights (default: those of the package)"}
 
 
 def check_goal(goal: Any) -> Goal:
     """Return the goal; raise `OptionError` unless it is one of `GOALS`."""
     if not isinstance(goal, str) or goal not in GOALS:
-        raise OptionError(f"goal={brief(goal)}: one of {', '.join(map(repr, GOALS))}")
+        raise OptionError(f"goal={brief(goal)}: expected one of {', '.join(map(repr, GOALS))}")
     checked: Goal = goal  # type: ignore[assignment]
     return checked

@@ -79,9 +79,9 @@ def check_options(network: Any, wanted: Any, margin: Any, standard_errors: Any, 
         raise OptionError(f"wanted={brief(wanted)}: {len(WANTED)} whole numbers from 0 to 10,000")
     for name, number in (("margin", margin), ("standard_errors", standard_errors)):
         if type(number) not in (int, float) or not 0 <= number <= 100:
-            raise OptionError(f"{name}={brief(number)}: from 0 to 100")
+            raise OptionError(f"{name}={brief(number)}: expected a number from 0 to 100")
     if type(lean) is not int or not 0 <= lean <= 100:
-        raise OptionError(f"lean={brief(lean)}: a whole number from 0 to 100")
+        raise OptionError(f"lean={brief(lean)}: expected a whole number from 0 to 100")
 
 
 def new_deals(
@@ -120,11 +120,11 @@ class ExpertAgent(RowAgent):
 
     name = "expert"
     info = AgentInfo(
-        "Knows every hand's worth, calls by a network, searches the last tricks.",
+        "Bids by hand-value tables and a network, searches the last tricks.",
         {
-            "margin": "points a card must gain by search over the rule player's",
-            "standard_errors": "standard errors by which that gain must exceed 0 too",
-            "lean": "how much likelier a suit's bidder holds its cards, in quarters",
+            "margin": "points by which a searched card must beat the rule agent's card",
+            "standard_errors": "standard errors by which that gain must also exceed 0",
+            "lean": "extra odds that a bidder holds cards of its suit, in quarters",
             **GOAL_OPTION,
         },
         milliseconds=0.11,

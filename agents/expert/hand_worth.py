@@ -110,13 +110,13 @@ def parse_hand(cards: str | Iterable[str], rules: Rules) -> int:
     kinds = [spelled_card(name) for name in names if name != ""]
     if len(kinds) != rules.tricks:
         count = f"{len(kinds)} card{'s' * (len(kinds) != 1)}"
-        raise DealError(f"{count}, and a hand of this deck has {rules.tricks}")
+        raise DealError(f"{count}: expected {rules.tricks} in this deck")
     for kind in kinds:
         if kind >= rules.kinds:
             raise DealError(f"{CARD_NAMES[kind]} is not in this {rules.cards}-card deck")
         if kinds.count(kind) > rules.copies:
             raise DealError(
-                f"{CARD_NAMES[kind]} {kinds.count(kind)} times: this deck has it {rules.copies} "
+                f"{CARD_NAMES[kind]} {kinds.count(kind)} times: expected at most {rules.copies} "
                 f"time{'s' * (rules.copies > 1)}"
             )
     return hand_bits(kinds)

@@ -25,7 +25,7 @@ from bideuchre_env.core.phases.deal import deal_hand, seed_stream, start_game
 from bideuchre_env.core.phases.scoring import (
     DECLARER_WINS,
     DEFENDERS_WIN,
-    NOBODY,
+    NO_WINNER,
     made,
     result_at_target,
 )
@@ -153,7 +153,7 @@ def after_hand(t: Row, table: Array, ours: int, theirs: int, us_declare: bool, m
         result = result_at_target(t, -ours, -theirs, made)
     else:
         result = result_at_target(t, -theirs, -ours, made)
-    if result == NOBODY:
+    if result == NO_WINNER:
         last = table.shape[1] - 1
         return float(table[0, min(max(ours - 1, 0), last), min(max(theirs - 1, 0), last)])
     if result == DECLARER_WINS:

@@ -85,12 +85,12 @@ class NetAgent(LearnedAgent):
 
     name = KIND
     info = AgentInfo(
-        "The expert's calls and the rule player's cards, put right by self-play.",
+        "The expert's calls and the rule agent's cards, corrected by trained networks.",
         {
             **WEIGHTS_OPTION,
-            "search": "true: the last tricks are searched, too, as the expert does",
-            "margin": "points a card must be better than the rule player's",
-            "veto": "points by which a card that is searched may look worse",
+            "search": "true: also search the last tricks, as the expert does",
+            "margin": "points by which a card must beat the rule agent's card",
+            "veto": "points by which the network may rate a searched card worse",
             **GOAL_OPTION,
         },
         milliseconds=0.005,
@@ -111,9 +111,9 @@ class NetAgent(LearnedAgent):
         super().__init__(rules)
         for name, points in (("margin", margin), ("veto", veto)):
             if type(points) not in (int, float) or not 0 <= points <= 100:
-                raise OptionError(f"{name}={brief(points)}: points from 0 to 100")
+                raise OptionError(f"{name}={brief(points)}: expected points from 0 to 100")
         if not isinstance(search, bool):
-            raise OptionError(f"search={brief(search)}: True or False")
+            raise OptionError(f"search={brief(search)}: expected True or False")
         loaded = weights_for(rules, weights)
         self.margin, self.veto, self.goal = float(margin), float(veto), goal
         self._remember(loaded, search=search, margin=margin, veto=veto, goal=goal)

@@ -95,8 +95,8 @@ class RuleAgent(RowAgent):
 
     name = "rule"
     info = AgentInfo(
-        "Bids what its hand is worth, plays by good players' maxims, counts cards.",
-        {"boldness": "tricks by which it overrates its hands in the auction; timid below 0"},
+        "Bids the strength of its hand, plays by maxims of good players, counts cards.",
+        {"boldness": "tricks added to its estimate of a hand in the auction; may be negative"},
         milliseconds=0.001,
         kernels=("rule",),
     )
@@ -113,7 +113,9 @@ class RuleAgent(RowAgent):
         if seed is not None:
             split_seed(seed)  # raises for an invalid seed
         if type(boldness) not in (int, float) or not -MOST_BOLD <= boldness <= MOST_BOLD:
-            message = f"boldness={brief(boldness)}: tricks from -{MOST_BOLD} to {MOST_BOLD}"
+            message = (
+                f"boldness={brief(boldness)}: expected tricks from -{MOST_BOLD} to {MOST_BOLD}"
+            )
             raise OptionError(message)
         work = rule_workspace(rules, weights)
         self._workspace = bolder(work, float(boldness)) if boldness else work

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from math import exp, sqrt
 
-from bideuchre_env.core.phases.scoring import DECLARER_WINS, DRAW, NOBODY, result_at_target
+from bideuchre_env.core.phases.scoring import DECLARER_WINS, DRAW, NO_WINNER, result_at_target
 from bideuchre_env.core.tables import MADE_BID
 from bideuchre_env.runtime.jit import Row, kernel
 
@@ -81,7 +81,7 @@ def win_chance(
         result = result_at_target(t, -gap_them, -gap_us, made)
     if result == DRAW:
         return 0.5
-    if result != NOBODY:
+    if result != NO_WINNER:
         return 1.0 if (result == DECLARER_WINS) == us_declare else 0.0
     if left <= 0.0:
         return 0.5  # truncated: neither side wins

@@ -54,7 +54,7 @@ def test_the_facts_known_to_a_seat_give_its_observation(variant):
         ({"hand": [*HAND[:5], "XX"]}, "no card"),
         ({"seat": 4}, "seat 4: a seat from 0 to 3"),
         ({"dealer": 1}, "seat 2 is to act there, not seat 0"),
-        ({"deal": 0}, "deal 0: a whole number from 1 to"),
+        ({"deal": 0}, "deal 0: expected a whole number from 1 to"),
         ({"score": (1, 2, 3)}, "two whole numbers"),
         ({"calls": ["4", "3"]}, "call 2, player_3 may not choose 'bid 3'; legal: 'pass', 'bid 5'"),
         ({"calls": ["pass"] * 5}, "5 calls: each of the four seats has one"),
@@ -63,8 +63,8 @@ def test_the_facts_known_to_a_seat_give_its_observation(variant):
         ({"calls": ["pass", "4"], "played": ["9S"]}, "cards played: before that, seat 0 is to act"),
         ({"calls": FOUR, "strain": "H", "given": ["9S"]}, "cards given up: seat 0"),
         (SPADES | {"strain": "H", "played": ["JH"]}, "are not of one deck"),
-        (SPADES | {"hand": [*HAND[:4], "KC"], "played": FIRST}, "who has not followed suit"),
-        (SPADES | {"hand": HAND[:4], "played": SECOND}, "who has not followed suit"),
+        (SPADES | {"hand": [*HAND[:4], "KC"], "played": FIRST}, "that did not follow suit"),
+        (SPADES | {"hand": HAND[:4], "played": SECOND}, "that did not follow suit"),
         ({"hand": EIGHT, "seat": 0}, "seats 1 and 3 may have dealt: say which did"),
         (EXCHANGE | {"seat": 1, "given": ["QS"]}, "a hand of 8 cards: seat 1 holds 7 there"),
         (EXCHANGE | {"seat": 1, "given": ["QD", "QD"]}, "0 cards passed: partner passes 2"),
@@ -108,7 +108,7 @@ def test_scores_of_a_game_that_is_over_are_refused(variant):
         "rounds": [(60, 70)],
     }[rules.win_rule]
     for score in over:
-        with pytest.raises(DealError, match=f"its target is {target}"):
+        with pytest.raises(DealError, match=f"expected a game in progress, to {target}"):
             known_position(rules, hand, score=score)
     for score in fine:
         known_position(rules, hand, score=score)

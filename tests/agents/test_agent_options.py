@@ -67,15 +67,15 @@ def test_options_in_a_name_are_those_of_the_agent_and_part_of_its_name():
         ("pimc:worlds", "'worlds' is no option: name:option=value"),
         ("pimc:worlds=", "'worlds=' is no option: name:option=value"),
         ("pimc:worlds=3,worlds=4", "the option 'worlds' twice"),
-        ("pimc:worlds=1e2", "worlds=100.0: a whole number from 1 to 10000"),
-        ("pimc:worlds=\u0663", r"worlds='.u0663': a whole number"),
+        ("pimc:worlds=1e2", "worlds=100.0: expected a whole number from 1 to 10000"),
+        ("pimc:worlds=\u0663", r"worlds='.u0663': expected a whole number"),
         ("pimc:depth=3", "depth=3: no option of 'pimc' .*: it takes worlds, played_out, "),
         ("pimc:clock=3", "clock=3: no option of 'pimc' to give in its name: it takes worlds, "),
         ("pimc:seed=3", "seed=3: no option of 'pimc' .* solved, milliseconds, net_cards, goal$"),
         ("pimc:rules=3", "rules=3: no option of 'pimc'"),
         ("rule:weights=3", "weights=3: no option of 'rule' .*: it takes boldness$"),
         ("random:seed=3", "seed=3: no option of 'random' .*: it takes none$"),
-        ("pimc:worlds=3\n", "'pimc:worlds=3.n': an agent's name is of printable characters"),
+        ("pimc:worlds=3\n", "'pimc:worlds=3.n': expected printable characters"),
     ],
 )
 def test_an_invalid_name_with_options_is_refused(name, message):

@@ -134,5 +134,5 @@ def test_which_agents_use_the_net_for_priors():
     assert InferenceAgent(strange).net is None
     with pytest.raises(OptionError, match="agent 'net' has no weights for these rules"):
         agents.make("inference:net_cards=true", strange)
-    with pytest.raises(OptionError, match="net_cards=1: True, False or None"):
+    with pytest.raises(OptionError, match="net_cards=1: expected True, False or None"):
         InferenceAgent(cincinnati, net_cards=1)
