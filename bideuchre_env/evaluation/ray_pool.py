@@ -69,7 +69,9 @@ class RayPool:
         self._open = True
         if self._ray.is_initialized():
             if address is not None:
-                raise OptionError(f"ray address {typed(address)}: this program is on Ray already")
+                raise OptionError(
+                    f"ray address {typed(address)}: this program is connected to Ray already"
+                )
             return
         try:
             self._connect(_checked(address))
@@ -223,7 +225,7 @@ def workers_of(processes: int, ray: bool, address: str | None) -> Iterator[int |
         yield processes
         return
     if processes != 1:
-        raise OptionError(f"--workers {processes}: processes here, or --ray; not both")
+        raise OptionError(f"--workers {processes}: expected only without --ray")
     with RayPool(address) as pool:
         yield pool
 
@@ -297,7 +299,7 @@ class _Flight:
             self.lost.append((due, sent._replace(before=sent.before + 1)))
         elif begun:
             raise WorkerError(
-                f"block {sent.number + 1} was given up on Ray after {TRIES + 1} tries: "
+                f"block {sent.number + 1} has failed on Ray after {TRIES + 1} tries: "
                 f"{type(error).__name__}: {_message(error)}"
             ) from None
         else:
@@ -345,7 +347,7 @@ def _checked(address: str | None) -> str | None:
         socket.create_connection(place, CONNECT_SECONDS).close()
     except (OSError, OverflowError, UnicodeError) as error:
         raise OptionError(
-            f"ray address {typed(address)}: nobody answers there ({_message(error)})"
+            f"ray address {typed(address)}: no answer there ({_message(error)})"
         ) from None
     return address
 

@@ -23,11 +23,11 @@ def random_words(seed: int, step: int, rows: int | Array) -> Array:
     """
     low, high = split_seed(seed)
     if seed is None:
-        raise OptionError("seed=None: a whole number, for draws are made to be made again")
+        raise OptionError("seed=None: expected a whole number, so that draws are reproducible")
     if not is_integer(step) or not 0 <= step < 1 << 63:
-        raise OptionError(f"step={brief(step)}: a whole number from 0 on")
+        raise OptionError(f"step={brief(step)}: expected a whole number from 0 on")
     if is_integer(rows) and not 0 <= int(rows) < 1 << 32:
-        raise OptionError(f"rows={brief(rows)}: how many, or their numbers")
+        raise OptionError(f"rows={brief(rows)}: expected the number of rows, or their indices")
     numbers = np.arange(int(rows)) if is_integer(rows) else to_array("rows", rows)
     check_array("rows", numbers, np.int64, (-1,))
     words = np.empty(len(numbers), np.uint64)
@@ -42,7 +42,7 @@ def observation_words(seed: int, observations: Array) -> Array:
     """
     low, high = split_seed(seed)
     if seed is None:
-        raise OptionError("seed=None: a whole number, for draws are made to be made again")
+        raise OptionError("seed=None: expected a whole number, so that draws are reproducible")
     check_array("observations", observations, np.int8, (-1, -1))
     words = np.empty(len(observations), np.uint64)
     hash_rows(low, high, observations, words)
@@ -88,7 +88,7 @@ def _check(logits: Array, legal: Array, choices: Array, log_probs: Array) -> Non
         bad = np.flatnonzero((legal[row] != 0) & ~np.isfinite(logits[row]))
         if len(bad):
             raise OptionError(f"logits[{row}, {bad[0]}]: {logits[row, bad[0]]} is not finite")
-        raise OptionError(f"legal[{row}]: no output is legal there, so there is nothing to choose")
+        raise OptionError(f"legal[{row}]: expected at least one legal output")
 
 
 @entry_kernel

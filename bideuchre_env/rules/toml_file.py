@@ -61,7 +61,7 @@ def read_rules_file(source: str | PathLike[str], allowed: tuple[str, ...]) -> Ru
         file.place, file.name = printable(str(path))[:200], path.stem
         text = _read_text(path, file)
     else:
-        raise RulesError(f"{brief(source)}: the path of a file of rules, or its text")
+        raise RulesError(f"{brief(source)}: expected the path of a file of rules, or its text")
     try:
         file.options = tomllib.loads(text)
     except (ValueError, RecursionError) as error:

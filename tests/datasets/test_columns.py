@@ -151,7 +151,7 @@ def test_games_of_two_kinds_are_refused(other, message, tmp_path):
     path, _ = played(tmp_path, games=1)
     game = {"variant": "cincinnati_v0", "seed": 1, "episode": "game", "reward": "win"}
     records_io.write(tmp_path / "other.jsonl", [written_down(**game | other)[1]])
-    with pytest.raises(RecordError, match=rf"other.jsonl, game 1: {message}: a dataset is of one"):
+    with pytest.raises(RecordError, match=rf"other.jsonl, game 1: {message}: expected one variant"):
         datasets.export([path, tmp_path / "other.jsonl"], tmp_path / "none.npz")
     assert not (tmp_path / "none.npz").exists()
 
@@ -159,13 +159,13 @@ def test_games_of_two_kinds_are_refused(other, message, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"gamma": 1.5}, "gamma=1.5: from 0 to 1"),
-        ({"episode": "trick"}, "episode='trick': one of 'game', 'hand'"),
-        ({"reward": "money"}, "reward='money': one of 'win', 'points'"),
+        ({"gamma": 1.5}, "gamma=1.5: expected a number from 0 to 1"),
+        ({"episode": "trick"}, "episode='trick': expected one of 'game', 'hand'"),
+        ({"reward": "money"}, "reward='money': expected one of 'win', 'points'"),
         ({"forced": 1}, "forced=1: True or False"),
         ({"player": 3}, "player=3: the name of a player, or None"),
         ({"seats": 3}, "unexpected keyword argument 'seats' of export"),
-        ({"source": []}, "no files of game records are given"),
+        ({"source": []}, "expected one or more files of game records"),
         ({"source": 5}, "expected a path"),
         ({"out": None}, "expected a path"),
     ],

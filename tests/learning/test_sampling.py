@@ -78,7 +78,7 @@ def test_a_seed_stands_for_its_words_of_step_0():
     logits, legal = rows(4)
     by_seed, by_words = (drawn(logits, legal, each) for each in (9, random_words(9, 0, N)))
     assert all(np.array_equal(one, other) for one, other in zip(by_seed, by_words, strict=True))
-    with pytest.raises(OptionError, match="seed=-1: a whole number from 0"):
+    with pytest.raises(OptionError, match="seed=-1: expected a whole number from 0"):
         drawn(logits, legal, -1)
 
 
@@ -130,7 +130,7 @@ def read_only(array):
         ("legal", put(0, 11), r"legal\[11\]: no output is legal there"),
         ("logits", lambda a: a.astype(float), "logits: a numpy array of float32"),
         ("logits", np.asfortranarray, "logits: its rows do not follow each other"),
-        ("legal", lambda a: a[:, 1:], r"legal: .* shape \(20, 17\) is expected, not int8 \(20, 16"),
+        ("legal", lambda a: a[:, 1:], r"legal: expected .* shape \(20, 17\), not int8 \(20, 16"),
         ("legal", lambda a: a == 1, "legal: a numpy array of int8"),
         ("words", lambda a: a[1:], r"words: .*uint64 and shape \(20,\)"),
         ("choices", lambda a: a.astype(np.int32), "choices: a numpy array of int64"),
@@ -158,8 +158,8 @@ def test_unusable_arrays_are_refused_and_nothing_is_written(name, change, messag
     ("seed", "step", "numbers", "message"),
     [
         (-1, 0, 1, "seed=-1"),
-        (0, -1, 1, "step=-1: a whole number from 0 on"),
-        (0, 0, -1, "rows=-1: how many, or their numbers"),
+        (0, -1, 1, "step=-1: expected a whole number from 0 on"),
+        (0, 0, -1, "rows=-1: expected the number of rows"),
         (0, 0, np.zeros(3), "rows: a numpy array of int64"),
     ],
 )
