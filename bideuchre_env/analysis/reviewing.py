@@ -116,7 +116,7 @@ def _numbers(hands: Collection[int] | None, n: int) -> list[int]:
 
 
 @dataclass(frozen=True)
-class _Finding:
+class _Comparison:
     """The agent's choice and the player's, evaluated in one set of worlds or in several.
 
     Errors are those of one set: a difference that a player cannot see in one set is not a mistake,
@@ -131,7 +131,7 @@ class _Finding:
     sets: int
 
     @classmethod
-    def of(cls, advisor: Advisor, trials: list[Situation], action: int) -> _Finding:
+    def of(cls, advisor: Advisor, trials: list[Situation], action: int) -> _Comparison:
         """Return the figures of an action over the worlds of all sets."""
         advice = advisor.advice(trials, action)
         best, option = advice.best, advice.option(action)
@@ -203,41 +203,41 @@ class _Reviewer:
             mask_row(states, self.tables, mask)
             decision = None
             if mask.sum() > 1:
-                result = self._finding(states, action)
+                result = self._compare(states, action)
                 decision = self._decision(
                     *result, states[0], number, open_losses.get((number, ply)), ply
                 )
             yield decision
             step_row(states, self.tables, action)
 
-    def _finding(self, states: Array, action: int) -> tuple[_Finding, bool]:
+    def _compare(self, states: Array, action: int) -> tuple[_Comparison, bool]:
         """Return the figures of the action taken, and whether it is a mistake.
 
         A suspected mistake is judged by the figures of the additional worlds. An action that the
         agent itself chooses in one of these sets is not a mistake.
         """
         goal, trial = self.first.goal, self.first.try_row(states, also=[action])
-        first = _Finding.of(self.first, [trial], action)
+        first = _Comparison.of(self.first, [trial], action)
         if first.agrees or _lost(states[0], self.tables[0]) or not first.mistake(goal, 0.5):
             return first, False
         again: list[Situation] = []
         for advisor in self.others:
             again.append(advisor.try_row(states, also=trial.counted.actions))
             if again[-1].chosen == action:
-                return _Finding.of(self.first, [trial, *again], action), False
-        result = _Finding.of(self.first, again, action)
+                return _Comparison.of(self.first, [trial, *again], action), False
+        result = _Comparison.of(self.first, again, action)
         return result, result.mistake(goal)
 
     def _decision(
         self,
-        finding: _Finding,
+        comparison: _Comparison,
         mistake: bool,
         row: Any,
         number: int,
         open_loss: int | None,
         ply: int,
     ) -> Decision:
-        best, option, seat = finding.best, finding.taken, int(row["turn"])
+        best, option, seat = comparison.best, comparison.taken, int(row["turn"])
         agents, declarer = self.record.agents, int(row["declarer"])
         return Decision(
             hand=number,
@@ -249,9 +249,9 @@ class _Reviewer:
             action=option.name,
             best=best.name,
             lost=max(0.0, option.loss),
-            error=finding.error / finding.sets**0.5,
+            error=comparison.error / comparison.sets**0.5,
             wins_lost=max(0.0, option.wins_loss),
-            wins_error=finding.wins_error / finding.sets**0.5,
+            wins_error=comparison.wins_error / comparison.sets**0.5,
             points=option.points.mean,
             made=option.made.mean if option.made else None,
             wins=option.wins.mean,
@@ -259,7 +259,7 @@ class _Reviewer:
             open=open_loss,
             mistake=mistake,
             defends=declarer >= 0 and declarer & 1 != seat & 1,
-            why=finding.why,
+            why=comparison.why,
         )
 
     def hand(self, number: int, played: PlayedHand, decisions: list[Decision]) -> HandReview:

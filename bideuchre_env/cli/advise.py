@@ -1,4 +1,4 @@
-"""Recommend a call, strain, exchange or card, with figures and a reason: `bideuchre advise`.
+"""Recommend a call, strain, exchange or card, with a reason: `bideuchre advise`.
 
 Print the best three actions of a position: the chance to win the game, the expected points of the
 hand (ours minus theirs), the chance that our contract is made or theirs is set, and a reason. An

@@ -116,10 +116,10 @@ def _paragraph(name: str, agent: dict[str, Any], alone: bool) -> str:
     rows = [(_INDENT + left, textwrap.fill(meaning, room)) for left, meaning in options]
     lines += [columns(rows, "ll")] if rows else []
     if alone:
-        for place, made in agent["weights"].items():
-            lines += ["", _folded(f"weights: {printable(place)}")]
-            for key in sorted(made, key=lambda key: (key == "command", key)):  # on a line, the last
-                line = f"{2 * _INDENT}{printable(key)}: {printable(made[key])}"
+        for path, metadata in agent["weights"].items():
+            lines += ["", _folded(f"weights: {printable(path)}")]
+            for key in sorted(metadata, key=lambda key: (key == "command", key)):  # last, on a line
+                line = f"{2 * _INDENT}{printable(key)}: {printable(metadata[key])}"
                 lines.append(folded(line, 3 * _INDENT))
     elif agent["weights"]:
         lines.append(_folded(f"weights for {', '.join(agent['weights'])}"))

@@ -1,7 +1,7 @@
 """Measure the speed of environments and agents: `bideuchre bench`.
 
-Play through every interface and with every kind of agent, and print decisions per second: medians
-and quartiles of five rounds. The rows of a group take turns in each round; groups run one after
+Play through every interface and with several agents, and print decisions per second: medians and
+quartiles of five rounds. The rows of a group take turns in each round; groups run one after
 another. Kernels are compiled first if needed, which takes up to a minute, once.
 
     bideuchre bench
@@ -53,11 +53,11 @@ def run(arguments: argparse.Namespace) -> int:
         with measure.pinned() as core:
             pass  # the core that can be pinned
         with progress_bar("measuring", "groups", "figures") as update:
-            made = {name: tasks.GROUPS[name][1](setup) for name in QUICK}
-            seconds = arguments.seconds / REPEATS / sum(map(len, made.values()))
-            for done, (name, group) in enumerate(made.items(), start=1):
+            groups = {name: tasks.GROUPS[name][1](setup) for name in QUICK}
+            seconds = arguments.seconds / REPEATS / sum(map(len, groups.values()))
+            for done, (name, group) in enumerate(groups.items(), start=1):
                 figures += tasks.measure_group(name, group, REPEATS, seconds, core)
-                update(done, len(made), len(figures))
+                update(done, len(groups), len(figures))
         machine = measure.machine()
         print(
             f"{game.name}, medians and quartiles of {REPEATS} rounds, processor time unless noted"

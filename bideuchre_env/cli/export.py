@@ -38,8 +38,8 @@ def add(commands: Any) -> None:
     argument(
         parser,
         "--reward",
-        "1 and -1 at the end of a won game, or the points of each hand less the other side's "
-        "(default: win for games, points for hands)",
+        "win: 1 or -1 at the end of a won game; points: those of each hand minus the other "
+        "side's (default: win for games, points for hands)",
         choices=REWARDS,
     )
     meaning = "discount factor of the return, per decision of the seat"
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         if file != STDIN and os.path.realpath(file) == os.path.realpath(arguments.out):
             raise OptionError(f"OUT {printable(arguments.out)}: expected another file than FILE")
     with progress_bar("export", "games") as progress:
-        made = export(
+        summary = export(
             arguments.files,
             arguments.out,
             episode=arguments.episode,
@@ -78,9 +78,11 @@ def run(arguments: argparse.Namespace) -> int:
             overwrite=arguments.force,
             progress=lambda games, decisions: progress(games, games, decisions),
         )
-    left_out = f"; {made.unfinished:,} of unfinished episodes left out" if made.unfinished else ""
+    left_out = (
+        f"; {summary.unfinished:,} of unfinished episodes left out" if summary.unfinished else ""
+    )
     print(
-        f"{printable(arguments.out)}: {made.decisions:,} decisions in {made.episodes:,} episodes "
-        f"of {made.games:,} games{left_out}"
+        f"{printable(arguments.out)}: {summary.decisions:,} decisions in {summary.episodes:,} episodes "
+        f"of {summary.games:,} games{left_out}"
     )
     return 0

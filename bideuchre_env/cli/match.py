@@ -63,7 +63,7 @@ def add(commands: Any) -> None:
         "none if only --games is given)",
         int,
     )
-    meaning = "also play N whole games in pairs with the same deals, N rounded up"
+    meaning = "also play N whole games, in pairs with the same deals; an odd N is rounded up"
     argument(parser, "--games N", meaning, int, 0)
     argument(
         parser,

@@ -92,7 +92,7 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
     argument(
         parser,
         "--ray",
-        "run on Ray: on the cluster of this machine, or on a local Ray that is started",
+        "run on Ray: join the cluster of this machine, or start Ray here",
     )
     argument(parser, "--ray-address HOST:PORT", "run on the Ray cluster at this address")
 

@@ -172,11 +172,11 @@ def _check(arguments: argparse.Namespace) -> None:
             raise OptionError(f"--{name}: expected only with --web")
     if arguments.people is not None and arguments.seat is not None:
         raise OptionError("--people, --seat: expected only one of them")
-    limits = (("port", 65535, ""), ("seat", 3, ""), ("pause", MOST_PAUSE, "seconds "))
+    limits = (("port", 65535, ""), ("seat", 3, ""), ("pause", MOST_PAUSE, " seconds"))
     for name, most, unit in limits:
         number = getattr(arguments, name)
         if number is not None and not 0 <= number <= most:
-            raise OptionError(f"--{name} {number}: expected {unit}from 0 to {most:g}")
+            raise OptionError(f"--{name} {number}: expected 0 to {most:g}{unit}")
     _people(arguments)
 
 

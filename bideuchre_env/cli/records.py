@@ -115,7 +115,7 @@ def _check_file(path: str) -> int:
 
 
 def show(arguments: argparse.Namespace) -> int:
-    """Print the chosen games; 1 if a line on the way is bad or a chosen game is not there."""
+    """Print the chosen games; 1 if a line is bad or a chosen game is missing."""
     filters = {"--game": arguments.game, "--hand": arguments.hand, "--first": [arguments.first]}
     for name, numbers in filters.items():
         for number in numbers or []:
@@ -143,9 +143,9 @@ def show(arguments: argparse.Namespace) -> int:
 def _chosen_games(
     arguments: argparse.Namespace, bad: list[Line]
 ) -> Iterator[tuple[int, GameRecord]]:
-    """The games to show by number; bad lines on the way are reported, and added to `bad`.
+    """The games to show by number; bad lines are reported, and added to `bad`.
 
-    Raises `OptionError` in the end for a game or hand asked for that is not there.
+    Raises `OptionError` at the end for a requested game or hand that is missing.
     """
     path, hands, name = arguments.file, set(arguments.hand or []), _file_name(arguments.file)
     games, printed, longest = set(arguments.game or []), 0, 0

@@ -53,7 +53,8 @@ def add(commands: Any) -> None:
     argument(
         length,
         "--games N",
-        f"play N whole games in pairs with the same deals, N rounded up (default: {DEFAULT_GAMES})",
+        f"play N whole games, in pairs with the same deals; an odd N is rounded up (default: "
+        f"{DEFAULT_GAMES})",
         int,
     )
     argument(parser, "--out FILE", "file of the game records (default: a new file in runs/)")

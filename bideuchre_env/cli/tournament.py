@@ -121,7 +121,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.pairs is not None:
         pairs, agents = [pair_of(text) for text in arguments.pairs], None
     check_agents(agents or [name for pair in pairs or () for name in pair])
-    games = chosen(arguments)
+    games = variants_of(arguments)
     from bideuchre_env.evaluation import tournament
     from bideuchre_env.evaluation.ray_pool import workers_of
     from bideuchre_env.evaluation.statistics.sequential import Bounds
@@ -159,8 +159,8 @@ def pair_of(text: str) -> tuple[str, str]:
     return a.strip(), b.strip()
 
 
-def chosen(arguments: argparse.Namespace) -> list[Variant]:
-    """The games to be played."""
+def variants_of(arguments: argparse.Namespace) -> list[Variant]:
+    """Return the variants of --variant and --rules."""
     names = arguments.variant or ([] if arguments.rules else [DEFAULT_VARIANT])
     if ALL in names:
         if len(names) > 1:

@@ -46,25 +46,25 @@ class ReadySeats:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._people, self._patience, self._clock = people, patience, clock
-        self.asked: dict[int, float] = {}  # the seats, and when
+        self.ready_at: dict[int, float] = {}  # time by seat
 
     def add(self, seat: int) -> bool:
         """Mark a seat as ready; return whether the table continues."""
-        again = seat in self.asked
-        self.asked.setdefault(seat, self._clock())
+        again = seat in self.ready_at
+        self.ready_at.setdefault(seat, self._clock())
         return not self.missing or (again and self.seconds_left == 0)
 
     @property
     def missing(self) -> list[int]:
         """The seats that are not ready."""
-        return [seat for seat in self._people if seat not in self.asked]
+        return [seat for seat in self._people if seat not in self.ready_at]
 
     @property
     def seconds_left(self) -> float | None:
         """Seconds until those who are ready may continue; None while no seat is ready."""
-        if not self.asked:
+        if not self.ready_at:
             return None
-        return max(0.0, min(self.asked.values()) + self._patience - self._clock())
+        return max(0.0, min(self.ready_at.values()) + self._patience - self._clock())
 
 
 class LiveTable:
@@ -140,7 +140,7 @@ class LiveTable:
             "hint": mine,
             "claim": mine and self._can_claim,
             "over": bool(self._row["phase"] == Phase.OVER),
-            "asked": seat in self._ready.asked,
+            "asked": seat in self._ready.ready_at,
             "waits": self._waits(seat),
             "patience": self._ready.seconds_left,
             "fault": self._fault,
@@ -246,7 +246,7 @@ class LiveTable:
         self._can_claim = self.session.can_claim
         self.version += 1
         if self.session.seat is not None:  # in the middle of a hand
-            self._ready.asked.clear()
+            self._ready.ready_at.clear()
             self._ended = self.version + 1
         self._changed.set()
         self._changed = asyncio.Event()
@@ -299,16 +299,16 @@ class LiveTable:
         if not self._reviewed:
             return
 
-        def go_on(done: int, total: int, decisions: int) -> None:
+        def check_current(done: int, total: int, decisions: int) -> None:
             if self.closing or self.session is not session:
                 raise asyncio.CancelledError
 
-        def made() -> tuple[str, str]:
-            made = review(record, self._adviser, progress=go_on)
-            return str(made), replay_page(record, made.notes())
+        def make_review() -> tuple[str, str]:
+            result = review(record, self._adviser, progress=check_current)
+            return str(result), replay_page(record, result.notes())
 
         try:
-            text, page = await asyncio.to_thread(made)
+            text, page = await asyncio.to_thread(make_review)
         except BidEuchreError as error:
             text = f"No review: {error}"
         if self.session is session:

@@ -80,10 +80,10 @@ BAD = [
     ("advise games.jsonl --ply 1 --seat 2", "--seat: not with FILE, whose record"),
     ("advise games.jsonl --ply 1 --variant cincinnati", "expected six_card_v0, as recorded"),
     # play
-    ("play --seat 4", "--seat 4: expected from 0 to 3"),
+    ("play --seat 4", "--seat 4: expected 0 to 3"),
     ("play --partner nobody", "no agent 'nobody'"),
     ("play --opponents rule rule rule", "expected one or two agents"),
-    ("play --pause -1", "seconds from 0 to 60"),
+    ("play --pause -1", "expected 0 to 60 seconds"),
     ("play --file mine.npz/game.json", "cannot be written"),
     # check and show
     ("check none.jsonl", "cannot be read"),

@@ -35,7 +35,7 @@ def test_a_table_is_ready_when_all_ask_or_a_wait_has_passed():
     ready = ReadySeats((0, 1, 3), 30.0, lambda: now[0])
     assert (ready.seconds_left, ready.missing) == (None, [0, 1, 3])
     assert not ready.add(1)
-    assert (ready.seconds_left, ready.missing, 1 in ready.asked) == (30.0, [0, 3], True)
+    assert (ready.seconds_left, ready.missing, 1 in ready.ready_at) == (30.0, [0, 3], True)
     now[0] += 29
     assert not ready.add(1)
     assert ready.seconds_left == 1.0
@@ -44,7 +44,7 @@ def test_a_table_is_ready_when_all_ask_or_a_wait_has_passed():
     assert not ready.add(3)  # the first request of a seat does not end the wait of others
     assert ready.add(1)
     assert ready.add(0)
-    ready.asked.clear()
+    ready.ready_at.clear()
     assert (ready.seconds_left, ready.missing) == (None, [0, 1, 3])
     assert ReadySeats((2,)).add(2)
 

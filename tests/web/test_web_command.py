@@ -104,7 +104,7 @@ def bideuchre(tmp_path, monkeypatch, capsys):
         (("--web", "--people", "0,0"), "seats from 0 to 3, as 0,2"),
         (("--web", "--people", ""), "seats from 0 to 3, as 0,2"),
         (("--web", "--people", "0", "--seat", "0"), "expected only one of them"),
-        (("--web", "--port", "65536"), "from 0 to 65535"),
+        (("--web", "--port", "65536"), "expected 0 to 65535"),
         (("--web", "--host", "192.0.2.1", "--port", "0"), "--host 192.0.2.1 --port 0: "),
     ],
 )

@@ -85,8 +85,8 @@
 
     draw() {
       const { view } = this.state;
-      const shown = this.past ? { ...view, trick: [null, null, null, null], legal: [] } : view;
-      this.table.draw(shown, { choose: this.past ? null : (action) => this.send("act", { action }) });
+      const visible = this.past ? { ...view, trick: [null, null, null, null], legal: [] } : view;
+      this.table.draw(visible, { choose: this.past ? null : (action) => this.send("act", { action }) });
       by("title").textContent = view.title;
       by("score").textContent = this.state.score;
       this.say(view.words);
