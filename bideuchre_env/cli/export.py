@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         if file != STDIN and os.path.realpath(file) == os.path.realpath(arguments.out):
             raise OptionError(f"OUT {printable(arguments.out)}: expected another file than FILE")
     with progress_bar("export", "games") as progress:
-        summary = export(
+        result = export(
             arguments.files,
             arguments.out,
             episode=arguments.episode,
@@ -79,10 +79,10 @@ def run(arguments: argparse.Namespace) -> int:
             progress=lambda games, decisions: progress(games, games, decisions),
         )
     left_out = (
-        f"; {summary.unfinished:,} of unfinished episodes left out" if summary.unfinished else ""
+        f"; {result.unfinished:,} of unfinished episodes left out" if result.unfinished else ""
     )
     print(
-        f"{printable(arguments.out)}: {summary.decisions:,} decisions in {summary.episodes:,} episodes "
-        f"of {summary.games:,} games{left_out}"
+        f"{printable(arguments.out)}: {result.decisions:,} decisions in {result.episodes:,} episodes "
+        f"of {result.games:,} games{left_out}"
     )
     return 0
