@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
         f"; {result.unfinished:,} of unfinished episodes left out" if result.unfinished else ""
     )
     print(
-        f"{printable(arguments.out)}: {result.decisions:,} decisions in {result.episodes:,} episodes "
-        f"of {result.games:,} games{left_out}"
+        f"{printable(arguments.out)}: {result.decisions:,} decisions in {result.episodes:,} "
+        f"episodes of {result.games:,} games{left_out}"
     )
     return 0
