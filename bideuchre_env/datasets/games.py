@@ -99,9 +99,9 @@ def _written(
         if progress is not None:
             progress(total, writer.decisions)
     if not writer.episodes:
-        hint = ": episode='hand' (--episode hand) takes their hands"
+        hint = ": episode='hand' (--episode hand) exports their hands"
         raise OptionError(
-            f"none of the {total:,} games is finished"
+            f"expected a finished game: all {total:,} are unfinished"
             + (hint if about.options.episode == "game" else "")
         )
     return total, unfinished

@@ -32,9 +32,9 @@ Shared = TypeVar("Shared")
 Block = TypeVar("Block")
 Answer = TypeVar("Answer")
 
-NEEDS_RAY = 'playing on Ray needs ray: pip install "bideuchre_env[ray]"'
+NEEDS_RAY = 'running on Ray needs ray: pip install "bideuchre_env[ray]"'
 ADDRESSES = "host:port of a cluster, auto, local or ray://host:port"
-NO_CLUSTER = "there is no cluster of Ray that this machine is a node of (ray start makes it one)"
+NO_CLUSTER = "this machine is not a node of a Ray cluster (start one with ray start)"
 TRIES = 5
 """How often a block is computed again: by Ray after its worker or node has died, by the pool after
 another of Ray's errors, as that something could not be fetched."""

@@ -22,7 +22,7 @@ from bideuchre_env.evaluation.tournament_tables import csv_row, in_text, markdow
 from bideuchre_env.evaluation.workers import contents
 
 NAMES = ("results.md", "results.csv", "results.json")
-OTHERWISE = "another folder, or --force to replace them"
+OTHERWISE = "choose another folder, or --force to overwrite them"
 
 
 def key_of(match: dict[str, Any]) -> str:

@@ -49,7 +49,7 @@ from bideuchre_env.training.cards import JUDGED_SEED, Bar, Course, Learner, no_b
 ROUNDS = (3, 6)
 """Rounds of calls: starting from a similar game's calls, and from random weights."""
 LEAST = 1000  # hands
-BUSY = "let it finish, or end it: the same --hands and --seed go on where it was"
+BUSY = "wait for it, or stop it: the same --hands and --seed resume it"
 
 
 @dataclass(frozen=True)

@@ -123,7 +123,7 @@ def test_unfinished_games_are_left_out_and_counted(tmp_path):
     records_io.write(tmp_path / "more.jsonl", [env.record])
     made = datasets.export([path, tmp_path / "more.jsonl", path], tmp_path / "out.npz")
     assert made == (2 * sum(map(len, episodes)), 4, 5, 3)
-    with pytest.raises(OptionError, match="none of the 1 games is finished: episode='hand'"):
+    with pytest.raises(OptionError, match="all 1 are unfinished: episode='hand'"):
         datasets.export(tmp_path / "more.jsonl", tmp_path / "none.npz")
     assert not (tmp_path / "none.npz").exists()
 
