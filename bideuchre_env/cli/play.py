@@ -253,7 +253,7 @@ def _compile(session: Session, adviser: str | None = None) -> None:
 
     names = [name for seat, name in enumerate(session.agents) if seat not in session.people]
     hints = [adviser, "inference"] if adviser is not None else []
-    with progress_bar("getting ready", ""):
+    with progress_bar("preparing", ""):
         for part in (*parts_for([*names, *hints]), "claims", *(["advice"] if hints else [])):
             compile_part(part)
 

@@ -55,7 +55,7 @@ def test_the_list_as_json(capsys):
     assert listed["random"]["options"] == []
     assert listed["pimc"]["milliseconds"] > 1
     worlds = {"name": "worlds", "default": 200, "required": False}
-    assert {**worlds, "meaning": "deals that a card is tried in"} in listed["pimc"]["options"]
+    assert {**worlds, "meaning": "sampled deals for a card"} in listed["pimc"]["options"]
 
 
 def test_installed_and_registered_agents_are_listed_with_their_errors(monkeypatch, capsys):
