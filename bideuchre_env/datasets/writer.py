@@ -95,6 +95,6 @@ def kind_of(path: PathLike) -> Callable[..., DatasetFile]:
     if ending not in _BY_ENDING:
         raise OptionError(
             f"{brief(name)}: expected {', '.join(f'NAME{each}' for each in _BY_ENDING)} or "
-            f" {PREFIX}ID, as {PREFIX}bideuchre/cincinnati/rule-v0"
+            f"{PREFIX}ID, as {PREFIX}bideuchre/cincinnati/rule-v0"
         )
     return _BY_ENDING[ending]

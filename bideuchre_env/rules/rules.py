@@ -137,8 +137,8 @@ class Rules(GameOptions):
             check_integer("target", self.target, 1, MAX_COUNT)
         if self.both_over != "declarer" and self.win_rule != "any":
             raise RulesError(
-                f"both_over={self.both_over!r}: expected 'declarer', because with "
-                f"win_rule={self.win_rule!r} only one side can win a hand"
+                f"both_over={self.both_over!r}: expected only with win_rule='any', because "
+                f"with {self.win_rule!r} only one side can win a hand"
             )
 
     def replace(self, **options: Unpack[GameKeywords]) -> Rules:

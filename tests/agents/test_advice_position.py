@@ -50,7 +50,7 @@ def test_the_facts_known_to_a_seat_give_its_observation(variant):
     ("facts", "message"),
     [
         ({"hand": HAND[:5]}, "a hand of 5 cards: seat 0 holds 6 there"),
-        ({"hand": ["JH", *HAND[:5]]}, "JH 2 times: this deck has it 1 time"),
+        ({"hand": ["JH", *HAND[:5]]}, "JH 2 times: expected at most 1 time"),
         ({"hand": [*HAND[:5], "XX"]}, "no card"),
         ({"seat": 4}, "seat 4: a seat from 0 to 3"),
         ({"dealer": 1}, "seat 2 is to act there, not seat 0"),

@@ -63,8 +63,8 @@ BAD = [
     ("prepare --option target=40", "--option: expected with GAME"),
     ("prepare --force", "--force: expected with GAME"),
     # hand
-    ("hand 'JH JD'", "2 cards, and a hand of this deck has 6"),
-    ("hand 'JH JH AH KH QS 9C'", "JH 2 times: this deck has it 1 time"),
+    ("hand 'JH JD'", "2 cards: expected 6 in this deck"),
+    ("hand 'JH JH AH KH QS 9C'", "JH 2 times: expected at most 1 time"),
     (
         "hand 'JH JH JD JD AH AH KH KH QS QS' --option ranks=10 --option copies=2",
         "no table for this deck of 40 cards, 2 of each: there are tables for the decks of 16, ",
@@ -97,7 +97,7 @@ BAD = [
     ("show games.jsonl --html a.html", "--html: expected up to 1 games, and there are more"),
     ("show games.jsonl --agent rule", "--agent: expected only with --analyse"),
     # export
-    ("export games.jsonl out.csv", "'out.csv': a dataset is named NAME.npz, NAME.parquet or"),
+    ("export games.jsonl out.csv", "'out.csv': expected NAME.npz, NAME.parquet or minari:ID"),
     ("export none out.npz", "none cannot be read: No such file or directory"),
     ("export games.jsonl barrie.jsonl out.npz", "barrie.jsonl, game 1: barrie_v0 among games of"),
     ("export games.jsonl mine.npz", "mine.npz exists: choose another file"),

@@ -141,7 +141,7 @@ def bad_resets():
     deals = [
         *((deal, "four lists of card names, by seat") for deal in (good[:3], [*good, []], "9C", 7)),
         ([*good[:3], " ".join(good[3])], "seat 3: .*: expected a list"),
-        ([*good[:3], good[3][:5]], "seat 3: 5 cards, and a hand of this deck has 6"),
+        ([*good[:3], good[3][:5]], "seat 3: 5 cards: expected 6"),
         ([good[0] + good[3][:1], *good[1:3], good[3][1:]], "seat 0: 7 cards"),
         (changed(2, 3, "AS"), "is dealt . times"),
     ]

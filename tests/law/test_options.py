@@ -180,7 +180,7 @@ BAD_LONE = {
     "exchange of 'sun'": [{"name": "sun", "value": 9, "exchange": -1}],
     "value of 'moon'": [Bid("moon", value=0)],
     "value of 'sun'": [Bid("sun", value=-3)],
-    "name of its own": [Bid("moon", value=9), Bid("moon", value=10)],
+    "expected different names": [Bid("moon", value=9), Bid("moon", value=10)],
     "blanks aside": [Bid("call 1", value=9), Bid("call1", value=10)],
     "lower-case words": [Bid("Moon", value=9)],
     "tricks=5: expected None": [Bid("moon", value=9, tricks=5)],

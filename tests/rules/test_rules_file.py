@@ -123,8 +123,8 @@ def test_a_file_that_cannot_be_read_is_refused_by_name(tmp_path, monkeypatch):
         ("größer.toml", "größer.toml: cannot be read: No such file"),
         ("x" * 10**5, f"{'x' * 200}: cannot be read: File name too long"),
         ("\x1b[31m.toml", r"\\x1b\[31m.toml: cannot be read"),
-        (5, "5: the path of a file of rules, or its text"),
-        (None, "None: the path of a file of rules, or its text"),
+        (5, "5: expected the path of a file of rules, or its text"),
+        (None, "None: expected the path of a file of rules, or its text"),
     ):
         with pytest.raises(RulesError, match=match):
             Rules.from_toml(path)
