@@ -110,7 +110,9 @@ def test_a_game_of_custom_rules_is_recorded_under_its_name_with_its_rules(name, 
     if name != "barrie_v0":
         assert Rules(**data["options"]) == game.rules
         refused(data | {"options": {"target": 9}}, "or custom rules with all options")
-        refused(data | {"options": data["options"] | {"self": 1}}, "a game of one's own")
+        refused(
+            data | {"options": data["options"] | {"self": 1}}, "or custom rules with all options"
+        )
 
 
 @pytest.mark.parametrize("name", ["", "two\nlines", "x" * 81, "\x1b[31mred", 5])
@@ -231,10 +233,13 @@ def test_hands_out_of_order_or_incomplete_are_refused():
     dealt = start("club_v0", 3, max_hands=4).record.to_dict()["hands"][0]
     for hands, message in (
         ([one, three, two, four], r"hand 2: dealer \d, but the deal is seat \d's"),
-        ([one, two, three, four, one], "hand 5: the game was over before it"),
+        ([one, two, three, four, one], "hand 5: the game is over before this hand"),
         ([longer, two, three, four], r"hand 1: action \d+, 'pass': the hand is over"),
         ([one, two, three], "the record says .*truncated.* the replay gives .*unfinished"),
-        ([dealt, two, three, four], "hand 1: unfinished, yet another hand follows"),
+        (
+            [dealt, two, three, four],
+            "hand 1: expected a finished hand, because another hand follows",
+        ),
     ):
         refused(good | {"hands": hands}, message)
 

@@ -49,7 +49,7 @@ def test_an_environment_a_row_and_a_record_at_a_ply_have_the_same_value():
         ("ply=999: expected 0 to", lambda env: env.record, {"ply": 999}),
         ("hand=7: expected a number from 0 to 0", lambda env: env.record, {"ply": 1, "hand": 7}),
         ("ply and hand given", lambda env: env, {"ply": 3}),
-        ("rules: expected None", lambda env: env, {"rules": SINGLE}),
+        ("rules given", lambda env: env, {"rules": SINGLE}),
         ("rules=None", lambda env: env._states, {}),
         ("2 state rows: one", lambda env: np.repeat(env._states, 2), {"rules": SINGLE}),
         ("rows of the STATE dtype", lambda env: np.zeros(3), {"rules": SINGLE}),
