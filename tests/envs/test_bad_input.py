@@ -124,7 +124,7 @@ def test_no_step_before_a_reset_or_after_the_end():
 def test_observing_an_unknown_agent_is_refused(agent):
     env = start("club_v0", 1)
     assert_refused(
-        env, errors.OptionError, "agent .*: expected one of player_0", env.observe, agent
+        env, errors.OptionError, "agent=.*: expected one of player_0", env.observe, agent
     )
 
 

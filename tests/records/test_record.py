@@ -232,7 +232,7 @@ def test_hands_out_of_order_or_incomplete_are_refused():
     longer = one | {"actions": [*one["actions"], "pass"]}
     dealt = start("club_v0", 3, max_hands=4).record.to_dict()["hands"][0]
     for hands, message in (
-        ([one, three, two, four], r"hand 2: dealer \d, but the deal is seat \d's"),
+        ([one, three, two, four], r"hand 2: dealer \d: expected seat \d"),
         ([one, two, three, four, one], "hand 5: the game is over before this hand"),
         ([longer, two, three, four], r"hand 1: action \d+, 'pass': the hand is over"),
         ([one, two, three], "the record says .*truncated.* the replay gives .*unfinished"),
