@@ -67,7 +67,7 @@ def lambda_returns(
     odd = np.argwhere((seats < -1) | (seats >= N_SEATS))
     if len(odd):
         t, i = odd[0]
-        raise OptionError(f"seats[{t}, {i}]: expected a seat from 0 to 3, or -1")
+        raise OptionError(f"seats[{t}, {i}]={seats[t, i]}: expected a seat from 0 to 3, or -1")
     if not np.isfinite(rewards).all() or np.isinf(bootstrap).any():
         raise OptionError("rewards, bootstrap: expected finite numbers")
     if not (np.isfinite(values) | (seats < 0)).all():
