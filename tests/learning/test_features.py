@@ -273,7 +273,7 @@ def test_unusable_arrays_are_refused():
     ):
         with pytest.raises(OptionError, match=f"^{name}: {message}"):
             features.write(observations, masks, **{**good, name: bad})
-    with pytest.raises(OptionError, match="observations: a numpy array of int8 and shape"):
+    with pytest.raises(OptionError, match="observations: expected a numpy array of int8 and shape"):
         features.pack(observations[:, :-1], masks)
     with pytest.raises(
         OptionError, match="outputs: expected numbers from 0 to 23 for the part 'cards'"
