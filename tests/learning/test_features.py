@@ -267,8 +267,12 @@ def test_unusable_arrays_are_refused():
         "symmetries": np.zeros(n, np.int64),
     }
     for name, bad, message in (
-        ("inputs", np.zeros((n, features.size)), "a numpy array of float32 and shape"),
-        ("legal", np.zeros((n, features.outputs + 1), np.int8), "a numpy array of int8 and shape"),
+        ("inputs", np.zeros((n, features.size)), "expected a numpy array of float32 and shape"),
+        (
+            "legal",
+            np.zeros((n, features.outputs + 1), np.int8),
+            "expected a numpy array of int8 and shape",
+        ),
         ("symmetries", np.zeros(2 * n, np.int64)[::2], "expected a contiguous array"),
     ):
         with pytest.raises(OptionError, match=f"^{name}: {message}"):
