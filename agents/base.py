@@ -63,8 +63,8 @@ class RowAgent:
         empty = int(first_empty(action_masks))
         if empty >= 0:
             raise OptionError(
-                f"row {empty} of the masks is all zeros: no action is legal there, so there is "
-                "nothing to choose (the seat is not to act, or the game is over)"
+                f"row {empty} of the masks is all zeros: no action is legal there "
+                "(the seat is not to act, or the game is over)"
             )
         return self.choose(observations, action_masks)
 

@@ -46,7 +46,7 @@ def make(
     own, written = parse(name)
     if written and options:
         raise OptionError(
-            f"{brief(name)} and {', '.join(options)} besides: options stand in the name or are "
+            f"{brief(name)}, {', '.join(options)}: expected options either in the name or as "
             "keywords, not both"
         )
     source = find(own)
@@ -98,7 +98,9 @@ def complete(
     if acts(agent):
         name = name or getattr(agent, "__name__", None)
     elif isinstance(agent, type) or not isinstance(agent, Agent):
-        raise OptionError(f"agent {brief(agent)}: a name, or an object with act_rows or act")
+        raise OptionError(
+            f"agent {brief(agent)}: expected a name, or an object with act_rows or act"
+        )
     own = called or getattr(agent, "name", None)
     if called or own is None:
         own = called or name or type(agent).__name__
@@ -106,7 +108,7 @@ def complete(
             own = "..." + own[3 - MAX_NAME :]  # names of checkpoints differ at the end
     if not is_plain_name(own):
         raise OptionError(
-            f"agent {brief(agent)}: its name is no string of 1 to {MAX_NAME} printable characters"
+            f"agent {brief(agent)}: expected a name of 1 to {MAX_NAME} printable characters"
         )
     if getattr(agent, "rules", rules) != rules:
         raise OptionError(f"agent {own!r} was made for other rules than this game's")
@@ -229,9 +231,9 @@ def _call_factory(
     ]
     if missing:
         raise OptionError(
-            f"{own} asks for {', '.join(missing)}: a factory is called with those of rules, seed "
-            "and goal that it has parameters for, and with the options of the agent's name; a "
-            "function that acts has the parameters (observation, mask)"
+            f"{own} has unsupported required parameters {', '.join(missing)}: a factory may take "
+            "rules, seed, goal and the options in the agent's name; an acting function takes "
+            "(observation, mask)"
         )
     if not any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
         context = {name: value for name, value in context.items() if name in parameters}

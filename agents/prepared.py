@@ -50,9 +50,7 @@ def prepared_folder() -> Path:
     try:
         return user_cache() / "prepared"
     except RuntimeError:
-        raise OptionError(
-            "this user has no home, where agents would be kept: set XDG_CACHE_HOME to a folder"
-        ) from None
+        raise OptionError("no home folder for the cache: set XDG_CACHE_HOME to a folder") from None
 
 
 def prepared_file(kind: str, rules: Rules) -> Path:

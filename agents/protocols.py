@@ -83,27 +83,29 @@ class AgentInfo:
     kernels: tuple[str, ...] = ()
 
 
-GOAL_OPTION = {"goal": "points or game; by default what is played for"}
-WEIGHTS_OPTION = {"weights": "a file of weights; by default the package's own"}
+GOAL_OPTION = {"goal": "objective: points of a hand, or game; matches set it by default"}
+WEIGHTS_OPTION = {"weights": "file of weights (default: those of the package)"}
 
 
 def check_range(option: str, value: Any, low: int, high: int) -> int:
     """Return an option's value; `OptionError` unless it is a whole number from `low` to `high`."""
     if not is_integer(value) or not low <= value <= high:
-        raise OptionError(f"{option}={brief(value)}: a whole number from {low} to {high}")
+        raise OptionError(f"{option}={brief(value)}: expected a whole number from {low} to {high}")
     return int(value)
 
 
-def check_number(option: str, value: Any, low: float, high: float, unit: str = "") -> float:
+def check_number(
+    option: str, value: Any, low: float, high: float, unit: str = "a number "
+) -> float:
     """Return an option's value; `OptionError` unless it is a number from `low` to `high`."""
     if type(value) not in (int, float) or not low <= value <= high:
-        raise OptionError(f"{option}={brief(value)}: {unit}from {low} to {high}")
+        raise OptionError(f"{option}={brief(value)}: expected {unit}from {low} to {high}")
     return float(value)
 
 
 def check_goal(goal: Any) -> Goal:
     """Return the goal; raise `OptionError` unless it is one of `GOALS`."""
     if not isinstance(goal, str) or goal not in GOALS:
-        raise OptionError(f"goal={brief(goal)}: one of {', '.join(map(repr, GOALS))}")
+        raise OptionError(f"goal={brief(goal)}: expected one of {', '.join(map(repr, GOALS))}")
     checked: Goal = goal  # type: ignore[assignment]
     return checked

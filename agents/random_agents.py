@@ -16,7 +16,7 @@ class RandomAgent(RowAgent):
     """Chooses uniformly among the legal actions."""
 
     name = "random"
-    info = AgentInfo("Plays any legal action, all equally likely.", milliseconds=0.0003)
+    info = AgentInfo("Chooses uniformly among the legal actions.", milliseconds=0.0003)
 
     def __init__(self, rules: Rules, *, seed: int | None = None) -> None:
         super().__init__(rules, seed)
@@ -43,7 +43,7 @@ class CautiousAgent(RandomAgent):
 
     name = "cautious"
     info = AgentInfo(
-        "Passes nine times in ten, else bids as low as it can; plays any legal card.",
+        "Passes nine times in ten, else makes the lowest bid; plays random cards.",
         milliseconds=0.0003,
     )
 

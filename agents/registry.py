@@ -85,11 +85,12 @@ def register(name: str, factory: Factory) -> None:
     """
     if not _is_valid_name(name):
         raise OptionError(
-            f"name={brief(name)}: 1 to {MAX_NAME} printable characters make an agent's name, "
-            "none of them : , or ="
+            f"name={brief(name)}: expected 1 to {MAX_NAME} printable characters without : , and ="
         )
     if name in BUILT_IN:
-        raise OptionError(f"{name!r} is one of the package's own agents: choose another name")
+        raise OptionError(
+            f"name={name!r}: expected another name than those of the package's agents"
+        )
     if not callable(factory):
         raise OptionError(f"factory={brief(factory)}: expected factory(rules, seed=None)")
     registered[name] = factory
@@ -125,14 +126,18 @@ def parse(name: str) -> tuple[str, dict[str, bool | int | float | str]]:
         own, written = name[: match.end("attribute")], match["options"]
         colon = "" if written is None else ":"
     if not name.isprintable():
-        raise OptionError(f"{brief(name)}: an agent's name is of printable characters")
+        raise OptionError(f"{brief(name)}: expected printable characters")
     options: dict[str, bool | int | float | str] = {}
     for part in written.split(",") if colon else ():
         option, _, value = part.partition("=")
         if not option or not value:
-            raise OptionError(f"{brief(name)}: {brief(part)} is no option: {_SYNTAX}")
+            raise OptionError(
+                f"{brief(name)}: cannot parse option {brief(part)}: expected {_SYNTAX}"
+            )
         if option in options:
-            raise OptionError(f"{brief(name)}: the option {brief(option)} twice: {_SYNTAX}")
+            raise OptionError(
+                f"{brief(name)}: option {brief(option)} is repeated: expected {_SYNTAX}"
+            )
         options[option] = _value(value)
     return own, options
 
@@ -160,7 +165,7 @@ def find(own: str) -> Any:
     _make_importable(Path.cwd())
     first = place.partition(".")[0]
     if first not in sys.modules and importlib.util.find_spec(first) is None:
-        raise OptionError(_unknown(place, ", and no module of that name"))
+        raise OptionError(_unknown(place, ", and no such module"))
     return _attribute(place, load_or_explain(place, lambda: import_module(place)), attribute)
 
 

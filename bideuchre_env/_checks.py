@@ -60,7 +60,7 @@ def typed(value: object) -> str:
 def check_name(name: object) -> None:
     """Raise `OptionError` unless this can be the name of a game."""
     if not is_plain_name(name):
-        raise OptionError(f"name={brief(name)}: a name has 1 to {MAX_NAME} printable characters")
+        raise OptionError(f"name={brief(name)}: expected 1 to {MAX_NAME} printable characters")
 
 
 def check_type(name: str, value: object, kinds: Any, expected: str) -> None:
@@ -117,7 +117,7 @@ def to_array(name: str, value: Any) -> npt.NDArray[Any]:
     import numpy as np
 
     if isinstance(value, np.ma.MaskedArray):
-        raise OptionError(f"{name}: a masked array, whose masked entries are no numbers")
+        raise OptionError(f"{name}: expected an array without a mask, not a masked array")
     try:
         return np.asarray(value)
     except Exception as error:  # an object's own conversion may raise anything
@@ -143,15 +143,13 @@ def check_array(
     if not (is_array and value.dtype == dtype and _fits(value.shape, shape)):
         lengths = ", ".join("any" if n < 0 else str(n) for n in shape) + "," * (len(shape) == 1)
         raise OptionError(
-            f"{name}: a numpy array of {np.dtype(dtype)} and shape ({lengths}) is expected, not "
+            f"{name}: expected a numpy array of {np.dtype(dtype)} and shape ({lengths}), not "
             + (f"{value.dtype} {value.shape}" if is_array else brief(value))
         )
     if not (any_order or value.flags.c_contiguous):
-        raise OptionError(
-            f"{name}: its rows do not follow each other: np.ascontiguousarray({name})"
-        )
+        raise OptionError(f"{name}: expected a contiguous array: use np.ascontiguousarray({name})")
     if written and not value.flags.writeable:
-        raise OptionError(f"{name}: it is written to, and this one is read-only")
+        raise OptionError(f"{name}: expected a writable array, not a read-only one")
 
 
 def _fits(lengths: tuple[int, ...], expected: tuple[int, ...]) -> bool:
@@ -174,11 +172,11 @@ def whole_numbers(name: str, value: Any, n: int, limit: int = 2**62) -> npt.NDAr
         raise IllegalActionError(str(error)) from None
     if numbers.shape != (n,) or numbers.dtype.kind not in "iu":
         raise IllegalActionError(
-            f"{name}: whole numbers of shape ({n},) are expected, not {numbers.dtype} of shape "
+            f"{name}: expected whole numbers of shape ({n},), not {numbers.dtype} of shape "
             f"{numbers.shape}"
         )
     if isinstance(value, (list, tuple)) and any(isinstance(one, (bool, np.bool_)) for one in value):
-        raise IllegalActionError(f"{name}: whole numbers are expected, not True or False")
+        raise IllegalActionError(f"{name}: expected whole numbers, not True or False")
     if numbers.dtype.kind == "u" and numbers.dtype.itemsize == 8:
         numbers = np.where(numbers < 2**63, numbers, np.uint64(limit))
     return numbers.astype(np.int64)

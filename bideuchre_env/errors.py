@@ -11,11 +11,11 @@ class BidEuchreError(ValueError):
 
 
 class RulesError(BidEuchreError):
-    """A `Rules` value or a variant's option that makes no game."""
+    """Invalid rules: a value of `Rules`, or an option of a variant."""
 
 
 class UnknownRuleError(RulesError, TypeError):
-    """A keyword that is no option of the rules; a `TypeError` as `UnknownOptionError` is."""
+    """A keyword that is no option of the rules; also a `TypeError`, like `UnknownOptionError`."""
 
 
 class OptionError(BidEuchreError):
@@ -32,15 +32,15 @@ class IllegalActionError(BidEuchreError):
 
 
 class OutOfBoundsError(IllegalActionError, AssertionError):
-    """An action that is no action of the game at all; PettingZoo's tools expect an assertion."""
+    """An action outside the action space; PettingZoo's tests expect an `AssertionError`."""
 
 
 class DealError(OptionError):
-    """A deal that is not the deck dealt out equally, a dealer that is not a seat, a bad score."""
+    """An invalid deal, dealer or score."""
 
 
 class PositionError(BidEuchreError):
-    """A position the solver cannot begin from: no cards are being played, or it is not sound."""
+    """A position that the solver cannot start from: invalid, or not in the play of the cards."""
 
 
 class RecordError(BidEuchreError):
@@ -48,27 +48,27 @@ class RecordError(BidEuchreError):
 
 
 class OutputError(BidEuchreError):
-    """A file that could not be written: the disk is full, or its folder has gone."""
+    """A file that could not be written, because the disk is full or its folder is missing."""
 
 
 class AgentError(BidEuchreError):
-    """An agent has raised an error of its own while it was deciding."""
+    """An exception that an agent raised during a decision."""
 
 
 class WorkerError(BidEuchreError):
-    """A process that played boards for a match has ended before its time."""
+    """A worker process of a match that ended unexpectedly."""
 
 
 class TableError(BidEuchreError):
-    """A file of numbers that the package brings along is missing or damaged."""
+    """A data file of the package that is missing or damaged."""
 
 
 class WeightsError(BidEuchreError):
-    """A file of weights that is damaged, or was made for another game or another agent."""
+    """A file of weights that is damaged, or made for another game or agent."""
 
 
 class DivergedError(BidEuchreError):
-    """Training has gone astray: its weights are of no use."""
+    """Training that diverged: its weights are not finite or useless."""
 
 
 class NotationError(BidEuchreError):

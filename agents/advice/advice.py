@@ -156,12 +156,12 @@ class Advice:
         """
         deals = f"{self.drawn:,} deal{'s' * (self.drawn != 1)}"
         if self.worlds < self.drawn:
-            deals += f", {self.worlds:,} of them different"
+            deals += f" ({self.worlds:,} different)"
         if round(self.effective) < self.worlds:
-            deals += f", that tell as much as {self.effective:,.0f} alike"
+            deals += f", effective sample size {self.effective:,.0f}"
         tried = f"{len(self.options)} of {self.legal} legal {NOUNS.get(self.phase, 'card')}s"
         unit = "points" if self.goal == "points" else "games won"
-        order = f"{tried} tried in {deals}; the most {unit} first:"
+        order = f"{tried} tried in {deals}; best first by {unit}:"
         head = f"{self.headline} {order if self.legal > 1 else f'In {deals}:'}"
         return "\n\n".join(
             (

@@ -67,12 +67,12 @@ def advise(
     env: Any = getattr(source, "unwrapped", None)
     if hasattr(env, "get_state") and hasattr(env, "rules"):
         if rules is not None:
-            raise OptionError("rules given: an environment has its own")
+            raise OptionError("rules: expected None with an environment, which has its own")
         return Advisor(env.rules, agent, worlds, milliseconds, seed).of_row(env.get_state(), also)
     if not isinstance(rules, Rules):
         raise OptionError(
-            f"{type(source).__name__} with rules={brief(rules)}: an AEC environment, or an "
-            "observation with the Rules of its game, is expected"
+            f"{type(source).__name__} with rules={brief(rules)}: expected an AEC environment, or "
+            "an observation and its Rules"
         )
     observation = source.get("observation") if isinstance(source, dict) else source
     mask = source.get("action_mask") if isinstance(source, dict) else None
@@ -141,13 +141,13 @@ class Advisor:
     def try_row(self, row: Any, also: Sequence[int] = ()) -> Situation:
         """Try the options of the seat to act in a state row; `advice` turns trials into advice."""
         if not isinstance(row, (np.ndarray, np.void)) or row.dtype != STATE or row.size != 1:
-            raise OptionError(f"{brief(row)}: one row of STATE is expected")
+            raise OptionError(f"row={brief(row)}: expected one row of STATE")
         one, tables = new_states(1), compile_tables(self.rules)
         one[:] = np.atleast_1d(np.asarray(row))
         one["rng"] = 1  # of the deals to come: unknown, and 0 in a record's row
         states = checked_states(one, 1, tables)
         if states["phase"][0] >= Phase.DEAL:
-            raise OptionError("the hand is over: nobody is to act")
+            raise OptionError("the hand is over: no seat is to act")
         layout = self.searcher.layout
         seen, mask = np.zeros(layout.size, np.int8), np.zeros(self.actions.n, np.int8)
         seat = look_row(states, tables, layout.offsets, seen, mask)
@@ -168,16 +168,18 @@ class Advisor:
         check_array("observation", observation, np.int8, (size,), any_order=True)
         space, rows = self.searcher.space, np.array(observation[np.newaxis], order="C")
         if not open_position(space, rows):
-            raise OptionError("observation: no game of these rules gives it to a seat to act")
+            raise OptionError(
+                "observation: expected that of a seat to act in a game of these rules"
+            )
         masks = space.masks.copy()
         if mask is not None:
             check_array("action_mask", mask, np.int8, (self.actions.n,), any_order=True)
             if not np.array_equal(mask != 0, masks[0] != 0):
-                raise OptionError("action_mask: it is not the one that belongs to the observation")
+                raise OptionError("action_mask: expected the mask of the observation")
         also = to_list("also", also, "numbers of actions")
         for action in also:
             if not is_integer(action) or not 0 <= action < self.actions.n or not masks[0][action]:
-                raise IllegalActionError(f"also={brief(action)}: no legal action there")
+                raise IllegalActionError(f"also={brief(action)}: expected a legal action")
         counted, chosen, learned = self._count(rows, masks, also)
         plan = space.plans[0]
         return Situation(

@@ -21,7 +21,7 @@ from bideuchre_env.core.legality import illegal
 from bideuchre_env.core.observation.resample import new_redeal, resample_row
 from bideuchre_env.core.one_row import deal_given_row, look_row, replay_row, start_row
 from bideuchre_env.core.phases.deal import split_seed
-from bideuchre_env.core.phases.scoring import NOBODY, result_at_target
+from bideuchre_env.core.phases.scoring import NO_WINNER, result_at_target
 from bideuchre_env.core.replay import deal_replay
 from bideuchre_env.core.state import PLAY, Phase, new_states
 from bideuchre_env.core.step import apply
@@ -72,9 +72,9 @@ def can_be_unfinished(tables: Array, ours: int, theirs: int) -> bool:
         return True
     ours, theirs = ours - t.target, theirs - t.target
     for made in (False, True):
-        if result_at_target(t, ours, theirs, made) == NOBODY:
+        if result_at_target(t, ours, theirs, made) == NO_WINNER:
             return True
-        if result_at_target(t, theirs, ours, made) == NOBODY:
+        if result_at_target(t, theirs, ours, made) == NO_WINNER:
             return True
     return False
 
@@ -116,15 +116,13 @@ def known_position(
     seat, (ours, theirs) = parse_seat("seat", seat), parse_score(tuple(score))
     tables = compile_tables(rules)
     if not can_be_unfinished(tables, ours, theirs):
-        raise DealError(
-            f"score {ours} to {theirs}: the game is over then, its target is {rules.target}"
-        )
+        raise DealError(f"score {ours} to {theirs}: expected a game in progress, to {rules.target}")
     most_deals = min(int(tables["hands_to_play"][0]) or rules.max_hands, rules.max_hands)
     if not is_integer(deal) or not 1 <= deal <= most_deals:
-        raise DealError(f"deal {brief(deal)}: a whole number from 1 to {most_deals}")
+        raise DealError(f"deal {brief(deal)}: expected a whole number from 1 to {most_deals}")
     called = [call_of(name, rules) for name in calls]
     if len(called) > N_SEATS:
-        raise DealError(f"{len(called)} calls: each of the four seats has one")
+        raise DealError(f"{len(called)} calls: expected at most four, one for each seat")
     number = None if strain is None else strain_of(strain, rules)
     cards = [[spelled_card(name) for name in names] for names in (hand, played, given, passed)]
     for kinds in cards:
@@ -164,10 +162,8 @@ class _Knowledge(NamedTuple):
         if len(dealers) == 1:
             return dealers[0]
         if dealers:
-            raise DealError(
-                f"seats {' and '.join(map(str, dealers))} may have dealt: say which did"
-            )
-        raise fault or DealError(f"seat {self.seat} is not to act there, whoever dealt")
+            raise DealError(f"dealer=None: expected {' or '.join(map(str, dealers))}")
+        raise fault or DealError(f"seat {self.seat} is not to act there, with any dealer")
 
     def row(self, dealer: int) -> Array:
         """Return the position, with unknown cards dealt with a fixed seed."""
@@ -179,15 +175,17 @@ class _Knowledge(NamedTuple):
         held -= {Phase.GIVING: len(self.given), Phase.PASSING: len(self.passed)}.get(phase, 0)
         if len(self.hand) != held:
             count = f"{len(self.hand)} card{'s' * (len(self.hand) != 1)}"
-            raise DealError(f"a hand of {count}: seat {self.seat} holds {held} there")
+            raise DealError(
+                f"hand of {count}: expected {held}, held by seat {self.seat} at this point"
+            )
         rows = self._whole(public, phase)
         resample_row(rows, self.tables, 0, new_redeal(), *split_seed(0))
         try:
             rows = checked_states(rows, 1, self.tables)
         except OptionError:
             raise DealError(
-                "no deal of the cards not seen allows these plays: somebody who has not followed "
-                "suit has held a card of it"
+                "no deal of the hidden cards allows these plays: a seat that did not follow suit "
+                "must have held a card of it"
             ) from None
         return rotate_seats(rows, self.seat)
 
@@ -204,12 +202,12 @@ class _Knowledge(NamedTuple):
         if rows["phase"][0] == Phase.NAMING and self.strain is not None:
             self._act(rows, [acts.trump_offset + self.strain], "strain")
         elif self.strain is not None:
-            raise DealError("the strain: in this game it is part of the bid")
+            raise DealError("strain: expected None, because it is part of the bid in this game")
         self._exchange(rows)
         self._require(rows, Phase.PASSING, not self.played, "cards played")
         done = int(lay_cards(rows, self.tables, np.array(self.played, np.int64)))
         if done < len(self.played) or rows["phase"][0] > Phase.PLAY:
-            raise DealError("the hand is over: nobody is to act")
+            raise DealError("the hand is over: no seat is to act")
         return rows
 
     def _act(self, rows: Array, done: list[int], what: str) -> None:
@@ -218,12 +216,12 @@ class _Knowledge(NamedTuple):
             name = actions.of(self.rules).names[done[at]]
             raise IllegalActionError(illegal(rows[0], self.rules, name, f"{what} {at + 1}, "))
         if rows["phase"][0] > Phase.PLAY:
-            raise DealError("nobody has bid: the hand is over")
+            raise DealError("all seats have passed: the hand is over")
 
     def _require(self, rows: Array, phase: Phase, absent: bool, what: str) -> None:
         """Raise `DealError` for information from after `phase`, unless that phase is over."""
         if rows["phase"][0] <= phase and not absent:
-            raise DealError(f"{what}: before that, seat {rows['turn'][0]} is to act")
+            raise DealError(f"{what}: too early, seat {rows['turn'][0]} is to act first")
 
     def _exchange(self, rows: Array) -> None:
         """Check and apply the exchange, as far as this seat knows it."""
@@ -231,18 +229,18 @@ class _Knowledge(NamedTuple):
         role = (self.seat - declarer) % N_SEATS if phase == Phase.GIVING else -1
         exchanged = int(self.tables["exchange"][0][int(rows["level"][0])]) if role >= 0 else 0
         if self.given and role != 0:
-            raise DealError(
-                f"cards given up: seat {self.seat} has given up none that it could know"
-            )
+            raise DealError(f"cards given up: expected none for seat {self.seat}")
         if self.passed and role not in (0, 2):
-            raise DealError(f"cards passed: seat {self.seat} knows of none")
+            raise DealError(f"cards passed: expected none for seat {self.seat}")
         for name, cards in (("given up", self.given), ("passed", self.passed)):
             if len(cards) > exchanged:
-                raise DealError(f"{len(cards)} cards {name}: this bid takes {exchanged}")
+                raise DealError(
+                    f"{len(cards)} cards {name}: expected at most {exchanged} with this bid"
+                )
         if role == 0 and len(self.given) < exchanged and self.passed:
-            raise DealError(f"cards passed: {exchanged} are given up first")
+            raise DealError(f"cards passed: expected {exchanged} cards given up first")
         if role == 0 and len(self.given) == exchanged and len(self.passed) < exchanged:
-            raise DealError(f"{len(self.passed)} cards passed: partner passes {exchanged}")
+            raise DealError(f"{len(self.passed)} cards passed: expected {exchanged} from partner")
         unknown = [0] * exchanged  # any kind: `_whole` rebuilds the cards
         first = self.given if role == 0 else unknown
         second = self.passed if role in (0, 2) else unknown
@@ -308,7 +306,7 @@ def strain_of(name: str, rules: Rules) -> int:
     """Return the number of a strain from its letter or word."""
     acts = actions.of(rules)
     if acts.trump_offset == acts.card_offset:
-        raise DealError("the strain: in this game it is part of the bid")
+        raise DealError("strain: expected None, because it is part of the bid in this game")
     text = name.strip()
     text = text if plain_letters(text).startswith("trump") else f"trump {text}"
     return acts.parse(text) - acts.trump_offset

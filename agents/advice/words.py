@@ -136,8 +136,8 @@ def card_words(kind: int, legal: Sequence[int], kinds: Sequence[int], view: Row,
     elif all(powers[one] <= powers[before] for one in legal):
         text = f"{card}{', and' if lowest else ':'} nothing held beats {CARD_NAMES[before]}"
     else:
-        link = ", and keeps what is higher" if lowest else " keeps what is higher"
-        text = f"{card}{link}: the trick may go"
+        link = ", and saves higher cards" if lowest else " saves higher cards"
+        text = f"{card}{link}, giving up the trick"
     return text + void_words(kind, kinds, strain, t)
 
 

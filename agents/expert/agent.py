@@ -100,11 +100,11 @@ class ExpertAgent(RowAgent):
 
     name = "expert"
     info = AgentInfo(
-        "Knows every hand's worth, calls by a network, searches the last tricks.",
+        "Bids by hand-value tables and a network, searches the last tricks.",
         {
-            "margin": "points a card must gain by search over the rule player's",
-            "standard_errors": "standard errors by which that gain must exceed 0 too",
-            "lean": "how much likelier a suit's bidder holds its cards, in quarters",
+            "margin": "points by which a searched card must beat the rule agent's card",
+            "standard_errors": "standard errors by which that gain must also exceed 0",
+            "lean": "extra odds that a bidder holds cards of its suit, in quarters",
             **GOAL_OPTION,
         },
         milliseconds=0.11,
@@ -131,7 +131,7 @@ class ExpertAgent(RowAgent):
         )
         if not valid or len(wanted) != len(DEALS):
             raise OptionError(
-                f"wanted={brief(wanted)}: {len(DEALS)} whole numbers from 0 to 10,000"
+                f"wanted={brief(wanted)}: expected {len(DEALS)} whole numbers from 0 to 10,000"
             )
         self.goal = check_goal(goal)
         self._deals = new_rows(SAMPLED_DEAL, 1)

@@ -110,7 +110,7 @@ def parse_hand(cards: str | Iterable[str], rules: Rules) -> int:
     kinds = [spelled_card(name) for name in names if name != ""]
     if len(kinds) != rules.tricks:
         count = f"{len(kinds)} card{'s' * (len(kinds) != 1)}"
-        raise DealError(f"{count}, and a hand of this deck has {rules.tricks}")
+        raise DealError(f"{count}: expected {rules.tricks} in this deck")
     check_deck(kinds, rules)
     return hand_bits(kinds)
 
@@ -121,8 +121,10 @@ def check_deck(kinds: list[int], rules: Rules) -> None:
         if kind >= rules.kinds:
             raise DealError(f"{CARD_NAMES[kind]} is not in this {rules.cards}-card deck")
         if kinds.count(kind) > rules.copies:
-            times = f"{kinds.count(kind)} times: this deck has it {rules.copies}"
-            raise DealError(f"{CARD_NAMES[kind]} {times} time{'s' * (rules.copies > 1)}")
+            raise DealError(
+                f"{CARD_NAMES[kind]} {kinds.count(kind)} times: expected at most {rules.copies} "
+                f"time{'s' * (rules.copies > 1)}"
+            )
 
 
 def _worth(hand: int, rules: Rules, table: hand_table.HandTable, lead: int) -> Worth:

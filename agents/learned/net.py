@@ -91,12 +91,12 @@ class NetAgent(LearnedAgent):
 
     name = KIND
     info = AgentInfo(
-        "The expert's calls and the rule player's cards, put right by self-play.",
+        "The expert's calls and the rule agent's cards, corrected by trained networks.",
         {
             **WEIGHTS_OPTION,
-            "search": "true: the last tricks are searched, too, as the expert does",
-            "margin": "points a card must be better than the rule player's",
-            "veto": "points by which a card that is searched may look worse",
+            "search": "true: also search the last tricks, as the expert does",
+            "margin": "points by which a card must beat the rule agent's card",
+            "veto": "points by which the network may rate a searched card worse",
             **GOAL_OPTION,
         },
         milliseconds=0.005,
@@ -118,7 +118,7 @@ class NetAgent(LearnedAgent):
         self.margin = check_number("margin", margin, 0, 100, "points ")
         self.veto = check_number("veto", veto, 0, 100, "points ")
         if not isinstance(search, bool):
-            raise OptionError(f"search={brief(search)}: True or False")
+            raise OptionError(f"search={brief(search)}: expected True or False")
         loaded = weights_for(rules, weights)
         self.goal = goal
         self._remember(loaded, search=search, margin=margin, veto=veto, goal=goal)

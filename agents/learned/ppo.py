@@ -47,7 +47,7 @@ class PpoAgent(LearnedAgent):
 
     name = KIND
     info = AgentInfo(
-        "Two networks that trained themselves from nothing, by self-play.",
+        "PPO: two networks, for calls and cards, trained from scratch by self-play.",
         WEIGHTS_OPTION,
         milliseconds=0.005,
         kernels=("ppo",),

@@ -58,7 +58,9 @@ def fitting_weights(
     elif isinstance(weights, str | Path):
         loaded = read_weights(weights)
     else:
-        raise OptionError(f"weights={brief(weights)}: a file, or None for the package's own")
+        raise OptionError(
+            f"weights={brief(weights)}: expected a file, or None for the package's own"
+        )
     check_weights(loaded, made_for(kind, rules, VERSION), shapes)
     return loaded
 
@@ -75,8 +77,8 @@ def shipped_weights(kind: str, rules: Rules) -> Weights:
     variants = [name for name in RULES if file_of(kind, name).is_file()]
     makes = "`bideuchre prepare` makes some, " if kind in PREPARED else ""
     raise OptionError(
-        f"agent {kind!r} has no weights for these rules, whose deck and bids are those of none of "
-        f"{', '.join(variants)}: {makes}weights=FILE takes your own"
+        f"agent {kind!r} has no weights for these rules: expected the deck and bids of one of "
+        f"{', '.join(variants)}; {makes}weights=FILE uses your own"
     )
 
 

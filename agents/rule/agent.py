@@ -86,8 +86,8 @@ class RuleAgent(RowAgent):
 
     name = "rule"
     info = AgentInfo(
-        "Bids what its hand is worth, plays by good players' maxims, counts cards.",
-        {"boldness": "tricks by which it overrates its hands in the auction; timid below 0"},
+        "Bids the strength of its hand, plays by maxims of good players, counts cards.",
+        {"boldness": "tricks added to its estimate of a hand in the auction; may be negative"},
         milliseconds=0.001,
         kernels=("rule",),
     )

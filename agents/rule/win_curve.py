@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import exp, sqrt
 
-from bideuchre_env.core.phases.scoring import DECLARER_WINS, DRAW, NOBODY, result_at_target
+from bideuchre_env.core.phases.scoring import DECLARER_WINS, DRAW, NO_WINNER, result_at_target
 from bideuchre_env.core.tables import MADE_BID
 from bideuchre_env.runtime.jit import Row, kernel
 
@@ -60,7 +60,7 @@ def final_chance(t: Row, us_to_go: float, them_to_go: float, us_declare: bool, m
         result = result_at_target(t, -us_to_go, -them_to_go, made)
     else:
         result = result_at_target(t, -them_to_go, -us_to_go, made)
-    if result == NOBODY:
+    if result == NO_WINNER:
         return -1.0
     if result == DRAW:
         return 0.5

@@ -92,15 +92,15 @@ class PimcAgent(RowAgent):
 
     name = "pimc"
     info = AgentInfo(
-        "Tries the expert's choices in sampled deals that fit what it has seen.",
+        "Monte Carlo search: tries actions in sampled deals of the hidden cards.",
         {
-            "worlds": "deals that a card is tried in",
-            "played_out": "deals that a call, a strain or an exchange is tried in, at most",
-            "considered": "deals weighed for each deal that is tried; 0 weighs none",
-            "solved": "tricks left that the solver finishes",
-            "milliseconds": "about the time that a decision may take",
-            "net_cards": "true: begins with the cards of agent net, which plays the deals that "
-            "cards are tried in; by default inference does, not pimc",
+            "worlds": "sampled deals for a card",
+            "played_out": "most sampled deals for a call, a strain or an exchange",
+            "considered": "deals weighted for each deal that is tried; 0 disables weighting",
+            "solved": "number of last tricks that the exact solver plays",
+            "milliseconds": "approximate time limit of a decision",
+            "net_cards": "true: use agent net to choose cards to try and to play out deals; "
+            "default: true for inference, false for pimc",
             **GOAL_OPTION,
         },
         milliseconds=1.5,
@@ -146,7 +146,7 @@ class PimcAgent(RowAgent):
     def load_net(self, net_cards: Any) -> NetAgent | None:
         """Return the net for `net_cards`, or None; `OptionError` if True without weights."""
         if net_cards is not None and not isinstance(net_cards, bool):
-            raise OptionError(f"net_cards={brief(net_cards)}: True, False or None")
+            raise OptionError(f"net_cards={brief(net_cards)}: expected True, False or None")
         if net_cards is False or (net_cards is None and not self.prefers_net):
             return None
         try:
@@ -227,7 +227,7 @@ class InferenceAgent(PimcAgent):
     name = "inference"
     info = replace(
         PimcAgent.info,
-        description="Like pimc, and prefers the deals that explain what the others did.",
+        description="Like pimc, but gives more weight to deals that explain the others' actions.",
         milliseconds=6.6,
     )
     considers = 10
@@ -242,6 +242,6 @@ def check_milliseconds(milliseconds: Any) -> float | None:
     number = isinstance(milliseconds, (int, float)) and not isinstance(milliseconds, bool)
     if not number or not 0 < milliseconds <= 3_600_000:
         raise OptionError(
-            f"milliseconds={brief(milliseconds)}: above 0 and up to 3,600,000, or None for no limit"
+            f"milliseconds={brief(milliseconds)}: expected above 0 and up to 3,600,000, or None"
         )
     return float(milliseconds)

@@ -140,7 +140,7 @@ class BidEuchreGame(pyspiel.Game):
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer:
         """Return an `Observer`, of this hand only or with perfect recall."""
         if params:
-            raise OptionError(f"observer parameters {brief(params)}: there are none")
+            raise OptionError(f"observer parameters {brief(params)}: expected none")
         return Observer(self, iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False))
 
 

@@ -117,7 +117,7 @@ class MultiAgentEnv(multi_agent_env.MultiAgentEnv):
         actor = self._env.agent_selection
         if list(action_dict) != [actor]:
             raise IllegalActionError(
-                f"actions of {brief(list(action_dict))}: {actor} is to act, and nobody else"
+                f"actions of {brief(list(action_dict))}: expected an action of {actor} only"
             )
         self._have_acted.add(actor)
         action = int(action_dict[actor])
@@ -208,7 +208,7 @@ class ModuleAgent:
 
     def __init__(self, module: Any, rules: Rules, name: str = "rllib") -> None:
         if not isinstance(rules, Rules):
-            raise OptionError(f"rules={brief(rules)}: a Rules value")
+            raise OptionError(f"rules={brief(rules)}: expected a Rules value")
         self.rules, self.name, self._module = rules, name, module
         # the masked module's own `observation_space` is without the mask
         space = getattr(module, "observation_space_with_mask", module.observation_space)

@@ -268,7 +268,7 @@ class SeatCollector(BaseCollector):
         gym_reset_kwargs: dict[str, Any] | None = None,
     ) -> CollectStats:
         if render is not None:
-            raise OptionError(f"render={render}: a SeatCollector does not render")
+            raise OptionError(f"render={render}: expected None; a SeatCollector does not render")
         if self._turns is None:
             raise OptionError("nothing has been dealt yet: reset() deals, or reset_before_collect")
         steps, ends = 0, [np.zeros((0, 2))]

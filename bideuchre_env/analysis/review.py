@@ -1,4 +1,4 @@
-"""A review: the decisions of a game, hand by hand and summed up, and the same in words."""
+"""The result of a review: decisions by hand, totals by player, and their text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ POINTS = 0.25  # expected points that a mistake gives away at least,
 WINS = 0.02  # or such a chance to win the game,
 LEAST_WINS = 0.001  # and, unless playing for points, at least this chance to win the game,
 SURE = 3.0  # standard errors of one set of worlds
-TELLING = 0.03  # the least difference of chances that is reported
+LEAST_CHANCE = 0.03  # the least difference of chances that is reported
 
 
 @dataclass(frozen=True)
@@ -81,12 +81,12 @@ class Decision:
         """The mistake, its reason, and its cost with all hands open."""
         who = player_text(self.seat, self.player)
         sentences = [
-            f"{who} {did(self.phase, self.action)}; "
-            f"{what(self.phase, self.best)} was better by {self.amount}{self._chances}.",
+            f"{who} {action_verb(self.phase, self.action)}; "
+            f"{action_noun(self.phase, self.best)} was better by {self.amount}{self._chances}.",
             self.why,
         ]
         if self.open is not None:
-            cost = tricks(self.open) if self.open else "nothing"
+            cost = tricks(self.open) if self.open else "no trick"
             sentences.append(f"With all hands open it cost {cost}.")
         return " ".join(each for each in sentences if each)
 
@@ -111,10 +111,10 @@ class Decision:
     def _chances(self) -> str:
         if self.made is None or self.best_made is None or self.phase == Phase.AUCTION:
             return ""
-        if self.best_made - self.made < TELLING:
+        if self.best_made - self.made < LEAST_CHANCE:
             return ""
         best, own = round(100 * self.best_made), round(100 * self.made)
-        return f": the contract is {self.chance_of} in {best} of 100 deals, not in {own}"
+        return f": the contract is {self.chance_of} in {best} of 100 deals instead of {own}"
 
 
 @dataclass(frozen=True)
@@ -136,8 +136,9 @@ class HandReview:
     @property
     def head(self) -> str:
         """The hand, its result and par, in a paragraph."""
-        worth = f"With all hands open it is worth {par_text(self.par)}."
-        return f"Hand {self.number + 1}: {self.result} {worth}"
+        return (
+            f"Hand {self.number + 1}: {self.result} Par, with all hands open: {par_text(self.par)}."
+        )
 
     def __str__(self) -> str:
         lines = [f"- {each.place.capitalize()}: {each.sentence}" for each in self.mistakes]
@@ -147,7 +148,7 @@ class HandReview:
 
 @dataclass(frozen=True)
 class Player:
-    """A seat's decisions summed up."""
+    """Totals of a seat's decisions."""
 
     seat: int
     name: str | None
@@ -174,13 +175,13 @@ class Player:
             f"{counted(self.decisions, 'decision')}"
         )
         if self.mistakes:
-            text += f", which gave away {self.lost_per_hand:.2f} points per hand"
+            text += f", which cost {self.lost_per_hand:.2f} points per hand"
             text += f" and {self.wins_lost:.2f} games in all"
         if not self.open:
             return f"{text}; no tricks lost with all hands open."
-        luck = "by no clear mistake" if self.unlucky else "by mistake"
+        luck = "without a clear mistake" if self.unlucky else "by mistakes"
         if 0 < self.unlucky < self.open:
-            luck = f"{number_word(self.unlucky)} of them by no clear mistake"
+            luck = f"{number_word(self.unlucky)} of them without a clear mistake"
         return f"{text}; {tricks(self.open)} lost with all hands open, {luck}."
 
 
@@ -235,9 +236,11 @@ class Review:
 
     def _repr_html_(self) -> str:
         parts = [f"<p><b>{escape(self._head)}</b></p>"]
-        parts += [f"<p>{escape(hand.head)}</p>{_listed(hand.mistakes)}" for hand in self.hands]
+        parts += [
+            f"<p>{escape(hand.head)}</p>{_mistake_list(hand.mistakes)}" for hand in self.hands
+        ]
         heads = ("seat", "player", "decisions", "mistakes", "points per hand")
-        rows = [(*heads, "games", "tricks lost, all hands open", "by no mistake")]
+        rows = [(*heads, "games", "tricks lost, all hands open", "without a mistake")]
         for each in self.players:
             lost = (f"{each.lost_per_hand:.2f}", f"{each.wins_lost:.2f}")
             more = map(str, (each.decisions, each.mistakes, *lost, each.open, each.unlucky))
@@ -245,7 +248,7 @@ class Review:
         return "".join([*parts, html_table(rows, "llrrrrrr")])
 
 
-def _listed(mistakes: list[Decision]) -> str:
+def _mistake_list(mistakes: list[Decision]) -> str:
     lines = "".join(f"<li>{escape(str(each))}</li>" for each in mistakes)
     return f"<ul>{lines}</ul>" if lines else ""
 
@@ -285,7 +288,7 @@ def player_text(seat: int, name: str | None) -> str:
     return f"seat {seat} ({name})" if name else f"seat {seat}"
 
 
-def did(phase: Phase, action: str) -> str:
+def action_verb(phase: Phase, action: str) -> str:
     """Return an action as a verb: "passed", "bid 4 H", "named hearts trump", "played JH"."""
     if phase == Phase.AUCTION:
         return "passed" if action == "pass" else action
@@ -296,8 +299,8 @@ def did(phase: Phase, action: str) -> str:
     return f"{verb} {action}"
 
 
-def what(phase: Phase, action: str) -> str:
-    """An action as a thing: "a pass", "bid 4 H", "hearts", "JH"."""
+def action_noun(phase: Phase, action: str) -> str:
+    """Return an action as a noun: "a pass", "bid 4 H", "hearts", "JH"."""
     if phase == Phase.AUCTION:
         return "a pass" if action == "pass" else action
     if phase == Phase.NAMING:
@@ -321,13 +324,13 @@ def result_text(played: dict[str, Any], ended: Look) -> str:
     `played` is the notation's object, `ended` the table at its end.
     """
     if played["declarer"] is None:
-        return "passed out." if len(played["actions"]) >= 4 else "not bid to the end."
+        return "passed out." if len(played["actions"]) >= 4 else "the auction is unfinished."
     seat, score = played["declarer"], "{} to {}".format(*played["score"])
     name = ended.agents[seat] if ended.agents else None
     contract = f"{played['contract']} by {player_text(seat, name)}"
     won = played["tricks"][seat & 1]
     if sum(played["tricks"]) < ended.rules.tricks:
-        return f"{contract}, not played to the end."
+        return f"{contract}, unfinished."
     outcome = "made" if ended.made else "set"
     points = "points {:+d} to {:+d}".format(*played["points"])
     return f"{contract}, {outcome} with {tricks(won)}; {points}, score {score}."

@@ -66,7 +66,7 @@ def review(
 
     Args:
         record: the game.
-        agent: the judge; it must support advice.
+        agent: the reviewing agent; it must support advice.
         worlds: deals in a set, by default 200.
         seed: of the deals.
         hands: the numbers of the hands to review, from 0; by default all.
@@ -77,27 +77,27 @@ def review(
         OptionError: for hands that the record does not have, and for invalid `worlds`.
     """
     if not isinstance(record, GameRecord):
-        raise OptionError(f"{brief(record)}: a GameRecord is expected")
+        raise OptionError(f"record={brief(record)}: expected a GameRecord")
     check_callback("progress", progress)
     if seed is None:
         raise OptionError("seed=None: expected a whole number")
     split_seed(seed)
     played = list(record.played_hands())
     chosen = _numbers(hands, len(played))
-    judge = _Judge(record, agent, worlds, seed)
-    opened = {(card.hand, card.ply): card.lost for card in analyse(record)}
+    reviewer = _Reviewer(record, agent, worlds, seed)
+    open_losses = {(card.hand, card.ply): card.lost for card in analyse(record)}
     total, done, reviewed = sum(len(played[number].actions) for number in chosen), 0, []
     for number in chosen:
         decisions = []
-        for decision in judge.decisions(number, played[number], opened):
+        for decision in reviewer.decisions(number, played[number], open_losses):
             decisions += [decision] if decision is not None else []
             done += 1
             if progress is not None:
                 progress(done, total, done)
-        reviewed.append(judge.hand(number, played[number], decisions))
+        reviewed.append(reviewer.hand(number, played[number], decisions))
     return Review(
         title=title(record),
-        agent=judge.first.agent.name,
+        agent=reviewer.first.agent.name,
         hands=tuple(reviewed),
         players=tuple(_player(record, reviewed, seat) for seat in range(N_SEATS)),
         plies=tuple(len(hand.actions) for hand in played),
@@ -111,12 +111,12 @@ def _numbers(hands: Collection[int] | None, n: int) -> list[int]:
     numbers = to_list("hands", hands, f"numbers of hands from 0 to {n - 1}")
     for number in numbers:
         if not is_integer(number) or not 0 <= number < n:
-            raise OptionError(f"hands={brief(hands)}: from 0 to {n - 1}")
+            raise OptionError(f"hands={brief(hands)}: expected numbers of hands from 0 to {n - 1}")
     return sorted(set(numbers))
 
 
 @dataclass(frozen=True)
-class _Finding:
+class _Comparison:
     """The agent's choice and the player's, evaluated in one set of worlds or in several.
 
     Errors are those of one set: a difference that a player cannot see in one set is not a mistake,
@@ -131,7 +131,7 @@ class _Finding:
     sets: int
 
     @classmethod
-    def of(cls, advisor: Advisor, trials: list[Situation], action: int) -> _Finding:
+    def of(cls, advisor: Advisor, trials: list[Situation], action: int) -> _Comparison:
         """Return the figures of an action over the worlds of all sets."""
         advice = advisor.advice(trials, action)
         best, option = advice.best, advice.option(action)
@@ -181,7 +181,7 @@ def _lost(row: Any, t: Any) -> bool:
     return bool(theirs > t["tricks"] - t["need"][row["level"]])
 
 
-class _Judge:
+class _Reviewer:
     """Asks the agent about every decision of a record."""
 
     def __init__(
@@ -194,50 +194,50 @@ class _Judge:
         self.tables = compile_tables(self.rules)
 
     def decisions(
-        self, number: int, played: PlayedHand, opened: dict[tuple[int, int], int]
+        self, number: int, played: PlayedHand, open_losses: dict[tuple[int, int], int]
     ) -> Iterator[Decision | None]:
-        """The decision of each action of a hand; None where there was no choice."""
+        """Yield the decision of each action of a hand; None for the only legal action."""
         states, mask = rows_of([played.dealt]), np.zeros(actions.of(self.rules).n, np.int8)
         states["rng"] = 1  # any valid state: the next deal is not part of the hand
         for ply, action in enumerate(played.actions.tolist()):
             mask_row(states, self.tables, mask)
             decision = None
             if mask.sum() > 1:
-                result = self._finding(states, action)
+                result = self._compare(states, action)
                 decision = self._decision(
-                    *result, states[0], number, opened.get((number, ply)), ply
+                    *result, states[0], number, open_losses.get((number, ply)), ply
                 )
             yield decision
             step_row(states, self.tables, action)
 
-    def _finding(self, states: Array, action: int) -> tuple[_Finding, bool]:
+    def _compare(self, states: Array, action: int) -> tuple[_Comparison, bool]:
         """Return the figures of the action taken, and whether it is a mistake.
 
         A suspected mistake is judged by the figures of the additional worlds. An action that the
         agent itself chooses in one of these sets is not a mistake.
         """
         goal, trial = self.first.goal, self.first.try_row(states, also=[action])
-        first = _Finding.of(self.first, [trial], action)
+        first = _Comparison.of(self.first, [trial], action)
         if first.agrees or _lost(states[0], self.tables[0]) or not first.mistake(goal, 0.5):
             return first, False
         again: list[Situation] = []
         for advisor in self.others:
             again.append(advisor.try_row(states, also=trial.counted.actions))
             if again[-1].chosen == action:
-                return _Finding.of(self.first, [trial, *again], action), False
-        result = _Finding.of(self.first, again, action)
+                return _Comparison.of(self.first, [trial, *again], action), False
+        result = _Comparison.of(self.first, again, action)
         return result, result.mistake(goal)
 
     def _decision(
         self,
-        finding: _Finding,
+        comparison: _Comparison,
         mistake: bool,
         row: Any,
         number: int,
-        opened: int | None,
+        open_loss: int | None,
         ply: int,
     ) -> Decision:
-        best, option, seat = finding.best, finding.taken, int(row["turn"])
+        best, option, seat = comparison.best, comparison.taken, int(row["turn"])
         agents, declarer = self.record.agents, int(row["declarer"])
         return Decision(
             hand=number,
@@ -249,17 +249,17 @@ class _Judge:
             action=option.name,
             best=best.name,
             lost=max(0.0, option.loss),
-            error=finding.error / finding.sets**0.5,
+            error=comparison.error / comparison.sets**0.5,
             wins_lost=max(0.0, option.wins_loss),
-            wins_error=finding.wins_error / finding.sets**0.5,
+            wins_error=comparison.wins_error / comparison.sets**0.5,
             points=option.points.mean,
             made=option.made.mean if option.made else None,
             wins=option.wins.mean,
             best_made=best.made.mean if best.made else None,
-            open=opened,
+            open=open_loss,
             mistake=mistake,
             defends=declarer >= 0 and declarer & 1 != seat & 1,
-            why=finding.why,
+            why=comparison.why,
         )
 
     def hand(self, number: int, played: PlayedHand, decisions: list[Decision]) -> HandReview:

@@ -112,9 +112,9 @@ def rounds(tasks: Mapping[str, Task], repeats: int, seconds: float) -> dict[str,
 def check(repeats: int, seconds: float) -> None:
     """Raise `OptionError` unless there is a repeat and `seconds` is finite and positive."""
     if repeats < 1:
-        raise OptionError(f"repeats={repeats}: 1 or more")
+        raise OptionError(f"repeats={repeats}: expected 1 or more")
     if not 0 < seconds < float("inf"):
-        raise OptionError(f"seconds={seconds}: a number above 0")
+        raise OptionError(f"seconds={seconds}: expected a number above 0")
 
 
 def cores() -> list[int]:
@@ -138,7 +138,7 @@ def pinned(core: int | None = None) -> Iterator[int | None]:
     """
     before = cores()
     if core is not None and before and core not in before:
-        raise OptionError(f"core {core}: one of {', '.join(map(str, before))}")
+        raise OptionError(f"core={core}: expected one of {', '.join(map(str, before))}")
     if not before:
         yield None
         return

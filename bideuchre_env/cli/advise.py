@@ -1,10 +1,10 @@
-"""Say what to call, name, give up or play, and why: `bideuchre advise`.
+"""Recommend a call, strain, exchange or card, with a reason: `bideuchre advise`.
 
-Print the best three actions of a position with the chance to win the game, the points of the hand
-to expect (ours minus theirs), the chance that our contract is made or theirs is set, and why; for
-an agent that plays for points in order of points. The position is a hand with what its seat has
-heard and seen, or one of a file of game records, by what the seat to act knew. The figures come
-from sampled deals of the other cards, each played out, with their 95 % margin of error.
+Print the best three actions of a position: the chance to win the game, the expected points of the
+hand (ours minus theirs), the chance that our contract is made or theirs is set, and a reason. An
+agent that plays for points orders them by points. The position is a hand as its seat knows it, or a
+decision in a file of game records as the seat to act knew it. The figures come from sampled deals
+of the hidden cards, each played out; ± is their 95 % margin of error.
 
     bideuchre advise --hand "JH JD AH KH QS 9C" --seat 3 --calls "pass, 4, pass"
     bideuchre advise --hand "JH JD AH KH QS 9C" --calls "pass,pass,pass,4"
@@ -50,23 +50,29 @@ def add(commands: Any) -> None:
     argument(
         parser,
         "--hand CARDS|N",
-        'the cards held now, as "JH JD AH KH QS 9C"; with FILE, hand N of the game, from 1',
+        'cards held now, as "JH JD AH KH QS 9C"; with FILE, hand N of the game, from 1',
     )
-    argument(parser, "--game N", "game N of FILE, from 1 (default: 1)", int)
-    argument(parser, "--ply N", "before action N of the hand, from 1", int)
-    argument(parser, "--seat S", "who holds it, 0 to 3 (default: 0)", int)
-    argument(parser, "--dealer S", "who dealt (default: inferred from the calls)", int)
+    argument(parser, "--game N", "with FILE: game N, from 1 (default: 1)", int)
+    argument(parser, "--ply N", "with FILE: the decision of action N of the hand, from 1", int)
+    argument(parser, "--seat S", "seat of the hand, 0 to 3 (default: 0)", int)
+    argument(
+        parser, "--dealer S", "seat of the dealer, 0 to 3 (default: inferred from the calls)", int
+    )
     argument(parser, "--calls CALLS", 'all calls so far, in order, as "pass, 4 H, moon S"')
-    argument(parser, "--strain X", "C, D, H, S or NT, if named after the calls")
-    argument(parser, "--given CARDS", "cards you gave up as declarer")
-    argument(parser, "--passed CARDS", "cards partner passed you, or you partner")
-    argument(parser, "--played CARDS", "all cards played so far, yours too, in order")
-    argument(parser, "--score OURS-THEIRS", "points before the hand (default: 0-0)")
-    argument(parser, "--deal N", "the number of the deal in the game (default: 1)", int)
+    argument(parser, "--strain X", "strain named after the auction: C, D, H, S or NT")
+    argument(parser, "--given CARDS", "cards that you gave up as declarer")
+    argument(parser, "--passed CARDS", "cards passed to the declarer, if you know them")
+    argument(parser, "--played CARDS", "all cards played so far, in order, yours included")
+    argument(
+        parser,
+        "--score OURS-THEIRS",
+        "points of both sides before the hand, as 28-30 (default: 0-0)",
+    )
+    argument(parser, "--deal N", "number of this deal in the game, from 1 (default: 1)", int)
     add_rules(parser)
-    argument(parser, "--agent A", "whose choice", default="inference")
-    argument(parser, "--worlds N", "deals to try, up to 10,000 (default: 200)", int)
-    argument(parser, "--milliseconds MS", "think for about so long instead", float)
+    argument(parser, "--agent A", "agent that advises", default="inference")
+    argument(parser, "--worlds N", "sampled deals, 1 to 10,000 (default: 200)", int)
+    argument(parser, "--milliseconds MS", "approximate thinking time, instead of --worlds", float)
     add_seed(parser)
     argument(parser, "--json", "print one JSON object")
 
@@ -78,9 +84,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.file is not None:
         return _of_record(arguments)
     if for_records:
-        raise OptionError(f"--{for_records[0]}: for a file of game records, and none is given")
+        raise OptionError(f"--{for_records[0]}: expected only with FILE")
     if arguments.hand is None:
-        raise OptionError('a hand, as --hand "JH JD AH KH QS 9C", or a file of game records')
+        raise OptionError('expected --hand "JH JD AH KH QS 9C" or FILE')
     return _of_hand(arguments)
 
 
@@ -107,7 +113,7 @@ def _of_hand(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps({"variant": game.name, "dealer": dealer, **advice.to_dict()}))
         return 0
-    print(folded(f"{cards} in {game.name}, seat {dealer} dealt"))
+    print(folded(f"{cards} in {game.name}, dealer: seat {dealer}"))
     print(f"\n{advice.text(width())}")
     return 0
 
@@ -116,9 +122,9 @@ def _of_record(arguments: argparse.Namespace) -> int:
     """Return the advice for a decision in a recorded game, and the recorded action."""
     for name in (*_POSITION, "rules"):
         if getattr(arguments, name) is not None:
-            raise OptionError(f"--{name}: with a file the position is that of the record")
+            raise OptionError(f"--{name}: not with FILE, whose record has the position")
     if arguments.option:
-        raise OptionError("--option: a record names its own rules")
+        raise OptionError("--option: not with FILE, whose record has the rules")
     from bideuchre_env.agents.advice.advice import amount
     from bideuchre_env.rules import actions
 
@@ -126,7 +132,7 @@ def _of_record(arguments: argparse.Namespace) -> int:
     row, record, done = _position(arguments.file, game, hand, arguments.ply)
     rules, expected = record.rules, arguments.variant
     if expected not in (record.variant, None):
-        raise OptionError(f"--variant {expected}: the game on record is {record.variant}")
+        raise OptionError(f"--variant {expected}: expected {record.variant}, as recorded")
     advice = _advice(arguments, row, rules, done)
     chosen, name = advice.option(done), actions.of(rules).names[done]
     if arguments.json:
@@ -134,11 +140,11 @@ def _of_record(arguments: argparse.Namespace) -> int:
         print(json.dumps({**place, **advice.to_dict(), "done": chosen.to_dict()}))
         return 0
     if chosen is advice.best:
-        verdict = "is what was done"
+        verdict = "was chosen"
     elif chosen in advice.close:
-        verdict = "was done, too close to call"
+        verdict = "was chosen: too close to call"
     else:
-        verdict = f"was done, {amount(chosen, advice.goal)} behind"
+        verdict = f"was chosen: {amount(chosen, advice.goal)} behind"
     print(f"Game {game}, hand {hand}, action {arguments.ply}\n")
     print(f"{advice.text(width(), (done,))}\n\n{name} {verdict}.")
     return 0
@@ -185,22 +191,22 @@ def _position(path: str, game: int, hand: int, ply: int | None) -> tuple[Array, 
     if line.record is None:
         raise OptionError(f"{name}:{game}: {line.error}")
     if hand > len(line.hands):
-        raise OptionError(f"--hand {hand}: game {game} has hands 1 to {len(line.hands)}")
+        raise OptionError(f"--hand {hand}: expected 1 to {len(line.hands)} in game {game}")
     played = line.hands[hand - 1]
     last = len(played.actions)
     if ply is None or not 1 <= ply <= last:
         number = "" if ply is None else f" {ply}"
-        raise OptionError(f"--ply{number}: hand {hand} of game {game} has actions 1 to {last}")
+        raise OptionError(f"--ply{number}: expected 1 to {last}, an action of hand {hand}")
     row = rows_of([played.dealt])
     replay_row(row, compile_tables(line.record.rules), played.actions[: ply - 1])
     return row, line.record, int(played.actions[ply - 1])
 
 
 def _number(option: str, value: int | str) -> int:
-    """A number from 1; `--hand` is a text, for without a file it is cards."""
+    """A number from 1. The value of `--hand` is text, because without a file it has cards."""
     text = str(value)
     if not re.fullmatch(r"\d{1,9}", text) or int(text) < 1:
-        raise OptionError(f"{option} {brief(value)}: with a file, a number from 1")
+        raise OptionError(f"{option} {brief(value)}: expected a number from 1, with FILE")
     return int(text)
 
 
@@ -218,5 +224,5 @@ def _score(text: str | None) -> tuple[int, int]:
     """Our points and theirs: "28-30", "-3 12"."""
     match = _SCORE.fullmatch(text or "0-0")
     if match is None:
-        raise OptionError(f"--score {brief(text)}: our points and theirs, as 28-30")
+        raise OptionError(f"--score {brief(text)}: expected our points and theirs, as 28-30")
     return int(match[1]), int(match[2])

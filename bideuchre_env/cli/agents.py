@@ -1,9 +1,8 @@
-"""Print the agents, their options, and how long a decision takes: `bideuchre agents`.
+"""List the agents, their options and decision times: `bideuchre agents`.
 
-Without a name, print every agent: the package's own, weakest first, then those of installed
-packages (entry points of the group bideuchre_env.agents). With a name, print that agent; it may be
-your own, package.module:AGENT or ./file.py:AGENT. Times are of one decision, on one core. Of an
-agent that has learned, its name alone prints how its weights were made; so does a file of them.
+Without NAME, list every agent: the package's own, weakest first, then those of installed packages
+(entry points of the group bideuchre_env.agents). With NAME, describe that agent; for a trained
+agent, or with weights=FILE, also how its weights were made. Times are per decision on one core.
 
     bideuchre agents
     bideuchre agents pimc
@@ -28,7 +27,7 @@ _LEAST_MEANING = 20  # columns, however long an option's default is
 _INDENT = "  "
 
 _REST = (
-    "Your own play as ./file.py:AGENT or package.module:AGENT. Options stand behind a name: "
+    "Name your own agents ./file.py:AGENT or package.module:AGENT. Options follow a colon: "
     "pimc:worlds=20,solved=4, ./mine.py:Net:weights=runs/a.npz"
 )
 
@@ -36,8 +35,8 @@ _REST = (
 def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = new_command(commands, "agents", run, __doc__, AGENTS)
-    argument(parser, "name NAME", "an agent, as pimc or ./mine.py:Me", nargs="?")
-    argument(parser, "--json", "print one JSON object, by name")
+    argument(parser, "name NAME", "agent to describe, as pimc or ./mine.py:Me", nargs="?")
+    argument(parser, "--json", "print one JSON object, keyed by agent")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -117,10 +116,10 @@ def _paragraph(name: str, agent: dict[str, Any], alone: bool) -> str:
     rows = [(_INDENT + left, textwrap.fill(meaning, room)) for left, meaning in options]
     lines += [columns(rows, "ll")] if rows else []
     if alone:
-        for place, made in agent["weights"].items():
-            lines += ["", _folded(f"weights: {printable(place)}")]
-            for key in sorted(made, key=lambda key: (key == "command", key)):  # on a line, the last
-                line = f"{2 * _INDENT}{printable(key)}: {printable(made[key])}"
+        for path, metadata in agent["weights"].items():
+            lines += ["", _folded(f"weights: {printable(path)}")]
+            for key in sorted(metadata, key=lambda key: (key == "command", key)):  # last, on a line
+                line = f"{2 * _INDENT}{printable(key)}: {printable(metadata[key])}"
                 lines.append(folded(line, 3 * _INDENT))
     elif agent["weights"]:
         lines.append(_folded(f"weights for {', '.join(agent['weights'])}"))
@@ -128,9 +127,9 @@ def _paragraph(name: str, agent: dict[str, Any], alone: bool) -> str:
 
 
 def _option(name: str, default: Any, required: bool, meaning: str) -> tuple[str, str]:
-    """An option as it is written, with its default, and its meaning."""
+    """Return an option in the syntax of names, with its default, and its meaning."""
     if required:
-        return name, meaning or "has to be given"
+        return name, meaning or "required"
     if default is None:
         return name, meaning
     text = str(default).lower() if isinstance(default, bool) else str(default)

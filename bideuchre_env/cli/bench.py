@@ -1,8 +1,8 @@
-"""Measure how fast the game is on this machine: `bideuchre bench`.
+"""Measure the speed of environments and agents: `bideuchre bench`.
 
-Play the game in every way it can be played, and print decisions per second: medians and quartiles
-of five rounds. The ways of a group take turns in each round; the groups are measured one after
-another. Kernels that are not compiled yet are compiled first, once, which takes up to a minute.
+Play through every interface and with several agents, and print decisions per second: medians and
+quartiles of five rounds. The rows of a group take turns in each round; groups run one after
+another. Kernels are compiled first if needed, which takes up to a minute, once.
 
     bideuchre bench
     bideuchre bench --variant barrie_v0 --seconds 10
@@ -31,16 +31,16 @@ def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = new_command(commands, "bench", run, __doc__, VARIANTS)
     add_rules(parser)
-    argument(parser, "--seconds S", "how long to measure, about", float, DEFAULT_SECONDS)
-    argument(parser, "--json FILE", "write the figures to FILE as well")
-    argument(parser, "--force", "replace FILE if it exists")
+    argument(parser, "--seconds S", "approximate time of all measurements", float, DEFAULT_SECONDS)
+    argument(parser, "--json FILE", "also write the figures as JSON")
+    argument(parser, "--force", "overwrite an existing FILE")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure, print a table, write the file."""
     game = game_of(arguments)
     if not 0 < arguments.seconds < math.inf:
-        raise OptionError(f"--seconds {arguments.seconds:g}: it must be a number above 0")
+        raise OptionError(f"--seconds {arguments.seconds:g}: expected a number above 0")
     from bideuchre_env._files import Output, write_file
     from bideuchre_env.bench import measure, tasks
 
@@ -53,13 +53,15 @@ def run(arguments: argparse.Namespace) -> int:
         with measure.pinned() as core:
             pass  # the core that can be pinned
         with progress_bar("measuring", "groups", "figures") as update:
-            made = {name: tasks.GROUPS[name][1](setup) for name in QUICK}
-            seconds = arguments.seconds / REPEATS / sum(map(len, made.values()))
-            for done, (name, group) in enumerate(made.items(), start=1):
+            groups = {name: tasks.GROUPS[name][1](setup) for name in QUICK}
+            seconds = arguments.seconds / REPEATS / sum(map(len, groups.values()))
+            for done, (name, group) in enumerate(groups.items(), start=1):
                 figures += tasks.measure_group(name, group, REPEATS, seconds, core)
-                update(done, len(made), len(figures))
+                update(done, len(groups), len(figures))
         machine = measure.machine()
-        print(f"{game.name}, medians and quartiles of {REPEATS} rounds, processor time unless said")
+        print(
+            f"{game.name}, medians and quartiles of {REPEATS} rounds, processor time unless noted"
+        )
         print(f"{folded(measure.machine_line(machine))}\n")
         print(measure.table(figures))
         report = {

@@ -1,8 +1,8 @@
 """Compile the kernels before their first use: `bideuchre compile`.
 
-Compile the kernels of all commands but `bideuchre prepare`, on all cores, and save them; otherwise
-the first use does so. They serve every variant. After Ctrl-C, the next run continues with the parts
-that are missing.
+Compile the kernels of all commands but `bideuchre prepare` on all cores, and save them; otherwise
+they are compiled on first use. They serve every variant. After Ctrl-C the next run compiles the
+missing parts.
 
     bideuchre compile
     bideuchre compile --agents rule expert
@@ -23,7 +23,7 @@ from bideuchre_env.errors import OptionError
 def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = new_command(commands, "compile", run, __doc__, AGENTS)
-    meaning = "only the kernels of matches of these agents (default: of all commands but prepare)"
+    meaning = "only the kernels for matches of these agents (default: of all commands but prepare)"
     argument(parser, "--agents A", meaning, nargs="+")
 
 
@@ -35,11 +35,9 @@ def run(arguments: argparse.Namespace) -> int:
     from bideuchre_env.runtime import jit
 
     if not jit.JIT:
-        raise OptionError("NUMBA_DISABLE_JIT is set: nothing is compiled")
+        raise OptionError("NUMBA_DISABLE_JIT is set: unset it to compile kernels")
     if not jit.CACHE_FOLDER:
-        raise OptionError(
-            "no folder for compiled kernels can be written: set NUMBA_CACHE_DIR to one that can"
-        )
+        raise OptionError("no cache folder is writable: set NUMBA_CACHE_DIR to a writable folder")
     parts = parts_for(arguments.agents) if arguments.agents else tuple(PARTS)
     started, kernels = time.perf_counter(), 0
     with progress_bar("compiling", "parts", "kernels") as update:
@@ -52,5 +50,5 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"{kernels:,} kernels compiled in {seconds:.0f} seconds, saved in {jit.CACHE_FOLDER}")
     else:
         whose = "matches of these agents" if arguments.agents else "all commands but prepare"
-        print(f"the kernels of {whose} are compiled, and saved in {jit.CACHE_FOLDER}")
+        print(f"the kernels of {whose} are compiled already, in {jit.CACHE_FOLDER}")
     return 0

@@ -2,15 +2,14 @@
 
 Write every decision of game records to a dataset for offline learning and imitation: observation,
 action_mask, action, reward, return, terminated, truncated, seat, player, forced, episode, hand and
-decision. A reward is what the seat is paid until its own next decision; a return is the sum of its
-rewards from there to the end of the episode.
+decision. The reward of a decision is the seat's reward up to its own next decision; the return is
+the discounted sum of these rewards to the end of the episode.
 
 OUT ends in .npz (numpy) or .parquet (pandas, polars; pip install "bideuchre_env[data]"), or is
 minari:ID (a dataset of Minari, an episode for each seat; pip install "bideuchre_env[minari]").
 
-Every game is verified on the way, and all are of one variant with one set of rules. Episodes that
-do not end in their record are left out. If anything is wrong nothing is written, and an old OUT
-stays.
+Every game is verified, and all must have the same variant and rules. Unfinished episodes are left
+out. After an error nothing is written, and an existing OUT is unchanged.
 
     bideuchre export games.jsonl games.parquet
     bideuchre export runs/*.jsonl hands.npz --episode hand --no-forced
@@ -33,29 +32,29 @@ from bideuchre_env.errors import OptionError
 def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = new_command(commands, "export", run, __doc__)
-    argument(parser, "files FILE", "- is standard input", nargs="+")
+    argument(parser, "files FILE", "game records; - is standard input", nargs="+")
     argument(parser, "out OUT", "NAME.npz, NAME.parquet or minari:ID")
-    argument(parser, "--episode", "what ends an episode", default="game", choices=EPISODES)
+    argument(parser, "--episode", "unit of an episode", default="game", choices=EPISODES)
     argument(
         parser,
         "--reward",
-        "1 and -1 at the end of a won game, or the points of each hand less the other side's "
-        "(default: win for games, points for hands)",
+        "win: 1 or -1 at the end of a won game; points: those of each hand minus the other "
+        "side's (default: win for games, points for hands)",
         choices=REWARDS,
     )
-    meaning = "what a return counts of a reward one decision of the seat later"
+    meaning = "discount factor of the return, per decision of the seat"
     argument(parser, "--gamma G", meaning, float, 1.0)
-    meaning = "leave out moves with one legal action; earlier ones get what they pay"
+    meaning = "leave out decisions with one legal action; the seat's previous one gets their reward"
     argument(parser, "--no-forced", meaning)
     argument(
         parser,
         "--observation",
-        "dict: int8, as it is; flat: float32, scaled to [-1, 1]",
+        "dict: int8, unscaled; flat: float32, scaled to [-1, 1]",
         default="dict",
         choices=OBSERVATIONS,
     )
-    argument(parser, "--player NAME", "only the decisions of this player")
-    argument(parser, "--force", "replace OUT if it exists")
+    argument(parser, "--player NAME", "only decisions of the player (agent) of this name")
+    argument(parser, "--force", "overwrite an existing OUT")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -65,9 +64,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     for file in arguments.files:
         if file != STDIN and os.path.realpath(file) == os.path.realpath(arguments.out):
-            raise OptionError(f"{printable(file)} cannot be read and replaced at once")
+            raise OptionError(f"OUT {printable(arguments.out)}: expected another file than FILE")
     with progress_bar("export", "games") as progress:
-        made = export(
+        result = export(
             arguments.files,
             arguments.out,
             episode=arguments.episode,
@@ -79,9 +78,11 @@ def run(arguments: argparse.Namespace) -> int:
             overwrite=arguments.force,
             progress=lambda games, decisions: progress(games, games, decisions),
         )
-    left_out = f"; {made.unfinished:,} of unfinished episodes left out" if made.unfinished else ""
+    left_out = (
+        f"; {result.unfinished:,} of unfinished episodes left out" if result.unfinished else ""
+    )
     print(
-        f"{printable(arguments.out)}: {made.decisions:,} decisions in {made.episodes:,} episodes "
-        f"of {made.games:,} games{left_out}"
+        f"{printable(arguments.out)}: {result.decisions:,} decisions in {result.episodes:,} "
+        f"episodes of {result.games:,} games{left_out}"
     )
     return 0

@@ -1,8 +1,8 @@
-"""Print what a hand is worth in each strain: `bideuchre hand`.
+"""Print the tricks and chances of a hand in each strain: `bideuchre hand`.
 
-The tricks a hand takes as declarer and the chance to make each bid, in each strain. The figures are
-from a table: the other cards were dealt many times and played out by the rule player. There are
-tables for the decks of 16, 20, 24 and 32 cards.
+Print the expected tricks of a hand as declarer, and the chance to make each bid, in each strain.
+The figures come from a table made by simulation: many deals of the other cards, played out by the
+agent rule. There are tables for decks of 16, 20, 24 and 32 cards.
 
     bideuchre hand "JH JD AH KH QS 9C"
     bideuchre hand "JS JS JC AS KS AH AD QS" --variant barrie_v0
@@ -46,21 +46,19 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps({**head, "rests_on": rests, "leads_not_played": absent}))
         return 0
     print(f"{' '.join(worth.cards)} as declarer in {game.name}")
-    print(
-        folded("By strain, the best first: the tricks to expect, and the chance to make each bid")
-    )
+    print(folded("By strain, the best first: expected tricks, and the chance to make each bid"))
     for leader, rows in worth.by_leader.items():
         print(f"\n{leader}:\n{columns(worth_rows(rows), 'l' + 'r' * len(rows))}")
     print()
     alone = f", ±{sure['lone']:.0%} alone" if "lone" in sure else ""
     lines = [
-        "How sure the chances are (half the width of their 95 % intervals, at most):",
+        "Margin of error of the chances (95 %):",
         f"- in the three best strains ±{sure['partnered']:.0%} with partner{alone}",
         f"- in the others ±{sure['others']:.0%}, from {worth.deals} deals",
-        "A chance of 0% or 100% may be twice as far off, to the one side there is.",
+        "At 0% and 100% the error may be twice as large.",
     ]
     for lead in worth.leads_not_played:
-        lines.append(f"This deck's table has no figures for when {lead}, as it may in this game.")
+        lines.append(f"The table has no figures for when {lead}, which this game allows.")
     for line in lines:
         print(folded(line, "  " * line.startswith("-")))
     sys.stdout.flush()  # the expert's kernels may have to be compiled
@@ -69,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def bidding(bids: dict[str, str]) -> str:
-    """Which contract the expert would bid, in a line."""
+    """Return the bids of the expert in a line."""
     when: dict[str, list[str]] = {}
     for place, bid in bids.items():
         when.setdefault(bid, []).append(place)

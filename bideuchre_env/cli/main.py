@@ -1,4 +1,4 @@
-"""The `bideuchre` command: parsing imports nothing heavy, a command does when it runs."""
+"""The `bideuchre` command. Parsing is fast: a command imports its modules when it runs."""
 
 from __future__ import annotations
 
@@ -37,22 +37,25 @@ _WELCOME = """\
 This is bideuchre_env {version}: the Bid Euchre family of card games as environments for
 reinforcement learning, with agents to play against and an exact solver."""
 _TRY = (
-    ("bideuchre selfplay", "play 2,000 games of two agents, and keep them in runs/"),
+    ("bideuchre selfplay", "play 2,000 games between two agents and save them in runs/"),
     (
         "bideuchre show runs/selfplay-cincinnati_v0-rule-cautious-seed0.jsonl --game 1",
-        "read the first of them, card by card",
+        "print the first of these games, card by card",
     ),
-    ("bideuchre match expert rule --boards 200", "measure how much better one agent is"),
+    (
+        "bideuchre match expert rule --boards 200",
+        "measure how much better one agent is than another",
+    ),
     (
         'bideuchre advise --hand "JH JD AH KH QS 9C" --seat 3 --calls "pass, 4, pass"',
-        "ask what to call, name, give up or play",
+        "get advice on a call, a strain, an exchange or a card",
     ),
-    ("bideuchre variants barrie_v0", "read the rules of one of the games"),
+    ("bideuchre variants barrie_v0", "print the rules of a variant"),
 )
 _MORE = """\
-bideuchre --help lists all commands; bideuchre COMMAND --help explains one. What is used for the
-first time is compiled first, which takes up to a minute, once; bideuchre compile does so
-beforehand, for all commands but bideuchre prepare."""
+bideuchre --help lists all commands; bideuchre COMMAND --help explains one. Code is compiled on
+first use, which takes up to a minute, once. bideuchre compile compiles it in advance, for all
+commands but bideuchre prepare."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -73,7 +76,7 @@ def build_parser() -> argparse.ArgumentParser:
         prog="bideuchre",
         **help_of(
             "Bid Euchre on the command line: self-play, matches, game records, rules. "
-            "bideuchre COMMAND --help explains a command and has examples of it.",
+            "bideuchre COMMAND --help explains a command, with examples.",
             ("bideuchre selfplay --variant barrie_v0 --agents rule cautious",),
             VARIANTS,
             AGENTS,

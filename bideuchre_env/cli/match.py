@@ -1,15 +1,15 @@
 """Measure how much better one agent is than another: `bideuchre match`.
 
-Play partnerships of agent A against partnerships of agent B. Boards say how much better A is: a
-board is one deal played twice with the sides swapped, so that the luck of the cards cancels; points
-per hand, A's minus B's, come with a 95 % confidence interval over boards. Games say how often A
-wins: whole games, in pairs that are dealt alike.
+Play partnerships of agent A against partnerships of agent B. Boards measure how much better A is: a
+board is one deal played twice with the sides swapped, so that the luck of the cards cancels. Points
+per hand are A's minus B's, with a 95 % confidence interval over boards. Games measure how often A
+wins: whole games, in pairs with the same deals.
 
 --sprt LOW HIGH stops as soon as the boards show that A is worth at most LOW or at least HIGH points
-per hand (with a risk of 5 % either way); the interval printed is not corrected for stopping.
+per hand, with an error of 5 % either way. The printed interval is not corrected for early stopping.
 
-Ctrl-C stops early: the finished boards and games are printed and written; a second Ctrl-C ends at
-once and prints nothing.
+Ctrl-C stops early: the finished boards and games are printed and written. A second Ctrl-C ends at
+once, without results.
 
     bideuchre match expert rule --boards 500
     bideuchre match rule cautious --variant barrie_v0 --games 1000
@@ -52,8 +52,8 @@ def add(commands: Any) -> None:
     """Add the command to the parser."""
     kinds = VARIANTS, AGENTS
     parser = new_command(commands, "match", run, __doc__, *kinds)
-    argument(parser, "a A", "an agent, by name or as ./file.py:AGENT, with options behind")
-    argument(parser, "b B", "the agent it is held against")
+    argument(parser, "a A", "agent to evaluate")
+    argument(parser, "b B", "agent to compare it with")
     add_rules(parser)
     add_seed(parser)
     argument(
@@ -63,25 +63,25 @@ def add(commands: Any) -> None:
         "none if only --games is given)",
         int,
     )
-    meaning = "play N whole games too, in pairs: an odd N is rounded up"
+    meaning = "also play N whole games, in pairs with the same deals; an odd N is rounded up"
     argument(parser, "--games N", meaning, int, 0)
     argument(
         parser,
         "--sprt LOW HIGH",
-        "stop once it is settled whether A is worth at most LOW or at least HIGH, as 0 0.1",
+        "stop once A is shown to be worth at most LOW or at least HIGH points per hand, as 0 0.1",
         float,
     )
     add_workers(parser)
     argument(
         parser,
         "--at-once N",
-        "boards in lock step, fewer for slow agents (default: what the agents ask for, or 64)",
+        "boards played in lockstep; fewer for slow agents (default: set by the agents, or 64)",
         int,
     )
-    argument(parser, "--json FILE", "write the result (- prints it instead)")
-    argument(parser, "--csv FILE", "write a line per board")
-    argument(parser, "--picture FILE", "draw the match (needs matplotlib)")
-    argument(parser, "--force", "replace files that exist")
+    argument(parser, "--json FILE", "write the result as JSON; - prints it instead of the tables")
+    argument(parser, "--csv FILE", "write a line per board as CSV")
+    argument(parser, "--picture FILE", "draw the result (needs matplotlib)")
+    argument(parser, "--force", "overwrite existing files")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -132,7 +132,7 @@ def _reserved(arguments: argparse.Namespace, stack: ExitStack) -> dict[str, Outp
     names = {kind: getattr(arguments, kind) for kind in ("json", "csv", "picture")}
     files = {kind: name for kind, name in names.items() if name not in (None, STDOUT)}
     if len({*map(os.path.realpath, files.values())}) < len(files):
-        raise OptionError("--json, --csv and --picture need a different file each")
+        raise OptionError("--json, --csv, --picture: expected a different file for each")
     return {
         kind: stack.enter_context(Output(name, overwrite=arguments.force))
         for kind, name in files.items()

@@ -64,37 +64,37 @@ def argument(
 
 
 def add_rules(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say which game is played; `game_of` reads them."""
+    """Add the options for the rules of the game; `game_of` reads them."""
     game = parser.add_mutually_exclusive_group()
-    argument(game, "--variant V", f"the game (default: {DEFAULT_GAME})")
+    argument(game, "--variant V", f"variant of the game (default: {DEFAULT_GAME})")
     argument(
         game,
         "--rules FILE",
-        "rules of your own, a TOML file: `bideuchre variants --toml V` prints one to change",
+        "custom rules, a TOML file; `bideuchre variants --toml V` prints a template",
     )
     add_option(parser)
 
 
 def add_option(parser: argparse.ArgumentParser) -> None:
     """Add the option that changes the rules of the game; see `variant_of`."""
-    meaning = "change an option of its rules, as target=40; may be repeated"
+    meaning = "change an option of the rules, as target=40; repeatable"
     argument(parser, "--option NAME=VALUE", meaning, action="append", default=[])
 
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
-    """Add the option that says from which seed the deals are drawn."""
-    argument(parser, "--seed S", "same seed, same deals", int, 0)
+    """Add the option for the seed of the deals."""
+    argument(parser, "--seed S", "random seed of the deals", int, 0)
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say who plays a match; see `workers_of`."""
-    argument(parser, "--workers K", "play in K processes; same results", int, 1)
+    """Add the options for the processes of a match; see `workers_of`."""
+    argument(parser, "--workers K", "number of processes; the results do not depend on it", int, 1)
     argument(
         parser,
         "--ray",
-        "play on Ray: on the cluster this machine is a node of, or on Ray started here",
+        "run on Ray: join the cluster of this machine, or start Ray here",
     )
-    argument(parser, "--ray-address HOST:PORT", "play on the Ray cluster of this address")
+    argument(parser, "--ray-address HOST:PORT", "run on the Ray cluster at this address")
 
 
 def game_of(arguments: argparse.Namespace) -> Variant:
@@ -110,7 +110,7 @@ def variant_of(game: str | Path, options: list[str]) -> Variant:
     for option in options:
         key, equals, text = option.partition("=")
         if not equals or not key:
-            raise OptionError(f"--option {brief(option)}: NAME=VALUE, as target=40")
+            raise OptionError(f"--option {brief(option)}: expected NAME=VALUE, as target=40")
         if unknown := unknown_options([key], OPTIONS):
             raise OptionError(unknown)
         values[key] = from_text(key, text)
@@ -118,7 +118,7 @@ def variant_of(game: str | Path, options: list[str]) -> Variant:
 
 
 def check_agents(names: list[str]) -> None:
-    """Raise `OptionError` for a name that is no agent's; its options are checked when it plays."""
+    """Raise `OptionError` for an unknown agent; its options are checked when it is made."""
     from bideuchre_env.agents import parse
 
     for name in names:

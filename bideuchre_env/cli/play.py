@@ -1,13 +1,13 @@
-"""Play a game against agents yourself: `bideuchre play`.
+"""Play a game with and against agents: `bideuchre play`.
 
-Play a game with a partner and two opponents, agents of your choice. Cards and calls are typed by
-name or by key; h lists the rest: a hint with its reason, undo, the last trick. At the end the game
-is reviewed. It is saved at every card, and the same command resumes it: FILE, or else the
-unfinished game in runs/ that was played last. --new begins another, and the old one stays.
+Play a game with a partner and two opponents, agents of your choice. Type cards and calls by name
+or by key; h lists the other keys, among them hint, undo and last trick. A review follows the game.
+The game is saved after every card, and the same command resumes it: FILE, or else the unfinished
+game in runs/ that was played last. --new begins a new game and keeps the old one.
 
-With --web it is played in a page that this machine serves, to itself alone unless --host says
-otherwise. Each seat has a secret link, which shows the cards of that seat only. Undo is for one
-person alone, hints are for all.
+With --web you play in a browser. Only this machine can open the page unless --host allows others.
+Each seat has a secret link, which shows the cards of that seat only. Everyone can ask for hints;
+undo works only while one person plays.
 
     bideuchre play
     bideuchre play --variant barrie_v0 --partner inference --opponents rule expert
@@ -52,31 +52,32 @@ def add(commands: Any) -> None:
     parser = new_command(commands, "play", run, __doc__, *kinds)
     add_rules(parser)
     argument(parser, "--seat N", "your seat, 0 to 3 (default: 0)", int)
-    argument(parser, "--partner A", f"the agent opposite you (default: {PARTNER})")
+    argument(parser, "--partner A", f"agent of your partner (default: {PARTNER})")
     argument(
         parser,
         "--opponents A",
-        f"the agent of both opponents, or two: on your left, right (default: {OPPONENTS[0]})",
+        f"agent of both opponents, or two agents: left, right (default: {OPPONENTS[0]})",
         nargs="+",
     )
-    argument(parser, "--adviser A", "the agent that is asked for hints", default=ADVISER)
-    argument(parser, "--seed S", "same seed, same deals (default: other ones each time)", int)
-    argument(parser, "--file FILE", "where the game is saved (default: a file in runs/)")
-    argument(parser, "--new", "begin another game")
+    argument(parser, "--adviser A", "agent that gives hints and the review", default=ADVISER)
+    argument(parser, "--seed S", "random seed of the deals (default: a new one for each game)", int)
+    argument(parser, "--file FILE", "file of the saved game (default: a file in runs/)")
+    argument(parser, "--new", "begin a new game")
     argument(
         parser,
         "--pause SECONDS",
-        f"after each move of an agent (default: {PAUSE} on a terminal, 0 in a pipe)",
+        f"delay after each move of an agent, 0 to {MOST_PAUSE:g} (default: {PAUSE} on a terminal, "
+        "0 in a pipe)",
         float,
     )
-    argument(parser, "--no-review", "end without the review, which takes a while")
-    browser = parser.add_argument_group("in a browser (needs the extra web)")
-    argument(browser, "--web", "play in a page served by this machine")
-    meaning = "the seats of two to four people, as 0,2: a link for each"
+    argument(parser, "--no-review", "skip the review after the game")
+    browser = parser.add_argument_group("in a browser (needs the extra [web])")
+    argument(browser, "--web", "serve the game as a page to play in a browser")
+    meaning = "seats of the people, as 0,2; each gets a link (default: one person, --seat)"
     argument(browser, "--people SEATS", meaning)
-    meaning = f"where to listen, 0.0.0.0 for others on your network (default: {HOST})"
+    meaning = f"address to listen on; 0.0.0.0 lets your network in (default: {HOST})"
     argument(browser, "--host HOST", meaning)
-    argument(browser, "--port N", f"the port, 0 for any free one (default: {PORT})", int)
+    argument(browser, "--port N", f"port to listen on, 0 for any free one (default: {PORT})", int)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -88,9 +89,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     from bideuchre_env.play.terminal import Terminal
 
-    with raising(), _opened(arguments) as session, _saved(session):
+    with raising(), _open_session(arguments) as session, _saved(session):
         if len(session.people) > 1:
-            raise OptionError(f"{printable(str(session.path))} has several people: play it --web")
+            raise OptionError(f"{printable(str(session.path))} has several people: add --web")
         console = Console(width=width(), highlight=False, markup=False, emoji=False)
         _compile(session)
         pause = arguments.pause
@@ -101,10 +102,10 @@ def run(arguments: argparse.Namespace) -> int:
             console,
             pause=pause,
             adviser=arguments.adviser,
-            get_ready=lambda: _compile(session, arguments.adviser),
+            before_hint=lambda: _compile(session, arguments.adviser),
         )
         if session.over or terminal.run():
-            terminal.say_ending()
+            terminal.print_ending()
             _finish(session, console, arguments)
     return 0
 
@@ -122,11 +123,11 @@ def _serve(arguments: argparse.Namespace) -> int:
 
     host = arguments.host or HOST
     listener = listening(host, PORT if arguments.port is None else arguments.port)
-    with listener, _opened(arguments) as session:
+    with listener, _open_session(arguments) as session:
         _compile(session, arguments.adviser)
         last = run_server(
             session,
-            lambda old: _another(old, arguments),
+            lambda old: _next_game(old, arguments),
             host,
             listener,
             _announce,
@@ -134,14 +135,14 @@ def _serve(arguments: argparse.Namespace) -> int:
             adviser=arguments.adviser,
             reviewed=not arguments.no_review,
         )
-        _say_how_to_go_on(last, "--web ")
-        last.keep()
-        if last.kept is not None:
-            print(f"On record: bideuchre show {shlex.quote(str(last.kept))}")
+        _print_how_to_resume(last, "--web ")
+        last.save_record()
+        if last.record_path is not None:
+            print(f"To read the game: bideuchre show {shlex.quote(str(last.record_path))}")
     return 0
 
 
-def _another(old: Session, arguments: argparse.Namespace) -> Session:
+def _next_game(old: Session, arguments: argparse.Namespace) -> Session:
     """The next game of the same people and agents, in a file of its own; other cards."""
     from bideuchre_env.envs.registration import Variant
     from bideuchre_env.play.saved import new_game_path
@@ -155,9 +156,9 @@ def _announce(links: dict[int, str]) -> None:
     for seat, link in links.items():
         print(f"Seat {seat}: {link}")
     if len(links) > 1:
-        print("Whoever has a seat's link plays that seat: give each to one person only. Nothing is")
-        print("encrypted on its way: play on a network that you trust.")
-    print("Open it in a browser. Ctrl-C ends, and the game is saved.", flush=True)
+        print("A link gives access to its seat: send each link to one person only. The connection")
+        print("is not encrypted: use a network that you trust.")
+    print("Open the link in a browser. Ctrl-C stops the server; the game is saved.", flush=True)
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -165,24 +166,24 @@ def _check(arguments: argparse.Namespace) -> None:
     names = [arguments.adviser, arguments.partner, *(arguments.opponents or [])]
     check_agents([name for name in names if name is not None])
     if arguments.opponents is not None and len(arguments.opponents) > 2:
-        raise OptionError(f"--opponents {brief(arguments.opponents)}: one agent or two")
+        raise OptionError(f"--opponents {brief(arguments.opponents)}: expected one or two agents")
     for name in ("people", "host", "port"):
         if getattr(arguments, name) is not None and not arguments.web:
-            raise OptionError(f"--{name} goes with --web")
+            raise OptionError(f"--{name}: expected only with --web")
     if arguments.people is not None and arguments.seat is not None:
-        raise OptionError("--people and --seat: one of them says who plays")
-    limits = (("port", 65535, ""), ("seat", 3, ""), ("pause", MOST_PAUSE, "seconds "))
+        raise OptionError("--people, --seat: expected only one of them")
+    limits = (("port", 65535, ""), ("seat", 3, ""), ("pause", MOST_PAUSE, " seconds"))
     for name, most, unit in limits:
         number = getattr(arguments, name)
         if number is not None and not 0 <= number <= most:
-            raise OptionError(f"--{name} {number}: {unit}from 0 to {most:g}")
+            raise OptionError(f"--{name} {number}: expected 0 to {most:g}{unit}")
     _people(arguments)
 
 
 @contextmanager
-def _opened(arguments: argparse.Namespace) -> Iterator[Session]:
+def _open_session(arguments: argparse.Namespace) -> Iterator[Session]:
     """The game to play, new or resumed; a line says which."""
-    from bideuchre_env.play.saved import game_to_go_on, new_game_path, seated
+    from bideuchre_env.play.saved import assign_players, new_game_path, unfinished_game
     from bideuchre_env.play.session import Session
 
     game, opponents = game_of(arguments), arguments.opponents or []
@@ -190,20 +191,20 @@ def _opened(arguments: argparse.Namespace) -> Iterator[Session]:
     path = Path(arguments.file) if arguments.file else None
     try:
         if path is None and not arguments.new:
-            path = game_to_go_on(game.name, not arguments.web)
+            path = unfinished_game(game.name, not arguments.web)
         resumed = path is not None and path.exists() and not arguments.new
         if path is not None and resumed:
             session = Session.resume(path, trusted)
     except RecordError as error:
-        raise RecordError(f"{error} (--new begins another game)") from None
+        raise RecordError(f"{error} (--new begins a new game)") from None
     if not resumed:
         people, path = _people(arguments), path or new_game_path(game.name)
-        names = seated(people, arguments.partner or PARTNER, opponents or OPPONENTS)
+        names = assign_players(people, arguments.partner or PARTNER, opponents or OPPONENTS)
         session = Session(game, people, names, seed=arguments.seed, path=path)
     with session:
         if resumed:
             _check_same(arguments, session)
-        print(f"{'Going on with' if resumed else 'A new game in'} {printable(str(path))}")
+        print(f"{'Resuming' if resumed else 'New game in'} {printable(str(path))}")
         yield session
 
 
@@ -213,13 +214,13 @@ def _people(arguments: argparse.Namespace) -> list[int]:
         return [0 if arguments.seat is None else arguments.seat]
     seats = [each.strip() for each in arguments.people.split(",")]
     if not all(seat in ("0", "1", "2", "3") for seat in seats) or len(set(seats)) < len(seats):
-        raise OptionError(f"--people {brief(arguments.people)}: seats from 0 to 3, as 0,2")
+        raise OptionError(f"--people {brief(arguments.people)}: expected seats from 0 to 3, as 0,2")
     return sorted(map(int, seats))
 
 
 def _check_same(arguments: argparse.Namespace, session: Session) -> None:
     """Raise `OptionError` if an option differs from the settings of the saved game."""
-    from bideuchre_env.play.saved import seated
+    from bideuchre_env.play.saved import assign_players
 
     variant, changed = arguments.variant, arguments.rules or arguments.option
     game = game_of(arguments)
@@ -234,15 +235,15 @@ def _check_same(arguments: argparse.Namespace, session: Session) -> None:
     else:
         begun = session.agents
         partner, opponents = arguments.partner or begun[people[0] ^ 2], arguments.opponents
-        requested = seated(people, partner, opponents or ["", ""])
+        requested = assign_players(people, partner, opponents or ["", ""])
         if any(name and name != other for name, other in zip(requested, begun, strict=True)):
             differs.append(f"other agents ({', '.join(begun)})")
     if arguments.seed is not None and arguments.seed != session.seed:
         differs.append("another seed")
     if differs:
         raise OptionError(
-            f"the game in {printable(str(session.path))} was begun with {' and '.join(differs)}: "
-            "--new begins another"
+            f"the game in {printable(str(session.path))} has {' and '.join(differs)}: "
+            "--new begins a new game"
         )
 
 
@@ -252,7 +253,7 @@ def _compile(session: Session, adviser: str | None = None) -> None:
 
     names = [name for seat, name in enumerate(session.agents) if seat not in session.people]
     hints = [adviser, "inference"] if adviser is not None else []
-    with progress_bar("getting ready", ""):
+    with progress_bar("preparing", ""):
         for part in (*parts_for([*names, *hints]), "claims", *(["advice"] if hints else [])):
             compile_part(part)
 
@@ -263,40 +264,40 @@ def _saved(session: Session) -> Iterator[None]:
 
     def quitting() -> None:  # in the middle of a line, as where a bar is drawn
         print()
-        _say_how_to_go_on(session)
+        _print_how_to_resume(session)
 
     before_quitting.add(quitting)
     try:
         yield
     finally:
         before_quitting.discard(quitting)
-        _say_how_to_go_on(session)
+        _print_how_to_resume(session)
 
 
-def _say_how_to_go_on(session: Session, how: str = "") -> None:
+def _print_how_to_resume(session: Session, how: str = "") -> None:
     if not session.over:
         file = shlex.quote(str(session.path))
-        print(f"The game is saved. Go on with: bideuchre play {how}--file {file}", flush=True)
+        print(f"The game is saved. Resume it with: bideuchre play {how}--file {file}", flush=True)
 
 
 def _finish(session: Session, console: Console, arguments: argparse.Namespace) -> None:
     """Print the file of the game and its review."""
-    session.keep()  # if there was no room for it, or no time
-    quoted = shlex.quote(str(session.kept)) if session.kept else None
+    session.save_record()  # if there was no room for it, or no time
+    quoted = shlex.quote(str(session.record_path)) if session.record_path else None
     if quoted:
-        console.print(f"On record: bideuchre show {quoted}")
+        console.print(f"To read the game: bideuchre show {quoted}")
     if arguments.no_review:
         return
     from bideuchre_env.analysis import review
+    from bideuchre_env.play.lines import Lines
 
     adviser = arguments.adviser
     try:
-        with progress_bar(
-            f"the review, by {adviser} (Ctrl-C leaves it out)", "actions"
-        ) as progress:
+        with progress_bar(f"review by {adviser} (Ctrl-C skips it)", "actions") as progress:
             text = str(review(session.record(), adviser, progress=progress))
     except KeyboardInterrupt:
-        again = f": bideuchre show {quoted} --analyse makes it" if quoted else ""
-        console.print(f"No review{again}.")
+        again = f" To review the game: bideuchre show {quoted} --analyse" if quoted else ""
+        console.print(f"Review skipped.{again}")
         raise
-    console.print(f"\n{text}")
+    numbers = Lines(session.row, session.rules, session.people[0]).seat_numbers()
+    console.print(f"\n{numbers}\n\n{text}")

@@ -1,12 +1,12 @@
-"""Let the agents learn a game of your own rules: `bideuchre prepare`.
+"""Train the agents expert and net for custom rules: `bideuchre prepare`.
 
-Let the agents learn a game of custom rules: expert its calls, net its calls and cards. With --hands
-60000 a game like Barrie takes nine minutes of one processor core. Results are saved in your cache
-folder, and agents use them for these rules from then on; a result that is not significantly better
-than the previous one is left out. After Ctrl-C the same command resumes: finished steps are kept,
-but the pairs of finished rounds are played again.
+Train the agents for custom rules: expert its calls, net its calls and cards. With --hands 60000 a
+game like Barrie takes nine minutes on one core. The weights are saved in your cache folder, and the
+agents use them for these rules from then on. Weights that are not significantly better than the
+previous ones are discarded. After Ctrl-C the same command resumes after the last finished step; the
+pairs of finished rounds are played again.
 
-Without a game, it lists what is prepared.
+Without GAME, list the prepared games.
 
     bideuchre prepare farm.toml
     bideuchre prepare cincinnati_v0 --option target=40
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = new_command(commands, "prepare", run, __doc__, VARIANTS)
-    argument(parser, "game GAME", "a file of rules (.toml), or a variant to change", nargs="?")
+    argument(parser, "game GAME", "TOML file of rules, or a variant", nargs="?")
     add_option(parser)
-    meaning = "hands of the first round of cards; all else goes by it (default: 300000)"
+    meaning = "hands of the first round; other counts scale with it (default: 300000)"
     argument(parser, "--hands N", meaning, int)
-    argument(parser, "--seed S", "same seed, same hands (default: 0)", int)
-    argument(parser, "--force", "prepare what is prepared already")
+    argument(parser, "--seed S", "random seed of the hands (default: 0)", int)
+    argument(parser, "--force", "train again, even if weights exist")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -47,9 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
         for name in ("option", "hands", "seed", "force"):
             value = getattr(arguments, name)
             if value is not False and value not in (None, []):
-                raise OptionError(
-                    f"--{name} is for a game to prepare: name it, as `bideuchre prepare farm.toml`"
-                )
+                raise OptionError(f"--{name}: expected with GAME, as `bideuchre prepare farm.toml`")
         return list_prepared()
     from bideuchre_env.cli.progress import progress_bar
     from bideuchre_env.training.prepare import Preparation
@@ -71,14 +69,14 @@ def summary(each: Prepared) -> str:
     points = each.points
     line = f"{each.kind}: {points.mean:+.2f} points per hand over {each.over}"
     if points.low is None or points.high is None:
-        line += " (no interval from so few boards)"
+        line += " (too few boards for an interval)"
     else:
         line += f" (95 % interval {points.low:+.2f} to {points.high:+.2f})"
     if each.kept:
-        return f"{line}: kept in {each.file}"
+        return f"{line}: saved in {each.file}"
     worse = points.high is not None and points.high < 0
-    why = "it is worse" if worse else "that may be luck, for the interval reaches down to 0"
-    return f"{line}: left out, {why}; {each.instead}"
+    why = "it is worse" if worse else "the interval includes 0"
+    return f"{line}: discarded, {why}; {each.instead}"
 
 
 def list_prepared() -> int:
@@ -101,8 +99,8 @@ def list_prepared() -> int:
     ]
     if rows:
         print(columns([["game", "agent", "file", "made by"], *rows], "llll"))
-        end = "an agent whose file is deleted plays as before."
-        print("\n" + folded(f"They are in {folder}; {end}"))
+        end = "Delete a file, and its agent plays as before training."
+        print("\n" + folded(f"The files are in {folder}. {end}"))
     for each in files:
         if each.fault:
             print(f"{each.file} cannot be used ({printable(each.fault)}): delete it")

@@ -25,7 +25,7 @@ REVIEWER = "inference"
 PIPE_WIDTH = 100
 MOST_BAD_FIRST = 20
 MOST_GAMES = 50
-"""In one page: a game is some 100 to 300 kB of it."""
+"""Most games in one page: each takes some 100 to 300 kB."""
 
 Reviewer = Callable[[int, "GameRecord"], "Review"]
 
@@ -37,11 +37,11 @@ printed as FILE:LINE: fault; the exit code is then 1.
     bideuchre check games.jsonl
     bideuchre check runs/*.jsonl
 """
-_SHOW = """Print games as a person would read them: `bideuchre show`.
+_SHOW = """Print recorded games, or write them as a page for a browser: `bideuchre show`.
 
-Print the games of a file of records: in colour on a terminal, plain in a pipe; with --html as a
-page to step through, in one file for any browser. A game's number is that of its line. Broken lines
-are reported and skipped; the exit code is then 1.
+Print the games of a file of records, in colour on a terminal; with --html write a page in one file,
+to step through in a browser. The number of a game is the number of its line. Bad lines are reported
+and skipped; the exit code is then 1.
 
     bideuchre show games.jsonl --first 1
     bideuchre show games.jsonl --game 2 --hand 3 --hand 4
@@ -53,29 +53,34 @@ are reported and skipped; the exit code is then 1.
 def add(commands: Any) -> None:
     """Add both commands to the parser."""
     parser = new_command(commands, "check", check, _CHECK)
-    argument(parser, "files FILE", "may be gzip-compressed; - is standard input", nargs="+")
+    argument(
+        parser,
+        "files FILE",
+        "game records, plain or gzip-compressed; - is standard input",
+        nargs="+",
+    )
     parser = new_command(commands, "show", show, _SHOW, AGENTS)
-    argument(parser, "file FILE", "may be gzip-compressed; - is standard input")
-    meaning = "only game N, from 1; may be repeated"
+    argument(parser, "file FILE", "game records, plain or gzip-compressed; - is standard input")
+    meaning = "only game N, from 1; repeatable"
     argument(parser, "--game N", meaning, int, action="append")
     argument(parser, "--first K", "only the first K games", int)
-    meaning = "only hand N of each game, from 1; may be repeated"
+    meaning = "only hand N of each game, from 1; repeatable"
     argument(parser, "--hand N", meaning, int, action="append")
-    meaning = "write a replay to this file; FILE#hand=3&card=12 leads to a place in it"
+    meaning = "write a replay page; FILE#hand=3&card=12 opens it at that card"
     argument(parser, "--html FILE", meaning)
-    argument(parser, "--force", "replace the file of --html if it exists")
+    argument(parser, "--force", "overwrite the file of --html")
     argument(
         parser,
         "--analyse",
-        "go over each game: mistakes by what was known, in words, and what was bad luck; "
-        "with --html they are marked on the page",
+        "review each game: mistakes, judged by what the player could know, and bad luck; "
+        "with --html the page marks them",
     )
-    argument(parser, "--agent A", f"with --analyse: who goes over it (default: {REVIEWER})")
+    argument(parser, "--agent A", f"with --analyse: agent that reviews (default: {REVIEWER})")
     argument(
         parser,
         "--worlds N",
-        "with --analyse: deals of the unseen cards that each choice is tried in (default: "
-        "200); more find smaller mistakes, and take longer",
+        "with --analyse: sampled deals per decision (default: 200); more find smaller mistakes "
+        "and take longer",
         int,
     )
 
@@ -110,16 +115,18 @@ def _check_file(path: str) -> int:
 
 
 def show(arguments: argparse.Namespace) -> int:
-    """Print the chosen games; 1 if a line on the way is bad or a chosen game is not there."""
+    """Print the chosen games; 1 if a line is bad or a chosen game is missing."""
     filters = {"--game": arguments.game, "--hand": arguments.hand, "--first": [arguments.first]}
     for name, numbers in filters.items():
         for number in numbers or []:
             if number is not None and number < 1:
-                raise OptionError(f"{name} {number}: it must be 1 or more")
+                raise OptionError(f"{name} {number}: expected 1 or more")
     if arguments.html is None and arguments.force:
-        raise OptionError("--force: it goes with --html FILE")
+        raise OptionError("--force: expected only with --html")
     if arguments.html is not None and arguments.hand:
-        raise OptionError("--hand: a page has every hand, and FILE#hand=3 leads to one of them")
+        raise OptionError(
+            "--hand: not with --html; the page has every hand, and FILE#hand=3 opens one"
+        )
     reviewer = _reviewer(arguments)
     bad: list[Line] = []
     games = _chosen_games(arguments, bad)
@@ -136,9 +143,9 @@ def show(arguments: argparse.Namespace) -> int:
 def _chosen_games(
     arguments: argparse.Namespace, bad: list[Line]
 ) -> Iterator[tuple[int, GameRecord]]:
-    """The games to show by number; bad lines on the way are reported, and added to `bad`.
+    """The games to show by number; bad lines are reported, and added to `bad`.
 
-    Raises `OptionError` in the end for a game or hand asked for that is not there.
+    Raises `OptionError` at the end for a requested game or hand that is missing.
     """
     path, hands, name = arguments.file, set(arguments.hand or []), _file_name(arguments.file)
     games, printed, longest = set(arguments.game or []), 0, 0
@@ -184,7 +191,7 @@ def _print_games(games: Iterator[tuple[int, GameRecord]], hands: set[int]) -> No
 
     class Console(console.Console):
         def on_broken_pipe(self) -> None:
-            raise BrokenPipeError  # which `main` deals with, for every command alike
+            raise BrokenPipeError  # `main` handles it for every command
 
     piped = not sys.stdout.isatty()
     screen = Console(width=PIPE_WIDTH if piped else None, highlight=False, soft_wrap=piped)
@@ -195,11 +202,11 @@ def _print_games(games: Iterator[tuple[int, GameRecord]], hands: set[int]) -> No
 
 
 def _reviewer(arguments: argparse.Namespace) -> Reviewer | None:
-    """Goes over a game by its number, with a bar on stderr; None where no review is asked for."""
+    """Return a function that reviews a game, with a bar on stderr; None without --analyse."""
     if not arguments.analyse:
         for name in ("agent", "worlds"):
             if getattr(arguments, name) is not None:
-                raise OptionError(f"--{name}: it goes with --analyse")
+                raise OptionError(f"--{name}: expected only with --analyse")
         return None
     agent = REVIEWER if arguments.agent is None else arguments.agent
     check_agents([agent])
@@ -220,7 +227,7 @@ def _write_page(
     games: Iterator[tuple[int, GameRecord]],
     reviewer: Reviewer | None,
 ) -> None:
-    """Write the page of these games, and print a line that says so.
+    """Write the page of these games, and print its path.
 
     With a `reviewer` every action is marked with its cost. The file is reserved before a game is
     read, and is complete or absent.
@@ -234,14 +241,14 @@ def _write_page(
         for number, record in games:
             if len(records) == MOST_GAMES:
                 raise OptionError(
-                    f"--html: a page has up to {MOST_GAMES} games, and there are more: choose some "
-                    "with --game or --first"
+                    f"--html: expected up to {MOST_GAMES} games, and there are more: choose with "
+                    "--game or --first"
                 )
             numbers.append(f"game {number}")
             records.append(record)
             notes.append(None if reviewer is None else reviewer(number, record).notes())
         if not records:
-            raise OptionError("--html: there is no game to show")
+            raise OptionError("--html: the file has no such game")
         write_file(output, replays_page(records, notes, names=numbers))
     count = _count(len(records), "game")
     print(f"{printable(arguments.html)}: {count} to step through; open it in a browser")

@@ -11,12 +11,12 @@ from typing import Any
 LEAST, MOST = 60, 100
 VARIANTS, AGENTS = "variants", "agents"
 AGENT_NAMES = """\
-An agent is one of these names, package.module:AGENT or ./file.py:AGENT; options may stand behind
-it, as pimc:worlds=20,solved=4 or ./mine.py:Net:weights=a.npz."""
+An agent is one of these names, package.module:AGENT or ./file.py:AGENT. Options follow a colon:
+pimc:worlds=20,solved=4 or ./mine.py:Net:weights=a.npz."""
 
 
 def width() -> int:
-    """The columns to write in: the terminal's, 80 in a pipe; at least 60 and at most 100."""
+    """Return the columns of text: those of the terminal, 80 in a pipe; within 60 to 100."""
     return min(max(shutil.get_terminal_size().columns, LEAST), MOST)
 
 

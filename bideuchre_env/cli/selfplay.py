@@ -2,8 +2,8 @@
 
 Play partnerships of agent A against partnerships of agent B, and write the games to a file. Every
 deal is played twice with the sides swapped, so that the luck of the cards cancels. Points per hand
-are A's minus B's, with a 95 % confidence interval over the pairs. Where A and B have one name, B is
-shown as NAME#2.
+are A's minus B's, with a 95 % confidence interval over the pairs. If A and B have the same name, B
+is listed as NAME#2.
 
 Ctrl-C stops early: the finished games are printed and written.
 
@@ -45,19 +45,20 @@ def add(commands: Any) -> None:
     argument(
         parser,
         "--agents A B",
-        "who plays, by name or as ./file.py:AGENT, with options behind",
+        "the two agents",
         default=["rule", "cautious"],
     )
     length = parser.add_mutually_exclusive_group()
-    argument(length, "--boards N", "play N boards, each a single deal at two tables", int)
+    argument(length, "--boards N", "play N boards, each a deal at two tables", int)
     argument(
         length,
         "--games N",
-        f"play N whole games in pairs dealt alike, an odd N rounded up (default: {DEFAULT_GAMES})",
+        f"play N whole games, in pairs with the same deals; an odd N is rounded up (default: "
+        f"{DEFAULT_GAMES})",
         int,
     )
-    argument(parser, "--out FILE", "where to write game records (default: a new file in runs/)")
-    argument(parser, "--force", "replace FILE if it exists")
+    argument(parser, "--out FILE", "file of the game records (default: a new file in runs/)")
+    argument(parser, "--force", "overwrite an existing FILE")
     argument(parser, "--no-records", "write no game records")
     argument(parser, "--json", "print the result as one JSON object")
 
@@ -70,9 +71,9 @@ def run(arguments: argparse.Namespace) -> int:
         games = DEFAULT_GAMES
     for name, number in (("--boards", boards), ("--games", games)):
         if number is not None and number < 1:
-            raise OptionError(f"{name} {number}: it must be 1 or more")
+            raise OptionError(f"{name} {number}: expected 1 or more")
     if arguments.out is not None and arguments.no_records:
-        raise OptionError("--out and --no-records cannot be given together")
+        raise OptionError("--out, --no-records: expected only one of them")
     check_agents(arguments.agents)
     from bideuchre_env.evaluation import selfplay
 

@@ -1,4 +1,4 @@
-"""`bideuchre tournament`: agents against each other, with ratings and a heat map."""
+"""`bideuchre tournament`: matches between all agents, with ratings and heat maps."""
 
 from __future__ import annotations
 
@@ -22,18 +22,14 @@ DEFAULT_BOARDS = 2000
 DEFAULT_VARIANT = "cincinnati_v0"
 
 _DESCRIPTION = """\
-Play every agent against every other, or only some pairs: the same boards for each pair, every deal
-played twice with the sides swapped, so that the luck of the cards cancels. Printed are points per
-hand by row and column, with 95 % intervals, ratings, and how long a decision takes. The agent that
-is named first has rating 0; 400 points more is to win ten boards for each lost.
+Play every agent against every other, or only some pairs. Each pair plays the same boards, every
+deal twice with the sides swapped, so that the luck of the cards cancels. The tables have points per
+hand (the row's agent minus the column's) with 95 % intervals, ratings and decision times. The first
+agent has rating 0; a lead of 400 means ten boards won for each board lost.
 
-A folder gets all figures (results.json, results.csv), the tables (results.md) and the heat maps
-(results-light.svg, results-dark.svg; they need matplotlib). They are written anew after every pair.
-The same command goes on where it was stopped; agents and variants that are added to it play what
-they have not played.
-
-An agent is a NAME of `bideuchre agents`, package.module:AGENT or ./file.py:AGENT; options may stand
-behind it, as pimc:worlds=20."""
+The folder gets all figures (results.json, results.csv), the tables (results.md) and heat maps
+(results-light.svg, results-dark.svg; they need matplotlib), updated after every pair. The same
+command resumes a stopped tournament; with more agents or variants it plays the missing pairs."""
 _EXAMPLES = (
     "bideuchre tournament",
     "bideuchre tournament --variant all --workers 2 --out runs/all",
@@ -55,7 +51,7 @@ def add(commands: Any) -> None:
         "--agents",
         nargs="+",
         metavar="A",
-        help=f"the agents, weakest first (default: {' '.join(DEFAULT_AGENTS)})",
+        help=f"agents, weakest first (default: {' '.join(DEFAULT_AGENTS)})",
     )
     players.add_argument(
         "--pairs",
@@ -69,7 +65,7 @@ def add(commands: Any) -> None:
         action="extend",
         default=[],
         metavar="V",
-        help=f"the games, or {ALL} of them; may be repeated (default: {DEFAULT_VARIANT})",
+        help=f"variants of the game, or {ALL}; repeatable (default: {DEFAULT_VARIANT})",
     )
     parser.add_argument(
         "--rules",
@@ -77,7 +73,7 @@ def add(commands: Any) -> None:
         action="extend",
         default=[],
         metavar="FILE",
-        help="games by rules of your own, each a TOML file; may be repeated",
+        help="custom rules, each a TOML file; repeatable",
     )
     add_option(parser)
     parser.add_argument(
@@ -85,30 +81,36 @@ def add(commands: Any) -> None:
         type=int,
         default=DEFAULT_BOARDS,
         metavar="N",
-        help="boards of a pair on each game (default: %(default)s; with --sprt at most)",
+        help="boards per pair and variant, with --sprt the maximum (default: %(default)s)",
     )
     parser.add_argument(
-        "--games", type=int, default=0, metavar="N", help="play N whole games of each pair too"
+        "--games",
+        type=int,
+        default=0,
+        metavar="N",
+        help="also play N whole games per pair and variant (default: 0)",
     )
     parser.add_argument(
         "--sprt",
         nargs=2,
         type=float,
         metavar=("LOW", "HIGH"),
-        help="stop a pair once it is settled whether the agent named later is worth at most LOW or "
-        "at least HIGH points per hand, as 0 0.1",
+        help="stop a pair once its later agent is shown to be worth at most LOW or at least HIGH "
+        "points per hand, as 0 0.1",
     )
     parser.add_argument(
-        "--seed", type=int, default=0, metavar="S", help="same seed, same deals (default: 0)"
+        "--seed", type=int, default=0, metavar="S", help="random seed of the deals (default: 0)"
     )
     add_workers(parser)
     parser.add_argument(
         "--out",
         default="runs/tournament",
         metavar="FOLDER",
-        help="the folder of results (default: %(default)s)",
+        help="folder of the results (default: %(default)s)",
     )
-    parser.add_argument("--force", action="store_true", help="replace other results in that folder")
+    parser.add_argument(
+        "--force", action="store_true", help="overwrite results of another tournament"
+    )
     parser.set_defaults(run=run)
 
 
@@ -119,7 +121,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.pairs is not None:
         pairs, agents = [pair_of(text) for text in arguments.pairs], None
     check_agents(agents or [name for pair in pairs or () for name in pair])
-    games = chosen(arguments)
+    games = variants_of(arguments)
     from bideuchre_env.evaluation import tournament
     from bideuchre_env.evaluation.ray_pool import workers_of
     from bideuchre_env.evaluation.statistics.sequential import Bounds
@@ -157,12 +159,14 @@ def pair_of(text: str) -> tuple[str, str]:
     return a.strip(), b.strip()
 
 
-def chosen(arguments: argparse.Namespace) -> list[Variant]:
-    """The games to be played."""
+def variants_of(arguments: argparse.Namespace) -> list[Variant]:
+    """Return the variants of --variant and --rules."""
     names = arguments.variant or ([] if arguments.rules else [DEFAULT_VARIANT])
     if ALL in names:
         if len(names) > 1:
-            raise OptionError(f"--variant {' '.join(names)}: {ALL} stands alone")
+            raise OptionError(
+                f"--variant {' '.join(names)}: expected {ALL} or names of variants, not both"
+            )
         names = list(RULES)
     return [variant_of(each, arguments.option) for each in (*names, *map(Path, arguments.rules))]
 
@@ -170,12 +174,12 @@ def chosen(arguments: argparse.Namespace) -> list[Variant]:
 def report(results: Any, folder: str) -> int:
     """Print the tables of a tournament and its files; return the exit code."""
     if results.interrupted:
-        print(f"interrupted: {len(results.matches)} finished pairs are kept", file=sys.stderr)
+        print(f"interrupted: {len(results.matches)} finished pairs are saved", file=sys.stderr)
     if not results.matches:
         return ending([], results.interrupted)
     print(f"\n{results}")
     if results.written:
-        print(folded(f"\nwritten to {folder}: {', '.join(results.written)}"))
+        print("\n" + folded(f"written to {folder}: {', '.join(results.written)}"))
     if results.unwritten is None and not any(name.endswith(".svg") for name in results.written):
         print(
             'no heat map: it needs matplotlib, pip install "bideuchre_env[plot]"', file=sys.stderr

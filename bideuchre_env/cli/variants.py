@@ -1,6 +1,6 @@
-"""Print the variants and their options, or the rules of one: `bideuchre variants`.
+"""List the variants with their options, or print the rules of one: `bideuchre variants`.
 
-Without a name, print every variant and its options; with one, its rule sheet.
+Without NAME, list every variant with its options; with NAME, print its rule sheet.
 
     bideuchre variants
     bideuchre variants barrie_v0 --option target=40
@@ -29,20 +29,18 @@ SHEET_INDENT = " " * 10
 def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = new_command(commands, "variants", run, __doc__, VARIANTS)
-    argument(parser, "name NAME", "a variant, as barrie_v0, or a .toml file", nargs="?")
+    argument(parser, "name NAME", "variant, as barrie_v0, or a .toml file of rules", nargs="?")
     add_option(parser)
     form = parser.add_mutually_exclusive_group()
-    argument(form, "--json", "print options as one JSON object")
-    argument(form, "--toml", "print its rules as a TOML file, to change and give to --rules")
+    argument(form, "--json", "print the options as one JSON object")
+    argument(form, "--toml", "print the rules as a TOML file, a template for --rules")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the table or the sheet."""
     for option in ("option", "toml"):
         if arguments.name is None and getattr(arguments, option):
-            raise OptionError(
-                f"--{option} is for one variant: name it, as `bideuchre variants barrie_v0`"
-            )
+            raise OptionError(f"--{option}: expected with NAME, as `bideuchre variants barrie_v0`")
     if arguments.name is not None:
         game = variant_of(arguments.name, arguments.option)
         chosen = {game.name: game.rules}

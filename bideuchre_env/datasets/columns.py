@@ -39,9 +39,11 @@ class DatasetOptions(EpisodeOptions):
         super().__post_init__()
         checked_rate("gamma", self.gamma)
         if not isinstance(self.forced, bool):
-            raise OptionError(f"forced={brief(self.forced)}: True or False")
+            raise OptionError(f"forced={brief(self.forced)}: expected True or False")
         if not isinstance(self.player, str | None):
-            raise OptionError(f"player={brief(self.player)}: the name of a player, or None")
+            raise OptionError(
+                f"player={brief(self.player)}: expected the name of a player, or None"
+            )
 
 
 class About(NamedTuple):
@@ -103,7 +105,7 @@ class About(NamedTuple):
         }
 
 
-NOBODY = -1
+NONE = -1
 
 
 class Steps(NamedTuple):
@@ -113,7 +115,7 @@ class Steps(NamedTuple):
     masks: Array  # int8 (N, A)
     actions: Array  # int64 (N,)
     seats: Array  # int8 (N,): who acted
-    players: Array  # int32 (N,): the index of that player's name, or NOBODY
+    players: Array  # int32 (N,): the index of that player's name, or NONE
     rewards: Array  # float32 (N, 4): of this step, by seat
     terminated: Array  # bool (N,): the episode ends with it
     truncated: Array  # bool (N,): it is cut short with it
@@ -177,7 +179,7 @@ def _seat_by_seat(
 ) -> tuple[Array, Array, Array]:
     """Per decision: reward until the seat's next one, return, and whether it is its last."""
     n = len(ends)
-    seats = np.where(selected, steps.seats, np.int8(NOBODY))[:, None]
+    seats = np.where(selected, steps.seats, np.int8(NONE))[:, None]
     nothing = np.zeros((n, 1), np.float32)
     paid = np.ascontiguousarray(steps.rewards)[:, None]
     at_end = np.repeat(ends.astype(np.float32), N_SEATS).reshape(n, 1, N_SEATS)

@@ -16,7 +16,7 @@ import numpy as np
 
 from bideuchre_env._checks import printable
 from bideuchre_env._files import Output, PathLike, reason, temporary_path
-from bideuchre_env.datasets.columns import METADATA, NOBODY, About, Columns
+from bideuchre_env.datasets.columns import METADATA, NONE, About, Columns
 from bideuchre_env.errors import OptionError, OutputError
 from bideuchre_env.runtime.jit import Array
 
@@ -144,7 +144,7 @@ class ParquetFile:
         for field in self._schema:
             values = columns[field.name]
             if field.name == "player":
-                codes = arrow.array(values, mask=values == NOBODY)
+                codes = arrow.array(values, mask=values == NONE)
                 arrays.append(
                     arrow.DictionaryArray.from_arrays(codes, arrow.array(self.names, "string"))
                 )

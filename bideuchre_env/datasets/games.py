@@ -98,9 +98,9 @@ def _write_episodes(
         if progress is not None:
             progress(total, writer.decisions)
     if not writer.episodes:
-        hint = ": episode='hand' (--episode hand) takes their hands"
+        hint = ": episode='hand' (--episode hand) exports their hands"
         raise OptionError(
-            f"none of the {total:,} games is finished"
+            f"expected a finished game: all {total:,} are unfinished"
             + (hint if about.options.episode == "game" else "")
         )
     return total, unfinished
@@ -111,7 +111,7 @@ def _paths(records: Any) -> list[str]:
     each = [records] if one else to_list("records", records, "paths of files")
     paths = [check_path("path", path) for path in each]
     if not paths:
-        raise OptionError("no files of game records are given")
+        raise OptionError("expected one or more files of game records")
     return paths
 
 
@@ -127,7 +127,7 @@ def _of_one_game(paths: Sequence[str]) -> Iterator[Game]:
                 other = "with other options " if record.variant == first[0] else ""
                 raise RecordError(
                     f"{_file_name(path)}, game {number}: {record.variant} {other}among games of "
-                    f"{first[0]}: a dataset is of one game"
+                    f"{first[0]}: expected one variant with one set of rules"
                 )
             yield record, hands
 

@@ -46,7 +46,7 @@ class MinariFile:
     def __init__(self, path: PathLike, about: About, *, overwrite: bool = False) -> None:
         if about.options.gamma != 1:
             raise OptionError(
-                f"gamma={brief(about.options.gamma)}: a Minari dataset has rewards and no returns"
+                f"gamma={brief(about.options.gamma)}: expected 1.0; a Minari dataset has no returns"
             )
         self._minari = _library()
         self.names: list[str] = []
@@ -180,7 +180,7 @@ def _checked_id(name: str) -> str:
         parse_dataset_id(name)
     except (ValueError, TypeError):
         raise OptionError(
-            f"{brief(PREFIX + name)}: a dataset of Minari has an ID as {PREFIX}bideuchre/rule-v0"
+            f"{brief(PREFIX + name)}: expected an ID as {PREFIX}bideuchre/rule-v0"
         ) from None
     return name
 

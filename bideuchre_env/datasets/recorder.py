@@ -211,10 +211,10 @@ def _parse_options(
         raise OptionError(f"env={brief(vec)}: a vec on the CPU is expected")
     inherited = {name: getattr(vec, name) for name in ("episode", "reward", "observation")}
     for name in inherited.keys() & options.keys():
-        raise OptionError(f"{name}={brief(options[name])}: it is what the vec was made with")
+        raise OptionError(f"{name}={brief(options[name])}: expected only as an option of the vec")
     names = isinstance(players, (list, tuple)) and len(players) == N_SEATS
     if players is not None and not (names and all(map(is_plain_name, players))):
-        raise OptionError(f"players={brief(players)}: four names, by seat, or None")
+        raise OptionError(f"players={brief(players)}: expected four names, by seat, or None")
     chosen = DatasetOptions.chosen(inherited | options, "a recorder")
     if kind_of(path) is MinariFile:
         raise OptionError(

@@ -10,7 +10,7 @@ import numpy as np
 from bideuchre_env._checks import brief, check_path
 from bideuchre_env._files import PathLike
 from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.datasets.columns import NOBODY, About, Steps, columns_of
+from bideuchre_env.datasets.columns import NONE, About, Steps, columns_of
 from bideuchre_env.datasets.files import NpzFile, ParquetFile
 from bideuchre_env.datasets.minari_file import PREFIX, MinariFile
 from bideuchre_env.errors import OptionError
@@ -33,9 +33,7 @@ class DatasetWriter:
         """Return the numbers of the four seats' players, int32 (4,); new names get new numbers."""
         players = self._file.names
         players.extend(dict.fromkeys(name for name in names or () if name not in players))
-        return np.array(
-            [players.index(name) for name in names or ()] or [NOBODY] * N_SEATS, np.int32
-        )
+        return np.array([players.index(name) for name in names or ()] or [NONE] * N_SEATS, np.int32)
 
     def add(self, steps: Steps, finals: Array | None = None) -> None:
         """Write the decisions of some episodes, and the observations after them if known."""
@@ -46,7 +44,7 @@ class DatasetWriter:
         columns = columns_of(steps, self._layout, self.episodes, options.gamma, options.forced)
         if options.player is not None:
             names = self._file.names
-            number = names.index(options.player) if options.player in names else NOBODY - 1
+            number = names.index(options.player) if options.player in names else NONE - 1
             chosen = columns["player"] == number
             columns = {name: each[chosen] for name, each in columns.items()}
         self._file.write(columns, finals)
@@ -56,7 +54,7 @@ class DatasetWriter:
     def close(self) -> None:
         """Complete the dataset and move it to its place; `OptionError` without a decision in it."""
         if not self.episodes:
-            raise OptionError("no episode has ended: there is nothing to write")
+            raise OptionError("expected at least one finished episode")
         options = self._about.options
         check_player(options.player, self._file.names)
         if not self.decisions:
@@ -86,7 +84,7 @@ def kind_of(path: PathLike) -> DatasetFile:
     ending = os.path.splitext(name)[1].lower()
     if ending not in _BY_ENDING:
         raise OptionError(
-            f"{brief(name)}: a dataset is named {', '.join(f'NAME{each}' for each in _BY_ENDING)} "
-            f"or {PREFIX}ID, as {PREFIX}bideuchre/cincinnati/rule-v0"
+            f"{brief(name)}: expected {', '.join(f'NAME{each}' for each in _BY_ENDING)} or "
+            f"{PREFIX}ID, as {PREFIX}bideuchre/cincinnati/rule-v0"
         )
     return _BY_ENDING[ending]

@@ -22,7 +22,7 @@ RESET_MASK = "reset_mask"
 def parse_count(value: Any) -> int:
     """Return the number of rows; `OptionError` unless it is an integer from 1 to `MOST_ROWS`."""
     if not is_integer(value) or not 1 <= value <= MOST_ROWS:
-        raise OptionError(f"num_envs={brief(value)}: a whole number from 1 to {MOST_ROWS}")
+        raise OptionError(f"num_envs={brief(value)}: expected a whole number from 1 to {MOST_ROWS}")
     return int(value)
 
 
@@ -31,7 +31,9 @@ def reset_options(options: Any, *more: str, ignored: tuple[str, ...] = ()) -> di
     if options is None:
         return {}
     if not isinstance(options, Mapping):
-        raise OptionError(f"options={brief(options)}: a mapping as {{'dealer': 0}}, or None")
+        raise OptionError(
+            f"options={brief(options)}: expected a mapping as {{'dealer': 0}}, or None"
+        )
     allowed = (*TABLE_OPTIONS, *more)
     if any(name not in allowed and name not in ignored for name in options):
         raise OptionError(unknown_options(set(options) - set(ignored), allowed, " of reset"))
@@ -45,8 +47,8 @@ def parse_reset_mask(mask: Any, n: int) -> Array:
     plain = isinstance(mask, np.ndarray) and not isinstance(mask, np.ma.MaskedArray)
     if not plain or mask.dtype != bool or mask.shape != (n,) or not mask.any():
         raise OptionError(
-            f"{RESET_MASK}={brief(mask)}: a bool numpy array of shape ({n},) with at least one "
-            "True is expected"
+            f"{RESET_MASK}={brief(mask)}: expected a bool numpy array of shape ({n},) with at "
+            "least one True"
         )
     return np.array(mask)
 
@@ -56,12 +58,12 @@ def parse_actions(actions: Any, n: int, n_actions: int, memory: HostMemory) -> A
     try:
         array = memory.foreign(actions)
     except Exception as error:  # any error of the object's own conversion
-        raise IllegalActionError(f"actions {brief(actions)}: no array ({error})") from None
+        raise IllegalActionError(f"actions={brief(actions)}: expected an array ({error})") from None
     if array is None:
         return memory.put(whole_numbers("actions", actions, n, n_actions))
     if tuple(array.shape) != (n,) or array.dtype.kind not in "iu":
         raise IllegalActionError(
-            f"actions: whole numbers of shape ({n},) are expected, not {array.dtype} of "
+            f"actions: expected whole numbers of shape ({n},), not {array.dtype} of "
             f"shape {tuple(array.shape)}"
         )
     return array
@@ -82,7 +84,7 @@ def rows_to_reset(mask: Any, reset_mask: Any, n: int) -> Array:
     array = to_array("mask", mask)
     if array.dtype != bool or array.shape != (n,):
         raise OptionError(
-            f"mask: bool of shape ({n},) is expected, not {array.dtype} of shape {array.shape}"
+            f"mask: expected bool of shape ({n},), not {array.dtype} of shape {array.shape}"
         )
     return np.array(array, order="C")
 
@@ -96,7 +98,7 @@ def parse_rows(rows: Any, n: int) -> Array:
         sound = ((array >= 0) & (array < n)).all()
         if sound and len(np.unique(array)) == len(array):
             return array.astype(np.int64)
-    raise OptionError(f"rows {brief(rows)}: row numbers from 0 to {n - 1}, each once")
+    raise OptionError(f"rows {brief(rows)}: expected row numbers from 0 to {n - 1}, each once")
 
 
 def parse_seats(seats: Any, n: int) -> Array:
@@ -104,11 +106,11 @@ def parse_seats(seats: Any, n: int) -> Array:
     array = to_array("seats", seats)
     if array.dtype.kind not in "iu" or array.shape not in ((), (n,)):
         raise OptionError(
-            f"seats: a seat, or whole numbers of shape ({n},), not {array.dtype} of shape "
+            f"seats: expected a seat, or whole numbers of shape ({n},), not {array.dtype} of shape "
             f"{array.shape}"
         )
     if not ((array >= 0) & (array < N_SEATS)).all():
-        raise OptionError(f"seats {brief(seats)}: each from 0 to 3")
+        raise OptionError(f"seats={brief(seats)}: expected seats from 0 to 3")
     return np.ascontiguousarray(np.broadcast_to(array, n), np.int64)
 
 
@@ -118,5 +120,5 @@ def by_row(name: str, values: Any, m: int, default: Any) -> list[Any]:
         return [default] * m
     sequence = isinstance(values, (list, tuple)) or (isinstance(values, np.ndarray) and values.ndim)
     if not sequence or len(values) != m:
-        raise OptionError(f"{name}: a sequence of {m}, one for each row, not {brief(values)}")
+        raise OptionError(f"{name}={brief(values)}: expected a sequence of {m}, one for each row")
     return list(values)

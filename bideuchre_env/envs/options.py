@@ -109,7 +109,7 @@ def check_keywords(keywords: Iterable[str], allowed: Sequence[str], whose: str) 
 def check_choice(name: str, value: Any, words: tuple[Any, ...]) -> None:
     """Raise `OptionError` unless the value of an option is in `words`."""
     if type(value) not in (str, int, type(None)) or value not in words:
-        raise OptionError(f"{name}={brief(value)}: one of {', '.join(map(repr, words))}")
+        raise OptionError(f"{name}={brief(value)}: expected one of {', '.join(map(repr, words))}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,7 +186,8 @@ class VecOptions(EpisodeOptions):
         check_device(self.device)
         if self.device != "cpu" and self.threads != 1:
             raise OptionError(
-                f"threads={self.threads} with device={self.device!r}: they are a CPU's"
+                f"threads={self.threads}, device={self.device!r}: expected threads only with "
+                "device='cpu'"
             )
 
 
@@ -217,7 +218,9 @@ class SoloOptions(ViewOptions):
         if self.seat is not None:
             object.__setattr__(self, "seat", learners_seat(self.seat))
         if not is_number(self.illegal_reward):
-            raise OptionError(f"illegal_reward={brief(self.illegal_reward)}: a finite number")
+            raise OptionError(
+                f"illegal_reward={brief(self.illegal_reward)}: expected a finite number"
+            )
         object.__setattr__(self, "illegal_reward", float(self.illegal_reward))
 
 

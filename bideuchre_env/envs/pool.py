@@ -34,7 +34,9 @@ class Pool:
         weights: Sequence[float] | None = None,
     ) -> None:
         if not players or any(isinstance(each, (Pool, list)) for each in players):
-            raise OptionError("Pool: one or more players, or pairs (left, right), and no pools")
+            raise OptionError(
+                "Pool: expected one or more players, or pairs (left, right), not pools"
+            )
         values = [1] * len(players)
         if weights is not None:
             values = to_list("weights", weights, "a positive number for each player")
@@ -45,8 +47,8 @@ class Pool:
             or not math.isfinite(sum(map(float, values)))
         ):
             raise OptionError(
-                f"Pool: weights={brief(weights)}: a positive number for each of its {len(players)} "
-                "is expected, with a finite sum"
+                f"Pool: weights={brief(weights)}: expected a positive number for each of its "
+                f"{len(players)} players, with a finite sum"
             )
         object.__setattr__(self, "players", players)
         object.__setattr__(self, "weights", tuple(map(float, values)))
@@ -68,7 +70,9 @@ def _pair(option: str, spec: Any) -> tuple[Any, Any]:
     if type(spec) is not tuple:
         return spec, spec
     if option == PARTNER:
-        raise OptionError(f"{option}={brief(spec)}: one player, or a Pool of players")
+        raise OptionError(f"{option}={brief(spec)}: expected one player, or a Pool of players")
     if len(spec) != 2:
-        raise OptionError(f"{option}={brief(spec)}: a player, a pair (left, right), or a Pool")
+        raise OptionError(
+            f"{option}={brief(spec)}: expected a player, a pair (left, right), or a Pool"
+        )
     return spec

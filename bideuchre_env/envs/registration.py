@@ -188,15 +188,17 @@ def make(
         try:
             declared = variant_name(game)
         except OptionError as error:
-            raise OptionError(f"{error}, Rules of your own, or the path of a .toml file") from None
+            raise OptionError(f"{error}, Rules, or the path of a .toml file") from None
         if name is not None:
-            raise OptionError(f"name={name!r} is for games of your own: {declared} has a name")
+            raise OptionError(
+                f"name={name!r}: expected only with custom rules; {declared} has a name"
+            )
         variant = variants[declared]
     for option in options:
         if option in FACE_OPTIONS:
             raise OptionError(
-                f"{option!r} is no rule of the game: give it to .env(), .raw_env(), .vec(), "
-                ".solo() or .solo_vec(), not to make()"
+                f"{option!r} is an option of environments, not of rules: pass it to .env(), "
+                ".raw_env(), .vec(), .solo() or .solo_vec()"
             )
     return variant.replace(**options) if options else variant
 

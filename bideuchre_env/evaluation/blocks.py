@@ -105,5 +105,7 @@ def at_once_for(agents: tuple[CompleteAgent, CompleteAgent]) -> int:
     sizes = [(agent.name, getattr(agent, "at_once", AT_ONCE)) for agent in agents]
     for name, boards in sizes:
         if not is_whole(boards) or boards < 1:
-            raise OptionError(f"agent {name!r} has at_once={boards!r}: a whole number, 1 or more")
+            raise OptionError(
+                f"agent {name!r} has at_once={boards!r}: expected a whole number, 1 or more"
+            )
     return min(boards for _, boards in sizes)

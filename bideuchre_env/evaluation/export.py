@@ -40,14 +40,14 @@ def check_picture(path: PathLike) -> str:
         raise OptionError(NEEDS_MATPLOTLIB) from None
     form = os.path.splitext(path)[1][1:].lower() or "png"
     if form not in (formats := FigureCanvasAgg.get_supported_filetypes()):
-        raise OptionError(f"{path}: a picture is one of {', '.join(sorted(formats))}")
+        raise OptionError(f"{path}: expected the ending of {', '.join(sorted(formats))}")
     return form
 
 
 def rows_of(result: Result) -> tuple[Array, Array]:
     """Return a match's boards and pairs of games; `OptionError` if the result lacks them."""
     if result.board_rows is None or result.game_rows is None:
-        raise OptionError("self-play keeps no boards one by one: play a match")
+        raise OptionError("expected a result of match: selfplay does not save single boards")
     return result.board_rows, result.game_rows
 
 

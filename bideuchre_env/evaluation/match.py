@@ -93,7 +93,7 @@ def play(
     if at_once is None:
         at_once = at_once_for(agents)
     if not is_whole(at_once) or at_once < 1:
-        raise OptionError(f"at_once={brief(at_once)}: a whole number of boards, 1 or more")
+        raise OptionError(f"at_once={brief(at_once)}: expected a whole number of boards, 1 or more")
     plans = {
         collector: replace(draft, single=collector is of_hands, at_once=at_once)
         for collector in (of_hands, of_games)
@@ -197,14 +197,18 @@ def check_numbers(boards: Any, games: Any, sprt: Any, workers: Any) -> None:
     """Raise `OptionError` for invalid arguments of a match."""
     for name, number in (("boards", boards), ("games", games)):
         if not is_whole(number) or not 0 <= number <= MOST_BOARDS:
-            raise OptionError(f"{name}={brief(number)}: a whole number from 0 to {MOST_BOARDS:,}")
+            raise OptionError(
+                f"{name}={brief(number)}: expected a whole number from 0 to {MOST_BOARDS:,}"
+            )
     if boards == games == 0:
-        raise OptionError("give boards=N (boards of one hand), games=N (whole games) or both")
+        raise OptionError("expected boards=N (boards of one hand), games=N (whole games) or both")
     if sprt is not None and not isinstance(sprt, Bounds):
-        raise OptionError(f"sprt={brief(sprt)}: Bounds(low, high) in points per hand")
+        raise OptionError(f"sprt={brief(sprt)}: expected Bounds(low, high) in points per hand")
     if sprt is not None and not boards:
-        raise OptionError("sprt: the test is on boards, give boards=N, how many at most")
+        raise OptionError("sprt: expected boards=N, the maximum number of boards")
     if isinstance(workers, RayPool):
         return
     if not is_whole(workers) or not 1 <= workers <= MOST_WORKERS:
-        raise OptionError(f"workers={brief(workers)}: a whole number from 1 to {MOST_WORKERS}")
+        raise OptionError(
+            f"workers={brief(workers)}: expected a whole number from 1 to {MOST_WORKERS}"
+        )

@@ -32,9 +32,9 @@ Shared = TypeVar("Shared")
 Block = TypeVar("Block")
 Answer = TypeVar("Answer")
 
-NEEDS_RAY = 'playing on Ray needs ray: pip install "bideuchre_env[ray]"'
+NEEDS_RAY = 'running on Ray needs ray: pip install "bideuchre_env[ray]"'
 ADDRESSES = "host:port of a cluster, auto, local or ray://host:port"
-NO_CLUSTER = "there is no cluster of Ray that this machine is a node of (ray start makes it one)"
+NO_CLUSTER = "this machine is not a node of a Ray cluster (start one with ray start)"
 TRIES = 5
 """How often a block is computed again: by Ray after its worker or node has died, by the pool after
 another of Ray's errors, as that something could not be fetched."""
@@ -76,7 +76,9 @@ class RayPool:
         self._open = True
         if self._ray.is_initialized():
             if address is not None:
-                raise OptionError(f"ray address {typed(address)}: this program is on Ray already")
+                raise OptionError(
+                    f"ray address {typed(address)}: this program is connected to Ray already"
+                )
             return
         try:
             self._connect(_check_address(address))
@@ -228,7 +230,7 @@ def workers_of(processes: int, ray: bool, address: str | None) -> Iterator[int |
         yield processes
         return
     if processes != 1:
-        raise OptionError(f"--workers {processes}: processes here, or --ray; not both")
+        raise OptionError(f"--workers {processes}: expected only without --ray")
     with RayPool(address) as pool:
         yield pool
 
@@ -302,7 +304,7 @@ class _BlocksInProgress:
             self.lost.append((due, sent._replace(before=sent.before + 1)))
         elif started:
             raise WorkerError(
-                f"block {sent.number + 1} was given up on Ray after {TRIES + 1} tries: "
+                f"block {sent.number + 1} has failed on Ray after {TRIES + 1} tries: "
                 f"{type(error).__name__}: {_message(error)}"
             ) from None
         else:
@@ -333,7 +335,7 @@ def _check_address(address: str | None) -> str | None:
         socket.create_connection(place, CONNECT_SECONDS).close()
     except (OSError, OverflowError, UnicodeError) as error:
         raise OptionError(
-            f"ray address {typed(address)}: nobody answers there ({_message(error)})"
+            f"ray address {typed(address)}: no answer there ({_message(error)})"
         ) from None
     return address
 

@@ -42,8 +42,8 @@ class Sender(NamedTuple):
         for module, digest in self.sources:
             if digest != sources_of(module):
                 raise WorkerError(
-                    f"{socket.gethostname()} has no module {module!r}, or other sources of it: "
-                    "install the same on every node, scripts at the same path"
+                    f"{socket.gethostname()} has no module {module!r}, or another version of it: "
+                    "install the same version on every node, scripts at the same path"
                 )
         with suppress(OSError):
             os.chdir(self.folder)
@@ -52,8 +52,8 @@ class Sender(NamedTuple):
         """Raise `WorkerError` if prepared agents differ between this machine and the sender's."""
         if digest != dict(self.prepared).get(file):
             raise WorkerError(
-                f"{socket.gethostname()} plays by another {file}, or by none: `bideuchre prepare` "
-                f"makes it, and {prepared_folder()} holds the same on every node"
+                f"{socket.gethostname()} has another {file}, or none: `bideuchre prepare` "
+                f"makes it; copy {prepared_folder()} to every node"
             )
 
 

@@ -188,7 +188,7 @@ class Result:
         """The time of a decision in a match; of self-play its speed, and where the records are."""
         if self.board_rows is None:
             rate = self.decisions_per_second
-            speed = f"{rate:,.0f} decisions per second" if rate else "too short to tell"
+            speed = f"{rate:,.0f} decisions per second" if rate else "too short to measure"
             return [("speed", speed), ("records", self.records or "not written")]
         times = zip(self.keys, self.ms_per_decision, strict=True)
         text = "   ".join(f"{name} {ms:.2g} ms" for name, ms in times if ms is not None)

@@ -77,15 +77,17 @@ def rollout(
     rules = (game if isinstance(game, Variant) else make(game)).rules
     check_flag("observe", observe)
     if not isinstance(policy, str) or policy not in POLICIES:
-        raise OptionError(f"policy={brief(policy)}: one of {', '.join(map(repr, POLICIES))}")
+        raise OptionError(
+            f"policy={brief(policy)}: expected one of {', '.join(map(repr, POLICIES))}"
+        )
     if not is_integer(hands) or not 1 <= hands <= 10**12:
-        raise OptionError(f"hands={brief(hands)}: a whole number from 1 to 10**12")
+        raise OptionError(f"hands={brief(hands)}: expected a whole number from 1 to 10**12")
     check_device(device)
     usual = TABLES_AT_ONCE if device == "cpu" else TABLES_ON_A_GPU
     at_once = usual if tables is None else tables
     if not is_integer(at_once) or not 1 <= at_once <= MOST_TABLES:
         raise OptionError(
-            f"tables={brief(tables)}: a whole number from 1 to {MOST_TABLES}, or None"
+            f"tables={brief(tables)}: expected a whole number from 1 to {MOST_TABLES}, or None"
         )
     words = split_seed(seed)
     with closing(ThreadPool(threads)) as pool:

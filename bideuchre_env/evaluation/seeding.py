@@ -27,7 +27,7 @@ def first_seed(seed: int) -> int:
 def check_seed(seed: Any, boards: int = 1) -> None:
     """Raise `OptionError` unless the seed is valid for this number of boards."""
     if not is_whole(seed) or not 0 <= seed < SEED_END:
-        raise OptionError(f"seed={brief(seed)}: a whole number from 0 to {SEED_END - 1}")
+        raise OptionError(f"seed={brief(seed)}: expected a whole number from 0 to {SEED_END - 1}")
     if boards > BOARD_SEEDS:
         raise OptionError(f"{boards} boards: a seed deals at most {BOARD_SEEDS}")
 

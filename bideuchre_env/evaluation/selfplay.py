@@ -74,7 +74,7 @@ def play(
     if at_once is None:
         at_once = max(32, min(total // 8, MOST_AT_ONCE))
     if not is_whole(at_once) or at_once < 1:
-        raise OptionError(f"at_once={brief(at_once)}: a whole number of boards, 1 or more")
+        raise OptionError(f"at_once={brief(at_once)}: expected a whole number of boards, 1 or more")
     at_once, first, unwritten = min(at_once, total), first_seed(seed), None
     with nullcontext() if out is None else RecordWriter(out, overwrite=overwrite) as writer:
         first_agent = seat_agent(a, game.rules, seed, 0, single)
@@ -119,7 +119,7 @@ def _length(boards: Any, games: Any) -> tuple[str, int]:
         raise OptionError("give boards=N (boards of one hand) or games=N (whole games)")
     mode, number = ("boards", boards) if games is None else ("games", games)
     if not is_whole(number) or number < 1:
-        raise OptionError(f"{mode}={brief(number)}: a whole number, 1 or more")
+        raise OptionError(f"{mode}={brief(number)}: expected a whole number, 1 or more")
     return mode, int(number) if mode == "boards" else (int(number) + 1) // 2
 
 

@@ -106,7 +106,9 @@ class Tournament:
         if not all(isinstance(name, str) for name in self.agents):
             raise OptionError(f"agents={brief(self.agents)}: names, as ./file.py:Agent")
         if len(set(self.agents)) != len(self.agents) or len(self.agents) < 2:
-            raise OptionError(f"agents {' '.join(self.agents)}: two or more different agents")
+            raise OptionError(
+                f"agents {' '.join(self.agents)}: expected two or more different agents"
+            )
         names = [game.name for game in self.variants]
         if len(set(names)) < len(names) or not names:
             raise OptionError(f"variants {' '.join(names)}: each needs a name of its own")

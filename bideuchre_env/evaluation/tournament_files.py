@@ -22,7 +22,7 @@ from bideuchre_env.evaluation.tournament_tables import csv_row, in_text, markdow
 from bideuchre_env.evaluation.workers import file_hash
 
 NAMES = ("results.md", "results.csv", "results.json")
-OTHERWISE = "another folder, or --force to replace them"
+OTHERWISE = "choose another folder, or --force to overwrite them"
 
 
 def key_of(match: dict[str, Any]) -> str:
@@ -73,7 +73,7 @@ def finished_matches(
         if key_of(match) not in keys:
             a, b = match["agents"]
             pair = printable(f"{match['variant']}: {a} against {b}")
-            raise OptionError(f"{path} has {pair}, which this tournament has not: {OTHERWISE}")
+            raise OptionError(f"{path} has {pair}, which is not in this tournament: {OTHERWISE}")
     matches: list[dict[str, Any]] = data["matches"]
     return matches
 
@@ -85,7 +85,7 @@ def load(path: Path) -> dict[str, Any]:
         if not data["matches"]:
             raise ValueError("no matches")
         if not all(set(match["agents"]) <= set(data["agents"]) for match in data["matches"]):
-            raise ValueError("a match of somebody else")
+            raise ValueError("a match of unknown agents")
         if len(set(map(key_of, data["matches"]))) < len(data["matches"]):
             raise ValueError("a match twice")
         for match in data["matches"]:
@@ -96,8 +96,7 @@ def load(path: Path) -> dict[str, Any]:
         markdown(data), in_text(data)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, LookupError) as error:
         raise OptionError(
-            f"{path}: no results of a tournament that could go on ({in_one_line(error)}): "
-            f"{OTHERWISE}"
+            f"{path}: no results of a tournament to resume ({in_one_line(error)}): {OTHERWISE}"
         ) from None
     return data
 

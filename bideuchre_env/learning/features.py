@@ -229,9 +229,11 @@ class Features:
         n = len(choices)
         check_array("symmetries", symmetries, np.int64, (n,))
         if n and not (low <= choices.min() and choices.max() < stop):
-            raise OptionError(f"{name}: from {low} to {stop - 1} for the part {self.part!r}")
+            raise OptionError(
+                f"{name}: expected numbers from {low} to {stop - 1} for the part {self.part!r}"
+            )
         if n and not (symmetries.min() >= 0 and symmetries.max() < 2 * N_SEATS):
-            raise OptionError("symmetries: from 0 to 7")
+            raise OptionError("symmetries: expected numbers from 0 to 7")
         return n
 
     def __repr__(self) -> str:
@@ -258,4 +260,4 @@ _features_of = lru_cache(maxsize=512)(Features)
 def check_part(part: object) -> None:
     """Raise `OptionError` unless this is the name of a part of a hand."""
     if not isinstance(part, str) or part not in PARTS:
-        raise OptionError(f"part={brief(part)}: one of {', '.join(map(repr, PARTS))}")
+        raise OptionError(f"part={brief(part)}: expected one of {', '.join(map(repr, PARTS))}")

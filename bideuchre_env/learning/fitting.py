@@ -98,7 +98,7 @@ def fit(
                 report(step / steps)
     if not all(np.isfinite(part).all() for part in weights):
         raise DivergedError(
-            "the weights of the network are not finite any more: a lower learning_rate?"
+            "training has diverged, the weights are not finite: try a lower learning_rate"
         )
     return Network(*weights)
 
@@ -137,7 +137,7 @@ def check_examples(examples: Examples, features: Features) -> None:
     check_type("examples", examples, Examples, "Examples")
     for name, column in examples._asdict().items():
         if not isinstance(column, np.ndarray):
-            raise OptionError(f"{name}={brief(column)}: a numpy array")
+            raise OptionError(f"{name}={brief(column)}: expected a numpy array")
     targets = examples.targets
     if targets.ndim != 1 or targets.dtype != np.float32:
         raise OptionError(f"targets: float32 (n,) is expected, not {targets.dtype} {targets.shape}")
@@ -156,17 +156,19 @@ def check_examples(examples: Examples, features: Features) -> None:
         if not sound or not least <= column.min() <= column.max() < features.outputs:
             raise OptionError(f"{name}: outputs from {least} to {features.outputs - 1}, ({n},)")
     if not np.isfinite(targets).all():
-        raise OptionError("targets: some are not finite")
+        raise OptionError("targets: expected finite numbers")
 
 
 def check_steps(epochs: Any, batch: Any, learning_rate: Any) -> None:
     """Raise `OptionError` for an invalid number of epochs, batch size or learning rate."""
     for name, number in (("epochs", epochs), ("batch", batch)):
         if not is_integer(number) or not 1 <= number <= MOST_STEPS:
-            raise OptionError(f"{name}={brief(number)}: a whole number from 1 to {MOST_STEPS}")
+            raise OptionError(
+                f"{name}={brief(number)}: expected a whole number from 1 to {MOST_STEPS}"
+            )
     number = isinstance(learning_rate, Real) and not isinstance(learning_rate, bool)
     if not number or not 0 < learning_rate < np.inf:
-        raise OptionError(f"learning_rate={brief(learning_rate)}: a number above 0")
+        raise OptionError(f"learning_rate={brief(learning_rate)}: expected a number above 0")
 
 
 @inline_kernel

@@ -51,7 +51,7 @@ class ImprovedPolicy:
             checked(network, features_of(rules, part))
             margin = margins[part]
             if type(margin) not in (int, float) or not margin >= 0:
-                raise OptionError(f"margins: {part}={brief(margin)}: points from 0 on")
+                raise OptionError(f"margins: {part}={brief(margin)}: expected points from 0 on")
         self.policy, self.rules = policy, rules
         self.margins = dict(margins)
         self.networks = {  # without untrained networks, whose outputs are all 0

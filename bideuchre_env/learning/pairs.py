@@ -148,9 +148,7 @@ def _hands(hands: Any) -> range:
     numbers = range(int(hands)) if is_integer(hands) else hands
     sound = isinstance(numbers, range) and numbers.step == 1
     if not sound or not 0 <= numbers.start < numbers.stop <= MOST_HANDS:
-        raise OptionError(
-            f"hands={brief(hands)}: a number of hands from 1 on, or a range of their numbers"
-        )
+        raise OptionError(f"hands={brief(hands)}: expected a number from 1 on, or a range of hands")
     return range(numbers.start, numbers.stop)
 
 
@@ -169,15 +167,15 @@ class _Maker:
         block: Any,
     ) -> None:
         if not isinstance(rules, Rules):
-            raise OptionError(f"rules={brief(rules)}: a Rules value")
+            raise OptionError(f"rules={brief(rules)}: expected a Rules value")
         players = {"policy": policy} | ({} if opponent is None else {"opponent": opponent})
         for name, player in players.items():
             if not callable(getattr(player, "act_rows", None)):
                 raise OptionError(
-                    f"{name}={brief(player)}: it has no act_rows(observations, masks)"
+                    f"{name}={brief(player)}: expected an agent with act_rows(observations, masks)"
                 )
         if propose is not None and not callable(propose):
-            raise OptionError(f"propose={brief(propose)}: a function, or None")
+            raise OptionError(f"propose={brief(propose)}: expected a function, or None")
         if not is_integer(block) or not 1 <= block <= 1 << 20:
             raise OptionError(f"block={brief(block)}: hands at once, from 1 to 1,048,576")
         self.policy, self.rules, self.propose, self.opponent = policy, rules, propose, opponent
@@ -251,7 +249,9 @@ class _Maker:
             some.other[:] = whole_numbers("propose", answer, len(states))
             same = np.flatnonzero(some.other == some.chosen)
             if len(same):
-                raise IllegalActionError(f"propose, row {same[0]}: it is the action chosen")
+                raise IllegalActionError(
+                    f"propose, row {same[0]}: expected another action than the chosen one"
+                )
         self._carry_out("propose", lines, index, some.other)
         for _ in self._play(lines):
             pass
@@ -308,7 +308,7 @@ def _phase_flags(phases: Any) -> Array:
     """Return flags, int8 (2, 7), of the phases whose decisions become pairs, by side."""
     chosen = to_list("phases", phases, "some of Phase.AUCTION to Phase.PLAY")
     if not chosen or not all(is_integer(each) and 0 <= each < Phase.DEAL for each in chosen):
-        raise OptionError(f"phases={brief(phases)}: some of Phase.AUCTION to Phase.PLAY")
+        raise OptionError(f"phases={brief(phases)}: expected some of Phase.AUCTION to Phase.PLAY")
     flags = np.zeros((2, len(Phase)), np.int8)
     flags[:, [int(each) for each in chosen]] = 1
     return flags
@@ -318,5 +318,5 @@ def _share(share: Any) -> float:
     """Return the share of decisions; `OptionError` unless it is above 0 and at most 1."""
     number = isinstance(share, Real) and not isinstance(share, bool)
     if not number or not 0 < float(share) <= 1:
-        raise OptionError(f"share={brief(share)}: above 0, and 1 at most")
+        raise OptionError(f"share={brief(share)}: expected above 0, and 1 at most")
     return float(share)

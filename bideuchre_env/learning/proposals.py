@@ -40,11 +40,13 @@ class Proposals:
         required_seed(self.seed)
         for name, number in (("temperature", self.temperature), ("even", self.even)):
             if type(number) not in (int, float):
-                raise OptionError(f"{name}={brief(number)}: a number")
+                raise OptionError(f"{name}={brief(number)}: expected a number")
         if not 0 < self.temperature < np.inf:
-            raise OptionError(f"temperature={brief(self.temperature)}: above 0, and finite")
+            raise OptionError(
+                f"temperature={brief(self.temperature)}: expected above 0, and finite"
+            )
         if not 0 <= self.even <= 1:
-            raise OptionError(f"even={brief(self.even)}: a share from 0 to 1")
+            raise OptionError(f"even={brief(self.even)}: expected a share from 0 to 1")
 
     def __call__(self, observations: Array, masks: Array, chosen: Array) -> Array:
         """Other actions, int64 (m,), of the `masks`, which lack the `chosen` ones."""

@@ -67,11 +67,11 @@ def lambda_returns(
     odd = np.argwhere((seats < -1) | (seats >= N_SEATS))
     if len(odd):
         t, i = odd[0]
-        raise OptionError(f"seats[{t}, {i}]: {seats[t, i]} is no seat from 0 to 3, nor -1")
+        raise OptionError(f"seats[{t}, {i}]={seats[t, i]}: expected a seat from 0 to 3, or -1")
     if not np.isfinite(rewards).all() or np.isinf(bootstrap).any():
-        raise OptionError("rewards and bootstrap: some number is not finite")
+        raise OptionError("rewards, bootstrap: expected finite numbers")
     if not (np.isfinite(values) | (seats < 0)).all():
-        raise OptionError("values: the value of some decision is not finite")
+        raise OptionError("values: expected finite numbers")
     made = Returns(
         returns=np.zeros(seats.shape, np.float32),
         advantages=np.zeros(seats.shape, np.float32),
@@ -87,7 +87,7 @@ def lambda_returns(
 def checked_rate(name: str, rate: Any) -> float:
     """A rate as a float; `OptionError` unless it is a number from 0 to 1."""
     if not is_number(rate) or not 0 <= rate <= 1:
-        raise OptionError(f"{name}={brief(rate)}: from 0 to 1")
+        raise OptionError(f"{name}={brief(rate)}: expected a number from 0 to 1")
     return float(rate)
 
 

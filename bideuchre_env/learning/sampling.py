@@ -19,7 +19,7 @@ from bideuchre_env.runtime.jit import Array, Word, entry_kernel, kernel
 def required_seed(seed: Any, drawn: str = "draws") -> tuple[np.uint64, np.uint64]:
     """Return the two words of a seed, as `split_seed` does; `OptionError` for None."""
     if seed is None:
-        raise OptionError(f"seed=None: a whole number, for {drawn} are made to be made again")
+        raise OptionError(f"seed=None: expected a whole number, so that {drawn} are reproducible")
     return split_seed(seed)
 
 
@@ -31,9 +31,9 @@ def random_words(seed: int, step: int, rows: int | Array) -> Array:
     """
     low, high = required_seed(seed)
     if not is_integer(step) or not 0 <= step < 1 << 63:
-        raise OptionError(f"step={brief(step)}: a whole number from 0 on")
+        raise OptionError(f"step={brief(step)}: expected a whole number from 0 on")
     if is_integer(rows) and not 0 <= int(rows) < 1 << 32:
-        raise OptionError(f"rows={brief(rows)}: how many, or their numbers")
+        raise OptionError(f"rows={brief(rows)}: expected the number of rows, or their indices")
     numbers = np.arange(int(rows)) if is_integer(rows) else to_array("rows", rows)
     check_array("rows", numbers, np.int64, (-1,))
     words = np.empty(len(numbers), np.uint64)
@@ -92,7 +92,7 @@ def _check(logits: Array, legal: Array, choices: Array, log_probs: Array) -> Non
         bad = np.flatnonzero((legal[row] != 0) & ~np.isfinite(logits[row]))
         if len(bad):
             raise OptionError(f"logits[{row}, {bad[0]}]: {logits[row, bad[0]]} is not finite")
-        raise OptionError(f"legal[{row}]: no output is legal there, so there is nothing to choose")
+        raise OptionError(f"legal[{row}]: expected at least one legal output")
 
 
 @entry_kernel

@@ -27,7 +27,7 @@ class Lines(Look):
     """Messages about the table in a state row, for the viewer."""
 
     def name(self, seat: int) -> str:
-        """A seat and who plays it: "you", "left (rule)"."""
+        """A seat and its player: "you", "left (rule)"."""
         agent = f" ({self.agents[seat]})" if self.agents and seat != self.viewer else ""
         return f"{self.who(seat)}{agent}"
 
@@ -42,15 +42,15 @@ class Lines(Look):
         return card_text(name, self.row, self.rules)
 
     def score(self) -> str:
-        """Both sides' points, and when the game ends."""
+        """Both sides' points, and the target or the number of hands of the game."""
         ours, theirs = self.pair("score")
-        goal = f"game at {self.rules.target}"
+        goal = f"game to {self.rules.target}"
         if self.rules.target is None:
             goal = f"{4 * (self.rules.rounds or 0)} hands"
         return f"Score: you {ours}, they {theirs}; {goal}."
 
     def title(self) -> str:
-        """The number of the hand, who deals, the score."""
+        """The number of the hand, its dealer, the score."""
         hand = int(self.row["hands_dealt"])
         return f"Hand {hand}: {self.verb(int(self.row['dealer']), 'deal')}. {self.score()}"
 
@@ -77,7 +77,13 @@ class Lines(Look):
         text = Text(f"  {self.verb(seat, 'give up' if gives else 'pass')} ")
         return text.append_text(self.card(name) if self.seen(seat) else Text("a card"))
 
-    def came_of_it(self, name: str) -> list[RenderableType]:
+    def seat_numbers(self) -> str:
+        """The numbers of the seats, for texts that use them: "you are seat 0, ..."."""
+        order = [(self.bottom + turn) % N_SEATS for turn in range(N_SEATS)]
+        others = ", ".join(f"{self.who(seat)} {seat}" for seat in order[1:])
+        return f"You are seat {self.bottom}; {others}."
+
+    def result_lines(self, name: str) -> list[RenderableType]:
         """Lines on the result of an action, by its name: the contract, the trick, the hand."""
         row, lines = self.row, list[RenderableType]()
         last = int(row["trick"]) - 1
@@ -109,7 +115,7 @@ class Lines(Look):
         ]
 
     def trick_line(self, number: int) -> Text:
-        """A whole trick, its number from 0: its cards, who has it, tricks so far."""
+        """A whole trick, its number from 0: its cards, its winner, the tricks so far."""
         line = Text(f"  Trick {number + 1}: ").append_text(self.on_table(number))
         won = "{} to {}".format(*self.pair("tricks_won"))
         return line.append(f"; won by {self.who(self.winner(number))}, {won}", style="bold")
@@ -135,11 +141,11 @@ class Lines(Look):
             keys = (f"{key} {spoken(name)}" for key, name in enumerate(legal, start=1))
             lines.append(Text(f"You may name: {', '.join(keys)}"))
         elif not cards:
-            lines.append(Text(f"You may call: {calls_listed(legal)}"))
+            lines.append(Text(f"You may call: {calls_text(legal)}"))
         return lines
 
     def keyed(self, hand: Sequence[str], legal: Sequence[str] | None) -> Table:
-        """A hand, with the keys of the cards that may be played above them, where there are any."""
+        """A hand; above each card its key, or "-" if not legal. No keys if `legal` is None."""
         grid = Table(box=None, padding=(0, 1, 0, 0), show_header=False)
         for _ in hand:
             grid.add_column(justify="center", no_wrap=True, min_width=4)
@@ -170,18 +176,23 @@ def action_typed(text: str, legal: Sequence[str], hand: Sequence[str], acts: Act
     player.
     """
     if legal[0].startswith(TRUMP):
-        return _chosen(text, legal, TRUMP, acts) or _numbered(text, legal, legal)
+        return _action_by_name(text, legal, TRUMP, acts) or _action_by_key(text, legal, legal)
     if legal[0] == PASS or legal[0].startswith(BID):
-        return _chosen(text, legal, BID, acts) or _begun(text, legal)
-    return _chosen(text, legal, "", acts) or _numbered(text, legal, hand)
+        return _action_by_name(text, legal, BID, acts) or _call_by_prefix(text, legal)
+    return _action_by_name(text, legal, "", acts) or _action_by_key(text, legal, hand)
+
+
+def addressed(text: str, seat: int) -> str:
+    """An advice for its player: "You are to call" instead of "Seat 0 is to call"."""
+    return text.replace(f"Seat {seat} is to", "You are to", 1)
 
 
 def spoken(name: str) -> str:
-    """An action's name as people say it: "4 H" of "bid 4 H", "H" of "trump H"."""
+    """The short name of an action: "4 H" of "bid 4 H", "H" of "trump H"."""
     return name.removeprefix(BID).removeprefix(TRUMP)
 
 
-def _chosen(text: str, legal: Sequence[str], prefix: str, acts: Actions) -> str | None:
+def _action_by_name(text: str, legal: Sequence[str], prefix: str, acts: Actions) -> str | None:
     """Return the action of this name, with or without its first word; None for other text.
 
     Raises `NotationError` for one that is not legal now.
@@ -193,24 +204,24 @@ def _chosen(text: str, legal: Sequence[str], prefix: str, acts: Actions) -> str 
             continue
         if action in legal:
             return action
-        raise NotationError(f"{spoken(action)} is not allowed now: {listed(legal)}")
+        raise NotationError(f"{spoken(action)} is not legal now: expected {actions_text(legal)}")
     return None
 
 
-def _numbered(text: str, legal: Sequence[str], keys: Sequence[str]) -> str:
+def _action_by_key(text: str, legal: Sequence[str], keys: Sequence[str]) -> str:
     """The action of a key, from 1."""
     plain = text.strip()
     if not (plain.isascii() and plain.isdigit()):
-        raise NotationError(f"{typed(text)} is none of {listed(legal)} (h: help)")
+        raise NotationError(f"{typed(text)}: expected {actions_text(legal)} (h: help)")
     if not 1 <= int(plain[:4]) <= len(keys):
-        raise NotationError(f"there is no key {plain[:4]}: 1 to {len(keys)}")
+        raise NotationError(f"key {plain[:4]}: expected 1 to {len(keys)}")
     name = keys[int(plain[:4]) - 1]
     if name not in legal:
-        raise NotationError(f"{spoken(name)} is not allowed now: {listed(legal)}")
+        raise NotationError(f"{spoken(name)} is not legal now: expected {actions_text(legal)}")
     return name
 
 
-def _begun(text: str, legal: Sequence[str]) -> str:
+def _call_by_prefix(text: str, legal: Sequence[str]) -> str:
     """Return the one legal call that begins with a text, such as a bid without its strain."""
     plain = plain_letters(text)
     spelled = {plain_letters(spoken(name)): name for name in legal}
@@ -219,11 +230,11 @@ def _begun(text: str, legal: Sequence[str]) -> str:
     if len(close) == 1:
         return close[0]
     if close:
-        raise NotationError(f"{typed(text)} is several calls: {listed(close)}")
-    raise NotationError(f"{typed(text)} is no call you can make now: {calls_listed(legal)}")
+        raise NotationError(f"{typed(text)} is ambiguous: expected {actions_text(close)}")
+    raise NotationError(f"{typed(text)}: expected {calls_text(legal)} (h: help)")
 
 
-def listed(names: Sequence[str]) -> str:
+def actions_text(names: Sequence[str]) -> str:
     """Actions in a sentence: "4 H, 4 S or pass", the first few of many."""
     words = list(dict.fromkeys(map(spoken, names)))
     if len(words) > _MOST_LISTED:
@@ -231,7 +242,7 @@ def listed(names: Sequence[str]) -> str:
     return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
-def calls_listed(legal: Sequence[str]) -> str:
+def calls_text(legal: Sequence[str]) -> str:
     """List the legal calls in a line; bids that differ only by strain appear once."""
     bids = [spoken(name) for name in legal if name != PASS]
     strains = [bid.rpartition(" ")[2] for bid in bids]

@@ -1,8 +1,8 @@
-"""Who sits where, and the file of a game in progress: one line of JSON.
+"""The players of a game, and the file of a game in progress: one line of JSON.
 
     {"format": "bideuchre play/1", "people": [0], "record": {...}}
 
-`people` are the seats of people. The record's `agents` say who else plays, its `seed` fixes all
+`people` are the seats of people. The record has the agents of the other seats, and the seed of all
 deals to come.
 """
 
@@ -58,7 +58,7 @@ def read_game(path: PathLike) -> SavedGame:
     of this format; both name the file.
     """
     check_path("path", path)
-    with _naming(path):
+    with _with_file_name(path):
         data = _data(path)
         record = GameRecord.from_dict(data["record"])
         _check_dealt(record)
@@ -66,7 +66,7 @@ def read_game(path: PathLike) -> SavedGame:
 
 
 @contextmanager
-def _naming(path: PathLike) -> Iterator[None]:
+def _with_file_name(path: PathLike) -> Iterator[None]:
     """Errors of the package inside name the file."""
     try:
         yield
@@ -91,10 +91,10 @@ def new_game_path(game: str, after: PathLike | None = None) -> Path:
 def check_free(path: PathLike) -> None:
     """Raise `OptionError` if something lies at a path."""
     if os.path.lexists(path):
-        raise OptionError(f"{printable(str(path))} exists: choose another file for a new game")
+        raise OptionError(f"{printable(str(path))} exists: expected a new file for a new game")
 
 
-def game_to_go_on(game: str, alone: bool = False) -> Path | None:
+def unfinished_game(game: str, alone: bool = False) -> Path | None:
     """Return the file in `FOLDER` of the last unfinished game of this name, or None.
 
     With `alone`, only games of one person count.
@@ -104,7 +104,7 @@ def game_to_go_on(game: str, alone: bool = False) -> Path | None:
     name = re.compile(rf"{re.escape(_stem(game))}(-[0-9]+)?{re.escape(SUFFIX)}")
     paths = [path for path in Path(FOLDER).glob(f"*{SUFFIX}") if name.fullmatch(path.name)]
     for path in sorted(paths, key=lambda path: path.stat().st_mtime, reverse=True):
-        with _naming(path):
+        with _with_file_name(path):
             data = _data(path)
         record = data["record"]
         unfinished = not isinstance(record, dict) or record.get("outcome") == "unfinished"
@@ -127,23 +127,23 @@ def _data(path: PathLike) -> dict[str, Any]:
     except OSError as error:
         raise OptionError(f"it cannot be read: {reason(error)}") from None
     except (ValueError, RecursionError):
-        raise RecordError("not one line of JSON; it is left as it is") from None
+        raise RecordError("expected one line of JSON; the file is unchanged") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         value = brief(data.get("format")) if isinstance(data, dict) else type(data).__name__
-        raise RecordError(f"format {value}: this reads {FORMAT!r}")
+        raise RecordError(f"format={value}: expected {FORMAT!r}")
     if set(data) != _FIELDS:
-        raise RecordError(f"it has {brief(sorted(data))}, not {brief(sorted(_FIELDS))}")
+        raise RecordError(f"fields={brief(sorted(data))}: expected {brief(sorted(_FIELDS))}")
     if not isinstance(data["people"], list):
-        raise RecordError(f"people {brief(data['people'])}: a list of seats")
+        raise RecordError(f"people={brief(data['people'])}: expected a list of seats")
     return data
 
 
 def _check_dealt(record: GameRecord) -> None:
     """Raise `RecordError` unless a record has seed, agents and a hand, and starts at 0 to 0."""
     if record.seed is None or record.agents is None or record.start != (0, 0):
-        raise RecordError("its record lacks a seed or agents, or does not begin at 0 to 0")
+        raise RecordError("expected a record with seed and agents that begins at 0 to 0")
     if not record.hands:
-        raise RecordError("its record has no hand")
+        raise RecordError("expected a record with at least one hand")
 
 
 def check_people(people: Sequence[int]) -> tuple[int, ...]:
@@ -151,7 +151,9 @@ def check_people(people: Sequence[int]) -> tuple[int, ...]:
     people = to_list("people", people, "one to four seats from 0 to 3")
     sound = all(type(seat) is int and 0 <= seat < N_SEATS for seat in people)
     if not sound or not people or len(set(people)) < len(people):
-        raise OptionError(f"people {brief(people)}: one to four seats from 0 to 3, each once")
+        raise OptionError(
+            f"people={brief(people)}: expected one to four seats from 0 to 3, each once"
+        )
     return tuple(sorted(people))
 
 
@@ -160,19 +162,20 @@ def check_names(names: Sequence[str]) -> None:
     names = to_list("agents", names, "four names")
     if len(names) != N_SEATS or not all(map(is_plain_name, names)):
         raise OptionError(
-            f"agents {brief(names)}: four names, by seat, of up to {MAX_NAME} printable characters"
+            f"agents={brief(names)}: expected four names, by seat, of up to {MAX_NAME} printable "
+            "characters"
         )
 
 
-def seated(people: Sequence[int], partner: str, opponents: Sequence[str]) -> list[str]:
-    """Who sits on each of the four seats, by name; a person's seat is `PERSON`'s.
+def assign_players(people: Sequence[int], partner: str, opponents: Sequence[str]) -> list[str]:
+    """Return the names of the players of the four seats; people are `PERSON`.
 
     `partner` takes every seat opposite a person. `opponents`, one name or two, take the others: of
     two the first sits to the left of the first person.
     """
     people = check_people(people)
     if not 1 <= len(opponents) <= 2:
-        raise OptionError(f"opponents {brief(list(opponents))}: one agent for both seats, or two")
+        raise OptionError(f"opponents={brief(list(opponents))}: expected one or two agents")
     names = [PERSON] * N_SEATS
     left = (people[0] + 1) % N_SEATS
     for seat in set(range(N_SEATS)) - set(people):
@@ -188,6 +191,6 @@ def check_trusted(names: Sequence[str], trusted: Collection[str], path: PathLike
     for name in names:
         if name != PERSON and name not in trusted and not is_known(parse(name)[0]):
             raise OptionError(
-                f"{printable(os.fspath(path))} has agent {brief(name)}, whose code would run: if "
-                "you trust it, name it again with --partner or --opponents"
+                f"{printable(os.fspath(path))} has agent {brief(name)}, whose code would run: to "
+                "allow it, name it with --partner or --opponents"
             )

@@ -101,7 +101,7 @@ class Session:
             read_game(path)  # raises, before anything is made beside it
             stack.enter_context(only_run_at(path))
             people, record = read_game(path)
-            assert record.agents is not None  # `read_game` has looked
+            assert record.agents is not None  # checked by `read_game`
             check_trusted(record.agents, trusted, path)
             game = Variant(record.variant, record.rules)
             session._set_up(game, people, record.agents, record.seed)
@@ -119,7 +119,7 @@ class Session:
         check_type("game", game, Variant, "a Variant")
         self.variant, self.rules, self.people = game.name, game.rules, check_people(people)
         check_names(agents)
-        self.kept: Path | None = None
+        self.record_path: Path | None = None
         """Path of the record of a finished game."""
         self.agents = [PERSON if s in self.people else name for s, name in enumerate(agents)]
         words = split_seed(seed)
@@ -143,7 +143,7 @@ class Session:
         start_row(self._states, -1, 0, 0)
 
     def _replay(self, record: GameRecord) -> None:
-        """Play all of a record, which is verified; `RecordError` if others cards are dealt."""
+        """Play all of a record, which is verified; `RecordError` if other cards are dealt."""
         for number, hand in enumerate(record.hands, start=1):
             self._deal()
             dealt = hand_of(self.row, self.rules)
@@ -208,8 +208,7 @@ class Session:
             number = -1
         if number < 0 or self._acts.names[number] not in self.legal():
             raise IllegalActionError(
-                f"{typed(name)} is not what you may {self._verb()} now; "
-                f"legal: {', '.join(self.legal())}"
+                f"{typed(name)} is not legal now: expected {', '.join(self.legal())}"
             )
         return self._carry_out(number)
 
@@ -217,10 +216,6 @@ class Session:
         if self.seat is None:
             return ": the game is over" if self.over else ": the hand is over"
         return f": it is the turn of seat {self.seat}"
-
-    def _verb(self) -> str:
-        verbs = {Phase.AUCTION: "call", Phase.NAMING: "name", Phase.GIVING: "give up"}
-        return verbs.get(Phase(int(self.row["phase"])), "play")
 
     def advance(self, watch: Callable[[Move], object] | None = None) -> None:
         """Let agents act until a person is to act or the hand is over; `watch` gets every move.
@@ -240,7 +235,7 @@ class Session:
 
     def _decision(self, seat: int) -> int:
         agent = self._players[seat]
-        if isinstance(agent, RandomAgent):  # its lots, anew at every decision
+        if isinstance(agent, RandomAgent):  # a new seed at every decision, for undo and resume
             agent.generator = np.random.default_rng((self.seed, seat, self.decisions))
         look_row(self._states, self._tables, self._offsets, self._seen[0], self._mask[0])
         answer = answer_of(agent, self._seen.copy(), self._mask.copy())
@@ -264,7 +259,9 @@ class Session:
         Raises `IllegalActionError`, and changes nothing, where that is not certain.
         """
         if seat != self.seat or not self.can_claim:
-            raise IllegalActionError("a claim is for the seat to act, if it takes every trick left")
+            raise IllegalActionError(
+                "claim: expected the seat to act, certain to take every trick left"
+            )
         while self.seat is not None:
             certain, low = self._certain(), int(self._mask[0].nonzero()[0][-1])
             move = self._carry_out(certain if self.seat == seat else low)
@@ -298,19 +295,21 @@ class Session:
         seen the action.
         """
         if len(self.people) > 1:
-            raise IllegalActionError("nothing is taken back where several people play")
+            raise IllegalActionError(
+                "undo: expected a game with one person, not with several people"
+            )
         if self.over:
-            raise IllegalActionError("the game is over: nothing is taken back")
+            raise IllegalActionError("undo: the game is over")
         at = self._last_decision()
         if at < 0:
-            raise IllegalActionError("there is nothing to take back yet")
+            raise IllegalActionError("undo: you have not acted yet")
         with self._change():
             self._states[:] = rows_of([self._before[at]])
             del self._before[at:], self._ended[self.hand - 1 :]
 
     @property
     def can_undo(self) -> bool:
-        """Whether there is something to take back."""
+        """Whether `undo` is possible."""
         return len(self.people) == 1 and not self.over and self._last_decision() >= 0
 
     def _last_decision(self) -> int:
@@ -326,13 +325,13 @@ class Session:
         Raises `IllegalActionError` if no person is to act.
         """
         if not self.waits_for_person:
-            raise IllegalActionError(f"nobody is to be advised{self._whose_turn()}")
+            raise IllegalActionError(f"advice: expected the turn of a person{self._whose_turn()}")
         if agent not in self._advisers:
             self._advisers[agent] = Advisor(self.rules, agent)
         return self._advisers[agent].of_row(self.row)
 
     def record(self) -> GameRecord:
-        """The game so far, every hand that is over and the one in progress."""
+        """Return the record of the game so far, with the hand in progress."""
         rows = list(self._ended)
         if self.row["phase"] < Phase.DEAL:
             rows.append(self._states.tobytes())
@@ -357,11 +356,11 @@ class Session:
             return
         write_file(self.path, SavedGame(self.people, self.record()).line())
         if self.over:
-            with suppress(OutputError):  # the game is saved: `keep` may be called again
-                self.keep()
+            with suppress(OutputError):  # the game is saved: `save_record` may be called again
+                self.save_record()
 
-    def keep(self) -> None:
-        """Write the record of a game that is over beside its file, unless it is there already.
+    def save_record(self) -> None:
+        """Write the record of a finished game to the folder of its file, unless it exists.
 
         Raises `OutputError` if it cannot be written.
         """
@@ -370,11 +369,11 @@ class Session:
         path, record = Path(self.path).with_suffix(".jsonl"), self.record()
         with suppress(OSError):
             if path.read_bytes() == f"{record.dumps()}\n".encode():
-                self.kept = path
-        if self.kept is None:
+                self.record_path = path
+        if self.record_path is None:
             copy = free_path(path.parent, path.stem)
             records_io.write(copy, [record])
-            self.kept = copy
+            self.record_path = copy
 
     def close(self) -> None:
         """Release the file for other processes. Idempotent."""

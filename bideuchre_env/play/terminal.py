@@ -13,7 +13,7 @@ from rich.text import Text
 
 from bideuchre_env.core.state import Phase
 from bideuchre_env.errors import BidEuchreError, IllegalActionError, NotationError
-from bideuchre_env.play.lines import Lines, action_typed
+from bideuchre_env.play.lines import Lines, action_typed, addressed
 from bideuchre_env.play.session import Move, Session
 from bideuchre_env.records.render import table_view
 from bideuchre_env.rules import actions
@@ -21,14 +21,14 @@ from bideuchre_env.rules.cards import STRAINS
 from bideuchre_env.runtime.interrupts import typed_line
 
 HELP = """\
-Type a card by its name or by the key above it, JH or 1; a call by its words,
-pass or p, 4, 4 H, moon. Capitals do not matter, and 10♥ is TH. A card without a
-key may not be played now. ^ marks trumps, the left bower among them.
+Type a card by its name or by the key above it: JH or 1. Type a call by its words:
+pass or p, 4, 4 H, moon. Case does not matter; 10♥ means TH. A card without a key
+is not legal now. ^ marks trumps, the left bower included.
 
-  ?  hint: what the adviser would do, and why      t  last trick
-  u  undo: take your last card or call back        s  score
-  c  claim the tricks left, if all are yours       v  the whole table
-  h  this help                                     q  quit: the game is saved
+  ?  hint, with a reason                           t  last trick
+  u  undo your last card or call                   s  score
+  c  claim, if all tricks left are yours           v  view the whole table
+  h  help                                          q  quit; the game is saved
   Enter  show your cards again"""
 COMMANDS = {
     "hint": ("?", "hint", "advice"),
@@ -42,9 +42,9 @@ COMMANDS = {
     "again": ("",),
 }
 _WORDS = {word: command for command, words in COMMANDS.items() for word in words}
-_ASKED = {
+_PROMPTS = {
     Phase.AUCTION: "Your call",
-    Phase.NAMING: "Your trumps",
+    Phase.NAMING: "Your strain",
     Phase.GIVING: "The card you give up",
     Phase.PASSING: "The card you pass to your partner",
     Phase.PLAY: "Your card",
@@ -59,7 +59,7 @@ class Terminal:
     """One person's game at a console: prints the view of this seat, and reads lines.
 
     `pause` is the delay in seconds after each move of an agent. `adviser` is the agent for hints;
-    `get_ready` is called before the first hint, and may take a while. `read` returns a line, and
+    `before_hint` is called before the first hint, and may take a while. `read` returns a line, and
     raises `EOFError` at the end of the input.
     """
 
@@ -70,14 +70,14 @@ class Terminal:
         *,
         pause: float = 0.0,
         adviser: str = "inference",
-        get_ready: Callable[[], None] = lambda: None,
+        before_hint: Callable[[], None] = lambda: None,
         read: Callable[[], str] = typed_line,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         [self.me] = session.people
         self.session, self.console, self.adviser = session, console, adviser
         self._pause, self._read, self._sleep = pause, read, sleep
-        self._get_ready: Callable[[], None] | None = get_ready
+        self._get_ready: Callable[[], None] | None = before_hint
 
     def run(self) -> bool:
         """Play until the game is over: True, or until `q` or the end of the lines: False.
@@ -87,7 +87,7 @@ class Terminal:
         self._begin_hand()
         try:
             while not self.session.over:
-                self.session.advance(self._watched)
+                self.session.advance(self._print_move)
                 if self.session.hand_over:
                     self._between_hands()
                 elif self.session.waits_for_person:
@@ -109,35 +109,35 @@ class Terminal:
         lines = self._lines()
         self._say("", Text(lines.title(), style="bold"), *lines.so_far())
 
-    def _watched(self, move: Move, pause: float | None = None) -> None:
+    def _print_move(self, move: Move, pause: float | None = None) -> None:
         """Print a move and its result."""
         lines, pause = self._lines(move.row), self._pause if pause is None else pause
         self._say(lines.move(move.seat, move.name))
         if move.seat != self.me and pause:
             self._sleep(pause)
-        self._say(*lines.came_of_it(move.name))
+        self._say(*lines.result_lines(move.name))
 
-    def say_ending(self) -> None:
-        """Print how the game has ended."""
+    def print_ending(self) -> None:
+        """Print the result of the game."""
         self._say("", Text(self._lines().ending(), style="bold"))
 
     def _between_hands(self) -> None:
-        self._prompt("Enter: the next hand", self._next_hand, plain="")
+        self._prompt("Enter: next hand", self._next_hand, plain="")
 
     def _next_hand(self, text: str) -> None:
         if text:
-            raise NotationError("Enter deals the next hand; u takes your last card back (h: help)")
+            raise NotationError("Enter deals the next hand; u undoes your last card (h: help)")
         self.session.next_hand()
         self._begin_hand()
 
     def _decide(self) -> None:
         self._do_again()
-        self._prompt(_ASKED[Phase(int(self.session.row["phase"]))], self._act)
+        self._prompt(_PROMPTS[Phase(int(self.session.row["phase"]))], self._act)
 
     def _act(self, text: str) -> None:
         legal, hand = self.session.legal(), self._lines().hand(self.me)
         name = action_typed(text, legal, hand, actions.of(self.session.rules))
-        self._watched(self.session.act(self.me, name))
+        self._print_move(self.session.act(self.me, name))
 
     def _prompt(self, prompt: str, answer: Callable[[str], None], plain: str | None = None) -> None:
         """Read lines until the game has changed; after an invalid line, print why and ask again.
@@ -179,22 +179,23 @@ class Terminal:
 
     def _do_hint(self) -> None:
         if not self.session.waits_for_person:
-            raise IllegalActionError("a hint is for your own call or card")
+            raise IllegalActionError("a hint is available only on your turn")
         if self._get_ready is not None:
             self._get_ready()
             self._get_ready = None
         try:
-            self._say(Text(str(self.session.advice(self.adviser))))
+            advice = self.session.advice(self.adviser)
+            self._say(Text(addressed(str(advice), self.me)))
         except BidEuchreError as error:
             raise IllegalActionError(f"no hint: {error}") from None
 
     def _do_undo(self) -> None:
         self.session.undo()
-        self._say("Taken back.")
+        self._say("Your last action is undone.")
         self._begin_hand()
 
     def _do_claim(self) -> None:
-        self.session.claim(self.me, partial(self._watched, pause=0.0))
+        self.session.claim(self.me, partial(self._print_move, pause=0.0))
 
     def _do_last_trick(self) -> None:
         lines = self._lines()
@@ -220,7 +221,7 @@ class Terminal:
             lines = self._lines()
             self._say(*lines.to_decide(self.session.legal(), lines.hand(self.me)))
             if self.session.can_claim:
-                self._say("All tricks left are yours for certain: c claims them.")
+                self._say("You are certain to take every trick left: c claims them.")
 
     def _do_quit(self) -> None:
         raise Quit

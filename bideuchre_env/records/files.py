@@ -189,7 +189,7 @@ def free_path(folder: PathLike, stem: str, suffix: str = ".jsonl", number: int =
         check_type(name, text, str, "part of the name of a file")
         check_path(name, text)
     if not is_integer(number) or number < 1:
-        raise OptionError(f"number={brief(number)}: a whole number from 1")
+        raise OptionError(f"number={brief(number)}: expected a whole number from 1")
     while True:
         path = Path(folder) / f"{stem}{f'-{number}' if number > 1 else ''}{suffix}"
         if not any(map(os.path.lexists, (path, temporary_path(path)))):  # as while it is written

@@ -153,10 +153,10 @@ class GameRecord:
     def _played(cls, data: Any) -> tuple[GameRecord, list[PlayedHand]]:
         _check_fields("a record", data, ("format", *_FIELDS), optional=("start",))
         if not _same(data["format"], FORMAT):
-            raise RecordError(f"format {brief(data['format'])}: this reads {FORMAT!r}")
+            raise RecordError(f"format {brief(data['format'])}: expected {FORMAT!r}")
         start = data.get("start", [0, 0])
         if not isinstance(start, list) or len(start) != 2:
-            raise RecordError(f"start {brief(start)}: the two sides' points, as [0, 0]")
+            raise RecordError(f"start {brief(start)}: expected the two sides' points, as [0, 0]")
         record = cls(**{name: data[name] for name in _FIELDS}, start=(start[0], start[1]))
         return record, list(record.played_hands())
 
@@ -202,7 +202,9 @@ class GameRecord:
             except BidEuchreError as error:
                 raise RecordError(f"{where}: {error}") from None
             if states[0]["phase"] < Phase.DEAL and number + 1 < len(self.hands):
-                raise RecordError(f"{where}: unfinished, yet another hand follows")
+                raise RecordError(
+                    f"{where}: expected a finished hand, because another hand follows"
+                )
             yield PlayedHand(dealt, played, rows_of([states.tobytes()]))
         stated = {"winner": self.winner, "outcome": self.outcome}
         replayed = _result(states if self.hands else states[:0])
@@ -244,9 +246,9 @@ def rules_of(variant: str, options: dict[str, Any]) -> Rules:
     except (KeyError, TypeError):
         variants = ", ".join(RULES)
         raise RecordError(
-            f"variant {brief(variant)} with options {brief(options)}: a variant is one of "
-            f"{variants}, with the options that differ, or a game of one's own, with its whole "
-            f"rules: {', '.join(_NEEDED)} at least"
+            f"variant {brief(variant)} with options {brief(options)}: expected one of "
+            f"{variants} and the options that differ, or custom rules with all options: "
+            f"{', '.join(_NEEDED)} at least"
         ) from None
 
 
@@ -283,14 +285,14 @@ def _replay_hand(
         start_rows(states, tables, np.array([dealer], np.int64))
         states["score"] = start
     elif states[0]["phase"] == Phase.OVER:
-        raise RecordError("the game was over before it")
+        raise RecordError("the game is over before this hand")
     deal_given_row(states, tables, parse_deal(hand["deal"], rules, notation=True))
     if states[0]["dealer"] != dealer:
-        raise RecordError(f"dealer {dealer}, but the deal is seat {states[0]['dealer']}'s")
+        raise RecordError(f"dealer {dealer}: expected seat {states[0]['dealer']}")
     acts = actions.of(rules)
     names = hand["actions"]
     if not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
-        raise RecordError(f"actions {brief(names)}: a list of action names")
+        raise RecordError(f"actions {brief(names)}: expected a list of action names")
     numbers = [acts.index.get(name, -1) for name in names]
     dealt, played = states.tobytes(), np.array(numbers, np.int64)
     at = replay_row(states, tables, played)
@@ -309,27 +311,27 @@ def _compare(stated: dict[str, Any], replayed: dict[str, Any]) -> None:
 
 def _check_header(record: GameRecord) -> None:
     if not isinstance(record.options, dict):
-        raise RecordError(f"options {brief(record.options)}: a mapping")
+        raise RecordError(f"options {brief(record.options)}: expected a mapping")
     if record.seed is not None and not (is_whole(record.seed) and record.seed >= 0):
-        raise RecordError(f"seed {brief(record.seed)}: a whole number or null")
+        raise RecordError(f"seed {brief(record.seed)}: expected a whole number or null")
     agents = record.agents
     if agents is not None and not (
         isinstance(agents, list) and len(agents) == N_SEATS and all(map(is_plain_name, agents))
     ):
         raise RecordError(
-            f"agents {brief(agents)}: four names, by seat, of up to {MAX_NAME} printable "
+            f"agents {brief(agents)}: expected four names, by seat, of up to {MAX_NAME} printable "
             "characters, or null"
         )
     try:
         if record.start is None:
-            raise RecordError("None: the two sides' points, as (0, 0)")
+            raise RecordError("None: expected the two sides' points, as (0, 0)")
         parse_score(record.start)
     except BidEuchreError as error:
         raise RecordError(f"start: {error}") from None
     if not isinstance(record.hands, list):
-        raise RecordError(f"hands {brief(record.hands)}: a list")
+        raise RecordError(f"hands {brief(record.hands)}: expected a list")
     if not isinstance(record.outcome, str) or record.outcome not in OUTCOMES:
-        raise RecordError(f"outcome {brief(record.outcome)}: one of {', '.join(OUTCOMES)}")
+        raise RecordError(f"outcome {brief(record.outcome)}: expected one of {', '.join(OUTCOMES)}")
 
 
 def _check_fields(what: str, data: Any, required: tuple[str, ...], optional: Any = ()) -> None:

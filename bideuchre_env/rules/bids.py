@@ -50,7 +50,7 @@ def lone_bids(value: Any) -> tuple[Bid, ...]:
     """Lone bids as a tuple, from a list of `Bid`s or mappings; `RulesError` for anything else."""
     if not isinstance(value, (list, tuple)):
         raise RulesError(
-            f"lone={brief(value)}: a list of lone bids, lowest first, as "
+            f"lone={brief(value)}: expected a list of lone bids, lowest first, as "
             '[{"name": "moon", "value": 24}], or [] for none'
         )
     return tuple(map(_as_bid, value))
@@ -66,22 +66,26 @@ def _as_bid(value: Any) -> Bid:
             del fields["tricks"]
         if required <= set(fields) <= required | {"exchange"}:
             return Bid(**fields)
-    raise RulesError(f"lone bid {brief(value)}: a Bid, or a mapping with name, exchange and value")
+    raise RulesError(
+        f"lone bid {brief(value)}: expected a Bid, or a mapping with name, exchange and value"
+    )
 
 
 def check_lone(bid: Bid) -> None:
     """Raise `RulesError` unless every field of a lone bid makes sense."""
     if bid.tricks is not None:
         raise RulesError(
-            f"lone bid {brief(bid.name)} has tricks={brief(bid.tricks)}: it takes them all"
+            f"lone bid {brief(bid.name)} has tricks={brief(bid.tricks)}: expected None"
         )
     name = bid.name
     if not isinstance(name, str) or len(name) > _MAX_NAME or not _NAME.fullmatch(name):
-        raise RulesError(f"lone bid name {brief(name)}: lower-case words as 'moon' or 'call-2'")
+        raise RulesError(
+            f"lone bid name {brief(name)}: expected lower-case words as 'moon' or 'call-2'"
+        )
     if plain_letters(name) in _RESERVED or name.split()[0] in ("bid", "trump"):
         raise RulesError(
             f"lone bid name {name!r}: expected a name unlike every other action, card and strain, "
-            f"and none of {', '.join(_OTHER_WORDS)}"
+            f"and not {', '.join(_OTHER_WORDS)}"
         )
     check_integer(f"value of {name!r}", bid.value, 1, _MAX_VALUE)
     check_integer(f"exchange of {name!r}", bid.exchange, 0, MAX_EXCHANGE)
@@ -91,10 +95,12 @@ def trick_range(value: Any) -> tuple[int, int]:
     """The lowest and the highest bid with partner; `RulesError` unless two whole numbers."""
     if isinstance(value, (list, tuple)) and len(value) == 2 and all(map(is_whole, value)):
         return int(value[0]), int(value[1])
-    raise RulesError(f"partnered={brief(value)}: the lowest and highest bid, as (3, 5), or None")
+    raise RulesError(
+        f"partnered={brief(value)}: expected the lowest and highest bid, as (3, 5), or None"
+    )
 
 
 def check_integer(name: str, value: Any, low: int, high: int) -> None:
     """Raise `RulesError` unless the value of an option is a whole number from low to high."""
     if not is_whole(value) or not low <= value <= high:
-        raise RulesError(f"{name}={brief(value)}: a whole number from {low} to {high}")
+        raise RulesError(f"{name}={brief(value)}: expected a whole number from {low} to {high}")

@@ -103,7 +103,9 @@ class GameOptions:
         MoonLadder,
     )
     all_pass: AllPass = option(
-        "redeal_next", "Who may not pass, or who deals again, when nobody bids.", AllPass
+        "redeal_next",
+        "The seat that may not pass, or that deals again, when all four pass.",
+        AllPass,
     )
     opening_lead: OpeningLead = option(
         "declarer",

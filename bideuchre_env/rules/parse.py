@@ -25,18 +25,18 @@ def parse_deal(deal: Any, rules: Rules, *, notation: bool = False) -> npt.NDArra
     """
     read = parse_card if notation else spelled_card
     if not isinstance(deal, (list, tuple)) or len(deal) != N_SEATS:
-        raise DealError(f"deal {brief(deal)}: four lists of card names, by seat")
+        raise DealError(f"deal {brief(deal)}: expected four lists of card names, by seat")
     hands = []
     for seat, hand in enumerate(deal):
         if not isinstance(hand, (list, tuple)):
-            raise DealError(f"deal, seat {seat}: {brief(hand)} is no list of card names")
+            raise DealError(f"deal, seat {seat}: {brief(hand)}: expected a list of card names")
         try:
             kinds = [read(name) for name in hand]
         except NotationError as error:
             raise DealError(f"deal, seat {seat}: {error}") from None
         if len(kinds) != rules.tricks:
             raise DealError(
-                f"deal, seat {seat}: {len(kinds)} cards, and a hand of this deck has {rules.tricks}"
+                f"deal, seat {seat}: {len(kinds)} cards: expected {rules.tricks} in this deck"
             )
         hands.append(kinds)
     counts = Counter(kind for kinds in hands for kind in kinds)
@@ -44,8 +44,8 @@ def parse_deal(deal: Any, rules: Rules, *, notation: bool = False) -> npt.NDArra
         copies = rules.copies if kind < rules.kinds else 0
         if counts[kind] != copies:
             raise DealError(
-                f"deal: {CARD_NAMES[kind]} is dealt {counts[kind]} times, and this deck of "
-                f"{rules.cards} has it {copies} times"
+                f"deal: {CARD_NAMES[kind]} {counts[kind]} times: expected {copies} in this deck of "
+                f"{rules.cards} cards"
             )
     import numpy as np
 
@@ -60,7 +60,7 @@ def parse_dealer(dealer: Any) -> int:
 def parse_seat(name: str, seat: Any) -> int:
     """A seat 0 to 3; `DealError` otherwise, calling it by `name`."""
     if not is_integer(seat) or not 0 <= seat < N_SEATS:
-        raise DealError(f"{name} {brief(seat)}: a seat from 0 to 3")
+        raise DealError(f"{name} {brief(seat)}: expected a seat from 0 to 3")
     return int(seat)
 
 
@@ -77,5 +77,7 @@ def parse_score(score: Any) -> tuple[int, int]:
         or not all(map(is_integer, values))
         or any(abs(int(v)) > SCORE_LIMIT for v in values)
     ):
-        raise DealError(f"score {brief(score)}: two whole numbers of at most 10**15 either way")
+        raise DealError(
+            f"score {brief(score)}: expected two whole numbers of at most 10**15 either way"
+        )
     return int(values[0]), int(values[1])

@@ -66,7 +66,7 @@ class Rules(GameOptions):
             if not isinstance(value, str) or value not in words:
                 choices = ", ".join(map(repr, words))
                 close = did_you_mean(value, words)
-                raise RulesError(f"{name}={brief(value)}: one of {choices}{close}")
+                raise RulesError(f"{name}={brief(value)}: expected one of {choices}{close}")
         for name in ("copies", "target", "rounds", "max_hands"):
             if is_integer(value := getattr(self, name)):
                 object.__setattr__(self, name, int(value))
@@ -78,21 +78,21 @@ class Rules(GameOptions):
 
     def _check_ladder(self) -> None:
         if self.partnered is None and not self.lone:
-            raise RulesError("partnered=None and no lone bids: there is nothing to bid")
+            raise RulesError("partnered=None, lone=[]: expected at least one bid")
         if self.partnered is not None:
             low, high = self.partnered
             if not 1 <= low <= high <= self.tricks:
                 raise RulesError(
-                    f"partnered=({low}, {high}): from 1 up to {self.tricks}, the tricks of "
-                    f"a hand of this {self.cards}-card deck, low before high"
+                    f"partnered=({low}, {high}): expected from 1 up to {self.tricks}, the "
+                    f"tricks of a hand of this {self.cards}-card deck, low before high"
                 )
         if len(self.ladder) > MAX_BIDS:
-            raise RulesError(f"{len(self.ladder)} bids: a ladder has at most {MAX_BIDS}")
+            raise RulesError(f"{len(self.ladder)} bids: expected at most {MAX_BIDS}")
         for bid in self.lone:
             check_lone(bid)
         names = [bid.name for bid in self.lone]
         if len(set(map(plain_letters, names))) != len(names):
-            raise RulesError(f"lone bids {names}: each needs a name of its own, blanks aside")
+            raise RulesError(f"lone bids {names}: expected different names, blanks aside")
 
     def _check_auction(self) -> None:
         if self.moon_ladder == "step":
@@ -108,14 +108,15 @@ class Rules(GameOptions):
                 )
         if self.dealer_may_equal == "lone" and not self.lone:
             raise RulesError(
-                "dealer_may_equal='lone': this ladder has no lone bid to equal: it takes "
-                "dealer_may_equal='never'"
+                "dealer_may_equal='lone': expected 'never', because this ladder has no lone bid"
             )
 
     def _check_winning(self) -> None:
         if self.win_rule == "rounds":
             if self.target is not None:
-                raise RulesError("win_rule='rounds' is played to no target: leave target out")
+                raise RulesError(
+                    f"target={brief(self.target)}: expected None with win_rule='rounds'"
+                )
             check_integer("rounds", self.rounds, 1, MAX_COUNT)
             if 4 * cast(int, self.rounds) > self.max_hands:
                 raise RulesError(
@@ -126,16 +127,18 @@ class Rules(GameOptions):
         else:
             if self.rounds is not None:
                 raise RulesError(
-                    f"rounds={brief(self.rounds)} is for win_rule='rounds'; "
-                    f"win_rule={self.win_rule!r} is played to a target"
+                    f"rounds={brief(self.rounds)}: expected None with win_rule={self.win_rule!r}, "
+                    "which has a target"
                 )
             if self.target is None:
-                raise RulesError(f"win_rule={self.win_rule!r} needs a target, as target=52")
+                raise RulesError(
+                    f"target=None: expected a number with win_rule={self.win_rule!r}, as target=52"
+                )
             check_integer("target", self.target, 1, MAX_COUNT)
         if self.both_over != "declarer" and self.win_rule != "any":
             raise RulesError(
-                f"both_over={self.both_over!r} is for win_rule='any': under "
-                f"{self.win_rule!r} only one side can win a hand"
+                f"both_over={self.both_over!r}: expected only with win_rule='any', because "
+                f"with {self.win_rule!r} only one side can win a hand"
             )
 
     def replace(self, **options: Unpack[GameKeywords]) -> Rules:
@@ -249,4 +252,4 @@ def variant_name(name: object) -> str:
             if plain in (variant, variant.rpartition("_v")[0]):
                 return variant
     close = did_you_mean(name, BY_NAME)
-    raise OptionError(f"{brief(name)} is no variant{close}: one of {', '.join(BY_NAME)}")
+    raise OptionError(f"{brief(name)} is no variant{close}: expected one of {', '.join(BY_NAME)}")

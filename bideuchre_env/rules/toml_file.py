@@ -61,7 +61,7 @@ def read_rules_file(source: str | PathLike[str], allowed: tuple[str, ...]) -> Ru
         file.place, file.name = printable(str(path))[:200], path.stem
         text = _read_text(path, file)
     else:
-        raise RulesError(f"{brief(source)}: the path of a file of rules, or its text")
+        raise RulesError(f"{brief(source)}: expected the path of a file of rules, or its text")
     try:
         file.options = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -71,9 +71,7 @@ def read_rules_file(source: str | PathLike[str], allowed: tuple[str, ...]) -> Ru
     file.base = file.options.pop("base", None)
     file.name = file.options.pop("name", file.name)
     if file.name is not None and not is_plain_name(file.name):
-        raise file.fault(
-            f"name={brief(file.name)}: a name has 1 to {MAX_NAME} printable characters"
-        )
+        raise file.fault(f"name={brief(file.name)}: expected 1 to {MAX_NAME} printable characters")
     file.options = {key: from_file(key, value) for key, value in file.options.items()}
     return file
 

@@ -82,7 +82,9 @@ def memory_of(device: str) -> HostMemory:
 def check_device(device: Any) -> None:
     """Raise `OptionError` unless the device is available; the message names the missing part."""
     if not isinstance(device, str) or device not in DEVICES:
-        raise OptionError(f"device={brief(device)}: one of {', '.join(map(repr, DEVICES))}")
+        raise OptionError(
+            f"device={brief(device)}: expected one of {', '.join(map(repr, DEVICES))}"
+        )
     if device == "cuda" and (missing := _missing()):
         raise OptionError(f"device='cuda' cannot be used: {missing}")
 

@@ -26,7 +26,7 @@ MOST_THREADS = 1024
 def check_threads(threads: Any, most: int = MOST_THREADS) -> int:
     """A number of threads; `OptionError` unless it is a whole number from 1 to `most`."""
     if not is_integer(threads) or not 1 <= threads <= most:
-        raise OptionError(f"threads={brief(threads)}: a whole number from 1 to {most}")
+        raise OptionError(f"threads={brief(threads)}: expected a whole number from 1 to {most}")
     return int(threads)
 
 
@@ -58,8 +58,8 @@ def one_at_a_time(method: Method) -> Method:
             entered, alone.free = alone.free, False
             if not entered:
                 raise IllegalActionError(
-                    "this environment is in the middle of a step or reset, of another thread or of "
-                    "whoever called this one: give each thread an environment of its own"
+                    "this environment is busy in a step or reset, of another thread or of a "
+                    "caller: use one environment per thread"
                 )
             return method(self, *arguments, **keywords)
         finally:

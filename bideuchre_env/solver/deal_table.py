@@ -118,7 +118,7 @@ def best_exchange(
     seat, suit = parse_seat("declarer", declarer), parse_strain(strain)
     most = min(MAX_EXCHANGE, rules.tricks)
     if not is_whole(cards) or not 0 <= cards <= most:
-        raise OptionError(f"cards={brief(cards)}: a whole number from 0 to {most}")
+        raise OptionError(f"cards={brief(cards)}: expected a whole number from 0 to {most}")
     dealt, tables = dealer_seat(dealer, rules), compile_tables(rules)
     held, partners = (hand_kinds(hands[0, player]) for player in (seat, seat ^ 2))
     given, passed = (sorted(set(combinations(kinds, cards))) for kinds in (held, partners))

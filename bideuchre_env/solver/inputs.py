@@ -101,13 +101,17 @@ def rows_before(record: GameRecord, ply: Any, hand: Any) -> Array:
     """
     hands = list(record.played_hands())
     if not is_integer(ply):
-        raise PositionError(f"ply={brief(ply)}: a record needs the number of an action, from 0")
+        raise PositionError(
+            f"ply={brief(ply)}: expected the number of an action of the record, from 0"
+        )
     number, left = (hand, ply) if hand is not None else _hand_of(hands, ply)
     if not is_integer(number) or not 0 <= number < len(hands):
-        raise PositionError(f"hand={brief(number)}: from 0 to {len(hands) - 1}")
+        raise PositionError(f"hand={brief(number)}: expected a number from 0 to {len(hands) - 1}")
     played = hands[number].actions
     if not 0 <= left < len(played):
-        raise PositionError(f"ply={brief(ply)}: hand {number} has actions 0 to {len(played) - 1}")
+        raise PositionError(
+            f"ply={brief(ply)}: expected 0 to {len(played) - 1}, an action of hand {number}"
+        )
     states = rows_of([hands[number].dealt])
     replay_row(states, compile_tables(record.rules), played[:left])
     return states
@@ -121,7 +125,7 @@ def _hand_of(hands: list[PlayedHand], ply: Any) -> tuple[int, int]:
             return number, left
         left -= len(hand.actions)
     total = sum(len(hand.actions) for hand in hands)
-    raise PositionError(f"ply={ply}: the record's actions are numbered 0 to {total - 1}")
+    raise PositionError(f"ply={ply}: expected 0 to {total - 1}, an action of the record")
 
 
 def hands_of_deals(deals: Any, rules: Rules) -> Array:
@@ -129,11 +133,15 @@ def hands_of_deals(deals: Any, rules: Rules) -> Array:
     check_rules(rules)
     if not isinstance(deals, np.ndarray):
         if not isinstance(deals, (list, tuple)):
-            raise DealError(f"deals {brief(deals)}: a list of deals, or int64 (n, 4) hands")
+            raise DealError(
+                f"deals {brief(deals)}: expected a list of deals, or int64 (n, 4) hands"
+            )
         many = [parse_deal(deal, rules) for deal in deals]
         return np.array(many, np.int64).reshape(len(many), N_SEATS)
     if deals.ndim != 2 or deals.shape[1] != N_SEATS or deals.dtype.kind not in "iu":
-        raise DealError(f"deals of {deals.dtype} {deals.shape}: int64 hands of shape (n, 4)")
+        raise DealError(
+            f"deals of {deals.dtype} {deals.shape}: expected int64 hands of shape (n, 4)"
+        )
     hands = np.ascontiguousarray(deals, np.int64)
     once, twice, kinds = hands & KIND_BITS, hands >> COPY_SHIFT, np.arange(MAX_KINDS)
     copies = (once[..., None] >> kinds & 1) + (twice[..., None] >> kinds & 1)  # by deal, seat, kind

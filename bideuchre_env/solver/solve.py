@@ -96,11 +96,13 @@ def can_make(
     row = states[0]
     declarer, level = int(row["declarer"]), int(row["level"])
     if not 0 <= declarer < N_SEATS or (tricks is None and not 0 <= level < len(game.ladder)):
-        raise PositionError("no contract stands in this position, so nobody is to make one")
+        raise PositionError("expected a position with a contract")
     if tricks is None:
         tricks = int(compile_tables(game)["need"][0][level])
     if not is_whole(tricks) or not 0 <= tricks <= game.tricks:
-        raise OptionError(f"tricks={brief(tricks)}: a whole number from 0 to {game.tricks}")
+        raise OptionError(
+            f"tricks={brief(tricks)}: expected a whole number from 0 to {game.tricks}"
+        )
     side = declarer & 1
     more = tricks - int(row["tricks_won"][side])
     left = game.tricks - int(row["trick"])
@@ -142,7 +144,9 @@ def solve_batch(
     explicit = strain is not None or declarer is not None or alone or dealer is not None
     if isinstance(deals, np.ndarray) and deals.dtype.names:
         if explicit:
-            raise OptionError("state rows have contracts: no strain, declarer, alone or dealer")
+            raise OptionError(
+                "strain, declarer, alone, dealer: expected only with deals, not with state rows"
+            )
         return _solve_rows(check_rows(deals, rules), rules, memory, threads, moves)
     hands = hands_of_deals(deals, rules)
     states = _contracts(hands, rules, strain, declarer, alone, dealer)
@@ -154,7 +158,7 @@ def _contracts(
 ) -> Array:
     """A state row for each deal, one contract at its opening lead."""
     if strain is None or declarer is None:
-        raise OptionError("deals need a contract: strain='H' (or another) and declarer=0 (to 3)")
+        raise OptionError("deals: expected a contract, as strain='H' and declarer=0")
     check_flag("alone", alone)
     seat, suit = parse_seat("declarer", declarer), parse_strain(strain)
     states, tables = new_states(len(hands)), compile_tables(rules)
@@ -167,7 +171,9 @@ def dealer_seat(dealer: Any, rules: Rules) -> int:
     if dealer is not None:
         return parse_seat("dealer", dealer)
     if rules.opening_lead == "eldest":
-        raise OptionError("dealer=None: the eldest hand leads in this game, so name the dealer")
+        raise OptionError(
+            "dealer=None: expected a seat, because the eldest hand leads in this game"
+        )
     return -1
 
 
@@ -197,7 +203,9 @@ def check_memory(memory: Any) -> float:
     if memory is None:
         return DEFAULT_MEMORY
     if not is_number(memory) or not 1 <= memory <= MOST_MEMORY:
-        raise OptionError(f"memory={brief(memory)}: megabytes a thread, from 1 to {MOST_MEMORY}")
+        raise OptionError(
+            f"memory={brief(memory)}: expected megabytes per thread, from 1 to {MOST_MEMORY}"
+        )
     return float(memory)
 
 

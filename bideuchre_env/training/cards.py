@@ -145,7 +145,9 @@ class Learner:
         if step > 0:
             saved = read_weights(self.file(step))
             if saved.metadata.get("settings") != self.settings(step):
-                raise OptionError(f"{self.file(step)} was made by other settings: another --out")
+                raise OptionError(
+                    f"{self.file(step)} was made with other settings: choose another --out"
+                )
             return weights_for(self.rules, saved)
         rng = np.random.default_rng([self.seed, 0])
         cards = new_network(self.features.size, HIDDEN, self.features.outputs, rng)

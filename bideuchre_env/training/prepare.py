@@ -49,7 +49,7 @@ from bideuchre_env.training.cards import JUDGED_SEED, Bar, Course, Learner, no_b
 ROUNDS = (3, 6)
 """Rounds of calls: starting from a similar game's calls, and from random weights."""
 LEAST = 1000  # hands
-BUSY = "let it finish, or end it: the same --hands and --seed go on where it was"
+BUSY = "wait for it, or stop it: the same --hands and --seed resume it"
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,8 @@ class Preparation:
         sound = all(is_whole(number) for number in (self.hands, self.boards))
         if not sound or self.hands < LEAST or self.boards < 2:
             raise OptionError(
-                f"hands={brief(self.hands)}, boards={brief(self.boards)}: {LEAST} and 2, or more"
+                f"hands={brief(self.hands)}, boards={brief(self.boards)}: expected at least "
+                f"{LEAST} and 2"
             )
 
     @property
@@ -134,12 +135,13 @@ class Preparation:
         """
         for name, rules in RULES.items():
             if rules == self.rules:
-                raise OptionError(f"{name} needs no preparing: the package has its numbers")
+                raise OptionError(f"{name} needs no preparing: the package has its weights")
         steps = self.folder.parent
         with only_run_in(steps, BUSY):
             if not again and any(prepared_file(kind, self.rules).exists() for kind in PREPARED):
                 raise OptionError(
-                    f"{self.game.name} is prepared, in {prepared_folder()}: --force again"
+                    f"{self.game.name} is prepared already, in {prepared_folder()}: add --force to "
+                    "train again"
                 )
             made = list(self._steps())  # both before any is saved: the same command resumes
             for each, weights in made:
@@ -161,7 +163,7 @@ class Preparation:
         if surely_better(gain) or not calls["first"].any():  # any fit beats none
             calls = call_network.calls_of(fitted)
         learned = self._learned(calls)
-        over, instead = "the net as it was", "it plays as before"
+        over, instead = "the previous net", "it plays as before"
         other = self._was(net.KIND)
         if other is None and (own := package_weights(net.KIND, self.rules)) is not None:
             other = self._net(own)

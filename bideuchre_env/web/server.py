@@ -29,10 +29,10 @@ from bideuchre_env.play.session import Session
 from bideuchre_env.records.page.page import asset, document
 from bideuchre_env.records.page.view import game_view
 from bideuchre_env.rules.rules import Rules
-from bideuchre_env.web.door import (
+from bideuchre_env.web.connections import (
     LOG,
     Connection,
-    Guests,
+    ConnectionLimiter,
     Hosts,
     Rate,
     Seats,
@@ -50,13 +50,13 @@ CHANGES = {
     "hint": "hint",
     "new": "new_game",
 }
-"""By the last part of its path: the method of `LiveTable` that a POST request calls."""
+"""The method of `LiveTable` that a POST request calls, by the last part of its path."""
 MOST_BYTES = 2048
 """Maximum size of the body of a request."""
 WAITS = 25.0
 """Seconds that a request waits for a newer version."""
 MOST_WAITING = 8
-"""Such requests of one seat at a time; four seats have no more than four times as many."""
+"""Most such requests of one seat at a time."""
 BODY_SECONDS = 10.0
 
 
@@ -99,7 +99,7 @@ class Server:
 
     @asynccontextmanager
     async def serving(
-        self, listener: socket.socket, guests: Guests | None = None
+        self, listener: socket.socket, limiter: ConnectionLimiter | None = None
     ) -> AsyncIterator[None]:
         """Answer requests that come in at a socket.
 
@@ -107,7 +107,9 @@ class Server:
         """
         runner = web.AppRunner(self.app(), shutdown_timeout=1.0, handler_cancellation=True)
         await runner.setup()
-        connection = partial(Connection, runner.server, Guests() if guests is None else guests)
+        connection = partial(
+            Connection, runner.server, ConnectionLimiter() if limiter is None else limiter
+        )
         site = await asyncio.get_running_loop().create_server(connection, sock=listener)
         try:
             yield
@@ -141,16 +143,16 @@ class Server:
 
     async def _answer(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         if self.table.closing:
-            return _error(503, "the server is about to end; the game is saved")
+            return _error(503, "the server is shutting down; the game is saved")
         if not self.hosts.allows(request.headers.get("Host"), self.port):
-            return _error(403, "this server goes by another name")
+            return _error(403, "Host: expected the address of the link that the server has printed")
         # the page itself has no information, so any site may link to it
         if request.path.startswith("/api/") and is_foreign(request.headers):
-            return _error(403, "not from this page")
+            return _error(403, "Origin: expected a request of this page")
         # a seat's allowance of requests does not depend on others at its address
         seat = self.seats.seat_of(request.headers.get("Authorization"))
         if not self._rate.allows((request.remote or "") if seat is None else f"seat {seat}"):
-            return _error(429, "too many requests: wait a little")
+            return _error(429, "too many requests: wait a few seconds")
         return await handler(request)
 
     async def _page(self, request: web.Request) -> web.Response:
@@ -159,7 +161,7 @@ class Server:
     async def _replay(self, request: web.Request) -> web.Response:
         page = self.table.replays.get(request.match_info["key"])
         if page is None:
-            return _error(404, "no such replay: it is there until a new game is over")
+            return _error(404, "no such replay: only that of the last game is available")
         return web.Response(text=page, content_type="text/html")
 
     async def _table(self, request: web.Request) -> web.Response:
@@ -167,11 +169,11 @@ class Server:
         seat = self._seat(request)
         after = request.query.get("after", "0")
         if not (after.isascii() and after.isdigit() and len(after) <= 12):
-            return _error(400, "after: a version that was shown")
+            return _error(400, "after: expected a version")
         if int(after) != self.table.version:
             return web.json_response(self.table.state(seat))
         if self.waiting[seat] >= MOST_WAITING:
-            return _error(429, "too many pages of this seat wait: close some of them")
+            return _error(429, "too many open pages of this seat: close some")
         waits = 0.0 if request.protocol.ended else self._waits
         later = asyncio.ensure_future(self.table.later(int(after), waits))
         request.protocol.on_eof = later.cancel
@@ -189,11 +191,11 @@ class Server:
         task = asyncio.create_task(getattr(self.table, CHANGES[name])(seat, **fields))
         self._changes.add(task)
         task.add_done_callback(self._finished)
-        await asyncio.wait({task})  # which does not cancel it
+        await asyncio.wait({task})  # `wait` does not cancel it
         return web.json_response(task.result() or self.table.state(seat))
 
     def _finished(self, task: asyncio.Task[State | None]) -> None:
-        """Forget a change; its error is for the client only, who may have left."""
+        """Remove a finished change; its error is for the client only, which may have left."""
         self._changes.discard(task)
         if not task.cancelled():
             task.exception()
@@ -202,27 +204,27 @@ class Server:
         """The seat whose token comes with a request; 401 without one."""
         seat = self.seats.seat_of(request.headers.get("Authorization"))
         if seat is None:
-            raise web.HTTPUnauthorized(reason="this needs the link of a seat")
+            raise web.HTTPUnauthorized(reason="expected the link of a seat")
         return seat
 
     async def _command(self, request: web.Request, *names: str) -> tuple[int, dict[str, Any]]:
         """The seat and the JSON object of a request that changes something."""
         seat = self._seat(request)
         if request.content_type != "application/json":
-            raise web.HTTPUnsupportedMediaType(reason="the body is application/json")
+            raise web.HTTPUnsupportedMediaType(reason="Content-Type: expected application/json")
         try:
             body = await asyncio.wait_for(request.read(), BODY_SECONDS)
         except (asyncio.TimeoutError, ConnectionError):
-            raise web.HTTPRequestTimeout(reason="the body did not come") from None
+            raise web.HTTPRequestTimeout(reason="the body of the request is incomplete") from None
         try:
             data = json.loads(body.decode("utf-8"))
         except (ValueError, RecursionError):
-            raise OptionError("the body is not JSON") from None
+            raise OptionError("body: expected JSON") from None
         expected = {"version", *names}
         if not isinstance(data, dict) or set(data) != expected:
-            raise OptionError(f"the body is an object with {', '.join(sorted(expected))}")
+            raise OptionError(f"body: expected an object with {', '.join(sorted(expected))}")
         if not is_whole(data["version"]) or not all(isinstance(data[name], str) for name in names):
-            raise OptionError("version is a whole number, action a name")
+            raise OptionError("body: expected a whole number as version, a name as action")
         return seat, data
 
     def links(self, host: str) -> dict[int, str]:
@@ -270,7 +272,9 @@ def reachable(host: str) -> str:
     if host not in ("0.0.0.0", "::"):
         return host
     family = socket.AF_INET if host == "0.0.0.0" else socket.AF_INET6
-    outside = "192.0.2.1" if host == "0.0.0.0" else "2001:db8::1"  # of nobody; nothing is sent
+    outside = (
+        "192.0.2.1" if host == "0.0.0.0" else "2001:db8::1"
+    )  # reserved for documentation; nothing is sent
     with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
         probe.connect((outside, 9))
         return str(probe.getsockname()[0])

@@ -9,16 +9,17 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from bideuchre_env._checks import printable
 from bideuchre_env.analysis import review
 from bideuchre_env.core.state import Phase, rows_of
 from bideuchre_env.errors import BidEuchreError, IllegalActionError, OutputError
-from bideuchre_env.play.lines import Lines
-from bideuchre_env.play.saved import PERSON
+from bideuchre_env.play.lines import Lines, addressed
 from bideuchre_env.play.session import Move, Session
 from bideuchre_env.records.page.page import replay_page
 from bideuchre_env.records.page.view import table_view
 from bideuchre_env.records.record import GameRecord
-from bideuchre_env.web.door import LOG
+from bideuchre_env.rules.cards import N_SEATS
+from bideuchre_env.web.connections import LOG
 
 T = TypeVar("T")
 State = dict[str, Any]
@@ -31,7 +32,7 @@ class StaleError(IllegalActionError):
     """A request about an outdated version of the game."""
 
 
-class Ready:
+class ReadySeats:
     """The seats that are ready to continue after a hand or a game.
 
     The game continues when all people are ready. `patience` seconds after the first, those who are
@@ -45,25 +46,25 @@ class Ready:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._people, self._patience, self._clock = people, patience, clock
-        self.asked: dict[int, float] = {}  # the seats, and when
+        self.ready_at: dict[int, float] = {}  # time by seat
 
-    def ask(self, seat: int) -> bool:
+    def add(self, seat: int) -> bool:
         """Mark a seat as ready; return whether the table continues."""
-        again = seat in self.asked
-        self.asked.setdefault(seat, self._clock())
+        again = seat in self.ready_at
+        self.ready_at.setdefault(seat, self._clock())
         return not self.missing or (again and self.seconds_left == 0)
 
     @property
     def missing(self) -> list[int]:
-        """The seats that have not asked."""
-        return [seat for seat in self._people if seat not in self.asked]
+        """The seats that are not ready."""
+        return [seat for seat in self._people if seat not in self.ready_at]
 
     @property
     def seconds_left(self) -> float | None:
         """Seconds until those who are ready may continue; None while no seat is ready."""
-        if not self.asked:
+        if not self.ready_at:
             return None
-        return max(0.0, min(self.asked.values()) + self._patience - self._clock())
+        return max(0.0, min(self.ready_at.values()) + self._patience - self._clock())
 
 
 class LiveTable:
@@ -72,7 +73,7 @@ class LiveTable:
     After each move of an agent there is a pause of `pause` seconds. `version` counts the published
     states: a client that has the last one waits for the next. `again(old)` begins the next game.
     Long work runs in one thread, one task after another, so that the server can answer meanwhile.
-    After a hand or a game, the seats continue as `Ready` says. After a game its replay is
+    After a hand or a game, the seats continue as `ReadySeats` says. After a game its replay is
     available, and with `reviewed` its review by the `adviser`.
     """
 
@@ -87,7 +88,7 @@ class LiveTable:
         patience: float = PATIENCE,
     ) -> None:
         self.session, self.version = session, 0
-        self._ready, self._ended = Ready(session.people, patience), 0
+        self._ready, self._ended = ReadySeats(session.people, patience), 0
         self._again, self._pause, self._adviser, self._reviewed = again, pause, adviser, reviewed
         self._lock, self._wake, self._changed = asyncio.Lock(), asyncio.Event(), asyncio.Event()
         self._fault: str | None
@@ -97,7 +98,7 @@ class LiveTable:
         self._tasks: set[asyncio.Task[None]] = set()
         self.closing = False
         self.replays: dict[str, str] = {}
-        """The pages of finished games, by a key that cannot be guessed."""
+        """Pages of finished games, by a random key."""
         self._begin()
 
     def start(self) -> None:
@@ -129,34 +130,35 @@ class LiveTable:
         agents = [self._name(seat, who) for who in range(len(session.agents))]
         view = table_view(self._row, session.rules, seat, agents)
         mine = view["turn"] == seat
+        lines = Lines(self._row, session.rules, seat)
         return {
             "version": self.version,
             "view": view,
-            "score": f"Hand {view['hand']}. {Lines(self._row, session.rules, seat).score()}",
+            "score": f"Hand {view['hand']}. {lines.score()}",
             "next": bool(self._row["phase"] == Phase.DEAL),
             "undo": self._can_undo,
             "hint": mine,
             "claim": mine and self._can_claim,
             "over": bool(self._row["phase"] == Phase.OVER),
-            "asked": seat in self._ready.asked,
+            "asked": seat in self._ready.ready_at,
             "waits": self._waits(seat),
             "patience": self._ready.seconds_left,
             "fault": self._fault,
             "replay": self._replay,
-            "review": self._review,
+            "review": self._review and f"{lines.seat_numbers()}\n\n{self._review}",
         }
 
     def _waits(self, viewer: int) -> str | None:
         """Name the seats that are not ready, or return None."""
         if self._ready.seconds_left is None or not self._ready.missing:
             return None
-        missing = [f"seat {seat}" for seat in self._ready.missing if seat != viewer]
-        you = [] if viewer in self._ready.asked else ["you"]
-        return f"Waiting for {' and '.join(you + missing)}."
+        lines = Lines(self._row, self.session.rules, viewer)
+        missing = sorted(self._ready.missing, key=lambda seat: (seat - viewer) % N_SEATS)
+        return f"Waiting for {' and '.join(map(lines.who, missing))}."
 
     def _name(self, viewer: int, seat: int) -> str:
         name = self.session.agents[seat]
-        return "you" if seat == viewer else "friend" if name == PERSON else name
+        return "you" if seat == viewer else name
 
     async def later(self, version: int, seconds: float) -> None:
         """Wait until a newer version is published, at most `seconds`."""
@@ -182,7 +184,7 @@ class LiveTable:
         """Request the next hand for a seat; it is dealt when all people are ready."""
         async with self._lock:
             self._check(version, min(self._ended, self.version))
-            if not self.session.hand_over or self._ready.ask(seat):
+            if not self.session.hand_over or self._ready.add(seat):
                 await self._work(self.session.next_hand)
                 self._fault = None
             self._show()
@@ -195,18 +197,19 @@ class LiveTable:
         async with self._lock:
             self._check(version)
             if self.session.seat != seat:
-                raise IllegalActionError("a hint is for your own call or card")
+                raise IllegalActionError("a hint is available only on your turn")
             advice = await self._work(lambda: self.session.advice(self._adviser))
         heads, *rows = advice.table()
-        return {"why": f"{advice.headline} {advice.why}", "heads": heads, "rows": rows}
+        why = f"{addressed(advice.headline, seat)} {advice.why}"
+        return {"why": why, "heads": heads, "rows": rows}
 
     async def new_game(self, seat: int, version: int) -> None:
         """Request a new game for a seat; it begins when all people are ready."""
         async with self._lock:
             self._check(version, min(self._ended, self.version))
             if not self.session.over:
-                raise IllegalActionError("a new game is begun when this one is over")
-            if not self._ready.ask(seat):
+                raise IllegalActionError("a new game begins when this one is over")
+            if not self._ready.add(seat):
                 self._show()
                 return
             old = self.session
@@ -226,7 +229,7 @@ class LiveTable:
     def _check(self, version: int, since: int | None = None) -> None:
         """Raise `StaleError` unless this version is the present one, or one from `since` on."""
         if not (self.version if since is None else since) <= version <= self.version:
-            raise StaleError("the game has gone on meanwhile")
+            raise StaleError("version: expected the current one; the game has changed meanwhile")
 
     async def _work(self, work: Callable[[], T]) -> T:
         """Run a function in the only thread that uses the session."""
@@ -243,7 +246,7 @@ class LiveTable:
         self._can_claim = self.session.can_claim
         self.version += 1
         if self.session.seat is not None:  # in the middle of a hand
-            self._ready.asked.clear()
+            self._ready.ready_at.clear()
             self._ended = self.version + 1
         self._changed.set()
         self._changed = asyncio.Event()
@@ -262,15 +265,16 @@ class LiveTable:
                 while (move := await self._step()) is not None:
                     await asyncio.sleep(self._pause * _pauses(move))
             except OutputError as error:  # there may be room again
-                self._tell(str(error))
+                self._publish_fault(str(error))
                 asyncio.get_running_loop().call_later(AGAIN, self._wake.set)
             except Exception as error:  # of an agent: its message may name cards of its hand
                 LOG.error("%s: %s", type(error).__name__, error)
-                self._tell(f"seat {self.session.seat} cannot go on: see where the server runs")
+                who = self.session.agents[self.session.seat or 0]
+                self._publish_fault(f"agent {printable(who)} has failed: see the log of the server")
             if self.session.over and self._replay is None:
                 self._spawn(self._keep_replay(self.session.record()))
 
-    def _tell(self, fault: str) -> None:
+    def _publish_fault(self, fault: str) -> None:
         """Publish the error that stops the game."""
         self._fault = fault
         self._show()
@@ -295,16 +299,16 @@ class LiveTable:
         if not self._reviewed:
             return
 
-        def go_on(done: int, total: int, decisions: int) -> None:
+        def check_current(done: int, total: int, decisions: int) -> None:
             if self.closing or self.session is not session:
                 raise asyncio.CancelledError
 
-        def made() -> tuple[str, str]:
-            made = review(record, self._adviser, progress=go_on)
-            return str(made), replay_page(record, made.notes())
+        def make_review() -> tuple[str, str]:
+            result = review(record, self._adviser, progress=check_current)
+            return str(result), replay_page(record, result.notes())
 
         try:
-            text, page = await asyncio.to_thread(made)
+            text, page = await asyncio.to_thread(make_review)
         except BidEuchreError as error:
             text = f"No review: {error}"
         if self.session is session:

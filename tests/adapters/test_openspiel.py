@@ -199,7 +199,7 @@ def test_observers_have_the_blocks_of_the_layout():
 @pytest.mark.parametrize(
     ("parameter", "error", "message"),
     [
-        ("episode=round", OptionError, "episode='round': one of 'game', 'hand'"),
+        ("episode=round", OptionError, "episode='round': expected one of 'game', 'hand'"),
         ("reward=money", OptionError, "reward='money'"),
         ("dealer=4", DealError, "dealer 4: a seat from 0 to 3"),
     ],

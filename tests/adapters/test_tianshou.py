@@ -247,7 +247,7 @@ def test_bad_calls_are_refused():
     with pytest.raises(OptionError, match=r"nothing has been dealt yet: reset\(\)"):
         collector.collect(n_step=4)
     collector.reset()
-    with pytest.raises(OptionError, match=r"render=0\.1: a SeatCollector does not render"):
+    with pytest.raises(OptionError, match=r"render=0\.1: expected None; a SeatCollector"):
         collector.collect(n_step=4, render=0.1)
     with pytest.raises(OptionError, match="set_env_attr"):
         VecEnv(GAME, 3).set_env_attr("seat", 1)

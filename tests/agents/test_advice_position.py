@@ -49,29 +49,41 @@ def test_the_facts_known_to_a_seat_give_its_observation(variant):
 @pytest.mark.parametrize(
     ("facts", "message"),
     [
-        ({"hand": HAND[:5]}, "a hand of 5 cards: seat 0 holds 6 there"),
-        ({"hand": ["JH", *HAND[:5]]}, "JH 2 times: this deck has it 1 time"),
+        ({"hand": HAND[:5]}, "hand of 5 cards: expected 6, held by seat 0"),
+        ({"hand": ["JH", *HAND[:5]]}, "JH 2 times: expected at most 1 time"),
         ({"hand": [*HAND[:5], "XX"]}, "no card"),
-        ({"seat": 4}, "seat 4: a seat from 0 to 3"),
+        ({"seat": 4}, "seat 4: expected a seat from 0 to 3"),
         ({"dealer": 1}, "seat 2 is to act there, not seat 0"),
-        ({"deal": 0}, "deal 0: a whole number from 1 to"),
+        ({"deal": 0}, "deal 0: expected a whole number from 1 to"),
         ({"score": (1, 2, 3)}, "two whole numbers"),
         ({"calls": ["4", "3"]}, "call 2, player_3 may not choose 'bid 3'; legal: 'pass', 'bid 5'"),
-        ({"calls": ["pass"] * 5}, "5 calls: each of the four seats has one"),
-        ({"calls": ["pass"] * 3, "strain": "H"}, "the strain: before that, seat 0 is to act"),
+        ({"calls": ["pass"] * 5}, "5 calls: expected at most four"),
+        ({"calls": ["pass"] * 3, "strain": "H"}, "the strain: too early, seat 0 is to act first"),
         ({"calls": ["pass"] * 3 + ["4"], "strain": "X"}, "no action of this game"),
-        ({"calls": ["pass", "4"], "played": ["9S"]}, "cards played: before that, seat 0 is to act"),
-        ({"calls": FOUR, "strain": "H", "given": ["9S"]}, "cards given up: seat 0"),
+        (
+            {"calls": ["pass", "4"], "played": ["9S"]},
+            "cards played: too early, seat 0 is to act first",
+        ),
+        (
+            {"calls": FOUR, "strain": "H", "given": ["9S"]},
+            "cards given up: expected none for seat 0",
+        ),
         (SPADES | {"strain": "H", "played": ["JH"]}, "are not of one deck"),
-        (SPADES | {"hand": [*HAND[:4], "KC"], "played": FIRST}, "who has not followed suit"),
-        (SPADES | {"hand": HAND[:4], "played": SECOND}, "who has not followed suit"),
-        ({"hand": EIGHT, "seat": 0}, "seats 1 and 3 may have dealt: say which did"),
-        (EXCHANGE | {"seat": 1, "given": ["QS"]}, "a hand of 8 cards: seat 1 holds 7 there"),
-        (EXCHANGE | {"seat": 1, "given": ["QD", "QD"]}, "0 cards passed: partner passes 2"),
-        (EXCHANGE | {"seat": 1, "given": ["QD"], "passed": ["AS"]}, "2 are given up first"),
-        (EXCHANGE | {"seat": 1, "given": ["QD", "QD", "QC"]}, "3 cards given up: this bid takes 2"),
-        (EXCHANGE | {"seat": 3, "given": ["QD"]}, "cards given up: seat 3"),
-        (EXCHANGE | {"seat": 0, "passed": ["QD"]}, "cards passed: seat 0 knows of none"),
+        (SPADES | {"hand": [*HAND[:4], "KC"], "played": FIRST}, "that did not follow suit"),
+        (SPADES | {"hand": HAND[:4], "played": SECOND}, "that did not follow suit"),
+        ({"hand": EIGHT, "seat": 0}, "dealer=None: expected 1 or 3"),
+        (EXCHANGE | {"seat": 1, "given": ["QS"]}, "hand of 8 cards: expected 7, held by seat 1"),
+        (EXCHANGE | {"seat": 1, "given": ["QD", "QD"]}, "0 cards passed: expected 2 from partner"),
+        (
+            EXCHANGE | {"seat": 1, "given": ["QD"], "passed": ["AS"]},
+            "expected 2 cards given up first",
+        ),
+        (
+            EXCHANGE | {"seat": 1, "given": ["QD", "QD", "QC"]},
+            "3 cards given up: expected at most 2 with this bid",
+        ),
+        (EXCHANGE | {"seat": 3, "given": ["QD"]}, "cards given up: expected none for seat 3"),
+        (EXCHANGE | {"seat": 0, "passed": ["QD"]}, "cards passed: expected none for seat 0"),
         (EXCHANGE | {"seat": 3, "strain": "S"}, "part of the bid"),
         ({"hand": NINE}, "9S is not in this 32-card deck"),
     ],
@@ -108,7 +120,7 @@ def test_scores_of_a_game_that_is_over_are_refused(variant):
         "rounds": [(60, 70)],
     }[rules.win_rule]
     for score in over:
-        with pytest.raises(DealError, match=f"its target is {target}"):
+        with pytest.raises(DealError, match=f"expected a game in progress, to {target}"):
             known_position(rules, hand, score=score)
     for score in fine:
         known_position(rules, hand, score=score)

@@ -53,7 +53,9 @@ def test_options_in_a_name_are_set_and_stay_in_the_name():
     own_seed = agents.make("pimc", RULES, seed=3)
     assert (agent.space.low, agent.space.high) == (own_seed.space.low, own_seed.space.high)
     for option in ("worlds", "solved"):
-        with pytest.raises(OptionError, match=f"'pimc:worlds=3' and {option} besides"):
+        with pytest.raises(
+            OptionError, match=f"'pimc:worlds=3', {option}: expected options either"
+        ):
             agents.make("pimc:worlds=3", RULES, **{option: 3})
 
 
@@ -62,20 +64,20 @@ def test_options_in_a_name_are_set_and_stay_in_the_name():
     [
         (":worlds=3", "no agent '': the agents are random, cautious"),
         ("pimc,worlds=3", "no agent 'pimc,worlds=3': the agents are random, cautious"),
-        ("pimc:", "'pimc:': '' is no option: name:option=value,option=value"),
-        ("pimc:worlds=3,", "'' is no option: name:option=value,option=value"),
-        ("pimc:worlds", "'worlds' is no option: name:option=value"),
-        ("pimc:worlds=", "'worlds=' is no option: name:option=value"),
-        ("pimc:worlds=3,worlds=4", "the option 'worlds' twice"),
-        ("pimc:worlds=1e2", "worlds=100.0: a whole number from 1 to 10000"),
-        ("pimc:worlds=\u0663", r"worlds='.u0663': a whole number"),
+        ("pimc:", "'pimc:': cannot parse option '': expected name:option=value,option=value"),
+        ("pimc:worlds=3,", "cannot parse option '': expected name:option=value,option=value"),
+        ("pimc:worlds", "cannot parse option 'worlds': expected name:option=value"),
+        ("pimc:worlds=", "cannot parse option 'worlds=': expected name:option=value"),
+        ("pimc:worlds=3,worlds=4", "option 'worlds' is repeated"),
+        ("pimc:worlds=1e2", "worlds=100.0: expected a whole number from 1 to 10000"),
+        ("pimc:worlds=\u0663", r"worlds='.u0663': expected a whole number"),
         ("pimc:depth=3", "depth=3: no option of 'pimc' .*: it takes worlds, played_out, "),
         ("pimc:clock=3", "clock=3: no option of 'pimc' to give in its name: it takes worlds, "),
         ("pimc:seed=3", "seed=3: no option of 'pimc' .* solved, milliseconds, net_cards, goal$"),
         ("pimc:rules=3", "rules=3: no option of 'pimc'"),
         ("rule:weights=3", "weights=3: no option of 'rule' .*: it takes boldness$"),
         ("random:seed=3", "seed=3: no option of 'random' .*: it takes none$"),
-        ("pimc:worlds=3\n", "'pimc:worlds=3.n': an agent's name is of printable characters"),
+        ("pimc:worlds=3\n", "'pimc:worlds=3.n': expected printable characters"),
     ],
 )
 def test_an_invalid_name_with_options_is_refused(name, message):
@@ -146,5 +148,5 @@ def test_a_bolder_player_is_set_more_often():
 
 @pytest.mark.parametrize("boldness", [13, -12.5, float("nan"), "1", True, None])
 def test_a_boldness_out_of_range_is_refused(boldness):
-    with pytest.raises(OptionError, match=r"boldness=.*: tricks from -12 to 12"):
+    with pytest.raises(OptionError, match=r"boldness=.*: expected tricks from -12 to 12"):
         agents.make("rule", RULES, boldness=boldness)

@@ -32,10 +32,10 @@ def test_the_expert_beats_the_rule_player(variant):
         ({"network": np.zeros(3)}, "network: one record"),
         ({"wanted": (1,)}, r"wanted=\(1,\): 13 whole numbers"),
         ({"wanted": (-1,) * 13}, "13 whole numbers from 0"),
-        ({"margin": "x"}, "margin='x': from 0 to 100"),
-        ({"margin": float("nan")}, "margin=nan: from 0 to 100"),
-        ({"standard_errors": -1}, "standard_errors=-1: from 0 to 100"),
-        ({"lean": 10**9}, "lean=1000000000: a whole number from 0 to 100"),
+        ({"margin": "x"}, "margin='x': expected a number from 0 to 100"),
+        ({"margin": float("nan")}, "margin=nan: expected a number from 0 to 100"),
+        ({"standard_errors": -1}, "standard_errors=-1: expected a number from 0 to 100"),
+        ({"lean": 10**9}, "lean=1000000000: expected a whole number from 0 to 100"),
     ],
 )
 def test_invalid_options_are_refused(options, message):

@@ -63,7 +63,7 @@ def test_a_search_for_points_values_results_in_points(name, score):
 @pytest.mark.parametrize("name", ["expert", *SEARCH])
 def test_an_unknown_goal_is_refused(name):
     for goal in ("win", "", 1, np.zeros(2)):
-        with pytest.raises(OptionError, match=r"goal=.*: one of 'points', 'game'"):
+        with pytest.raises(OptionError, match=r"goal=.*: expected one of 'points', 'game'"):
             agents.make(name, CINCINNATI, goal=goal)
     assert agents.make(name, CINCINNATI).goal == "game"
     assert agents.make(f"{name}:goal=points", CINCINNATI, goal="game").goal == "points"

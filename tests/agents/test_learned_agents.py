@@ -130,14 +130,14 @@ def test_a_copy_has_the_same_decisions_and_compiles_nothing(name):
         ({"margin": float("nan")}, "margin=nan: points from 0 to 100"),
         ({"veto": "x"}, "veto='x': points from 0 to 100"),
         ({"search": 1}, "search=1: True or False"),
-        ({"weights": 3}, "weights=3: a file, or None for the package's own"),
+        ({"weights": 3}, "weights=3: expected a file, or None for the package's own"),
         ({"depth": 3}, "depth=3: no option of 'net': it takes weights, search, margin, veto, goal"),
     ],
 )
 def test_invalid_options_are_refused(options, message):
     with pytest.raises(OptionError, match=message):
         agents.make("net", CINCINNATI, **options)
-    with pytest.raises(OptionError, match="weights=3: a file, or None"):
+    with pytest.raises(OptionError, match="weights=3: expected a file, or None"):
         agents.make("ppo", CINCINNATI, weights=3)
 
 

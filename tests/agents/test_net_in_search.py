@@ -133,5 +133,5 @@ def test_the_net_gives_priors_where_it_has_weights():
     assert InferenceAgent(strange).net is None
     with pytest.raises(OptionError, match="agent 'net' has no weights for these rules"):
         agents.make("inference:net_cards=true", strange)
-    with pytest.raises(OptionError, match="net_cards=1: True, False or None"):
+    with pytest.raises(OptionError, match="net_cards=1: expected True, False or None"):
         InferenceAgent(cincinnati, net_cards=1)

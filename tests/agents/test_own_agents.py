@@ -267,7 +267,7 @@ def test_boards_are_played_for_points_and_games_for_the_game():
     assert goals() == {None}
     match.play("cincinnati_v0", "recorder:goal=game", "rule", boards=2)
     assert goals() == {None, "game"}
-    with pytest.raises(OptionError, match="goal='fame': one of 'points', 'game'"):
+    with pytest.raises(OptionError, match="goal='fame': expected one of 'points', 'game'"):
         agents.make("recorder", RULES, goal="fame")
 
 

@@ -255,7 +255,7 @@ def test_the_same_seed_gives_the_same_review_and_progress_is_reported(weak):
 def test_an_unfinished_hand_is_reviewed_to_its_last_action():
     env = bideuchre_env.six_card_v0.raw_env()
     env.reset(seed=3)
-    for n_actions, result in ((2, "not bid to the end."), (9, "not played to the end.")):
+    for n_actions, result in ((2, "the auction is unfinished."), (9, ", unfinished.")):
         while len(env.record.hands[0]["actions"]) < n_actions:
             observation = env.observe(env.agent_selection)
             env.step(int(np.flatnonzero(observation["action_mask"])[-1]))
@@ -267,7 +267,7 @@ def test_an_unfinished_hand_is_reviewed_to_its_last_action():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"hands": [99]}, r"hands=\[99\]: from 0 to"),
+        ({"hands": [99]}, r"hands=\[99\]: expected numbers of hands from 0 to"),
         ({"hands": ["1"]}, "from 0 to"),
         ({"worlds": 0}, "worlds=0"),
         ({"agent": "nobody"}, "nobody"),
@@ -279,7 +279,7 @@ def test_invalid_arguments_are_refused(weak, options, message):
 
 
 def test_a_record_that_does_not_replay_is_refused(weak):
-    with pytest.raises(OptionError, match="a GameRecord is expected"):
+    with pytest.raises(OptionError, match="expected a GameRecord"):
         analysis.review({"hands": []})
     record = GameRecord.from_dict(weak[0].to_dict())
     record.hands[0] = record.hands[0] | {"tricks": [9, 9]}

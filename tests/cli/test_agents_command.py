@@ -55,7 +55,7 @@ def test_the_list_as_json(capsys):
     assert listed["random"]["options"] == []
     assert listed["pimc"]["milliseconds"] > 1
     worlds = {"name": "worlds", "default": 200, "required": False}
-    assert {**worlds, "meaning": "deals that a card is tried in"} in listed["pimc"]["options"]
+    assert {**worlds, "meaning": "sampled deals for a card"} in listed["pimc"]["options"]
 
 
 def test_installed_and_registered_agents_are_listed_with_their_errors(monkeypatch, capsys):
@@ -70,7 +70,7 @@ def test_installed_and_registered_agents_are_listed_with_their_errors(monkeypatc
     assert "\ntheirs\n  Records its constructor arguments, and takes" in out
     assert "  depth=1" in out
     assert "\ntorn\n  agent 'torn' (nowhere_at_all:Agent): ModuleNotFoundError" in out
-    assert "\nmine\n  depth   has to be given\n" in out
+    assert "\nmine\n  depth   required\n" in out
 
 
 def test_a_custom_agent_is_described_with_its_options(capsys):

@@ -32,7 +32,7 @@ def test_kernels_compiled_are_counted(options, parts, kernels, capsys, monkeypat
     assert capsys.readouterr().out == line
     counts[:] = [0]
     assert run("compile", *options) == 0
-    line = f"the kernels of {kernels} are compiled, and saved in {jit.CACHE_FOLDER}\n"
+    line = f"the kernels of {kernels} are compiled already, in {jit.CACHE_FOLDER}\n"
     assert capsys.readouterr().out == line
     assert calls == [parts] * 2
 

@@ -41,7 +41,7 @@ def test_a_game_is_prepared_and_listed(monkeypatch, capsys, rules):
     for kind, low, outcome in (line.groups() for line in lines):
         file = prepared_file(kind, rules)
         assert file.exists() == (float(low) > 0)
-        assert outcome == f"kept in {file}" if float(low) > 0 else outcome.startswith("left out")
+        assert outcome == f"saved in {file}" if float(low) > 0 else outcome.startswith("discarded")
     monkeypatch.setattr(prepare, "surely_better", lambda points: True)
     assert run("prepare", "farm.toml", "--hands", "1000", "--force") == 0
     capsys.readouterr()

@@ -11,7 +11,7 @@ from support.commands import run
 from bideuchre_env import match, variants
 from bideuchre_env._files import only_run_in
 from bideuchre_env.cli.main import build_parser
-from bideuchre_env.cli.tournament import chosen
+from bideuchre_env.cli.tournament import variants_of
 
 QUICK = ("--variant", "six_card_v0", "--pairs", "rule vs random", "--boards", "40")
 
@@ -50,7 +50,9 @@ def test_games_are_variants_or_files_of_rules():
     Path("farm.toml").write_text('base = "six_card"\nname = "farm"\ntarget = 9\n')
 
     def names(*options):
-        return [game.name for game in chosen(build_parser().parse_args(["tournament", *options]))]
+        return [
+            game.name for game in variants_of(build_parser().parse_args(["tournament", *options]))
+        ]
 
     assert names() == ["cincinnati_v0"]
     assert names("--variant", "barrie", "club_v0", "--variant", "simplified_v0") == [
@@ -59,7 +61,7 @@ def test_games_are_variants_or_files_of_rules():
     assert names("--variant", "all") == list(variants)
     assert names("--rules", "farm.toml", "--variant", "barrie") == ["barrie_v0", "farm"]
     options = ["tournament", "--variant", "barrie", "--option", "target=40"]
-    [game] = chosen(build_parser().parse_args(options))
+    [game] = variants_of(build_parser().parse_args(options))
     assert game.rules.target == 40
 
 
@@ -77,7 +79,7 @@ def test_ctrl_c_prints_and_keeps_the_finished_pairs(monkeypatch, capsys, error_o
         assert "another run is writing to" in error_of("tournament", *agents, "--out", "t")
     assert run("tournament", *agents, "--out", "t") == 130
     out, err = capsys.readouterr()
-    assert err == "interrupted: 1 finished pairs are kept\n"
+    assert err == "interrupted: 1 finished pairs are saved\n"
     assert "cautious against random" in out
     with Path("t/results.csv").open(encoding="utf-8") as file:
         assert [row["a"] for row in csv.DictReader(file)] == ["cautious"]

@@ -122,7 +122,7 @@ def test_unfinished_games_are_left_out_and_counted(tmp_path):
     records_io.write(tmp_path / "more.jsonl", [env.record])
     made = datasets.export([path, tmp_path / "more.jsonl", path], tmp_path / "out.npz")
     assert made == (2 * sum(map(len, episodes)), 4, 5, 3)
-    with pytest.raises(OptionError, match="none of the 1 games is finished: episode='hand'"):
+    with pytest.raises(OptionError, match="all 1 are unfinished: episode='hand'"):
         datasets.export(tmp_path / "more.jsonl", tmp_path / "none.npz")
     assert not (tmp_path / "none.npz").exists()
 
@@ -150,7 +150,7 @@ def test_games_of_two_kinds_are_refused(other, message, tmp_path):
     path, _ = recorded(tmp_path, games=1)
     game = {"variant": "cincinnati_v0", "seed": 1, "episode": "game", "reward": "win"}
     records_io.write(tmp_path / "other.jsonl", [game_decisions(**game | other)[1]])
-    with pytest.raises(RecordError, match=rf"other.jsonl, game 1: {message}: a dataset is of one"):
+    with pytest.raises(RecordError, match=rf"other.jsonl, game 1: {message}: expected one variant"):
         datasets.export([path, tmp_path / "other.jsonl"], tmp_path / "none.npz")
     assert not (tmp_path / "none.npz").exists()
 
@@ -158,13 +158,13 @@ def test_games_of_two_kinds_are_refused(other, message, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"gamma": 1.5}, "gamma=1.5: from 0 to 1"),
-        ({"episode": "trick"}, "episode='trick': one of 'game', 'hand'"),
-        ({"reward": "money"}, "reward='money': one of 'win', 'points'"),
-        ({"forced": 1}, "forced=1: True or False"),
-        ({"player": 3}, "player=3: the name of a player, or None"),
+        ({"gamma": 1.5}, "gamma=1.5: expected a number from 0 to 1"),
+        ({"episode": "trick"}, "episode='trick': expected one of 'game', 'hand'"),
+        ({"reward": "money"}, "reward='money': expected one of 'win', 'points'"),
+        ({"forced": 1}, "forced=1: expected True or False"),
+        ({"player": 3}, "player=3: expected the name of a player, or None"),
         ({"seats": 3}, "unexpected keyword argument 'seats' of export"),
-        ({"source": []}, "no files of game records are given"),
+        ({"source": []}, "expected one or more files of game records"),
         ({"source": 5}, "expected a path"),
         ({"out": None}, "expected a path"),
     ],

@@ -152,9 +152,9 @@ def test_a_dataset_is_replaced_with_overwrite_alone(root):
 @pytest.mark.parametrize(
     ("options", "name", "message"),
     [
-        ({"gamma": 0.9}, ID, r"gamma=0.9: a Minari dataset has rewards and no ret"),
-        ({}, "x", "a dataset of Minari has an ID as"),
-        ({}, "../x-v0", "a dataset of Minari has an ID as"),
+        ({"gamma": 0.9}, ID, r"gamma=0.9: expected 1.0"),
+        ({}, "x", "expected an ID as"),
+        ({}, "../x-v0", "expected an ID as"),
     ],
 )
 def test_a_bad_id_and_gamma_are_refused(options, name, message, root):

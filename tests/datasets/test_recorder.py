@@ -149,7 +149,7 @@ def test_without_a_finished_episode_or_after_a_failed_write_the_old_file_stays(
             if error is not None:
                 raise error
 
-    with pytest.raises(OptionError, match="no episode has ended: there is nothing to write"):
+    with pytest.raises(OptionError, match="expected at least one finished episode"):
         record(3)
     with pytest.raises(KeyboardInterrupt):
         record(3, KeyboardInterrupt)
@@ -211,11 +211,11 @@ def test_an_illegal_action_is_not_recorded(tmp_path):
     ("options", "message"),
     [
         ({"players": ("a", "b")}, "four names, by seat, or None"),
-        ({"gamma": -1}, "gamma=-1: from 0 to 1"),
+        ({"gamma": -1}, "gamma=-1: expected a number from 0 to 1"),
         ({"speed": 1}, "unexpected keyword argument 'speed' of a recorder"),
         ({"player": "c", "players": NAMES}, "player='c': the players are a, b$"),
         ({"player": "c"}, "player='c': no player has a name"),
-        ({"episode": "hand"}, "episode='hand': it is what the vec was made with"),
+        ({"episode": "hand"}, "episode='hand': expected only as an option of the vec"),
         ({"path": "minari:bideuchre/x-v0"}, "made of game records: bideuchre export"),
         ({"vec": make("six_card_v0").raw_env()}, r"env=.*: the many tables of a vec"),
     ],

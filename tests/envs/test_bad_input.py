@@ -100,14 +100,14 @@ def test_illegal_actions_are_refused_with_the_legal_ones(name):
 @pytest.mark.parametrize("face", FACES)
 def test_first_reset_refuses_unusable_options(face):
     env = FACES[face]()
-    with pytest.raises(errors.OptionError, match=r"options='x': a mapping as .*, or None"):
+    with pytest.raises(errors.OptionError, match=r"options='x': expected a mapping as .*, or None"):
         env.reset(options="x")
     env.reset(seed=1, options={})
 
 
 def test_no_step_before_a_reset_or_after_the_end():
     env = bideuchre_env.club_v0.raw_env(max_hands=1)
-    with pytest.raises(errors.IllegalActionError, match=r"no game is going on: reset\(\)"):
+    with pytest.raises(errors.IllegalActionError, match=r"no game in progress: call reset\(\)"):
         env.step(0)
     env.reset(seed=0)
     finish(env, Chooser(0))
@@ -115,14 +115,16 @@ def test_no_step_before_a_reset_or_after_the_end():
         env.step(0)  # PettingZoo's own words for an agent that is done
     for _ in range(4):
         env.step(None)
-    with pytest.raises(errors.IllegalActionError, match=r"no game is going on: reset\(\)"):
+    with pytest.raises(errors.IllegalActionError, match=r"no game in progress: call reset\(\)"):
         env.step(None)
 
 
 @pytest.mark.parametrize("agent", ["player_4", "north", 0, None, ["player_0"]])
 def test_observing_an_unknown_agent_is_refused(agent):
     env = start("club_v0", 1)
-    assert_refused(env, errors.OptionError, "agent .*: one of player_0", env.observe, agent)
+    assert_refused(
+        env, errors.OptionError, "agent=.*: expected one of player_0", env.observe, agent
+    )
 
 
 def bad_resets():
@@ -137,10 +139,10 @@ def bad_resets():
 
     deals = [
         *((deal, "four lists of card names, by seat") for deal in (good[:3], [*good, []], "9C", 7)),
-        ([*good[:3], " ".join(good[3])], "seat 3: .* is no list"),
-        ([*good[:3], good[3][:5]], "seat 3: 5 cards, and a hand of this deck has 6"),
+        ([*good[:3], " ".join(good[3])], "seat 3: .*: expected a list"),
+        ([*good[:3], good[3][:5]], "seat 3: 5 cards: expected 6"),
         ([good[0] + good[3][:1], *good[1:3], good[3][1:]], "seat 0: 7 cards"),
-        (changed(2, 3, "AS"), "is dealt . times"),
+        (changed(2, 3, "AS"), ". times: expected . in this deck"),
     ]
     cards = ("1C", "9X", "C9", "", "100C", "joker", None, 9, ["9C"], "9C9C", "♣", HUGE)
     deals += [(changed(1, 5, card), "seat 1: .* is no card") for card in cards]
@@ -152,14 +154,22 @@ def bad_resets():
     for deal, match in deals:
         yield {"options": {"deal": deal}}, errors.DealError, match
     for dealer in dealers:
-        yield {"options": {"dealer": dealer}}, errors.DealError, "dealer .*: a seat from 0 to 3"
+        yield (
+            {"options": {"dealer": dealer}},
+            errors.DealError,
+            "dealer .*: expected a seat from 0 to 3",
+        )
     for score in scores:
-        match = r"(?s)score .*: two whole numbers of at most"
+        match = r"(?s)score .*: expected two whole numbers of at most"
         yield {"options": {"score": score}}, errors.DealError, match
     for seed in seeds:
         yield {"seed": seed}, errors.OptionError, r"seed=.*from 0 to 2\*\*128 - 1"
     for options in mappings:
-        yield {"options": options}, errors.OptionError, r"options=.*: a mapping as .*, or None"
+        yield (
+            {"options": options},
+            errors.OptionError,
+            r"options=.*: expected a mapping as .*, or None",
+        )
     yield {"seed": 5, "options": {"dealer": 2, "score": [1]}}, errors.DealError, "score"
 
 
@@ -172,7 +182,7 @@ def test_unusable_resets_are_refused(call, error, match):
 @pytest.mark.parametrize("seat", [-1, 4, True, 1.0, "1", math.nan])
 def test_redeals_for_no_seat_are_refused(seat):
     env, rng = start("six_card_v0", 1), np.random.default_rng(0)
-    match = "seat .*: a seat from 0 to 3"
+    match = "seat .*: expected a seat from 0 to 3"
     assert_refused(env, errors.DealError, match, env.resample_hidden, seat, rng)
 
 

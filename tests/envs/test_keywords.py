@@ -46,7 +46,7 @@ def test_unknown_keyword_is_type_error_and_option_error(face):
     assert "of cincinnati_v0; the options are: episode, reward, observation" in str(caught.value)
     with pytest.raises(UnknownOptionError, match=r"'epissode' .*\(did you mean 'episode'\?\)"):
         FACES[face](epissode="hand")
-    with pytest.raises(OptionError, match="episode='round': one of") as caught:
+    with pytest.raises(OptionError, match="episode='round': expected one of") as caught:
         FACES[face](episode="round")
     assert not isinstance(caught.value, TypeError)
 

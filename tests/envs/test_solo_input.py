@@ -49,7 +49,7 @@ def test_illegal_action_ends_the_episode_with_the_penalty(name, penalty):
         assert not mask.any()
     assert info["illegal"]
     assert (info["hands"], info["outcome"], info["winner"]) == (0, Outcome.UNFINISHED, -1)
-    with pytest.raises(IllegalActionError, match=r"reset\(\) starts one"):
+    with pytest.raises(IllegalActionError, match=r"call reset\(\) first"):
         env.step(0)
     env.reset()
     env.step(int(env.action_masks().argmax()))
@@ -75,20 +75,20 @@ BAD_OPTIONS = [
     ({"opponents": OTHER_RULES}, "other rules"),
     ({"seat": 4}, "seat 4: a seat from 0 to 3, or None"),
     ({"seat": True}, "seat True"),
-    ({"episode": "trick"}, "episode='trick': one of 'game', 'hand'"),
+    ({"episode": "trick"}, "episode='trick': expected one of 'game', 'hand'"),
     ({"reward": "tricks"}, "reward='tricks'"),
-    ({"illegal_reward": math.nan}, "illegal_reward=nan: a finite number"),
+    ({"illegal_reward": math.nan}, "illegal_reward=nan: expected a finite number"),
     ({"illegal_reward": 10**400}, "illegal_reward"),
     ({"view": 4}, "view=4"),
-    ({"render_mode": "rgb"}, "render_mode='rgb': one of None, "),
+    ({"render_mode": "rgb"}, "render_mode='rgb': expected one of None, "),
 ]
 BAD_VECTOR_OPTIONS = [
     ({"num_envs": 0}, "num_envs=0"),
     ({"num_envs": 2.0}, r"num_envs=2\.0"),
-    ({"autoreset_mode": "Sometimes"}, "autoreset_mode='Sometimes': one of 'NextStep'"),
+    ({"autoreset_mode": "Sometimes"}, "autoreset_mode='Sometimes': expected one of 'NextStep'"),
     ({"threads": 0}, "threads=0"),
     ({"copy": 1}, "copy=1"),
-    ({"render_mode": "human"}, "render_mode='human': one of None, 'ansi', 'rgb_array'"),
+    ({"render_mode": "human"}, "render_mode='human': expected one of None, 'ansi', 'rgb_array'"),
 ]
 
 
@@ -117,10 +117,10 @@ BAD_RESET_OPTIONS = [
     ({"opponents": "nobody"}, "no agent 'nobody'"),
     ({"opponents": 3, "partner": "rule"}, "opponents=3"),
     ({"opponents": "rule", "partner": "nobody"}, "no agent 'nobody'"),
-    ({"opponents": ("rule",)}, r"opponents=\('rule',\): a player, a pair"),
+    ({"opponents": ("rule",)}, r"opponents=\('rule',\): expected a player, a pair"),
     ({"opponents": ("rule", None)}, "opponents=None: the name of an agent"),
     ({"partner": ("rule", "rule")}, "partner=.*: one player, or a Pool of players"),
-    ({"opponents": ["rule", "random"]}, r"a list is by row, .*; a pair is a tuple"),
+    ({"opponents": ["rule", "random"]}, "expected a list of .*; a pair is a tuple"),
     ({"partner": ["rule"] * 7}, r"a list is by row"),
     ({"opponents": OTHER_RULES}, "other rules"),
     ({"opponents": "rule", "seat": 9}, "seat 9"),

@@ -128,7 +128,7 @@ def test_infos_name_the_drawn_players():
 def test_partner_is_required_where_opponents_differ(face):
     counts = [2] if face == "solo_vec" else []
     for several in (("rule", "random"), Pool("rule", "random"), Pool("rule", ("rule", first))):
-        with pytest.raises(OptionError, match="partner=None: opponents that differ are no"):
+        with pytest.raises(OptionError, match="partner=None: expected a player"):
             getattr(cincinnati, face)(*counts, opponents=several)
     env = getattr(cincinnati, face)(*counts, opponents="rule")
     assert "with rule against rule" in repr(env)

@@ -21,7 +21,7 @@ def test_simulated_device_equals_the_cpu():
 def test_unknown_devices_are_refused():
     for device in ("gpu", "cuda:0", 0, None, True):
         for make in (bideuchre_env.cincinnati_v0.vec, bideuchre_env.cincinnati_v0.solo_vec):
-            with pytest.raises(OptionError, match=r"device=.*: one of 'cpu', 'cuda'"):
+            with pytest.raises(OptionError, match=r"device=.*: expected one of 'cpu', 'cuda'"):
                 make(2, device=device)
     with pytest.raises(OptionError, match="unexpected keyword argument 'device'"):
         bideuchre_env.cincinnati_v0.solo(device="cuda")

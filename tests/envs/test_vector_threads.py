@@ -82,7 +82,7 @@ def test_second_thread_is_refused_during_a_write(face, write):
     vec = getattr(cincinnati, face)(4)
     vec.reset(seed=1)
     vec._alone.free = False  # as within a call of another thread
-    with pytest.raises(IllegalActionError, match="in the middle of a step or reset"):
+    with pytest.raises(IllegalActionError, match="busy in a step or reset"):
         write(vec)
     assert not vec._alone.free
     vec._alone.free = True

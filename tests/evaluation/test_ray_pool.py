@@ -58,7 +58,7 @@ def test_without_ray_the_error_names_the_extra(no_ray):
     ("address", "message"),
     [
         *((bad, "host:port") for bad in ("10.0.0.5", "http://10.0.0.5:1", 6379)),
-        ("127.0.0.1:99999", "nobody answers there"),
+        ("127.0.0.1:99999", "no answer there"),
     ],
 )
 def test_unusable_addresses_are_refused_before_ray_is_called(

@@ -74,7 +74,7 @@ def test_rules_and_variants_are_accepted_and_wrong_options_refused():
     assert rollout(rules, hands=10, seed=1).hands == 10
     assert rollout(bideuchre_env.barrie_v0, hands=3, seed=1).hands == 3
     for options, word in (
-        ({"policy": "greedy"}, "policy='greedy': one of 'random', 'rule'"),
+        ({"policy": "greedy"}, "policy='greedy': expected one of 'random', 'rule'"),
         ({"hands": 0}, "hands=0"),
         ({"hands": True}, "hands=True"),
         ({"threads": -1}, "threads=-1"),
@@ -91,9 +91,11 @@ def test_the_number_of_tables_at_once_is_that_of_the_option():
     assert counts(usual) == counts(rollout("club_v0", hands=9, seed=4, tables=9))
     assert counts(usual) != counts(rollout("club_v0", hands=9, seed=4, tables=2))
     for tables in (0, -1, 2.0, True, "9", 1 << 40):
-        with pytest.raises(OptionError, match=r"tables=.*: a whole number from 1 to 4194304"):
+        with pytest.raises(
+            OptionError, match=r"tables=.*: expected a whole number from 1 to 4194304"
+        ):
             rollout("club_v0", hands=9, tables=tables)
-    with pytest.raises(OptionError, match="device='gpu': one of 'cpu', 'cuda'"):
+    with pytest.raises(OptionError, match="device='gpu': expected one of 'cpu', 'cuda'"):
         rollout("club_v0", hands=9, device="gpu")
 
 

@@ -125,7 +125,7 @@ def test_target_and_rounds_exclude_each_other():
     """
     assert refuses("target", SIMPLIFIED, target=52)
     assert refuses("rounds", BARRIE, rounds=2)
-    assert refuses("needs a target", SIMPLIFIED, win_rule="any")
+    assert refuses("target=None: expected a number", SIMPLIFIED, win_rule="any")
     assert refuses("max_hands", SIMPLIFIED, rounds=26)
     assert SIMPLIFIED.rules.replace(rounds=25).rounds == 25  # 100 hands, as max_hands allows
     table = Table(SIMPLIFIED, win_rule="any", target=1)
@@ -180,10 +180,10 @@ BAD_LONE = {
     "exchange of 'sun'": [{"name": "sun", "value": 9, "exchange": -1}],
     "value of 'moon'": [Bid("moon", value=0)],
     "value of 'sun'": [Bid("sun", value=-3)],
-    "name of its own": [Bid("moon", value=9), Bid("moon", value=10)],
+    "expected different names": [Bid("moon", value=9), Bid("moon", value=10)],
     "blanks aside": [Bid("call 1", value=9), Bid("call1", value=10)],
     "lower-case words": [Bid("Moon", value=9)],
-    "takes them all": [Bid("moon", value=9, tricks=5)],
+    "tricks=5: expected None": [Bid("moon", value=9, tricks=5)],
     "a mapping with name": [{"name": "moon"}],
     "a Bid, or a mapping": ["moon"],
     "lone bid name 7": [Bid(7, value=9)],
@@ -215,7 +215,7 @@ def test_ladders_without_bids_or_too_long_are_refused():
     """R.48: "bid ladder | partnered range, then any list of lone bids (name, exchange 0..3,
     value) | S4: "In some versions there are additional bids to play alone""
     """
-    assert refuses("nothing to bid", SIX_CARD, partnered=None)
+    assert refuses("expected at least one bid", SIX_CARD, partnered=None)
     many = [Bid(f"moon {n}", value=n) for n in range(1, 28)]
     assert refuses("at most", SIX_CARD, lone=many)
 

@@ -254,7 +254,7 @@ def test_renaming_the_suits_of_a_hand_leaves_its_inputs_unchanged():
 
 def test_unusable_arrays_are_refused():
     rules = RULES["cincinnati_v0"]
-    with pytest.raises(OptionError, match="part='play': one of 'auction', 'cards'"):
+    with pytest.raises(OptionError, match="part='play': expected one of 'auction', 'cards'"):
         features_of(rules, "play")
     features = features_of(rules, "cards")
     observations, masks = of_part(features, *decisions("cincinnati_v0")[:2])
@@ -265,17 +265,23 @@ def test_unusable_arrays_are_refused():
         "symmetries": np.zeros(n, np.int64),
     }
     for name, bad, message in (
-        ("inputs", np.zeros((n, features.size)), "a numpy array of float32 and shape"),
-        ("legal", np.zeros((n, features.outputs + 1), np.int8), "a numpy array of int8 and shape"),
-        ("symmetries", np.zeros(2 * n, np.int64)[::2], "its rows do not follow each other"),
+        ("inputs", np.zeros((n, features.size)), "expected a numpy array of float32 and shape"),
+        (
+            "legal",
+            np.zeros((n, features.outputs + 1), np.int8),
+            "expected a numpy array of int8 and shape",
+        ),
+        ("symmetries", np.zeros(2 * n, np.int64)[::2], "expected a contiguous array"),
     ):
         with pytest.raises(OptionError, match=f"^{name}: {message}"):
             features.write(observations, masks, **{**good, name: bad})
-    with pytest.raises(OptionError, match="observations: a numpy array of int8 and shape"):
+    with pytest.raises(OptionError, match="observations: expected a numpy array of int8 and shape"):
         features.pack(observations[:, :-1], masks)
-    with pytest.raises(OptionError, match="outputs: from 0 to 23 for the part 'cards'"):
+    with pytest.raises(
+        OptionError, match="outputs: expected numbers from 0 to 23 for the part 'cards'"
+    ):
         features.actions(np.array([24]), np.array([0]))
-    with pytest.raises(OptionError, match="symmetries: from 0 to 7"):
+    with pytest.raises(OptionError, match="symmetries: expected numbers from 0 to 7"):
         features.actions(np.array([2]), np.array([8]))
 
 

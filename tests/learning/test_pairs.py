@@ -142,13 +142,13 @@ def test_other_actions_are_drawn_uniformly():
     ("arguments", "message"),
     [
         *(({"hands": bad}, "hands=") for bad in (0, 2.5, range(0, 8, 2), range(-2, 8), 1 << 70)),
-        ({"seed": -1}, "seed=-1: a whole number"),
-        ({"rules": "cincinnati_v0"}, "rules='cincinnati_v0': a Rules value"),
-        ({"policy": "rule"}, "policy='rule': it has no act_rows"),
-        ({"opponent": "rule"}, "opponent='rule': it has no act_rows"),
+        ({"seed": -1}, "seed=-1: expected a whole number"),
+        ({"rules": "cincinnati_v0"}, "rules='cincinnati_v0': expected a Rules value"),
+        ({"policy": "rule"}, "policy='rule': expected an agent with act_rows"),
+        ({"opponent": "rule"}, "opponent='rule': expected an agent with act_rows"),
         *(({"phases": bad}, "phases=") for bad in ((), [Phase.DEAL], [Phase.PLAY, 9])),
         *(({"share": bad}, f"share={bad}") for bad in (0, 1.01)),
-        ({"propose": 3}, "propose=3: a function, or None"),
+        ({"propose": 3}, "propose=3: expected a function, or None"),
         ({"block": 0}, "block=0: hands at once"),
     ],
 )

@@ -87,18 +87,18 @@ def put(value, *at):
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [
-        ("seats", put(4, 2, 1), r"seats\[2, 1\]: 4 is no seat from 0 to 3, nor -1"),
-        ("seats", put(-2, 0, 0), r"seats\[0, 0\]: -2 is no seat"),
-        ("seats", lambda a: a.astype(int), "seats: a numpy array of int8"),
-        ("rewards", lambda a: a[:, :, 0].copy(), r"rewards: .* \(5, 3, 4\) is expected"),
-        ("rewards", put(np.nan, 1, 1, 1), "rewards and bootstrap: some number"),
-        ("bootstrap", put(np.inf, 1, 1), "rewards and bootstrap: some number"),
-        ("ended", lambda a: a.astype(np.int8), "ended: a numpy array of bool"),
-        ("values", put(np.nan, 3, 2), "values: the value of some decision"),
-        ("values", np.asfortranarray, "values: its rows do not follow"),
-        ("bootstrap", lambda a: a.T.copy(), r"bootstrap: .* \(3, 4\) is expected, not"),
+        ("seats", put(4, 2, 1), r"seats\[2, 1\]=4: expected a seat from 0 to 3, or -1"),
+        ("seats", put(-2, 0, 0), r"seats\[0, 0\]=-2: expected a seat"),
+        ("seats", lambda a: a.astype(int), "seats: expected a numpy array of int8"),
+        ("rewards", lambda a: a[:, :, 0].copy(), r"rewards: expected .* \(5, 3, 4\), not"),
+        ("rewards", put(np.nan, 1, 1, 1), "rewards, bootstrap: expected finite numbers"),
+        ("bootstrap", put(np.inf, 1, 1), "rewards, bootstrap: expected finite numbers"),
+        ("ended", lambda a: a.astype(np.int8), "ended: expected a numpy array of bool"),
+        ("values", put(np.nan, 3, 2), "values: expected finite numbers"),
+        ("values", np.asfortranarray, "values: expected a contiguous array"),
+        ("bootstrap", lambda a: a.T.copy(), r"bootstrap: expected .* \(3, 4\), not"),
         *(
-            (rate, lambda a, bad=bad: bad, f"{rate}=.*: from 0 to 1")
+            (rate, lambda a, bad=bad: bad, f"{rate}=.*: expected a number from 0 to 1")
             for rate in ("gamma", "lambda_")
             for bad in (-0.1, 1.1, None)
         ),

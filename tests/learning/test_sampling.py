@@ -77,7 +77,7 @@ def test_a_seed_equals_its_words_of_step_0():
     logits, legal = rows(4)
     by_seed, by_words = (drawn(logits, legal, each) for each in (9, random_words(9, 0, N)))
     assert all(np.array_equal(one, other) for one, other in zip(by_seed, by_words, strict=True))
-    with pytest.raises(OptionError, match="seed=-1: a whole number from 0"):
+    with pytest.raises(OptionError, match="seed=-1: expected a whole number from 0"):
         drawn(logits, legal, -1)
 
 
@@ -126,14 +126,14 @@ def read_only(array):
         ("logits", put(np.nan, 4, 3), r"logits\[4, 3\]: nan is not finite"),
         ("logits", put(np.inf, 0, 3), r"logits\[0, 3\]: inf is not finite"),
         ("legal", put(0, 11), r"legal\[11\]: no output is legal there"),
-        ("logits", lambda a: a.astype(float), "logits: a numpy array of float32"),
+        ("logits", lambda a: a.astype(float), "logits: expected a numpy array of float32"),
         ("logits", np.asfortranarray, "logits: its rows do not follow each other"),
-        ("legal", lambda a: a[:, 1:], r"legal: .* shape \(20, 17\) is expected, not int8 \(20, 16"),
-        ("legal", lambda a: a == 1, "legal: a numpy array of int8"),
+        ("legal", lambda a: a[:, 1:], r"legal: expected .* shape \(20, 17\), not int8 \(20, 16"),
+        ("legal", lambda a: a == 1, "legal: expected a numpy array of int8"),
         ("words", lambda a: a[1:], r"words: .*uint64 and shape \(20,\)"),
-        ("choices", lambda a: a.astype(np.int32), "choices: a numpy array of int64"),
+        ("choices", lambda a: a.astype(np.int32), "choices: expected a numpy array of int64"),
         ("choices", read_only, "choices: it is written to"),
-        ("log_probs", lambda a: a.astype(float), "log_probs: a numpy array of float32"),
+        ("log_probs", lambda a: a.astype(float), "log_probs: expected a numpy array of float32"),
         ("log_probs", read_only, "log_probs: it is written to"),
     ],
 )
@@ -156,9 +156,9 @@ def test_unusable_arrays_are_refused_and_nothing_is_written(name, change, messag
     ("seed", "step", "numbers", "message"),
     [
         (-1, 0, 1, "seed=-1"),
-        (0, -1, 1, "step=-1: a whole number from 0 on"),
-        (0, 0, -1, "rows=-1: how many, or their numbers"),
-        (0, 0, np.zeros(3), "rows: a numpy array of int64"),
+        (0, -1, 1, "step=-1: expected a whole number from 0 on"),
+        (0, 0, -1, "rows=-1: expected the number of rows"),
+        (0, 0, np.zeros(3), "rows: expected a numpy array of int64"),
     ],
 )
 def test_unusable_seeds_steps_and_rows_are_refused(seed, step, numbers, message):

@@ -19,7 +19,7 @@ from bideuchre_env.errors import (
     RecordError,
 )
 from bideuchre_env.play import session as session_module
-from bideuchre_env.play.saved import PERSON, game_to_go_on, new_game_path, seated
+from bideuchre_env.play.saved import PERSON, assign_players, new_game_path, unfinished_game
 from bideuchre_env.play.session import Session
 
 MIXED = ("rule", ["cautious", "random"])
@@ -28,7 +28,9 @@ MIXED = ("rule", ["cautious", "random"])
 def begin(variant="cincinnati_v0", people=(0,), path=None, seed=1, agents=MIXED, **options):
     """A game with `rule` as partner and two opponents, one of them random."""
     options = options or ({} if variant == "simplified_v0" else {"max_hands": 3})
-    return Session(make(variant, **options), people, seated(people, *agents), seed=seed, path=path)
+    return Session(
+        make(variant, **options), people, assign_players(people, *agents), seed=seed, path=path
+    )
 
 
 def choice(session, rng):
@@ -63,7 +65,7 @@ def place(session):
     ],
 )
 def test_agents_are_seated_from_the_left_of_the_first_person(people, opponents, names):
-    assert seated(people, "a", opponents) == names
+    assert assign_players(people, "a", opponents) == names
 
 
 def test_actions_out_of_turn_or_against_the_rules_are_refused():
@@ -124,7 +126,7 @@ def test_undone_and_repeated_actions_lead_to_the_same_game(variant):
 def test_undo_is_refused_before_the_first_decision_and_with_several_people():
     session = begin()
     session.advance()
-    with pytest.raises(IllegalActionError, match="nothing to take back yet"):
+    with pytest.raises(IllegalActionError, match="you have not acted yet"):
         session.undo()
     with pytest.raises(IllegalActionError, match="several people"):
         play(begin(people=(0, 2)), stop=lambda game: game.decisions > 8).undo()
@@ -137,7 +139,7 @@ def test_a_claim_takes_all_tricks_left_and_is_saved(variant, tmp_path):
     session = play_to_claim(begin(variant, path=tmp_path / "game.json", seed=2, **options))
     left, side, moves = session.rules.tricks - session.row["trick"], session.seat & 1, []
     won = int(session.row["tricks_won"][side])
-    with pytest.raises(IllegalActionError, match="a claim is for the seat to act"):
+    with pytest.raises(IllegalActionError, match="claim: expected the seat to act"):
         session.claim(1)
     session.claim(0, moves.append)
     assert session.hand_over or session.over
@@ -204,15 +206,15 @@ def test_a_damaged_file_is_an_error_and_stays_unchanged(saved):
         ({"record": 1}, "a record: an object with format, .*, not int"),
     ]
     in_record = [
-        ({"agents": None}, "lacks a seed or agents"),
-        ({"hands": []}, "has no hand"),
+        ({"agents": None}, "expected a record with seed and agents"),
+        ({"hands": []}, "expected a record with at least one hand"),
         ({"seed": 2}, "hand 1: not the deal of its seed"),
         ({"hands": dealt}, "hand 1"),
         ({"agents": ["no", "such", "agent", "x"]}, "no agent"),
     ]
     faults = {
-        path.read_text()[:-40]: "not one line of JSON",
-        "": "not one line of JSON",
+        path.read_text()[:-40]: "expected one line of JSON",
+        "": "expected one line of JSON",
         "{}": "format None: this reads 'bideuchre play/1'",
     }
     faults |= {json.dumps(data | change): words for change, words in fields}
@@ -277,7 +279,7 @@ def test_a_saved_game_runs_no_code_that_is_not_trusted(tmp_path, monkeypatch):
 def test_the_game_to_resume_is_the_unfinished_one_played_last(tmp_path, monkeypatch):
     """Finished games are skipped; a damaged file is an error."""
     monkeypatch.chdir(tmp_path)
-    assert game_to_go_on("cincinnati_v0") is None
+    assert unfinished_game("cincinnati_v0") is None
     paths = []
     for seed in range(3):
         paths.append(new_game_path("cincinnati_v0"))
@@ -285,13 +287,13 @@ def test_the_game_to_resume_is_the_unfinished_one_played_last(tmp_path, monkeypa
         os.utime(paths[-1], (seed, seed))
     ends = ("", "-2", "-3")
     assert [path.name for path in paths] == [f"play-cincinnati_v0{end}.json" for end in ends]
-    assert game_to_go_on("cincinnati_v0") == paths[2]
+    assert unfinished_game("cincinnati_v0") == paths[2]
     with Session.resume(paths[2]) as session:
         play(session)
-    assert game_to_go_on("cincinnati_v0") == paths[1]
+    assert unfinished_game("cincinnati_v0") == paths[1]
     paths[2].write_text("{")
     with pytest.raises(RecordError, match=r"play-cincinnati_v0-3\.json is no saved game"):
-        game_to_go_on("cincinnati_v0")
+        unfinished_game("cincinnati_v0")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX files")

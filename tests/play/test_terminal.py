@@ -14,7 +14,7 @@ from bideuchre_env import make
 from bideuchre_env.cli.main import main
 from bideuchre_env.errors import NotationError
 from bideuchre_env.play.lines import action_typed
-from bideuchre_env.play.saved import seated
+from bideuchre_env.play.saved import assign_players
 from bideuchre_env.play.session import Session
 from bideuchre_env.play.terminal import Terminal
 from bideuchre_env.records import files as records_io
@@ -73,7 +73,7 @@ def test_a_game_is_played_to_its_end_and_recorded(variant, tmp_path, monkeypatch
     assert code == 0
     assert max(map(len, screen.splitlines())) <= 80
     assert "\x1b" not in screen
-    for words in ("Hand 1: ", "Contract: ", "Trick 1: ", "won by", "On record: "):
+    for words in ("Hand 1: ", "Contract: ", "Trick 1: ", "won by", "To read the game: "):
         assert words in screen
     game = record(tmp_path, variant)
     assert (game.agents, game.seed) == (["person", "rule", "rule", "cautious"], 5)
@@ -98,7 +98,7 @@ def test_a_game_ends_with_its_review_which_ctrl_c_skips(tmp_path, monkeypatch):
     code, screen, _ = in_process(tmp_path, monkeypatch, *arguments)
     assert code == 130
     file = "runs/play-cincinnati_v0-2.jsonl"
-    assert f"No review: bideuchre show {file} --analyse makes it.\n" in screen
+    assert f"Review skipped. To review the game: bideuchre show {file} --analyse\n" in screen
     assert len(list(records_io.read(tmp_path / file))) == 1
 
 
@@ -118,7 +118,7 @@ def test_a_game_that_is_left_resumes_with_the_same_record(way, code, tmp_path, m
     left = in_process(tmp_path, monkeypatch, *short("barrie_v0"), leave=leave)
     assert left[0] == code
     assert [file.read_bytes()] == before
-    command = f"Go on with: bideuchre play --file {FILE.format('barrie_v0')}"
+    command = f"Resume it with: bideuchre play --file {FILE.format('barrie_v0')}"
     assert command in left[1]
     again = in_process(tmp_path, monkeypatch, *command.split()[5:], "--no-review")
     assert again[0] == 0
@@ -150,7 +150,7 @@ def test_commands_and_wrong_lines_change_nothing_but_undo(tmp_path):
             ("s", r"Score: you \d+, they \d+; game at 9. Tricks of this hand: you"),
             ("h", "Type a card by its name"),
             ("v", r"\?\? not\s+seen"),
-            ("c", "a claim is for the seat to act, if it takes every trick left"),
+            ("c", "claim: expected the seat to act, certain to take every trick left"),
             ("ZZ", "'ZZ' is none of"),
             ("x" * 300, "is none of"),
         ):
@@ -159,11 +159,14 @@ def test_commands_and_wrong_lines_change_nothing_but_undo(tmp_path):
             assert re.search(words, screen[length:]), line
             assert saved.read_text() == before, line
         screen = yield "u"
-        assert "Taken back." in screen
+        assert "Your last action is undone." in screen
         assert saved.read_text() != before
         yield "q"
 
-    game, players = make("cincinnati_v0", target=9), seated([0], "rule", ["rule", "cautious"])
+    game, players = (
+        make("cincinnati_v0", target=9),
+        assign_players([0], "rule", ["rule", "cautious"]),
+    )
     lines = typed()
     next(lines)
     with Session(game, [0], players, seed=5, path=saved) as session:
@@ -179,9 +182,9 @@ def test_no_saved_game_is_replaced(tmp_path, monkeypatch):
     assert play(*OURS, "--seed", "3", lines="q\n")[::2] == (0, "")
     saved = tmp_path / "runs/play-cincinnati_v0.json"
     first = saved.read_bytes()
-    assert play(lines="q\n")[1].startswith("Going on with runs/play-cincinnati_v0.json")
+    assert play(lines="q\n")[1].startswith("Resuming runs/play-cincinnati_v0.json")
     out = play(*OURS, "--new", lines="q\n")[1]
-    assert out.startswith("A new game in runs/play-cincinnati_v0-2.json\n")
+    assert out.startswith("New game in runs/play-cincinnati_v0-2.json\n")
     for option, words in (
         (("--seat", "1"), "other seats"),
         (("--option", "target=4"), "other rules"),
@@ -246,18 +249,23 @@ def test_a_line_that_is_no_legal_action_is_refused_with_the_choice(text, legal, 
 
 
 def test_a_claim_is_offered_where_all_tricks_left_are_certain():
-    session, lines = Session(make("barrie_v0"), [0], seated([0], "rule", ["rule"]), seed=4), []
+    session, lines = (
+        Session(make("barrie_v0"), [0], assign_players([0], "rule", ["rule"]), seed=4),
+        [],
+    )
     terminal, out = at_a_terminal(session, lambda screen: lines.pop(0))
     hand = play_to_claim(session).hand
     lines += ["c", "q"]
     assert not terminal.run()
-    assert "All tricks left are yours for certain: c claims them." in out.getvalue()
+    assert "You are certain to take every trick left: c claims them." in out.getvalue()
     assert (session.hand_over, session.hand) == (True, hand)
     assert session.row["trick"] == session.rules.tricks
 
 
 def test_no_card_of_others_is_printed_before_it_is_played():
-    session = Session(make("barrie_v0", max_hands=2), [0], seated([0], "rule", ["rule"]), seed=4)
+    session = Session(
+        make("barrie_v0", max_hands=2), [0], assign_players([0], "rule", ["rule"]), seed=4
+    )
     screens = []
 
     def read(screen):

@@ -143,7 +143,7 @@ EXTRAS = {
     "evaluation.ray_pool": {"ray"},
     "records.pixels": {"PIL"},
     "web.server": {"aiohttp"},
-    "web.door": {"aiohttp"},
+    "web.connections": {"aiohttp"},
 }
 
 

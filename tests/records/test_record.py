@@ -109,13 +109,15 @@ def test_a_game_of_custom_rules_is_recorded_under_its_name_with_its_rules(name, 
     data = record.to_dict()
     if name != "barrie_v0":
         assert Rules(**data["options"]) == game.rules
-        refused(data | {"options": {"target": 9}}, "a game of one's own, with its whole rules")
-        refused(data | {"options": data["options"] | {"self": 1}}, "a game of one's own")
+        refused(data | {"options": {"target": 9}}, "or custom rules with all options")
+        refused(
+            data | {"options": data["options"] | {"self": 1}}, "or custom rules with all options"
+        )
 
 
 @pytest.mark.parametrize("name", ["", "two\nlines", "x" * 81, "\x1b[31mred", 5])
 def test_a_name_of_a_game_is_printable(name):
-    with pytest.raises(errors.OptionError, match=r"name=.*: a name has 1 to 80 printable"):
+    with pytest.raises(errors.OptionError, match=r"name=.*: expected 1 to 80 printable"):
         make(Rules(target=9), name=name)
     refused(finished() | {"variant": name, "options": Rules(target=52).to_dict()}, "variant")
 
@@ -230,11 +232,14 @@ def test_hands_out_of_order_or_incomplete_are_refused():
     longer = one | {"actions": [*one["actions"], "pass"]}
     dealt = start("club_v0", 3, max_hands=4).record.to_dict()["hands"][0]
     for hands, message in (
-        ([one, three, two, four], r"hand 2: dealer \d, but the deal is seat \d's"),
-        ([one, two, three, four, one], "hand 5: the game was over before it"),
+        ([one, three, two, four], r"hand 2: dealer \d: expected seat \d"),
+        ([one, two, three, four, one], "hand 5: the game is over before this hand"),
         ([longer, two, three, four], r"hand 1: action \d+, 'pass': the hand is over"),
         ([one, two, three], "the record says .*truncated.* the replay gives .*unfinished"),
-        ([dealt, two, three, four], "hand 1: unfinished, yet another hand follows"),
+        (
+            [dealt, two, three, four],
+            "hand 1: expected a finished hand, because another hand follows",
+        ),
     ):
         refused(good | {"hands": hands}, message)
 
@@ -255,7 +260,7 @@ def test_a_record_without_hands_is_an_unfinished_game():
     refused(empty.to_dict() | {"outcome": "won", "winner": 0}, "the replay gives")
     custom = GameRecord("custom_v0", options=Rules(target=5).to_dict()).to_dict()
     del custom["options"]["target"]
-    refused(custom, "options: win_rule='made_or_set' needs a target")
+    refused(custom, "options: target=None: expected a number")
 
 
 @pytest.mark.parametrize("name", VARIANTS)

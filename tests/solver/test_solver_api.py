@@ -45,9 +45,9 @@ def test_an_environment_a_row_and_a_record_at_a_ply_have_the_same_value():
     [
         ("in phase AUCTION", lambda env: start(env.rules, 1), {}),
         ("nothing has been dealt", lambda env: make("club_v0").raw_env(), {}),
-        ("ply=None: a record needs", lambda env: env.record, {}),
-        ("ply=999: the record's actions", lambda env: env.record, {"ply": 999}),
-        ("hand=7: from 0 to 0", lambda env: env.record, {"ply": 1, "hand": 7}),
+        ("ply=None: expected the number of an action", lambda env: env.record, {}),
+        ("ply=999: expected 0 to", lambda env: env.record, {"ply": 999}),
+        ("hand=7: expected a number from 0 to 0", lambda env: env.record, {"ply": 1, "hand": 7}),
         ("ply and hand given", lambda env: env, {"ply": 3}),
         ("rules given", lambda env: env, {"rules": SINGLE}),
         ("rules=None", lambda env: env._states, {}),
@@ -148,7 +148,7 @@ def test_a_batch_of_deals_is_solved_for_one_contract():
     alone = solver.solve_batch(deals, SINGLE, alone=True, **options)
     assert (tables[:, 1, 3, SUITS.index("S")] == alone).all()
     eldest = SINGLE.replace(opening_lead="eldest")
-    with pytest.raises(errors.OptionError, match="name the dealer"):
+    with pytest.raises(errors.OptionError, match="dealer=None: expected a seat"):
         solver.solve_batch(deals, eldest, **options)
     for dealer in range(4):
         acting = solver.solve_batch(deals, eldest, dealer=dealer, **options)
@@ -159,7 +159,7 @@ def test_a_batch_of_deals_is_solved_for_one_contract():
 @pytest.mark.parametrize(
     ("message", "options"),
     [
-        ("deals need a contract", {"strain": None}),
+        ("deals: expected a contract", {"strain": None}),
         ("declarer 7: a seat", {"declarer": 7}),
         ("'X' is no strain", {"strain": "X"}),
         ("alone=2", {"alone": 2}),
@@ -182,7 +182,7 @@ def test_a_batch_that_is_no_deal_is_refused():
     for wrong in (*arrays, "AH", 3, [["AH"]], [[["AH"]] * 4]):
         with pytest.raises(errors.DealError):
             solver.solve_batch(wrong, SINGLE, **options)
-    with pytest.raises(errors.OptionError, match="state rows have contracts"):
+    with pytest.raises(errors.OptionError, match="expected only with deals"):
         solver.solve_batch(in_play(SINGLE)._states, SINGLE, **options)
 
 

@@ -18,11 +18,11 @@ from multidict import CIMultiDict
 from bideuchre_env import make
 from bideuchre_env.core.state import Phase
 from bideuchre_env.envs.registration import Variant
-from bideuchre_env.play.saved import seated
+from bideuchre_env.play.saved import assign_players
 from bideuchre_env.play.session import Session
 from bideuchre_env.records.record import hand_of
 from bideuchre_env.rules.cards import CARD_NAMES
-from bideuchre_env.web.door import Guests, Rate
+from bideuchre_env.web.connections import ConnectionLimiter, Rate
 from bideuchre_env.web.server import Server, listening
 from bideuchre_env.web.table import LiveTable
 
@@ -40,7 +40,7 @@ _WORDS = re.compile(r"(ace|king|queen|jack|ten|nine) of (clubs|diamonds|hearts|s
 
 def session(variant: str, people: tuple[int, ...] = (0,), seed: int = 1, **more: Any) -> Session:
     """A short game of these people with agents `rule` and `cautious`."""
-    names = seated(people, "rule", ["rule", "cautious"])
+    names = assign_players(people, "rule", ["rule", "cautious"])
     return Session(make(variant, **SHORT[variant]), people, names, seed=seed, **more)
 
 
@@ -145,7 +145,7 @@ servers: list[Server] = []
 
 
 @contextmanager
-def served(table_of: Callable[[], LiveTable], guests: Guests | None = None) -> Any:
+def served(table_of: Callable[[], LiveTable], limiter: ConnectionLimiter | None = None) -> Any:
     """Start a server in its own thread; yield the live table and the seats' links."""
     listener = listening("127.0.0.1", 0)
     ready, got = threading.Event(), dict[str, Any]()
@@ -153,7 +153,7 @@ def served(table_of: Callable[[], LiveTable], guests: Guests | None = None) -> A
     async def serve() -> None:
         table = table_of()
         server = Server(table, "127.0.0.1", listener.getsockname()[1])
-        async with server.serving(listener, guests):
+        async with server.serving(listener, limiter):
             servers.append(server)
             table.start()
             stop, loop = asyncio.Event(), asyncio.get_running_loop()

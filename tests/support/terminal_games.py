@@ -26,7 +26,7 @@ def answer(screen: str) -> str:
         [calls] = re.findall(r"^You may call: (.*)", "\n".join(lines[-3:]), re.M)
         first = calls.split(", ")[0]
         return calls.partition(", as ")[2] if " with " in calls and first != "pass" else first
-    if lines[-1].startswith("Your trumps"):
+    if lines[-1].startswith("Your strain"):
         return "1"
     keys = lines[-3].split()  # above the cards, above the prompt
     return next(key for key in keys if key != "-")

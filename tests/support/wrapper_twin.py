@@ -86,7 +86,7 @@ class OwnSentence(OrderEnforcingWrapper):
         try:
             return super().last(observe)
         except KeyError:
-            raise OptionError("no game is going on: reset() deals one") from None
+            raise OptionError("no game in progress: call reset() first") from None
 
 
 def in_wrappers(raw):

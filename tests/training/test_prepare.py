@@ -149,7 +149,7 @@ def test_a_resumed_run_gives_the_same_files(farm, whole, monkeypatch, finished):
     small(farm).run()
     assert bytes_of(farm) == whole
     assert not list(prepared_folder().glob("steps-*"))
-    with pytest.raises(OptionError, match=r"is prepared, in .*--force again"):
+    with pytest.raises(OptionError, match=r"is prepared already, in .*--force"):
         small(farm).run()
 
 

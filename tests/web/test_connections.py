@@ -18,8 +18,8 @@ pytest.importorskip("aiohttp")
 from support import live_tables
 from support.live_tables import live, served, session
 
-from bideuchre_env.web import door
-from bideuchre_env.web.door import Guests
+from bideuchre_env.web import connections
+from bideuchre_env.web.connections import ConnectionLimiter
 from bideuchre_env.web.server import MOST_WAITING
 
 GET = b"GET / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n"
@@ -67,22 +67,22 @@ def served_game():
 
 
 def test_connections_are_counted_in_all_and_by_address():
-    guests = Guests(most=5, of_an_address=3)
-    assert [guests.enter("a") for _ in range(4)] == [True, True, True, False]
-    assert [guests.enter("b") for _ in range(3)] == [True, True, False]
-    guests.leave("a")
-    assert (len(guests), guests.enter("c"), guests.enter("a")) == (4, True, False)
+    limiter = ConnectionLimiter(most=5, of_an_address=3)
+    assert [limiter.enter("a") for _ in range(4)] == [True, True, True, False]
+    assert [limiter.enter("b") for _ in range(3)] == [True, True, False]
+    limiter.leave("a")
+    assert (len(limiter), limiter.enter("c"), limiter.enter("a")) == (4, True, False)
     for address in "aabbc":
-        guests.leave(address)
-    assert (len(guests), guests._open) == (0, {})
+        limiter.leave(address)
+    assert (len(limiter), limiter._open) == (0, {})
 
 
 def test_too_many_connections_are_refused_until_one_is_closed():
     """Silent connections count, too; open connections still work."""
-    guests = Guests(of_an_address=4)
-    with served(lambda: live(session("cincinnati_v0")), guests) as (_, links):
+    limiter = ConnectionLimiter(of_an_address=4)
+    with served(lambda: live(session("cincinnati_v0")), limiter) as (_, links):
         inside = [connected(links) for _ in range(4)]
-        wait_until(lambda: len(guests) == 4)
+        wait_until(lambda: len(limiter) == 4)
         with connected(links) as silent:
             assert read_all(silent) == b""
         with connected(links) as refused:
@@ -93,18 +93,18 @@ def test_too_many_connections_are_refused_until_one_is_closed():
         inside[0].sendall(GET % port_of(links))
         assert inside[0].recv(12) == b"HTTP/1.1 200"
         inside[3].close()
-        wait_until(lambda: len(guests) == 3)
+        wait_until(lambda: len(limiter) == 3)
         with connected(links) as fresh:
             fresh.sendall(GET % port_of(links))
             assert fresh.recv(12) == b"HTTP/1.1 200"
         for each in inside[:3]:
             each.close()
-        wait_until(lambda: len(guests) == 0)
+        wait_until(lambda: len(limiter) == 0)
 
 
 def test_a_silent_connection_is_closed(monkeypatch):
     """It is closed after half a head or without the body; a request in parts is answered."""
-    monkeypatch.setattr(door.Connection.__init__, "__defaults__", (0.3,))
+    monkeypatch.setattr(connections.Connection.__init__, "__defaults__", (0.3,))
     monkeypatch.setattr("bideuchre_env.web.server.BODY_SECONDS", 0.3)
     with served(lambda: live(session("cincinnati_v0"))) as (_, links):
         whole = GET % port_of(links)
@@ -186,8 +186,8 @@ def test_a_half_closed_client_gets_its_answer(served_game):
 @pytest.mark.parametrize("reset", [False, True])
 def test_a_client_that_leaves_within_a_request_is_not_logged_and_changes_nothing(reset, caplog):
     """The client leaves before its body is complete, or while the refusal is computed."""
-    guests, stale = Guests(), b'{"version": 0, "action": "pass"}'
-    with served(lambda: live(session("cincinnati_v0", seed=4)), guests) as (table, links):
+    limiter, stale = ConnectionLimiter(), b'{"version": 0, "action": "pass"}'
+    with served(lambda: live(session("cincinnati_v0", seed=4)), limiter) as (table, links):
         wait_until(lambda: table.state(0)["view"]["turn"] == 0)
         version = table.version
         for body, length in ((b"{", 20), (stale, len(stale))):
@@ -198,7 +198,7 @@ def test_a_client_that_leaves_within_a_request_is_not_logged_and_changes_nothing
                     if reset:
                         linger = struct.pack("ii", 1, 0)
                         leaving.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-        wait_until(lambda: len(guests) == 0)
+        wait_until(lambda: len(limiter) == 0)
         assert table.version == version
     gc.collect()  # unretrieved exceptions of tasks are logged here
     assert not caplog.records

@@ -31,7 +31,7 @@ class Page:
     def open(self, link):
         self.driver.get("about:blank")
         self.driver.get(link)
-        self.wait(lambda: self.text("words") != "Getting the cards.")
+        self.wait(lambda: self.text("words") != "Loading the game.")
 
     def wait(self, condition):
         from selenium.webdriver.support.ui import WebDriverWait
@@ -180,7 +180,7 @@ def test_two_people_see_only_their_own_cards_and_continue_together(pages):
         for page in pages:
             page.wait(lambda page=page: page.enabled("#next"))
         pages[0].click("#next")
-        for page, waits in zip(pages, ("Waiting for seat 2.", "Waiting for you."), strict=True):
+        for page, waits in zip(pages, ("Waiting for partner.", "Waiting for you."), strict=True):
             page.wait(lambda page=page, waits=waits: page.text("waits") == waits)
         assert not pages[0].enabled("#next")
         assert table.session.hand == hand
@@ -195,9 +195,9 @@ def test_a_page_without_a_valid_token_says_so(drivers):
     with served(lambda: live(session("cincinnati_v0"))) as (_, links):
         address = links[0].split("#")[0]
         page.open(address)
-        page.wait(lambda: "needs the link of a seat" in page.text("words"))
+        page.wait(lambda: "by the link of a seat" in page.text("words"))
         page.open(f"{address}?#seat=nonsense")
-        page.wait(lambda: "This link is of no seat" in page.text("words"))
+        page.wait(lambda: "This link is no longer valid" in page.text("words"))
         page.driver.get("about:blank")
         [line] = complaints(page.driver)  # the browser's own message
         assert "401" in line

@@ -106,7 +106,7 @@ def test_a_claim_is_accepted_only_if_the_seat_takes_every_trick():
         state = await at_turn(client)
         assert state["claim"] is False
         status, answer = await client.seat(0, "claim", {"version": state["version"]})
-        assert (status, "if it takes every trick left" in answer["error"]) == (400, True)
+        assert (status, "certain to take every trick left" in answer["error"]) == (400, True)
         client = Client(live(play_to_claim(session("barrie_v0", seed=4))))
         state = await at_turn(client)
         assert state["claim"] is True
@@ -135,11 +135,14 @@ def test_one_person_acts_takes_back_and_asks_for_hints():
             status, answer = await client.seat(0, name, version)
             assert (status, words in answer["error"]) == (400, True)
         status, answer = await client.seat(0, "act", {**version, "action": "XX"})
-        assert (status, "is not what you may call" in answer["error"]) == (400, True)
+        assert (status, "'XX' is not legal now: expected " in answer["error"]) == (400, True)
         before = game.record().to_dict()
         assert (await client.seat(0, "act", {**version, "action": legal[0]}))[0] == 200
         status, answer = await client.seat(0, "act", {**version, "action": legal[0]})
-        assert (status, answer["error"]) == (409, "the game has gone on meanwhile")
+        assert (status, answer["error"]) == (
+            409,
+            "version: expected the current one; the game has changed meanwhile",
+        )
         await wait_until_idle(client.table)
         status, _ = await client.seat(0, "undo", {"version": client.table.version})
         assert status == 200
@@ -197,7 +200,7 @@ def test_several_people_act_for_themselves_and_take_nothing_back():
                 assert (status, "several people" in answer["error"]) == (400, True)
                 _, state = await client.seat(each, "table")
                 assert (state["undo"], state["hint"]) == (False, each == seat)
-                assert state["view"]["agents"][2 - each] == "friend"
+                assert state["view"]["agents"][2 - each] == "person"
             assert game.record().to_dict() == before
             assert (await client.seat(seat, "act", action))[0] == 200
         await client.table.close()
@@ -232,7 +235,7 @@ def test_waiting_requests_are_answered_by_the_next_change_and_at_the_end():
 @pytest.mark.parametrize(
     ("body", "logged"), [("raise KeyError('oh')", "KeyError: 'oh'"), ("return 36", "legal: ")]
 )
-def test_the_fault_of_an_agent_is_logged_and_shown_without_cards(
+def test_an_agent_error_is_logged_and_published_without_cards(
     tmp_path, monkeypatch, caplog, body, logged
 ):
     """The game stops until the person undoes an action; pages must not name cards, the log may."""
@@ -248,7 +251,7 @@ def test_the_fault_of_an_agent_is_logged_and_shown_without_cards(
         while not (state := table.state(0))["fault"]:
             await table.act(0, state["version"], state["view"]["legal"][0])
             await wait_until_idle(table)
-        assert state["fault"] == "seat 1 cannot go on: see where the server runs"
+        assert state["fault"] == "agent ./mine.py:Broken has failed: see the log of the server"
         assert logged in caplog.text
         if state["undo"]:
             await table.undo(0, state["version"])

@@ -9,7 +9,7 @@ pytest.importorskip("aiohttp")
 from support.live_tables import Client, live, run, session, wait_until_idle
 
 from bideuchre_env.play.saved import new_game_path
-from bideuchre_env.web.table import Ready
+from bideuchre_env.web.table import ReadySeats
 
 
 async def play_to_the_end(client, whole_game):
@@ -32,21 +32,21 @@ async def play_to_the_end(client, whole_game):
 def test_a_table_is_ready_when_all_ask_or_a_wait_has_passed():
     """The wait begins with the first request; after it, a seat's second request is enough."""
     now = [100.0]
-    ready = Ready((0, 1, 3), 30.0, lambda: now[0])
+    ready = ReadySeats((0, 1, 3), 30.0, lambda: now[0])
     assert (ready.seconds_left, ready.missing) == (None, [0, 1, 3])
-    assert not ready.ask(1)
-    assert (ready.seconds_left, ready.missing, 1 in ready.asked) == (30.0, [0, 3], True)
+    assert not ready.add(1)
+    assert (ready.seconds_left, ready.missing, 1 in ready.ready_at) == (30.0, [0, 3], True)
     now[0] += 29
-    assert not ready.ask(1)
+    assert not ready.add(1)
     assert ready.seconds_left == 1.0
     now[0] += 5
     assert ready.seconds_left == 0.0
-    assert not ready.ask(3)  # the first request of a seat does not end the wait of others
-    assert ready.ask(1)
-    assert ready.ask(0)
-    ready.asked.clear()
+    assert not ready.add(3)  # the first request of a seat does not end the wait of others
+    assert ready.add(1)
+    assert ready.add(0)
+    ready.ready_at.clear()
     assert (ready.seconds_left, ready.missing) == (None, [0, 1, 3])
-    assert Ready((2,)).ask(2)
+    assert ReadySeats((2,)).add(2)
 
 
 @pytest.mark.parametrize(("name", "whole_game"), [("next", False), ("new", True)])
@@ -60,9 +60,9 @@ def test_the_next_hand_or_game_waits_for_all_people(name, whole_game):
         version = await play_to_the_end(client, whole_game)
         before, hand = table.session, table.session.hand
         for seat, waits in (
-            (1, ("Waiting for you and seat 2.", "Waiting for seat 0 and seat 2.")),
-            (2, ("Waiting for you.", "Waiting for seat 0.")),
-            (1, ("Waiting for you.", "Waiting for seat 0.")),  # again: it is too early
+            (1, ("Waiting for you and partner.", "Waiting for left and right.")),
+            (2, ("Waiting for you.", "Waiting for right.")),
+            (1, ("Waiting for you.", "Waiting for right.")),  # again: it is too early
         ):
             assert (await client.seat(seat, name, version))[0] == 200
             states = [table.state(each) for each in (0, 1)]
@@ -88,7 +88,7 @@ def test_after_the_wait_a_repeated_request_deals_the_hand():
         version = await play_to_the_end(client, False)
         hand = table.session.hand
         _, state = await client.seat(2, "next", version)
-        assert (state["asked"], state["waits"]) == (True, "Waiting for seat 0.")
+        assert (state["asked"], state["waits"]) == (True, "Waiting for partner.")
         assert (state["patience"], table.session.hand) == (0.0, hand)
         assert (await client.seat(2, "next", version))[0] == 200
         assert table.session.hand == hand + 1

@@ -26,9 +26,9 @@ from support.live_tables import (
 )
 
 from bideuchre_env.errors import OptionError
-from bideuchre_env.web.door import (
+from bideuchre_env.web.connections import (
     HEADERS,
-    Guests,
+    ConnectionLimiter,
     Hosts,
     Rate,
     Seats,
@@ -91,7 +91,7 @@ def test_every_response_has_the_headers(most, request_line, status, caplog):
 
     Bytes that are not HTTP are not logged.
     """
-    with served(lambda: live(session("cincinnati_v0")), Guests(most=most)) as (_, links):
+    with served(lambda: live(session("cincinnati_v0")), ConnectionLimiter(most=most)) as (_, links):
         port = int(re.search(r":(\d+)/", links[0])[1])
         host = b"\r\nHost: 127.0.0.1:%d\r\nConnection: close\r\n\r\n" % port
         with socket.create_connection(("127.0.0.1", port)) as connection:
@@ -153,7 +153,10 @@ def test_foreign_pages_are_refused_even_with_a_token(headers):
     async def check(client):
         before = client.table.version
         async for status, body in ask_every_path(client, client.token(0) | headers):
-            assert (status, json.loads(body)) == (403, {"error": "not from this page"})
+            assert (status, json.loads(body)) == (
+                403,
+                {"error": "Origin: expected a request of this page"},
+            )
         assert client.table.version == before
         ours = {"Origin": f"http://{HOST}", "Sec-Fetch-Site": "same-origin"}
         assert (await client.ask("GET", "/api/table", client.token(0) | ours))[0] == 200

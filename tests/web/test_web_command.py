@@ -51,7 +51,7 @@ def ask(link, path, body=None):
 def test_a_game_of_two_people_is_saved_and_resumed_after_ctrl_c(tmp_path):
     """Each person has a link with a token after the #; a resumed game has new links."""
     process, links, printed = start(tmp_path, *AGENTS, "--people", "0,1", "--seed", "5")
-    assert printed.startswith("A new game in runs/play-cincinnati_v0.json\n")
+    assert printed.startswith("New game in runs/play-cincinnati_v0.json\n")
     assert links.keys() == {0, 1}
     for link in links.values():
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/#seat=[\w-]{43}", link)
@@ -67,12 +67,12 @@ def test_a_game_of_two_people_is_saved_and_resumed_after_ctrl_c(tmp_path):
     rest = process.stdout.read()
     assert (process.wait(), "Traceback" in rest) == (0, False)
     command = "bideuchre play --web --file runs/play-cincinnati_v0.json"
-    assert rest == f"The game is saved. Go on with: {command}\n"
+    assert rest == f"The game is saved. Resume it with: {command}\n"
     with Session.resume(tmp_path / "runs/play-cincinnati_v0.json") as game:
         assert game.people == (0, 1)
         assert action["action"] in game.record().hands[0]["actions"]
     process, again, printed = start(tmp_path, "--file", "runs/play-cincinnati_v0.json")
-    assert printed.startswith("Going on with runs/play-cincinnati_v0.json\n")
+    assert printed.startswith("Resuming runs/play-cincinnati_v0.json\n")
     assert again.keys() == {0, 1}
     assert not set(again.values()) & set(links.values())
     process.send_signal(signal.SIGTERM)
@@ -97,14 +97,14 @@ def bideuchre(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--people", "0,2"), "--people goes with --web"),
-        (("--host", "::1"), "--host goes with --web"),
-        (("--port", "1"), "--port goes with --web"),
+        (("--people", "0,2"), "--people: expected only with --web"),
+        (("--host", "::1"), "--host: expected only with --web"),
+        (("--port", "1"), "--port: expected only with --web"),
         (("--web", "--people", "0,4"), "seats from 0 to 3, as 0,2"),
         (("--web", "--people", "0,0"), "seats from 0 to 3, as 0,2"),
         (("--web", "--people", ""), "seats from 0 to 3, as 0,2"),
-        (("--web", "--people", "0", "--seat", "0"), "one of them says who plays"),
-        (("--web", "--port", "65536"), "from 0 to 65535"),
+        (("--web", "--people", "0", "--seat", "0"), "expected only one of them"),
+        (("--web", "--port", "65536"), "expected 0 to 65535"),
         (("--web", "--host", "192.0.2.1", "--port", "0"), "--host 192.0.2.1 --port 0: "),
     ],
 )
@@ -128,4 +128,4 @@ def test_the_terminal_refuses_a_game_of_several_people(bideuchre, tmp_path):
     path = tmp_path / "game.json"
     session("cincinnati_v0", (0, 2), path=path).close()
     code, err = bideuchre("--file", str(path))
-    assert (code, "has several people: play it --web" in err) == (2, True)
+    assert (code, "has several people: add --web" in err) == (2, True)

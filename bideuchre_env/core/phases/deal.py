@@ -36,7 +36,7 @@ def split_seed(seed: int | None) -> tuple[np.uint64, np.uint64]:
     if seed is None:
         seed = secrets.randbits(128)
     if not is_integer(seed) or not 0 <= int(seed) < SEED_LIMIT:
-        raise OptionError(f"seed={brief(seed)}: a whole number from 0 to 2**128 - 1")
+        raise OptionError(f"seed={brief(seed)}: expected a whole number from 0 to 2**128 - 1")
     return np.uint64(int(seed) & _WORD), np.uint64(int(seed) >> 64)
 
 

@@ -12,21 +12,21 @@ from bideuchre_env.core.tables import (
 )
 from bideuchre_env.runtime.jit import Row, kernel
 
-NOBODY, DEFENDERS_WIN, DECLARER_WINS, DRAW = -1, 0, 1, 2
+NO_WINNER, DEFENDERS_WIN, DECLARER_WINS, DRAW = -1, 0, 1, 2
 
 
 @kernel
 def end_hand(s: Row, t: Row) -> None:
     """Score the hand (a passed-out one scores nothing) and end the game if it is over."""
-    winner = NOBODY
+    winner = NO_WINNER
     if s.level >= 0:
         score_hand(s, t)
         s.hands_played += 1
         winner = game_winner(s, t)
-    s.phase = DEAL if winner == NOBODY else OVER
+    s.phase = DEAL if winner == NO_WINNER else OVER
     if winner == DRAW:
         s.outcome = DRAWN
-    elif winner != NOBODY:
+    elif winner != NO_WINNER:
         s.outcome = WON
         s.winner = winner
     elif s.hands_dealt >= t.max_hands:
@@ -64,11 +64,11 @@ def made(s: Row, t: Row) -> bool:
 
 @kernel
 def game_winner(s: Row, t: Row) -> int:
-    """The side that has won the game after this hand, `DRAW`, or `NOBODY` if it continues."""
+    """The side that has won the game after this hand, `DRAW`, or `NO_WINNER` if it continues."""
     rule = t.win_rule
     if rule == ROUNDS:
         over = s.hands_played >= t.hands_to_play
-        return higher(s) if over else NOBODY
+        return higher(s) if over else NO_WINNER
     side = s.declarer & 1
     ours, theirs = s.score[side], s.score[1 - side]
     result = result_at_target(t, ours - t.target, theirs - t.target, made(s, t))
@@ -79,23 +79,23 @@ def game_winner(s: Row, t: Row) -> int:
 
 @kernel
 def result_at_target(t: Row, ours: float, theirs: float, made: bool) -> int:
-    """Result of a game to a target: `DECLARER_WINS`, `DEFENDERS_WIN`, `DRAW` or `NOBODY`.
+    """Result of a game to a target: `DECLARER_WINS`, `DEFENDERS_WIN`, `DRAW` or `NO_WINNER`.
 
     `ours` and `theirs` are the scores of the declarer's side and of the defenders after a hand,
     less the target. `made` says whether the contract was made.
     """
     rule = t.win_rule
     if rule == MADE_BID or (rule == MADE_OR_SET and made):
-        return DECLARER_WINS if made and ours >= 0 else NOBODY
+        return DECLARER_WINS if made and ours >= 0 else NO_WINNER
     if rule == MADE_OR_SET:
-        return DEFENDERS_WIN if theirs >= 0 else NOBODY
+        return DEFENDERS_WIN if theirs >= 0 else NO_WINNER
     if ours >= 0 and theirs >= 0 and t.both_over != BOTH_DECLARER:
         if ours == theirs:
-            return NOBODY if t.both_over == BOTH_CONTINUE else DRAW
+            return NO_WINNER if t.both_over == BOTH_CONTINUE else DRAW
         return DECLARER_WINS if ours > theirs else DEFENDERS_WIN
     if ours >= 0:
         return DECLARER_WINS
-    return DEFENDERS_WIN if theirs >= 0 else NOBODY
+    return DEFENDERS_WIN if theirs >= 0 else NO_WINNER
 
 
 @kernel

@@ -15,7 +15,7 @@ from pettingzoo.utils.env import AECIterable
 from bideuchre_env.rules.cards import AGENT_NAMES
 
 _NOTHING_PAID = dict.fromkeys(AGENT_NAMES, 0.0)
-_NOBODY_DONE = dict.fromkeys(AGENT_NAMES, False)
+_ALL_ACTIVE = dict.fromkeys(AGENT_NAMES, False)
 _EVERYBODY_DONE = dict.fromkeys(AGENT_NAMES, True)
 
 
@@ -34,8 +34,8 @@ class Bookkeeping(AECEnv[str, Any, Any]):
         self.agents = list(AGENT_NAMES)
         self.rewards = _NOTHING_PAID.copy()
         self._cumulative_rewards = _NOTHING_PAID.copy()
-        self.terminations = _NOBODY_DONE.copy()
-        self.truncations = _NOBODY_DONE.copy()
+        self.terminations = _ALL_ACTIVE.copy()
+        self.truncations = _ALL_ACTIVE.copy()
         self.infos: dict[str, dict[str, Any]] = {agent: self._info() for agent in AGENT_NAMES}
         self._skip_agent_selection: str | None = None
         self._paid = False  # whether `rewards` has any entry but 0

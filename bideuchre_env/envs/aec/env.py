@@ -177,7 +177,7 @@ class BidEuchreEnv(Bookkeeping, Face):
     def _require_game(self) -> None:
         """Raise `OptionError` before the first reset."""
         if not self._has_stream:
-            raise OptionError("nothing has been dealt yet: reset() deals a game")
+            raise OptionError("nothing has been dealt yet: call reset() first")
 
     def last(self, observe: bool = True) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Return observation, cumulative reward, termination, truncation and info of the agent to
@@ -185,7 +185,7 @@ class BidEuchreEnv(Bookkeeping, Face):
         if self._actor is None:
             self._require_game()
             if not self.agents:
-                raise OptionError("no game is going on: reset() deals one")
+                raise OptionError("no game in progress: call reset() first")
         if observe is not True and observe is not False:
             check_flag("observe", observe)  # type: ignore[unreachable]
         agent = self.agent_selection
@@ -260,7 +260,7 @@ class BidEuchreEnv(Bookkeeping, Face):
         agent = self._actor
         if agent is None or self.terminations[agent] or self.truncations[agent]:
             if not self.__dict__.get("agents"):
-                raise IllegalActionError("no game is going on: reset() deals one")
+                raise IllegalActionError("no game in progress: call reset() first")
             self._was_dead_step(action)
             return
         kind = type(action)
@@ -343,7 +343,7 @@ class BidEuchreEnv(Bookkeeping, Face):
         self._require_game()
         place = parse_seat("seat", seat)
         if not isinstance(rng, np.random.Generator):
-            raise OptionError(f"rng={brief(rng)}: a numpy.random.Generator")
+            raise OptionError(f"rng={brief(rng)}: expected a numpy.random.Generator")
         twin = self.clone()
         if twin._over:
             return twin
@@ -392,4 +392,6 @@ def _item_of(by_agent: dict[str, T], agent: Any) -> T:
     try:
         return by_agent[agent]
     except (KeyError, TypeError):
-        raise OptionError(f"agent {brief(agent)}: one of {', '.join(AGENT_NAMES)}") from None
+        raise OptionError(
+            f"agent={brief(agent)}: expected one of {', '.join(AGENT_NAMES)}"
+        ) from None

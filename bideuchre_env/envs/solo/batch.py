@@ -100,8 +100,8 @@ class SoloBatch:
     def _player(self, option: str, spec: Any, place: Place) -> Player:
         if self.memory.name != "cpu" and (not isinstance(spec, str) or spec not in BUILT_IN):
             raise OptionError(
-                f"{option}={brief(spec)} with device={self.memory.name!r}: only "
-                f"{', '.join(map(repr, BUILT_IN))} play there"
+                f"{option}={brief(spec)} with device={self.memory.name!r}: expected one of "
+                f"{', '.join(map(repr, BUILT_IN))}"
             )
         entropy = self._entropy_of(place, self._changes + 1)
         return Player(option, spec, self.rules, self.goal, entropy, self._observation)

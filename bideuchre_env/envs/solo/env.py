@@ -134,7 +134,7 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
         rows = self._rows
         rows.require_games(IllegalActionError)
         if rows.solos["ending"][0]:
-            raise IllegalActionError("no episode is going on: reset() starts one")
+            raise IllegalActionError("no episode in progress: call reset() first")
         self._choice[0] = whole_action(action, self.rules, "", rows.states)
         with rows.changing():
             rows.step(self._choice, rows.every)

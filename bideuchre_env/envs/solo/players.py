@@ -62,8 +62,8 @@ class Player:
         self._made = isinstance(spec, (str, type)) or not isinstance(spec, Agent)
         if self._made and not isinstance(spec, str) and not callable(spec):
             raise OptionError(
-                f"{option}={brief(spec)}: the name of an agent ({', '.join(agents.names())}), an "
-                "agent, a function (observation, mask) -> action, or what makes an agent"
+                f"{option}={brief(spec)}: expected an agent's name ({', '.join(agents.names())}), "
+                "an agent, a function (observation, mask) -> action, or a factory of agents"
             )
         if not self._made:
             self.agent = agents.agent_of(spec, rules)
@@ -234,7 +234,9 @@ class Assignment:
             elif spec is not None:
                 rows[chosen, column] = number_of(option, spec)
         if (rows[:, 0] < 0).any():
-            raise OptionError(f"opponents={brief(options.get(OPPONENTS))}: who they are is missing")
+            raise OptionError(
+                f"opponents={brief(options.get(OPPONENTS))}: expected the players of all rows"
+            )
         _let_opponents_partner(list(numbers), rows)
         return Assignment(list(numbers), rows, staying, self.places | places)
 
@@ -253,8 +255,7 @@ def _let_opponents_partner(choices: list[Choice], rows: Array) -> None:
     for number in np.unique(rows[missing, 0]):
         if len({each for left, right, _ in choices[number] for each in (left, right)}) > 1:
             raise OptionError(
-                "partner=None: opponents that differ are no partner; say who it is, as "
-                "partner='rule'"
+                "partner=None: expected a player, as partner='rule', because the opponents differ"
             )
     rows[missing, 1] = rows[missing, 0]
 
@@ -275,7 +276,7 @@ def _rows_with_value(option: str, specs: list[Any], n: int) -> Array:
     """Return the rows for which a list has a value, bool (n,)."""
     if len(specs) != n:
         raise OptionError(
-            f"{option}={brief(specs)}: a list is by row, and there are {n}; a pair is a tuple, "
-            "(left, right), and Pool(...) is drawn from"
+            f"{option}={brief(specs)}: expected a list of {n}, one for each row; a pair is a "
+            "tuple, (left, right)"
         )
     return np.array([spec is not None for spec in specs])

@@ -389,4 +389,4 @@ def _mode(mode: Any) -> AutoresetMode:
         return AutoresetMode(mode)
     except Exception:  # the enum formats the value in its own error, which may raise anything
         words = ", ".join(repr(mode.value) for mode in AutoresetMode)
-        raise OptionError(f"autoreset_mode={brief(mode)}: one of {words}") from None
+        raise OptionError(f"autoreset_mode={brief(mode)}: expected one of {words}") from None

@@ -182,7 +182,7 @@ class BidEuchreVec(Face):
         words = split_seed(seed) if seed is not None or not self._has_stream else None
         if words is not None:
             if not self._has_stream and not chosen.all():
-                raise OptionError("a mask before the first reset(): reset all rows first")
+                raise OptionError("mask: expected None in the first reset(), which resets all rows")
             self._run(seed_chosen_rows, self._rows.states, self._memory.put(chosen), *words)
             self._sampling = (words[0] ^ words[1], 0)
             self._has_stream = True
@@ -232,7 +232,7 @@ class BidEuchreVec(Face):
         Raises `IllegalActionError`, and changes no row, unless every action is legal in its row.
         """
         if not self._has_stream:
-            raise IllegalActionError("no games are going on: reset() deals them")
+            raise IllegalActionError("no games in progress: call reset() first")
         checked = self._checked(actions)
         self.changes += 1
         row = self._pool.step(self._rows, checked)
@@ -305,7 +305,7 @@ class BidEuchreVec(Face):
         if len(waiting):
             raise OptionError(f"states[{waiting[0]}]: the hand is over, no seat is to act")
         if not self._has_stream and rows is not None:
-            raise OptionError("set_state(rows=...) before the first reset(): there are no games")
+            raise OptionError("rows: expected None before the first reset()")
         self._has_stream = True
         self.changes += 1
         for array, values in ((self._rows.states, fresh), (self._rows.tallies, 0)):
@@ -365,7 +365,7 @@ class BidEuchreVec(Face):
 
     def _require_games(self) -> None:
         if not self._has_stream:
-            raise OptionError("nothing has been dealt yet: reset() deals")
+            raise OptionError("nothing has been dealt yet: call reset() first")
 
     def _fault(self, row: int, action: int) -> str:
         names = actions.of(self.rules).names

@@ -77,7 +77,9 @@ def ratings(
     names = list(dict.fromkeys(name for meeting in meetings for name in (meeting.a, meeting.b)))
     anchor = names[0] if anchor is None and names else anchor
     if not isinstance(anchor, str) or anchor not in names:
-        raise OptionError(f"anchor={brief(anchor)}: one of those who played ({', '.join(names)})")
+        raise OptionError(
+            f"anchor={brief(anchor)}: expected a player of these matches ({', '.join(names)})"
+        )
     if not is_integer(seed) or seed < 0:
         raise OptionError(f"seed={brief(seed)}: expected a whole number from 0 on")
     if not is_integer(resamples) or not 1 <= resamples <= MOST_RESAMPLES:

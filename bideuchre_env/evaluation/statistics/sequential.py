@@ -48,10 +48,10 @@ class Bounds:
         for name in ("low", "high", "alpha", "beta"):
             value = getattr(self, name)
             if not _is_finite(value):
-                raise OptionError(f"{name}={brief(value)}: a finite number")
+                raise OptionError(f"{name}={brief(value)}: expected a finite number")
         if not self.low < self.high:
             raise OptionError(
-                f"bounds {self.low:g} and {self.high:g}: the first must be below the second"
+                f"bounds {self.low:g} and {self.high:g}: expected the first below the second"
             )
         for name in ("alpha", "beta"):
             if not 0 < getattr(self, name) < 0.5:

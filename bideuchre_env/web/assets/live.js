@@ -1,10 +1,10 @@
 "use strict";
-// Connects the table to the server: what it says is drawn, what is chosen is sent. No rule of the
-// game stands here.
+// Connects the table to the server: draws its states, sends the player's choices. The rules of the
+// game are on the server.
 (() => {
   const GAME = JSON.parse(document.getElementById("data").textContent).game;
   const by = (id) => document.getElementById(id);
-  const PAUSE = 2000; // before it asks again where there was no answer
+  const PAUSE = 2000; // milliseconds until the next try if the server does not answer
 
   // A seat's link carries its token behind the #, which no browser sends by itself.
   const token = new URLSearchParams(location.hash.slice(1)).get("seat");
@@ -50,10 +50,10 @@
       addEventListener("hashchange", () => location.reload());
     }
 
-    // What is new, for as long as the page is there.
+    // Poll for new states.
     async follow() {
       if (!token) {
-        this.say("This page needs the link of a seat: the one that the server has printed.");
+        this.say("Open this page by the link of a seat, which the server has printed.");
         return;
       }
       for (;;) {
@@ -61,7 +61,7 @@
           this.show(await ask(`/api/table?after=${this.state ? this.state.version : 0}`));
         } catch (error) {
           if (error.status === 401) {
-            this.say("This link is of no seat here: the server has printed new ones.");
+            this.say("This link is no longer valid: use the new one that the server has printed.");
             return;
           }
           document.body.classList.add("waiting");
@@ -85,8 +85,8 @@
 
     draw() {
       const { view } = this.state;
-      const shown = this.past ? { ...view, trick: [null, null, null, null], legal: [] } : view;
-      this.table.draw(shown, { choose: this.past ? null : (action) => this.send("act", { action }) });
+      const visible = this.past ? { ...view, trick: [null, null, null, null], legal: [] } : view;
+      this.table.draw(visible, { choose: this.past ? null : (action) => this.send("act", { action }) });
       by("title").textContent = view.title;
       by("score").textContent = this.state.score;
       this.say(view.words);
@@ -107,12 +107,12 @@
       document.title = `${view.turn === view.seat ? "● " : ""}Bid Euchre`;
     }
 
-    // For whom the table waits before it goes on, and for how long.
+    // The seats that are not ready, and the seconds until the game may continue without them.
     count() {
       if (!this.state) return;
       const { asked, waits } = this.state;
       const left = Math.max(0, Math.ceil((this.patient - performance.now()) / 1000));
-      const who = asked ? "you may go on without them" : "the others may go on without you";
+      const who = asked ? "you may continue without them" : "the others may continue without you";
       const words = left ? `In ${left} s ${who}.` : `Now ${who}.`;
       this.write("waits", waits ?? "");
       this.write("left", waits ? words : "");
@@ -130,7 +130,7 @@
       this.write("words", words);
     }
 
-    // Something to be done, of the game as it is shown; one at a time.
+    // Send a command for the displayed version of the game, one at a time.
     async send(name, more = {}) {
       if (this.busy || !this.state) return;
       this.busy = true;
@@ -142,7 +142,7 @@
           this.show(answer);
         }
       } catch (error) {
-        if (error.status !== 409) this.say(error.message); // 409: what is new is on its way
+        if (error.status !== 409) this.say(error.message); // 409: a newer state follows
       } finally {
         this.busy = false;
       }
@@ -163,7 +163,7 @@
       by("advice").hidden = false;
     }
 
-    // Whether a key has done something.
+    // Handle a key; return whether it has a meaning.
     press(event) {
       if (!this.state) return false;
       const choices = [...by("table").querySelectorAll("button[data-action]")];

@@ -1,7 +1,6 @@
-"""Access to the server: connections, host names, tokens of seats, rate limits.
+"""Access to the server: connection limits and timeouts, host names, tokens of seats, rate limits.
 
-Limits how many connections are open and how long each may be silent, and sets the headers of every
-response.
+It also sets the headers of every response.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ LOG = logging.getLogger("bideuchre_env.web")
 MOST = 256
 MOST_OF_AN_ADDRESS = 64
 IDLE = 60.0
-"""Seconds after which a connection is closed that asks for nothing more."""
+"""Seconds until an idle connection is closed."""
 SECONDS = 10.0
 """Seconds until the head of the first request of a connection must be complete."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -44,7 +43,7 @@ HEADERS = {
 """Headers of every response, refusals and errors included."""
 
 
-class Guests:
+class ConnectionLimiter:
     """The open connections by address, limited in total and per address."""
 
     def __init__(self, most: int = MOST, of_an_address: int = MOST_OF_AN_ADDRESS) -> None:
@@ -55,19 +54,19 @@ class Guests:
         return sum(self._open.values())
 
     def enter(self, address: str) -> bool:
-        """Count a connection; not if there is no room for it."""
+        """Count a new connection and return True; return False at a limit."""
         if len(self) >= self._most or self._open[address] >= self._of_an_address:
             return False
         self._open[address] += 1
         return True
 
     def leave(self, address: str) -> None:
-        """Count a connection that is closed no more."""
+        """Stop counting a closed connection."""
         self._open -= Counter([address])
 
 
 class Connection(web.RequestHandler):  # type: ignore[misc]
-    """HTTP connection of a client, which counts among the guests if there is room for it.
+    """HTTP connection of a client, counted by a `ConnectionLimiter`.
 
     The client may close its own side before it has the response.
     """
@@ -77,31 +76,33 @@ class Connection(web.RequestHandler):  # type: ignore[misc]
     on_eof: Callable[[], object] | None = None
     """Called when the client closes its side, to end the wait of the request in progress."""
 
-    def __init__(self, server: web.Server, guests: Guests, seconds: float = SECONDS) -> None:
+    def __init__(
+        self, server: web.Server, limiter: ConnectionLimiter, seconds: float = SECONDS
+    ) -> None:
         loop = asyncio.get_running_loop()
         super().__init__(server, loop=loop, access_log=None, logger=LOG, keepalive_timeout=IDLE)
-        self._guests, self._seconds = guests, seconds
+        self._limiter, self._seconds = limiter, seconds
         self.has_room = False
 
     def connection_made(self, transport: Any) -> None:
-        """Count the connection, and close it unless a request comes before long."""
+        """Count the connection, and close it if no request arrives in time."""
         super().connection_made(transport)
         self._address = str((transport.get_extra_info("peername") or [""])[0])
-        self.has_room = self._guests.enter(self._address)
+        self.has_room = self._limiter.enter(self._address)
         seconds = self._seconds if self.has_room else _LINGERS
         self._timer = asyncio.get_running_loop().call_later(seconds, transport.abort)
 
     def admit(self) -> bool:
-        """Return whether the request that has come may be answered, however long that takes."""
+        """Return whether the request is answered; if so, end the timeout of the connection."""
         if self.has_room:
             self._timer.cancel()
         return self.has_room
 
     def connection_lost(self, error: BaseException | None) -> None:
-        """Make room for another connection."""
+        """Stop counting the connection."""
         self._timer.cancel()
         if self.has_room:
-            self._guests.leave(self._address)
+            self._limiter.leave(self._address)
         super().connection_lost(error)
 
     async def start(self) -> None:
@@ -144,10 +145,10 @@ def is_loopback(host: str) -> bool:
 
 
 class Hosts:
-    """The names that a server on `host` may be called by.
+    """Allowed host names of a server on `host`, as a protection against DNS rebinding.
 
-    On this machine alone they are those of the machine itself. Else they are IP addresses, which no
-    name server can give to a foreign page (DNS rebinding), this machine's name and the host given.
+    On a loopback address they are the loopback names. Otherwise they are all IP addresses, the name
+    of this machine and `host`.
     """
 
     def __init__(self, host: str) -> None:
@@ -184,7 +185,7 @@ def is_foreign(headers: Mapping[str, str]) -> bool:
 
 
 class Seats:
-    """The tokens of the seats at which people sit, drawn when it is made: 256 bits each."""
+    """Random tokens of the seats of people, 256 bits each."""
 
     def __init__(self, people: Sequence[int]) -> None:
         self.tokens = {seat: secrets.token_urlsafe(32) for seat in people}
