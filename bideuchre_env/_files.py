@@ -235,9 +235,8 @@ class Output:
         except OSError:
             if not self._overwrite or not self._target.exists():
                 raise
-            self._copy(
-                temporary
-            )  # a file that is a mount of its own, or in a folder that is closed
+            # the target is a mount point, or in a folder that cannot be written
+            self._copy(temporary)
 
     def _is_open_at(self, path: Path) -> bool:
         with suppress(OSError):
