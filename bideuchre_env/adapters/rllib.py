@@ -156,7 +156,7 @@ class MultiAgentEnv(multi_agent_env.MultiAgentEnv):
 
 
 class Env(gymnasium.ObservationWrapper[Any, Any, Any]):
-    """One learner at a table, with agents as partner and opponents.
+    """A learner at a table, with agents as partner and opponents.
 
     Args:
         config: "game" (see `parse_config`) and the options of `SoloEnv`: "opponents", "partner",

@@ -50,7 +50,7 @@ class _Sink(io.RawIOBase):
 
 
 class NpzFile:
-    """One array for each column, the names of `player`, and `metadata` as a JSON string.
+    """An array for each column, the names of `player`, and `metadata` as a JSON string.
 
     The columns are written to unnamed temporary files in the folder of the dataset until their
     length is known. This needs little memory, and disk space for all uncompressed columns.

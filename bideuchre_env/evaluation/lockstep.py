@@ -131,7 +131,7 @@ class LockstepRunner:
         self.opened += len(pairs)
 
     def _step(self) -> None:
-        """One decision at every table in play."""
+        """Make a decision at every table in play."""
         to_act(self.states, self._slots, self._counts)
         ended = 0
         for agent in range(2):

@@ -167,7 +167,7 @@ def heat_maps(data: dict[str, Any], theme: Theme) -> Any:
 
 
 def _heat_map(axis: Any, table: Scores, agents: list[str], norm: Any) -> Any:
-    """One variant's table as coloured cells."""
+    """Draw a variant's table as coloured cells."""
     n = len(agents)
     means = [[table.get((a, b), (float("nan"),))[0] for b in agents] for a in agents]
     image = axis.pcolormesh(means, cmap="RdBu", norm=norm, edgecolors="white", linewidth=1)

@@ -224,7 +224,7 @@ def adam_rows(
     step_size: float,
     bias_correction: float,
 ) -> None:
-    """One step of Adam: rewrites `part`, float32 (n,), and both moments of its gradient.
+    """Make a step of Adam: rewrite `part`, float32 (n,), and both moments of its gradient.
 
     `betas`, float32 (2,), is how much of the moments stays. `step_size` is the learning rate with
     the bias of the first moment corrected, and the second moment is divided by `bias_correction`.

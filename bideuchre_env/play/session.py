@@ -227,7 +227,7 @@ class Session:
                 watch(move)
 
     def step(self) -> Move | None:
-        """One agent's move; None where no agent is to act."""
+        """Make an agent's move; return None if no agent is to act."""
         seat = self.seat
         if seat is None or seat in self.people:
             return None

@@ -56,7 +56,7 @@ class Quit(Exception):
 
 
 class Terminal:
-    """One person's game at a console: prints the view of this seat, and reads lines.
+    """A person's game at a console: prints the view of this seat, and reads lines.
 
     `pause` is the delay in seconds after each move of an agent. `adviser` is the agent for hints;
     `before_hint` is called before the first hint, and may take a while. `read` returns a line, and

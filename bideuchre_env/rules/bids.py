@@ -24,7 +24,7 @@ _RESERVED |= {name.lower() for name in (*CARD_NAMES, *STRAINS)}
 
 @dataclass(frozen=True)
 class Bid:
-    """One rung of the bid ladder: with partner for `tricks` tricks, or alone for all of them.
+    """A rung of the bid ladder: with partner for `tricks` tricks, or alone for all of them.
 
     `name` is the word in notation ("4", "moon"); `value` the points lost when it fails and, for a
     lone bid, won when it is made; `exchange` how many cards declarer and partner exchange (0 to 3,

@@ -65,7 +65,7 @@ def check_rows(rows: Any, rules: Rules) -> Array:
 def position_of(
     position: Any, rules: Rules | None, ply: int | None, hand: int | None
 ) -> tuple[Array, Rules]:
-    """One state row in play, shape (1,), and its rules, from anything the solver takes."""
+    """Return a state row in play, shape (1,), and its rules, from anything the solver takes."""
     if isinstance(position, GameRecord):
         _require(rules is None, "rules", "a record names its own rules")
         return check_rows(rows_before(position, ply, hand), position.rules), position.rules
@@ -158,7 +158,7 @@ def hands_of_deals(deals: Any, rules: Rules) -> Array:
 
 
 def hands_of_deal(deal: Any, rules: Rules) -> Array:
-    """One deal as hand integers, int64 (1, 4): lists of names by seat, or int64 (4,)."""
+    """Return a deal as hand integers, int64 (1, 4): lists of names by seat, or int64 (4,)."""
     if isinstance(deal, np.ndarray):
         return hands_of_deals(deal.reshape(1, -1) if deal.ndim == 1 else deal, rules)
     return hands_of_deals([deal], rules)

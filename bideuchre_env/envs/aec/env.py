@@ -52,7 +52,7 @@ _SEATS = {agent: seat for seat, agent in enumerate(AGENT_NAMES)}
 
 
 class BidEuchreEnv(Bookkeeping, Face):
-    """One table of Bid Euchre: a PettingZoo AEC environment without wrappers.
+    """A table of Bid Euchre: a PettingZoo AEC environment without wrappers.
 
     `help(bideuchre_env.cincinnati_v0)` prints the rules and the numbers of a variant.
 

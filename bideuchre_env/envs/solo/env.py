@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class SoloEnv(Face, gymnasium.Env[Observation, Any]):
-    """One learner at a table of Bid Euchre: a Gymnasium environment.
+    """A learner at a table of Bid Euchre: a Gymnasium environment.
 
     `help(bideuchre_env.cincinnati_v0)` prints the rules and the numbers of a variant.
 
