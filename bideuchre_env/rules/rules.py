@@ -1,4 +1,4 @@
-"""`Bid` and `Rules`: every choice a Bid Euchre game may make, as one frozen, validated value.
+"""`Rules`: all options of a Bid Euchre game, as one frozen, validated value.
 
 A game is a value, not a class: the kernels read tables that are compiled from a `Rules`.
 """
