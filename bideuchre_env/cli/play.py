@@ -285,7 +285,7 @@ def _finish(session: Session, console: Console, arguments: argparse.Namespace) -
     session.save_record()  # if there was no room for it, or no time
     quoted = shlex.quote(str(session.record_path)) if session.record_path else None
     if quoted:
-        console.print(f"To read the game: bideuchre show {quoted}")
+        console.print(f"To read the game: bideuchre show {quoted}", soft_wrap=True)
     if arguments.no_review:
         return
     from bideuchre_env.analysis import review
@@ -297,7 +297,7 @@ def _finish(session: Session, console: Console, arguments: argparse.Namespace) -
             text = str(review(session.record(), adviser, progress=progress))
     except KeyboardInterrupt:
         again = f" To review the game: bideuchre show {quoted} --analyse" if quoted else ""
-        console.print(f"Review skipped.{again}")
+        console.print(f"Review skipped.{again}", soft_wrap=True)
         raise
     numbers = Lines(session.row, session.rules, session.people[0]).seat_numbers()
     console.print(f"\n{numbers}\n\n{text}")

@@ -98,7 +98,7 @@ def receive(pipe: Connection, processes: dict[Connection, BaseProcess]) -> Any:
 def start_processes(plan: Plan, n: int) -> Iterator[dict[Connection, BaseProcess]]:
     """Processes that play by this plan, by the pipe to each; they are ended afterwards."""
     if multiprocessing.current_process().daemon:
-        raise OptionError(f"workers={n}: expected 1, because a daemonic process starts no others")
+        raise OptionError("workers: expected 1, because a daemonic process cannot start others")
     spawn = multiprocessing.get_context("spawn")
     work = pack_plan(plan)
     processes: dict[Connection, BaseProcess] = {}

@@ -96,7 +96,7 @@ def can_make(
     row = states[0]
     declarer, level = int(row["declarer"]), int(row["level"])
     if not 0 <= declarer < N_SEATS or (tricks is None and not 0 <= level < len(game.ladder)):
-        raise PositionError("expected a position with a contract")
+        raise PositionError("the position has no contract: expected one after the auction")
     if tricks is None:
         tricks = int(compile_tables(game)["need"][0][level])
     if not is_whole(tricks) or not 0 <= tricks <= game.tricks:

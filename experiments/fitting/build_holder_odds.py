@@ -123,13 +123,19 @@ def count_deck(deck: str, names: list[str], args: Args) -> Array:
                     decisions += count_hands(table, deals, first, last, counts)
                     done += last - first
                     progress(done, hands, decisions)
-            true, sampled = counts + CAREFUL
-            weights = odds * true / sampled
-            weights *= EQUAL / weights[:, :, DEFENDER : DEFENDER + 1]
-            odds = np.clip(np.rint(weights), 1, MOST).astype(np.uint8)
+            odds = correct_odds(odds, counts)
             seen |= counts[0].any(axis=(2, 3))
     odds[~seen] = 0  # unknown
     return odds
+
+
+def correct_odds(odds: Array, counts: Array) -> Array:
+    """Return the odds times true / sampled counts, uint8; defenders stay at `EQUAL`."""
+    true, sampled = counts + CAREFUL
+    weights = odds * true / sampled
+    weights *= EQUAL / weights[:, :, DEFENDER : DEFENDER + 1]
+    corrected: Array = np.clip(np.rint(weights), 1, MOST).astype(np.uint8)
+    return corrected
 
 
 # --- the hands ------------------------------------------------------------------------------------

@@ -210,7 +210,7 @@ def test_a_round_of_the_script_corrects_the_odds(script):
     counts[:, TRUMPS, 3, :, 5] = 1e6
     counts[1, TRUMPS, 3, DECLARER, 5] = 5e5
     counts[0, NO_TRUMPS, 3, DEFENDER, 5], counts[1, NO_TRUMPS, 3, DEFENDER, 5] = 1e6, 2e6
-    new = script.corrected(odds, counts)
+    new = script.correct_odds(odds, counts)
     assert new[TRUMPS, 3, :, 5].tolist() == [2 * EQUAL, EQUAL, EQUAL, EQUAL]
     assert new[NO_TRUMPS, 3, DECLARER, 5] == 2 * EQUAL  # defenders stay at EQUAL
     assert new[NO_TRUMPS, 3, DEFENDER, 5] == EQUAL

@@ -30,8 +30,8 @@ def test_the_expert_beats_the_rule_player(variant):
     ("options", "message"),
     [
         ({"network": np.zeros(3)}, "network: one record"),
-        ({"wanted": (1,)}, r"wanted=\(1,\): 13 whole numbers"),
-        ({"wanted": (-1,) * 13}, "13 whole numbers from 0"),
+        ({"wanted": (1,)}, r"wanted=\(1,\): expected 13 whole numbers"),
+        ({"wanted": (-1,) * 13}, "expected 13 whole numbers from 0"),
         ({"margin": "x"}, "margin='x': expected a number from 0 to 100"),
         ({"margin": float("nan")}, "margin=nan: expected a number from 0 to 100"),
         ({"standard_errors": -1}, "standard_errors=-1: expected a number from 0 to 100"),

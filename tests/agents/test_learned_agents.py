@@ -126,10 +126,10 @@ def test_a_copy_has_the_same_decisions_and_compiles_nothing(name):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"margin": -1}, "margin=-1: points from 0 to 100"),
-        ({"margin": float("nan")}, "margin=nan: points from 0 to 100"),
-        ({"veto": "x"}, "veto='x': points from 0 to 100"),
-        ({"search": 1}, "search=1: True or False"),
+        ({"margin": -1}, "margin=-1: expected points from 0 to 100"),
+        ({"margin": float("nan")}, "margin=nan: expected points from 0 to 100"),
+        ({"veto": "x"}, "veto='x': expected points from 0 to 100"),
+        ({"search": 1}, "search=1: expected True or False"),
         ({"weights": 3}, "weights=3: expected a file, or None for the package's own"),
         ({"depth": 3}, "depth=3: no option of 'net': it takes weights, search, margin, veto, goal"),
     ],
@@ -186,7 +186,7 @@ def test_a_game_without_weights_is_refused(name):
     refused = [r for r in map(random_rules, [rng] * 20) if made_for(name, r, VERSION) not in fitted]
     assert len(refused) > 10
     for rules in refused:
-        with pytest.raises(OptionError, match=r"cincinnati_v0.*: .*weights=FILE takes your own$"):
+        with pytest.raises(OptionError, match=r"cincinnati_v0.*: .*weights=FILE uses your own$"):
             agents.make(name, rules)
 
 

@@ -113,22 +113,22 @@ def test_a_changed_file_is_loaded_again_but_not_during_a_match(tmp_path, monkeyp
     ("name", "message"),
     [
         ("experd:margin=1", r"no agent 'experd' \(did you mean 'expert'\?\)"),
-        ("nomodule:First", "no agent 'nomodule', and no module of that name: the agents are "),
+        ("nomodule:First", "no agent 'nomodule', and no such module: the agents are "),
         ("mine:", "no agent 'mine': the agents are random.*your own as ./file.py:Agent"),
         ("./mine.py:", "no agent './mine.py'"),
         ("./main.py:First", r"there is no file './main.py' \(did you mean 'mine.py'\?\)"),
         ("./mine.py:Firts", r"./mine.py has no 'Firts' \(did you mean 'First'\?\): its agents are "
          "First, Last, Net, broken, Stumbles, ready$"),
         ("./empty.py:A", "./empty.py has no 'A', and defines no agent$"),
-        ("./mine.py:number", "agent 3: a name, or an object with act_rows or act"),
+        ("./mine.py:number", "agent 3: expected a name, or an object with act_rows or act"),
         ("./mine.py:ready:depth=3", "'./mine.py:ready' is an agent already, and takes no options"),
-        ("./mine.py:Net", "./mine.py:Net asks for weights: a factory is called with "),
+        ("./mine.py:Net", "./mine.py:Net has unsupported required parameters weights: "),
         ("./mine.py:Net:wieghts=a", r"wieghts='a': no option .*\(did you mean 'weights'\?\): it"),
         ("./mine.py:broken", r"./mine.py:broken: LookupError: no weights \(mine.py, line \d+\)$"),
         ("./syntax.py:A", r"./syntax.py: line 2: SyntaxError: .*"),
         ("./torn.py:A", r"./torn.py: ModuleNotFoundError: .*'torchh' \(torn.py, line 3\)$"),
         ("./exits.py:A", r"./exits.py: SystemExit: 3 \(exits.py, line 1\)$"),
-        ("rule:A", "'A' is no option"),  # the agent comes before the module rule.py
+        ("rule:A", "cannot parse option 'A'"),  # the agent comes before the module rule.py
     ],
 )  # fmt: skip
 def test_an_agent_that_cannot_be_made_is_a_one_line_error(name, message, tmp_path):
@@ -197,7 +197,7 @@ def test_a_factory_is_called_with_the_parameters_that_it_has(factory, arguments)
 )
 def test_a_factory_with_another_required_parameter_is_refused(factory):
     with pytest.raises(
-        OptionError, match=r"asks for (game|depth|rules): a factory is called with those"
+        OptionError, match="unsupported required parameters (game|depth|rules): a factory may take"
     ):
         agents.agent_of(factory, RULES)
 

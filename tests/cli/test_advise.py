@@ -37,7 +37,7 @@ def test_advice_on_a_hand_is_a_table_of_actions_and_a_sentence(capsys):
     out, err = capsys.readouterr()
     assert err == ""
     assert max(map(len, out.splitlines())) <= 80
-    assert out.startswith("JH JD AH KH QS 9C in cincinnati_v0, seat 3 dealt\n")
+    assert out.startswith("JH JD AH KH QS 9C in cincinnati_v0, dealer: seat 3\n")
     for words in (
         "Seat 3 is to call. inference chooses ",
         "of 3 legal calls tried in 200 deals",

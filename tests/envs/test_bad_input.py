@@ -200,7 +200,7 @@ def test_redeals_for_no_seat_are_refused(seat):
 )
 def test_nothing_can_be_read_before_the_first_deal(read):
     env = GAME.raw_env(render_mode="ansi")
-    with pytest.raises(errors.OptionError, match="reset\\(\\) deals a game"):
+    with pytest.raises(errors.OptionError, match="call reset\\(\\) first"):
         read(env)
 
 

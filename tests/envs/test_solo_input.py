@@ -71,7 +71,7 @@ def test_actions_that_do_not_exist_are_refused(action):
 
 BAD_OPTIONS = [
     ({"opponents": "nobody"}, "no agent 'nobody': the agents are random, cautious, rule"),
-    ({"opponents": lambda rules, seed: 5}, "agent 5: a name, or an object with act_rows"),
+    ({"opponents": lambda rules, seed: 5}, "agent 5: expected a name, or an object with act_rows"),
     ({"opponents": OTHER_RULES}, "other rules"),
     ({"seat": 4}, "seat 4: a seat from 0 to 3, or None"),
     ({"seat": True}, "seat True"),
@@ -118,7 +118,7 @@ BAD_RESET_OPTIONS = [
     ({"opponents": 3, "partner": "rule"}, "opponents=3"),
     ({"opponents": "rule", "partner": "nobody"}, "no agent 'nobody'"),
     ({"opponents": ("rule",)}, r"opponents=\('rule',\): expected a player, a pair"),
-    ({"opponents": ("rule", None)}, "opponents=None: the name of an agent"),
+    ({"opponents": ("rule", None)}, "opponents=None: expected an agent's name"),
     ({"partner": ("rule", "rule")}, "partner=.*: one player, or a Pool of players"),
     ({"opponents": ["rule", "random"]}, "expected a list of .*; a pair is a tuple"),
     ({"partner": ["rule"] * 7}, r"a list is by row"),
@@ -179,7 +179,7 @@ def test_nothing_but_reset_works_before_the_first_reset():
 
 
 BAD_ANSWERS = [
-    (lambda m: np.zeros(m), IllegalActionError, r"'bad': act_rows: whole numbers.*float64"),
+    (lambda m: np.zeros(m), IllegalActionError, r"'bad': act_rows: expected whole numbers.*float64"),
     (lambda m: np.zeros(m + 1, int), IllegalActionError, "shape"),
     (lambda m: None, IllegalActionError, "object"),
     (lambda m: np.full(m, 36), IllegalActionError, "opponents: agent 'bad', row 0: player_"),

@@ -137,7 +137,7 @@ def test_set_deal_changes_the_chosen_rows():
     for hands, rows, word in (
         (deals, [0, 0], "rows"),
         (deals, [0, 5], "rows"),
-        (deals, None, "deals: a sequence of 5"),
+        (deals, None, "deals=.*: expected a sequence of 5"),
     ):
         with pytest.raises(OptionError, match=word):
             vec.set_deal(hands, rows)

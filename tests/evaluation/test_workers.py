@@ -94,5 +94,5 @@ def test_an_agent_that_exits_is_an_error():
 def test_a_daemonic_process_cannot_start_workers(monkeypatch):
     daemon = SimpleNamespace(daemon=True)
     monkeypatch.setattr(workers.multiprocessing, "current_process", lambda: daemon)
-    with pytest.raises(OptionError, match="play with workers=1"):
+    with pytest.raises(OptionError, match="workers: expected 1"):
         match.play("barrie_v0", "rule", "random", boards=5, workers=2)

@@ -125,16 +125,16 @@ def read_only(array):
     [
         ("logits", put(np.nan, 4, 3), r"logits\[4, 3\]: nan is not finite"),
         ("logits", put(np.inf, 0, 3), r"logits\[0, 3\]: inf is not finite"),
-        ("legal", put(0, 11), r"legal\[11\]: no output is legal there"),
+        ("legal", put(0, 11), r"legal\[11\]: expected at least one legal output"),
         ("logits", lambda a: a.astype(float), "logits: expected a numpy array of float32"),
-        ("logits", np.asfortranarray, "logits: its rows do not follow each other"),
+        ("logits", np.asfortranarray, "logits: expected a contiguous array"),
         ("legal", lambda a: a[:, 1:], r"legal: expected .* shape \(20, 17\), not int8 \(20, 16"),
         ("legal", lambda a: a == 1, "legal: expected a numpy array of int8"),
         ("words", lambda a: a[1:], r"words: .*uint64 and shape \(20,\)"),
         ("choices", lambda a: a.astype(np.int32), "choices: expected a numpy array of int64"),
-        ("choices", read_only, "choices: it is written to"),
+        ("choices", read_only, "choices: expected a writable array"),
         ("log_probs", lambda a: a.astype(float), "log_probs: expected a numpy array of float32"),
-        ("log_probs", read_only, "log_probs: it is written to"),
+        ("log_probs", read_only, "log_probs: expected a writable array"),
     ],
 )
 def test_unusable_arrays_are_refused_and_nothing_is_written(name, change, message):

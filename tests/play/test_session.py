@@ -75,8 +75,8 @@ def test_actions_out_of_turn_or_against_the_rules_are_refused():
     for seat, name, words in (
         (other, "pass", "is not to act"),
         (2, "pass", "is not to act"),
-        (session.seat, "bid 9", "is not what you may call now; legal: "),
-        (session.seat, "JH", "is not what you may call now"),
+        (session.seat, "bid 9", "is not legal now: expected pass, bid 3"),
+        (session.seat, "JH", "is not legal now: expected pass, bid 3"),
         (session.seat, "", "legal"),
         (session.seat, "x" * 1000, "legal"),
     ):
@@ -215,7 +215,7 @@ def test_a_damaged_file_is_an_error_and_stays_unchanged(saved):
     faults = {
         path.read_text()[:-40]: "expected one line of JSON",
         "": "expected one line of JSON",
-        "{}": "format None: this reads 'bideuchre play/1'",
+        "{}": "format=None: expected 'bideuchre play/1'",
     }
     faults |= {json.dumps(data | change): words for change, words in fields}
     faults |= {json.dumps(data | {"record": record | change}): w for change, w in in_record}

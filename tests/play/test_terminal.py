@@ -147,7 +147,7 @@ def test_commands_and_wrong_lines_change_nothing_but_undo(tmp_path):
             ("?", "points"),
             ("HINT", "wins the game"),
             ("t", "Trick|No trick"),
-            ("s", r"Score: you \d+, they \d+; game at 9. Tricks of this hand: you"),
+            ("s", r"Score: you \d+, they \d+; game to 9. Tricks of this hand: you"),
             ("h", "Type a card by its name"),
             ("v", r"\?\? not\s+seen"),
             ("c", "claim: expected the seat to act, certain to take every trick left"),
@@ -233,12 +233,12 @@ def test_keys_names_and_words_are_read_as_actions(text, legal, name):
 @pytest.mark.parametrize(
     ("text", "legal", "words"),
     [
-        ("8", ["pass", *BIDS], "'8' is several calls: 8 C, 8 H or 8 NT"),
-        ("x", ["pass", *BIDS], "no call you can make now: pass, 8, call-2, moon with C H NT"),
-        ("3", ["pass", "bid 4"], "3 is not allowed now: pass or 4"),
-        ("2", ["JH"], "JD is not allowed now: JH"),
-        ("²", ["JH"], "'²' is none of JH"),
-        ("0", ["JH"], "there is no key 0"),
+        ("8", ["pass", *BIDS], "'8' is ambiguous: expected 8 C, 8 H or 8 NT"),
+        ("x", ["pass", *BIDS], "'x': expected pass, 8, call-2, moon with C H NT"),
+        ("3", ["pass", "bid 4"], "3 is not legal now: expected pass or 4"),
+        ("2", ["JH"], "JD is not legal now: expected JH"),
+        ("²", ["JH"], "'²': expected JH"),
+        ("0", ["JH"], "key 0: expected 1 to "),
     ],
 )
 def test_a_line_that_is_no_legal_action_is_refused_with_the_choice(text, legal, words):

@@ -115,7 +115,7 @@ def test_can_make_counts_tricks_taken_and_tricks_to_come(seed):
         solver.can_make(env, 13)
     row = env._states.copy()
     row["declarer"] = -1
-    with pytest.raises(errors.PositionError, match="no contract"):
+    with pytest.raises(errors.PositionError, match="the position has no contract"):
         solver.can_make(row, rules=env.rules)
 
 
@@ -160,7 +160,7 @@ def test_a_batch_of_deals_is_solved_for_one_contract():
     ("message", "options"),
     [
         ("deals: expected a contract", {"strain": None}),
-        ("declarer 7: a seat", {"declarer": 7}),
+        ("declarer 7: expected a seat from 0 to 3", {"declarer": 7}),
         ("'X' is no strain", {"strain": "X"}),
         ("alone=2", {"alone": 2}),
         ("threads=0", {"threads": 0}),
