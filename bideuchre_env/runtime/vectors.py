@@ -1,7 +1,7 @@
 """Sums of products for kernels, kept in the processor's registers until they are complete.
 
-A loop over an array of sums would load and store them for every row of weights: a compiler cannot
-know that the weights are not among them.
+A loop over an array of sums would load and store them for every row of weights, because the
+compiler must assume that weights and sums overlap (aliasing).
 """
 
 from __future__ import annotations
