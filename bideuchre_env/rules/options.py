@@ -181,7 +181,7 @@ OPTIONS: tuple[str, ...] = tuple(field.name for field in fields(GameOptions))
 
 
 def from_text(name: str, text: str) -> Any:
-    """Return the value of an option from a command line: JSON, or as errors and pages write it.
+    """Return the value of an option from a command line: JSON, or the form in error messages.
 
     Anything else is returned unchanged, and `Rules` rejects it.
     """
@@ -190,16 +190,16 @@ def from_text(name: str, text: str) -> Any:
         bare = bare[1:-1]
     try:
         value = json.loads(bare)
-    except (ValueError, RecursionError):  # no JSON, or more of it than Python reads
+    except (ValueError, RecursionError):  # not JSON, or nested too deeply
         value = bare
     return from_file(name, value)
 
 
 def from_file(name: str, value: Any) -> Any:
-    """The value of an option as a file gives it, which has no None and no pair.
+    """Convert an option's value from a file, which can contain neither None nor tuples.
 
-    `ranks` may be a number; where None is a value it is written "none", and `lone` may be that
-    too; `partnered` may be written "4-8".
+    `ranks` may be a number; "none" means None or, for `lone`, no bids; `partnered` may be written
+    "4-8".
     """
     if name == "ranks" and isinstance(value, int) and not isinstance(value, bool):
         return str(value)
