@@ -57,7 +57,7 @@ def kernel(function: F) -> F:
 
 
 def inline_kernel(function: F) -> F:
-    """Compile a kernel that is inlined into its callers: for short kernels that are called often."""
+    """Compile a kernel that is inlined into its callers: a short one that is called often."""
     return _compile(function, inline=True)
 
 

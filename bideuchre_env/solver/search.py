@@ -70,7 +70,7 @@ def whole_runs(position: Row, depth: int, seat: int, mask: int) -> int:
 
 @kernel
 def without_search(searcher: Searcher, depth: int, place: int, seat: int, goal: int) -> int:
-    """Return a position's result if no search is needed, else NOTHING; set `hint` to a likely move."""
+    """Return the result if no search is needed, else NOTHING; set `hint` to a likely move."""
     position = searcher.position[0]
     position.hint = -1
     short = position.left - depth - goal + 1  # tricks that side 1 needs
