@@ -1,6 +1,6 @@
 """Actions drawn from the softmax of logits among the legal ones, with their log-probabilities.
 
-Kernels compute by `math`, which a GPU has, too.
+Kernels use `math`, which also works on a GPU.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _check(logits: Array, legal: Array, choices: Array, log_probs: Array) -> Non
 
 @entry_kernel
 def fill_words(low: Word, high: Word, step: Word, rows: Array, words: Array) -> None:
-    """Fill `words`, uint64 (n,), by the words of a seed, a step and the rows' numbers."""
+    """Fill `words`, uint64 (n,), with the words of a seed, a step and the rows' numbers."""
     start = mix(mix(high + GOLDEN) + low) + step * GOLDEN
     for i in range(len(rows)):
         words[i] = mix(mix(start) + np.uint64(rows[i]) * GOLDEN)
@@ -155,13 +155,13 @@ def total(logits: Array, legal: Array, i: int, top: float) -> float:
 def sample_rows(
     logits: Array, legal: Array, words: Array, choices: Array, log_probs: Array
 ) -> None:
-    """`sample` of arrays that are known to be sound."""
+    """`sample` of validated arrays."""
     for i in range(len(logits)):
         best = highest(logits, legal, i)
         top = np.float64(logits[i, best])
         whole = total(logits, legal, i, top)
         left = np.float64(words[i] >> np.uint64(11)) * 2.0**-53 * whole
-        choice = best  # where rounding leaves something over
+        choice = best  # if rounding leaves a remainder
         for k in range(logits.shape[1]):
             if legal[i, k]:
                 left -= math.exp(np.float64(logits[i, k]) - top)
@@ -174,7 +174,7 @@ def sample_rows(
 
 @entry_kernel
 def greedy_rows(logits: Array, legal: Array, choices: Array, log_probs: Array) -> None:
-    """`greedy` of arrays that are known to be sound."""
+    """`greedy` of validated arrays."""
     for i in range(len(logits)):
         best = highest(logits, legal, i)
         choices[i] = best
