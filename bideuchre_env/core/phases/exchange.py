@@ -24,7 +24,7 @@ def legal_exchange(s: Row, t: Row) -> int:
 
 @kernel
 def apply_exchange(s: Row, t: Row, kind: int) -> bool:
-    """Give up or pass a card; return True after the last, with the passed cards in declarer's hand."""
+    """Give up or pass a card; return True after the last, when declarer has the passed cards."""
     seat, pick = s.turn, s.picks
     take_card(s, seat, kind)
     cards = t.exchange[s.level]
