@@ -19,7 +19,7 @@ from bideuchre_env.core.step import (
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, inline_kernel
 
-_SHARE = np.uint64(0xD6E8FEB86659FD93)  # makes the selection of decisions independent of that of actions
+_SHARE = np.uint64(0xD6E8FEB86659FD93)  # separates the selection of decisions from that of actions
 
 
 class Decisions(NamedTuple):
