@@ -90,11 +90,11 @@ def pairs(
     """Return the pairs of hands. For more pairs than fit in memory, see `pair_blocks`.
 
     Args:
-        policy: plays all seats. If it depends on observations alone, the pairs of a hand do not
+        policy: plays all seats. If it depends only on observations, the pairs of a hand do not
             depend on the other hands.
         rules: the game.
-        hands: a number of hands, or a range of their numbers. The cards of hand i depend on `seed`
-            and i alone; each hand starts at 0-0 with a random dealer.
+        hands: a number of hands, or a range of their numbers. The cards of hand i depend only on
+            `seed` and i; each hand starts at 0-0 with a random dealer.
         seed: 0 to 2**128 - 1.
         phases: the phases whose decisions become pairs, if they have at least two legal actions.
         share: the share of these decisions that is drawn at random, above 0 up to 1.

@@ -26,8 +26,8 @@ def required_seed(seed: Any, drawn: str = "draws") -> tuple[np.uint64, np.uint64
 def random_words(seed: int, step: int, rows: int | Array) -> Array:
     """Return 64 random bits for each of n rows at one step, uint64 (n,), for `sample`.
 
-    `rows` is n, for rows 0 to n - 1, or their numbers, int64 (n,). A row's word depends on the
-    seed, the step and the row's number alone.
+    `rows` is n, for rows 0 to n - 1, or their numbers, int64 (n,). A row's word depends only on
+    the seed, the step and the row's number.
     """
     low, high = required_seed(seed)
     if not is_integer(step) or not 0 <= step < 1 << 63:
@@ -44,7 +44,7 @@ def random_words(seed: int, step: int, rows: int | Array) -> Array:
 def observation_words(seed: int, observations: Array) -> Array:
     """Return 64 random bits for each row of observations, int8 (n, D), as uint64 (n,).
 
-    A row's word depends on the seed and the content of the row alone, not on its place.
+    A row's word depends only on the seed and the content of the row, not on its place.
     """
     low, high = required_seed(seed)
     check_array("observations", observations, np.int8, (-1, -1))
@@ -62,7 +62,7 @@ def sample(
         logits: float32 (n, O).
         legal: int8 (n, O), 1 for a legal output.
         words: uint64 (n,), the random numbers (`random_words`), or a seed, for those of step 0. A
-            row's draw depends on its own word and logits alone.
+            row's draw depends only on its own word and logits.
         choices: int64 (n,), overwritten with the outputs.
         log_probs: float32 (n,), overwritten with the logarithms of their probabilities.
 

@@ -133,7 +133,7 @@ def read_calls(observation: Array, public: int, t: Row, o: Row, view: Row) -> No
     view.level = -1
     view.strain = -1
     view.sitting_out = -1
-    for turn in range(1, 5):  # in the order of the auction: an equalling dealer stands
+    for turn in range(1, 5):  # in the order of the auction: the dealer may take over an equal bid
         seat = (view.dealer + turn) & 3
         call = one_hot(observation, public + o.calls + seat * width, width)
         strain = -1

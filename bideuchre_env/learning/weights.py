@@ -169,7 +169,7 @@ def weights_bytes(
 
 
 def parse_weights(data: bytes, name: str = "these weights") -> Weights:
-    """Return the weights in the content of a file; `name` stands for the file in a `WeightsError`.
+    """Return the weights in the content of a file; a `WeightsError` names the file `name`.
 
     Raises `WeightsError` if a single bit has changed since the file was written, except in unused
     parts of the archive, such as its time stamps.

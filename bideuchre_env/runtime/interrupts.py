@@ -50,7 +50,7 @@ class Quit:
 class RaiseOnce(Quit):
     """Signal handler that raises `KeyboardInterrupt`; the second Ctrl-C ends the program.
 
-    The first one ends it while numba compiles, because an interrupted compiler may crash.
+    While numba compiles, the first one ends it, because an interrupted compiler may crash.
     """
 
     def __call__(self, number: int = signal.SIGINT, frame: FrameType | None = None) -> NoReturn:
@@ -94,7 +94,7 @@ def _can_replace(handler: Any) -> bool:
 def ctrl_c() -> Iterator[threading.Event]:
     """Yield an event that the first Ctrl-C sets; the second one raises, or ends the program.
 
-    The event is never set outside the main thread, or if SIGINT has any other handler.
+    It is never set outside the main thread, or if the handler is not Python's or this module's.
     """
     event = threading.Event()
     before = signal.getsignal(signal.SIGINT)

@@ -112,6 +112,6 @@ def _fast_add_rows(
     return types.void(inputs, number, number, weights, sums), build
 
 
-# numba checks bounds in the plain form alone
+# numba checks bounds only in the plain form
 _FAST = private is not None and not config.BOUNDSCHECK
 add_rows: Any = intrinsic(_fast_add_rows) if _FAST else kernel(_plain_add_rows)

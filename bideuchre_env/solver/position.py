@@ -5,7 +5,7 @@ field is the i-th weakest card of that suit still in play, so a field is always 
 bottom: after a trick its cards are removed, and the cards above them move down. So positions that
 differ only in cards played earlier have the same numbers.
 
-Two copies of one card held by different seats stand on neighbouring bits, the lower seat below,
+Two copies of one card held by different seats have neighbouring bits, the lower seat below,
 and the upper of the two is marked in `tie`: neither beats the other, the first played wins. Two
 copies in one hand are simply two cards in a row.
 """

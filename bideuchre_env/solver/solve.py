@@ -178,7 +178,7 @@ def dealer_seat(dealer: Any, rules: Rules) -> int:
 
 
 def _solve_rows(states: Array, rules: Rules, memory: Any, threads: Any, moves: bool) -> Array:
-    """Return the results for sound state rows; threads solve ranges of rows."""
+    """Return the results for validated state rows; threads solve ranges of rows."""
     shape = (len(states), MAX_KINDS) if moves else (len(states),)
     out, tables = np.zeros(shape, np.int8), compile_tables(rules)
 

@@ -54,7 +54,7 @@ def of_side(position: Row, seat: int, tricks: int) -> int:
 
 @kernel
 def value_after(searcher: Searcher, card: int, value: int) -> int:
-    """Return how many of the tricks not complete at the root side 0 wins after this card.
+    """Return side 0's tricks after this card, counting those not complete at the root.
 
     `value` is their number after the best card of the seat to act.
     """

@@ -38,7 +38,7 @@ REDEAL = np.dtype(
         ("n_unknown", np.int64, (4,)),
         ("played", np.int64, (MAX_KINDS,)),  # copies played, by kind
         ("room", np.int64, (PLACES,)),  # cards to deal to each place
-        ("known", np.int64, (PLACES,)),  # cards that the seat knows to be there
+        ("known", np.int64, (PLACES,)),  # known cards of each place
         ("n_voids", np.int64),  # seats with a known void that need cards
         ("void_seats", np.int64, (3,)),
         # one redeal
