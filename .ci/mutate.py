@@ -109,7 +109,7 @@ class Worker:
         path.write_text(text.replace(mutant["old"], mutant["new"]), encoding="utf-8")
 
     def pytest(self, paths: list[str], mode: str) -> tuple[str, str]:
-        """Run tests; return "killed", "survived" or "error", and the first failure."""
+        """Run tests; return "killed" (timeouts too), "survived" or "error", and the reason."""
         process = self.python(mode, "-m", "pytest", *PYTEST, *paths)
         try:
             output, _ = process.communicate(timeout=self.timeout)
@@ -159,7 +159,7 @@ def digest(mutant: dict[str, Any]) -> str:
 
 
 def run_all(mutants: list[dict[str, Any]], args: argparse.Namespace, folder: Path) -> bool:
-    """Run the mutants that have no result yet; return whether all results are as expected."""
+    """Run the mutants without a result; return whether all are killed (`--baseline`: survive)."""
     results: dict[str, Any] = {}
     if args.results and args.results.exists():
         results = json.loads(args.results.read_text(encoding="utf-8"))

@@ -25,7 +25,7 @@ class Once:
 
 
 class Many:
-    """Chooses for rows; its arguments have other names."""
+    """Chooses for rows; its arguments have other names than those of `ActsOnRows`."""
 
     def __init__(self, depth: int = 1) -> None:
         self.depth = depth

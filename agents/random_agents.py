@@ -30,15 +30,15 @@ class RandomAgent(RowAgent):
         return choices
 
     def draw(self, action_masks: Array, draws: Array, choices: Array) -> None:
-        """Fill `choices` (n,) from `draws`, float64 (n, 2), uniform below 1."""
+        """Fill `choices` (n,) with actions; `draws`, float64 (n, 2), are uniform in [0, 1)."""
         random_rows(action_masks, draws, choices)
 
 
 class CautiousAgent(RandomAgent):
     """Passes nine times in ten, else makes the lowest bid; plays its cards at random.
 
-    A uniform choice among hundreds of bids is a reckless bidder; this agent is a fair baseline for
-    "better than random". It bids alone only if every other call is illegal.
+    A uniform choice among all calls bids too often and too high; this agent is a fairer baseline.
+    It bids alone only if every other call is illegal.
     """
 
     name = "cautious"
@@ -48,7 +48,7 @@ class CautiousAgent(RandomAgent):
     )
 
     def draw(self, action_masks: Array, draws: Array, choices: Array) -> None:
-        """Fill `choices` (n,) from `draws`, float64 (n, 2), uniform below 1."""
+        """Fill `choices` (n,) with actions; `draws`, float64 (n, 2), are uniform in [0, 1)."""
         cautious_rows(action_masks, draws, self.tables, choices)
 
 

@@ -229,7 +229,10 @@ def _file_module(path: str) -> ModuleType:
 
 
 def load_or_explain(what: str, load: Callable[[], Any]) -> Any:
-    """Return `load()`; an error in it becomes an `OptionError` of one line with its place."""
+    """Return `load()`; an error other than `BidEuchreError` becomes an `OptionError`.
+
+    Its message is one line: the agent, then the error and its line of user code (`in_one_line`).
+    """
     try:
         return load()
     except BidEuchreError:

@@ -92,7 +92,7 @@ def fresh(program: str, cache: Path, rows: int = ROWS) -> dict[str, Any]:
 
 
 def cold(program: str) -> dict[str, Any]:
-    """Run a program with an empty cache; `kernels` has those that it compiled."""
+    """Run a program with an empty cache; return `fresh`'s figures and the compiled kernels."""
     with new_cache() as cache:
         run = fresh(program, cache)
         names = (KERNEL_FILE.match(path.name) for path in cache.rglob("*.nbi"))
@@ -184,7 +184,7 @@ def main(args: argparse.Namespace) -> int:
         "startup",
         "Start-up and memory",
         f"fresh processes on {reporting.pinning(core)}, medians of {args.repeats} repeats; "
-        "a row of the state is what its dtype says.",
+        "the size of a state is that of its dtype.",
         figures,
     )
     reporting.publish(report, args)

@@ -305,7 +305,7 @@ BLOCKS: dict[str, tuple[str, Callable[[Report], str]]] = {
 
 
 def fill(page: str, reports: Sequence[Report], pictures: Mapping[str, str]) -> str:
-    """Return the page with all tables of the reports and their pictures, by script."""
+    """Return the page with all tables and pictures; `pictures` has Markdown by script."""
     by_script = {report.script: report for report in reports}
     texts = {f"{script} picture": picture for script, picture in pictures.items()}
     for name, (script, write) in BLOCKS.items():
@@ -316,5 +316,5 @@ def fill(page: str, reports: Sequence[Report], pictures: Mapping[str, str]) -> s
 
 
 def replace_table(page: str, name: str, text: str) -> str:
-    """Return the page with this text after the line `<!-- NAME -->`."""
+    """Return the page with this text in place of the table after the line `<!-- NAME -->`."""
     return re.sub(rf"(<!-- {name} -->\n)(?:.+\n)*", lambda match: match[1] + text, page)

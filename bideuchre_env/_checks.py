@@ -1,4 +1,4 @@
-"""Shared checks of values, and their representation in error messages."""
+"""Shared checks of values, and how error messages show values."""
 
 from __future__ import annotations
 

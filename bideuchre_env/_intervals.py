@@ -1,4 +1,4 @@
-"""95 % intervals of a mean and of a share, and their parts."""
+"""`Interval`, an estimate with its 95 % interval; Wilson's of a share, Student's t for a mean."""
 
 from __future__ import annotations
 

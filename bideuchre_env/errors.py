@@ -48,7 +48,7 @@ class RecordError(BidEuchreError):
 
 
 class OutputError(BidEuchreError):
-    """A file that could not be written, because the disk is full or its folder is missing."""
+    """A file that could not be written, for example because the disk is full."""
 
 
 class AgentError(BidEuchreError):

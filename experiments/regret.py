@@ -157,7 +157,7 @@ def losses_of(args: Args, game: bideuchre_env.Variant, agent: str) -> Losses:
 
 
 def figures(variant: str, agent: str, own: Losses, first: Losses) -> dict[str, Any]:
-    """Return the row of an agent: tricks lost by role, by trick, in total, and over the first."""
+    """Return an agent's row: tricks lost by role, by trick, in total, and more than the first."""
     row: dict[str, Any] = {"variant": variant, "calls": CALLER, "agent": agent}
     row["hands"] = int((own.kinds != PASSED_OUT).sum())
     row["lone_hands"] = int((own.kinds == ALONE).sum())

@@ -172,7 +172,7 @@ class Advice:
         )
 
     def table(self, also: tuple[int, ...] = ()) -> list[list[str]]:
-        """Return the cells of the best options and of the actions `also`, below a row of titles.
+        """Return cells: titles, the `SHOWN` best options, and any others of the actions `also`.
 
         The goal's figure comes first, followed by the distance to the first option.
         """

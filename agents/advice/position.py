@@ -43,7 +43,10 @@ _BY_SIDE = ("score", "points", "tricks_won")
 
 @entry_kernel
 def lay_cards(states: Array, tables: Array, kinds: Array) -> int:
-    """Play cards in row 0, giving each first to the seat to act; return how many were applied."""
+    """Play cards in row 0, each as the only card of the seat to act, until the hand ends.
+
+    Legality is not checked. Returns the number of cards played.
+    """
     s, t = states[0], tables[0]
     for i in range(len(kinds)):
         if s.phase > PLAY:
@@ -313,7 +316,7 @@ def strain_of(name: str, rules: Rules) -> int:
 
 
 def would_bid(cards: Sequence[str], rules: Rules) -> dict[str, str]:
-    """Return the expert's contract with a hand at score 0-0, "4 H" or "pass", by time of its call.
+    """Return the expert's contract at 0-0, "4 H" or "pass", for each place in the auction.
 
     The keys are from `PLACES`. If the strain is named after the auction, the contract has the
     strain that the expert would name.

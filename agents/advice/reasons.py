@@ -261,7 +261,7 @@ def loss_key(situation: Situation, option: Option) -> KeyCards | None:
 
 
 def if_not(situation: Situation, reason: KeyCards) -> str:
-    """Format the gains with and without the condition of a cause."""
+    """Format a cause with the gain of the first option: "1.5 if partner has AC, 0.2 if not"."""
     unit = "" if situation.goal == "points" else " %"
     yes, no = (f"{round(gain, 1) + 0.0:.1f}{unit}" for gain in (reason.true, reason.false))
     return f"{yes} if {reason.words}, {no} if not"

@@ -1,9 +1,9 @@
 """Search of the last tricks: exact play in sampled deals of the unseen cards.
 
 In deals that fit the seat's knowledge, each legal card is played to the end with best play by all
-seats, and the tricks give the points of the hand. A card that is surely no better than the rule
-player's card is dropped early. The card with the highest mean is played if its gain on the rule
-player's card exceeds the margin plus some standard errors.
+seats, and the tricks give the points of the hand. A card whose gain on the rule player's card will
+hardly exceed the margin is dropped early. The card with the highest mean is played if its gain on
+the rule player's card exceeds the margin plus some standard errors.
 """
 
 from __future__ import annotations

@@ -151,7 +151,7 @@ def clip(number: float, most: float) -> float:
 
 @kernel
 def weigh_score(network: Row, calls: Row) -> None:
-    """Fill in the part of the hidden sums that does not depend on the call."""
+    """Fill in the parts of hidden sums and output that do not depend on the call."""
     copy(network.first_base, calls.score_table_sums)
     add_rows(calls.score_inputs, 0, N_TABLE, network.first, calls.score_table_sums)
     calls.score_table_straight = network.base + dot(

@@ -29,7 +29,7 @@ from bideuchre_env.runtime.jit import Array, Row, kernel
 
 @kernel
 def weigh_strains(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> bool:
-    """Fill in the hand's tricks in every strain, and the order of strains; False if unknown."""
+    """Fill in tricks and order of the strains; False if neither table nor estimate has the hand."""
     if len(learned.keys) == 0:
         if not learned.estimates:
             return False
@@ -92,7 +92,7 @@ def estimate(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row)
 def trick_shift(view: Row, t: Row, strain: int, network: Row, features: Array, calls: Row) -> float:
     """Return the expected tricks beyond `calls.table_mean`, by hand and auction.
 
-    Moves the hand's features from `features`, which is rewritten, to `calls.features`.
+    Copies the hand's features to `calls.features`, then writes the auction's to `features`.
     """
     shifts = network.shifts[no_trump(strain)]
     shift = calls.table_mean[strain] * shifts[0]

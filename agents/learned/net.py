@@ -142,7 +142,7 @@ class NetAgent(LearnedAgent):
 
 
 def weights_for(rules: Rules, weights: str | Path | Weights | None = None) -> Weights:
-    """Return the weights of a file, or the default weights; `WeightsError` unless they fit."""
+    """Return these weights, a file's or the default ones; `WeightsError` unless they fit."""
     return fitting_weights(KIND, rules, weights, ("cards",), CALL_SHAPES)
 
 
@@ -217,7 +217,7 @@ def best_card(observation: Array, legal: int, card: int, work: NetWorkspace) -> 
 
 @kernel
 def weigh_cards(observation: Array, work: NetWorkspace) -> int:
-    """Evaluate the network for the observation in the expert's view; return its symmetry."""
+    """Fill `work.cards.outputs`; return their suit symmetry. The expert's view has been read."""
     expert, features = work.expert, work.cards.features
     t, o, view = expert.tables[0], expert.offsets[0], expert.views[0]
     n, symmetry = list_inputs(observation, t, o, features.places[0], view, True, features.active)

@@ -1,6 +1,7 @@
 """`ppo`: two networks trained from scratch by self-play, one for the auction, one for the cards.
 
-There is no search: a call, a strain or a card is the legal action with the largest output.
+There is no search: the legal action with the largest output is chosen, unless one takes every
+remaining trick for certain; as last bidder it considers only the lowest partnered bid.
 `experiments/train_ppo.py` trains the weights.
 """
 
@@ -26,7 +27,7 @@ KIND = "ppo"
 
 
 class PpoWorkspace(NamedTuple):
-    """Networks of both parts with scratch memory."""
+    """The networks for auction and cards, with scratch memory."""
 
     auction: NetworkWorkspace
     cards: NetworkWorkspace

@@ -96,7 +96,7 @@ def lowest_from(view: Row, t: Row, side: int) -> int:
 
 @kernel
 def lead_against(view: Row, t: Row, legal: int) -> int:
-    """Return a lead in defence: a boss card, else low, rather not from a guarded honour."""
+    """Return a lead in defence: a boss or else low side card, rather not from a guarded honour."""
     strain = view.strain
     side = legal & ~view.trumps
     boss = best_boss(view, t, side)
@@ -263,7 +263,7 @@ def pass_over(view: Row, t: Row, legal: int) -> int:
 
 @kernel
 def lacks(view: Row, seat: int, kinds: int) -> float:
-    """Return the chance that a seat holds none of these kinds, all of one suit."""
+    """Return the chance that a seat not known to be void holds none of these kinds of one suit."""
     n = count(view, kinds)
     unseen = view.n_unseen
     if n == 0 or unseen == 0:

@@ -1,8 +1,8 @@
 """Certain tricks: a lower bound that holds however the unseen cards lie and are played.
 
 A seat on lead plays winners from the top, trumps first. Any other seat in play, its partner too,
-may hold any card that is not accounted for, of a suit that the other seat has not failed to follow.
-The bound counts only the tricks of the seat's own hand, and ends when it may lose the lead.
+may hold any card that is not accounted for, unless it has failed to follow the card's suit. The
+bound counts only the tricks of the seat's own hand, and ends when it may lose the lead.
 """
 
 from __future__ import annotations

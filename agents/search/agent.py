@@ -176,7 +176,7 @@ class PimcAgent(RowAgent):
     def search(
         self, began: float, tries: TriesWorlds = try_worlds, to_the_end: bool = False
     ) -> None:
-        """Try the candidates in batches of worlds, by calling `tries`, from the time `began` on.
+        """Try the candidates in batches of worlds, by `tries`; the time limit counts from `began`.
 
         Candidates that are surely not the best are dropped, hopeless calls before the first world.
         Once only one candidate is left the search stops, unless `to_the_end`.

@@ -94,10 +94,10 @@ def dealt_hand(world: Row, seat: int) -> int:
 def weigh_hands_dealt(
     space: SearchWorkspace, seat: int, most: float, hands: Array, logs: Array, ways: Array
 ) -> int:
-    """Write hands that a seat may have been dealt; return their number, 0 if too many.
+    """Write hands that a seat may have been dealt; return their number, 0 if they cannot be listed.
 
     Writes `hands`, the log-likelihoods `logs` of the seat's calls, and the numbers of deals `ways`.
-    Of more than `most` subsets of the unknown cards only every (subsets / most)-th is written.
+    Of `most` to `MOST_SUBSETS` subsets of the unknown cards every (subsets / most)-th is written.
     """
     world, t, redeal = space.worlds[0], space.expert.tables[0], space.redeals[0]
     caller, n, seconds, drawn, passed_over = space.callers[0], 0, 0, 0, 0

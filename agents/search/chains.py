@@ -294,7 +294,7 @@ def pick_card(world: Row, redeal: Row, mixing: Row, place: int) -> int:
 
 @kernel
 def kind_at(world: Row, place: int, i: int) -> int:
-    """Return the kind of the card `i` that `pick_card` has chosen."""
+    """Return the kind of a card; `i` is the result of `pick_card`, a kind or an index in a pile."""
     if place == GIVEN_PILE:
         return int(world.given[i])
     if place == PASSED_PILE:

@@ -151,7 +151,7 @@ def copies(listing: Row, cards: int, hand: int) -> float:
 
 @kernel
 def enumerate_worlds(space: SearchWorkspace, listing: Row, weights: Array) -> None:
-    """Enumerate all worlds: sum their weights in the first pass, store worlds in the second."""
+    """Pass over all worlds: sum their weights if `listing.n_stored` is -1, else store worlds."""
     cards, chances, rooms = (1 << listing.n) - 1, listing.chances, space.redeals[0].room
     among = listing.allowed[1]
     subset, end = (1 << rooms[1]) - 1, 1 << popcount(among)

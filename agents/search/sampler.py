@@ -157,7 +157,7 @@ class WorldSampler:
         return weights * (n_worlds / weights.sum())
 
     def anneal(self, drawn: Array, n_groups: int, per_group: int, ends: float) -> Array:
-        """Anneal the chains from the worlds drawn to the posterior; log-evidence, (n_groups,).
+        """Anneal chains from drawn worlds to the posterior; return the log-evidence, (n_groups,).
 
         The likelihood of a caller whose hands are listed has the exponent 1 from the start.
         """

@@ -1,9 +1,9 @@
 """Measure an upper bound of the speed: a hand-written minimal game of trick-taking.
 
-It has 24 cards, a trump and six tricks, but no auction, score, exchange or options. Rows are whole
-words, accessed through bare pointers. Every decision writes an observation of 256 bytes and a mask
-of 64, and sets the reward; a new deal follows the last trick. Python calls it once per step,
-without checks.
+It has 24 cards, a trump and six tricks, but no auction, score, exchange or options. The fields of a
+row, except the deck, are 64-bit words, accessed through bare pointers. Every decision writes an
+observation of 256 bytes and a mask of 64, and sets the reward; a new deal follows the last trick.
+Python calls it once per step, without checks.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Environments for other libraries' trainers: one module per library, each with its own extra.
 
-It imports `envs` and the layers below it. A module is loaded on first access, for example
+It imports `envs` and the folders before it. A module is loaded on first access, for example
 `bideuchre_env.adapters.openspiel`; if its library is missing, the error names the extra to install.
 """
 

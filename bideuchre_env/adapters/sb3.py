@@ -184,7 +184,10 @@ class VecEnv(BaseVecEnv):
         return [False for _ in self._get_indices(indices)]
 
     def get_images(self) -> Sequence[Array | None]:
-        """Return a picture per table, uint8 (height, width, 3), in `render_mode="rgb_array"`."""
+        """Return a picture per table, uint8 (height, width, 3).
+
+        Raises `OptionError` unless `render_mode` is "rgb_array".
+        """
         if self.render_mode != "rgb_array":
             raise OptionError(
                 f"render_mode={self.render_mode!r}: pictures need 'rgb_array', when it is made"

@@ -113,7 +113,7 @@ class VecEnv(BaseVectorEnv):
         return [[each] for each in self._seeds]
 
     def reset(self, env_id: Any = None, **kwargs: Any) -> tuple[Batch, Array]:
-        """Start episodes at all tables or those in `env_id`; options are as in `solo_vec`."""
+        """Start episodes at all tables or `env_id`; keywords are those of `solo_vec`'s `reset`."""
         ids = np.asarray(self._wrap_id(env_id))
         chosen = np.zeros(self.env_num, bool)
         chosen[ids] = True

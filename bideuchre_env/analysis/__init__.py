@@ -2,7 +2,7 @@
 
     print(analysis.review(record))
 
-It imports `agents`, whose advice it uses, and the rooms before them.
+It imports `agents`, whose advice it uses, and the folders before them.
 """
 
 from bideuchre_env.analysis.review import Decision, HandReview, Player, Review

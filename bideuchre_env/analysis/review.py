@@ -92,7 +92,7 @@ class Decision:
 
     @property
     def amount(self) -> str:
-        """The significant losses, in points and in % of games, each with half its 95 % interval."""
+        """Significant losses, in points and in % of games, with half-widths of 95 % intervals."""
         parts = []
         if self.lost >= POINTS and self.lost > 2 * Z * self.error:
             parts.append(f"{self.lost:.1f} ± {Z * self.error:.1f} points")
@@ -321,7 +321,7 @@ def par_text(par: Par) -> str:
 def result_text(played: dict[str, Any], ended: Look) -> str:
     """Describe the result of a hand: "4 H by seat 1 (rule), made with five tricks ...".
 
-    `played` is the notation's object, `ended` the table at its end.
+    `played` is the hand's dict in `GameRecord.hands`, `ended` the table at its end.
     """
     if played["declarer"] is None:
         return "passed out." if len(played["actions"]) >= 4 else "the auction is unfinished."

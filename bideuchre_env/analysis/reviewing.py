@@ -196,7 +196,7 @@ class _Reviewer:
     def decisions(
         self, number: int, played: PlayedHand, open_losses: dict[tuple[int, int], int]
     ) -> Iterator[Decision | None]:
-        """Yield the decision of each action of a hand; None for the only legal action."""
+        """Yield each action's decision, None if forced; keys of `open_losses` are (hand, ply)."""
         states, mask = rows_of([played.dealt]), np.zeros(actions.of(self.rules).n, np.int8)
         states["rng"] = 1  # any valid state: the next deal is not part of the hand
         for ply, action in enumerate(played.actions.tolist()):

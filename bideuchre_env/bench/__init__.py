@@ -1,4 +1,4 @@
 """Speed measurement: the method, and the measured tasks.
 
-It imports `evaluation` and the rooms before it.
+It imports `evaluation` and the folders before it.
 """

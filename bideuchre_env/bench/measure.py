@@ -151,7 +151,7 @@ def pinned(core: int | None = None) -> Iterator[int | None]:
 
 
 def machine() -> dict[str, Any]:
-    """Return the processor, cores, memory, system, Python and package versions."""
+    """Return the processor, cores, memory, system, Python, package versions and date."""
     versions = {}
     for name in PACKAGES:
         with suppress(metadata.PackageNotFoundError):

@@ -1,8 +1,8 @@
 """The tasks of `measure`, one for each way to play a game, and their groups.
 
-Every task plays real games with legal actions from a fixed seed, and counts decisions. It measures
-the processor time of the playing thread, which excludes other work on the machine; with several
-threads it measures wall time.
+Every task acts in positions of real games from a fixed seed, and counts decisions. It measures
+processor time, which excludes other work on the machine: that of the playing thread, or for whole
+hands of an agent that of the process. With several threads it measures wall time.
 """
 
 from __future__ import annotations

@@ -64,10 +64,10 @@ def run(arguments: argparse.Namespace) -> int:
 def describe(name: str) -> dict[str, Any]:
     """Return the JSON object of an agent: sentence, options, time of a decision, its weights.
 
-    `weights` has the metadata of its files of weights, by variant or by path; of options in the
-    name only `weights` counts. An agent without `info` is described by the first line of its
-    docstring. Raises `OptionError` for an unknown name or an agent that cannot be imported, and
-    `WeightsError` for a file of weights that cannot be read.
+    `weights` has the metadata of its files of weights, by variant or by path; other options in the
+    name have no effect. An agent without `info` is described by the first line of its docstring.
+    Raises `OptionError` for an unknown name or an agent that cannot be imported, and `WeightsError`
+    for a file of weights that cannot be read.
     """
     from bideuchre_env.agents.learned.shipped import provenance
     from bideuchre_env.agents.making import acts, info_of, options_of

@@ -1,8 +1,9 @@
 """Measure the speed of environments and agents: `bideuchre bench`.
 
-Play through every interface and with several agents, and print decisions per second: medians and
-quartiles of five rounds. The rows of a group take turns in each round; groups run one after
-another. Kernels are compiled first if needed, which takes up to a minute, once.
+Play in the AEC and the vector environment, in rollouts and with the agents rule and random. Print
+decisions per second: medians and quartiles of five rounds. The rows of a group take turns in each
+round; groups run one after another. Kernels are compiled first if needed, which takes up to a
+minute, once.
 
     bideuchre bench
     bideuchre bench --variant barrie_v0 --seconds 10

@@ -66,7 +66,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(USAGE, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        """Print help; raise if that fails, where argparse would continue silently."""
+        """Print help or an error; raise if that fails, where argparse would continue silently."""
         (file or sys.stderr).write(message)
 
 

@@ -87,7 +87,7 @@ def allows(t: Row, phase: int, bits: int, action: int) -> bool:
 
 @inline_kernel
 def only_one(t: Row, phase: int, bits: int) -> bool:
-    """Whether the legal bits of a phase are a single action; a bid with strains is several."""
+    """Whether a phase's legal bits leave one action; a bid's bit may stand for five strains."""
     if bits == 0 or bits & (bits - 1):
         return False
     return phase != AUCTION or bits == 1 or t.strains_per_bid == 1

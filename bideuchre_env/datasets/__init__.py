@@ -4,7 +4,8 @@ datasets.export(["games.jsonl"], "games.parquet")     # every decision of game r
 with datasets.VecRecorder(vec, "games.npz") as recorded:
     obs, info = recorded.reset(seed=7)                # and step(actions), as `vec` itself
 
-It imports `envs` and the rooms before it. In the repository, `datasets/README.md` has the columns.
+It imports `envs` and the folders before it. In the repository, `datasets/README.md` has the
+columns.
 """
 
 from bideuchre_env.datasets.games import Exported, export

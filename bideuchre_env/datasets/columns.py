@@ -122,7 +122,7 @@ class Steps(NamedTuple):
 
 
 def new_steps(shape: tuple[int, ...], rules: Rules, number: Any = np.int8) -> Steps:
-    """Return room for steps; rewards are 0, and no episode has ended."""
+    """Return arrays for steps, `number` the dtype of observations; rewards 0, no episode ended."""
     return Steps(
         observations=np.empty((*shape, layout_of(rules).size), number),
         masks=np.empty((*shape, actions.of(rules).n), np.int8),

@@ -89,7 +89,7 @@ def export(
 def _write_episodes(
     games: Iterable[Game], about: About, writer: DatasetWriter, progress: Progress | None
 ) -> tuple[int, int]:
-    """Write the finished episodes; return the numbers of games and of decisions left out."""
+    """Write the finished episodes; return the number of games, and of the decisions left out."""
     total, unfinished = 0, 0
     for block in _blocks(games):
         steps, finals, left_out = _replay_games(block, about, writer)

@@ -205,7 +205,7 @@ def _environment(about: About) -> tuple[Any, list[str]]:
 
 
 def _require_room(folder: Path, columns: Columns, episodes: int) -> None:
-    """Raise `OSError` where a disk is nearly full: HDF5 ends the program on one that is."""
+    """Raise `OSError` if the disk is nearly full: on a full disk HDF5 ends the program."""
     needed = 2 * sum(each.nbytes for each in columns.values()) + _MOST_OVERHEAD * episodes
     if shutil.disk_usage(folder).free < needed:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

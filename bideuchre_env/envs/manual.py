@@ -246,10 +246,10 @@ def _observation_space(rules: Rules) -> list[str]:
         (
             "`observation`",
             f"`Box({low}, {high}, ({layout.size},), int8)`",
-            "all information of the seat about the hand; no hidden information",
+            "all that the seat knows of hand and score; nothing hidden",
         ),
-        ("`action_mask`", f"`Box(0, 1, ({n},), int8)`", "1 for legal actions, if it is to act"),
-        ("`state()`", f"int8 ({layout.state_size},)", "the global state with all hands, no key"),
+        ("`action_mask`", f"`Box(0, 1, ({n},), int8)`", "1 for legal actions; all 0 if not to act"),
+        ("`state()`", f"int8 ({layout.state_size},)", "method, not key: state with all hands"),
     ]
     return table(("key of the `Dict`", "space", "content"), rows)
 

@@ -64,8 +64,8 @@ class Recorder:
     def close(self) -> None:
         """Write the finished boards that still wait for an earlier one, and close the file.
 
-        A file without a board is discarded. It may be called in the middle of any other method, by
-        Ctrl-C that ends the program.
+        A file without a board is discarded. Ctrl-C that ends the program may call this in the
+        middle of any other method.
         """
         if self._writer.size > self._writing_at[1]:  # written, and not crossed out yet
             self._waiting.pop(self._writing_at[0], None)

@@ -141,7 +141,7 @@ class Tournament:
     def play(
         self, workers: int | RayPool = 1, progress: Progress | None = None
     ) -> Iterator[dict[str, Any]]:
-        """Play the missing matches one after another; Ctrl-C drops the match in progress.
+        """Play the missing matches and yield each; Ctrl-C drops the one in progress and stops.
 
         `progress(pair, kind, done, total, decisions)` is called as in `match.play`. Raises
         `OptionError` if a file of an agent has changed before a pair.

@@ -102,7 +102,7 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def write(folder: Path, data: dict[str, Any]) -> list[str]:
-    """Write the tables of the finished matches, replacing the old ones at once."""
+    """Write the files `NAMES` of the finished matches, each in one step; return their names."""
     table, rows = io.StringIO(newline=""), [csv_row(match) for match in data["matches"]]
     writer = csv.DictWriter(table, list(rows[0]))
     writer.writeheader()

@@ -40,7 +40,7 @@ def renamed(hand: int, symmetry: int) -> int:
 
 @kernel
 def suit_symmetry(hand: int, strain: int) -> int:
-    """Return the renaming with the smallest hand number; trump, if any, becomes the first suit."""
+    """The index of the renaming with trump first, if any, that makes the least hand number."""
     best, least = 0, -1
     for symmetry in range(len(SUIT_MAPS)):
         if 0 <= strain < NO_TRUMP and SUIT_MAPS[symmetry, strain] != 0:

@@ -1,4 +1,4 @@
 """Game records: replayed, on disk and on screen.
 
-It imports `core` and the rooms before it.
+It imports `core` and the folders before it.
 """

@@ -235,7 +235,7 @@ class TablePicture(Look):
         return held if out else set()
 
     def _footer(self) -> list[str]:
-        """The legend of the marks, and the note on the left bower at the bottom."""
+        """The legend of the marks, and a note if the bottom seat holds the left bower."""
         row = self.row
         if row["phase"] != Phase.PLAY:
             return []

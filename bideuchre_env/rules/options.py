@@ -104,7 +104,7 @@ class GameOptions:
     )
     all_pass: AllPass = option(
         "redeal_next",
-        "The seat that may not pass, or that deals again, when all four pass.",
+        "Who must bid: the dealer after three passes, or the eldest hand; or who deals after four.",
         AllPass,
     )
     opening_lead: OpeningLead = option(
@@ -196,10 +196,10 @@ def from_text(name: str, text: str) -> Any:
 
 
 def from_file(name: str, value: Any) -> Any:
-    """Convert an option's value from a file, which can contain neither None nor tuples.
+    """Convert the value of an option in a file, which has no None and no pair.
 
-    `ranks` may be a number; "none" means None or, for `lone`, no bids; `partnered` may be written
-    "4-8".
+    `ranks` may be a number and `partnered` "4-8"; "none" stands for None, and for no `lone` bids.
+    Any other value is returned unchanged.
     """
     if name == "ranks" and isinstance(value, int) and not isinstance(value, bool):
         return str(value)

@@ -1,4 +1,4 @@
-"""`Rules`: all options of a Bid Euchre game as one immutable, validated value.
+"""`Rules`: all options of a Bid Euchre game, as one frozen, validated value.
 
 A game is a value, not a class: the kernels read tables that are compiled from a `Rules`.
 """

@@ -169,5 +169,5 @@ def watch_compiling(begin: Callable[[Any], None], end: Callable[[Any], None]) ->
 
 
 def is_compiling() -> bool:
-    """Whether numba compiles at this moment, in any thread."""
+    """Whether numba compiles at this moment in this thread."""
     return bool(lock.is_locked())

@@ -48,7 +48,7 @@ def _is_field(array: Any, ndim: int) -> bool:
 
 
 class _Sums:
-    """Emit the instructions; one vector has all the sums, for any width of the processor."""
+    """Emit `_plain_add_rows` in LLVM: all sums are one vector, whatever the processor's width."""
 
     def __init__(self, builder: Any, inputs: Any, weights: Any, sums: Any, width: int) -> None:
         self.builder, self.inputs, self.weights, self.width = builder, inputs, weights, width

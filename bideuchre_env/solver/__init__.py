@@ -9,7 +9,7 @@ solver.par(deal, rules, dealer=0)       # best calls by all
 solver.solve_batch(deals, rules, strain="H", declarer=0, threads=2)
 solver.analyse(record)                  # tricks given away by each card played
 
-It imports `records` and the layers below it. In the repository, `solver/README.md` has the
+It imports `records` and the folders before it. In the repository, `solver/README.md` has the
 search in a page.
 """
 

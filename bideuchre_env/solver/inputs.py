@@ -30,7 +30,7 @@ FAULTS = {
 
 @entry_kernel
 def first_fault(states: Array, tables: Array, scratch: Array) -> int:
-    """Return the first row that is no valid position in play, as `row * 16 + fault`, or -1.
+    """Return the first row that is no sound position in play, as `row * 16 + fault`; -1 if none.
 
     `scratch` is one row of scratch space.
     """

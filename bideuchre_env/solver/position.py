@@ -79,7 +79,7 @@ LEADER_SHIFT = 28
 
 @kernel
 def field_bits(field: int) -> int:
-    """The bits of a field."""
+    """Return the mask of the bits of a field."""
     return FIELD << (field << FIELD_SHIFT)
 
 

@@ -295,9 +295,9 @@ def wait(position: Row, depth: int, leader: int) -> int:
 
 @kernel
 def sure_tricks(position: Row, depth: int, leader: int, side: int, need: int) -> int:
-    """Return a lower bound of a side's tricks, from its trumps and its top cards.
+    """Return a lower bound of a side's tricks, from its trumps and top cards.
 
-    The search stops at `need` tricks; their mask is written to `mask`.
+    Counting may stop at `need` tricks. The mask that the bound depends on is written to `mask`.
     """
     most, mask = 0, 0
     if leader & 1 == side:

@@ -147,7 +147,7 @@ def take_answer(searcher: Searcher, depth: int, place: int, answer: int) -> int:
 
 @kernel
 def after_trick(position: Row, depth: int, goal: int) -> int:
-    """Return the result after a complete trick if it needs no search, else NOTHING."""
+    """Return the result of a complete trick, which counts for `goal`; NOTHING if not known yet."""
     last = position.places - 1
     top, leader = position.bests[depth, last + 1], position.best_seats[depth, last + 1]
     left = position.left - depth - 1

@@ -1,7 +1,7 @@
 """Solving positions: `solve`, `solve_moves`, `can_make`, and many at once with `solve_batch`.
 
-Each deal is solved independently from an empty transposition table, so neither the number of
-threads nor the size of the tables changes a result.
+Deals are independent and each is solved with an empty transposition table, so neither the number
+of threads nor the size of the tables changes any answer.
 """
 
 from __future__ import annotations

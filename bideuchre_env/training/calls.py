@@ -1,15 +1,16 @@
 """Fit the expert's calls to a game, from pairs of calls whose hands are played out both ways.
 
-The agent plays against itself and another agent. In every hand one of its calls, at a random turn,
-is replaced by another with nearly the same value (`WIDTH`) or, in about a sixth of the pairs, by
-any other call that it evaluates (`ANY`). The hand is played out with both calls. The network learns
-the points of the caller's side minus those expected from the call's contract. Only the difference
-of two calls decides, and the luck of a pair is correlated. The loss therefore weighs the
-differences of the pairs more than their sums, by that correlation.
+The agent plays against itself and another agent. In every hand one of its calls (the four turns
+rotate) is replaced by another with nearly the same value (`WIDTH`) or, in about a sixth of the
+pairs, by any other call that it evaluates (`ANY`). The hand is played out with both calls. The
+network learns the points of the caller's side minus those expected from the call's contract. Only
+the difference of two calls decides, and the luck of a pair is correlated. The loss therefore weighs
+the differences of the pairs more than their sums, by that correlation.
 
-Each round starts from the weights of the previous one. The first `SETTLING` rounds have fewer hands
-and also fit, by least squares, the tricks beyond the table's from the hand and the auction; that
-fit stays in the network. Each later round learns from the hands of the last `KEEP` rounds.
+Each round starts from the weights of the previous one. Training from random weights begins with
+`SETTLING` rounds, which have fewer hands. All of them but the last also fit, by least squares, the
+tricks beyond the table's from the hand and the auction; that fit stays in the network. Each later
+round learns from the hands of the last `KEEP` rounds.
 """
 
 from __future__ import annotations
@@ -268,7 +269,7 @@ def two_calls(
 
 @kernel
 def note_call(work: ExpertWorkspace, call: int, which: int, trial: Row) -> None:
-    """Write a call, 8 * (1 + level) + the place of its strain, into a trial."""
+    """Write a call, 8 * (1 + level) + its place in `calls.ranked`, to entry `which` of a trial."""
     t, view, calls = work.tables[0], work.views[0], work.calls[0]
     level, strain = (call >> 3) - 1, calls.ranked[call & 7]
     trial.plain[which] = plain_points(view, t, work.learned, level, strain, calls)

@@ -87,7 +87,7 @@ class Course:
     )
 
     def steps(self) -> list[str]:
-        """Return the steps in order: rounds of cards, and calls before the last two of them."""
+        """Return the steps: rounds of cards, calls before the last two of them, a last fit."""
         steps = ["first", *["cards"] * (self.rounds - 1)]
         if self.call_rounds:
             steps.insert(max(1, self.rounds - 2), "calls")

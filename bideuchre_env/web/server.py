@@ -195,7 +195,7 @@ class Server:
         return web.json_response(task.result() or self.table.state(seat))
 
     def _finished(self, task: asyncio.Task[State | None]) -> None:
-        """Remove a finished change; its error is for the client only, which may have left."""
+        """Remove a finished change, without a log entry if it failed: the client has the error."""
         self._changes.discard(task)
         if not task.cancelled():
             task.exception()

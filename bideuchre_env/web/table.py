@@ -173,7 +173,7 @@ class LiveTable:
         await self._change(version, lambda session: session.act(seat, action))
 
     async def undo(self, seat: int, version: int) -> None:
-        """Take back the last action of the one person who plays, whose seat this is."""
+        """Undo the person's last action and all later moves; refused if several people play."""
         await self._change(version, lambda session: session.undo())
 
     async def claim(self, seat: int, version: int) -> None:

@@ -66,7 +66,7 @@ def play_partnered(
 ) -> None:
     """Play out every hand with partner, and count the tricks in `won`, (n, 5, tricks + 1).
 
-    The strains are ranked again until all of the best ones are precise enough.
+    Each strain is played on `first` deals, the best until precise to `limit`, or on `most` deals.
     """
     for i in range(len(keys)):
         row, every = np.uint64(first_row + i), (1 << N_STRAINS) - 1

@@ -76,10 +76,10 @@ def learn_and_evaluate(
     player: Callable[..., Any],
     file: Path,
 ) -> int:
-    """Train, save the policy in `file`, and play duplicate boards with it as a `player`.
+    """Train, `save(policy, file)`, and play duplicate boards with the agent `player(rules, file)`.
 
-    `train` returns the policy and the number of its training decisions; `library` is the
-    trainer's distribution. The result is printed, and written to the file of `--json`.
+    `train` returns the policy and the number of its training decisions; `library` is the name of
+    the trainer's package on PyPI. The result is printed, and written to the file of `--json`.
     """
     import torch
 

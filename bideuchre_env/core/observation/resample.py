@@ -147,7 +147,7 @@ def split_ways(n: int, x: int, y: int, z: int) -> float:
 
 @kernel
 def ways_from(s: Row, redeal: Row, suit: int, a: int, b: int, c: int) -> float:
-    """Count the deals of `suit` and later suits that exactly fill the void seats' rooms a, b, c."""
+    """Count the deals of `suit` and later suits that fill rooms a, b, c of void seats exactly."""
     total = 0.0
     n = redeal.n_unknown[suit]
     for x in range(min(a, cap(s, redeal, 0, suit)) + 1):
