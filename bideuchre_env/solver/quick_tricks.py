@@ -105,7 +105,7 @@ def cash(position: Row, depth: int, seat: int, need: int) -> int:
             mate_mask |= from_card(tie, low + max(top - run, 0)) if run > 0 else 0
             if on_own > 0 and must_follow(run, on_left, on_right, ruffs) > 0:
                 entry = entry or not tied_on_top(all_cards, tie, field)
-    # A partner with only trumps left must ruff the leader's card, and then has the lead.
+    # A hand with only trumps left must ruff its partner's card, and then has the lead.
     if base + side >= need and (mate_trumps <= drawn or need - base <= tricks - mate_trumps):
         position.mask = mask | fewest(position, tie, base + side - need)
         return need
