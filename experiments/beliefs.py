@@ -239,7 +239,7 @@ def calibrate(rules: Rules, args: Args) -> list[Row]:
     """Return rows of `by_range` for all lone contracts and equally many partnered ones.
 
     A contract is predicted at the first card of the defender who plays first. The prediction is for
-    the card that `expert` plays: that of the best of many would be biased.
+    the card that `expert` plays; choosing the best of many predictions would bias it.
     """
     decisions, states = positions(rules, args.hands, args.seed)
     first: dict[int, Position] = {}  # by hand

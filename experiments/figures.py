@@ -51,7 +51,7 @@ def half(interval: Row) -> float:
 
 RUNG = 0.52  # inches
 WIDEST = 0.06  # width of an interval of games won; wider ones are not printed
-ROOM = 0.75  # fraction of a panel's width: text that ends beyond it has room
+ROOM = 0.75  # of the largest total: a label is aligned to a bar's end beyond this fraction
 
 
 def ladder(rungs: list[Row], theme: Theme) -> Any:
@@ -135,7 +135,7 @@ OPPONENTS = ("rule", "expert")
 
 
 def read_curves(folder: Path) -> dict[str, list[Curve]]:
-    """Read the columns of each variant's curves; of a repeated measurement the last counts."""
+    """Read the columns of each variant's curves; use the last of repeated measurements."""
     curves: dict[str, list[Curve]] = {}
     names = [f"{opponent} {value}" for opponent in OPPONENTS for value in ("points", "low", "high")]
     for path in sorted(folder.glob("*-seed*.csv")):
@@ -181,7 +181,7 @@ NAMES = ("declarer", "helper", "defenders", "hands alone")
 
 
 def parts_of(row: Row) -> list[tuple[float, int]]:
-    """Return the parts of a row's total: tricks per hand of any kind, and the index of a colour."""
+    """Return the parts of a row's total: tricks per hand over all hands, and a colour's index."""
     parts = []
     for role, mark in PARTS.items():
         lone = mark == PARTS["alone"]

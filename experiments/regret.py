@@ -43,8 +43,8 @@ KIND_OF = (PARTNERS, PARTNERS, PARTNERS, ALONE, ALONE)  # the kind of hand of ea
 CALLER = "expert"
 TOTAL = "total"  # of all roles, over hands of both kinds
 UNSEEN = 0.5
-"""Tricks: intervals are widened as by two more hands so far from the mean, so that a few hands
-without a lost trick still have an interval of positive width."""
+"""Tricks: intervals are widened as if two more hands lay this far from the mean, so that a few
+hands without a lost trick still have an interval of positive width."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def losses(states: Array, rules: Rules, caller: CompleteAgent, player: CompleteA
     if len(rows):
         left = tricks - rows["trick"]
         value = solver.solve_batch(rows, rules)
-        # side 0's final tricks with exact play from before each card; at the end, its tricks
+        # side 0's final tricks with exact play from before each card; last, its actual tricks
         totals = np.zeros((n, 4 * tricks + 1), np.int64)
         own = np.where(rows["turn"] & 1, left - value, value)
         totals[hand, ply] = rows["tricks_won"][:, 0] + own

@@ -76,7 +76,7 @@ def tracked(title: str, items: Sequence[Item]) -> Iterator[Item]:
 
 
 def deal_hands(rules: Rules, numbers: range, stream: int) -> Array:
-    """Deal the hands of these numbers, with dealers in turn; `stream` seeds hand 0."""
+    """Deal the hands with these numbers, dealers in rotation; `stream` is the seed of hand 0."""
     states, tables = new_states(len(numbers)), compile_tables(rules)
     seed_rows(states, *split_seed(stream + numbers.start))
     start_rows(states, tables, np.array(numbers) & 3)

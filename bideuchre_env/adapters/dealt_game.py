@@ -37,7 +37,7 @@ from bideuchre_env.runtime.jit import Array
 
 CHANCE, OVER = -1, -2
 """Values of `turn` when no seat is to act."""
-PUBLIC = N_SEATS  # a spectator's history stands behind the seats'
+PUBLIC = N_SEATS  # index of the spectator's history, after the seats'
 
 
 class DealtGame:

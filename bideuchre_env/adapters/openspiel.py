@@ -67,8 +67,8 @@ def register(game: Game) -> str:
             "their own"
         )
 
-    # A class, not a function: the library releases it after the interpreter has ended. A class
-    # refers to itself and outlives that.
+    # A class, not a function: the library releases it after the interpreter has ended, when only a
+    # class, which references itself, still exists.
     made = type("BidEuchreGame", (BidEuchreGame,), {"name": name, "rules": variant.rules})
     pyspiel.register_game(_game_type(name, EpisodeOptions(episode="hand")), made)
     return name
@@ -307,7 +307,7 @@ def duplicate_boards(
 def _guard_bots() -> None:
     """Prevent two bots of the library from crashing the process when they search Python games.
 
-    Their `step` calls Python without holding its lock. `MCTSBot.step_with_policy` holds it, so it
+    Their `step` calls Python without holding the GIL. `MCTSBot.step_with_policy` holds it, so it
     replaces `step`. `ISMCTSBot` cannot ask a Python game to redeal hidden cards at all.
     """
 

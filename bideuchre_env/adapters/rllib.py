@@ -63,7 +63,7 @@ def space_of(rules: Rules, observation: str = "dict") -> spaces.Space[Any]:
 
 
 def for_rllib(observation: Observation, rules: Rules) -> Any:
-    """Convert an observation, int8 (..., D) and (..., A), to RLlib's form; a flat one is kept."""
+    """Convert an observation, int8 (..., D) and (..., A), to RLlib's form, unless it is flat."""
     if isinstance(observation, np.ndarray):
         return observation
     return {

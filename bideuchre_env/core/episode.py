@@ -24,7 +24,7 @@ def side_0_reward(s: Row, by_points: bool) -> float:
 
 @inline_kernel
 def ending(s: Row, by_hand: bool) -> int:
-    """Whether a finished hand ends the episode, which is one hand (`by_hand`) or a whole game.
+    """Return `GOES_ON`, `TERMINATED` or `TRUNCATED_THERE` after a hand of the episode.
 
     A game that reaches the limit of hands is truncated. An episode of one hand is always
     terminated, also by the last hand of a truncated game.

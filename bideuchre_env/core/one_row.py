@@ -1,4 +1,4 @@
-"""Kernels on row 0 alone: for single environments, and for replaying games."""
+"""Kernels on row 0 only: for single environments, and for replaying games."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def step_row(states: Array, tables: Array, action: int) -> None:
 
 @entry_kernel
 def start_row(states: Array, dealer: int, score_0: int, score_1: int) -> None:
-    """Start a game in row 0, up to its first deal; dealer is a seat, or -1 for a draw."""
+    """Start a game in row 0, up to its first deal; dealer is a seat, or -1 for a random one."""
     s = states[0]
     start_game(s, dealer)
     s.score[0] = score_0

@@ -65,7 +65,7 @@ def play_again(replay: Row, t: Row, s: Row) -> None:
 
 @kernel
 def wind_back(t: Row, s: Row, replay: Row) -> None:
-    """Write to `replay` the hands that were dealt, and the cards put aside, in the hand of `s`."""
+    """Reconstruct the dealt hands and the exchanged cards of the hand of `s` in `replay`."""
     for seat in range(N_SEATS):
         hand = s.hands[seat]
         for trick in range(t.tricks):

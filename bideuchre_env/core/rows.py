@@ -26,7 +26,7 @@ from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.intrinsics import lower_cell, row_of
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, inline_kernel, kernel
 
-# The key of a row: its legal bits, and above them its phase. Actions are checked by it.
+# The key of a row: its legal bits, and above them its phase. It validates actions.
 KEY_SHIFT = 48
 KEY_BITS = (1 << KEY_SHIFT) - 1
 
@@ -68,7 +68,7 @@ def seed_row(s: Row, low: Word, high: Word, i: int) -> None:
 
 @entry_kernel
 def start_rows(states: Array, tables: Array, dealers: Array) -> None:
-    """Start a game in every row, up to its first deal; dealers (n,) are seats, -1 for a draw."""
+    """Start a game in every row, up to its first deal; dealers (n,) are seats or -1 (random)."""
     for i in range(len(states)):
         start_game(states[i], dealers[i])
 
@@ -111,14 +111,14 @@ def sample_rows(
     The action of row i is a function of its key, the two words and i.
     """
     t = tables[0]
-    for i in range(max(start, 0), stop):  # no negative index, so the compiler tests for none
+    for i in range(max(start, 0), stop):  # `max` spares tests for negative indices
         word = mix(mix(low + np.uint64(i) * GOLDEN) + count * GOLDEN)
         actions[i] = pick_legal(t, keys[i] >> KEY_SHIFT, keys[i] & KEY_BITS, word)
 
 
 @inline_kernel
 def restart_row(s: Row, t: Row, dealer: int, scores: Array, deals: Array, i: int) -> None:
-    """Start a game in a row with `scores[i]`, and deal `deals[i]`, or at random without deals."""
+    """Start a game in a row with `scores[i]`; deal `deals[i]`, or randomly if `deals` is empty."""
     start_game(s, dealer)
     for side in range(2):
         s.score[side] = scores[i, side]

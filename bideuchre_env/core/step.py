@@ -67,13 +67,13 @@ def write_strained_calls(t: Row, bits: int, mask: Array) -> None:
 
 @kernel
 def is_legal(s: Row, t: Row, action: int) -> bool:
-    """Whether the seat to act may do this; any whole number may be asked about."""
+    """Whether an action, any whole number, is legal for the seat to act."""
     return allows(t, s.phase, legal_bits(s, t), action)
 
 
 @inline_kernel
 def allows(t: Row, phase: int, bits: int, action: int) -> bool:
-    """Whether the legal bits of a phase allow an action; any whole number may be asked about."""
+    """Whether the legal bits of a phase allow an action, which may be any whole number."""
     if action < 0 or action >= t.n_actions:
         return False
     if phase == AUCTION:
@@ -139,7 +139,7 @@ def apply(s: Row, t: Row, action: int) -> None:
 
 @kernel
 def begin_cards(s: Row, t: Row) -> None:
-    """After the contract is known: begin the exchange if it has one, else the play."""
+    """Begin the exchange if the contract has one, else the play."""
     if t.exchange[s.level] > 0:
         begin_exchange(s)
     else:

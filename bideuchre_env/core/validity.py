@@ -1,4 +1,4 @@
-"""Validation of state rows from outside, before a kernel uses them.
+"""Validation of external state rows, before a kernel uses them.
 
 The hand of a row is replayed from its deal by the kernels of the game, and the result must equal
 the row. numba checks no bounds, so every number of a row is checked before it is an index.
@@ -106,8 +106,8 @@ def outside(value: int, low: int, high: int) -> bool:
 def plausible_numbers(t: Row, s: Row) -> bool:
     """Whether the scores and the counts of hands, which no replay can check, are within bounds.
 
-    The game must not have been over before this hand: by its deals, or in a game of a fixed number
-    of hands by those played.
+    Before this hand, the game must not have reached its limit of deals or, in a game of rounds, of
+    played hands.
     """
     for side in range(2):
         if outside(s.score[side], -MOST_POINTS, MOST_POINTS):
@@ -144,7 +144,7 @@ NOT_IN_PLAY, NO_HANDS, NO_TRICK = 1, 2, 3
 
 @kernel
 def ending_fault(t: Row, s: Row, fresh: Row) -> int:
-    """The fault of a row as an ending, 0 for none; `fresh` is a scratch row.
+    """Return the fault of a row as an ending, 0 for none; `fresh` is a scratch row.
 
     The cards of the current trick are returned to the hands and replayed.
     """

@@ -1,7 +1,7 @@
-"""The faces of the game: PettingZoo, self-play vectors, Gymnasium, and their registration.
+"""The environments: PettingZoo, self-play vectors, Gymnasium, and their registration.
 
-`aec` is one game for PettingZoo, `vector` many games whose four seats the caller plays, `solo` one
-learner for Gymnasium, at one table or at many. Autoreset: `vector` starts a finished row anew in
-the same step (`core/rows.py`), `solo/vector_env.py` as its `autoreset_mode` says, the single
-environments wait for `reset`. It imports `agents` and the folders before them.
+`aec` is one game for PettingZoo. `vector` has many games, in which the caller acts for all seats.
+`solo` has one learner for Gymnasium, at one table or at many. Autoreset: `vector` restarts a
+finished row in the same step (`core/rows.py`), `solo/vector_env.py` follows its `autoreset_mode`,
+single environments wait for `reset`. It imports `agents` and the folders before them.
 """

@@ -49,7 +49,7 @@ class Face:
 
 
 def fresh_rows(width: int) -> Iterator[Array]:
-    """Yield uninitialised arrays, int8 (width,), without end.
+    """Yield new uninitialised arrays, int8 (width,), endlessly.
 
     They are views of larger arrays, which takes half the time of separate allocations.
     """

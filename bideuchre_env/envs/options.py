@@ -1,6 +1,6 @@
 """The options of every environment, each declared once, with its values and its default.
 
-The rules of the game are the options of `Rules`. These say how the game is presented to a player.
+The rules of the game are the options of `Rules`. These options define how a player interacts.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ class ViewOptions(EpisodeOptions):
     """None, "ansi" (the table as text), "human" (printed after every step) or "rgb_array" (pixels,
     uint8 (488, 760, 3), which need the extra `render`)."""
     view: View = "all"
-    """Whose cards are shown: "all", the "actor"'s (a learner's own) or those of a seat."""
+    """Visible hands: "all", the "actor"'s (a learner's own) or those of a seat."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -176,8 +176,8 @@ class VecOptions(EpisodeOptions):
     arrays, and the next call overwrites them."""
     device: Device = "cpu"
     """Device that stores and steps the rows: "cpu", or "cuda" (a GPU), with the extra `cuda`.
-    Returned arrays and actions are then on the GPU, and the players beside a learner can only be
-    "random", "cautious" and "rule", also in pairs and pools. Experimental."""
+    Returned arrays and actions are then on the GPU, and a learner's partner and opponents can only
+    be "random", "cautious" and "rule", also in pairs and pools. Experimental."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -196,18 +196,18 @@ class SoloOptions(ViewOptions):
     """The options of `SoloEnv`."""
 
     opponents: Opponents | Sequence[Opponents] = "random"
-    """A player, a pair of them, (left, right), or a `Pool` to draw from in every episode; for a
-    vector environment also a list of these by row (a list is never a pair). A player is the name of
-    an agent as `agents.make` takes it, an agent, a function `(observation, mask) -> action`, or a
-    class or function that makes an agent, one that plays for points where the `episode` is a hand,
-    else for the game. A function is handed observations as the learner's are, flat ones float32, so
-    that a snapshot of the learner is an opponent; agents always see int8.
-    `reset(options={"opponents": ...})` changes them."""
+    """A player, a pair (left, right), or a `Pool` to draw from in every episode; for a vector
+    environment also a list of these by row (a list is never a pair). A player is an agent's name
+    for `agents.make`, an agent, a function `(observation, mask) -> action`, or a class or function
+    that creates an agent. The agent's goal is points if the `episode` is a hand, else the game. A
+    function gets the learner's form of observations, float32 if flat, so that a snapshot of the
+    learner can be an opponent; agents always get int8. `reset(options={"opponents": ...})` changes
+    them."""
     partner: Partner | Sequence[Partner] | None = None
-    """A player, a `Pool` of them, or a list by row. None is the player that both opponents are when
-    the environment is made, and refused where there are several; only `reset(options={"partner":
-    ...})` changes it. `players` and the repr say who it is; infos do in rows where a `Pool` is
-    drawn from, and in no others."""
+    """A player, a `Pool` of players, or a list by row. None is the player of both opponents when
+    the environment is made, and an error if they differ; only `reset(options={"partner": ...})`
+    changes it later. `players` and the repr name the partner; infos name it only in rows that draw
+    from a `Pool`."""
     seat: int | None = None
     """The learner's seat, 0 to 3; None draws one for every episode."""
     illegal_reward: float = -1.0

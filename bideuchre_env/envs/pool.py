@@ -1,4 +1,4 @@
-"""Who plays beside a learner, as options give it: one, a pair, or a pool to draw from."""
+"""Specifications of a learner's partner and opponents: a player, a pair, or a pool."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ class Variant:
         return BidEuchreVec(rules, self.name, num_envs, **face)
 
     def solo(self, **options: Unpack[SoloGameKeywords]) -> SoloEnv:
-        """The Gymnasium environment of one learner, the other seats played inside it.
+        """The Gymnasium environment of one learner; the other seats act inside it.
 
         `options` are those of the rules and of `SoloOptions`.
         """
@@ -220,7 +220,7 @@ def make_solo_vec(variant: str, num_envs: int = 1, **options: Any) -> SoloVector
 
 
 def _players(value: Any) -> Any:
-    """Return players from JSON, which has a list for a pair and a mapping for a `Pool`."""
+    """Return players from JSON, in which a list is a pair and a mapping is a `Pool`."""
     if isinstance(value, list) and len(value) == 2:
         return tuple(value)
     if isinstance(value, dict) and value.keys() == {"players", "weights"}:

@@ -31,7 +31,7 @@ def render_table(
         try:
             return table_pixels(row, rules, viewer=bottom, open_hands=viewer is None)
         except ImportError as error:
-            # only now: trainers ask for this mode when they make environments, and few render
+            # not at construction: trainers set this mode, but few of them render
             raise DependencyNotInstalled(NEEDS_PILLOW) from error
     from bideuchre_env.records.render import table_text
 

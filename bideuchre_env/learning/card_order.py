@@ -1,6 +1,6 @@
 """Ranks of the cards of a suit in each strain, as tables; highest and lowest card of a set.
 
-The tables cover all 24 kinds: a game with fewer ranks simply never has the others.
+The tables cover all 24 kinds; a game with fewer ranks uses the first kinds only.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def left_bower(trumps: int) -> int:
 
 @kernel
 def highest(kinds: int, strain: int) -> int:
-    """The strongest card of a set (the first such kind); -1 of none."""
+    """The strongest card of a set (the first such kind); -1 for an empty set."""
     best, power = -1, -1
     while kinds:
         kind = lowest_bit(kinds)
@@ -58,7 +58,7 @@ def highest(kinds: int, strain: int) -> int:
 
 @kernel
 def lowest(kinds: int, strain: int) -> int:
-    """The weakest card of a set (the last such kind); -1 of none."""
+    """The weakest card of a set (the last such kind); -1 for an empty set."""
     best, power = -1, 99
     while kinds:
         kind = lowest_bit(kinds)

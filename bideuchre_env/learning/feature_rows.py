@@ -1,7 +1,7 @@
-"""The kernels that turn observations into the inputs of networks: a list of the inputs that are 1.
+"""Kernels that turn observations into the inputs of networks: a list of the inputs that are 1.
 
-Sixty of some four hundred are, so a first layer is best added up from the list; `write_rows` and
-`pack_rows` spread it out.
+About 60 of some 400 inputs are 1, so a first layer is fastest as a sum over the list; `write_rows`
+and `pack_rows` write dense rows.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bideuchre_env.rules.cards import COPY_SHIFT, N_SEATS, NO_TRUMP
 from bideuchre_env.runtime.intrinsics import lowest_bit, popcount, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
 
-COUNTED = 8  # values of a count of cards: 0 to 7, 7 standing for more
+COUNTED = 8  # values of a count of cards: 0 to 6, and 7 for 7 or more
 ACE_BITS = 15  # the kinds of the four aces
 INVERSE_MAPS = np.argsort(SUIT_MAPS, axis=1)
 """[symmetry, renamed suit]: the suit."""
@@ -60,7 +60,7 @@ def put_kinds(active: Array, n: int, at: int, kinds: int, symmetry: int) -> int:
 
 @kernel
 def put_suits(active: Array, n: int, at: int, suits: int, symmetry: int) -> int:
-    """Enter the suits of a set, renamed."""
+    """Append the suits of a set, renamed."""
     suits = RENAMED[symmetry, suits & 15]
     while suits:
         n = put_one(active, n, at + lowest_bit(suits))
@@ -120,7 +120,7 @@ def list_inputs(
 
 @kernel
 def put_auction(t: Row, p: Row, view: Row, symmetry: int, active: Array, n: int) -> int:
-    """Append the holdings of a hand that is to bid, in every strain."""
+    """Append the auction's inputs: holdings of the hand in every strain."""
     if view.phase == NAMING:
         n = put_one(active, n, p.naming)
     for suit in range(4):
@@ -143,7 +143,7 @@ def put_auction(t: Row, p: Row, view: Row, symmetry: int, active: Array, n: int)
 
 @kernel
 def put_contract(t: Row, p: Row, view: Row, symmetry: int, active: Array, n: int) -> int:
-    """Enter the contract, and how it stands."""
+    """Append the contract and its progress."""
     n = put_number(active, n, p.bid, view.level, t.n_levels - 1)
     n = put_number(active, n, p.declarer, view.declarer, 3)
     if view.strain == NO_TRUMP:
@@ -221,7 +221,7 @@ def put_trick(
 
 @inline_kernel
 def output_of(t: Row, cards: int, symmetry: int, action: int) -> int:
-    """The output that stands for an action of the part, its suit renamed."""
+    """Return the output for an action of the part, with its suit renamed."""
     if cards == 1:
         kind = action - t.card_offset
         return (kind & ~3) + SUIT_MAPS[symmetry, kind & 3]
@@ -235,7 +235,7 @@ def output_of(t: Row, cards: int, symmetry: int, action: int) -> int:
 
 @inline_kernel
 def action_of(t: Row, cards: int, symmetry: int, output: int) -> int:
-    """The action that an output of the part stands for: the inverse of `output_of`."""
+    """Return the action for an output of the part: the inverse of `output_of`."""
     if cards == 1:
         return t.card_offset + (output & ~3) + INVERSE_MAPS[symmetry, output & 3]
     at = t.trump_offset
@@ -311,7 +311,7 @@ def actions_rows(outputs: Array, symmetries: Array, work: FeatureWorkspace, acti
 
 @entry_kernel
 def outputs_rows(actions: Array, symmetries: Array, work: FeatureWorkspace, outputs: Array) -> None:
-    """Fill `outputs` with those that stand for these actions; all int64 (n,)."""
+    """Fill `outputs` with the outputs for these actions; all int64 (n,)."""
     t, p = work.tables[0], work.places[0]
     for i in range(len(actions)):
         outputs[i] = output_of(t, p.cards, symmetries[i], actions[i])

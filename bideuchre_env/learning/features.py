@@ -1,10 +1,10 @@
 """Inputs of networks: 0/1 features of a decision, from an observation and its mask.
 
-Numbers are one-hot, cards are planes of a bit per kind, and some counts of players are separate
+Numbers are one-hot, cards are planes of a bit per kind, and some derived facts are separate
 inputs: which cards are boss, which beat the trick, how many cards of a suit are unseen. Suits are
 renamed, so that experience with one trump suit holds for all four: trump becomes the first suit.
-Of the remaining renamings, which keep the colours apart, the one with the least hand number is
-used.
+Among the remaining renamings, which preserve the colour pairs, the one with the smallest hand
+number is used.
 
 The outputs are renamed in the same way. Those of the part "auction" are the calls, then the five
 strains to name; those of "cards" are the card kinds, to give, to pass or to play. The score is not
@@ -45,7 +45,7 @@ PARTS = ("auction", "cards")
 
 @dataclass(frozen=True)
 class FeatureBlock:
-    """A named run of inputs."""
+    """A named slice of the inputs."""
 
     name: str
     size: int
@@ -55,7 +55,7 @@ class FeatureBlock:
 
 
 def every_block(rules: Rules) -> tuple[FeatureBlock, ...]:
-    """All blocks in order, as they are in a game of these rules; seats and suits are renamed."""
+    """All blocks of a game of these rules, in order; seats are relative, suits are renamed."""
     kinds, tricks, levels = rules.kinds, rules.tricks, len(rules.ladder)
     pair, strained = rules.copies == 2, rules.strain_named == "in_bid"
     exchange, auction, cards = rules.exchange > 0, ("auction",), ("cards",)
@@ -142,7 +142,7 @@ class Features:
         self.places = self._places()
 
     def _places(self) -> Array:
-        """The places of the blocks as an array of one record, read-only."""
+        """Return the start of each block as a read-only array of one record."""
         places = new_rows(PLACES, 1)
         for name in BLOCKS:
             places[name] = self.slices[name].start if name in self.slices else -1
@@ -172,7 +172,7 @@ class Features:
     ) -> None:
         """Write rows of inputs, legal outputs, and the renamings of suits, in place.
 
-        `observations` int8 (n, D) and `masks` int8 (n, A) as the environments give them, with a
+        `observations` int8 (n, D) and `masks` int8 (n, A) as the environments return them, with a
         seat to act in this part of the hand; `inputs` float32 (n, size), `legal` int8 (n, outputs)
         and `symmetries` int64 (n,) are rewritten. Raises `OptionError` for any other arrays.
         """
@@ -201,14 +201,14 @@ class Features:
         return np.unpackbits(packed, axis=1, count=self.size).astype(np.float32)
 
     def actions(self, outputs: Array, symmetries: Array) -> Array:
-        """The actions, int64 (n,), that these outputs stand for, int64 (n,)."""
+        """Return the actions, int64 (n,), for these outputs, int64 (n,)."""
         n = self._checked_choices("outputs", outputs, symmetries, 0, self.outputs)
         chosen = np.empty(n, np.int64)
         actions_rows(outputs, symmetries, self.workspace(), chosen)
         return chosen
 
     def outputs_of(self, actions: Array, symmetries: Array) -> Array:
-        """The outputs, int64 (n,), that stand for these actions of the part, int64 (n,)."""
+        """Return the outputs, int64 (n,), for these actions of the part, int64 (n,)."""
         low = 0 if self.part == "auction" else self._n_actions - self.outputs
         n = self._checked_choices("actions", actions, symmetries, low, low + self.outputs)
         outputs = np.empty(n, np.int64)
@@ -248,7 +248,7 @@ class Features:
 
 
 def features_of(rules: Rules, part: str) -> Features:
-    """The features of a part of a hand, "auction" or "cards"; one for each rules and part."""
+    """The features of a part of a hand, "auction" or "cards"; cached."""
     check_rules(rules)
     check_part(part)
     return _features_of(rules, part)

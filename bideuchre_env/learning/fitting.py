@@ -28,7 +28,7 @@ class Examples(NamedTuple):
     """
 
     inputs: Array  # uint8 (m, B), packed by `Features.pack`
-    of: Array  # whole numbers (m,), of any width, as the next
+    of: Array  # integers (m,) of any width, like `against`
     against: Array  # (m,)
     targets: Array  # float32 (m,)
 
@@ -66,7 +66,7 @@ def fit(
         epochs: passes over the examples.
         batch: examples in a minibatch.
         learning_rate: of the first step; it falls to 0 along a cosine.
-        report: called with the completed share, 0 to 1.
+        report: called with the completed fraction, 0 to 1.
 
     Raises:
         OptionError: if the arguments do not fit each other.
@@ -104,7 +104,7 @@ def fit(
 
 
 def gradients(network: Network, examples: Examples) -> Network:
-    """The gradient of half the mean squared error in every weight."""
+    """Return the gradient of half the mean squared error with respect to every weight."""
     rows = np.arange(len(examples.targets))
     one = np.empty((len(rows), len(network.first_bias)), np.float32)
     active = np.empty((1, 8 * examples.inputs.shape[1]), np.int64)
@@ -189,7 +189,7 @@ def list_ones(packed: Array, i: int, active: Array) -> int:
 
 @entry_kernel
 def add_first(packed: Array, first: Array, bias: Array, sums: Array, active: Array) -> None:
-    """Rewrite `sums`, float32 (n, H), by the leaky sums of `bias + inputs @ first`.
+    """Overwrite `sums`, float32 (n, H), with the leaky ReLU of `bias + inputs @ first`.
 
     `packed`, uint8 (n, B), has eight inputs a byte; `active`, int64 (1, 8 * B), is scratch.
     """
@@ -201,7 +201,8 @@ def add_first(packed: Array, first: Array, bias: Array, sums: Array, active: Arr
 def add_gradients(packed: Array, sums: Array, gradients: Array, out: Array, active: Array) -> None:
     """Add `inputs.T @ gradients` to `out`, float32 (F, H).
 
-    `gradients`, float32 (n, H), come as those in the leaky `sums` and leave as those in plain ones.
+    `gradients`, float32 (n, H), are with respect to the activations `sums`; they are overwritten
+    with those before the leaky ReLU.
     """
     width = gradients.shape[1]
     for i in range(len(packed)):
@@ -224,9 +225,9 @@ def adam_rows(
     step_size: float,
     bias_correction: float,
 ) -> None:
-    """Make a step of Adam: rewrite `part`, float32 (n,), and both moments of its gradient.
+    """Make a step of Adam: update `part`, float32 (n,), and both moments of its gradient.
 
-    `betas`, float32 (2,), is how much of the moments stays. `step_size` is the learning rate with
+    `betas`, float32 (2,), are the decay rates of the moments. `step_size` is the learning rate with
     the bias of the first moment corrected, and the second moment is divided by `bias_correction`.
     """
     beta_1, beta_2, one = betas[0], betas[1], np.float32(1.0)

@@ -1,4 +1,4 @@
-"""A policy that is corrected by networks of gains, which were trained on paired differences."""
+"""A policy that is corrected by networks of gains, trained on paired differences."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bideuchre_env.rules.rules import Rules, check_rules
 from bideuchre_env.runtime.jit import Array
 
 PHASES = {"auction": (Phase.AUCTION, Phase.NAMING), "cards": CARDS}
-"""The phases in which each part of the features is seen."""
+"""The phases of each part of the features."""
 
 
 class ImprovedPolicy:
@@ -25,7 +25,7 @@ class ImprovedPolicy:
 
     `networks` has a network for one or both of the parts "auction" and "cards". Its outputs are the
     values of actions in points, up to a constant of the decision, as `fit` learns them from pairs.
-    `margins` has for each part the points by which another action must be better. Raises
+    `margins` has the minimum predicted gain in points for each part. Raises
     `OptionError` for networks that do not fit the rules, and for missing or invalid margins.
     """
 

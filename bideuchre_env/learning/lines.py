@@ -19,7 +19,7 @@ from bideuchre_env.core.step import (
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, inline_kernel
 
-_SHARE = np.uint64(0xD6E8FEB86659FD93)  # separates the draw of decisions from that of actions
+_SHARE = np.uint64(0xD6E8FEB86659FD93)  # separates the selection of decisions from that of actions
 
 
 class Decisions(NamedTuple):
@@ -28,7 +28,7 @@ class Decisions(NamedTuple):
     states: Array  # uint64 (m, W): the rows, as words
     rows: Array  # int64 (m,): which line
     chosen: Array  # int64 (m,)
-    words: Array  # uint64 (m,): 64 random bits of the decision's own
+    words: Array  # uint64 (m,): 64 random bits for each decision
 
 
 @inline_kernel
@@ -92,11 +92,11 @@ def keep_decisions(
     decisions: Decisions,
     count: int,
 ) -> int:
-    """Append the next decisions to `decisions`, which has `count`; return the new number.
+    """Append the next decisions to `decisions`, which has `count`; return the new count.
 
-    Those `phases`, int8 (2, 7), by side and phase, and of these a random `share`. `state_words` are
-    the states as uint64 (n, W), `made` (n,) counts each row's decisions. The draws of a decision
-    follow from `draws`, the number of its hand (`first` for row 0) and its number in the hand.
+    Only a random `share` of those flagged in `phases`, int8 (2, 7), by side and phase, is stored.
+    `state_words` are the states as uint64 (n, W), `made` (n,) counts each row's decisions. A random
+    word depends on `draws`, the number of the hand (`first` for row 0) and the decision's number.
     """
     for j in range(len(live)):
         i = live[j]

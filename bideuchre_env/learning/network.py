@@ -1,4 +1,4 @@
-"""A small network on 0/1 inputs: two hidden layers, played by kernels and fitted with numpy.
+"""A small network on 0/1 inputs: two hidden layers, evaluated by kernels and fitted with numpy.
 
     hidden 1 = leaky(first_bias + inputs @ first)
     hidden 2 = leaky(second_bias + hidden 1 @ second)
@@ -37,14 +37,14 @@ class Network(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        """Inputs, hidden units of either layer, outputs."""
+        """Numbers of inputs, of hidden units in both layers, and of outputs."""
         return (*self.first.shape, *self.last.shape)
 
 
 def new_network(
     inputs: int, hidden: tuple[int, int], outputs: int, rng: np.random.Generator
 ) -> Network:
-    """A network to start from: its outputs are all 0."""
+    """Return an untrained network, whose outputs are all 0."""
     widths = [inputs, *to_list("hidden", hidden, "two widths"), outputs]
     if len(widths) != 4 or not all(is_integer(n) and 1 <= n <= MOST_UNITS for n in widths):
         raise OptionError(
@@ -70,7 +70,7 @@ def new_network(
 def checked(network: Network, features: Features) -> Network:
     """The network, read-only and contiguous, if it fits the features; else `OptionError`.
 
-    Kernels are compiled for read-only weights, and for no others; they check no bounds.
+    Kernels are compiled for read-only weights only, and check no bounds.
     """
     check_type("network", network, Network, "a Network")
     check_type("features", features, Features, "Features")
@@ -135,7 +135,7 @@ def another(work: NetworkWorkspace, features: Features) -> NetworkWorkspace:
 def evaluate(
     network: Network, features: Features, observations: Array, masks: Array
 ) -> tuple[Array, Array, Array]:
-    """Outputs, float32 (n, O), which are legal, int8 (n, O), and symmetries, int64 (n,).
+    """Return outputs, float32 (n, O), their legality, int8 (n, O), and symmetries, int64 (n,).
 
     `observations` int8 (n, D) and `masks` int8 (n, A), of decisions of the features' part.
     """
@@ -182,9 +182,9 @@ def add_up(n: int, work: NetworkWorkspace) -> None:
 
 @inline_kernel
 def add_first_layer(active: Array, n: int, first: Array, bias: Array, out: Array, i: int) -> None:
-    """Rewrite row i of `out` by the leaky sums of `bias` and the rows of `first` that are active.
+    """Set row i of `out` to the leaky ReLU of `bias` plus the active rows of `first`.
 
-    `active`, int64 (1, m), lists `n` of them. Four rows are added at a time, which halves the time.
+    `active`, int64 (1, m), lists `n` rows. Adding four rows at a time halves the time.
     """
     width, k = out.shape[1], 0
     for h in range(width):
@@ -205,7 +205,7 @@ def add_first_layer(active: Array, n: int, first: Array, bias: Array, out: Array
 
 @inline_kernel
 def add_layer(x: Array, weights: Array, bias: Array, out: Array) -> None:
-    """Rewrite `out` (1, m) by `bias + x @ weights`, all float32, `x` (1, n)."""
+    """Set `out` (1, m) to `bias + x @ weights`, all float32, `x` (1, n)."""
     n, m, i = x.shape[1], out.shape[1], 0
     for j in range(m):
         out[0, j] = bias[j]

@@ -1,4 +1,4 @@
-"""Paired differences: the gain of another action, the rest of the hand being played by one policy.
+"""Paired differences: the gain of another action if one policy plays the rest of the hand.
 
 A policy plays hands in all four seats: the main lines. At a decision, another legal action is
 applied instead, and the policy finishes that line, too: a branch. Both lines have the same cards,
@@ -72,8 +72,8 @@ class Pairs(NamedTuple):
     masks: Array  # int8 (m, A): its legal actions
     chosen: Array  # int64 (m,): the policy's action
     other: Array  # int64 (m,): another legal action
-    gain: Array  # float32 (m,): points of its side less theirs, after `other` less after `chosen`
-    hand: Array  # int64 (m,): the number of the hand; differences of one hand go together
+    gain: Array  # float32 (m,): its side's point difference after `other` minus after `chosen`
+    hand: Array  # int64 (m,): the number of the hand; pairs of one hand are dependent
 
 
 def pairs(
@@ -90,11 +90,11 @@ def pairs(
     """Return the pairs of hands. For more pairs than fit in memory, see `pair_blocks`.
 
     Args:
-        policy: plays all seats. If it depends on observations alone, the pairs of a hand do not
+        policy: plays all seats. If it depends only on observations, the pairs of a hand do not
             depend on the other hands.
         rules: the game.
-        hands: a number of hands, or a range of their numbers. The cards of hand i depend on `seed`
-            and i alone; each hand starts at 0-0 with a random dealer.
+        hands: a number of hands, or a range of their numbers. The cards of hand i depend only on
+            `seed` and i; each hand starts at 0-0 with a random dealer.
         seed: 0 to 2**128 - 1.
         phases: the phases whose decisions become pairs, if they have at least two legal actions.
         share: the share of these decisions that is drawn at random, above 0 up to 1.
@@ -126,8 +126,8 @@ def pair_blocks(
 ) -> Iterator[Pairs]:
     """Yield the pairs of `pairs`, `block` hands at a time, in new arrays each time.
 
-    The workers of a `pool`, if given, make them. There each block uses new copies of `policy`,
-    `opponent` and `propose`; the pairs are the same if these depend on observations alone.
+    The workers of a `pool`, if any, compute them. There each block uses new copies of `policy`,
+    `opponent` and `propose`; the pairs are the same if these depend only on observations.
     """
     phases = tuple(phases) if isinstance(phases, Iterator) else phases  # it is used twice
     if pool is not None and not callable(getattr(pool, "in_order", None)):
@@ -293,7 +293,7 @@ class _Maker:
 
 
 def _as_words(states: Array) -> Array:
-    """State rows as uint64 (n, W), a view: numpy copies structured rows field by field."""
+    """View state rows as uint64 (n, W), because numpy copies structured rows field by field."""
     words: Array = states.view(np.ndarray).view(np.uint64).reshape(len(states), -1)
     return words
 

@@ -19,11 +19,11 @@ _EVEN_BITS = 10
 
 @dataclass(frozen=True, eq=False)
 class Proposals:
-    """The argument `propose` of `pairs`, by the outputs of a network for a part, such as "cards".
+    """The argument `propose` of `pairs`, using a network for a part, such as "cards".
 
-    An action is drawn from the softmax of the outputs, in points, over `temperature`; a share
-    `even`, to a 1,024th, is drawn uniformly. The draw depends on the seed and the observation
-    alone, so the pairs do not depend on the size of blocks or on the worker. Raises `OptionError`
+    An action is drawn from the softmax of the outputs, in points, over `temperature`; a fraction
+    `even`, in steps of 1/1,024, is uniform. The draw depends only on the seed and the observation,
+    so the pairs do not depend on the size of blocks or on the worker. Raises `OptionError`
     for a network that does not fit, and for invalid numbers.
     """
 
@@ -49,7 +49,7 @@ class Proposals:
             raise OptionError(f"even={brief(self.even)}: expected a share from 0 to 1")
 
     def __call__(self, observations: Array, masks: Array, chosen: Array) -> Array:
-        """Other actions, int64 (m,), of the `masks`, which lack the `chosen` ones."""
+        """Return other actions, int64 (m,); the `masks` exclude the `chosen` ones."""
         features = features_of(self.rules, self.part)
         points, legal, symmetries = evaluate(self.network, features, observations, masks)
         n = len(points)

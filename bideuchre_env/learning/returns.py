@@ -91,7 +91,7 @@ def checked_rate(name: str, rate: Any) -> float:
     return float(rate)
 
 
-# Indices of `carried`, which goes from step to step, backwards: [these, n, 4], by row and seat.
+# First indices of `carried`, the state of the backward pass: [these, n, 4], by row and seat.
 NEXT_VALUE, NEXT_ADVANTAGE, PAID = range(3)
 
 
@@ -106,7 +106,7 @@ def return_rows(
     lambda_: float,
     made: Returns,
 ) -> None:
-    """Compute `lambda_returns` of sound arrays; `carried`, float64 (3, n, 4), is overwritten.
+    """Compute `lambda_returns` of validated arrays; `carried`, float64 (3, n, 4), is overwritten.
 
     A seat's next value is NaN where it is not known.
     """
@@ -123,7 +123,7 @@ def return_rows(
                 continue
             value, following = np.float64(values[t, i]), carried[NEXT_VALUE, i, seat]
             advantage = 0.0
-            if not math.isnan(following):  # math's, which a GPU has, too
+            if not math.isnan(following):  # `math` also works on a GPU
                 made.complete[t, i] = True
                 advantage = carried[PAID, i, seat] + gamma * following - value
                 advantage += gamma * lambda_ * carried[NEXT_ADVANTAGE, i, seat]

@@ -1,6 +1,6 @@
 """Actions drawn from the softmax of logits among the legal ones, with their log-probabilities.
 
-Kernels compute by `math`, which a GPU has, too.
+Kernels use `math`, which also works on a GPU.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def required_seed(seed: Any, drawn: str = "draws") -> tuple[np.uint64, np.uint64
 def random_words(seed: int, step: int, rows: int | Array) -> Array:
     """Return 64 random bits for each of n rows at one step, uint64 (n,), for `sample`.
 
-    `rows` is n, for rows 0 to n - 1, or their numbers, int64 (n,). A row's word depends on the
-    seed, the step and the row's number alone.
+    `rows` is n, for rows 0 to n - 1, or their numbers, int64 (n,). A row's word depends only on
+    the seed, the step and the row's number.
     """
     low, high = required_seed(seed)
     if not is_integer(step) or not 0 <= step < 1 << 63:
@@ -44,7 +44,7 @@ def random_words(seed: int, step: int, rows: int | Array) -> Array:
 def observation_words(seed: int, observations: Array) -> Array:
     """Return 64 random bits for each row of observations, int8 (n, D), as uint64 (n,).
 
-    A row's word depends on the seed and the content of the row alone, not on its place.
+    A row's word depends only on the seed and the content of the row, not on its place.
     """
     low, high = required_seed(seed)
     check_array("observations", observations, np.int8, (-1, -1))
@@ -62,7 +62,7 @@ def sample(
         logits: float32 (n, O).
         legal: int8 (n, O), 1 for a legal output.
         words: uint64 (n,), the random numbers (`random_words`), or a seed, for those of step 0. A
-            row's draw depends on its own word and logits alone.
+            row's draw depends only on its own word and logits.
         choices: int64 (n,), overwritten with the outputs.
         log_probs: float32 (n,), overwritten with the logarithms of their probabilities.
 
@@ -97,7 +97,7 @@ def _check(logits: Array, legal: Array, choices: Array, log_probs: Array) -> Non
 
 @entry_kernel
 def fill_words(low: Word, high: Word, step: Word, rows: Array, words: Array) -> None:
-    """Fill `words`, uint64 (n,), by the words of a seed, a step and the rows' numbers."""
+    """Fill `words`, uint64 (n,), with the words of a seed, a step and the rows' numbers."""
     start = mix(mix(high + GOLDEN) + low) + step * GOLDEN
     for i in range(len(rows)):
         words[i] = mix(mix(start) + np.uint64(rows[i]) * GOLDEN)
@@ -155,13 +155,13 @@ def total(logits: Array, legal: Array, i: int, top: float) -> float:
 def sample_rows(
     logits: Array, legal: Array, words: Array, choices: Array, log_probs: Array
 ) -> None:
-    """`sample` of arrays that are known to be sound."""
+    """`sample` of validated arrays."""
     for i in range(len(logits)):
         best = highest(logits, legal, i)
         top = np.float64(logits[i, best])
         whole = total(logits, legal, i, top)
         left = np.float64(words[i] >> np.uint64(11)) * 2.0**-53 * whole
-        choice = best  # where rounding leaves something over
+        choice = best  # if rounding leaves a remainder
         for k in range(logits.shape[1]):
             if legal[i, k]:
                 left -= math.exp(np.float64(logits[i, k]) - top)
@@ -174,7 +174,7 @@ def sample_rows(
 
 @entry_kernel
 def greedy_rows(logits: Array, legal: Array, choices: Array, log_probs: Array) -> None:
-    """`greedy` of arrays that are known to be sound."""
+    """`greedy` of validated arrays."""
     for i in range(len(logits)):
         best = highest(logits, legal, i)
         choices[i] = best

@@ -1,7 +1,7 @@
-"""The renamings of suits that keep the colours apart, and canonical hands.
+"""Renamings of suits that preserve the colour pairs, and canonical hands.
 
 Hands that differ only by such a renaming have the same value, so one of them represents all: the
-*canonical* hand, with the least hand number of the eight renamings.
+*canonical* hand, with the smallest hand number of the eight renamings.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SUIT_MAPS = np.array(
     [p for p in permutations(range(4)) if all(p[same_colour(s)] == same_colour(p[s]) for s in p)],
     np.int64,
 )
-"""[symmetry, suit]: the eight renamings of the suits that keep the colours apart."""
+"""[symmetry, suit]: the eight renamings of the suits that preserve the colour pairs."""
 
 RENAMED = np.array(
     [[sum(1 << int(m[s]) for s in range(4) if bits >> s & 1) for bits in range(16)]
@@ -53,6 +53,6 @@ def suit_symmetry(hand: int, strain: int) -> int:
 
 @entry_kernel
 def canonical(hand: int) -> tuple[int, int]:
-    """The canonical hand, and the first renaming that makes it of the hand."""
+    """Return the canonical hand, and the first renaming that maps the hand to it."""
     symmetry = suit_symmetry(hand, NO_TRUMP)
     return renamed(hand, symmetry), symmetry

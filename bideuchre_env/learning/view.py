@@ -1,7 +1,7 @@
 """A player's view, computed from one observation row: cards as bit masks, the rest as numbers.
 
-Agents decide by it, and the inputs of networks are made from it. `new_view` sets the goal; all
-other fields are computed from the row and the game's tables alone. Seats are relative: 0 self, 1
+Agents and the inputs of networks use it. `new_view` sets the goal; all other fields are computed
+only from the row and the game's tables. Seats are relative: 0 self, 1
 left, 2 partner, 3 right. -1 stands for "none".
 """
 
@@ -57,9 +57,9 @@ VIEW = np.dtype(
 
 
 def new_view(for_points: bool = False) -> Array:
-    """Return room for the view of a player, an array of one row.
+    """Return an empty view, an array of one row.
 
-    The player plays to win the game, or for the points of each hand.
+    The goal is the points of each hand if `for_points`, else to win the game.
     """
     views = new_rows(VIEW, 1)
     views["for_points"] = for_points
@@ -87,7 +87,7 @@ def count_held(view: Row, kinds: int) -> int:
 
 @kernel
 def read_view(observation: Array, t: Row, o: Row, view: Row) -> None:
-    """Fill the whole of `view` but `for_points` from an observation, int8 (D,)."""
+    """Fill all fields of `view` except `for_points` from an observation, int8 (D,)."""
     public = o.private
     view.phase = one_hot(observation, public + o.phase, 5)
     view.dealer = one_hot(observation, public + o.dealer, 4)
@@ -104,7 +104,7 @@ def read_view(observation: Array, t: Row, o: Row, view: Row) -> None:
 
 @kernel
 def read_hand(observation: Array, t: Row, o: Row, view: Row) -> None:
-    """The private blocks; every other card counts as unseen."""
+    """Read the private blocks; every other card counts as unseen."""
     kinds, copies = t.kinds, t.copies
     deck = (1 << kinds) - 1
     view.held = gather_bits(observation, o.hand, kinds, 0)
@@ -126,14 +126,14 @@ def read_hand(observation: Array, t: Row, o: Row, view: Row) -> None:
 
 @kernel
 def read_calls(observation: Array, public: int, t: Row, o: Row, view: Row) -> None:
-    """The auction so far, and the contract once it is over."""
+    """Read the auction so far, and the contract once it is over."""
     width = 1 + t.n_levels
     view.calls_made = 0
     view.standing = -1
     view.level = -1
     view.strain = -1
     view.sitting_out = -1
-    for turn in range(1, 5):  # in the order of the auction: an equalling dealer stands
+    for turn in range(1, 5):  # in the order of the auction: the dealer may take over an equal bid
         seat = (view.dealer + turn) & 3
         call = one_hot(observation, public + o.calls + seat * width, width)
         strain = -1

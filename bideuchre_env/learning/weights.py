@@ -1,8 +1,8 @@
 """Weights on disk: `.npz` files with metadata, which contain no code.
 
 `numpy.load` reads such a file too: the arrays by name, and the metadata as JSON under "provenance".
-The zip format has a checksum for every array, so that a damaged file is refused. The tables of
-`agents/data` are files of the same form, with other arrays and other metadata.
+The zip format has a checksum for every array, so that a damaged file is rejected. The tables
+of `agents/data` have the same file format, with other arrays and other metadata.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 LARGEST = 2**26
-"""The largest file that is written or read, in bytes, also when unpacked."""
+"""Maximum size of a file in bytes, compressed and uncompressed."""
 PROVENANCE = "provenance"
 """Name of the array that holds the metadata, a JSON text."""
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")  # in ASCII the archive's text encodings agree
@@ -48,8 +48,8 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]+")  # in ASCII the archive's text encodings 
 class Weights:
     """Content of a file of weights: arrays, read-only and C-contiguous, and metadata.
 
-    `metadata` describes the purpose and the making of the weights; `name` is the file's, for error
-    messages.
+    `metadata` describes the purpose and the training of the weights; `name` is the file's name in
+    error messages.
     """
 
     arrays: Mapping[str, Array]
@@ -60,7 +60,7 @@ class Weights:
 def read_weights(place: PathLike | Traversable) -> Weights:
     """Read the weights in a file, given by its path or as a resource of a package.
 
-    float16 becomes float32; other arrays are as they are stored. Raises `WeightsError` for a file
+    float16 becomes float32; other dtypes are unchanged. Raises `WeightsError` for a file
     that is missing or damaged.
     """
     if not isinstance(place, str | os.PathLike) and not hasattr(place, "open"):
@@ -72,7 +72,7 @@ def read_weights(place: PathLike | Traversable) -> Weights:
             data: bytes = file.read(LARGEST + 1)
     except OSError as error:
         raise WeightsError(f"{name} cannot be read: {_files.reason(error)}") from None
-    except ValueError as error:  # a path that no system has
+    except ValueError as error:  # an invalid path
         raise WeightsError(f"{name} cannot be read: {error}") from None
     return parse_weights(data, name)
 
@@ -84,7 +84,7 @@ def write_weights(
     *,
     half: bool = False,
 ) -> None:
-    """Write weights to a file, complete or not at all (`OutputError`).
+    """Write weights to a file atomically; `OutputError` if that fails.
 
     On one machine the same content yields the same bytes. `half` stores float32 as float16, in
     half the space, with a rounding error of at most one part in 2,048, or 3e-8 below 6e-5. Raises
@@ -94,10 +94,10 @@ def write_weights(
 
 
 def made_for(kind: str, rules: Rules, features: int) -> dict[str, str]:
-    """Return the texts that must agree for weights to fit: kind of agent, features, and game.
+    """Return the metadata that must match for weights to fit: kind of agent, features, and game.
 
-    The game is described by everything that features and outputs depend on: the deck, the names and
-    exchanges of the bids, and when a strain is named. The values of bids are not compared.
+    The game is described by what features and outputs depend on: the deck, the names and exchanges
+    of the bids, and when a strain is named. The values of bids are not compared.
     """
     check_rules(rules)
     if not is_integer(features):
@@ -121,7 +121,7 @@ def check_weights(
     """Raise `WeightsError` unless the metadata is as expected and the arrays have these shapes.
 
     `expected` is the result of `made_for`. There must be no other arrays, and all must be finite
-    float32. A string in a shape is a length of any size, equal in all arrays.
+    float32. A string in a shape is a variable length, equal in all arrays.
     """
     check_type("weights", weights, Weights, "Weights")
     check_type("expected", expected, Mapping, "texts by name")
@@ -169,7 +169,7 @@ def weights_bytes(
 
 
 def parse_weights(data: bytes, name: str = "these weights") -> Weights:
-    """Return the weights in the content of a file; `name` stands for the file in a `WeightsError`.
+    """Return the weights in the content of a file; a `WeightsError` names the file `name`.
 
     Raises `WeightsError` if a single bit has changed since the file was written, except in unused
     parts of the archive, such as its time stamps.
@@ -188,7 +188,7 @@ def parse_weights(data: bytes, name: str = "these weights") -> Weights:
 def archive_bytes(arrays: Mapping[str, Array], metadata: object) -> bytes:
     """Return the content of a compressed `.npz` file of these arrays, with the metadata as JSON.
 
-    An array in Fortran order is stored so. Raises `ValueError` above `LARGEST` bytes.
+    An array in Fortran order stays in that order. Raises `ValueError` above `LARGEST` bytes.
     """
     file = io.BytesIO()
     members = {**arrays, PROVENANCE: np.array(json.dumps(metadata))}
@@ -204,7 +204,7 @@ def archive_bytes(arrays: Mapping[str, Array], metadata: object) -> bytes:
 
 
 def read_archive(data: bytes) -> dict[str, Array]:
-    """Return the arrays of an `.npz` file by name, in C order, each compared with its checksum.
+    """Return the arrays of an `.npz` file by name, in C order, after checking checksums.
 
     The metadata is among them, as a text called `PROVENANCE`. Damage raises the errors of zipfile,
     zlib and numpy.

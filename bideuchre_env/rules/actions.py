@@ -1,7 +1,7 @@
-"""The action numbering of a `Rules`, and the names of notation: one list, read both ways.
+"""Action numbers of a `Rules` and their names in notation, in both directions.
 
-Actions are `pass`, then every bid (by level, then strain where it is part of the bid), then the
-strains to name after an auction (where that is how it is done), then the card kinds of the deck.
+Actions are `pass`, then every bid (by level, then by strain if it is part of the bid), then the
+strains (if they are named after the auction), then the card kinds of the deck.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _STRAIN_WORD = re.compile(r"(club|diamond|heart|spade|no-?trump)s?$")
 
 
 def _initials(match: re.Match[str]) -> str:
-    """The letters of a strain for its word."""
+    """Return the letters of a strain, given its word."""
     return "nt" if match[1].startswith("no") else match[1][0]
 
 
 class Actions:
-    """Number and name of every action of a game; `of(rules)` keeps one per `Rules`."""
+    """Number and name of every action of a game; `of(rules)` caches one per `Rules`."""
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules

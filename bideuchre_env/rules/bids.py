@@ -1,4 +1,4 @@
-"""`Bid`, a rung of the bid ladder, and how the fields of rules are read."""
+"""`Bid`, a rung of the bid ladder, and the validation of bids and numbers in rules."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Bid:
         return self.tricks is None
 
     def to_dict(self) -> dict[str, Any]:
-        """This lone bid as it stands in a record's `options`."""
+        """Return this lone bid as written in a record's `options`."""
         return {"name": self.name, "exchange": self.exchange, "value": self.value}
 
 
@@ -72,7 +72,7 @@ def _as_bid(value: Any) -> Bid:
 
 
 def check_lone(bid: Bid) -> None:
-    """Raise `RulesError` unless every field of a lone bid makes sense."""
+    """Raise `RulesError` unless every field of a lone bid is valid."""
     if bid.tricks is not None:
         raise RulesError(
             f"lone bid {brief(bid.name)} has tricks={brief(bid.tricks)}: expected None"

@@ -1,4 +1,4 @@
-"""Cards, suits, strains and seats: numbers inside, names at the edge.
+"""Cards, suits, strains and seats: integers internally, names in notation.
 
 A *card kind* is `rank * 4 + suit` with ranks counted down from the ace, so a deck with fewer
 ranks is a prefix of the 24 kinds (16 kinds: A K Q J; 20: down to the ten; 24: down to the nine).
@@ -51,7 +51,7 @@ def parse_card(name: object) -> int:
 def spelled_card(name: object) -> int:
     """The kind of a card as people spell it: "JH", "J♥", "10h" or "th"; `NotationError` otherwise.
 
-    Records are in notation alone: see `parse_card`.
+    Records accept only notation, see `parse_card`.
     """
     kind = _KIND_OF.get(name) if isinstance(name, str) else None
     if kind is None and isinstance(name, str):
@@ -62,9 +62,9 @@ def spelled_card(name: object) -> int:
 
 
 def plain_letters(text: str) -> str:
-    """A text as notation writes it, but in lower case and without blanks.
+    """Normalise a text to notation, in lower case and without blanks.
 
-    The signs of suits become letters, and the 10 of a card alone a t.
+    Suit symbols become letters. The 10 becomes a t if the whole text is one card.
     """
     plain = "".join(text.translate(_SIGNS).casefold().split())
     return f"t{plain[2]}" if re.fullmatch("10[cdhs]", plain) else plain
@@ -78,7 +78,7 @@ def parse_strain(name: object) -> int:
 
 
 def sort_key(name: str) -> tuple[int, int]:
-    """Orders card names as a hand is fanned: by suit (spades first), high cards first."""
+    """Sort key for the card names of a fanned hand: by suit (spades first), high cards first."""
     return (-SUITS.index(name[1]), -_RANK_ORDER[name[0]])
 
 

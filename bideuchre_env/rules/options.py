@@ -181,7 +181,7 @@ OPTIONS: tuple[str, ...] = tuple(field.name for field in fields(GameOptions))
 
 
 def from_text(name: str, text: str) -> Any:
-    """Return the value of an option from a command line: JSON, or as errors and pages write it.
+    """Return the value of an option from a command line: JSON, or the form in error messages.
 
     Anything else is returned unchanged, and `Rules` rejects it.
     """
@@ -190,7 +190,7 @@ def from_text(name: str, text: str) -> Any:
         bare = bare[1:-1]
     try:
         value = json.loads(bare)
-    except (ValueError, RecursionError):  # no JSON, or more of it than Python reads
+    except (ValueError, RecursionError):  # not JSON, or nested too deeply
         value = bare
     return from_file(name, value)
 

@@ -1,4 +1,4 @@
-"""Deals given by name: parsed and checked before anything reaches a kernel."""
+"""Parsing and validation of deals, seats and scores, before a kernel uses them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCORE_LIMIT = 10**15
 def parse_deal(deal: Any, rules: Rules, *, notation: bool = False) -> npt.NDArray[np.int64]:
     """Four lists of card names, by seat, as hand integers, int64 (4,).
 
-    Cards are spelled as people do (`spelled_card`), or with `notation` as records do. Raises
+    Cards may be spelled as in `spelled_card`, with `notation` only as in records. Raises
     `DealError` unless they are exactly the deck of these rules, dealt out equally.
     """
     read = parse_card if notation else spelled_card
@@ -58,7 +58,7 @@ def parse_dealer(dealer: Any) -> int:
 
 
 def parse_seat(name: str, seat: Any) -> int:
-    """A seat 0 to 3; `DealError` otherwise, calling it by `name`."""
+    """Return a seat 0 to 3; otherwise raise `DealError` with the parameter's `name`."""
     if not is_integer(seat) or not 0 <= seat < N_SEATS:
         raise DealError(f"{name} {brief(seat)}: expected a seat from 0 to 3")
     return int(seat)

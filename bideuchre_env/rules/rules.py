@@ -53,7 +53,7 @@ class Rules(GameOptions):
     default, meaning and allowed values; `to_toml` returns them with the values of these rules.
     """
 
-    if TYPE_CHECKING:  # the dataclass's own takes more types than its fields have
+    if TYPE_CHECKING:  # accepts more types than the fields have
 
         def __init__(self, **options: Unpack[GameKeywords]) -> None: ...
 
@@ -245,7 +245,7 @@ BY_NAME: dict[str, Rules] = {}
 
 
 def variant_name(name: object) -> str:
-    """The full name of a declared variant: "barrie" is "barrie_v0"; `OptionError` for none."""
+    """The full name of a declared variant: "barrie" is "barrie_v0"; else `OptionError`."""
     if isinstance(name, str):
         plain = name.strip().lower().replace("-", "_").replace(" ", "_")
         for variant in BY_NAME:

@@ -33,7 +33,7 @@ MOST_BYTES = 1_000_000
 class RulesFile:
     """Content of a file of rules: `name`, the variant it is based on, and `options`."""
 
-    place: str = ""  # the path, as it was given
+    place: str = ""  # the path as passed
     name: str | None = None
     base: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
@@ -83,7 +83,7 @@ def _read_text(path: Path, file: RulesFile) -> str:
         text = content.decode("utf-8-sig").replace("\r\n", "\n")
     except OSError as error:
         raise file.fault(f"cannot be read: {error.strerror}") from None
-    except ValueError as error:  # no UTF-8, or a path with a zero
+    except ValueError as error:  # not UTF-8, or a path with a null byte
         raise file.fault(f"cannot be read: {error}") from None
     if len(content) > MOST_BYTES:
         raise file.fault("too large for a file of rules")

@@ -1,4 +1,4 @@
-"""The declared variants, one literal each; every value stands beside the sentence it comes from.
+"""The declared variants; each value is followed by the sentence of its source.
 
 Sources: S0 Cincinnati Euchre; S1 Simplified bid euchre; S2 the general rules (scrambled); S3 a
 club's sheet; S4 Barrie, Ontario, with the general rules (pagat.com). Where a source is silent the
@@ -97,7 +97,7 @@ DOUBLE_DECK = Rules(
 )
 
 CUSTOM = "custom_v0"
-"""The name of a game that is none of them."""
+"""The name of a game with custom rules."""
 
 RULES: dict[str, Rules] = BY_NAME
 """Every declared variant, by name."""

@@ -27,7 +27,7 @@ def kernel_sources(package: Path = _PACKAGE) -> dict[str, Path]:
 
     They are the files with kernels, and all files that these import.
     """
-    linked = package / "agents"  # a link in a checkout, where the system has links
+    linked = package / "agents"  # a symbolic link in a checkout, if supported
     agents = linked if linked.is_dir() else package.parent / "agents"
     files = {
         f"{room}{path.relative_to(folder).as_posix()}": path
@@ -45,7 +45,7 @@ def kernel_sources(package: Path = _PACKAGE) -> dict[str, Path]:
 
 
 def _imports(text: str) -> set[str]:
-    """The files of the package that a source may import when it is imported itself."""
+    """Return the package's files that a source file may import at its top level."""
     imported = set()
     for module, names in re.findall(
         r"^from bideuchre_env\.?([\w.]*) import (\([^)]*\)|.*)", text, re.M
@@ -66,7 +66,7 @@ def _fingerprint(settings: object) -> str:
 
 
 def user_cache() -> Path:
-    """The package's folder in the user's cache; `RuntimeError` of a user without a home."""
+    """Return the package's folder in the user's cache; `RuntimeError` without a home folder."""
     base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
     return (Path(base) if base else Path("~/.cache").expanduser()) / "bideuchre_env"
 
@@ -96,7 +96,7 @@ def _own_temporary_folder() -> Iterator[Path]:
 def cache_folder(settings: object) -> str:
     """Return the cache folder for these settings, "" if none can be written.
 
-    It is in the first writable place: beside the package, the user's cache, temporary files.
+    It is in the first writable folder of: the package, the user's cache, temporary files.
     """
     name = f"kernels-{_fingerprint(settings)}"
     for base in _cache_bases():

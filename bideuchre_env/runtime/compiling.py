@@ -1,4 +1,4 @@
-"""Show that kernels are being compiled: one log line, or a display of the caller's."""
+"""Report that kernels are being compiled: one log line, or the caller's display."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Compiling:
         self._depth = 0  # of nested compilations: a kernel waits for those that it calls
 
     def begin(self, compiled: Any) -> None:
-        """A function is about to be compiled; it may be another package's."""
+        """Handle the start of a compilation, which may be of another package's function."""
         if compiled in self.kernels:
             self._depth += 1
             self.show(self._text())
 
     def end(self, compiled: Any) -> None:
-        """A function has been compiled, or has failed to."""
+        """Handle the end of a compilation, successful or not."""
         if compiled in self.kernels:
             self._depth -= 1
             self.count += 1
@@ -42,7 +42,7 @@ class Compiling:
     def _log_once(self, text: str) -> None:
         process = multiprocessing.current_process()
         first = multiprocessing.parent_process() is None
-        if not self._logged and (first or process.name.endswith("-1")):  # one of many workers
+        if not self._logged and (first or process.name.endswith("-1")):  # only one of many workers
             self._logged = True
             _log.warning("bideuchre_env: compiling kernels, up to a minute; %s", self._saved)
 

@@ -1,11 +1,11 @@
 """The second target: the same kernels on a GPU, one thread for each row.
 
-No kernel is written twice. A kernel's Python function is compiled once more, with every kernel
-that it calls replaced by its device function. The few intrinsics of machine instructions have a
-replacement in `_INSTEAD`. In numba's simulator (`NUMBA_ENABLE_CUDASIM`)
-the functions run as plain Python, see `plain.py`.
+Both targets share their source: a kernel's Python function is compiled again, with every kernel
+that it calls replaced by its device function. Intrinsics that a GPU lacks have a replacement in
+`_INSTEAD`. In numba's simulator (`NUMBA_ENABLE_CUDASIM`) the functions run as plain Python, see
+`plain.py`.
 
-This module is imported when a device is asked for, see `devices.py`.
+This module is imported only when a GPU is requested, see `devices.py`.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ SIMULATED = bool(config.ENABLE_CUDASIM)
 """Whether this is numba's simulator, which runs everything as Python: for tests."""
 DeviceArray = Any
 """An array on the device: numba's, with `__cuda_array_interface__` and `copy_to_host`."""
-BLOCK = 128  # threads that are started together
-_PYTHON = "py_func" if JIT else "__wrapped__"  # where a kernel has its function
+BLOCK = 128  # threads per block
+_PYTHON = "py_func" if JIT else "__wrapped__"  # the attribute with a kernel's Python function
 _FORMS: dict[Any, Any] = {}
 _log = logging.getLogger("bideuchre_env")
 
-# A game of few rows is no mistake.
+# Few rows, and so a small grid, are legitimate.
 warnings.filterwarnings("ignore", "Grid size", NumbaPerformanceWarning)
 
 
@@ -68,7 +68,7 @@ def _rebound(function: Any) -> FunctionType:
     """Return a copy of a function whose global kernels are replaced by those of the device."""
     names = function.__globals__
     called = [name for name in function.__code__.co_names if _python_of(names.get(name))]
-    if not called:  # as `_lower_cell`, whose `cuda` the simulator puts its own in place of
+    if not called:  # such as `_lower_cell`: the simulator replaces its global `cuda`
         return cast(FunctionType, function)
     names = names | {name: device_form(names[name]) for name in called}
     rebound = FunctionType(
@@ -102,14 +102,14 @@ class Program:
             self._started = cuda.jit(self.function)
             if not SIMULATED:
                 _log.warning("bideuchre_env: compiling %s for the GPU", self._name)
-        if SIMULATED:  # one thread after another: they share all arrays but the simulator's
+        if SIMULATED:  # blocks of one thread, which run one after another
             self._started[n, 1](n, _simulated(arguments))
         else:
             self._started[-(-n // BLOCK), BLOCK](n, arguments)
 
 
 def _simulated(value: Any) -> Any:
-    """Arguments with the simulator's arrays as those that plain kernels take."""
+    """Convert the simulator's arrays, also in tuples, to arrays that plain kernels take."""
     if isinstance(value, tuple):
         return _tuple_like(value, map(_simulated, value))
     array = getattr(value, "_ary", value)
@@ -149,11 +149,11 @@ class DeviceMemory:
         return cuda.device_array(shape, np.dtype(dtype))
 
     def put(self, value: Any) -> Any:
-        """Return an array, or a tuple of arrays and numbers, in this memory; itself if it is."""
+        """Return an array, or a tuple of arrays and numbers, in this memory, copied if needed."""
         return moved(value, _to_device)
 
     def to_host(self, value: Any) -> Any:
-        """Return a value with numpy arrays, after all started kernels; without a copy if it has."""
+        """Return a value with numpy arrays, copied if needed, after all started kernels."""
         return moved(value, _to_host)
 
     def write(self, array: DeviceArray, values: Array) -> None:
@@ -175,7 +175,7 @@ class DeviceMemory:
         array[:] = value
 
     def view(self, array: DeviceArray) -> DeviceArray:
-        """A view of an array: a caller who reshapes it does not reshape the kernels' array."""
+        """Return a view, so that a caller who reshapes it does not reshape the kernels' array."""
         return array.view(array.dtype)
 
     def foreign(self, value: Any) -> DeviceArray | None:
@@ -195,7 +195,7 @@ class DeviceMemory:
         self._programs[kernel](n, *arguments)
 
     def prepare(self, kernel: Any, n: int, *like: Any) -> Callable[..., None]:
-        """A function of `(*arguments, 0, n)` that runs a kernel on n rows."""
+        """Return a function of `(*arguments, 0, n)` that runs a kernel on n rows."""
         words = [isinstance(each, np.uint64) for each in like]
 
         def start(*arguments: Any) -> None:

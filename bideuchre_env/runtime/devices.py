@@ -1,6 +1,7 @@
-"""Memory of the rows, whose processor runs the kernels: the machine's own, or a GPU's.
+"""Memory of the rows, on the host or on a GPU; the kernels run on its processor.
 
-Kernels that run in either take rows `start` to `stop` - 1 of their arrays as last parameters.
+Kernels for both take `start` and `stop` as last parameters: they work on rows `start` to
+`stop` - 1.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ Array = npt.NDArray[Any]
 
 
 class HostMemory:
-    """The machine's own memory; kernels run on its processor."""
+    """Host memory; kernels run on the CPU."""
 
     name = "cpu"
 
@@ -29,11 +30,11 @@ class HostMemory:
         return np.empty(shape, dtype)
 
     def put(self, value: Any) -> Any:
-        """Return an array, or a tuple of arrays and numbers, in this memory; itself if it is."""
+        """Return an array, or a tuple of arrays and numbers, in this memory, copied if needed."""
         return value
 
     def to_host(self, value: Any) -> Any:
-        """Return a value with numpy arrays, after all started kernels; without a copy if it has."""
+        """Return a value with numpy arrays, copied if needed, after all started kernels."""
         return value
 
     def write(self, array: Any, values: Any) -> None:
@@ -45,7 +46,7 @@ class HostMemory:
     fill: Any = staticmethod(np.ndarray.fill)
     """Overwrite an array with one value."""
     view: Callable[[Any], Array] = staticmethod(np.ndarray.view)
-    """A view of an array: a caller who reshapes it does not reshape the kernels' array."""
+    """Return a view, so that a caller who reshapes it does not reshape the kernels' array."""
 
     def flags(self, array: Any) -> Any:
         """Return a new bool array: true where an int8 array is not 0."""
@@ -90,7 +91,7 @@ def check_device(device: Any) -> None:
 
 
 def _missing() -> str:
-    """Name the part that a GPU lacks on this machine; "" if none, or in numba's simulator."""
+    """Return what is missing to use a GPU here; "" if nothing, or in numba's simulator."""
     from bideuchre_env.runtime.jit import JIT, config
 
     if config.ENABLE_CUDASIM:

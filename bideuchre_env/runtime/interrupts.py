@@ -1,7 +1,7 @@
-"""Ctrl-C: it ends a program at once, raises once, or sets an event.
+"""Handlers of Ctrl-C: end the program at once, raise once, or set an event.
 
 Importing this module changes nothing. The `bideuchre` command calls `quit_on_ctrl_c`, and scripts
-run inside `raising`. In any other program Ctrl-C stays Python's.
+run inside `raising`. Other programs keep Python's handler.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _CLEAR_LINE, _SHOW_CURSOR = "\r\x1b[2K", "\x1b[?25h"
 
 
 class Quit:
-    """Signal handler that ends the program with one line, without incomplete files or children.
+    """Signal handler that removes incomplete files, ends child processes, and exits with one line.
 
-    It raises nothing that an import, a compiler or a finalizer could swallow.
+    It raises no exception, which an import, a compiler or a finalizer could swallow.
     """
 
     def __init__(self, name: str) -> None:
@@ -50,7 +50,7 @@ class Quit:
 class RaiseOnce(Quit):
     """Signal handler that raises `KeyboardInterrupt`; the second Ctrl-C ends the program.
 
-    So does the first while numba compiles, which may crash when it is interrupted.
+    While numba compiles, the first one ends it, because an interrupted compiler may crash.
     """
 
     def __call__(self, number: int = signal.SIGINT, frame: FrameType | None = None) -> NoReturn:
@@ -71,8 +71,7 @@ def quit_on_ctrl_c(name: str) -> None:
 def raising(name: str = "") -> Iterator[None]:
     """Have the first Ctrl-C raise `KeyboardInterrupt`, and the second end the program.
 
-    That holds where Ctrl-C would end the program at once, and with a `name` also where it would
-    raise `KeyboardInterrupt` each time.
+    This replaces the handler `Quit` and, with a `name`, also Python's. Other handlers stay.
     """
     before = signal.getsignal(signal.SIGINT)
     if not _can_replace(before) or not (name or isinstance(before, Quit)):
@@ -86,7 +85,7 @@ def raising(name: str = "") -> Iterator[None]:
 
 
 def _can_replace(handler: Any) -> bool:
-    """Whether a handler is Python's or one of these, and this is the thread that can change it."""
+    """Whether a handler is Python's or one of this module's, and this is the main thread."""
     ours = handler is signal.default_int_handler or isinstance(handler, Quit)
     return ours and threading.current_thread() is threading.main_thread()
 
@@ -95,7 +94,7 @@ def _can_replace(handler: Any) -> bool:
 def ctrl_c() -> Iterator[threading.Event]:
     """Yield an event that the first Ctrl-C sets; the second one raises, or ends the program.
 
-    It is never set outside the main thread, or where SIGINT has another program's handler.
+    It is never set outside the main thread, or if the handler is not Python's or this module's.
     """
     event = threading.Event()
     before = signal.getsignal(signal.SIGINT)

@@ -1,7 +1,6 @@
 """Single machine instructions for kernels, each with a plain Python twin.
 
-Bits of a number; rows of bytes as bare pointers, eight bytes at a time; numbers that threads
-share.
+Bit operations, access to rows of bytes through raw pointers, and atomic access to shared numbers.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ PLAIN_TWINS: list[tuple[Any, Any]] = []
 
 
 def _choose(plain: Any, fast: Any, fits: bool, compile_plain: Any = kernel) -> Any:
-    """Return the machine instructions `fast` where they fit, else a kernel of the plain twin."""
+    """Return the machine instructions `fast` if `fits`, else a kernel of the plain twin."""
     chosen = intrinsic(fast) if fits else compile_plain(plain)
     PLAIN_TWINS.append((chosen, plain))
     return chosen
@@ -81,7 +80,7 @@ def _plain_nth_bit(bits: int, n: int) -> int:
 
 
 def _plain_deposit_bits(bits: int, places: int) -> int:
-    """The number whose bits in these places, from the lowest on, are those of `bits`, in order."""
+    """Deposit the low bits of `bits`, in order, at the set bits of `places` (PDEP)."""
     result = 0
     while bits and places:
         place = places & -places
@@ -125,7 +124,7 @@ def _deposit_bits(typing_context: Any, bits: Any, places: Any) -> Any:
     return types.int64(types.int64, types.int64), build
 
 
-_SLOW_DEPOSIT = ("znver1", "znver2", "bdver4")  # these take it apart, bit by bit
+_SLOW_DEPOSIT = ("znver1", "znver2", "bdver4")  # these emulate it bit by bit
 _QUICK = JIT and _has_quick_deposit()
 nth_bit = _choose(_plain_nth_bit, _deposit, _QUICK, inline_kernel)
 deposit_bits = _choose(_plain_deposit_bits, _deposit_bits, _QUICK, inline_kernel)
@@ -138,7 +137,7 @@ def _plain_row(rows: Array, i: int) -> Array:
 
 
 def _plain_line(line: Array) -> Array:
-    """A C-contiguous int8 array of one dimension as `row_of` gives its rows."""
+    """Return a C-contiguous int8 array (n,) in the form of the rows of `row_of`."""
     return line
 
 
@@ -156,9 +155,9 @@ def _plain_store_bits(out: Array, at: int, one: Word, two: Word) -> None:
 
 
 def _plain_store_tricks(out: Array, at: int, tags: Array, k: int, seat: int) -> None:
-    """Write to `out[at : at + 16]` the tricks of those of `tags[k : k + 16]` that are a seat's.
+    """Write the tricks of a seat's tags among `tags[k : k + 16]` to `out[at : at + 16]`.
 
-    A tag is a trick with the seat in its lowest two bits; for another seat's a 0 is written.
+    A tag is a trick with the seat in its lowest two bits; a tag of another seat gives 0.
     """
     for i in range(16):
         tag = tags[k + i]
@@ -305,8 +304,8 @@ def _fast_load(typing_context: Any, row: Any, at: Any) -> Any:
     return (types.uint64(_BYTES, types.int64), build) if row == _BYTES else None
 
 
-# Compiled, a row is a bare pointer: a view would be counted in and out at every row, by atomic
-# instructions that threads would then contend for. Where numba checks bounds rows stay views.
+# Compiled rows are raw pointers: a view would be reference-counted at every row, with atomic
+# instructions for which threads contend. Rows stay views if numba checks bounds.
 _BARE = JIT and not config.BOUNDSCHECK and sys.byteorder == "little"
 row_of = _choose(_plain_row, _fast_row, _BARE)
 line_of = _choose(_plain_line, _fast_line, _BARE)
@@ -336,7 +335,7 @@ def _plain_add(cells: Array, i: int, value: int) -> int:
 
 @inline_kernel
 def lower_cell(cells: Array, i: int, value: int) -> None:
-    """Set `cells[i]`, int64, to a value unless it is lower; on a GPU threads may at once."""
+    """Lower `cells[i]`, int64, to a value, unless it is lower already; atomic on a GPU."""
     if value < cells[i]:
         cells[i] = value
 
@@ -372,7 +371,7 @@ def _shared_add(typing_context: Any, cells: Any, i: Any, value: Any) -> Any:
     return (types.int64(_CELLS, types.int64, types.int64), build) if cells == _CELLS else None
 
 
-# What threads tell each other inside kernels, each access in the order it is written in.
+# Communication of threads inside kernels; accesses are sequentially consistent.
 read_cell: Any = intrinsic(_shared_read) if JIT else _plain_read
 write_cell: Any = intrinsic(_shared_write) if JIT else _plain_write
 add_to_cell: Any = intrinsic(_shared_add) if JIT else _plain_add

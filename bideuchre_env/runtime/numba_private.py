@@ -34,7 +34,7 @@ def compile_kernel(
     function: Any, folder: str, options: dict[str, Any], *, entry: bool, inline: bool
 ) -> Any:
     """Compile a function with numba's internal options, and cache its code in a folder."""
-    njit: Any = numba.njit  # whose declared options lack these
+    njit: Any = numba.njit  # its declared options lack these
     compiled = njit(
         **options,
         _nrt=bool(config.BOUNDSCHECK),  # without reference counts, which only views of rows need
@@ -53,8 +53,8 @@ def compile_kernel(
 def widen_arguments(compiled: Any) -> None:
     """Let callers with constants or small ints share the code compiled for int64.
 
-    numba would compile a kernel again for each constant in a call of it, and for each width of a
-    whole number. LLVM still uses both where it inlines the kernel.
+    Otherwise numba compiles a kernel again for each constant argument and each integer width. LLVM
+    still uses both when it inlines the kernel.
     """
     template = compiled.get_call_template
 
@@ -70,7 +70,7 @@ def widen_arguments(compiled: Any) -> None:
 
 
 def _refuse_python_calls(compiled: Any) -> None:
-    """Make a call from Python an error: without a wrapper it would jump to no code."""
+    """Make a call from Python an error: without a wrapper it would crash."""
 
     def refuse(*args: Any, **kws: Any) -> None:
         name = compiled.py_func.__qualname__
@@ -128,7 +128,7 @@ class _KernelFiles(caching.IndexDataCacheFile):  # type: ignore[misc]
 
 
 def kernel_cache(function: Any, folder: str) -> Any:
-    """The cache of a function in a folder; a cache that saves nothing if the folder is unusable."""
+    """Return a function's cache in a folder, one that saves nothing if the folder is unusable."""
     before, config.CACHE_DIR = config.CACHE_DIR, folder
     try:
         cache: Any = KernelCache(function)

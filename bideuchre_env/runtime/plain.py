@@ -1,7 +1,7 @@
 """Kernels as plain Python, with Python's integers in place of compiled int64.
 
 A compiled kernel computes with int64, independent of the width of a field. numpy's small ints would
-overflow instead, so rows and arrays give Python ints here. Words (uint64) wrap around in both.
+overflow instead, so rows and arrays return Python ints here. Words (uint64) wrap around in both.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 
-class PlainRow(np.record):  # type: ignore[misc]  # numpy says final, and is not
+class PlainRow(np.record):  # type: ignore[misc]  # final only in numpy's type stubs
     """A row of a structured array whose whole numbers are Python ints.
 
     Its fields take precedence over attributes of numpy's rows, such as `base`.
@@ -27,7 +27,7 @@ class PlainRow(np.record):  # type: ignore[misc]  # numpy says final, and is not
 
 
 class PlainArray(np.ndarray[Any, np.dtype[Any]]):
-    """An array of signed whole numbers that gives Python ints."""
+    """An array of signed integers that returns Python ints."""
 
     def __getitem__(self, index: Any) -> Any:
         return widened(super().__getitem__(index))
@@ -61,7 +61,7 @@ _running = _Running()
 
 
 def plain_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a function to get wide integers; words wrap around without a warning."""
+    """Wrap a function to compute with Python ints; words (uint64) wrap around without a warning."""
 
     @wraps(function)
     def run(*arguments: Any) -> Any:

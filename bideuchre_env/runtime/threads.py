@@ -1,4 +1,4 @@
-"""Threads that share a piece of work: kernels run without the interpreter's lock."""
+"""Guard against concurrent calls, and a thread pool for kernels, which run without the GIL."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from bideuchre_env.runtime.interrupts import ctrl_c
 
 Work = Callable[[int, int], Any]
 Method = TypeVar("Method", bound=Callable[..., Any])
-LEAST_PART = 256  # rows that are worth a call of their own
+LEAST_PART = 256  # smallest number of rows worth a call
 PARTS_EACH = 4
 MOST_THREADS = 1024
 
 
 def check_threads(threads: Any, most: int = MOST_THREADS) -> int:
-    """A number of threads; `OptionError` unless it is a whole number from 1 to `most`."""
+    """Return the number of threads; `OptionError` unless it is a whole number from 1 to `most`."""
     if not is_integer(threads) or not 1 <= threads <= most:
         raise OptionError(f"threads={brief(threads)}: expected a whole number from 1 to {most}")
     return int(threads)
@@ -70,9 +70,9 @@ def one_at_a_time(method: Method) -> Method:
 
 
 class ThreadPool:
-    """Up to `threads` threads, the caller's own included; more are never started than needed.
+    """Up to `threads` threads, including the caller's; they are started on demand.
 
-    They end when `close` says so, or with the pool. A copy, pickled or forked, starts its own.
+    They end with `close` or with the pool. A copy, pickled or forked, starts its own threads.
     """
 
     def __init__(self, threads: int) -> None:
@@ -81,7 +81,7 @@ class ThreadPool:
         self._owner = 0  # the process that the threads are in
 
     def share(self, n: int, work: Work, least: int = LEAST_PART, *, whole: bool = False) -> None:
-        """Call `work(start, stop)` on parts of `range(n)` at once; returns when all are done.
+        """Call `work(start, stop)` on parts of `range(n)` in parallel; return when all are done.
 
         No part but the last is smaller than `least`. After an error or Ctrl-C no further part
         starts, unless `whole`. The error is raised when all threads are idle. If the system has no
@@ -130,7 +130,7 @@ class ThreadPool:
             future.result()
 
     def _started(self) -> ThreadPoolExecutor:
-        if self._executor is None or self._owner != os.getpid():  # a fork has none of its parent's
+        if self._executor is None or self._owner != os.getpid():  # a fork has no threads
             self._executor = ThreadPoolExecutor(max(1, self.threads - 1), "bideuchre")
             self._owner = os.getpid()
         return self._executor

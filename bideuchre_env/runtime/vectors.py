@@ -1,7 +1,7 @@
 """Sums of products for kernels, kept in the processor's registers until they are complete.
 
-A loop over an array of sums would load and store them for every row of weights: a compiler cannot
-know that the weights are not among them.
+A loop over an array of sums would load and store them for every row of weights, because the
+compiler must assume that weights and sums overlap (aliasing).
 """
 
 from __future__ import annotations
@@ -112,6 +112,6 @@ def _fast_add_rows(
     return types.void(inputs, number, number, weights, sums), build
 
 
-# numba checks bounds in the plain form alone
+# numba checks bounds only in the plain form
 _FAST = private is not None and not config.BOUNDSCHECK
 add_rows: Any = intrinsic(_fast_add_rows) if _FAST else kernel(_plain_add_rows)

@@ -32,10 +32,10 @@ from bideuchre_env.solver.transpositions import Searcher
 
 @dataclass(frozen=True)
 class DealTable:
-    """The tricks of the declarer's side in every contract of a deal, if all play their best.
+    """The tricks of the declarer's side in every contract of a deal, with best play by all.
 
     `partnered` and `alone` are int8 (4, 5): by declarer (a seat) and strain (C D H S NT).
-    `str(table)` is for reading.
+    `str(table)` is a text table.
     """
 
     partnered: Array
@@ -57,8 +57,8 @@ def table(
 ) -> DealTable:
     """The tricks of the declarer's side for every declarer and strain, with partner and alone.
 
-    `deal` is four lists of card names, by seat, or hand integers, int64 (4,). Where the eldest
-    hand leads, `dealer` says who that is. No cards are exchanged, see `best_exchange`.
+    `deal` is four lists of card names, by seat, or hand integers, int64 (4,). `dealer` is
+    required if the eldest hand leads. No cards are exchanged, see `best_exchange`.
     """
     hands = hands_of_deal(deal, rules)
     return DealTable(*tables_of(hands, rules, dealer=dealer, threads=1, memory=memory)[0])
@@ -109,10 +109,10 @@ def best_exchange(
     dealer: int | None = None,
     memory: float | None = None,
 ) -> Exchange:
-    """The exchange of `cards` cards (0 to 3) after which a lone declarer takes most tricks.
+    """The exchange of `cards` cards (0 to 3) after which a lone declarer takes the most tricks.
 
-    Declarer and partner choose as if they saw all hands, the play is at its best for all, and of
-    equal exchanges the first in order of the cards counts. `deal` and `dealer` as in `table`.
+    Declarer and partner choose with all hands seen, and all seats play their best. Of equal
+    exchanges the first in card order is returned. `deal` and `dealer` as in `table`.
     """
     hands = hands_of_deal(deal, rules)
     seat, suit = parse_seat("declarer", declarer), parse_strain(strain)

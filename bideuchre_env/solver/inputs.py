@@ -1,6 +1,6 @@
-"""Environments, state rows, records with a ply and deals, as rows and hands for the solver.
+"""Convert environments, state rows, records and deals to rows and hands for the solver.
 
-Everything is checked here, row by row, before a kernel sees it.
+All rows are validated here, before kernels use them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FAULTS = {
 def first_fault(states: Array, tables: Array, scratch: Array) -> int:
     """Return the first row that is no sound position in play, as `row * 16 + fault`; -1 if none.
 
-    `scratch` is one row of working room.
+    `scratch` is one row of scratch space.
     """
     for i in range(len(states)):
         fault = ending_fault(tables[0], states[i], scratch[0])
@@ -42,7 +42,7 @@ def first_fault(states: Array, tables: Array, scratch: Array) -> int:
 
 
 def check_rows(rows: Any, rules: Rules) -> Array:
-    """State rows in play, shape (n,), copied; `PositionError` names the first that is not sound."""
+    """Copy state rows in play, shape (n,); `PositionError` names the first invalid one."""
     check_rules(rules)
     if not isinstance(rows, (np.ndarray, np.void)) or rows.dtype.names != STATE.names:
         raise PositionError(f"{brief(rows)}: rows of the STATE dtype are expected")
@@ -79,7 +79,7 @@ def position_of(
             f"{brief(position)}: an environment, a state row with its rules, or a GameRecord with "
             "a ply is expected"
         )
-    states = check_rows(position, rules)  # type: ignore[arg-type]  # None is named there
+    states = check_rows(position, rules)  # type: ignore[arg-type]  # check_rows rejects None
     return _require_one(states), rules  # type: ignore[return-value]
 
 
@@ -118,7 +118,7 @@ def rows_before(record: GameRecord, ply: Any, hand: Any) -> Array:
 
 
 def _hand_of(hands: list[PlayedHand], ply: Any) -> tuple[int, int]:
-    """Which hand an action of the whole game is in, and its number there."""
+    """Return the hand that has action `ply` of the whole game, and the action's number in it."""
     left = int(ply)
     for number, hand in enumerate(hands):
         if 0 <= left < len(hand.actions):
@@ -129,7 +129,7 @@ def _hand_of(hands: list[PlayedHand], ply: Any) -> tuple[int, int]:
 
 
 def hands_of_deals(deals: Any, rules: Rules) -> Array:
-    """Deals as hand integers, int64 (n, 4), from such an array or lists of names by seat."""
+    """Return deals as hand integers, int64 (n, 4), from such an array or lists of card names."""
     check_rules(rules)
     if not isinstance(deals, np.ndarray):
         if not isinstance(deals, (list, tuple)):

@@ -1,4 +1,4 @@
-"""Which cards to try, and in which order: a good first card is most of the speed of a search."""
+"""Move generation and move ordering: a good first card gives most of the search's speed."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from bideuchre_env.solver.position import FIELD_SHIFT, beats, count_in, field_bi
 
 @kernel
 def equal_to_below(hand: int, tie: int) -> int:
-    """The cards of a hand that are as good as its next lower card, and no matter which is played.
+    """Cards of a hand that are equivalent to the card just below them.
 
-    Neighbours of one hand, unless one of them is the equal of another hand's card.
+    Both must be in the hand, and neither may be tied with another hand's card.
     """
     return hand & (hand << 1) & ~(tie << 1) & ~(tie >> 1)
 
 
 @kernel
 def playable(position: Row, depth: int, place: int, seat: int) -> int:
-    """The cards a seat may play: the suit led if it can, else any."""
+    """The cards a seat may play: the suit led if it can follow, else any."""
     hand = position.hands[depth, seat]
     if place > 0:
         follow = hand & field_bits(position.cards[depth, 0] >> FIELD_SHIFT)
@@ -29,7 +29,7 @@ def playable(position: Row, depth: int, place: int, seat: int) -> int:
 
 @kernel
 def best_reply(position: Row, hand: int, led: int) -> int:
-    """The card (its bit) with which a hand can do most in a trick of this suit, or -1."""
+    """Strongest card (its bit) of a hand in a trick of this suit; -1 without suit and trumps."""
     follow = hand & field_bits(led)
     if follow:
         return highest_bit(follow)
@@ -42,7 +42,7 @@ def best_reply(position: Row, hand: int, led: int) -> int:
 
 @kernel
 def list_moves(position: Row, depth: int, place: int, seat: int) -> int:
-    """List the cards worth trying, one of each equal run, with scores; return their number."""
+    """List the cards to try, one per run of equivalent cards, with scores; return their number."""
     tie = position.tie[depth]
     cards = playable(position, depth, place, seat)
     cards &= ~(equal_to_below(cards, tie) >> 1)  # the highest of each run
@@ -61,7 +61,7 @@ def list_moves(position: Row, depth: int, place: int, seat: int) -> int:
 
 @kernel
 def next_move(position: Row, depth: int, place: int) -> int:
-    """The best of the listed cards not tried yet: brings it to its turn and gives it."""
+    """Return the best listed card not tried yet, and mark it as tried."""
     moves, scores = position.moves[depth, place], position.scores[depth, place]
     i, count = position.tried[depth, place], position.counts[depth, place]
     position.tried[depth, place] = i + 1
@@ -79,7 +79,7 @@ def next_move(position: Row, depth: int, place: int) -> int:
 
 @kernel
 def options(hand: int, tie: int, led: int) -> int:
-    """Number of different cards that a hand may play if this suit is led."""
+    """Number of cards, equivalent ones counted once, that a hand may play if this suit is led."""
     follow = hand & field_bits(led)
     if follow:
         hand = follow
@@ -88,9 +88,9 @@ def options(hand: int, tie: int, led: int) -> int:
 
 @kernel
 def score_leads(position: Row, depth: int, seat: int, count: int) -> None:
-    """Score leads: cards that win, then ones partner wins, then others.
+    """Score leads: cards that win, then cards that partner covers, then others.
 
-    To prove a lead right, all replies of both enemies are searched: the fewer they have the better.
+    A proof searches all replies of both opponents, so suits with few replies score higher.
     """
     tie, trump = position.tie[depth], position.trump
     left, right = position.hands[depth, (seat + 1) & 3], position.hands[depth, (seat + 3) & 3]
@@ -122,7 +122,7 @@ def score_leads(position: Row, depth: int, seat: int, count: int) -> None:
 
 @kernel
 def score_replies(position: Row, depth: int, place: int, seat: int, count: int) -> None:
-    """Score replies: the cheapest card that wins the trick, low ones where partner has it."""
+    """Score replies: the cheapest card that wins the trick, low cards if partner wins it."""
     tie, trump = position.tie[depth], position.trump
     led = position.cards[depth, 0] >> FIELD_SHIFT
     best, best_seat = position.bests[depth, place], position.best_seats[depth, place]

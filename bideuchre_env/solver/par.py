@@ -1,4 +1,4 @@
-"""Par: the contract and the points of an auction in which all see all hands and bid their best."""
+"""Par: contract and points of a deal with best bidding and play, all hands seen."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bideuchre_env.solver.inputs import hands_of_deal
 
 @dataclass(frozen=True)
 class Par:
-    """The result of a deal bid and played by four who see all the cards.
+    """The result of a deal if all four seats see all cards and bid and play their best.
 
     `points` are side 0's (seats 0 and 2) minus side 1's. `contract` ("4 H"), `declarer` (a seat)
     and `tricks` (of the declarer's side) are None after four passes; `calls` are the four calls
@@ -37,12 +37,12 @@ class Par:
 
 
 def par(deal: Any, rules: Rules, dealer: int, *, memory: float | None = None) -> Par:
-    """The worth of a deal by these rules: best calls by all, best cards by all, all hands seen.
+    """Value of a deal with best calls and best play by all seats, all hands seen.
 
-    Each side wants the most points of this hand over the other's; a passed-out hand is worth 0.
-    Every option of the auction holds (who may not pass, who may equal, the ladder's steps), and
-    calls for cards are valued by their best exchange. Of calls worth the same a seat makes the
-    first: a pass, then the lowest bid. `deal` as in `table`; `dealer` is a seat.
+    Each side maximises its points in this hand minus the other side's; a passed-out hand is worth
+    0. All auction rules apply (who may not pass, who may equal, the ladder's steps), and bids with
+    an exchange assume the best one. Among calls of equal value a seat makes the first: a pass, then
+    the lowest bid. `deal` as in `table`; `dealer` is a seat.
     """
     hands = hands_of_deal(deal, rules)
     return _Auction(hands, parse_seat("dealer", dealer), rules, memory).best(0, -1, -1)
@@ -62,7 +62,7 @@ def points_of(states: Array, tables: Array, declarer: int, level: int, tricks: i
 
 
 class _Auction:
-    """Minimax over the four calls; contracts are valued when first asked for."""
+    """Minimax over the four calls; contracts are evaluated lazily and cached."""
 
     def __init__(self, hands: Array, dealer: int, rules: Rules, memory: Any) -> None:
         self.hands, self.dealer, self.rules, self.memory = hands, dealer, rules, memory

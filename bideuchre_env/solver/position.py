@@ -5,7 +5,7 @@ field is the i-th weakest card of that suit still in play, so a field is always 
 bottom: after a trick its cards are removed, and the cards above them move down. So positions that
 differ only in cards played earlier have the same numbers.
 
-Two copies of one card held by different seats stand on neighbouring bits, the lower seat below,
+Two copies of one card held by different seats have neighbouring bits, the lower seat below,
 and the upper of the two is marked in `tie`: neither beats the other, the first played wins. Two
 copies in one hand are simply two cards in a row.
 """
@@ -38,7 +38,7 @@ POSITION = np.dtype(
         ("scores", np.int64, (MAX_TRICKS + 1, N_SEATS, MAX_MOVES)),
         ("counts", np.int64, (MAX_TRICKS + 1, N_SEATS)),  # moves listed
         ("tried", np.int64, (MAX_TRICKS + 1, N_SEATS)),  # of them so far
-        ("masks", np.int64, (MAX_TRICKS + 1, N_SEATS)),  # cards their answers rest on
+        ("masks", np.int64, (MAX_TRICKS + 1, N_SEATS)),  # cards their results depend on
         # constant in a search
         ("trump", np.int64),  # field of the trumps, or -1
         ("left", np.int64),  # tricks not complete at the root
@@ -54,7 +54,7 @@ POSITION = np.dtype(
         ("mask", np.int64),
         ("hint", np.int64),
         ("runs", np.int64, (4,)),  # tricks the leader cashes in each suit
-        ("lows", np.int64, (4,)),  # the lowest card each rests on
+        ("lows", np.int64, (4,)),  # the lowest card each depends on
         # the transposition table, see transpositions.py
         ("since", np.int64),
         ("stored", np.int64),
@@ -168,7 +168,7 @@ def find_played(position: Row, leader: int) -> None:
 
 @kernel
 def put_down(position: Row, depth: int, place: int, seat: int, card: int) -> None:
-    """Play a card (its bit) to the trick, and keep who is winning it then."""
+    """Play a card (its bit) to the trick, and record which card and seat then win it."""
     position.cards[depth, place] = card
     position.seats[depth, place] = seat
     best = position.bests[depth, place]
@@ -228,7 +228,7 @@ def before_trick(position: Row, depth: int, mask: int) -> int:
 
 @kernel
 def from_card(tie: int, card: int) -> int:
-    """The mask of a card, of its equal, and of all cards above them."""
+    """The mask of a card, of the card tied with it, and of all cards above."""
     lowest = card - (tie >> card & 1)
     return field_bits(card >> FIELD_SHIFT) & -(1 << lowest)
 

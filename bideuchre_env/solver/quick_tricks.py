@@ -1,6 +1,6 @@
 """Tricks that are certain without search: top cards to cash, trumps that cannot all be beaten.
 
-Each count comes with the mask of the top cards it rests on, in `mask` of the position.
+The mask of the top cards that a count depends on is written to `mask` of the position.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from bideuchre_env.solver.position import FIELD_SHIFT, count_in, field_bits, fro
 
 @kernel
 def top_run(position: Row, own: int, all_cards: int, tie: int, field: int) -> int:
-    """How many of the top cards of a suit a hand holds in a row, when it leads them itself.
+    """Count the consecutive top cards of a suit that a hand can cash by leading them.
 
-    Writes the lowest of them to `low`. A card that is tied wins if it is led.
+    Writes the lowest of them to `low`. A tied card wins if it is led.
     """
     bits = field_bits(field)
     mine, others = own & bits, all_cards & ~own & bits
@@ -105,7 +105,7 @@ def cash(position: Row, depth: int, seat: int, need: int) -> int:
             mate_mask |= from_card(tie, low + max(top - run, 0)) if run > 0 else 0
             if on_own > 0 and must_follow(run, on_left, on_right, ruffs) > 0:
                 entry = entry or not tied_on_top(all_cards, tie, field)
-    # Once only trumps are left to a hand, it must ruff its partner's card, and has the lead.
+    # A hand with only trumps left must ruff its partner's card, and then has the lead.
     if base + side >= need and (mate_trumps <= drawn or need - base <= tricks - mate_trumps):
         position.mask = mask | fewest(position, tie, base + side - need)
         return need
@@ -142,7 +142,7 @@ def fewest(position: Row, tie: int, spare: int) -> int:
 
 @kernel
 def next_run(hand: int, all_cards: int, tie: int, card: int) -> int:
-    """How many cards in a row a hand holds from this one down, none with an equal elsewhere."""
+    """Count the consecutive cards of a hand from this one down, up to the first tied one."""
     count = 0
     while hand >> card & 1 and not tie >> card & 1:
         count += 1
@@ -154,7 +154,7 @@ def next_run(hand: int, all_cards: int, tie: int, card: int) -> int:
 
 @kernel
 def must_follow(run: int, on_left: int, on_right: int, ruffs: int) -> int:
-    """Return the first rounds of a run, in which the enemies in `ruffs` (bits) must follow."""
+    """Limit a run to the rounds in which the opponents in `ruffs` (bits) must follow suit."""
     if ruffs & 1:
         run = min(run, on_left)
     if ruffs & 2:
@@ -164,7 +164,7 @@ def must_follow(run: int, on_left: int, on_right: int, ruffs: int) -> int:
 
 @kernel
 def tied_on_top(all_cards: int, tie: int, field: int) -> bool:
-    """Whether the best card of a suit has its equal in another hand."""
+    """Whether the best card of a suit is tied with another hand's card."""
     return tie >> (field << FIELD_SHIFT) + count_in(all_cards, field) - 1 & 1 == 1
 
 
@@ -172,8 +172,8 @@ def tied_on_top(all_cards: int, tie: int, field: int) -> bool:
 def sure_trumps(position: Row, depth: int, seat: int, need: int) -> int:
     """Return the certain tricks of a seat's trumps; write their mask to `mask`.
 
-    Its trumps from some card up fall in different tricks, and each trick lost takes an enemy
-    trump that is higher than the lowest of them (or equal to it, played first).
+    The seat's trumps from some card up are played to different tricks. Each trick they lose costs
+    the opponents a trump above the lowest of them (or tied with it and played first).
     """
     trump = position.trump
     position.mask = 0
@@ -189,7 +189,7 @@ def sure_trumps(position: Row, depth: int, seat: int, need: int) -> int:
         own &= own - 1
         tied = tie >> card & 1
         sure = count - popcount(enemy & -(1 << (card - tied)))
-        if sure >= most or sure >= need:  # of equal ones that which rests on the fewest cards
+        if sure >= most or sure >= need:  # among equals, the one with the smallest mask
             most = sure
             lowest = card
         count -= 1
@@ -200,7 +200,7 @@ def sure_trumps(position: Row, depth: int, seat: int, need: int) -> int:
 
 @kernel
 def no_ruffs(position: Row, depth: int, leader: int) -> bool:
-    """Whether the leader's side has no trumps, and of the other side one hand at most."""
+    """Whether the leader's side has no trumps and at most one opponent has any."""
     if position.trump < 0:
         return True
     trumps = field_bits(position.trump)
@@ -229,7 +229,7 @@ def winners(position: Row, own: int, all_cards: int, others: int, tie: int, fiel
         best = highest_bit(rest)
         mine &= -(2 << best)
         low = lowest_bit(mine)
-        if tie >> low & 1:  # its equal, elsewhere, may be played first
+        if tie >> low & 1:  # the card tied with it may be played first
             mine &= mine - 1
             if mine == 0:
                 return 0

@@ -59,7 +59,7 @@ def last_trick(position: Row, depth: int, leader: int) -> int:
 
 @kernel
 def whole_runs(position: Row, depth: int, seat: int, mask: int) -> int:
-    """The mask, so that it cuts no run of equal cards of this seat in two."""
+    """Extend the mask to whole runs of this seat's equivalent cards."""
     equal = equal_to_below(position.hands[depth, seat], position.tie[depth])
     more = ((mask & equal) >> 1) & ~mask
     while more:
@@ -70,7 +70,7 @@ def whole_runs(position: Row, depth: int, seat: int, mask: int) -> int:
 
 @kernel
 def without_search(searcher: Searcher, depth: int, place: int, seat: int, goal: int) -> int:
-    """The answer of a position that needs no search, or NOTHING; its likely move to `hint`."""
+    """Return the result if no search is needed, else NOTHING; set `hint` to a likely move."""
     position = searcher.position[0]
     position.hint = -1
     short = position.left - depth - goal + 1  # tricks that side 1 needs

@@ -37,7 +37,7 @@ LOOK_UP_SECONDS = 0.2
 Span = tuple[int, int]
 _idle_searchers: list[Searcher] = []  # of the default size, for the next call
 CHUNK_WORK = 200_000
-"""Rows are handed to threads in runs of about so much work (4**tricks a row)."""
+"""Approximate work of a chunk of rows, the unit that threads take (4**tricks a row)."""
 
 
 def solve(
@@ -53,9 +53,9 @@ def solve(
     All four hands are seen (double dummy). `position` is an environment (raw or wrapped) in the
     play of the cards; a state row with `rules`; or a `GameRecord` with `ply`, the number of the
     action about to be made, counted from 0 through the whole game or, with `hand`, in that hand.
-    `memory` is the most megabytes of transposition table to use (64).
+    `memory` is the maximum size of the transposition table in megabytes (64).
 
-    Raises `PositionError` for anything that is no such position.
+    Raises `PositionError` for any other position.
     """
     states, game = position_of(position, rules, ply, hand)
     return int(_solve_rows(states, game, memory, 1, False)[0])
@@ -88,7 +88,7 @@ def can_make(
     hand: int | None = None,
     memory: float | None = None,
 ) -> bool:
-    """Whether the declarer's side can take `tricks` tricks in the hand, with those already won.
+    """Whether the declarer's side can take `tricks` tricks in the hand, including those won.
 
     The default is the tricks of the contract. Other arguments and errors are those of `solve`.
     """
@@ -109,7 +109,7 @@ def can_make(
     if more <= 0 or more > left:
         return more <= 0
     defends = (int(row["turn"]) & 1) != side
-    if defends:  # the declarer's side is held short if the other side takes the rest and one more
+    if defends:  # the contract fails if the defenders take one more trick than it leaves them
         more = left - more + 1
 
     def work(searcher: Searcher, row: int, _: int) -> bool:
@@ -130,15 +130,15 @@ def solve_batch(
     threads: int | None = None,
     memory: float | None = None,
 ) -> Array:
-    """Many positions at once: the tricks the side to act still takes in each, int8 (n,).
+    """Solve many positions: the tricks the side to act still takes in each, int8 (n,).
 
     `deals` are state rows in play, shape (n,); or deals, as hand integers, int64 (n, 4), or lists
     of card names by seat, for one contract at its opening lead: `strain` ("H", "NT"), `declarer`
     (a seat), `alone`, and `dealer` where the rules have the eldest hand lead. With `moves`, the
     tricks after each card by kind, int8 (n, 24), -1 where it may not be played.
 
-    `threads` is all processors unless given, and changes no answer. Each thread uses at most
-    `memory` megabytes of transposition table (64). Ctrl-C ends it within a moment.
+    `threads` defaults to all processors and does not change results. Each thread uses at most
+    `memory` megabytes (64) for its transposition table. Ctrl-C stops it within a moment.
     """
     check_flag("moves", moves)
     explicit = strain is not None or declarer is not None or alone or dealer is not None
@@ -178,7 +178,7 @@ def dealer_seat(dealer: Any, rules: Rules) -> int:
 
 
 def _solve_rows(states: Array, rules: Rules, memory: Any, threads: Any, moves: bool) -> Array:
-    """Return the results for sound state rows; threads solve ranges of rows."""
+    """Return the results for validated state rows; threads solve ranges of rows."""
     shape = (len(states), MAX_KINDS) if moves else (len(states),)
     out, tables = np.zeros(shape, np.int8), compile_tables(rules)
 
@@ -193,13 +193,13 @@ def _solve_rows(states: Array, rules: Rules, memory: Any, threads: Any, moves: b
 
 
 def spans(n: int, rules: Rules, cost: int = 1) -> list[Span]:
-    """The runs of rows, (first, last), that threads take on; `cost` solutions a row."""
+    """Split n rows into chunks (first, last) for threads; each row needs `cost` solutions."""
     each = max(1, CHUNK_WORK // (cost * 4**rules.tricks))
     return [(first, min(first + each, n)) for first in range(0, n, each)]
 
 
 def check_memory(memory: Any) -> float:
-    """Megabytes for each thread: the default for None; `OptionError` unless from 1 to 65,536."""
+    """Return megabytes per thread, None as the default; `OptionError` unless from 1 to 65,536."""
     if memory is None:
         return DEFAULT_MEMORY
     if not is_number(memory) or not 1 <= memory <= MOST_MEMORY:
@@ -210,7 +210,7 @@ def check_memory(memory: Any) -> float:
 
 
 def threads_of(threads: Any) -> int:
-    """A number of threads: all processors for None; `OptionError` unless from 1 to 256."""
+    """Return the number of threads, None as all processors; `OptionError` unless from 1 to 256."""
     if threads is None:
         return min(os.cpu_count() or 1, MOST_THREADS)
     return check_threads(threads, MOST_THREADS)

@@ -1,12 +1,12 @@
-"""The transposition table: results of positions met before, by their top cards only.
+"""The transposition table: results of earlier positions, by their top cards only.
 
-A result holds for every position with the same numbers of cards by seat and suit and the same
-owners of the cards in `mask`, the top cards that the result rests on (partition search). Entries of
-one shape form a chain, the one of use last first.
+A result holds for every position with the same numbers of cards by seat and suit (the shape) and
+the same owners of the cards in `mask`, the top cards that it depends on (partition search). Entries
+of one shape form a chain, the most recently used first.
 
-Entries are numbered by a counter that never turns back, and stand in turn at the places of a table
-that is a power of two: a full one forgets its oldest entries. A new search (`forget`) only notes
-where the counter stands, so nothing is ever cleared.
+Entries are numbered by a counter that only increases, and stored in a ring buffer whose size is a
+power of two: a full table overwrites its oldest entries. A new search (`forget`) only records the
+counter, so the table is never cleared.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ ENTRY = np.dtype(
     align=True,
 )
 NOTHING = -1
-WON = 1 << 62  # beside a mask: side 0 reaches its goal
-# Added to a key, times the number of the part, where the head of a chain is looked up. Bits 30 and
-# 31 of a key are free: room for parts 0 to 3. Part 4 reaches into a count, so that chain may share
-# its head with one of another shape; entries carry the whole key, so it costs steps, no answer.
+WON = 1 << 62  # flag added to a mask: side 0 reaches its goal
+# Added to a key, times the number of the part, to look up the head of a chain. Bits 30 and 31 of a
+# key are free: room for parts 0 to 3. Part 4 overflows into a card count, so its chain may share
+# a head with another shape's. Entries hold the whole key, so this costs time but no correctness.
 PART = 1 << 30
-PARTED = 10  # tricks of a deal whose chains are parted
+PARTED = 10  # chains of deals with at least this many tricks are split
 HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Searcher(NamedTuple):
-    """The arrays that one search at a time works in."""
+    """Working arrays of one search at a time."""
 
     position: Array  # one `POSITION`
     heads: Array  # of the transposition table: the number of each chain's newest entry
@@ -62,7 +62,7 @@ def new_searcher(megabytes: float) -> Searcher:
 
 @kernel
 def forget(searcher: Searcher) -> None:
-    """Begin a search of a new deal: entries of earlier ones count no more."""
+    """Begin the search of a new deal; entries of earlier searches become invalid."""
     position = searcher.position[0]
     position.since = position.stored + 1
     position.heads = min(1 << min(2 * position.left, 16), len(searcher.heads))
@@ -70,17 +70,17 @@ def forget(searcher: Searcher) -> None:
 
 @kernel
 def head_of(position: Row, key: int, part: int) -> int:
-    """The place of a chain of a shape among the heads."""
+    """Index in `heads` of the chain of a key and part."""
     spread = (np.uint64(key + part * PART) * HASH_FACTOR) >> np.uint64(40)
     return int(spread) & (position.heads - 1)
 
 
 @kernel
 def part_of(position: Row, depth: int, mask: int) -> int:
-    """The chain, of those of a shape, of results that rest on these cards.
+    """The part, of a shape's chain, for results that depend on these cards.
 
-    Large deals have long chains, which are parted at trumps by the owner of the best trump: 1 to
-    4, or 0 for results that do not rest on it.
+    Large deals have long chains. With trumps, they are split by the owner of the best trump: 1 to
+    4, or 0 for results that do not depend on it.
     """
     if position.left < PARTED or position.trump < 0:
         return 0
@@ -97,8 +97,8 @@ def part_of(position: Row, depth: int, mask: int) -> int:
 def probe(searcher: Searcher, depth: int, leader: int, goal: int) -> int:
     """Look up whether side 0 reaches the goal: the mask with `WON` or without, or `NOTHING`.
 
-    Writes a move to `position.hint`: of an entry that holds here, else of one with the same key, or
-    -1.
+    Writes a move to `position.hint`: of an entry that applies here, else of another in the chain,
+    else -1.
     """
     position, heads, entries = searcher.position[0], searcher.heads, searcher.entries
     hands = position.hands[depth]
@@ -117,7 +117,7 @@ def probe(searcher: Searcher, depth: int, leader: int, goal: int) -> int:
             differ = (owner_1 ^ entry.owner_1) | (owner_2 ^ entry.owner_2) | (tie ^ entry.tie)
             if key == entry.key and differ & entry.mask == 0:
                 if entry.low >= goal or entry.high < goal:
-                    if newer >= 0:  # the last useful entry is tried first
+                    if newer >= 0:  # move the entry to the front of the chain
                         entries[(newer - since) & (len(entries) - 1)].older = entry.older
                         entry.older = heads[head]
                         heads[head] = number
@@ -138,7 +138,7 @@ def probe(searcher: Searcher, depth: int, leader: int, goal: int) -> int:
 def store(
     searcher: Searcher, depth: int, leader: int, low: int, high: int, mask: int, move: int
 ) -> None:
-    """Keep a result for the positions that share these top cards."""
+    """Store a result for the positions that share these top cards."""
     position, heads, entries = searcher.position[0], searcher.heads, searcher.entries
     hands = position.hands[depth]
     key = position.lengths[depth] | leader << LEADER_SHIFT

@@ -1,4 +1,4 @@
-"""Exact values: of a position, of each card that may be played in it, of every contract.
+"""Exact values of a position, of each legal card in it, and of every contract.
 
 Kernels take a `Searcher`, and state rows in play with their tables. All positions of one strain
 with the same seats playing may share the transposition table; call `forget` before the first, and
@@ -23,7 +23,7 @@ N_STRAINS = len(STRAINS)
 
 @kernel
 def first_guess(position: Row) -> int:
-    """Tricks for side 0, near enough to start from."""
+    """Estimate side 0's tricks, to start the search there."""
     left = position.left
     if position.places == 3:
         return left // 3 if position.hands[0, 0] == 0 or position.hands[0, 2] == 0 else left
@@ -54,7 +54,7 @@ def of_side(position: Row, seat: int, tricks: int) -> int:
 
 @kernel
 def value_after(searcher: Searcher, card: int, value: int) -> int:
-    """Return side 0's tricks, of those not complete at the root, after this card.
+    """Return side 0's tricks after this card, counting those not complete at the root.
 
     `value` is their number after the best card of the seat to act.
     """
@@ -212,11 +212,11 @@ def solve_table(
 def best_exchange(
     searcher: Searcher, tables: Array, rests: Array, passed: Array, best: Array
 ) -> int:
-    """The most tricks the lone declarer of `searcher.states` takes after any of these exchanges.
+    """Return the most tricks that the lone declarer of `searcher.states` takes after an exchange.
 
-    `rests`, int64 (n,), are hands of the declarer less the cards it gives, `passed`, int64 (m, c),
-    kinds that its partner may pass. The first exchange that takes most, `rests[i]` and `passed[j]`,
-    is written to `best` as (i, j).
+    `rests`, int64 (n,), are declarer's hands without the cards given up; `passed`, int64 (m, c),
+    are the kinds that partner may pass. The first best exchange, `rests[i]` and `passed[j]`, is
+    written to `best` as (i, j).
     """
     position, s, most = searcher.position[0], searcher.states[0], -1
     side = s.declarer & 1

@@ -46,7 +46,7 @@ class Learner:
         }
 
     def load(self, state: dict[str, Any]) -> None:
-        """Restore a state; KeyError, RuntimeError or ValueError if it is another network's."""
+        """Restore a state; KeyError, RuntimeError or ValueError if it does not fit the networks."""
         with torch.no_grad():
             for part, weights in self.networks.items():
                 for name, weight in weights.items():
@@ -69,7 +69,7 @@ class Learner:
         return {name: float(value) for name, value in statistics.items()}
 
     def _learn_cards(self, cards: Decisions, args: Any, bonus: float) -> dict[str, Tensor]:
-        """PPO: one pass over the decisions, with the advantages of when they were made."""
+        """PPO: one pass over the decisions; advantages are computed once, from stored values."""
         inputs, legal, outputs, before, values, returns, _, hidden = self._tensors(cards)
         advantages = returns - values
         deviation = advantages.std() if len(advantages) > 1 else torch.ones(())  # undefined for one
@@ -95,9 +95,9 @@ class Learner:
         return {name: torch.stack(each).mean() for name, each in totals.items()}
 
     def _learn_auction(self, auction: Decisions, minibatch: int) -> dict[str, Tensor]:
-        """Regression: a call's advantage is the hand's return less the critic's value of it.
+        """Regression: a call's target is the hand's return minus the critic's value.
 
-        The critic learns from the calls that were not forced.
+        The critic itself learns only from calls that were not forced.
         """
         inputs, _, outputs, _, _, returns, forced, _ = self._tensors(auction)
         total: list[Tensor] = []
@@ -127,11 +127,11 @@ class Learner:
 
 
 def minibatches(n: int, size: int) -> list[slice]:
-    """Every k-th decision, for each of the first k: the table and the trick differ within one."""
+    """Strided minibatches [i::k], so that each mixes tables and tricks."""
     k = max(1, round(n / size))
     return [slice(first, None, k) for first in range(k)]
 
 
 def log_softmax(logits: Tensor, legal: Tensor) -> Tensor:
-    """Log-probabilities (n, O) of the legal outputs; illegal ones are far below."""
+    """Log-probabilities (n, O) of the outputs; illegal ones get the logit `NEVER`."""
     return torch.log_softmax(logits.masked_fill(legal == 0, NEVER), dim=1)

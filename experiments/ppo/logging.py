@@ -1,4 +1,4 @@
-"""The strength of the networks on duplicate boards, and the log: a bar, a curve, TensorBoard."""
+"""Evaluation on duplicate boards, and logging to a progress bar, `curve.csv` and TensorBoard."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ AT_ONCE = 256
 
 
 Strength = dict[str, float]
-"""Points per hand over an opponent, with a 95 % interval, and the contracts of both: columns of the
-curve. `made` is a share of `contracts`."""
+"""Points per hand over an opponent, with a 95 % interval, and contract counts of both sides; keys
+are columns of the curve. `made` is a fraction of `contracts`."""
 
 
 class _Stopped(Exception):
-    """Ends a match in the middle."""
+    """Raised by the progress callback to end a match early."""
 
 
 def measure(
@@ -43,7 +43,7 @@ def measure(
     seed: int,
     stopped: Callable[[], bool],
 ) -> Strength | None:
-    """Return the strength of the networks over an opponent; None if `stopped` in between."""
+    """Return the strength of the networks over an opponent; None if `stopped()` becomes true."""
 
     def progress(*_: object) -> None:  # the trainer handles Ctrl-C: the match does not see it
         if stopped():
@@ -120,9 +120,9 @@ class Log(ExitStack):
             self.writer.add_scalar(f"over/{who}", strength["points"], run.batch)
             half = (strength["high"] - strength["low"]) / 2
             parts.append(f"{who} {strength['points']:+.3f} ± {half:.3f}")
-        same = ("batches", "boards", "seed")  # measured before, and stopped before a checkpoint
+        same = ("batches", "boards", "seed")  # a resumed run may repeat a measurement
         self.rows = [each for each in self.rows if any(each[k] != row[k] for k in same)] + [row]
-        # the columns of earlier opponents stay
+        # keep columns of opponents that are no longer measured
         names = list(dict.fromkeys(name for each in self.rows for name in each))
         text = io.StringIO()
         table = csv.DictWriter(text, names, restval="")
@@ -139,7 +139,7 @@ class Log(ExitStack):
 
 
 def read_curve(path: Path) -> list[dict[str, str]]:
-    """The rows of a curve, none if there is no file; `OptionError` if it is damaged."""
+    """Return the rows of a curve, [] without a file; raise `OptionError` if it is damaged."""
     if not path.exists():
         return []
     try:

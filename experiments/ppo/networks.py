@@ -1,8 +1,8 @@
 """The networks in torch: two hidden layers, and the critic's value as the last output.
 
-Of some four hundred inputs about fifty are 1, the others 0. A position is therefore a list of its
-active inputs, int16 (WIDTH,): their number, then their indices. Adding up the listed rows of the
-first matrix takes a fifth of the time of a product with all of it.
+Inputs are sparse: about 50 of some 400 are 1, the others 0. A position is therefore a list of its
+active inputs, int16 (WIDTH,): their number, then their indices. Summing the listed rows of the
+first matrix takes a fifth of the time of a dense product.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ from bideuchre_env.learning.network import SLOPE, Network
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, config, entry_kernel
 
-WIDTH = 128  # of a list: the largest deck's longest has about 110
+WIDTH = 128  # length of a list; the largest deck needs about 110
 LAYERS = ("first", "second", "last")
-NEVER = -1e9  # logit of an output that is not to be drawn
+NEVER = -1e9  # logit of an output that must not be sampled
 CRITIC = "critic"
-"""The network, beside those of the parts, that values cards with all hands in view."""
+"""Key of the optional separate critic for card play, which sees all hands."""
 
 Weights = dict[str, Tensor]
-"""Matrices (inputs, outputs) by the names of `LAYERS`, biases (outputs,) by the name with `_bias`;
-float32. A critic's weights for hidden cards are under `more`."""
+"""Matrices (inputs, outputs) under the names in `LAYERS`, biases (outputs,) under those names with
+`_bias`; float32. A critic's weights for hidden cards are under `more`."""
 Networks = dict[str, Weights]
-"""The weights of each part, and perhaps of the critic."""
+"""The weights of each part, and of the critic if there is one."""
 
 
 def new_weights(
     sizes: tuple[int, int, int, int], rng: np.random.Generator, more: int = 0
 ) -> Weights:
-    """Draw the weights of a network of these sizes, whose outputs are close to 0.
+    """Draw initial weights of a network of these sizes; its outputs are close to 0.
 
-    `more` is the number of additional inputs, of cards that the player does not see.
+    `more` is the number of additional inputs, for cards that the player does not see.
     """
     weights: Weights = {}
     for layer, name in enumerate(LAYERS):
         fan_in, fan_out = sizes[layer], sizes[layer + 1]
-        # about one in eight inputs is 1; the last layer is drawn small
+        # about one in eight inputs is 1; small weights in the last layer
         deviation = {"first": (16 / fan_in) ** 0.5, "second": (2 / fan_in) ** 0.5, "last": 0.001}
         drawn = rng.normal(0.0, deviation[name], (fan_in, fan_out)).astype(np.float32)
         weights[name] = torch.from_numpy(drawn)
@@ -73,14 +73,14 @@ def forward(weights: Weights, lists: Tensor, more: Tensor | None = None) -> Tens
 
 
 def first_layer(lists: Tensor, matrix: Tensor, bias: Tensor) -> Tensor:
-    """bias (H,) + the listed rows of matrix (F, H), for each of the lists (n, WIDTH); (n, H)."""
+    """Sums (n, H) of bias (H,) and the rows of matrix (F, H) in each of the lists (n, WIDTH)."""
     if lists.device.type == "cpu":
         return SumOfRows.apply(lists, matrix, bias)
     return gathered_rows(lists, matrix, bias)
 
 
 def gathered_rows(lists: Tensor, matrix: Tensor, bias: Tensor) -> Tensor:
-    """`first_layer` by torch's operations, on any device."""
+    """`first_layer` with torch operations, on any device."""
     counts = lists[:, 0].long()
     active = torch.arange(lists.shape[1] - 1, device=lists.device) < counts[:, None]
     rows, starts = lists[:, 1:][active].long(), counts.cumsum(0) - counts
@@ -135,14 +135,14 @@ def torch_device(device: str) -> str:
 
 
 def made_for(rules: Rules) -> dict[str, str]:
-    """The metadata of weights that decides whether they fit a game."""
+    """Metadata that must match for weights to fit a game."""
     return files.made_for(KIND, rules, VERSION)
 
 
 def agent_weights(
     rules: Rules, networks: Mapping[str, Weights], metadata: Mapping[str, str]
 ) -> files.Weights:
-    """The networks as agent `ppo` plays by them, without the critic's output."""
+    """The networks in the format of agent `ppo`, without the critic's output."""
     arrays: dict[str, Any] = {}
     for part in PARTS:
         network = {name: w.detach().cpu().numpy() for name, w in networks[part].items()}

@@ -1,7 +1,7 @@
-"""Experience: whole hands played in lock step by the networks, and the decisions made in them.
+"""Rollouts: whole hands played in lock step by the networks, and the decisions made in them.
 
-Every batch begins with deals of its own, drawn from the run's seed and the batch's number alone,
-and is played until all its hands are over. Nothing but weights passes from one batch to the next.
+A batch's deals depend only on the run's seed and the batch's number. All hands are played to the
+end. Batches share no state except the weights.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ from ppo.rollout_kernels import (
     wait_rows,
 )
 
-AUCTION_DECISIONS = 5  # a hand's calls, and the strain where it is named after them
+AUCTION_DECISIONS = 5  # per hand: four calls, and naming the strain
 WIDE = 1.5
-"""Points: the temperature of half of the forced calls, so that those that look much worse are
-seldom drawn, and a call is learned from hands it may be right for. The other half are uniform."""
+"""Softmax temperature, in points, of half of the forced calls: a call is then mostly explored in
+hands that may suit it. The other half are uniform."""
 BEST = 0.05
-"""Share of the hands that may go alone in which a lone bid looks best beside the other calls. Lone
-bids are right in few hands, so only there they are tried more often."""
+"""Fraction of the hands with a legal lone bid in which one may be forced: those with its largest
+predicted advantage over the other calls. Lone bids are right in few hands."""
 
 
 class Decisions(NamedTuple):
-    """The decisions of one part that are learned from; n of them, in the order they were made.
+    """Training data of one part: n decisions in the order they were made.
 
-    Tensors on the device of the tables, or arrays of a worker.
+    Columns are tensors on the device of the tables, or a worker's arrays.
     """
 
     inputs: Any  # int16 (n, WIDTH): lists of the active inputs
@@ -62,8 +62,8 @@ class Decisions(NamedTuple):
     log_probs: Any  # float32 (n,): of the chosen outputs; not used in the auction
     values: Any  # float32 (n,): the critic's, when the output was chosen
     returns: Any  # float32 (n,): the target of the critic
-    forced: Any  # bool (n,): forced upon the player, in the auction
-    hidden: Any  # int16 (n, HIDDEN) or (n, 0): lists of the cards that the others hold
+    forced: Any  # bool (n,): whether the call was forced (auction only)
+    hidden: Any  # int16 (n, HIDDEN) or (n, 0): lists of the other seats' cards
 
 
 class Batch(NamedTuple):
@@ -71,7 +71,7 @@ class Batch(NamedTuple):
 
     auction: Decisions
     cards: Decisions
-    decisions: int  # all that had a choice
+    decisions: int  # with more than one legal action
     hands: int
     lone: int  # contracts played alone
     set_back: int  # contracts not made
@@ -80,15 +80,15 @@ class Batch(NamedTuple):
 
 @dataclass(frozen=True)
 class Terms:
-    """The settings that a batch is played by."""
+    """The settings of a batch."""
 
-    number: int  # of the batch
+    number: int  # the batch's
     seed: int
     temperature: float  # of the softmax of calls, in points
-    forced: float  # share of calls that are forced
-    alone: float  # share of calls forced to be alone in the hands that suit it best
+    forced: float  # probability of a forced call
+    alone: float  # probability of a forced lone bid in a candidate hand, see `BEST`
     lambda_: float  # of the returns
-    scale: float  # points that are 1 to the networks
+    scale: float  # points per unit of the networks' values
 
 
 class Tables:
@@ -97,7 +97,7 @@ class Tables:
     def __init__(self, rules: Rules, n: int, device: str) -> None:
         self.rules, self.n, self.memory = rules, n, memory_of(device)
         self.device = torch_device(device)  # torch's name
-        self._dealt, self.states = new_states(n), None  # in main memory, and in the device's
+        self._dealt, self.states = new_states(n), None  # on the host, and on the device
         self.tables = self.memory.put(compile_tables(rules))
         self._waits = self.zeros(n, torch.int64)
 
@@ -120,7 +120,7 @@ class Tables:
         self.memory.run(kernel, n, self.states, *map(self.array_of, arguments))
 
     def deal(self, low: np.uint64, high: np.uint64) -> None:
-        """Deal a hand at each table i, by the seed `high:low` + i; on the CPU."""
+        """Deal a hand at each table i with the seed `high:low` + i; on the CPU."""
         seed_rows(self._dealt, low, high)
         start_rows(self._dealt, compile_tables(self.rules), np.full(self.n, -1))
         deal_rows(self._dealt, compile_tables(self.rules))
@@ -144,7 +144,7 @@ class Tables:
 
 
 class Part:
-    """The decisions of one part of a batch so far."""
+    """Buffer of a batch's decisions in one part, the auction or the cards."""
 
     def __init__(self, tables: Tables, name: str, all_hands: bool) -> None:
         rules = tables.rules
@@ -172,7 +172,7 @@ class Part:
         )
         self._arrays = Room(*map(tables.array_of, self.room)), tables.memory.put(scratch)
         self._cells = tables.zeros(1, torch.int64)
-        self.steps = tables.zeros(n, torch.int64)  # the round of the part's decisions
+        self.steps = tables.zeros(n, torch.int64)  # the round of each decision
         self.values = tables.zeros(n, torch.float32)
         self.forced = tables.zeros(n, torch.bool)
         self.n = self.rounds = 0
@@ -183,7 +183,7 @@ class Part:
         self.forced[:] = False
 
     def enter(self, rows: Tensor) -> slice:
-        """Enter a round: the decisions that these tables wait for, int64 (m,); return where."""
+        """Record a round of decisions, one per table of `rows`, int64 (m,); return its slice."""
         new = slice(self.n, self.n + len(rows))
         self._cells.fill_(len(rows))
         self.tables.run(enter_rows, len(rows), *self._arrays, rows, self.n, self._cells)
@@ -192,7 +192,7 @@ class Part:
         return new
 
     def evaluate(self, new: slice, weights: Weights, critic: Weights | None) -> Tensor:
-        """Return the network's outputs for these decisions, (m, O); their values are stored."""
+        """Return the network's outputs for these decisions, (m, O); store the critic's values."""
         lists = self.room.inputs[new]
         with torch.no_grad():
             outputs = forward(weights, lists)
@@ -202,9 +202,9 @@ class Part:
         return outputs[:, :-1].contiguous()
 
     def act(self, new: slice, logits: Tensor, seed: int) -> None:
-        """Draw among the legal outputs of a round by these logits, (m, O), and carry them out.
+        """Sample a round's outputs, legal ones only, from logits (m, O), and apply their actions.
 
-        Raises `DivergedError` if a logit is not finite, `RuntimeError` if a list was too long.
+        Raises `DivergedError` if a logit is not finite, `RuntimeError` if a list overflowed.
         """
         m = len(logits)
         words = self.tables.memory.put(random_words(seed, 0, m))
@@ -216,7 +216,7 @@ class Part:
             raise DivergedError(f"row {row}: the network's logits are not finite")
 
     def decisions(self, returns: Tensor, rows: Any) -> Decisions:
-        """Return the decisions of these rows; `returns` are those of all."""
+        """Return the decisions of these rows; `returns` has all decisions."""
         room = self.room
         hidden = room.hidden if self.all_hands else room.hidden.new_zeros((self.n, 0))
         columns = (room.inputs, room.legal, room.outputs, room.log_probs, self.values)
@@ -226,7 +226,7 @@ class Part:
 class Dealer:
     """Plays batches of `tables` hands of a game, on `device`.
 
-    With `all_hands` the others' cards are listed, for a critic that sees them.
+    With `all_hands`, the other seats' cards are recorded for a critic that sees them.
     """
 
     def __init__(
@@ -265,9 +265,9 @@ class Dealer:
     def _explore(
         self, terms: Terms, rng: np.random.Generator, new: slice, points: Tensor
     ) -> Tensor:
-        """The logits of calls, (n, O), from the auction network's points; enters forced calls.
+        """Return logits of calls, (n, O), from the auction network's points; mark forced calls.
 
-        A forced call is uniform or, half of the time, by `WIDE`.
+        Half of the forced calls are uniform, half have the temperature `WIDE`.
         """
         auction = self.parts["auction"]
         points = points * terms.scale
@@ -289,7 +289,7 @@ class Dealer:
         return logits
 
     def _batch(self, terms: Terms, began: float) -> Batch:
-        """The decisions of the hands, all of which are over."""
+        """Return the batch, after all hands have ended."""
         rewards, lone, set_back = self.tables.results(terms.scale)
         auction, cards = self.parts["auction"], self.parts["cards"]
         of_cards = self._returns(cards, rewards, terms.lambda_)
@@ -305,7 +305,7 @@ class Dealer:
         )
 
     def _returns(self, part: Part, rewards: Tensor, lambda_: float) -> Tensor:
-        """The lambda-returns of a part's decisions, each seat's own; the hands end after them."""
+        """Per-seat lambda-returns of a part's decisions; all hands end after the last round."""
         zeros, keys = self.tables.zeros, part.room.keys[: part.n]
         at = part.steps[: part.n], keys >> 2
         shape = (part.rounds + 1, self.n)
@@ -317,7 +317,7 @@ class Dealer:
         return self.tables.to_device(lambda_returns(*arrays, lambda_=lambda_).returns)[at]
 
     def _learned_calls(self) -> Tensor:
-        """The calls that are learned from: none before the last forced call of its hand."""
+        """Return the calls to learn from: a hand's calls from its last forced one on."""
         auction = self.parts["auction"]
         rows = auction.room.keys[: auction.n] >> 2
         forced = auction.forced[: auction.n]

@@ -1,6 +1,6 @@
 """The kernels of a batch, on the CPU and on a GPU: forced moves, observations, actions, results.
 
-Those with `start` and `stop` work on rows `start` to `stop` - 1, see `runtime/devices.py`.
+Kernels with `start` and `stop` work on rows `start` to `stop` - 1, see `runtime/devices.py`.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from bideuchre_env.runtime.intrinsics import lower_cell, lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
 from ppo.networks import WIDTH
 
-HIDDEN = 1 + 3 * MAX_TRICKS  # of a list of the others' cards
+HIDDEN = 1 + 3 * MAX_TRICKS  # length of a list of the other seats' cards
 OVER, CALLS, CARDS = range(3)
 """State of a table: its game is over, or it waits for a decision of the auction or the cards."""
 
 
 class Room(NamedTuple):
-    """Columns of a part's decisions, with room for n: tensors, or arrays of the same memory."""
+    """Columns of a part's decisions, of capacity n: tensors, or arrays that share their memory."""
 
     inputs: Any  # int16 (n, WIDTH)
     legal: Any  # int8 (n, O)
@@ -39,9 +39,9 @@ class Room(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Scratch space of a part's kernels: a row for all tables, or on a GPU one for each."""
+    """Scratch space of a part's kernels: one row on the CPU, one per table on a GPU."""
 
-    all_hands: bool  # the cards that the others hold are listed
+    all_hands: bool  # whether the other seats' cards are recorded
     observations: Array  # int8 (m, D)
     masks: Array  # int8 (m, A)
     features: FeatureWorkspace
@@ -69,9 +69,9 @@ def enter_rows(
     start: int,
     stop: int,
 ) -> None:
-    """Enter the decision of table `rows[j]` as number `first + j` of the room.
+    """Write the decision of table `rows[j]` to row `first + j` of `room`.
 
-    `cells`, int64 (1,), becomes -1 if a list of inputs is too long.
+    `cells`, int64 (1,), is set to -1 if a list of inputs is too long.
     """
     work, own = scratch.features, min(start, len(scratch.masks) - 1)
     t, o, p = work.tables[0], work.offsets[0], work.places[0]
@@ -98,7 +98,7 @@ def enter_rows(
 
 @kernel
 def enter_hidden(s: Row, t: Row, symmetry: int, hidden: Array, at: int) -> None:
-    """List the cards that the three others hold, by seat and copy, their suits renamed."""
+    """List the cards of the other seats, by seat and copy, with suits mapped by `symmetry`."""
     n = 0
     for rel in range(1, N_SEATS):
         hand = s.hands[(s.turn + rel) & 3]
@@ -125,10 +125,10 @@ def act_rows(
     start: int,
     stop: int,
 ) -> None:
-    """Draw an output for each decision `first + j` by `logits[j]`, and carry it out.
+    """Sample an output for each decision `first + j` from `logits[j]`, and apply its action.
 
-    See `learning.sampling.sample`. `cells`, int64 (1,), becomes the first j in which nothing can
-    be drawn if it is lower.
+    See `learning.sampling.sample`. `cells`, int64 (1,), is lowered to the first j that cannot be
+    sampled, if any.
     """
     t, p = scratch.features.tables[0], scratch.features.places[0]
     low, high = first + start, first + stop

@@ -24,7 +24,7 @@ from ppo.networks import Networks, agent_weights, made_for, torch_device
 from ppo.rollout import Batch, Dealer, Terms
 from ppo.workers import Work, play_blocks
 
-SCALE = 5.0  # points that are 1 to the networks
+SCALE = 5.0  # points per unit of the networks' values
 CHECKPOINT, WEIGHTS = "checkpoint.pt", "weights.npz"
 NUMBERS = ("batch", "decisions", "hands", "seconds", "processor", "measured")
 
@@ -35,8 +35,8 @@ Request = tuple[Terms, Networks]
 class Run:
     """A run in the folder `args.out`, resumed from its checkpoint if there is one.
 
-    With a pool of workers the next batch is played while this one is learned from. `settings` are
-    those that a run cannot change when it resumes, `metadata` is that of the agent's weights.
+    With a pool of workers, the next batch is played during learning. `settings` must be the same
+    when a run resumes; `metadata` is written with the agent's weights.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Run:
 
     @property
     def progress(self) -> float:
-        """Finished share of the run, from 0 to 1."""
+        """Finished fraction of the run, from 0 to 1."""
         return min(1.0, self.decisions / (1e6 * self.args.millions))
 
     def anneal(self, first: float, last: float) -> float:
@@ -100,7 +100,7 @@ class Run:
         return statistics | {"play_seconds": played - began, "learn_seconds": ended - played}
 
     def _next_batch(self) -> Batch:
-        """The next batch; workers begin the one after it, by networks that have not seen this."""
+        """Return the next batch; workers start another with networks not yet trained on it."""
         if self.pool is None:
             batch = self.dealer.play(*self._new_request())
         else:
@@ -130,13 +130,13 @@ class Run:
         return terms, networks
 
     def _submit(self) -> Future[Batch]:
-        """Let the workers play the batch of the request."""
+        """Submit the requested batch to the workers."""
         args, blocks = self.args, self.args.workers
         work = Work(self.rules, args.hands // blocks, blocks, args.all_hands, *self.request)
         return self.thread.submit(play_blocks, self.pool, work)
 
     def save(self) -> None:
-        """Write the checkpoint, and the weights that agent `ppo` plays by."""
+        """Write the checkpoint, and the weights for agent `ppo`."""
         state: dict[str, Any] = {name: getattr(self, name) for name in NUMBERS}
         state |= {"learner": self.learner.state(), "game": self.game, "settings": self.settings}
         if self.request:

@@ -1,6 +1,6 @@
 """Play a batch in blocks, one for each worker: processes of this machine, or a cluster of Ray.
 
-A block follows from the terms, the networks and its number alone, whoever plays it.
+A block's result depends only on the terms, the networks and the block's number.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def pool_of(workers: int, ray: bool, address: str | None) -> Iterator[Pool | Non
     elif workers:
         ignored = signal.signal, (signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for this process
         with ProcessPoolExecutor(workers, get_context("spawn"), *ignored) as pool:
-            with isolated_start():  # a process for each of these tasks
+            with isolated_start():  # these tasks start all processes
                 list(pool.map(str, range(workers)))
             yield Processes(pool)
     else:
@@ -86,7 +86,7 @@ def play_blocks(pool: Pool, work: Work) -> Batch:
 
 def play_block(work: Work, block: int) -> Batch:
     """Play a block, on a worker; its arrays are copies of the dealer's, which are reused."""
-    torch.set_num_threads(1)  # more threads add up in another order
+    torch.set_num_threads(1)  # more threads would sum in another order
     networks = {
         part: {name: torch.from_numpy(array) for name, array in weights.items()}
         for part, weights in work.networks.items()
@@ -98,12 +98,12 @@ def play_block(work: Work, block: int) -> Batch:
 
 @lru_cache(maxsize=1)
 def dealer_of(rules: Rules, tables: int, all_hands: bool) -> Dealer:
-    """The dealer of a worker, which keeps nothing from one block to the next."""
+    """Return the worker's cached dealer; its blocks share no state."""
     return Dealer(rules, tables, all_hands=all_hands)
 
 
 def copied(decisions: Decisions) -> Decisions:
-    """Copy decisions to numpy; entries behind the end of a list, of earlier batches, become 0."""
+    """Copy decisions to numpy; unused list entries, left from earlier batches, become 0."""
     arrays = Decisions(*(column.numpy().copy() for column in decisions))
     for lists in (arrays.inputs, arrays.hidden):
         lists[np.arange(lists.shape[1]) > lists[:, :1]] = 0

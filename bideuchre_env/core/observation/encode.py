@@ -15,7 +15,7 @@ from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel
 
 @inline_kernel
 def clip(value: int) -> int:
-    """A running total, clipped to an int8."""
+    """Clip a running total to an int8."""
     return min(max(value, -CLIP), CLIP)
 
 

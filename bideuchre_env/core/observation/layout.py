@@ -4,8 +4,8 @@ Offsets, bounds, the printed table and the decoder follow from the declarations;
 write the blocks are in `encode.py`.
 
 An observation is one int8 vector: the seat's private blocks, then the public blocks, with every
-seat relative to the observer (0 self, 1 left, 2 partner, 3 right). It remembers the whole hand
-and holds nothing hidden. The global state is the private blocks of all four seats, then the
+seat relative to the observer (0 self, 1 left, 2 partner, 3 right). It has the history of the
+whole hand and nothing hidden. The global state is the private blocks of all four seats, then the
 public blocks seen from seat 0.
 """
 
@@ -38,7 +38,7 @@ ACTED_PHASES = tuple(phase.name.lower() for phase in Phase if phase < Phase.DEAL
 
 
 def one_of(words: tuple[str, ...]) -> Callable[[Array], str | None]:
-    """Return a decoder of flags, at most one of which is set: its word, or None without one."""
+    """Return a decoder of one-hot flags: the word of the set flag, or None."""
 
     def read(flags: Array) -> str | None:
         where = seat(flags)
@@ -83,12 +83,12 @@ def played(planes: Array, tricks: int) -> list[list[str | None]]:
 
 @dataclass(frozen=True)
 class Block:
-    """A named run of an observation: its axes (row-major), bounds and meaning.
+    """A named slice of an observation: its axes (row-major), bounds and meaning.
 
-    `axes` name the places along each axis; "" is a place without a name. `words` decodes the
-    values, of that shape, or of shape (0,) if the game does not have the block; it is None for a
-    block that is decoded together with another. `private` blocks are known to the seat alone. A
-    block that is not `present` has no entries in this game.
+    `axes` has the labels along each axis, "" for none. `words` decodes the block's values, which
+    have shape (0,) if the game does not have the block; it is None for a block that is decoded with
+    another one. Only the seat itself sees `private` blocks. A block that is not `present` has no
+    entries in this game.
     """
 
     name: str
@@ -102,7 +102,7 @@ class Block:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Places along each axis."""
+        """Length of each axis."""
         return tuple(map(len, self.axes))
 
     @property
@@ -112,7 +112,7 @@ class Block:
 
     @property
     def entries(self) -> tuple[str, ...]:
-        """The name of every entry in order: block and place, such as "calls left bid 4"."""
+        """Names of all entries in order: block and labels, such as "calls left bid 4"."""
         return tuple(" ".join(filter(None, (self.name, *at))) for at in product(*self.axes))
 
 
@@ -182,7 +182,7 @@ OFFSETS = np.dtype(
 
 
 class Layout:
-    """Places and bounds of all entries of an observation; `str(layout)` is a table.
+    """Positions and bounds of all entries of an observation; `str(layout)` is a table.
 
     `blocks` are the blocks of the game, `layout[name]` is the slice of a block (`slices` has all),
     `names` has the name of every entry, `cards` the card kinds in order. `low` and `high` are int8
@@ -244,7 +244,7 @@ class Layout:
         return low, high
 
     def _offsets(self) -> Array:
-        """The offsets as a record for kernels: public ones count from the public part."""
+        """The offsets as a record for kernels: public ones are relative to the public part."""
         table = new_rows(OFFSETS, 1)
         for block in self._every:
             start = self.slices[block.name].start if block.present else -1
@@ -307,7 +307,7 @@ class Layout:
         return values
 
     def _call(self, place: int | None, strain: int | None) -> str | None:
-        """The call at a place of the block (0 a pass, then the bids) in words."""
+        """Return the name of the call at an index of the block (0 a pass, then the bids)."""
         if not place:
             return None if place is None else "pass"
         contract = actions.of(self.rules).contract(place - 1, -1 if strain is None else strain)

@@ -4,10 +4,10 @@ The seat knows its own cards, every card played, every suit another seat has fai
 its own part of an exchange. The rest is drawn at random: the other hands, the cards put aside in an
 exchange, and the random stream that deals the next hands.
 
-Suits are dealt one after another to the seats with a known void; `ways` counts, for the suits
-still to come and the room left in those hands, the deals that remain, so that no draw is rejected
-and all deals are equally likely. The distribution is uniform over physical cards: the two copies in
-a double deck count as different cards, as they do when cards are dealt.
+Suits are dealt one after another to the seats with a known void. `ways` counts the possible deals
+of the remaining suits into the remaining room of these hands, so that sampling is uniform without
+rejection. The distribution is uniform over physical cards: the two copies in a double deck count as
+different cards, as they do when cards are dealt.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ REDEAL = np.dtype(
         ("n_unknown", np.int64, (4,)),
         ("played", np.int64, (MAX_KINDS,)),  # copies played, by kind
         ("room", np.int64, (PLACES,)),  # cards to deal to each place
-        ("known", np.int64, (PLACES,)),  # cards that the seat knows to be there
-        ("n_voids", np.int64),  # seats with a known void, and cards to deal
+        ("known", np.int64, (PLACES,)),  # known cards of each place
+        ("n_voids", np.int64),  # seats with a known void that need cards
         ("void_seats", np.int64, (3,)),
         # one redeal
         ("cards", np.int8, (4, MAX_IN_SUIT)),  # the unknown ones in the order they are dealt in
@@ -54,7 +54,7 @@ REDEAL = np.dtype(
 
 
 def new_redeal() -> Array:
-    """Scratch for `resample_row`, an array of one record; reuse it freely."""
+    """Return reusable scratch space for `resample_row`, an array of one record."""
     return new_rows(REDEAL, 1)
 
 
@@ -171,7 +171,7 @@ def count_ways(s: Row, redeal: Row) -> None:
         for a in range(redeal.void_room[0] + 1):
             for b in range(redeal.void_room[1] + 1):
                 for c in range(redeal.void_room[2] + 1):
-                    ways = 1.0 if a + b + c == 0 else 0.0  # no suit is left to fill room with
+                    ways = 1.0 if a + b + c == 0 else 0.0  # no suit is left to fill the room
                     if suit < 4:
                         ways = ways_from(s, redeal, suit, a, b, c)
                     redeal.ways[suit, a, b, c] = ways
@@ -189,7 +189,7 @@ def draw_split(s: Row, redeal: Row, suit: int) -> None:
                 later = redeal.ways[suit + 1, a - x, b - y, c - z]
                 if later <= 0.0:
                     continue
-                redeal.split[0] = x  # kept when rounding leaves the mark a hair past the last split
+                redeal.split[0] = x  # stays if rounding puts the mark past the last split
                 redeal.split[1] = y
                 redeal.split[2] = z
                 mark -= split_ways(n, x, y, z) * later
@@ -214,7 +214,7 @@ def prepare_redeal(s: Row, t: Row, seat: int, redeal: Row) -> None:
 
 @kernel
 def fill_void_room(redeal: Row) -> None:
-    """Set the room of the void seats to that before anything is dealt."""
+    """Reset the room of the void seats to its value before the deal."""
     for i in range(3):
         seat = redeal.void_seats[i]
         redeal.void_room[i] = redeal.room[seat] if seat >= 0 else 0
@@ -269,7 +269,7 @@ def lay_out(s: Row, hand: int, cards: Array) -> None:
 
 @kernel
 def choose_passed(s: Row, redeal: Row, cards: int) -> None:
-    """For a defender: any of the cards the declarer has held since may be the ones passed."""
+    """For a defender: draw the passed cards from all cards the declarer has held since."""
     declarer = s.declarer
     n = 0
     for kind in range(MAX_KINDS):
@@ -296,7 +296,7 @@ def resample_row(
 
 @kernel
 def redeal_row(s: Row, t: Row, seat: int, redeal: Row, low: Word, high: Word) -> None:
-    """Redeal as `resample_row` does, after one `prepare_redeal` for any number of redeals."""
+    """Redeal as `resample_row` does; one `prepare_redeal` serves any number of redeals."""
     seed_stream(s, low, high)
     deal_unknown(s, redeal)
     for who in range(N_SEATS):

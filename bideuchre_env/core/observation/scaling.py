@@ -7,9 +7,9 @@ from bideuchre_env.runtime.jit import Array, entry_kernel
 
 @entry_kernel
 def scale_rows(observations: Array, scale: Array, out: Array, start: int, stop: int) -> None:
-    """Write rows of `observations`, int8 (n, D), times `scale`, to `out`, float32 (n, D).
+    """Write `observations`, int8 (n, D), times `scale`, to `out`, float32 (n, D).
 
-    They are rows `start` to `stop` - 1.
+    Only rows `start` to `stop` - 1 are written.
     """
     for i in range(start, stop):
         for j in range(len(scale)):

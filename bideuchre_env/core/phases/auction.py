@@ -1,4 +1,4 @@
-"""The auction: one call each, and the naming of the strain where that comes after it."""
+"""The auction: one call per seat, and the naming of the strain if that is a separate action."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def legal_call(s: Row, t: Row) -> int:
 
 @kernel
 def apply_call(s: Row, t: Row, action: int) -> bool:
-    """Make the call: moves the turn on, and is True when the auction has ended."""
+    """Apply a call and pass the turn; return True when the auction has ended."""
     seat = s.turn
     if action == 0:
         s.calls[seat] = 0

@@ -125,9 +125,9 @@ def shuffle(s: Row, n_cards: int, keep: int) -> None:
 
 @kernel
 def start_game(s: Row, dealer: int) -> None:
-    """Set a new game up to its first deal; dealer -1 takes the one drawn from the stream.
+    """Start a new game, up to its first deal; dealer -1 takes the one drawn from the stream.
 
-    A dealer is drawn in any case, so that naming one does not change the cards.
+    A dealer is always drawn, so that specifying one does not change the cards.
     """
     s.score[0] = 0
     s.score[1] = 0
@@ -150,7 +150,7 @@ def next_dealer(s: Row, t: Row) -> None:
 
 @kernel
 def begin_hand(s: Row) -> None:
-    """Clear the hand and call the eldest hand to speak; the four hands are dealt already."""
+    """Reset the fields of the hand and start its auction; the four hands are dealt already."""
     s.hands_dealt += 1
     s.phase = AUCTION
     s.turn = (s.dealer + 1) & 3
@@ -180,7 +180,7 @@ def begin_hand(s: Row) -> None:
 
 @kernel
 def deal_hand(s: Row, t: Row) -> None:
-    """Move the deal on, shuffle, deal every card out and begin the hand.
+    """Choose the next dealer, shuffle, deal all cards and begin the hand.
 
     The array of plays, about to be cleared, serves as the deck.
     """

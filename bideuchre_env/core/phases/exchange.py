@@ -1,4 +1,4 @@
-"""The exchange: the declarer gives cards up, the partner passes as many; neither sees first."""
+"""The exchange: declarer gives up cards, partner passes as many; neither sees the other's first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bideuchre_env.runtime.jit import Row, inline_kernel, kernel
 
 @kernel
 def begin_exchange(s: Row) -> None:
-    """Ask the declarer for the first card."""
+    """Start the exchange; the declarer gives up the first card."""
     s.phase = GIVING
     s.turn = s.declarer
     s.picks = 0
@@ -24,7 +24,7 @@ def legal_exchange(s: Row, t: Row) -> int:
 
 @kernel
 def apply_exchange(s: Row, t: Row, kind: int) -> bool:
-    """Give or pass one card; True after the last, when the declarer holds the passed cards."""
+    """Give up or pass a card; return True after the last, when declarer has the passed cards."""
     seat, pick = s.turn, s.picks
     take_card(s, seat, kind)
     cards = t.exchange[s.level]

@@ -10,7 +10,7 @@ from bideuchre_env.runtime.jit import Row, inline_kernel, kernel
 
 @kernel
 def opening_leader(t: Row, dealer: int, declarer: int, sitting_out: int) -> int:
-    """The declarer, or the first seat left of the dealer that plays; in any numbering of seats."""
+    """Return the declarer, or the first playing seat left of the dealer; seats may be relative."""
     if t.eldest_leads == 0:
         return declarer
     eldest = (dealer + 1) & 3
@@ -28,7 +28,7 @@ def begin_play(s: Row, t: Row) -> None:
 
 @inline_kernel
 def legal_card(s: Row, t: Row) -> int:
-    """The kinds the seat to act may play, a bit each: the suit led if it can, else any."""
+    """The kinds the seat to act may play, a bit each: the suit led if it can follow, else any."""
     held = s.hands[s.turn] & KIND_BITS
     if s.led < 0:
         return held

@@ -1,7 +1,7 @@
 """PettingZoo's bookkeeping for a game that ends for all agents at once: selection and rewards.
 
 `AECEnv` has general but slow helper methods for it. Here attributes are updated only when they
-change, and PettingZoo's promises about them hold.
+change, and they conform to PettingZoo's API.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Bookkeeping(AECEnv[str, Any, Any]):
     def _was_dead_step(self, action: Any) -> None:
         """Remove the agent to act, whose game is over."""
         super()._was_dead_step(action)
-        self._actor = None  # also where the game was ended from outside
+        self._actor = None  # also if a caller has ended the game
 
     def agent_iter(self, max_iter: int = 2**63) -> AECIterable[str, Any, Any]:
         """Yield the agent to act, at most `max_iter` times, while agents are left."""

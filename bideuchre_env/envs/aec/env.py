@@ -113,7 +113,7 @@ class BidEuchreEnv(Bookkeeping, Face):
         self._finished: list[bytes] = []  # the last state row of every finished hand
 
     def _derive(self) -> None:
-        """Compute the attributes that depend on the rules and options alone."""
+        """Compute the attributes that depend only on the rules and options."""
         self._is_flat = self.observation == "flat"
         self._tables = compile_tables(self.rules)
         layout = self.observation_layout
@@ -289,7 +289,7 @@ class BidEuchreEnv(Bookkeeping, Face):
         raise IllegalActionError(illegal(self._states[0], self.rules, name))
 
     def _end_hand(self) -> None:
-        """Keep the hand's last row for the record, pay out, and end the episode or deal again."""
+        """Save the hand's last row for the record, pay rewards, then end the episode or deal."""
         states = self._states
         self._finished.append(states.tobytes())
         earned = self._reward(states, self.reward == "points")
@@ -333,12 +333,12 @@ class BidEuchreEnv(Bookkeeping, Face):
     def resample_hidden(self, seat: int, rng: np.random.Generator) -> BidEuchreEnv:
         """Return a clone in which the cards hidden from `seat` are redealt uniformly.
 
-        The other hands, the hidden half of an exchange and the next deals are drawn from `rng`, all
-        deals that fit the seat's information being equally likely: its cards, the cards played, the
+        The other hands, the hidden half of an exchange and the next deals are drawn from `rng`. All
+        deals that fit the seat's information are equally likely: its cards, the cards played, the
         suits others have failed to follow, its part of an exchange. The two copies in a double deck
         count as different cards, as when cards are dealt. The likelihood of the others' calls and
-        plays is ignored. The seat's observation and mask do not change, the clone's record
-        replays, and finished hands stay as they were.
+        plays is ignored. The seat's observation and mask and the finished hands do not change, and
+        the clone's record is valid.
         """
         self._require_game()
         place = parse_seat("seat", seat)

@@ -53,7 +53,7 @@ from bideuchre_env.runtime.threads import ThreadPool
 Streams: TypeAlias = tuple[Array, Array, list[int]]
 """New random streams, the rows that use them (bool (n,)), and their seeds."""
 PLACES = {"left": 1, "partner": 2, "right": 3}
-"""The seats beside a learner, counted from its own."""
+"""The other seats, relative to the learner's."""
 SOLO_RESET_OPTIONS = ("seat", OPPONENTS, PARTNER)
 """Reset options that only environments of one learner have."""
 ARRAYS = ("states", "solos", "observations", "masks", "rewards", "terminated", "truncated")
@@ -76,7 +76,7 @@ class SoloBatch:
         self.goal: Goal = "points" if options.episode == "hand" else "game"
         self._observation = options.observation
         self._entropy: list[int] = []  # the last seeds; agents made later are seeded from them
-        self._changes = 0  # of the players since then
+        self._changes = 0  # number of changes of players since then
         players = {OPPONENTS: options.opponents, PARTNER: options.partner}
         nobody = Assignment([], np.full((n, 2), -1))
         self.assignment = nobody.changed(players, np.ones(n, bool), {}, self._player)
@@ -123,7 +123,7 @@ class SoloBatch:
             setattr(self, name, put(getattr(self, name)))
         self.every, self.none = put(np.ones(n, bool)), put(np.zeros(n, bool))
         self._no_choices = put(np.zeros(n, np.int64))
-        self._nothing = {  # that a new episode has to begin with
+        self._nothing = {  # default arguments of `begin_rows`
             "dealers": put(np.full(n, -1, np.int64)),
             "scores": put(np.zeros((n, 2), np.int64)),
             "deals": put(np.zeros((0, N_SEATS), np.int64)),
@@ -164,7 +164,7 @@ class SoloBatch:
             self._play_rows = direct(self._play_rows, self._rows, turn, *self._scratch_of(0), 0, 0)
 
     def _scratch_of(self, start: int) -> tuple[Any, ...]:
-        """The scratch of the thread whose rows begin at `start`."""
+        """Return the scratch space of the thread whose rows begin at `start`."""
         scratch = self._scratch.get(start)
         if scratch is None:
             scratch = self._scratch[start] = self._new_scratch()
@@ -270,7 +270,7 @@ class SoloBatch:
             self._share(turn._replace(acting=self.none))
 
     def _share(self, turn: Turn) -> None:
-        """Let threads share a turn of all rows."""
+        """Run a turn of all rows in threads."""
 
         def work(start: int, stop: int) -> None:
             self._play_rows(self._rows, turn, *self._scratch_of(start), start, stop)
@@ -278,7 +278,7 @@ class SoloBatch:
         self._pool.share(self.n, work, whole=True)
 
     def _ask(self) -> bool:
-        """Call the players for whom rows wait; return whether there were any."""
+        """Call the players that rows wait for; return whether there were any."""
         called = False
         for number, player in self.assignment.players.items():
             if self.assignment.kinds[number] == SOMEBODY and (

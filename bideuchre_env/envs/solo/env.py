@@ -197,6 +197,6 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
 
 
 def draw_seed(env: Any) -> int:
-    """Return a seed for an environment without one: that of `np_random`, or drawn from it."""
+    """Return a seed for an environment without one: `np_random`'s own, or a draw from it."""
     seed = int(env.np_random_seed)
     return seed if seed >= 0 else int.from_bytes(env.np_random.bytes(16), "little")

@@ -73,7 +73,7 @@ class Player:
         self._sees_flat = observation == "flat" and acts(spec)
 
     def _is_net(self) -> bool:
-        """Whether this is a `NetAgent`, and stays one whenever it is made again."""
+        """Whether this is a `NetAgent` now and after every `renew`."""
         if _NET not in sys.modules:
             return False
         net = sys.modules[_NET]
@@ -83,7 +83,7 @@ class Player:
         )
 
     def renew(self, entropy: list[int] | None) -> None:
-        """Make the agent again with a seed from `entropy`, unless it is an object of the caller."""
+        """Recreate the agent with a seed from `entropy`, unless it is the caller's object."""
         if not self._made or self.kind != SOMEBODY:
             return
         seed = None
@@ -149,7 +149,7 @@ class Assignment:
             if player not in self.players.values():
                 self.players[next(free)] = player
         self.places = {player: (places or {})[player] for player in self.players.values()}
-        self.nets: list[Player] = []  # those that kernels play
+        self.nets: list[Player] = []  # nets that kernels play
         self.kinds = np.zeros(1 + max(self.players, default=-1), np.int64)
         for number, player in self.players.items():
             self.kinds[number] = self._kind(player)
@@ -194,7 +194,7 @@ class Assignment:
                 leaves a row unchanged; a partner that was never set is the opponents' player.
             chosen: the rows that change.
             staying: players of games in progress, by number.
-            make: called for each player that does not exist yet. Places depend on `options` alone,
+            make: called for each player that does not exist yet. Places depend only on `options`,
                 so that the seeds of agents do not depend on who played before.
 
         Raises:

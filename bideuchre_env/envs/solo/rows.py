@@ -2,8 +2,8 @@
 
 Random players, the rule player and the net (`net_rows.py`) act inside the kernels; for any other
 player the row waits for a choice from Python. Players are numbers, and each row has its own three.
-Each row has a second random stream, seeded with it, for its players. So the course of a row depends
-on its seed and the learner's actions alone, unless a player called from Python is random.
+Each row has a second random stream for its players, from the same seed. So a row depends only on
+its seed and the learner's actions, unless a player called from Python is random.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Draws(NamedTuple):
 def seat_learner(solo: Row, setup: Row, seat: int, draws: Draws, i: int) -> None:
     """Begin an episode of row i with the learner in `seat`, or with -1 in the seat of `setup`.
 
-    A seat is drawn in any case, so that a given seat does not change later draws. Players are drawn
+    A seat is always drawn, so that a fixed seat does not change later draws. Players are drawn
     if there are several candidates.
     """
     drawn = bounded(solo, N_SEATS)
@@ -146,7 +146,7 @@ class SoloScratch(NamedTuple):
 
 @inline_kernel
 def own_scratch(scratch: SoloScratch, start: int) -> SoloScratch:
-    """The scratch of the thread whose rows begin at `start`: that row of it, or the only row."""
+    """Return the scratch of the thread whose rows begin at `start`: that row, or the only row."""
     i, j = min(start, len(scratch.observations) - 1), min(start, len(scratch.masks) - 1)
     return SoloScratch(
         scratch.observations[i : i + 1],

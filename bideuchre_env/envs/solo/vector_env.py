@@ -129,7 +129,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
 
     @property
     def spec(self) -> EnvSpec | None:
-        """The spec by which Gymnasium made this environment; None otherwise.
+        """The spec with which Gymnasium made this environment; None otherwise.
 
         It can be stored as JSON. JSON has no pairs, only lists, and a list is by row; a pair is
         therefore stored as a `Pool` of one pair. The autoreset mode is stored by name.
@@ -155,7 +155,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
 
     @property
     def players(self) -> dict[str, Array]:
-        """The names of the players now, by row, objects (n,): "left", "partner" and "right"."""
+        """The current players' names by row, objects (n,): "left", "partner" and "right"."""
         self._rows.require_games()
         names, numbers = self._rows.names, self._rows.memory.to_host(self._rows.solos)["player"]
         return {place: names[numbers[:, seat]] for place, seat in PLACES.items()}
@@ -223,13 +223,13 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         return self._observations(), *ends, infos
 
     def action_masks(self) -> Array:
-        """Which actions are legal now, bool (n, A): none where an episode is over; a new array."""
+        """Return the legal actions, bool (n, A), none where an episode is over; a new array."""
         self._rows.require_games()
         masks: Array = self._rows.memory.flags(self._rows.masks)
         return masks
 
     def render(self) -> tuple[Any, ...] | None:
-        """Every table, as `SoloEnv.render` gives it: as text, or as a picture."""
+        """Return every table as text or as a picture, see `SoloEnv.render`."""
         if self.render_mode is None:
             logger.warn(NO_MODE)
             return None
@@ -302,7 +302,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         self._run(seat_rows, rows.solos, chosen, self._seats)
         if chosen is rows.every:
             masks, seats = self._out(rows.masks), self._out(self._seats)
-        else:  # copies: a row that has ended may start anew within the step
+        else:  # copies: a row that has ended may restart within the step
             masks, seats = self._pick(rows.masks, chosen), rows.memory.copy(self._seats)
         return {
             "action_mask": masks,
@@ -350,7 +350,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         return final
 
     def _pick(self, values: Any, chosen: Any) -> Any:
-        """The rows of a mask of an array, int8 (n, m), zeros in the others; a new array."""
+        """Copy an array, int8 (n, m), with zeros in the rows that are not `chosen`."""
         out = self._rows.memory.empty(values.shape, np.int8)
         self._run(pick_rows, values, chosen, out)
         return out

@@ -85,7 +85,7 @@ class BidEuchreVec(Face):
         - `copy=False`: writing to the returned arrays does not affect the game.
         - `device="cuda"` (experimental): all returned arrays are numba's, on the GPU. torch, CuPy
           and JAX use them without a copy; `copy_to_host()` returns numpy's. Actions may be on
-          either device. `get_state` and `set_state` use numpy arrays. Results are those of the CPU.
+          either device. `get_state` and `set_state` use numpy arrays. Results equal the CPU's.
     Version History:
         See `BidEuchreEnv`.
     """

@@ -1,4 +1,4 @@
-"""The rows of a vector environment, in the machine's own memory or a GPU's."""
+"""The rows of a vector environment, in host memory or on a GPU."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from bideuchre_env.runtime.jit import new_rows
 
 
 def blank_rows(rules: Rules, n: int, chosen: VecOptions) -> Rows:
-    """Room for `n` games, none of them begun."""
+    """Return rows for `n` games, none of them started."""
     layout = layout_of(rules)
     rows = Rows(
         states=new_states(n),
@@ -54,7 +54,7 @@ def blank_rows(rules: Rules, n: int, chosen: VecOptions) -> Rows:
             outcome=np.zeros(n, np.int8),
         ),
     )
-    rows.episodes.r[:, 1::2] = -0.0  # the loss of side 1
+    rows.episodes.r[:, 1::2] = -0.0  # side 1's rewards are negated, also zeros
     return rows
 
 
@@ -63,7 +63,7 @@ class DeviceSteps:
 
     def __init__(self, memory: HostMemory, n: int) -> None:
         self._memory, self._n = memory, n
-        self._none = np.array([n, 0])  # by `FIRST` and `ENDED`: no row
+        self._none = np.array([n, 0])  # `FIRST` and `ENDED` without any row
         self._cells = memory.put(self._none)
 
     def step(self, rows: Rows, actions: Any) -> int:

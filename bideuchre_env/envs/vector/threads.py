@@ -1,9 +1,9 @@
-"""Threads that step the rows of a vector environment together, with next to no delay.
+"""Low-latency threads that step the rows of a vector environment together.
 
 A step of some thousand rows takes a fraction of a millisecond, less than it takes to wake a
-thread and to give it the interpreter's lock. So helper threads wait for the next step inside a
-kernel for a short while, and sleep only if none comes. A step is split into parts; an idle thread
-takes the next part.
+thread and to acquire the GIL. So helper threads busy-wait for the next step inside a kernel for a
+short time, and sleep only if none comes. A step is split into parts; an idle thread takes the
+next part.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from bideuchre_env.runtime.intrinsics import add_to_cell, read_cell, write_cell
 from bideuchre_env.runtime.jit import Array, direct, entry_kernel
 from bideuchre_env.runtime.threads import check_threads
 
-LEAST_PART = 128  # rows that are worth a part of their own
+LEAST_PART = 128  # smallest number of rows worth a part
 PARTS_EACH = 4
-SPINS = 200_000  # looks for work before a thread gives up: some 0.2 ms
-NEXT, FINISHED = 0, 8  # cells of the parts begun and done, each in a cache line of its own
+SPINS = 200_000  # polls for work before a thread gives up: about 0.2 ms
+NEXT, FINISHED = 0, 8  # cells: parts begun and parts done, in separate cache lines
 N_CELLS = 16
 
 
@@ -56,8 +56,8 @@ def share_steps(
 ) -> bool:
     """Step parts of the rows, `step_rows`, as long as there are any.
 
-    True, for the thread that `leads`, when all of them are done by everybody; False after `spins`
-    looks without finding one.
+    Returns True in the thread that `leads` when all parts are done, or False after `spins` polls
+    without a part.
     """
     n, idle = len(job.states), 0
     while idle < spins:
@@ -87,7 +87,7 @@ class _Helper:
         while not self.ended:
             share_steps(self.cells, False, SPINS, self.parts, self.job)
             self.asleep = True
-            # a step that was offered in between may have found this thread awake still
+            # a step offered in between may not have woken this thread
             if self.cells[NEXT] >= self.parts and not self.ended:
                 self.bell.get()
             self.asleep = False
@@ -95,7 +95,7 @@ class _Helper:
     def wake(self) -> None:
         """Wake the thread if it sleeps. Idempotent."""
         if self.asleep:
-            self.asleep = False  # one ring is enough, however long it takes to wake
+            self.asleep = False  # one wake-up is enough, however long it takes
             self.bell.put(None)
 
 
@@ -111,21 +111,21 @@ class Pace:
     """Choose between one thread and several, by measuring the time of steps.
 
     If another program uses a helper's core, all threads wait for that helper's part. So the
-    mode that is not in use is tried for a moment at intervals, and the faster mode continues.
+    unused mode is measured briefly at intervals, and the faster mode is used.
     """
 
-    SECONDS, STEPS = 0.1, 8  # a moment: many of the slices in which a busy core is shared
-    MOMENTS = 64  # from one trial to the next
-    WEIGHT = 0.25  # of the last moment in the mean of all
-    GAIN = 0.97  # of the time one thread takes: more is not worth a second core
+    SECONDS, STEPS = 0.1, 8  # minimum of a measurement: many time slices of a busy core
+    MOMENTS = 64  # measurements from one trial of the other mode to the next
+    WEIGHT = 0.25  # of the last measurement in the moving average
+    GAIN = 0.97  # several threads must take less than this fraction of one's time
 
     def __init__(self) -> None:
         self.together = True
         self._seconds, self._steps, self._moments = 0.0, 0, 0
-        self._means = {True: 0.0, False: 0.0}  # seconds a step; 0 is yet to be found out
+        self._means = {True: 0.0, False: 0.0}  # seconds per step; 0 is not measured yet
 
     def count(self, seconds: float) -> None:
-        """Enter the time of a step in the present mode; set `together` for the next step."""
+        """Record the time of a step in the current mode; set `together` for the next step."""
         self._seconds += seconds
         self._steps += 1
         if self._seconds < self.SECONDS or self._steps < self.STEPS:
@@ -143,11 +143,11 @@ class Pace:
 
 
 class StepPool:
-    """Up to `threads` threads, the caller's own included, that step the same rows.
+    """Up to `threads` threads, including the caller's, that step the same rows.
 
-    It is the caller's alone while that is quicker, see `Pace`. The others are started by the first
-    step that is worth it, and end when `close` says so, or with the pool. A copy, pickled or
-    forked, starts its own.
+    Only the caller's is used while that is faster, see `Pace`. The others are started by the first
+    step that is large enough, and end with `close` or with the pool. A copy, pickled or forked,
+    starts its own.
     """
 
     def __init__(self, threads: int) -> None:
@@ -199,7 +199,7 @@ class StepPool:
         return SOME_ENDED if rows.ended.any() else NONE_ENDED
 
     def _begin(self, parts: int, job: Rows) -> None:
-        """Start the threads: all of them, or none, so that the next step tries again."""
+        """Start all threads, or none after an error, so that the next step tries again."""
         owner, cells = os.getpid(), np.full(N_CELLS, parts, np.int64)
         helpers: list[_Helper] = []
         end = weakref.finalize(self, _end_threads, helpers, owner)
