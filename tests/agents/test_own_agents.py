@@ -197,7 +197,7 @@ def test_a_factory_is_called_with_the_parameters_that_it_has(factory, arguments)
 )
 def test_a_factory_with_another_required_parameter_is_refused(factory):
     with pytest.raises(
-        OptionError, match="unsupported required parameters (game|depth|rules): a factory may take"
+        OptionError, match=r"unsupported required parameters (game|depth|rules): a factory may"
     ):
         agents.agent_of(factory, RULES)
 

@@ -75,7 +75,8 @@ def test_unusable_addresses_are_refused_before_ray_is_called(
 def test_workers_and_ray_exclude_each_other(no_ray):
     with workers_of(3, False, None) as three:
         assert three == 3
-    with pytest.raises(OptionError, match="--workers 2: expected only without --ray"), workers_of(2, True, None):
+    message = "--workers 2: expected only without --ray"
+    with pytest.raises(OptionError, match=message), workers_of(2, True, None):
         pass
 
 
