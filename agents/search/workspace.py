@@ -39,7 +39,7 @@ PLAN = np.dtype(
     [
         ("stream", np.uint64),  # random seed of the worlds
         ("expert_action", np.int64),  # or the net's card, if the searcher leans on the net
-        ("certain", np.int64),  # 1: `expert_action` takes every trick left for certain
+        ("certain", np.int64),  # 1: `expert_action` is certain to take every trick left
         ("n", np.int64),  # candidates; 0: play as the expert does
         ("actions", np.int64, (MOST_CANDIDATES,)),
         ("sums", np.float64, (MOST_CANDIDATES,)),  # weighted sums of the values over worlds

@@ -103,7 +103,7 @@ class Decision:
 
     @property
     def chance_of(self) -> str:
-        """The event of which `made` is the chance: "made", "set", or either before a contract."""
+        """The event with chance `made`: "made", "set", or for a pass "made or set"."""
         if self.phase == Phase.AUCTION:
             return "made or set" if self.action == "pass" else "made"
         return "set" if self.defends else "made"

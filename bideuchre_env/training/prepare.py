@@ -2,7 +2,7 @@
 
 The calls of `expert` are fitted first, starting from the package's calls for the most similar
 variant if there are any. Then `net` learns its cards. Weights that are not significantly better
-than the previous ones are not kept. A stopped run resumes after its last finished step, but first
+than the previous ones are discarded. A stopped run resumes after its last finished step, but first
 plays the pairs of finished rounds again. The same settings produce the same weights.
 """
 
