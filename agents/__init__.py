@@ -5,7 +5,7 @@ the name, as in `make("pimc:worlds=20,solved=4", rules)`; they are then part of 
 
 `advise(env)` recommends an action and explains it.
 
-Nothing heavy is imported until an agent is made. In the repository, `agents/README.md` compares the
+Heavy modules are imported when an agent is made. In the repository, `agents/README.md` compares the
 agents.
 """
 

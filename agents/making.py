@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bideuchre_env.rules.rules import Rules
     from bideuchre_env.runtime.jit import Array
 
-_CONTEXT = ("rules", "seed", "goal")  # passed to a factory that has parameters of these names
+_CONTEXT = ("rules", "seed", "goal")  # passed to a factory if it has parameters of these names
 
 
 def make(
@@ -68,9 +68,9 @@ def agent_of(
 
     Args:
         source: a name as in `make`; an agent; a factory; or a function that acts. A factory is a
-            class or function that is called with `rules`, `seed` and `goal`, as far as it has
-            parameters of these names. A function with two required parameters of other names is
-            called with an observation and its mask, and returns the action.
+            class or function; of `rules`, `seed` and `goal` it gets those that are among its
+            parameters. A function with two required parameters of other names is called with an
+            observation and its mask, and returns the action.
         rules: the rules of the game.
         seed: passed to a factory, or to `make`.
         goal: passed to a factory, or to `make`.
@@ -92,8 +92,8 @@ def complete(
 ) -> CompleteAgent:
     """Return an agent with `act`, `act_rows` and `name`; the same object if it has them.
 
-    It is named `called`, or else by its own `name`, the `name` given here, or its class. Raises
-    `OptionError` for an object that is no agent for these rules.
+    Its name is `called`, else its own `name`, else the argument `name`, else the name of its class.
+    Raises `OptionError` for an object that is not an agent for these rules.
     """
     if acts(agent):
         name = name or getattr(agent, "__name__", None)
@@ -124,7 +124,7 @@ def complete(
 
 
 class AdaptedAgent:
-    """Adapter of an agent or a function: adds a name, and `act` or `act_rows` if it is missing."""
+    """Adapter for an agent or a function: adds a name, and `act` or `act_rows` if missing."""
 
     def __init__(self, agent: Any, name: str) -> None:
         self.agent, self.name = agent, name
@@ -146,7 +146,7 @@ class AdaptedAgent:
     def act_rows(self, observations: Array, action_masks: Array) -> Array:
         """Return actions, integers (n,), for observations, int8 (n, D), and masks, int8 (n, A).
 
-        Raises `IllegalActionError` if the agent's own `act` returns no integer.
+        Raises `IllegalActionError` if the agent's own `act` does not return an integer.
         """
         if self._rows is not None:
             rows: Array = self._rows(observations, action_masks)
@@ -168,10 +168,10 @@ class AdaptedAgent:
 
 
 def acts(source: Any, options: Collection[str] = ()) -> bool:
-    """Whether this is a function `(observation, mask) -> action` rather than a factory.
+    """Whether `source` is a function `(observation, mask) -> action` rather than a factory.
 
-    Its two required parameters are positional, and their names are neither `options` nor reserved
-    for factories.
+    It must have two required positional parameters, whose names are neither in `options` nor
+    reserved for factories.
     """
     if isinstance(source, (type, Agent)) or not callable(source):
         return False
@@ -184,7 +184,7 @@ def acts(source: Any, options: Collection[str] = ()) -> bool:
 
 
 def info_of(factory: Any) -> AgentInfo | None:
-    """Return the metadata of a class, its own `info`; None if it is missing or no `AgentInfo`."""
+    """Return a class's own `info`; None if it is inherited, missing or not an `AgentInfo`."""
     info = vars(factory).get("info") if isinstance(factory, type) else None
     return info if isinstance(info, AgentInfo) else None
 
@@ -192,7 +192,7 @@ def info_of(factory: Any) -> AgentInfo | None:
 def options_of(factory: Factory, *, in_name: bool = False) -> dict[str, Parameter]:
     """Return the options of a class or function; with `in_name` only options allowed in a name.
 
-    A class can restrict the options in a name to the options of its own `info`, an `AgentInfo`.
+    If a class has its own `info`, only the options of that `AgentInfo` are allowed in a name.
     """
     info = info_of(factory)
     return {
@@ -205,7 +205,7 @@ def options_of(factory: Factory, *, in_name: bool = False) -> dict[str, Paramete
 
 
 def _is_factory(source: Any, options: Collection[str] = ()) -> bool:
-    """Whether this is called with these options to make an agent."""
+    """Whether `source` is a class or function that makes an agent when called with `options`."""
     if isinstance(source, type):
         return True
     return callable(source) and not isinstance(source, Agent) and not acts(source, options)
@@ -219,7 +219,7 @@ def _call_factory(
     goal: Goal | None,
     options: Mapping[str, Any],
 ) -> Any:
-    """Call `factory(rules=, seed=, goal=, **options)` without arguments that it does not accept."""
+    """Call `factory(rules=, seed=, goal=, **options)`; omit context that it does not accept."""
     parameters = _parameters(factory)
     context: dict[str, Any] = {"rules": rules, "seed": seed}
     if goal is not None:
@@ -241,7 +241,7 @@ def _call_factory(
 
 
 def _check_options(own: str, factory: Factory, options: Mapping[str, Any], in_name: bool) -> None:
-    """Raise `OptionError` for an option that is not accepted, or not in a name."""
+    """Raise `OptionError` for an option that is not accepted, or that is not allowed in a name."""
     allowed = options_of(factory, in_name=in_name)
     others = any(each.kind is each.VAR_KEYWORD for each in _parameters(factory).values())
     for option, value in options.items():
@@ -256,7 +256,7 @@ def _check_options(own: str, factory: Factory, options: Mapping[str, Any], in_na
 
 
 def _parameters(factory: Factory) -> Mapping[str, Parameter]:
-    """Return the parameters of a callable; `rules` and `seed` if it is compiled and shows none."""
+    """Return the parameters of a callable; `rules` and `seed` if it has no signature (compiled)."""
     try:
         return signature(factory).parameters
     except (TypeError, ValueError):

@@ -1,8 +1,8 @@
 """Weights for custom rules that `bideuchre prepare` has saved on this machine.
 
-They are in the user's cache, a file for each kind of agent and each game, and survive an upgrade of
-the package. The package's own variants never use them. An agent that is made after a file has been
-replaced uses the new file.
+They are in the user's cache folder, one file per kind of agent and game, and remain after an
+upgrade of the package. The package's own variants never use them. An agent that is made after a
+file has been replaced uses the new file.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _last: dict[Path, _Found] = {}
 def rules_hash(rules: Rules) -> str:
     """Return a hash of the rules, sixteen hexadecimal digits; the name of the game has no effect.
 
-    The names of lone bids count, as they do for `made_for`.
+    The names of lone bids have an effect, as in `made_for`.
     """
     return hashlib.sha256(json.dumps(rules.to_dict(), sort_keys=True).encode()).hexdigest()[:16]
 
@@ -78,7 +78,7 @@ def prepared_weights(kind: str, rules: Rules) -> Weights | None:
 
 
 def _find(place: Path) -> _Found:
-    """Read a file if it exists and has changed."""
+    """Return the hash and weights of a file, if it exists; it is read again only if changed."""
     try:
         now = place.stat()
     except OSError:  # no file, or no permission
@@ -88,7 +88,7 @@ def _find(place: Path) -> _Found:
 
 @lru_cache(maxsize=8)
 def _read(place: Path, stamp: tuple[int, ...]) -> _Found:
-    """Read a file; `stamp` changes with its contents, for the cache."""
+    """Read a file; `stamp` (inode, time, size) is a part of the cache key."""
     try:
         with place.open("rb") as file:
             data = file.read(LARGEST + 1)
@@ -99,7 +99,7 @@ def _read(place: Path, stamp: tuple[int, ...]) -> _Found:
 
 @contextmanager
 def watch_files(watch: Watch) -> Iterator[None]:
-    """Call `watch` with the name and the hash, or None, of every file that agents look for."""
+    """Context that calls `watch(name, hash or None)` for every file that agents look for."""
     before = _watch.set(watch)
     try:
         yield

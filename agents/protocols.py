@@ -1,8 +1,8 @@
-"""Protocols of agents, checked by type checkers and when an agent is made, and their metadata.
+"""Protocols of agents, for type checkers and for checks at run time, and metadata of agents.
 
 An agent chooses actions from observations alone: an observation is int8 (D,), its mask int8 (A,),
-1 where an action is legal. It has `act`, for one observation, or `act_rows`, for n at once. Its
-`name` is optional.
+1 for each legal action. It has `act`, for one observation, or `act_rows`, for a batch. Its `name`
+is optional.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ActsOnce(Protocol):
 
 @runtime_checkable
 class ActsOnRows(Protocol):
-    """An agent that acts on many observations at once, one per row."""
+    """An agent that acts on a batch of observations, one per row."""
 
     def act_rows(self, observations: Array, action_masks: Array, /) -> Array:
         """Return actions, integers (n,), for observations, int8 (n, D), and masks, int8 (n, A)."""
@@ -49,8 +49,8 @@ class ActsOnRows(Protocol):
 Agent: TypeAlias = ActsOnce | ActsOnRows
 """An object with `act` or `act_rows`; matches call `act_rows` if it has both."""
 AgentSource: TypeAlias = str | Agent | Callable[..., Agent] | Callable[[Any, Any], SupportsIndex]
-"""The name of an agent, an agent, a factory, or a function `(observation, mask) -> action`. A
-factory is called with `rules`, `seed` and `goal`, as far as it has parameters of these names."""
+"""The name of an agent, an agent, a factory, or a function `(observation, mask) -> action`. Of
+`rules`, `seed` and `goal`, a factory gets those that are among its parameters."""
 Goal: TypeAlias = Literal["points", "game"]
 """Objective: the points of each hand, or winning the game."""
 Factory: TypeAlias = Callable[..., Any]

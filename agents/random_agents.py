@@ -35,7 +35,7 @@ class RandomAgent(RowAgent):
 
 
 class CautiousAgent(RandomAgent):
-    """Passes nine times in ten, else makes the lowest bid; plays its cards at random.
+    """Passes with probability 0.9, else makes the lowest bid; plays random cards.
 
     A uniform choice among all calls bids too often and too high; this agent is a fairer baseline.
     It bids alone only if every other call is illegal.
@@ -54,7 +54,7 @@ class CautiousAgent(RandomAgent):
 
 @kernel
 def pick(mask: Array, first: int, last: int, draw: float) -> int:
-    """Return a uniform legal action from `first` to `last` - 1; -1 if none of them is legal."""
+    """Return a random legal action from `first` to `last` - 1 (uniform); -1 if none is legal."""
     n = 0
     for action in range(first, last):
         n += 1 if mask[action] else 0
@@ -69,14 +69,14 @@ def pick(mask: Array, first: int, last: int, draw: float) -> int:
 
 @entry_kernel
 def random_rows(masks: Array, draws: Array, choices: Array) -> None:
-    """Fill `choices` with a uniform legal action of every row."""
+    """Fill `choices` with a random legal action for every row."""
     for i in range(len(masks)):
         choices[i] = pick(masks[i], 0, masks.shape[1], draws[i, 0])
 
 
 @kernel
 def cautious_choice(mask: Array, t: Row, draws: Array) -> int:
-    """Return a pass or the lowest partnered bid in the auction, else a uniform legal action."""
+    """Return a pass or the lowest partnered bid in the auction, else a random legal action."""
     if mask[0] and draws[1] < PASSES:
         return 0
     per_bid = t.strains_per_bid
@@ -92,6 +92,6 @@ def cautious_choice(mask: Array, t: Row, draws: Array) -> int:
 
 @entry_kernel
 def cautious_rows(masks: Array, draws: Array, tables: Array, choices: Array) -> None:
-    """Fill `choices` with a cautious action of every row."""
+    """Fill `choices` with the cautious agent's action for every row."""
     for i in range(len(masks)):
         choices[i] = cautious_choice(masks[i], tables[0], draws[i])

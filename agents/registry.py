@@ -195,7 +195,7 @@ def _unknown(name: Any, besides: str = "") -> str:
 
 @contextmanager
 def freeze_files() -> Iterator[None]:
-    """Context in which no file is run again after a change, so that a run uses one version."""
+    """Context in which changed files are not reloaded, so that a run uses one version."""
     before = _frozen.set(True)
     try:
         yield
@@ -262,7 +262,7 @@ def _run(file: Path) -> ModuleType:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     _make_importable(file.parent)
-    sys.modules[name] = module  # dataclasses look themselves up there
+    sys.modules[name] = module  # dataclasses look up their module there
     try:
         spec.loader.exec_module(module)
     except BaseException:
@@ -272,7 +272,7 @@ def _run(file: Path) -> ModuleType:
 
 
 def _make_importable(folder: Path) -> None:
-    """Append a folder to `sys.path`, so that it hides no other module."""
+    """Append a folder to `sys.path`; at the end, so that it hides no other module."""
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
 
@@ -288,7 +288,7 @@ def _attribute(where: str, module: ModuleType, attribute: str) -> Any:
 
 
 def _agents_in(module: ModuleType) -> list[str]:
-    """Public names of agents, classes of agents and functions that a module defines."""
+    """Return the public names of agents, agent classes and functions defined in a module."""
     return [
         name
         for name, value in vars(module).items()

@@ -14,37 +14,37 @@ from bideuchre_env.errors import IllegalActionError, OptionError
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-MAX_NAME = 80  # an agent's name with its options still fits a screen's line
+MAX_NAME = 80  # an agent's name with its options fits one line of a terminal
 
 
 def is_plain_name(name: object) -> bool:
-    """Whether this can stand for an agent on a screen: a short string of printable characters."""
+    """Whether a value can be displayed as a name: a short string of printable characters."""
     return isinstance(name, str) and 0 < len(name) <= MAX_NAME and name.isprintable()
 
 
 def is_whole(value: object) -> bool:
-    """Whether this is a Python int, and no bool."""
+    """Whether a value is a Python int and not a bool."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def is_integer(value: object) -> bool:
-    """Whether this is a whole number of Python or numpy, and no bool."""
+    """Whether a value is an integer of Python or numpy and not a bool."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def is_number(value: Any) -> bool:
-    """Whether this is a finite real number of Python or numpy, and no bool."""
+    """Whether a value is a finite real number of Python or numpy and not a bool."""
     try:
         return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
-    except OverflowError:  # a whole number beyond all floats
+    except OverflowError:  # an integer too large for a float
         return False
 
 
 def brief(value: object) -> str:
-    """A value as an error names it: its repr in plain letters, cut short, or else its type."""
+    """Format a value for an error message: its repr in ASCII, shortened, or else its type."""
     try:
         text = ascii(value)
-    except Exception:  # a number of more digits than Python writes, or an object's own fault
+    except Exception:  # an integer with too many digits for Python, or a faulty `__repr__`
         return f"<{type(value).__name__} that cannot be printed>"
     return text if len(text) <= 200 else f"{text[:200]}..."
 
@@ -58,13 +58,13 @@ def typed(value: object) -> str:
 
 
 def check_name(name: object) -> None:
-    """Raise `OptionError` unless this can be the name of a game."""
+    """Raise `OptionError` unless `name` can be the name of a game."""
     if not is_plain_name(name):
         raise OptionError(f"name={brief(name)}: expected 1 to {MAX_NAME} printable characters")
 
 
 def check_type(name: str, value: object, kinds: Any, expected: str) -> None:
-    """Raise `OptionError` unless a parameter's value is an instance of one of these classes."""
+    """Raise `OptionError` unless a parameter's value is an instance of `kinds`."""
     if not isinstance(value, kinds):
         raise OptionError(f"{name}={brief(value)}: expected {expected}")
 
@@ -84,7 +84,7 @@ def check_callback(name: str, value: object) -> None:
 def check_path(name: str, value: object) -> str:
     """Return a path as text; `OptionError` unless a parameter can be the path of a file.
 
-    Bytes and numbers are refused: a number would be an open file of the program.
+    Bytes and numbers are rejected: `open` would take a number as a file descriptor.
     """
     check_type(name, value, (str, os.PathLike), "a path")
     text = os.fspath(value)  # type: ignore[call-overload]
@@ -103,7 +103,7 @@ def to_iterator(name: str, values: Any, expected: str) -> Iterator[Any]:
     """Return an iterator over a parameter; `OptionError` if it cannot be iterated over."""
     try:
         return iter(values)
-    except Exception:  # an array without axes has `__iter__`, which raises
+    except Exception:  # `__iter__` of a 0-dimensional array raises
         raise OptionError(f"{name}={brief(values)}: expected {expected}") from None
 
 
@@ -120,7 +120,7 @@ def to_array(name: str, value: Any) -> npt.NDArray[Any]:
         raise OptionError(f"{name}: expected an array without a mask, not a masked array")
     try:
         return np.asarray(value)
-    except Exception as error:  # an object's own conversion may raise anything
+    except Exception as error:  # `__array__` of an object may raise anything
         raise OptionError(f"{name}={brief(value)}: expected an array ({error})") from None
 
 
@@ -135,7 +135,7 @@ def check_array(
 ) -> None:
     """Raise `OptionError` unless a parameter is an array of this dtype and shape (-1: any length).
 
-    It has to be in C order, unless `any_order`, and writable if it is to be `written`.
+    It must be in C order, unless `any_order`, and writable if it will be `written`.
     """
     import numpy as np
 
@@ -159,10 +159,10 @@ def _fits(lengths: tuple[int, ...], expected: tuple[int, ...]) -> bool:
 
 
 def whole_numbers(name: str, value: Any, n: int, limit: int = 2**62) -> npt.NDArray[Any]:
-    """Return a copy as int64 (n,) of whole numbers of any integer dtype.
+    """Return actions, integers of any dtype, as a new int64 array (n,).
 
-    Numbers of 2**63 and more, which no int64 holds, become `limit`. Raises `IllegalActionError`
-    for anything else, because the values are actions.
+    Numbers from 2**63 on, which do not fit int64, become `limit`. Raises `IllegalActionError` for
+    any other value.
     """
     import numpy as np
 
@@ -207,5 +207,5 @@ def unknown_options(
 
 
 def printable(text: str) -> str:
-    """A text in which control characters and halves of characters are escaped, line ends too."""
+    """Escape unprintable characters in a text: control characters, line ends, surrogates."""
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)

@@ -21,8 +21,8 @@ PathLike = str | os.PathLike[str]
 _LOCKS = find_spec("fcntl") is not None  # not on Windows
 _BINARY = getattr(os, "O_BINARY", 0)
 _STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
-_unpublished: set[Output] = set()  # reserved, with nothing in their place yet
-before_quitting: set[Callable[[], None]] = set()  # what has something to write even then
+_unpublished: set[Output] = set()  # reserved, not yet moved in place
+before_quitting: set[Callable[[], None]] = set()  # callbacks of `discard_all`
 
 
 class TakenError(OptionError):
@@ -33,8 +33,8 @@ class Output:
     """A file to write: reserved now, written to a temporary path, and moved in place by `publish`.
 
     Links are followed; devices and pipes are written directly; missing folders are made. Raises
-    `OptionError` for a file that exists, unless `overwrite`, that another process is writing, or
-    that cannot be written. The context manager discards a file that is not closed at its end.
+    `OptionError` for a file that exists (unless `overwrite`), that another process is writing, or
+    that cannot be written. On exit, the context manager discards a file that is still open.
     """
 
     def __init__(self, path: PathLike, *, overwrite: bool = False) -> None:
@@ -60,7 +60,7 @@ class Output:
             raise
 
     def write(self, data: bytes) -> None:
-        """Write all of this, or nothing: an incomplete end is cut off. `OutputError` says why."""
+        """Write all of the data or nothing: a partial write is truncated. Raises `OutputError`."""
         self._truncate()
         self._is_incomplete = True
         try:
@@ -75,7 +75,7 @@ class Output:
         self._is_incomplete = False
 
     def _truncate(self) -> None:
-        """Cut off the end of a write that has failed, or in which Ctrl-C ends the program."""
+        """Remove the data of a write that has failed or that Ctrl-C has interrupted."""
         if self._is_incomplete and not self._is_direct:
             os.ftruncate(self._descriptor, self.size)
         self._is_incomplete = False
@@ -85,7 +85,7 @@ class Output:
         if self._temporary is None:
             return
         try:
-            if os.name == "nt":  # where an open file cannot be moved
+            if os.name == "nt":  # Windows cannot move an open file
                 os.close(self._descriptor)
                 self._descriptor = -1
             self._take_place(self._temporary)
@@ -99,7 +99,7 @@ class Output:
     def close(self) -> None:
         """Publish and close. Idempotent; after an `OutputError` no file is open.
 
-        A file that cannot be moved in place is kept under another name, which the error has.
+        A file that cannot be moved in place is saved under another name; the error has its path.
         """
         if self._descriptor < 0:
             return
@@ -125,7 +125,7 @@ class Output:
                 with suppress(OSError):
                     self._temporary.unlink()
             for folder in reversed(self._made):
-                with suppress(OSError):  # another process has written it
+                with suppress(OSError):  # another process has written to it
                     folder.rmdir()
             _unpublished.discard(self)
         if self._descriptor >= 0:
@@ -175,7 +175,7 @@ class Output:
             self._made.append(each)
 
     def _reserve(self) -> None:
-        """Open the temporary file; no other process has it open or is about to move it."""
+        """Open and lock the temporary file; raise `TakenError` if another process uses it."""
         assert self._temporary is not None
         flags = os.O_APPEND | _BINARY | (0 if _LOCKS else os.O_EXCL)
         try:
@@ -186,8 +186,8 @@ class Output:
                 "is there: delete that if no run is writing it"
             ) from None
         _unpublished.add(self)
-        os.ftruncate(self._descriptor, 0)  # of a run that was killed
-        self._check_place()  # it may have been taken meanwhile
+        os.ftruncate(self._descriptor, 0)  # data of a run that was killed
+        self._check_place()  # another run may have published it meanwhile
 
     def _busy(self) -> str:
         return f"{_quote(self.path)} is being written by another run"
@@ -209,13 +209,13 @@ class Output:
         return f"; what was to be written is in {_quote(spare)}"
 
     def _take_place(self, temporary: Path) -> None:
-        if self._is_open_at(self._target):  # Ctrl-C ends the program just there
+        if self._is_open_at(self._target):  # moved already, then interrupted by Ctrl-C
             if self._is_open_at(temporary):
                 temporary.unlink()
             return
         if not self._overwrite:
             try:
-                os.link(temporary, self._target)  # which replaces nothing
+                os.link(temporary, self._target)  # fails if the target exists
             except FileExistsError:
                 raise
             except OSError:  # a file system without links
@@ -244,7 +244,7 @@ class Output:
         return False
 
     def _copy(self, temporary: Path) -> None:
-        """Write the content over the old file, and continue there."""
+        """Overwrite the old file with the content; later writes go there."""
         descriptor = os.open(self._target, os.O_WRONLY | os.O_APPEND | _BINARY)
         try:
             _lock(descriptor)
@@ -267,9 +267,9 @@ class Output:
 
 
 def write_file(place: PathLike | Output, data: bytes | str) -> None:
-    """Write a whole file, reserved or in place of one that may be there.
+    """Write a whole file to a reserved `Output`, or to a path, replacing an existing file.
 
-    `OutputError` says why not: then all is as it was.
+    Raises `OutputError` if that fails; an existing file is then unchanged.
     """
     try:
         with place if isinstance(place, Output) else Output(place, overwrite=True) as output:
@@ -298,7 +298,7 @@ def only_run_in(folder: PathLike, otherwise: str = "take another folder") -> Ite
         yield
     finally:
         for each in missing:
-            with suppress(OSError):  # there is something in it
+            with suppress(OSError):  # not empty
                 os.rmdir(each)
         if descriptor >= 0:
             os.close(descriptor)
@@ -306,10 +306,10 @@ def only_run_in(folder: PathLike, otherwise: str = "take another folder") -> Ite
 
 @contextmanager
 def only_run_at(path: PathLike) -> Iterator[None]:
-    """Keep other runs from a file that this one writes again and again, whole each time.
+    """Hold an exclusive lock on a file that this process rewrites repeatedly.
 
-    Folders on the way are made. Raises `TakenError` while another run is at it, and `OptionError`
-    if nothing can be written there.
+    Missing folders are made. Raises `TakenError` while another process holds the lock, and
+    `OptionError` if the folder cannot be written.
     """
     check_path("path", path)
     target = Path(os.path.realpath(path))
@@ -334,9 +334,9 @@ def temporary_path(path: PathLike) -> Path:
 
 
 def discard_all() -> None:
-    """Remove every file that has not taken its place, before the program ends at once."""
+    """Call `before_quitting` and discard all unpublished files, before the program exits."""
     for finish in list(before_quitting):
-        with suppress(Exception):  # then the others at least
+        with suppress(Exception):  # the other callbacks must run too
             finish()
     for output in list(_unpublished):
         output.discard()
@@ -344,7 +344,7 @@ def discard_all() -> None:
 
 def _write_all(descriptor: int, data: bytes) -> None:
     left = memoryview(data)
-    while left:  # a full disk or a pipe may take a part of it
+    while left:  # a full disk or a pipe may accept only a part
         left = left[os.write(descriptor, left) :]
 
 
@@ -358,21 +358,21 @@ def _missing_folders(folder: Path) -> list[Path]:
 
 
 def _open_locked(path: Path, flags: int, busy: str) -> int:
-    """Open a file for this run alone; `TakenError(busy)` while another run has it open."""
+    """Open and lock a file; raise `TakenError(busy)` while another run has it locked."""
     flags |= os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
     while True:
         descriptor = os.open(path, flags, 0o666)
         if not _lock(descriptor):
             os.close(descriptor)
             raise TakenError(busy)
-        with suppress(FileNotFoundError):  # the run before has removed it just now
+        with suppress(FileNotFoundError):  # the previous run has just removed it
             if os.path.samestat(os.fstat(descriptor), path.stat()):
                 return descriptor
         os.close(descriptor)
 
 
 def _lock(descriptor: int) -> bool:
-    """Lock the file for this run until it is closed; True if locked, or if locks do not exist."""
+    """Lock a file until it is closed; return True if locked, or if locks are not supported."""
     if not _LOCKS:
         return True
     import fcntl

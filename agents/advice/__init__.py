@@ -1,6 +1,6 @@
-"""Advice on a position: an agent's choice, the figures of every option, and the reason.
+"""Advice on a position: an agent's choice, the results of every option, and the reason.
 
-It builds on the search agents and tries every option in their worlds.
+It uses the search agents, and tries every option in their worlds.
 """
 
 from bideuchre_env.agents.advice.advice import Advice, Option

@@ -1,4 +1,4 @@
-"""The result of advice: options with their figures, best first, and a sentence of explanation."""
+"""The result of advice: options with their results, best first, and an explanation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bideuchre_env.agents.protocols import Goal
 
 SHOWN = 3  # options that are printed
 WIDTH = 80
-LEAST = 0.05  # points, or games of 100: less is printed as 0.0
+LEAST = 0.05  # points, or percent of games: less is printed as 0.0
 SAFER = 0.95  # the safer option has less than this share of the largest deviation
 NOUNS = {"call": "call", "name the strain": "strain"}  # by phase; "card" in other phases
 
@@ -34,11 +34,11 @@ class Option:
     wins: Interval
     """The chance to win the game."""
     tricks: float
-    """The tricks our side takes; for a bid, if it becomes the contract."""
+    """The mean tricks of our side; for a bid, if it becomes the contract."""
     deviation: float
-    """The standard deviation of the points from deal to deal."""
+    """The standard deviation of the points over deals."""
     behind: Interval
-    """The expected loss against the first option, deal by deal, in the unit of the advice's goal:
+    """The expected loss against the first option, paired by deal, in the unit of the advice's goal:
     points, or chances to win the game."""
     loss: float
     """The expected points behind the first option; negative if ahead."""
@@ -65,26 +65,26 @@ class Advice:
     """The decision: "call", "name the strain", "give up a card", "pass a card" or "play"."""
     agent: str
     goal: Goal
-    """The agent's goal, "game" or "points": it orders the options, and is the unit of their
+    """The agent's goal, "game" or "points": the order of the options, and the unit of their
     differences."""
     chosen: int
     """The agent's own choice."""
     legal: int
     """The number of legal actions; `options` has the actions that were tried."""
     options: tuple[Option, ...]
-    """By the goal's mean in these deals, the best first."""
+    """The options by their mean for the goal, best first."""
     drawn: int
-    """The deals that all options were tried in."""
+    """The number of deals in which all options were tried."""
     worlds: int
-    """The number of different deals: a likely deal is drawn, and counts, more than once."""
+    """The number of different deals; likely deals are drawn, and count, more than once."""
     effective: float
-    """The effective sample size: small where a few deals have most of the weight."""
+    """The effective sample size: small if a few deals have most of the weight."""
     why: str
     """One sentence."""
 
     @property
     def best(self) -> Option:
-        """The first option. The options of `close` may be as good."""
+        """The first option; the options of `close` may be equally good."""
         return self.options[0]
 
     @property
@@ -94,14 +94,14 @@ class Advice:
 
     @property
     def close(self) -> tuple[Option, ...]:
-        """The other options that are not clearly behind the first: too close to call."""
+        """The options that are not significantly behind the first: too close to call."""
         return tuple(each for each in self.options[1:] if not clearly_behind(each, self.goal))
 
     @property
     def safer(self) -> Option | None:
-        """The option whose points vary least, of the first option and `close`.
+        """The option with the lowest deviation, of the first option and `close`.
 
-        None if `close` is empty, or if all vary about as much.
+        None if `close` is empty, or if all deviations are similar.
         """
         first, *others = sorted((self.best, *self.close), key=lambda option: option.deviation)
         varies_less = others and first.deviation < SAFER * others[-1].deviation
@@ -152,7 +152,7 @@ class Advice:
 
         Args:
             width: columns of the headline and the explanation.
-            also: actions that have a row in any case, as the agent's choice has.
+            also: actions that always have a row, like the agent's choice.
         """
         deals = f"{self.drawn:,} deal{'s' * (self.drawn != 1)}"
         if self.worlds < self.drawn:
@@ -195,7 +195,7 @@ class Advice:
 
 
 def clearly_behind(option: Option, goal: Goal) -> bool:
-    """Whether an option is surely behind the first, by at least the last printed digit."""
+    """Whether an option is significantly behind the first, by more than is printed as 0.0."""
     least = LEAST if goal == "points" else LEAST / 100
     low = option.behind.low
     return low is not None and low > 0.0 and option.behind.mean >= least

@@ -1,4 +1,4 @@
-"""Advising: try every option of a position in sampled deals, and collect the figures."""
+"""Advising: try every option of a position in sampled deals, and collect the results."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ def advise(
             "observation" and "action_mask". Only information of the advised seat is used.
         agent: a name, a factory or an object that plays; its goal orders the options.
         rules: the rules of an observation; None for an environment.
-        worlds: deals of the unseen cards, 200 by default; drawn and weighed as the agent
-            `inference` does.
-        milliseconds: about the time for the deals. None: no limit.
+        worlds: number of deals of the unseen cards, 200 by default; drawn and weighted as by the
+            agent `inference`.
+        milliseconds: approximate time limit for the deals. None: no limit.
         seed: fixes the deals.
-        also: actions that are tried in any case.
+        also: actions that are always tried.
 
     Raises:
         OptionError: no seat is to act, or no game gives the observation.
@@ -103,7 +103,7 @@ def advise_row(
 class Advisor:
     """Advises on many positions of one game; see `advise` for the parameters.
 
-    An advisor has one workspace: every thread needs its own.
+    An advisor has one workspace, so each thread needs its own advisor.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class Advisor:
             raise OptionError(f"row={brief(row)}: expected one row of STATE")
         one, tables = new_states(1), compile_tables(self.rules)
         one[:] = np.atleast_1d(np.asarray(row))
-        one["rng"] = 1  # of the deals to come: unknown, and 0 in a record's row
+        one["rng"] = 1  # any valid state: it is 0 in a record's row, and only for later deals
         states = checked_states(one, 1, tables)
         if states["phase"][0] >= Phase.DEAL:
             raise OptionError("the hand is over: no seat is to act")
@@ -158,7 +158,7 @@ class Advisor:
     ) -> Advice:
         """Return the advice for an observation, int8 (D,).
 
-        A mask, int8 (A,), must belong to it. `seat` is the seat that the advice names.
+        A mask, int8 (A,), must be that of the observation. `seat` is the seat named in the advice.
         """
         return self.advice([self._try(observation, mask, also, seat)])
 
@@ -242,8 +242,8 @@ class Advisor:
     def advice(self, trials: Sequence[Situation], taken: int | None = None) -> Advice:
         """Return the advice from the pooled deals of one or more trials of a position.
 
-        The agent's choice is its choice in most trials. To review an action `taken`, the choice
-        comes first whatever its figures are, and `why` explains the action.
+        The agent's choice is its most frequent choice. To review an action `taken`, that choice
+        comes first whatever its results are, and `why` explains the action.
         """
         first, choices = trials[0], [trial.chosen for trial in trials]
         counted = Counted.of_all([trial.counted for trial in trials])
@@ -272,7 +272,7 @@ class Advisor:
         )
 
     def _option(self, counted: Counted, action: int, best: int) -> Option:
-        """Return the figures of an option."""
+        """Return the results of an option."""
         column, weights, effect = counted.column(action), counted.weights, counted.design_effect
         points = column["points"].astype(float)
         own, bids = column["declarer"] == 0, 0 < action < self.actions.trump_offset

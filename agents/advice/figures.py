@@ -2,10 +2,10 @@
 
 The effective sample size of weighted worlds is the square of the sum of the weights over the sum
 of their squares, divided by the design effect, the number of worlds per independent world. The
-design effect is 0 if the worlds are all that exist; then there is no sampling error.
+design effect is 0 if all existing worlds are included; then there is no sampling error.
 
-Every simple condition on the other hands divides the deals in two. The cause of a result is the
-condition that explains most of the differences between the deals, if it explains enough of them.
+A simple condition on the other hands divides the deals in two. The cause of a result is the
+condition that explains most of its variance over deals, if the difference is large enough.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS, NO_TRUMP, SUITS
 from bideuchre_env.runtime.jit import Array
 
 NO_GAP = Interval(0.0, 0.0, 0.0)
-LEAST_SHARE = 0.1  # least share of the deals on either side of a condition, by weight
-LEAST_DEALS = 10  # least effective sample size of either side
-LEAST_CHANCE = 0.25  # smallest difference of a chance between the two sides of a cause
-LEAST_GAIN = 1.0  # smallest difference of points, or of games won of 100
-SURE = 4.0  # standard errors: of some 20 conditions, one is far off by chance
+LEAST_SHARE = 0.1  # minimum weighted share of the deals on each side of a condition
+LEAST_DEALS = 10  # minimum effective sample size of each side
+LEAST_CHANCE = 0.25  # minimum difference of a chance between the two sides of a cause
+LEAST_GAIN = 1.0  # minimum difference in points, or in percent of games
+SURE = 4.0  # standard errors; high, because some 20 conditions are tested
 NEXT, PARTNER, LAST = 1, 2, 3  # seats; the first and the last are the opponents
 
 
@@ -109,7 +109,7 @@ def mean(values: Array, weights: Array) -> float:
 def error(values: Array, weights: Array, design_effect: float = 1.0) -> float:
     """Return the standard error of the weighted mean; infinite for an effective size of 1.
 
-    One more world counts with the opposite of the most extreme value, for results not drawn.
+    A pseudo-observation, the most extreme value with opposite sign, allows for unsampled results.
     """
     others = effective(weights, design_effect) - 1
     if others < 1e-9:
@@ -142,7 +142,7 @@ def share(good: Array, weights: Array, design_effect: float = 1.0) -> Interval |
 
 @dataclass(frozen=True)
 class KeyCards:
-    """A condition on hidden cards, and the means of a value where it is true and false."""
+    """A condition on hidden cards, and the means of a value if it is true and if it is false."""
 
     words: str
     """The condition as in "if partner has AC", without the "if"."""
@@ -155,8 +155,8 @@ class KeyCards:
 def conditions(unseen: int, strain: int, hands: Array, t: Any) -> Iterator[tuple[str, Array]]:
     """Yield every condition in words, and whether it is true in each deal, bool (m,).
 
-    `unseen` are the kinds not accounted for, as bits, and `hands`, int64 (m, 4), the hands of the
-    seats, the advised seat first. Simpler conditions come first, and win ties.
+    `unseen` are the unseen kinds, as bits, and `hands`, int64 (m, 4), the hands of the seats, the
+    advised seat first. Simpler conditions come first, and win ties.
     """
     kinds = [kind for kind in range(int(t["kinds"])) if unseen >> kind & 1]
     suits = t["suit_of"][strain]

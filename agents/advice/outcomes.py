@@ -1,8 +1,8 @@
 """Outcomes of actions in each sampled world: tricks, contract, points and chances.
 
 Worlds and playouts are those of the search agents (`search/`). A searcher only sums the values of
-its candidates; here the outcome of every hand is stored, for the candidates and for other actions.
-In the auction more calls are compared than the agent itself considers.
+its candidates; here every outcome is stored, for the candidates and for other actions. In the
+auction more calls are compared than the agent itself considers.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
 
-NOT_HOPELESS = 0.1  # chance of a lone bid
-LIKELY = 0.5  # chance of a partnered bid
-NEAR = 1.5  # tricks that a strain may be worth less than the best
+NOT_HOPELESS = 0.1  # chance of a lone bid above which it is compared
+LIKELY = 0.5  # chance of a partnered bid from which it is compared
+NEAR = 1.5  # expected tricks below the best strain up to which a strain is compared
 
 # The end of the hand after one action in one world. Seats are relative: 0 is the seat to act.
 OUTCOMES = np.dtype(
@@ -40,7 +40,7 @@ OUTCOMES = np.dtype(
         ("wins", np.float64),  # the chance to win the game
         ("points", np.int64),  # of the hand, ours minus theirs
         ("tricks", np.int64),  # ours
-        ("declarer", np.int64),  # seat, or -1 where all passed
+        ("declarer", np.int64),  # seat, or -1 if all passed
         ("level", np.int64),  # of the contract, or -1
         ("strain", np.int64),  # of the contract, or -1
         ("good", np.int64),  # 1: our contract is made, or theirs is set
@@ -51,7 +51,7 @@ OUTCOMES = np.dtype(
 
 @entry_kernel
 def open_position(space: SearchWorkspace, observations: Array) -> bool:
-    """Rebuild the position of row 0 in the workspace, with its mask; False if no game gives it."""
+    """Rebuild the position and mask of row 0 in the workspace; False if no game has it."""
     expert, world, mask = space.expert, space.worlds[0], row_of(space.masks, 0)
     t, o, view, replay = expert.tables[0], expert.offsets[0], expert.views[0], space.replays[0]
     row, again = row_of(observations, 0), row_of(space.observations, 0)
@@ -91,7 +91,7 @@ def count_worlds(
 
 @kernel
 def write_outcome(space: SearchWorkspace, s: Row, wins: Array, won: int, outcome: Row) -> None:
-    """Write the outcome of the contract of `s` if side 0 wins `won` tricks."""
+    """Write the outcome of the hand in `s` if side 0 wins `won` tricks."""
     expert, level = space.expert, s.level
     t, view = expert.tables[0], expert.views[0]
     outcome.worth = hand_worth(s, t, view, expert.learned.wins, won)
@@ -138,7 +138,7 @@ def mark_calls(space: SearchWorkspace, mask: Array, marks: Array) -> None:
 
 @kernel
 def mark_lone(t: Row, level: int, calls: Row, marks: Array) -> None:
-    """Mark a lone bid in its best strain and in all strains in which it is not hopeless."""
+    """Mark a lone bid in its best strain, and in strains with a chance above `NOT_HOPELESS`."""
     chances = calls.lone[t.exchange[level]]
     best = 0
     for strain in range(N_STRAINS):
@@ -153,7 +153,7 @@ def mark_lone(t: Row, level: int, calls: Row, marks: Array) -> None:
 def mark_partnered(t: Row, levels: int, strain: int, best: bool, calls: Row, marks: Array) -> None:
     """Mark the highest bid of `levels` (bits) in a strain that is likely to be made.
 
-    In the `best` strain the lowest bid and the two beside the highest are marked, too.
+    In the `best` strain also mark the lowest bid, and the bids one level below and above.
     """
     lowest = lowest_bit(levels)
     highest, level = lowest, lowest

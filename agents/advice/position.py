@@ -1,8 +1,8 @@
 """Positions from the knowledge of one seat: its hand, the calls and the cards played.
 
-Unknown cards are dealt with a fixed seed, so that the state row is one that a game can reach. The
-seat's observation shows exactly the given information. `would_bid` uses such positions to get the
-expert's contract for a hand.
+Unknown cards are dealt with a fixed seed, so that a game can reach the state row. The seat's
+observation has exactly the given information. `would_bid` uses such positions to get the expert's
+contract for a hand.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def lay_cards(states: Array, tables: Array, kinds: Array) -> int:
 def carry_known_out(
     replays: Array, views: Array, tables: Array, n_given: int, n_passed: int, states: Array
 ) -> bool:
-    """Complete a replay of seat 0's knowledge and play it in row 0 of `states`; False if wrong."""
+    """Complete a replay of seat 0's knowledge and play it in row 0; False if it is impossible."""
     if not deal_around(tables[0], views[0], replays[0], n_given, n_passed):
         return False
     deal_replay(replays[0], states[0])
@@ -222,12 +222,12 @@ class _Knowledge(NamedTuple):
             raise DealError("all seats have passed: the hand is over")
 
     def _require(self, rows: Array, phase: Phase, absent: bool, what: str) -> None:
-        """Raise `DealError` for information from after `phase`, unless that phase is over."""
+        """Raise `DealError` if later information is given while `phase` is not over."""
         if rows["phase"][0] <= phase and not absent:
             raise DealError(f"{what}: too early, seat {rows['turn'][0]} is to act first")
 
     def _exchange(self, rows: Array) -> None:
-        """Check and apply the exchange, as far as this seat knows it."""
+        """Check the part of the exchange that this seat knows, and apply the exchange."""
         declarer, phase = int(rows["declarer"][0]), int(rows["phase"][0])
         role = (self.seat - declarer) % N_SEATS if phase == Phase.GIVING else -1
         exchanged = int(self.tables["exchange"][0][int(rows["level"][0])]) if role >= 0 else 0
@@ -250,7 +250,7 @@ class _Knowledge(NamedTuple):
         lay_cards(rows, self.tables, np.array([*first, *second], np.int64))
 
     def _whole(self, public: Array, phase: Phase) -> Array:
-        """Return a full row, with this seat as seat 0; its hands may contradict known voids."""
+        """Return a complete row with this seat as seat 0; its hands may contradict known voids."""
         replays, views, rows = rotate_seats(public, -self.seat), new_view(), new_states(1)
         replay, view = replays[0], views[0]
         for name in ("phase", "dealer", "level", "declarer"):
@@ -316,9 +316,9 @@ def strain_of(name: str, rules: Rules) -> int:
 
 
 def would_bid(cards: Sequence[str], rules: Rules) -> dict[str, str]:
-    """Return the expert's contract at 0-0, "4 H" or "pass", for each place in the auction.
+    """Return the expert's bid with a hand at score 0-0, "4 H" or "pass", by turn to call.
 
-    The keys are from `PLACES`. If the strain is named after the auction, the contract has the
+    The keys are those of `PLACES`. If strains are named after the auction, the bid includes the
     strain that the expert would name.
     """
     expert, acts = ExpertAgent(rules), actions.of(rules)

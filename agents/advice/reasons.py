@@ -1,6 +1,6 @@
-"""Explanations: one sentence from the hand and the outcomes.
+"""Explanations of options: one sentence from the hand and the outcomes.
 
-Every clause is a fact of the position, by the tables of the rules, or a figure of the options.
+Every clause is a fact about the position, by the tables of the rules, or a result of an option.
 """
 
 from __future__ import annotations
@@ -42,29 +42,29 @@ from bideuchre_env.rules.cards import COPY_SHIFT, hand_kinds
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, Row
 
-RARELY = 0.2  # a bid that is played in a smaller share of the deals gets no chance to be made
-MOSTLY = 0.9  # a bid that is played in a smaller share gets the words "where it stands"
+RARELY = 0.2  # no chance is given for a bid that is played in a smaller share of the deals
+MOSTLY = 0.9  # "where it stands" is added for a bid that is played in a smaller share
 
 
 @dataclass(frozen=True)
 class Situation:
-    """A position with the figures of its options and the choice of the agent."""
+    """A position with the results of its options and the choice of the agent."""
 
     rules: Rules
     seat: int
     view: Row
     mask: Array
     certain: int
-    """The action that takes every trick left, whatever the others hold, or -1."""
+    """An action that is certain to take every trick left, or -1."""
     counted: Counted
     chosen: int
     """The agent's own choice."""
     learned: dict[int, float]
-    """Learned values by action, if the agent uses them: chances to win the game for calls, points
+    """Learned priors by action, if the agent uses them: chances to win the game for calls, points
     up to a constant for cards."""
     goal: Goal
     options: tuple[Option, ...] = ()
-    """The best first, the baseline of the others; empty until they are ordered."""
+    """The options, best first, the baseline of the others; empty before they are ordered."""
 
     @property
     def best(self) -> Option:
@@ -97,7 +97,7 @@ class Situation:
 
 
 def why(situation: Situation, taken: int | None = None) -> str:
-    """Explain the action `taken`, else the agent's choice, or the first option if that is better.
+    """Explain the action `taken`, else the agent's choice or a clearly better first option.
 
     The sentence describes the effect of the action, and compares the options.
     """
@@ -132,7 +132,7 @@ def action_words(situation: Situation, option: Option) -> str:
 
 
 def call_words(situation: Situation, option: Option) -> str:
-    """Explain a bid by the hand and its chance to be made; a pass by the chance of the best bid."""
+    """Explain a bid by the hand and its chance, or a pass by the chance of the best bid."""
     first, passes = option is situation.best, option.action == 0
     bid = next((each for each in situation.options if each.action > 0), None) if passes else option
     if bid is None:
@@ -231,7 +231,7 @@ def short(option: Option) -> str:
 
 
 def contract_key(situation: Situation, option: Option, strain: int) -> str:
-    """Format the cause that decides if a contract is made: " (60 if partner has AC, 20 if not)"."""
+    """Format the key cards of a contract: " (60 if partner has AC, 20 if not)"; may be empty."""
     counted, column = situation.counted, situation.counted.column(option.action)
     own = counted.weights * (column["declarer"] == 0)
     reason = key_cards(
@@ -245,7 +245,7 @@ def contract_key(situation: Situation, option: Option, strain: int) -> str:
 
 
 def loss_key(situation: Situation, option: Option) -> KeyCards | None:
-    """Return the cause of an option's loss against the first, in points or games won of 100."""
+    """Return the key cards of an option's loss against the first, in points or percent of games."""
     counted, view, best = situation.counted, situation.view, situation.best
     strain = int(view["strain"])
     if strain < 0:
@@ -268,7 +268,7 @@ def if_not(situation: Situation, reason: KeyCards) -> str:
 
 
 def lead(situation: Situation) -> str:
-    """Compare the first option with the best option clearly behind it, and name the cause."""
+    """Compare the first option with the best option clearly behind it, with the key cards."""
     goal, others = situation.goal, situation.options[1:]
     second = next((option for option in others if clearly_behind(option, goal)), None)
     if second is None:
@@ -284,7 +284,7 @@ def lead(situation: Situation) -> str:
 
 
 def loss_words(situation: Situation, option: Option) -> str:
-    """Format the tricks that an option clearly behind the first loses, and the cause."""
+    """Format the tricks that an option clearly behind the first loses, and the key cards."""
     if not clearly_behind(option, situation.goal):
         return ""
     best, reason = situation.best, loss_key(situation, option)

@@ -46,17 +46,17 @@ from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows
 
 DEALS = (0, 0, 40, 40, 60, 60, 0, 0, 0, 0, 0, 0, 0)
-"""[cards in hand]: deals to sample; 0 where the rules decide alone."""
+"""[cards in hand]: deals to sample; 0 for no search."""
 NO_SEARCH = (0,) * len(DEALS)
 MARGIN = 0.05
 """Points that a searched card must gain over the rule player's card."""
 STANDARD_ERRORS = 0.5
 """Standard errors of that gain, added to the margin."""
 LARGEST_WEIGHT = 1e9
-"""Limit of a weight: sums of larger weights may overflow, and NaN tricks index no table."""
+"""Limit of a weight: sums of larger weights may overflow to NaN, which cannot index a table."""
 LEAN = 2
-"""How much likelier, in quarters, a seat holds a card of a suit it has bid; the declarer, where no
-holder odds are known of the deck."""
+"""Quarters added to a seat's odds to hold cards of a suit that it has bid; for the declarer, only
+if the deck's holder odds are unknown."""
 
 
 class ExpertWorkspace(NamedTuple):
@@ -72,7 +72,7 @@ class ExpertWorkspace(NamedTuple):
 
 
 def check_network(network: Any) -> None:
-    """Raise `OptionError` unless this is one record of `NETWORK` with moderate numbers."""
+    """Raise `OptionError` unless `network` is one record of `NETWORK` with weights in range."""
     if not (isinstance(network, np.ndarray) and network.dtype == NETWORK and network.shape == (1,)):
         raise OptionError("network: one record of `call_network.NETWORK`, or None")
     for name in NETWORK.names or ():
@@ -91,7 +91,7 @@ class ExpertAgent(RowAgent):
             disables the search.
         margin: points that a searched card must gain over the rule player's card.
         standard_errors: standard errors of that gain, added to `margin`.
-        lean: how much likelier, in quarters, a seat holds a card of a suit that it has bid.
+        lean: quarters added to a seat's odds to hold cards of a suit that it has bid.
         goal: "game": it bids to win the game, by the score; "points": for the points of each hand.
 
     Raises:

@@ -1,9 +1,9 @@
-"""The expert's auction: every call is weighed by the hand's value and the calls so far.
+"""The expert's auction: every call is valued by the hand and the calls so far.
 
-The worth of a call has two parts. If its contract stood, the chances of tricks in its strain
-(`strains.py`) give the chance to win the game. A network then adds the points that the call really
-brings: whether it will stand, how partner and the others will answer, and the cost of passing. The
-network is trained on many of the expert's hands where one call was changed and the rest played out.
+The worth of a call has two parts. The chances of tricks in its strain (`strains.py`) give the
+chance to win the game if its contract is played. A network adds a correction in points, for higher
+bids of others, reactions of partner and opponents, and the cost of passing. It is trained on many
+of the expert's hands in which one call was replaced and the hand played out.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ from bideuchre_env.rules.bids import MAX_BIDS, N_EXCHANGES
 from bideuchre_env.rules.cards import MAX_TRICKS
 from bideuchre_env.runtime.jit import Array, Row, kernel
 
-N_TRIED = 2  # strains a partnered bid is weighed in
-CLOSE = 0.75  # a strain is weighed if it is worth at most so many tricks less than the best
-REACH = 1.75  # a bid needs at most so many tricks more than expected; the lowest bid is exempt
+N_TRIED = 2  # maximum number of strains in which a partnered bid is weighed
+CLOSE = 0.75  # expected tricks below the best strain up to which a strain is weighed
+REACH = 1.75  # tricks above the expected tricks up to which a bid is weighed, except the lowest
 NOT_WEIGHED = -1e9
 LIKELY = 0.3  # least chance of a lone bid in a strain that is not the best
-CLOSE_ALONE = 0.05  # the most by which its chance may be below the best strain's
+CLOSE_ALONE = 0.05  # maximum by which its chance may be below the best strain's
 SUREST = 0.98  # the highest chance of a lone bid
-LOST_ALONE = 1.5  # tricks the defenders take of a lone hand that fails
+LOST_ALONE = 1.5  # mean number of tricks that defenders take when a lone bid fails
 
 CALLS = np.dtype(
     [
         ("means", np.float64, (N_STRAINS,)),  # expected tricks with partner, by strain
         ("table_mean", np.float64, (N_STRAINS,)),  # the same by the hand alone, before the shift
         ("features", np.float64, (N_STRAINS, N_HAND)),  # of the hand, by strain
-        ("chances", np.float64, (N_STRAINS, MAX_TRICKS + 1)),  # of so many tricks
+        ("chances", np.float64, (N_STRAINS, MAX_TRICKS + 1)),  # of each number of tricks
         ("lone", np.float64, (N_EXCHANGES, N_STRAINS)),  # of all the tricks alone, by exchange
         ("ranked", np.int64, (N_STRAINS,)),  # strains by tricks with partner, the best first
         ("best_lone", np.int64, (N_EXCHANGES,)),  # by exchange: the strain with the best chance
@@ -106,12 +106,12 @@ def lone_contract(
 
 @kernel
 def start_calls(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> None:
-    """Fill in everything that is the same for every call, after `weigh_strains`."""
+    """Fill in all values that do not depend on the call, after `weigh_strains`."""
     wins = learned.wins
     calls.standing = 0.0
     calls.standing_win = passed_out(view, t, wins)
     calls.now = calls.standing_win
-    swing = t.tricks  # points of a usual hand: the value of a single point can jump
+    swing = t.tricks  # points of a typical hand: the value of a single point is discontinuous
     ahead = chance_to_win(view, t, wins, swing, 0, True, True)
     behind = chance_to_win(view, t, wins, 0, swing, False, True)
     calls.slope = max(0.5 * (ahead - behind) / swing, 0.002)
@@ -176,7 +176,7 @@ def call_worth(
     """Return the worth of a call (level -1: a pass), as a chance to win the game."""
     points = plain_points(view, t, learned, level, strain, calls)
     if level < 0 and view.calls_made == 3 and view.standing < 0:
-        return float(calls.win)  # passed out: nothing happens
+        return float(calls.win)  # passed out
     more = points - float(calls.points) + network_points(learned.network[0], calls)
     win, wins, last = float(calls.win), learned.wins, level >= 0 and view.calls_made == 3
     worth = win + float(calls.slope) * more
@@ -215,14 +215,14 @@ def final_worth(
         calls.most = max(float(calls.most), end)
         if end >= 1.0:
             at_once += calls.chances[strain, won] * end
-    if at_once > 0.0:  # worth may be below 0, of points or in a game as good as lost
+    if at_once > 0.0:  # else no bound: worth may be negative for points or in a nearly lost game
         calls.least = at_once
     return min(max(worth, float(calls.least)), float(calls.most))
 
 
 @kernel
 def worth_trying(view: Row, t: Row, level: int, place: int, calls: Row) -> bool:
-    """Whether to weigh a call in the strain of this place in `ranked`: is it close to the best?"""
+    """Whether to weigh a call in the strain at this place of `ranked`, because it may be best."""
     if level < 0:
         return place == 0
     strain = calls.ranked[place]
@@ -234,7 +234,7 @@ def worth_trying(view: Row, t: Row, level: int, place: int, calls: Row) -> bool:
         chance = calls.lone[exchange, strain]
         return bool(chance > LIKELY and chance > calls.lone[exchange, best] - CLOSE_ALONE)
     if level > view.level + 1 and t.need[level] > calls.means[strain] + REACH:
-        return False  # a lower bid would fail too, for less
+        return False  # it is likely to fail, and a lower bid would cost less
     if place == 0:
         return True
     near = calls.means[strain] > calls.means[calls.ranked[0]] - CLOSE
@@ -254,7 +254,7 @@ def weigh_calls(view: Row, t: Row, learned: ExpertTables, legal: int, calls: Row
 
 @kernel
 def best_call(t: Row, calls: Row) -> int:
-    """Return the call of most worth, as 8 * (1 + level) + the place of its strain; -1 for none."""
+    """Return the call of highest worth, as 8 * (1 + level) + its strain's place; -1 for none."""
     best, most = -1, NOT_WEIGHED
     for call in range(8 * (1 + t.n_levels)):
         if call & 7 < N_STRAINS and calls.worth[call >> 3, call & 7] > most:

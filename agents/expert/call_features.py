@@ -1,8 +1,8 @@
 """Inputs of the network that weighs a call: the hand, the calls so far, and the call itself.
 
-All inputs are about the size of 1. Strains are described relative to the hand (its best, its second
-best, no trump), never by name, so that learning from one suit applies to all. The inputs of the
-call come last: the inputs before them are the same for every legal call.
+All inputs are of order 1. Strains are described relative to the hand (its best, its second best, no
+trump), never by name, so that the network generalises over suits. The inputs of the call come last;
+those before them are the same for every legal call.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def describe_strains(view: Row, t: Row, calls: Row) -> None:
 
 @kernel
 def describe_seat(view: Row, t: Row, seat: int, calls: Row) -> None:
-    """Write a seat's call, and its strain relative to our hand; nothing if it has not called."""
+    """Write a seat's call, and its strain relative to our hand, if it has called."""
     inputs, call, strain = calls.inputs, view.calls[seat], view.call_strains[seat]
     at, best = AT.seats + (seat - 1) * len(SEAT), calls.ranked[0]
     if call == 0:

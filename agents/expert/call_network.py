@@ -1,6 +1,6 @@
-"""The network that weighs a call: two layers of rectified sums, and a linear skip connection.
+"""The network that values a call: two hidden layers of ReLUs, and a linear skip connection.
 
-Its output is the points that a call brings beyond the points of its contract if that is played. The
+Its output is the expected points of a call minus those of its contract if that is played. The
 weights of each game are in `call_network.npz`, made by `experiments/fitting/fit_call_network.py`.
 """
 
@@ -24,10 +24,10 @@ from bideuchre_env.runtime.vectors import add_rows
 FILE = "call_network.npz"
 KIND = "expert"
 VERSION = 1
-"""Version of `call_features`: weights prepared with another version are refused."""
+"""Version of `call_features`: weights prepared with another version are rejected."""
 
-FIRST, SECOND = 64, 32  # sums in the two layers
-SCALE = 8.0  # points per 1 of the network's output
+FIRST, SECOND = 64, 32  # units of the two hidden layers
+SCALE = 8.0  # points per unit of the network's output
 
 NETWORK = np.dtype(
     [
@@ -57,7 +57,7 @@ def copy(source: Array, target: Array) -> None:
 
 @kernel
 def rectify(sums: Array) -> None:
-    """Set negative numbers to 0."""
+    """Apply ReLU in place: set negative numbers to 0."""
     for i in range(len(sums)):
         if sums[i] < 0.0:
             sums[i] = 0.0
@@ -74,7 +74,7 @@ def dot(inputs: Array, weights: Array, first: int, last: int) -> float:
 
 @kernel
 def weigh_table(network: Row, calls: Row) -> None:
-    """Fill in the part of the first layer's sums that does not depend on the call."""
+    """Compute the part of the first layer that does not depend on the call."""
     copy(network.first_base, calls.table_sums)
     add_rows(calls.inputs, 0, CALL, network.first, calls.table_sums)
     calls.table_straight = network.base + dot(calls.inputs, network.straight, 0, CALL)
@@ -82,7 +82,7 @@ def weigh_table(network: Row, calls: Row) -> None:
 
 @kernel
 def network_points(network: Row, calls: Row) -> float:
-    """Return the points the network adds for the call in `calls.inputs`, after `weigh_table`."""
+    """Return the network's points for the call in `calls.inputs`, after `weigh_table`."""
     copy(calls.table_sums, calls.first_sums)
     add_rows(calls.inputs, CALL, N_INPUTS, network.first, calls.first_sums)
     rectify(calls.first_sums)

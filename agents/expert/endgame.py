@@ -1,9 +1,9 @@
 """Search of the last tricks: exact play in sampled deals of the unseen cards.
 
-In deals that fit the seat's knowledge, each legal card is played to the end with best play by all
-seats, and the tricks give the points of the hand. A card whose gain on the rule player's card will
-hardly exceed the margin is dropped early. The card with the highest mean is played if its gain on
-the rule player's card exceeds the margin plus some standard errors.
+In deals consistent with the seat's knowledge, each legal card is played to the end with optimal
+play by all seats, and the tricks give the points of the hand. A card that is significantly below
+the margin is dropped early. The card with the highest mean is played if its gain over the rule
+player's card exceeds the margin plus some standard errors.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from bideuchre_env.learning.view import count_held
 from bideuchre_env.runtime.intrinsics import highest_bit, lowest_bit, popcount
 from bideuchre_env.runtime.jit import Row, kernel
 
-FEW = 6  # deals between two prunings of the cards
-SURELY = 1.5  # standard errors below the margin that rule a card out
+FEW = 6  # deals between prunings of the cards
+SURELY = 1.5  # standard errors below the margin at which a card is dropped
 
 
 @kernel
 def open_node(deal: Row, depth: int, turn: int, led: int, left: int, base: int) -> Row:
-    """Set up the node of the seat to play at a depth; the caller adds the trick and the window."""
+    """Set up the node at a depth for the seat to play; the caller fills in trick and window."""
     hand = deal.hands[turn]
     follow = hand & deal.suit_bits[led] if led >= 0 else 0
     node = deal.nodes[depth]
@@ -40,7 +40,7 @@ def open_node(deal: Row, depth: int, turn: int, led: int, left: int, base: int) 
 
 @kernel
 def absorb(deal: Row, depth: int, value: int) -> None:
-    """Fold the result of a card into its node; stop trying cards once the window is closed."""
+    """Back up the result of a card into its node; cut off once the window is closed."""
     node = deal.nodes[depth]
     if node.turn & 1 == 0:
         node.value = max(node.value, value)
@@ -54,7 +54,7 @@ def absorb(deal: Row, depth: int, value: int) -> None:
 
 @kernel
 def last_trick(deal: Row, turn: int, played: int, best: int, winner: int) -> int:
-    """Return 1 if seats 0 and 2 win the last trick, which every seat's last card is forced into."""
+    """Return 1 if seats 0 and 2 win the last trick, in which all cards are forced."""
     for _ in range(4):
         if played < deal.players and deal.hands[turn]:
             place = lowest_bit(deal.hands[turn])
@@ -67,9 +67,9 @@ def last_trick(deal: Row, turn: int, played: int, best: int, winner: int) -> int
 
 @kernel
 def search(deal: Row, turn: int, played: int, led: int, best: int, winner: int, left: int) -> int:
-    """Return the number of the `left` last tricks that seats 0 and 2 take by best play of all.
+    """Return the number of the `left` last tricks that seats 0 and 2 take with optimal play.
 
-    `played` cards lie on the table, and `best` (a place, of seat `winner`) wins so far. The search
+    `played` cards are on the table, and `best` (a place, of seat `winner`) is winning. The search
     is alpha-beta without recursion; it changes `deal.hands` and restores them.
     """
     if left == 1:
@@ -130,7 +130,7 @@ def search(deal: Row, turn: int, played: int, led: int, best: int, winner: int, 
 
 @kernel
 def same_as(deal: Row, live: int, hand: int, place: int, above: int) -> bool:
-    """Whether a card is equivalent to a higher one of the hand: no other `live` place in between.
+    """Whether two cards of a hand are equivalent: no `live` place of another hand in between.
 
     Nor may another seat hold a second copy of either card: of two copies the first played wins.
     """
@@ -212,7 +212,7 @@ def try_cards(view: Row, deal: Row, legal: int) -> None:
 
 @kernel
 def add_gains(deal: Row, places: int, favourite: int) -> None:
-    """Add each card's gain on the favourite in this deal to the sums."""
+    """Add each card's gain over the favourite in this deal to the sums."""
     while places:
         place = lowest_bit(places)
         places &= places - 1
@@ -232,7 +232,7 @@ def error_of(deal: Row, place: int, n_deals: int) -> float:
 
 @kernel
 def hopeful(deal: Row, places: int, favourite: int, n_deals: int) -> int:
-    """Return the favourite, and the cards that may still exceed it by the margin, as places."""
+    """Return places of the favourite, and of cards that may still beat it by the margin."""
     remaining = 1 << favourite
     while places:
         place = lowest_bit(places)

@@ -1,10 +1,10 @@
 """Tables of the worth of every hand to a declarer, for decks of up to 32 cards.
 
-Hands that differ only by a renaming of the suits that keeps the colours apart are worth the same:
-the *canonical* hand (`learning/suits.py`) represents them all. A table has a row for each canonical
-hand, sorted for binary search. `experiments/fitting/build_hand_table.py` plays deals until the
-chances are sure; `provenance()` returns its options. The expert calls by these tables, and
-`bideuchre hand` prints them. The decks of 20 and 16 cards belong to no variant.
+Hands that differ only by a permutation of suits that preserves pairs of the same colour have the
+same worth: the *canonical* hand (`learning/suits.py`) represents them all. A table has a row for
+each canonical hand, sorted for binary search. `experiments/fitting/build_hand_table.py` plays deals
+until the chances are precise enough; `provenance()` returns its options. The expert calls by these
+tables, and `bideuchre hand` prints them. No variant has the decks of 20 and 16 cards.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class HandTable:
     lone: Array
 
     def row(self, hand: int) -> tuple[int, Array]:
-        """Return a hand number's row and suit map, int64 (4,); the row is -1 if there is none."""
+        """Return the row and suit map, int64 (4,), of a hand number; row -1 if it has none."""
         key, symmetry = canonical(int(hand))
         return int(find_row(self.keys, key)), SUIT_MAPS[symmetry]
 

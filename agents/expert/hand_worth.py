@@ -1,4 +1,4 @@
-"""Worth of a hand to a declarer, in words and numbers, from the tables of `hand_table.py`.
+"""Worth of a hand as declarer: expected tricks and chances, from the tables of `hand_table.py`.
 
 from bideuchre_env.agents.expert.hand_worth import hand_worth
 
@@ -31,15 +31,15 @@ class HandWorth:
 
     cards: list[str]
     by_leader: dict[str, Worth]
-    """By first leader, then strain: expected "tricks", and by name of each bid the chance to make
-    it: its tricks with partner, or all the tricks alone."""
+    """By leader to the first trick, then strain: expected "tricks", and by name of each bid the
+    chance to make it, with partner or alone."""
     leads_not_played: list[str]
-    """First leaders that are possible in the game but missing in the deck's table."""
+    """Leaders to the first trick that are possible in the game but not in the deck's table."""
     half_widths: dict[str, float]
-    """Largest half width of a chance's 95 % interval: "partnered" and "lone" bids in the three best
-    strains, and both in the "others"."""
+    """Largest half width of a chance's 95 % interval: of "partnered" and "lone" bids in the three
+    best strains, and of both in the "others"."""
     deals: int
-    """Least number of deals played in every strain; the best strains have more."""
+    """Minimum number of deals played per strain; the best strains have more."""
 
     def _repr_html_(self) -> str:
         parts = [f"<p><b>{' '.join(self.cards)} as declarer</b></p>"]
@@ -49,9 +49,9 @@ class HandWorth:
 
 
 def worth_rows(worth: Worth) -> list[list[str]]:
-    """Rows of the tricks and of the chance to make each bid, with a column per strain, best first.
+    """Rows of a table: tricks and the chance to make each bid; a column per strain, best first.
 
-    Successive bids with the same figures share a row: "moon to quadruple moon".
+    Successive bids with equal chances share a row: "moon to quadruple moon".
     """
     ordered = sorted(worth.items(), key=lambda row: -row[1]["tricks"])
     lines = [["", *(strain for strain, _ in ordered)]]
@@ -97,7 +97,7 @@ def hand_worth(cards: str | Iterable[str], rules: Rules) -> HandWorth:
 
 
 def _sure(made: dict[str, Any]) -> tuple[dict[str, float], int]:
-    """Return the half widths and the number of deals of a table, from its provenance."""
+    """Return `half_widths` and `deals` of a table, from its provenance."""
     deals, sure = int(made["deals"]["first"]), made["half_widths"]
     widest = wilson(deals // 2, deals)  # at a chance of a half
     others = widest.half if widest else 1.0
@@ -128,7 +128,7 @@ def check_deck(kinds: list[int], rules: Rules) -> None:
 
 
 def _worth(hand: int, rules: Rules, table: hand_table.HandTable, lead: int) -> Worth:
-    """Return the figures for one leader, by strain."""
+    """Return the tricks and chances for one leader, by strain."""
     row, suits = table.row(hand)
     worth: Worth = {}
     for strain, name in enumerate(STRAINS):

@@ -1,12 +1,12 @@
-"""Sampled deals: random deals of the unseen cards that fit the seat's knowledge.
+"""Sampled deals: random deals of the unseen cards that are consistent with the seat's knowledge.
 
-The cards still to be played are numbered by *place*: suit by suit, from the weakest up, the two
-copies of a card side by side. A hand is a set of places, as bits, and the higher place of a suit
-beats the lower. Seats are relative, as in a view.
+The cards still to be played are numbered by *place*: suit by suit, from the weakest up, with the
+two copies of a card next to each other. A hand is a set of places, as bits; the higher place of a
+suit beats the lower. Seats are relative, as in a view.
 
 `holder_odds.npz` has the odds of the holders of an unseen card, by deck: the declarer has most of
-the trumps, hardly a jack beside them, and has played its aces by the end.
-`experiments/fitting/build_holder_odds.py` counted the odds.
+the trumps but few other jacks, and has played its aces by the end.
+`experiments/fitting/build_holder_odds.py` estimates the odds from played hands.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit, popcount
 from bideuchre_env.runtime.jit import Array, Row, kernel
 
-MAX_PLACES = 56  # the largest deck, and room for invalid observations
-NOWHERE = 4  # holder of unseen cards that will not be played: put aside, or of a seat sitting out
-EVEN = 4  # quarters of the odds, to which `lean_by` adds
+MAX_PLACES = 56  # the largest deck, with room for invalid observations
+NOWHERE = 4  # holder of unseen cards that are not played: given up, or of a seat sitting out
+EVEN = 4  # factor of the odds in quarters, to which `lean_by` is added
 DECLARER, HELPER, DEFENDER, ASIDE = 0, 1, 2, 3  # holders of a card, as an index of the odds
 N_HOLDERS = 4
 N_CONTRACTS = 4  # trumps, no trump; the same alone
 EQUAL = 16  # odds of a holder that is as likely to have the card as a defender
-MOST_HELD = 7  # the odds are known for fewer cards in hand
+MOST_HELD = 7  # the odds are tabulated for fewer cards in hand than this
 N_RANKS = 17
 FILE = "holder_odds.npz"
 SHAPE = (N_CONTRACTS, MOST_HELD, N_HOLDERS, N_RANKS)
-MOST_TRIES = 8  # to find a deal that fits
+MOST_TRIES = 8  # tries to find a consistent deal
 
 ORDER = np.array(
     [
@@ -45,23 +45,23 @@ ORDER = np.array(
 )
 """[strain]: all kinds, suit by suit, from the weakest up; int64 (5, 24)."""
 
-MOST_NODES = 24  # cards a search looks ahead
+MOST_NODES = 24  # maximum depth of a search, in cards
 
 NODE = np.dtype(
     [
         ("turn", np.int64),  # seat to play
         ("played", np.int64),  # cards on the table
         ("led", np.int64),  # suit, or -1
-        ("best", np.int64),  # the place that wins the trick so far, or -1
+        ("best", np.int64),  # the place that is winning the trick, or -1
         ("winner", np.int64),  # the seat of `best`
-        ("left", np.int64),  # tricks to come, including the current one
+        ("left", np.int64),  # tricks left, including the current one
         ("base", np.int64),  # tricks our side has won since the search began
         ("hand", np.int64),  # places of the seat to play
         ("legal", np.int64),  # legal places not tried yet
         ("above", np.int64),  # the place tried last, or -1
         ("value", np.int64),  # tricks of our side, by the best card tried
-        ("low", np.int64),  # lower bound of the window (alpha): our side gets as much elsewhere
-        ("high", np.int64),  # upper bound (beta): the others can hold us to as much elsewhere
+        ("low", np.int64),  # lower bound of the window (alpha)
+        ("high", np.int64),  # upper bound of the window (beta)
     ],
     align=True,
 )
@@ -88,14 +88,14 @@ SAMPLED_DEAL = np.dtype(
         ("trumps", np.int64),  # places
         ("out", np.int64),  # the seat that sits out, or -1
         ("players", np.int64),  # seats that play
-        ("best", np.int64),  # the place that wins the trick on the table so far, or -1
+        ("best", np.int64),  # the place that is winning the trick on the table, or -1
         ("worth", np.float64, (13,)),  # [tricks of our side in the whole hand]
         ("values", np.float64, (MAX_PLACES,)),  # [place]: points of playing it in a sampled deal
         ("sums", np.float64, (MAX_PLACES,)),  # [place]: sum of its gains on the rule player's card
         ("squares", np.float64, (MAX_PLACES,)),  # [place]: sum of the squared gains
         ("n_deals", np.int64, (13,)),  # [cards in hand]: deals to sample; 0 disables the search
         ("nodes", NODE, (MOST_NODES,)),  # [cards played since the search began]
-        ("margin", np.float64),  # points a card must gain over the rule player's card
+        ("margin", np.float64),  # points that a card must gain over the rule player's card
         ("standard_errors", np.float64),  # of that gain, added to the margin
     ],
     align=True,
@@ -103,7 +103,7 @@ SAMPLED_DEAL = np.dtype(
 
 
 def holder_odds(rules: Rules) -> Array:
-    """Return the odds of each holder to have a card, uint8 `SHAPE`, read-only; 0 if unknown.
+    """Return the odds of each holder of a card, uint8 `SHAPE`, read-only; 0 if unknown.
 
     `TableError` if the file is missing or damaged.
     """
@@ -175,7 +175,7 @@ def contract_of(view: Row) -> int:
 
 @kernel
 def fill_odds(view: Row, deal: Row, seat: int) -> None:
-    """Fill in the odds of each unseen card to be held by a seat, or to lie `NOWHERE`."""
+    """Fill in the odds of each unseen card to be held by a seat or by `NOWHERE`."""
     contract, holder = contract_of(view), holder_of(view, seat)
     held = min(popcount(deal.own), MOST_HELD - 1)
     bid = view.call_strains[seat] if seat < N_SEATS and holder != DECLARER else -1
@@ -231,7 +231,7 @@ def try_deal(view: Row, deal: Row) -> bool:
 
 @kernel
 def draw_holder(deal: Row, allowed: int, place: int) -> int:
-    """Draw the seat, or `NOWHERE`, that a card goes to, by room and odds; -1 if none has room."""
+    """Draw the holder of a card by room and odds: a seat or `NOWHERE`; -1 if none has room."""
     total = 0
     for seat in range(1, NOWHERE + 1):
         if allowed >> seat & 1:

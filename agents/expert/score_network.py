@@ -1,10 +1,10 @@
 """Score network: a small network that corrects the worth of a call for the score.
 
-The formula of `auction.py` values every point the same, which is wrong near the end of a game. The
-inputs are the changes in the chance to win by possible results of the hand, the formula's worth of
-the call, and a little of the hand and the auction. The output is the error of the formula's worth.
-The network is used if the goal is the game and there is a win table. The weights of each game are
-in `score_network.npz`, made by `experiments/fitting/fit_score_network.py`.
+The formula of `auction.py` gives every point the same value, which is wrong near the end of a game.
+The inputs are the changes in the chance to win by possible results of the hand, the formula's worth
+of the call, and some inputs of the call network. The output is the correction of the formula's
+worth. The network is used if the goal is the game and there is a win table. The weights of each
+game are in `score_network.npz`, made by `experiments/fitting/fit_score_network.py`.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ FIRST_OF_CALL = N_TABLE  # index of the first input of the call
 PROMISE = N_TABLE + len(SHARED) - N_TABLE_SHARED
 N_SCORE = PROMISE + 7
 HIDDEN = 24
-SCALE = 0.25  # chance of winning per 1 of the network's output
+SCALE = 0.25  # chance of winning per unit of the network's output
 LIFT = 4.0  # scale of differences of chances, as inputs
-MOST_MORE = 24.0  # points
-LEFT = 4  # deals left, as an input, at most
+MOST_MORE = 24.0  # limit of the points that the formula adds, as an input
+LEFT = 4  # limit of the number of deals left, as an input
 
 SCORE_NETWORK = np.dtype(
     [
@@ -113,7 +113,7 @@ def end_chance(
 def describe_promise(
     view: Row, t: Row, wins: Array, level: int, strain: int, more: float, calls: Row
 ) -> None:
-    """Write the inputs of a call whose formula adds `more` points to its contract's points."""
+    """Write the inputs of a call; `more` are the points that the formula adds to its contract."""
     inputs, now = calls.score_inputs, float(calls.now)
     for i in range(N_TABLE_SHARED, len(SHARED)):
         inputs[FIRST_OF_CALL + i - N_TABLE_SHARED] = calls.inputs[SHARED[i]]

@@ -1,9 +1,9 @@
-"""Chances of tricks of the expert's hand in every strain, before any call is weighed.
+"""Chances of tricks of the expert's hand in every strain, computed before calls are weighed.
 
-A deck of up to 32 cards has a table of its hands (`hand_table.py`). A larger deck has too many
-hands for a table: there the rule player's counts give the expected tricks, a bell curve around
-them, and the chances of lone bids. In both cases the others' calls and the hand shift the tricks,
-by weights of the game's network.
+Decks of up to 32 cards have a table of hands (`hand_table.py`). Larger decks have too many hands
+for a table: there the rule player's estimates give the mean of a normal distribution of tricks, and
+the chances of lone bids. In both cases weights of the game's network shift the tricks by the hand
+and the others' calls.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def weigh_strains(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls:
 
 @kernel
 def look_up(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> bool:
-    """Fill in the hand's tricks in every strain from the table; False if the hand is not there."""
+    """Fill in the hand's tricks in every strain from the table; False if the hand has no row."""
     hand = view.held | view.held_pair << COPY_SHIFT
     key, symmetry = canonical(hand)
     row = find_row(learned.keys, key)
@@ -68,7 +68,7 @@ def look_up(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) 
 
 @kernel
 def estimate(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> None:
-    """Fill in the hand's tricks in every strain from the rule player's counts."""
+    """Fill in the hand's tricks in every strain from the rule player's estimates."""
     weights, features = learned.weights[0], scratch.features
     on_lead = we_lead(view, t, 0, False)
     for strain in range(N_STRAINS):
@@ -77,7 +77,7 @@ def estimate(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row)
         mean = weigh(features, weights.tricks[DECLARER, plain])
         calls.table_mean[strain] = min(max(mean, 0.0), float(t.tricks))
         mean += trick_shift(view, t, strain, learned.network[0], features, calls)
-        mean = min(max(mean, -1.0), t.tricks + 1.0)  # beyond, all chances would vanish
+        mean = min(max(mean, -1.0), t.tricks + 1.0)  # farther out all chances would underflow
         bell_curve(mean, weights.deviation[DECLARER, plain], t.tricks, calls.chances[strain])
         for exchange in range(N_EXCHANGES):
             calls.lone[exchange, strain] = 0.0

@@ -20,8 +20,8 @@ CALL_ERRORS = np.array([[0.7, 1.2, 4.0], [1.5, 0.7, 3.5], [2.2, 1.9, 3.2]])
 """[kind of a call, kind of the expert's call]: standard error of their difference, in points.
 
 The kinds are a pass, a bid with partner and a lone bid. The error is the root mean square
-difference between the expert's worths of close calls and those of 200 deals, weighed as `inference`
-does, less the sampling error, over 400 hands of Barrie, Simplified and Club each.
+difference between the expert's worths of close calls and those in 200 deals (weighted as by
+`inference`), minus the sampling error, over 400 hands each of Barrie, Simplified and Club.
 """
 NO_TABLE = HandTable(
     np.zeros(0, np.int64), np.zeros((0, 1, 5, 1), np.uint8), np.zeros((0, 1, 4, 5), np.uint8)
@@ -35,7 +35,7 @@ class ExpertTables(NamedTuple):
     keys: Array  # the arrays of `hand_table.HandTable`; empty without a table
     tricks: Array
     lone: Array
-    estimates: bool  # whether the rule player's counts stand in for a missing table
+    estimates: bool  # whether the rule player's estimates replace a missing table
     network: Array  # one `call_network.NETWORK`
     score: Array  # `score_network.SCORE_NETWORK`: one record, or none if the game was not fitted
     wins: Array  # the chance to win from every score: `win_table.win_table`; empty for points
@@ -46,8 +46,8 @@ class ExpertTables(NamedTuple):
 def load_tables(rules: Rules, network: Array | None, goal: Goal) -> ExpertTables:
     """Return the tables for these rules and goal; `network` replaces the package's own.
 
-    Without a fitted network and lone bids there is neither a hand table nor an estimate: then the
-    rule player's calls are better.
+    Without a fitted network and without lone bids neither a hand table nor estimates are used,
+    because the rule player's calls are better then.
     """
     network = load_network(rules) if network is None else network
     fitted = bool(network["first"].any())

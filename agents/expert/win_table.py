@@ -3,11 +3,11 @@
 For the games in `score_network.npz` (`experiments/fitting/fit_score_network.py`) the table was
 computed from the expert's own hands. For other games the rule player plays a few thousand hands
 against itself when an agent is made. The chance to win at a score is the mean over these hands of
-the chance at the score after the hand, repeated until it converges. Games of a fixed number of
-hands have a layer for each hand to come.
+the chance at the score after the hand; this is iterated until it converges. Games of a fixed number
+of hands have a layer for each number of hands left.
 
-The curve of `win_curve.py` is used where the table has no entry: a target above the observation's
-range, more hands to come than layers, a game about to be cut off, or points as the goal.
+The curve of `win_curve.py` is used if the table has no entry: for a target above the observation's
+range, more hands left than layers, a game about to be truncated, or points as the goal.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel
 FILE = "score_network.npz"
 HANDS = 3000  # played to sample the outcomes of a hand
 SEED = 20
-MOST_TARGET = 100  # points; the largest target that an observation shows, less room for a hand
+MOST_TARGET = 100  # points: the largest target in an observation, minus room for a hand
 BELOW = 60  # the lowest score in the table, in points below 0
-SWEEPS = 60
-SETTLED = 1e-4
-LAYERS = 16  # hands to come, in games of a fixed number of hands
+SWEEPS = 60  # maximum number of iterations
+SETTLED = 1e-4  # convergence threshold
+LAYERS = 16  # maximum number of hands left, in games of a fixed number of hands
 LEAD = 120  # the largest lead in those games, in points
-SHORT = 25  # with fewer deals left a game may be cut off: the curve accounts for that
+SHORT = 25  # with fewer deals left a game may be truncated, which only the curve models
 ALMOST = 0.9999  # the highest value of a game that is not won yet
 POINT = 0.002  # value of a point in itself: prevents reckless calls in a lost game
 
@@ -71,8 +71,8 @@ def fitted_wins(rules: Rules) -> Array | None:
 def win_table(rules: Rules) -> Array:
     """Return our side's chance to win, float64 (layers, points, points); (0, 0, 0) without a table.
 
-    To a target the index is [0, target - 1 - ours, target - 1 - theirs], down to `BELOW` points
-    under 0. By rounds it is [hands to come, `LEAD` + our lead, 0].
+    The index is [0, target - 1 - ours, target - 1 - theirs] in games to a target, down to `BELOW`
+    points below 0, and [hands left, `LEAD` + our lead, 0] in games of a fixed number of hands.
     """
     fitted = fitted_wins(rules)
     return rule_table(rules) if fitted is None else fitted
@@ -173,7 +173,7 @@ def sweep(tables: Array, outcomes: Array, table: Array, out: Array) -> float:
 
 @entry_kernel
 def iterate_rounds(outcomes: Array, table: Array) -> None:
-    """Fill `table` layer by layer, from no hands to come on; the final lead decides."""
+    """Fill `table` layer by layer, starting with no hands left, where the lead decides."""
     lead = (table.shape[1] - 1) // 2
     for at in range(2 * lead + 1):
         table[0, at, 0] = 0.5 if at == lead else (1.0 if at > lead else 0.0)
@@ -192,7 +192,7 @@ def iterate_rounds(outcomes: Array, table: Array) -> None:
 
 @kernel
 def rounds_chance(view: Row, wins: Array, left: int, gain: int) -> float:
-    """Return the table's chance with `left` hands to come and a lead changed by `gain`, or -1.0."""
+    """Return the table's chance with `left` hands left and the lead changed by `gain`, or -1.0."""
     if left < 0 or left >= wins.shape[0]:
         return -1.0
     middle = (wins.shape[1] - 1) // 2
@@ -228,9 +228,9 @@ def game_chance(
 def chance_to_win(
     view: Row, t: Row, wins: Array, ours: int, theirs: int, us_declare: bool, made: bool
 ) -> float:
-    """Return the chance to win the game after a hand of these points, plus a little for the points.
+    """Return the chance to win the game after a hand of these points, plus a small value of points.
 
-    By the table a won game is worth 1.0, and an unfinished game less. `wins` is empty for points.
+    By the table a won game has value 1.0, an unfinished game less. `wins` is empty for points.
     """
     chance = table_chance(view, t, wins, ours, theirs, us_declare, made)
     if chance < 0.0:
@@ -245,6 +245,6 @@ def chance_to_win(
 
 @kernel
 def passed_out(view: Row, t: Row, wins: Array) -> float:
-    """Return the chance to win the game if all pass: the hand is dealt anew, and does not count."""
+    """Return the chance to win the game if all pass: the hand is redealt and does not count."""
     chance = rounds_chance(view, wins, view.hands_left, 0) if t.win_rule == ROUNDS else -1.0
     return chance if chance >= 0.0 else chance_to_win(view, t, wins, 0, 0, True, False)

@@ -60,7 +60,7 @@ KIND = "net"
 MARGIN = 0.1
 """Points by which a card must be better than the rule player's."""
 VETO = 0.4
-"""Points by which the network may rate the searched card of the last tricks below its own card."""
+"""Points by which the network may value the card of the endgame search below its own card."""
 
 
 class NetWorkspace(NamedTuple):
@@ -81,7 +81,7 @@ class NetAgent(LearnedAgent):
         weights: a file of weights, or `Weights`; None for the default weights of the rules.
         search: whether the last tricks are searched as the expert does.
         margin: points by which a card must be better than the rule player's.
-        veto: a searched card is not played if the network rates it more points below its own card.
+        veto: a searched card is not played if the network values its own card this much higher.
         goal: "game": it bids to win the game, by the score; "points": for the points of each hand.
 
     Raises:
@@ -189,7 +189,7 @@ def net_decision(observation: Array, mask: Array, work: NetWorkspace) -> int:
 
 @kernel
 def net_card(observation: Array, legal: int, card: int, work: NetWorkspace) -> int:
-    """Return the card to give up, pass or play; the rule player's is `card`."""
+    """Return the card to give up, pass or play; `card` is the rule player's choice."""
     expert, points = work.expert, work.cards.outputs
     t, view = expert.tables[0], expert.views[0]
     best, symmetry = best_card(observation, legal, card, work)

@@ -101,10 +101,10 @@ def ppo_rows(observations: Array, masks: Array, work: PpoWorkspace, choices: Arr
 def best_action(
     observation: Array, mask: Array, first: int, stop: int, work: NetworkWorkspace
 ) -> int:
-    """Return the legal action from `first`, which is legal, to `stop` - 1 with the largest output.
+    """Return the legal action from `first` to `stop` - 1 with the largest output; `first` is legal.
 
-    An action that takes every trick left for certain comes first. Calls that `call_bits` leaves out
-    are skipped.
+    An action that is certain to take every trick left has priority. Calls that are not in
+    `call_bits` are skipped.
     """
     features, t = work.features, work.features.tables[0]
     o, p, view = features.offsets[0], features.places[0], features.views[0]

@@ -1,4 +1,4 @@
-"""Weights of learned agents: the choice of the file for a game, and conversion to networks."""
+"""Weights of learned agents: selection of the file for a game, and conversion to networks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class LearnedAgent(RowAgent):
     """Agent with `Weights`; `made` is their metadata."""
 
     def _remember(self, weights: Weights, **options: Any) -> None:
-        """Store the weights and options with which a copy of this agent is made."""
+        """Store the weights and options, from which a copy of this agent is made."""
         self.made = dict(weights.metadata)
         self._options = {"weights": weights, **options}
 

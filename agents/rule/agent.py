@@ -1,4 +1,4 @@
-"""The rule player: maxims of good players, as kernels over observation rows."""
+"""The rule player: rules of thumb of good players, as kernels over observation rows."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def rule_workspace(rules: Rules, weights: Array | None = None) -> RuleWorkspace:
 
 
 def many_workspaces(work: RuleWorkspace, n: int) -> RuleWorkspace:
-    """Return a workspace with a view and a scratch for each of n rows, for `own_workspace`."""
+    """Return a workspace with n views and scratch records, for `own_workspace`."""
     return work._replace(views=np.repeat(work.views, n), scratch=np.repeat(work.scratch, n))
 
 
@@ -71,14 +71,13 @@ def own_workspace(work: RuleWorkspace, start: int) -> RuleWorkspace:
 
 
 class RuleAgent(RowAgent):
-    """Bids and plays by the rules that good players follow; bids to win the game, by the score.
+    """Bids and plays by rules of thumb of good players; bids to win the game, by the score.
 
     Args:
         rules: the rules of the game.
         seed: checked, but without effect: the rule player is deterministic.
         weights: one `bidding.WEIGHTS` record that replaces the package's weights of bidding.
-        boldness: tricks by which it overrates its hands in the auction: 1 is a rash bidder, -1 a
-            timid one.
+        boldness: tricks added to its estimates in the auction: 1 makes it overbid, -1 underbid.
 
     Raises:
         OptionError: an option has an invalid value.
@@ -181,7 +180,7 @@ def rule_bid(view: Row, legal: int, t: Row, weights: Row, scratch: Row) -> int:
 
 @kernel
 def certain_action(view: Row, t: Row, mask: Array) -> int:
-    """Return the action that takes every trick left for certain, or -1."""
+    """Return an action that is certain to take every trick left, or -1."""
     if view.phase == AUCTION or view.phase == NAMING:
         return certain_call(view, t, call_bits(view, mask, t))
     card = certain_card(view, t, gather_bits(mask, t.card_offset, t.kinds, 0))
@@ -202,7 +201,7 @@ def rule_card(view: Row, t: Row, legal: int) -> int:
 
 @kernel
 def legal_choice(choice: int, mask: Array, t: Row) -> int:
-    """Return the choice, or the first legal action if an invalid observation misled the choice."""
+    """Return the choice if legal, else the first legal action (for an invalid observation)."""
     if choice < 0 or choice >= t.n_actions or mask[choice] == 0:
         choice = 0
         while mask[choice] == 0:

@@ -1,4 +1,4 @@
-"""The auction: value every contract in reach by the chance to win the game, and call the best.
+"""The auction: value every possible contract by the chance to win the game, and call the best.
 
 The weights, by deck, are in `rule_weights.npz`. The file is frozen; `agents/README.md` describes
 how it was made.
@@ -29,20 +29,20 @@ from bideuchre_env.runtime.jit import Array, Row, kernel
 
 N_STRAINS = len(STRAINS)
 DECLARER, HELPER, DEFENDER = 0, 1, 2  # roles: the first index of `weights.tricks`
-MOST_POINT = 0.03  # about the value of a point at the start of a short game
-PRESS = 1.5  # points an early bid may give up to shut others out
+MOST_POINT = 0.03  # approximate value of a point at the start of a short game
+PRESS = 1.5  # points that an early higher bid may cost, because it shuts others out
 LONE_MADE = 0.65  # chance that another seat's lone bid is made
-WORTH_A_LOOK = 0.002  # smaller chances of a number of tricks are left out
+WORTH_A_LOOK = 0.002  # smaller chances of a number of tricks are ignored
 
 
 class AuctionFeatures(NamedTuple):
-    """Index of the tricks that a side has bid, by its strain relative to the strain in question."""
+    """Index of the tricks that a side has bid, by the bid's strain relative to a given strain."""
 
     passes: int
-    same: int  # in the strain in question
+    same: int  # in the given strain
     same_colour: int
     other_colour: int
-    no_trump: int  # bid at no trump if a suit is in question, or the reverse
+    no_trump: int  # a bid at no trump if the given strain is a suit, or the reverse
     unnamed: int
 
 
@@ -65,8 +65,7 @@ WEIGHTS = np.dtype(
     align=True,
 )
 
-# Scratch memory of a call. Fields of a record: each view of an array's row would cost reference
-# counting.
+# Scratch memory of a call, in a record: views of rows of arrays would cost reference counting.
 SCRATCH = np.dtype(
     [
         ("features", np.float64, (N_FEATURES,)),  # of the hand, or of the auction
@@ -129,7 +128,7 @@ def expected_tricks(view: Row, t: Row, weights: Row, strain: int, scratch: Row) 
 def lone_chance(view: Row, t: Row, weights: Row, strain: int, exchange: int, scratch: Row) -> float:
     """Return the chance to take every trick alone in this strain after an exchange."""
     missing = 0 if strain == NO_TRUMP else 2 * t.copies - bowers_held(view, strain)
-    missing *= missing  # two are far worse than twice as bad as one
+    missing *= missing  # two missing bowers are much more than twice as bad as one
     if exchange > 0 and missing > 1 and t.copies == 2:
         return 0.0  # good players require three of the four bowers
     describe_hand(view, t, strain, we_lead(view, t, 0, True), missing, scratch.features)
@@ -149,7 +148,7 @@ def lone_strain(view: Row, t: Row, weights: Row, exchange: int, scratch: Row) ->
 
 @kernel
 def bell_curve(mean: float, deviation: float, tricks: int, chances: Array) -> None:
-    """Write a bell curve over 0 to `tricks` to `chances`, float64 (>= tricks + 1,)."""
+    """Write a discretised normal distribution over 0 to `tricks` to `chances`."""
     total = 0.0
     for won in range(tricks + 1):
         z = (won - mean) / deviation
@@ -161,7 +160,7 @@ def bell_curve(mean: float, deviation: float, tricks: int, chances: Array) -> No
 
 @kernel
 def contract_worth(view: Row, t: Row, level: int, us: bool, scratch: Row) -> float:
-    """Return the value of a partnered contract whose side has `scratch.chances` of tricks.
+    """Return the value of a partnered contract, with chances of tricks in `scratch.chances`.
 
     A made bid has the same value at any level: `scratch.made_worth` caches it by tricks.
     """
@@ -199,7 +198,7 @@ def lone_worth(view: Row, t: Row, level: int, us: bool, made: float) -> float:
 
 @kernel
 def standing_tricks(view: Row, t: Row, weights: Row, scratch: Row, chances: Array) -> None:
-    """Write to `chances` the chances of the tricks of the standing bid's side, from our hand.
+    """Write the chances of the tricks of the standing bid's side, estimated from our hand.
 
     A bid without a strain is averaged over all strains.
     """
@@ -231,7 +230,7 @@ def pass_worth(view: Row, t: Row, weights: Row, best_mean: float, scratch: Row) 
     if made == 3:
         points = 0.0  # passed out
     if view.rounds == 1 and view.hands_left == 1 and not view.for_points:
-        # the last hand is still to be played: a few points on average do not settle the game
+        # the last hand is still to be played, so expected points do not decide the game yet
         lead = float(view.score[0] - view.score[1]) + points
         return lead_chance(lead, float(t.tricks), 1.0) + POINT * points
     return worth(view, t, 0.5 * points, -0.5 * points, True, False)
@@ -282,7 +281,7 @@ def choose_call(view: Row, t: Row, weights: Row, legal: int, scratch: Row) -> in
         if value > best:
             best, best_action = value, call_action(t, level, strain)
     if best_action == 0 and legal & 1 == 0:
-        return 1  # forced, and nothing looked better than certain defeat
+        return 1  # a forced bid, with no chance to win the game
     return best_action
 
 

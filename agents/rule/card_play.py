@@ -13,10 +13,10 @@ from bideuchre_env.runtime.intrinsics import lowest_bit, popcount
 from bideuchre_env.runtime.jit import Row, kernel
 
 OPPONENTS = 0b1010  # seats, as bits
-SAFE = 0.9  # chance from which partner's card is left to win
-HELP = 0.25  # least gain of our card's chance over partner's card to spend ours
+SAFE = 0.9  # chance of partner's card to win from which it is left to win
+HELP = 0.25  # least gain in chance over partner's card at which ours is spent
 LEAVE = 0.7  # chance of partner to win above which second hand does not ruff
-SECOND = 0.55  # least chance to hold the trick at which second hand spends a card
+SECOND = 0.55  # least chance to win the trick at which second hand spends a card
 THIRD = 0.1  # the same for third hand, with only one opponent to come
 LOW_TRUMP = 13  # strength of the king of trumps
 
@@ -62,7 +62,7 @@ def draw_trumps(view: Row, t: Row, trumps: int) -> int:
 
 @kernel
 def best_boss(view: Row, t: Row, kinds: int) -> int:
-    """Return the likeliest card to hold, of boss cards and unbeatable cards; -1 for none."""
+    """Return the card most likely to win, of boss and unbeatable cards; -1 if there is none."""
     strain = view.strain
     best, best_chance = -1, 0.0
     while kinds:
@@ -123,7 +123,7 @@ def lead_against(view: Row, t: Row, legal: int) -> int:
 
 @kernel
 def best_holding(view: Row, t: Row, winners: int) -> int:
-    """Return the cheapest of the cards that are (nearly) the likeliest to hold the trick."""
+    """Return the cheapest card whose chance to win the trick is nearly the highest."""
     strain, led, after = view.strain, view.led, view.after
     best, best_chance = -1, -1.0
     while winners:
@@ -153,7 +153,7 @@ def follow(view: Row, t: Row, legal: int) -> int:
 
 @kernel
 def over_partner(view: Row, t: Row, legal: int, winners: int) -> int:
-    """Return the card while partner is winning: throw off unless ours makes it much safer."""
+    """Return the card while partner is winning: throw off unless ours is much safer."""
     led, after = view.led, view.after
     if after & OPPONENTS == 0:
         return least_kept(view, t, legal)
@@ -170,7 +170,7 @@ def over_partner(view: Row, t: Row, legal: int, winners: int) -> int:
 
 @kernel
 def over_opponent(view: Row, t: Row, legal: int, winners: int) -> int:
-    """Return the card to play if one opponent is winning and the other has yet to play."""
+    """Return the card to play if one opponent is winning and the other plays later."""
     strain, led, after = view.strain, view.led, view.after
     card = best_holding(view, t, winners)
     chance = holds_chance(view, t, card, led, after)

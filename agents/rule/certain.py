@@ -1,8 +1,8 @@
-"""Certain tricks: a lower bound that holds however the unseen cards lie and are played.
+"""Certain tricks: a lower bound for any distribution and any play of the unseen cards.
 
-A seat on lead plays winners from the top, trumps first. Any other seat in play, its partner too,
-may hold any card that is not accounted for, unless it has failed to follow the card's suit. The
-bound counts only the tricks of the seat's own hand, and ends when it may lose the lead.
+A seat on lead plays winners from the top, trumps first. Every other seat in play, including its
+partner, may hold any unseen card of a suit in which it is not known to be void. The bound counts
+only tricks of the seat's own hand, until it may lose the lead.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ ALL_SUITS = ACES = JACKS = 0b1111  # as bits
 
 @inline_kernel
 def beatable(strain: int, unseen: int) -> int:
-    """Return the kinds that an unseen kind of their own suit beats; all kinds as bits.
+    """Return the kinds that are beaten by an unseen kind of the same suit; all kinds as bits.
 
-    In a suit the next higher kind is four bits below; the bowers are shifted in above the aces.
+    In a suit the next higher kind is four bits lower; the bowers are shifted in above the aces.
     """
     if strain == NO_TRUMP:
         below = unseen << 4
@@ -50,7 +50,7 @@ def beatable(strain: int, unseen: int) -> int:
 
 @inline_kernel
 def unseen_of(view: Row, t: Row, seats: int) -> tuple[int, int]:
-    """Return the unseen kinds that these seats may hold by their voids, and may hold twice."""
+    """Return the unseen kinds that these seats may hold, given their voids, and may hold twice."""
     unseen, voids = view.unseen, ALL_SUITS
     for seat in range(1, N_SEATS):
         if seats >> seat & 1 and view.cards_left[seat] > 0:
@@ -65,11 +65,10 @@ def unseen_of(view: Row, t: Row, seats: int) -> tuple[int, int]:
 def certain_winners(
     t: Row, strain: int, held: int, held_pair: int, unseen: int, unseen_pair: int
 ) -> int:
-    """Return the kinds of a hand that win for certain if the hand is on lead, as bits.
+    """Return the kinds of a hand that are certain to win if the hand is on lead, as bits.
 
-    It leads the highest first, and any trump before any other card. `held_pair` are the kinds held
-    twice; `unseen` and `unseen_pair` are the kinds of which the other hands may have one or two
-    cards.
+    It leads from the top, trumps first. `held_pair` are the kinds held twice; `unseen` are the
+    kinds that the other hands may hold, `unseen_pair` those that they may hold twice.
     """
     trumps = t.suit_bits[strain, strain] if strain != NO_TRUMP else 0
     if unseen & trumps and held & trumps == 0:
@@ -92,7 +91,7 @@ def certain_winners(
 
 @inline_kernel
 def may_lose(view: Row, t: Row, cards: int, unseen: int) -> bool:
-    """Whether the lowest of these cards, as bits, is no certain winner, by a cheap partial test."""
+    """Whether the lowest of these cards (bits) is not a certain winner, by a cheap partial test."""
     if cards == 0:
         return False
     low = highest_bit(cards)
@@ -104,7 +103,7 @@ def may_lose(view: Row, t: Row, cards: int, unseen: int) -> bool:
 
 @kernel
 def claiming_lead(view: Row, t: Row) -> int:
-    """Return the lead that takes every trick left for certain, or -1."""
+    """Return a lead that is certain to take every trick left, or -1."""
     strain, held = view.strain, view.held
     unseen, pair = unseen_of(view, t, OTHERS)
     if may_lose(view, t, held, unseen):
@@ -125,7 +124,7 @@ def winning_cards(view: Row, legal: int) -> int:
 
 @kernel
 def claiming_follow(view: Row, t: Row, winners: int) -> int:
-    """Return the card, of `winning_cards`, that takes this and all later tricks for sure, or -1."""
+    """Return a card of `winning_cards` that is certain to take every trick left, or -1."""
     if winners == 0:
         return -1
     strain, (unseen, pair) = view.strain, unseen_of(view, t, OTHERS)
@@ -153,7 +152,7 @@ def wins_rest(view: Row, t: Row, strain: int, card: int, unseen: int, pair: int)
 
 @kernel
 def certain_card(view: Row, t: Row, legal: int) -> int:
-    """Return the card, of the legal kinds as bits, that takes every trick left for sure, or -1."""
+    """Return a card of the legal kinds (bits) that is certain to take every trick left, or -1."""
     if view.phase != PLAY:
         return -1
     if view.led < 0:
@@ -163,7 +162,7 @@ def certain_card(view: Row, t: Row, legal: int) -> int:
 
 @entry_kernel
 def claim(observations: Array, masks: Array, tables: Array, offsets: Array, views: Array) -> int:
-    """Return the card action of row 0 that takes every trick left for certain, or -1."""
+    """Return a card action of row 0 that is certain to take every trick left, or -1."""
     t, view = tables[0], views[0]
     read_view(row_of(observations, 0), t, offsets[0], view)
     legal = gather_bits(row_of(masks, 0), t.card_offset, t.kinds, 0)
@@ -173,7 +172,7 @@ def claim(observations: Array, masks: Array, tables: Array, offsets: Array, view
 
 @kernel
 def takes_all(view: Row, t: Row, strain: int, alone: bool) -> bool:
-    """Whether the declarer's hand as dealt takes every trick in a strain for certain."""
+    """Whether the declarer's dealt hand is certain to take every trick in a strain."""
     held, unseen, pair = view.held, view.unseen, view.unseen_pair
     if we_lead(view, t, 0, alone) == 1:
         return certain_winners(t, strain, held, view.held_pair, unseen, pair) == held
@@ -187,7 +186,7 @@ def takes_all(view: Row, t: Row, strain: int, alone: bool) -> bool:
 
 @kernel
 def certain_answer(view: Row, t: Row, strain: int, suit: int) -> int:
-    """Return the lowest card that wins for certain when another seat leads this suit, or -1."""
+    """Return the lowest card that is certain to win when another seat leads this suit, or -1."""
     unseen, cards, trumps = view.unseen, view.held & t.suit_bits[strain, suit], 0
     if strain != NO_TRUMP:
         trumps = t.suit_bits[strain, strain]
@@ -200,9 +199,10 @@ def certain_answer(view: Row, t: Row, strain: int, suit: int) -> int:
 
 @kernel
 def certain_strain(view: Row, t: Row, alone: bool) -> int:
-    """Return a strain in which the hand takes every trick as declarer for certain, or -1.
+    """Return a strain in which the hand is certain to take every trick as declarer, or -1.
 
-    Tested are hands with a right bower and as many trumps as are out, or stopped suits.
+    Only these are tested: trump suits with a right bower and at least as many trumps in hand as
+    unseen, and no trump with an ace in every suit held.
     """
     jacks = view.held >> 4 * JACK & JACKS
     while jacks:
@@ -220,9 +220,9 @@ def certain_strain(view: Row, t: Row, alone: bool) -> int:
 
 @kernel
 def certain_call(view: Row, t: Row, legal: int) -> int:
-    """Return the call or strain, as an action, that takes every trick for certain, or -1.
+    """Return a call or strain, as an action, that is certain to take every trick, or -1.
 
-    The call is the highest lone bid without an exchange, if no legal call may bring more points.
+    The call is the highest lone bid without an exchange, if no legal call is worth more points.
     """
     if view.phase != AUCTION:
         if t.exchange[view.level] > 0:

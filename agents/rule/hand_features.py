@@ -22,7 +22,7 @@ class TrumpFeatures(NamedTuple):
     queens: int
     low: int  # lower trumps
     length: int  # a tenth of the square of the number of trumps
-    unbroken: int  # bowers from the top without a gap
+    unbroken: int  # bowers from the top down without a gap
     side_aces: int  # suits with an ace
     second_aces: int
     backed_kings: int  # behind all aces of their suit

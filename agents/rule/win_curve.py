@@ -16,7 +16,7 @@ from bideuchre_env.runtime.jit import Row, kernel
 SWING = 0.9  # spread of a hand's points between the sides, per trick of the hand
 PACE = 0.6  # points a side makes in a hand, per trick of the hand
 CERTAIN = 0.98  # the highest chance before the game is won
-HURRY = 12.0  # deals it takes to turn a lead into a win
+HURRY = 12.0  # time constant, in deals, to turn a lead into a win
 PATIENCE = 30.0  # the same for a side past the target that must still make a bid
 FAR = 40.0  # a gap to the target that takes many hands
 POINT = 0.003  # value of a point in itself: prevents reckless bids in a lost game
@@ -33,13 +33,13 @@ def logistic(x: float) -> float:
 
 @kernel
 def lead_chance(lead: float, tricks: float, hands: float) -> float:
-    """Return the chance that a lead of so many points is still a lead after so many hands."""
+    """Return the chance that a lead of `lead` points remains a lead after `hands` hands."""
     return logistic(1.7 * lead / (SWING * tricks * sqrt(hands)))
 
 
 @kernel
 def read_time(view: Row) -> None:
-    """Fill `view.turning`: chances that the deals suffice to win, [1] if a bid must be made yet."""
+    """Fill `view.turning`: chances that enough deals are left to win; [1] if a bid must be made."""
     left = float(view.hands_left - 1)
     view.turning[0] = 1.0 - exp(-left / HURRY)
     view.turning[1] = 1.0 - exp(-left / PATIENCE)
@@ -85,8 +85,8 @@ def win_chance(
         return chance
     if left <= 0.0:
         return 0.5  # truncated: neither side wins
-    # a lead must be turned into a win before the deals run out: that takes longest if only a bid
-    # of our own can still win, against a side that keeps overbidding
+    # a lead must become a win before the last deal; that takes longest if we can win only by
+    # making a bid, against a side that keeps overbidding
     waiting = t.win_rule == MADE_BID and gap_us <= 0.0 and gap_them > FAR
     chance_to_turn = float(view.turning[1 if waiting else 0])
     gap_us, gap_them = max(gap_us, 1.0), max(gap_them, 1.0)

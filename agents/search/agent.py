@@ -1,10 +1,10 @@
-"""Search agents: they try their actions in sampled deals, which are called worlds.
+"""Search agents (perfect-information Monte Carlo): try actions in sampled deals, called worlds.
 
-A world is played out in all four seats until few tricks are left (`playouts.py`), and the solver
-finishes it. In the play `pimc` samples uniformly from the worlds that the observation allows;
-`inference` weighs them by the others' calls, exchange and cards (`sampler.py`), and begins with the
-cards of agent `net`. Before the play both weigh worlds by the calls: against random hands every bid
-of the others would look easy to set.
+A world is played out in all four seats until few tricks are left (`playouts.py`); the solver plays
+the rest. In the play `pimc` samples worlds uniformly among those consistent with the observation;
+`inference` weights them by the likelihood of the others' calls, exchange and cards (`sampler.py`),
+and starts from the card choice of agent `net`. Before the play both weight worlds by the calls:
+with uniform worlds every bid of the others would seem easy to set.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
 MOST_CONSIDERED = 1000
-WORLDS = 200  # tried for a card
+WORLDS = 200  # worlds tried for a card
 PLAYED_OUT = 200  # worlds tried for a call, a strain or an exchange
-STANDARD_ERRORS = 1.0  # by which a candidate without priors must beat `expert_action`
-STAGE = 40  # worlds in a batch without a time limit, and before the first `drop_hopeless`
+STANDARD_ERRORS = 1.0  # by which a candidate must beat `expert_action` if there are no priors
+STAGE = 40  # worlds per batch without a time limit, and before the first `drop_hopeless`
 CALLS_CONSIDERED = 6  # worlds weighed for each world that is played out
-LAST_CARDS = 2  # with so few in hand the expert's beliefs are better than uniform worlds
+LAST_CARDS = 2  # cards in hand up to which the expert's deals are better than uniform worlds
 FITTED_MODEL = {
     "points": 0.4, "tricks": 0.0494, "chance": 0.06, "error_rate": 0.01, "error_points": 3.3,
     "lead": 0.316, "follow": 0.0586, "level": -0.7, "pass_": -3.5, "strain": -2.5, "giving": -4,
@@ -57,33 +57,33 @@ FITTED_MODEL = {
 """Parameters of `CHOICE_MODEL` except `reads_cards`; `agents/README.md` describes the fit."""
 TriesWorlds = Callable[[SearchWorkspace, Array, Array], None]
 """Function of (space, numbers, weights) that tries the candidates in the numbered worlds."""
-SOLVED = 3  # tricks left that the solver finishes; until then a world is played out
+SOLVED = 3  # number of last tricks that the solver plays
 
 
 class PimcAgent(RowAgent):
-    """Plays the action that does best over sampled deals of the cards it cannot see.
+    """Plays the action with the best mean result over sampled deals of the hidden cards.
 
-    Once only one candidate may be the best, no more deals are tried. The last two cards are the
-    expert's where deals are sampled uniformly, for the expert draws likelier ones.
+    The search stops when only one candidate is left that may be the best. If deals are sampled
+    uniformly, the expert plays the last two cards, because it samples more likely deals.
 
     Args:
         rules: the rules of the game.
-        seed: fixes the deals: the same observation always gets the same answer.
-        worlds: deals that a card is tried in.
-        played_out: deals that a call, a strain or an exchange is tried in, at most.
-        considered: deals weighed for each deal that is tried, by how likely the expert in the
-            others' seats would have bid and exchanged as they did. Up to three times more are
-            weighed where likely deals are rare. All deals are enumerated where few are left and
-            `milliseconds` is None. 0 disables weighing; None means 6 before the play and 0 in it.
-        solved: tricks left that the solver plays, 0 to 12. Until then the expert, or the net with
-            `net_cards`, plays the deal out.
-        milliseconds: about the time that a decision may take; it tries four deals or more, and
-            depends on the machine. None: no limit.
-        net_cards: True: begin with the cards of agent `net`, which also plays out the deals that
-            cards are tried in. None: the default of the class, False for `pimc`.
+        seed: fixes the deals: the same observation always gets the same action.
+        worlds: number of deals in which a card is tried.
+        played_out: maximum number of deals in which a call, a strain or an exchange is tried.
+        considered: deals weighed per deal that is tried. The weight is the likelihood that the
+            expert in the others' seats would bid and exchange as they did. Up to three times more
+            are weighed if likely deals are rare. If few deals are left and `milliseconds` is None,
+            all are enumerated. 0 disables weighing; None means 6 before the play and 0 in it.
+        solved: number of last tricks that the solver plays, 0 to 12. Until then the expert, or the
+            net with `net_cards`, plays the deal out.
+        milliseconds: approximate time limit of a decision, which tries at least four deals; the
+            choice then depends on the machine. None: no limit.
+        net_cards: True: start from the card choice of agent `net`, which also plays out the deals
+            in which cards are tried. None: the default of the class, False for `pimc`.
         goal: "game": all seats are assumed to play to win the game, by the score; "points": for
             the points of each hand.
-        clock: returns the time in seconds.
+        clock: function that returns the time in seconds.
 
     Raises:
         OptionError: an option has an invalid value, or `net_cards` is True and the net has no
@@ -106,9 +106,9 @@ class PimcAgent(RowAgent):
         milliseconds=1.5,
         kernels=("expert", "search"),
     )
-    at_once = 2  # boards of a match in lock step: few, so that progress shows and Ctrl-C is quick
+    at_once = 2  # boards of a match in lock step: few, for early progress and a quick Ctrl-C
     considers = 0  # default of `considered` in the play
-    reads_cards = 0  # 1: the cards played count in the weights of worlds
+    reads_cards = 0  # 1: the weights of worlds include the likelihood of cards played
     prefers_net = False  # default of `net_cards`
 
     def __init__(
@@ -178,13 +178,13 @@ class PimcAgent(RowAgent):
     ) -> None:
         """Try the candidates in batches of worlds, by `tries`; the time limit counts from `began`.
 
-        Candidates that are surely not the best are dropped, hopeless calls before the first world.
-        Once only one candidate is left the search stops, unless `to_the_end`.
+        Candidates that are significantly worse than the best are dropped, calls already before the
+        first world. The search stops when only one candidate is left, unless `to_the_end`.
         """
         space = self.space
         limit = inf if self.milliseconds is None else self.milliseconds / 1000
         phase = int(space.expert.views[0]["phase"])
-        # calls alone: the net's values of cards are at times far more wrong than its stated error
+        # only calls: the net's priors of cards are sometimes off by much more than `NET_ERROR`
         if phase == AUCTION and drop_hopeless(space.plans) == 1 and not to_the_end:
             return
         in_play = phase == PLAY
@@ -204,23 +204,23 @@ class PimcAgent(RowAgent):
                 break
 
     def takes_expert_action(self) -> bool:
-        """Whether the expert's action needs no search: it is certain, or one of the last cards."""
+        """Whether to play the expert's action without search: it is certain, or a last card."""
         if self.space.plans[0]["certain"]:
             return True
         view, uniform = self.space.expert.views[0], self.considered[1] == 0
         return bool(uniform and view["phase"] == PLAY and view["cards_left"][0] <= LAST_CARDS)
 
     def choice(self) -> int:
-        """Return the best action by the worlds tried so far."""
+        """Return the best action in the worlds tried so far."""
         if self.takes_expert_action():
             return int(self.space.plans[0]["expert_action"])
         return int(choose(self.space.plans, self.standard_errors))
 
 
 class InferenceAgent(PimcAgent):
-    """`pimc` that weighs worlds in the play too, by calls, exchange and the cards played.
+    """Like `PimcAgent`, but weighs worlds in the play too, by calls, exchange and cards played.
 
-    It takes the arguments of `PimcAgent`. `considered=None` means 6 before the play and 10 in it.
+    It has the arguments of `PimcAgent`. `considered=None` means 6 before the play and 10 in it.
     `net_cards=None` means True if agent `net` has weights for the rules, else False.
     """
 
@@ -236,7 +236,7 @@ class InferenceAgent(PimcAgent):
 
 
 def check_milliseconds(milliseconds: Any) -> float | None:
-    """Return a decision's time limit in ms, or None; `OptionError` unless above 0, to an hour."""
+    """Return a time limit in ms, or None; `OptionError` unless above 0 and up to an hour."""
     if milliseconds is None:
         return None
     number = isinstance(milliseconds, (int, float)) and not isinstance(milliseconds, bool)

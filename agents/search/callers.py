@@ -1,9 +1,9 @@
-"""Likely hands of the seat whose calls are rarest, as proposals for worlds.
+"""Likely hands of the caller, the seat with the rarest calls, as proposals for worlds.
 
-Few uniform deals contain a hand that explains a rare call. So every hand that the caller may have
-been dealt is enumerated and weighed by the choice model. Worlds then take the caller's hand from
-this list and deal the other cards uniformly (`proposals.py`). Decks whose hands are too many to
-enumerate have no list.
+Few uniform deals contain a hand with which a rare call is likely. So every hand that the caller may
+have been dealt is enumerated and weighted by the choice model. Worlds then take the caller's hand
+from this list and deal the other cards uniformly (`proposals.py`). There is no list if a deck has
+too many hands to enumerate.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from bideuchre_env.rules.cards import MAX_TRICKS, N_SEATS, NO_TRUMP
 from bideuchre_env.runtime.intrinsics import lowest_bit, popcount
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
 
-MOST_SUBSETS = 3e6  # of the unknown cards that are enumerated for one hand
-MOST_HANDS = 1 << 18  # distinct hands that are enumerated
-RARE = 0.3  # a seat whose calls have a higher chance gets no list
-NEGLIGIBLE = 12.0  # a hand is left out if its log-weight is so far below the best
+MOST_SUBSETS = 3e6  # maximum number of subsets of the unknown cards to enumerate
+MOST_HANDS = 1 << 18  # maximum number of different hands
+RARE = 0.3  # calls with a higher chance are not rare: no list
+NEGLIGIBLE = 12.0  # a hand is left out if its log-weight is this much below the best
 
 
 def list_caller(space: SearchWorkspace, n_worlds: int, most: float) -> bool:
-    """List the likely hands of the seat whose calls the first stored worlds explain least.
+    """List the likely hands of the seat whose calls are least likely in the first stored worlds.
 
     Call it after `weigh_draws`; `most` is passed to `weigh_hands_dealt`. Return False if no seat's
-    calls are rare, or its hands cannot be enumerated.
+    calls are rare, or if its hands cannot be enumerated.
     """
     chances = np.zeros(N_SEATS)
     call_chances(space, n_worlds, chances)
@@ -64,7 +64,7 @@ def call_chances(space: SearchWorkspace, n_worlds: int, chances: Array) -> None:
 
 @kernel
 def last_call(space: SearchWorkspace, seat: int) -> int:
-    """Return the last moment of a seat's calls and strain; -1 for none."""
+    """Return the index of a seat's last call or strain among the moments, or -1."""
     moment = space.histories[0].last[seat]
     while moment >= 0 and space.moment_views[moment].phase > NAMING:
         moment = space.moments[moment].before

@@ -1,7 +1,7 @@
-"""Candidate actions of a decision, and their results in worlds drawn from an observation.
+"""Candidate actions of a decision, and their values in worlds drawn from an observation.
 
 All candidates are tried in the same worlds. A result is valued by the chance to win the game, or by
-points where they are the goal (`win_table.chance_to_win`). The priors of cards are the net's
+points if they are the goal (`win_table.chance_to_win`). The priors of cards are the net's
 estimates, without its margin and search.
 """
 
@@ -26,13 +26,13 @@ from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
 from bideuchre_env.solver.values import solve_moves
 
-HOPELESS = 3.0  # standard errors behind the best that rule a candidate out
-HARDLY = 1e-3  # tolerance for a weight of worlds
+HOPELESS = 3.0  # standard errors below the best at which a candidate is dropped
+HARDLY = 1e-3  # tolerance for the total weight of worlds
 RELIABLE_SIZE = 40.0  # effective sample size above which a standard error is reliable
 NET_ERROR = 0.7  # standard error of the net's difference between two cards, in points
-NEAR = 3.0  # points a call may look worse than the best and still be tried
-MOST_CALLS = 8  # calls tried, where the expert has weighed them
-REACH = 1.6  # a bid is tried if it needs at most so many tricks above the expected ones
+NEAR = 3.0  # points below the best call up to which a call is tried
+MOST_CALLS = 8  # maximum number of calls tried, if the expert has weighed them
+REACH = 1.6  # tricks above the expected tricks up to which a bid is tried
 LIKELY = 0.1  # a lone bid is tried if its chance is above this
 
 
@@ -40,7 +40,7 @@ LIKELY = 0.1  # a lone bid is tried if its chance is above this
 def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> None:
     """Rebuild the position of row i, and list the candidates in the plan.
 
-    The list is empty if no game gives this observation, or if the mask is not the position's.
+    The list is empty if no game has this observation, or if the mask is not that of the position.
     """
     observation, mask = row_of(observations, i), row_of(masks, i)
     expert, plan, view = space.expert, space.plans[0], space.expert.views[0]
@@ -101,7 +101,7 @@ def hand_worth(s: Row, t: Row, view: Row, wins: Array, won: int) -> float:
 
 @kernel
 def add_candidate(plan: Row, action: int) -> None:
-    """Add an action to the candidates, unless it is there or they are full."""
+    """Add an action to the candidates, unless it is in the list or the list is full."""
     for i in range(plan.n):
         if plan.actions[i] == action:
             return
@@ -120,7 +120,7 @@ def kind_of_call(t: Row, action: int) -> int:
 
 @kernel
 def list_weighed(space: SearchWorkspace, legal_calls: int) -> None:
-    """Add the expert's call, and the calls it values nearly as high, best first."""
+    """Add the expert's call, and calls with nearly the same value, best first, with priors."""
     expert, plan = space.expert, space.plans[0]
     t, calls = expert.tables[0], expert.calls[0]
     weigh_calls(expert.views[0], t, expert.learned, legal_calls, calls)
@@ -203,7 +203,7 @@ def try_worlds(space: SearchWorkspace, numbers: Array, weights: Array) -> None:
 
 @kernel
 def solve_world(space: SearchWorkspace) -> bool:
-    """Solve every card in the current world; return False if too many tricks are left for it."""
+    """Solve the current world for every card; return False if too many tricks are left."""
     plan, world, t = space.plans[0], space.worlds[0], space.expert.tables[0]
     if world.phase != PLAY or t.tricks - world.trick > plan.solved:
         return False
@@ -230,7 +230,7 @@ def tricks_after(space: SearchWorkspace, action: int, solved: bool) -> int:
 
 @kernel
 def add_values(plan: Row, weight: float) -> None:
-    """Add the values in a world to the sums, with the world's weight."""
+    """Add the candidates' values in a world to the sums, with the world's weight."""
     base = plan.values[index_of(plan, plan.expert_action)]
     for i in range(plan.n):
         gain = plan.values[i] - base
@@ -242,7 +242,7 @@ def add_values(plan: Row, weight: float) -> None:
 
 @kernel
 def index_of(plan: Row, action: int) -> int:
-    """Return the index of an action among the candidates; 0 if it is not there."""
+    """Return the index of an action among the candidates; 0 if it is not a candidate."""
     for i in range(plan.n):
         if plan.actions[i] == action:
             return i
@@ -257,7 +257,7 @@ def count_tried(plan: Row) -> float:
 
 @kernel
 def standard_error(plan: Row, i: int) -> float:
-    """Return the standard error of a candidate's gain on `expert_action`; 1 for one world.
+    """Return the standard error of a candidate's gain over `expert_action`; 1 for one world.
 
     It is 0 once all existing worlds have been tried.
     """
@@ -274,7 +274,10 @@ def standard_error(plan: Row, i: int) -> float:
 
 @kernel
 def known_gain(plan: Row, i: int) -> tuple[float, float]:
-    """Return a candidate's gain on `expert_action`, of prior and worlds by error, and its error."""
+    """Return a candidate's gain over `expert_action` and its standard error.
+
+    Prior and sampled gain are combined with inverse-variance weights.
+    """
     experts = index_of(plan, plan.expert_action)
     if i == experts:
         return 0.0, 0.0
@@ -291,10 +294,10 @@ def known_gain(plan: Row, i: int) -> tuple[float, float]:
 
 @entry_kernel
 def drop_hopeless(plans: Array) -> int:
-    """Remove candidates that are surely not the best, by `known_gain`; return how many are left.
+    """Drop candidates significantly below the best, by `known_gain`; return the number left.
 
-    `expert_action` stays. Nothing is removed until there are priors before the first world, or the
-    effective sample size is above `RELIABLE_SIZE`.
+    `expert_action` stays. Nothing is dropped before the first world without priors, nor later while
+    the effective sample size is at most `RELIABLE_SIZE`.
     """
     plan, left = plans[0], 0
     informed = plan.has_priors == 1 if plan.total <= 0.0 else count_tried(plan) > RELIABLE_SIZE

@@ -1,10 +1,11 @@
 """Annealed Metropolis chains over worlds, in independent groups.
 
-Tempered sequential Monte Carlo: groups of chains begin at worlds drawn, and the exponent of the
-likelihood rises from 0 to 1 while the chains are resampled by their weights and walk. A step of a
-chain swaps some pairs of cards by a cheap guess alone, the *leanings* of the cards to the seats
-(`fit_leanings`). The resulting world is weighed once, and accepted with the ratio of its likelihood
-to the guess (Liu 2001, the surrogate transition method). So the guess affects the speed only.
+Tempered sequential Monte Carlo: groups of chains start at drawn worlds, and the exponent of the
+likelihood rises from 0 to 1 while the chains are resampled by their weights and moved. A step of a
+chain swaps some pairs of cards by a cheap surrogate of the likelihood, the *leanings* of cards to
+seats (`fit_leanings`). The resulting world is weighed once, and accepted by the ratio of its
+likelihood to the surrogate (Liu 2001, surrogate transition method). So the surrogate affects only
+the speed of convergence.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ from bideuchre_env.runtime.intrinsics import lowest_bit, nth_bit, popcount
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
 
 NO_LIMIT = -1e18
-LOWEST = -16.0  # log-likelihood below which a drawn hand is not weighed to the end
-BISECTIONS = 12  # to find the next exponent
-LEAST_RISE = 0.02  # of the exponent
-SWAPS = 6  # pairs of cards that change places in a step
-RIDGE = 1.0
+LOWEST = -16.0  # weighing of a drawn hand stops below this log-likelihood
+BISECTIONS = 12  # bisection steps for the next exponent
+LEAST_RISE = 0.02  # minimum rise of the exponent
+SWAPS = 6  # swaps of two cards in a step
+RIDGE = 1.0  # ridge penalty of the leanings
 NEWTON_STEPS = 3
-MOST_STEP = 3.0
-MOST_SUM = 12.0
+MOST_STEP = 3.0  # limit of a coefficient's change in a Newton step
+MOST_SUM = 12.0  # limit of a hand's summed leanings
 
 
 @kernel
@@ -70,7 +71,7 @@ def weigh_draws(space: SearchWorkspace, logs: Array, first: int, last: int) -> N
 
 
 def fit_leanings(space: SearchWorkspace, kinds: int) -> None:
-    """Fit the leanings of the cards to seats 1 to 3 to the last hands weighed."""
+    """Fit the leanings of cards to seats 1 to 3 from the hands weighed last."""
     mixing, powers = space.mixings[0], space.mixings["powers"][0]
     samples = space.samples.reshape(N_SEATS, MOST_SAMPLES)
     for seat in range(1, N_SEATS):
@@ -81,9 +82,9 @@ def fit_leanings(space: SearchWorkspace, kinds: int) -> None:
 
 
 def logistic_fit(hands: Array, logs: Array, kinds: int) -> Array:
-    """Fit a logistic model of a hand's likelihood, relative to the likeliest hand, to its cards.
+    """Fit a logistic model of a hand's likelihood, relative to the maximum, from its cards.
 
-    A ridge regression by Newton's steps; returns the coefficients of the kinds, and a constant.
+    Ridge-penalised, by Newton's method; returns the coefficients of the kinds, and a constant.
     """
     places = np.arange(kinds)
     cards = np.ones((len(hands), kinds + 1))
@@ -107,7 +108,7 @@ def logistic_fit(hands: Array, logs: Array, kinds: int) -> Array:
 
 @entry_kernel
 def weigh_chains(space: SearchWorkspace, n_chains: int) -> None:
-    """Fill in the exact log-likelihoods of the first chains; discard all stored worlds."""
+    """Fill in the exact log-likelihoods of the first `n_chains` chains; clear stored worlds."""
     space.mixings[0].word = mix(space.plans[0].stream + GOLDEN)
     space.mixings[0].n_stored = 0
     find_places(space)
@@ -120,7 +121,7 @@ def weigh_chains(space: SearchWorkspace, n_chains: int) -> None:
 
 
 def next_power(fixed: Array, rest: Array, most: float, share: float) -> float:
-    """Return the rise of the annealing exponent that leaves this effective share of particles.
+    """Return the rise of the annealing exponent after which the effective share is `share`.
 
     The log-weight of a particle is `fixed` + rise * `rest`; the rise is at most `most`.
     """
@@ -140,7 +141,7 @@ def next_power(fixed: Array, rest: Array, most: float, share: float) -> float:
 
 
 def systematic(weights: Array, n: int, offset: float) -> Array:
-    """Systematic resampling: n indices in proportion to `weights`; `offset` is from 0 to 1."""
+    """Systematic resampling: return n indices in proportion to `weights`; `offset` in [0, 1)."""
     reached = np.cumsum(weights)
     marks = (np.arange(n) + offset) * (reached[-1] / n)
     return np.minimum(np.searchsorted(reached, marks), len(weights) - 1)
@@ -148,7 +149,7 @@ def systematic(weights: Array, n: int, offset: float) -> Array:
 
 @kernel
 def record_seat(space: SearchWorkspace, seat: int, least: float) -> float:
-    """Return `seat_log`, and record it as a sample for `fit_leanings` in place of the oldest."""
+    """Return `seat_log`, and record it as a sample for `fit_leanings` (ring buffer)."""
     mixing, total = space.mixings[0], seat_log(space, seat, least)
     sample = space.samples[seat * MOST_SAMPLES + mixing.n_samples[seat] % MOST_SAMPLES]
     sample.hand = space.worlds[0].hands[seat]
@@ -159,7 +160,7 @@ def record_seat(space: SearchWorkspace, seat: int, least: float) -> float:
 
 @kernel
 def find_places(space: SearchWorkspace) -> None:
-    """Record the places of unknown cards, and if the cards passed to the declarer are hidden."""
+    """Record the places of unknown cards, and whether the cards passed are hidden."""
     world, mixing, redeal = space.worlds[0], space.mixings[0], space.redeals[0]
     mixing.n_places = 0
     for place in range(1, PLACES):
@@ -175,10 +176,10 @@ def find_places(space: SearchWorkspace) -> None:
 def run_chains(
     space: SearchWorkspace, n_chains: int, first: int, last: int, weights: Array, keep: bool
 ) -> None:
-    """Take steps `first` to `last` - 1 in the first chains; with `keep`, store their last worlds.
+    """Take steps `first` to `last` - 1 in the first chains; with `keep`, store their final worlds.
 
-    Even steps swap `SWAPS` pairs of cards, odd steps fewer. `weights` counts the calls that end in
-    a stored state.
+    Even steps make `SWAPS` swaps, odd steps fewer. With `keep`, the weight of the stored world of
+    each chain increases by 1.
     """
     mixing = space.mixings[0]
     for i in range(n_chains):
@@ -197,7 +198,7 @@ def run_chains(
 
 @kernel
 def guess_of(total: float) -> float:
-    """Return the logarithm of the logistic function of a hand's summed leanings."""
+    """Log of the surrogate likelihood: the logistic function of a hand's summed leanings."""
     return -log(1.0 + exp(-total)) if total > -MOST_SUM else total
 
 
@@ -215,7 +216,7 @@ def add_leanings(world: Row, mixing: Row) -> None:
 
 @kernel
 def take_step(space: SearchWorkspace, chain: Row, swaps: int) -> None:
-    """Propose moved cards in the world, which is the chain's state; undo them if rejected."""
+    """Propose swaps in the world, which holds the chain's state; restore it if rejected."""
     world, mixing, changed, old = space.worlds[0], space.mixings[0], 0, 0.0
     add_leanings(world, mixing)
     for _ in range(swaps):
@@ -247,7 +248,7 @@ def take_step(space: SearchWorkspace, chain: Row, swaps: int) -> None:
 
 @kernel
 def swap_cards(space: SearchWorkspace, world: Row, mixing: Row) -> int:
-    """Swap two cards of different places, accepted by the guess; return the seats changed, as bits.
+    """Swap cards of two places, accepted by the surrogate; return the changed seats as bits.
 
     The places and the card in each are chosen uniformly; copies of a card count as different cards.
     """
@@ -294,7 +295,7 @@ def pick_card(world: Row, redeal: Row, mixing: Row, place: int) -> int:
 
 @kernel
 def kind_at(world: Row, place: int, i: int) -> int:
-    """Return the kind of a card; `i` is the result of `pick_card`, a kind or an index in a pile."""
+    """Return the kind of the card for the result `i` of `pick_card`."""
     if place == GIVEN_PILE:
         return int(world.given[i])
     if place == PASSED_PILE:
@@ -304,9 +305,9 @@ def kind_at(world: Row, place: int, i: int) -> int:
 
 @kernel
 def replace(world: Row, mixing: Row, place: int, i: int, kind: int) -> int:
-    """Replace the chosen card `i` by a card of this kind; return the seats affected, as bits.
+    """Replace the card `i` of `pick_card` by a card of this kind; return changed seats as bits.
 
-    Where the cards passed to the declarer are hidden, the new card was passed if the old one was.
+    If the cards passed to the declarer are hidden, the new card counts as passed if the old did.
     """
     declarer = world.declarer
     if place == GIVEN_PILE:
@@ -328,7 +329,7 @@ def replace(world: Row, mixing: Row, place: int, i: int, kind: int) -> int:
 
 @kernel
 def was_passed(world: Row, mixing: Row, kind: int) -> bool:
-    """Whether a random copy of this kind that the declarer has or had was passed to it."""
+    """Whether a random copy of a kind, among those the declarer holds or played, was passed."""
     n = 0
     for i in range(MAX_EXCHANGE):
         n += 1 if world.passed[i] == kind else 0
@@ -341,7 +342,7 @@ def was_passed(world: Row, mixing: Row, kind: int) -> bool:
 
 @kernel
 def change_passed(world: Row, mixing: Row) -> int:
-    """Record another card that the declarer has or had as passed; return the seats changed."""
+    """Record another card that the declarer holds or played as passed; return changed seats."""
     declarer, n = world.declarer, 0
     for i in range(MAX_EXCHANGE):
         n += 1 if world.passed[i] >= 0 else 0

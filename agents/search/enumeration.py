@@ -1,10 +1,10 @@
-"""Enumeration of all remaining worlds with their likelihoods, where few are left.
+"""Enumeration of all remaining worlds with their likelihoods, if few are left.
 
 The likelihood of a world is a product over its three hands (`likelihood.py`). There are far fewer
 hands than worlds, so each hand is weighed once. Then all worlds are enumerated twice: the first
 pass sums their weights, the second pass stores the worlds that matter. The unknown cards are
-numbered from 0 on, and a hand is a bit set of these numbers. The second copy of a card comes right
-after the first; hands that differ only in which copy they hold are listed once.
+numbered from 0 on, and a hand is a bit set of these numbers. The second copy of a card follows the
+first; hands that differ only in the choice of copies are listed once.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.intrinsics import deposit_bits, lowest_bit, popcount
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
 
-DEEP = 16.0  # a hand is left out if its log-likelihood is so far below its seat's best so far
-LEAST = 1e-4  # a world with this share of the weight or less is left out, if there is room for all
-LEFT_OUT = 0.01  # the share of the weight that is left out, at most
+DEEP = 16.0  # a hand is left out if its log-likelihood is this much below its seat's best so far
+LEAST = 1e-4  # worlds up to this share of the weight are left out, if there is room for all
+LEFT_OUT = 0.01  # maximum share of the weight that is left out
 TOO_MANY = 1e18
 
 
@@ -75,8 +75,8 @@ def number_cards(space: SearchWorkspace, listing: Row) -> None:
 def list_worlds(space: SearchWorkspace, n_samples: int, weights: Array) -> bool:
     """Store worlds and their weights, after `open_listing`; `weights`, float64 (n_samples,), are 0.
 
-    At most `n_samples` worlds are stored with exact posterior weights, without negligible worlds;
-    of more worlds, `n_samples` are sampled systematically. False if all weights are 0.
+    Up to `n_samples` worlds are stored with exact posterior weights, without negligible ones. From
+    more worlds, `n_samples` are drawn by systematic sampling. False if all weights are 0.
     """
     listing = space.listings[0]
     record_history(space)
@@ -138,13 +138,13 @@ def hand_of(listing: Row, bits: int) -> int:
 
 @inline_kernel
 def is_first(listing: Row, cards: int, hand: int) -> bool:
-    """Whether no second copy is in the hand while its first copy is left in `cards` outside it."""
+    """Whether the hand has no second copy of a card whose first copy is in `cards` outside it."""
     return (hand & listing.seconds) >> 1 & cards & ~hand == 0
 
 
 @inline_kernel
 def copies(listing: Row, cards: int, hand: int) -> float:
-    """Number of hands equal to this one up to the choice of copies: a single copy may be either."""
+    """Number of hands that differ from this hand only in the choice of copies, itself included."""
     both = (cards & listing.seconds) >> 1 & cards
     return float(1 << popcount(both & hand & ~((hand & listing.seconds) >> 1)))
 
@@ -200,7 +200,7 @@ def add_world(
 def store_world(
     space: SearchWorkspace, listing: Row, one: int, two: int, weight: float, weights: Array
 ) -> None:
-    """Store a world far from the world before: similar worlds spread."""
+    """Store a world; `stride` puts successive worlds, which are similar, in distant places."""
     places = min(listing.n_worlds, len(weights))
     place, world = listing.n_stored * listing.stride % places, space.worlds[0]
     world.hands[1] = hand_of(listing, one)

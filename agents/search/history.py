@@ -1,7 +1,7 @@
 """History of a hand: the other seats' actions and their views at those moments.
 
-The hand is replayed once for each decision of a searcher. Except for the seat's own cards, a view
-is the same in all worlds.
+The hand is replayed once for each decision of a searcher. A view is the same in all worlds except
+for the seat's own cards.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MODEL_UNIT = 1e9  # parameters of the choice model are hashed in units of 1 / MO
 
 @kernel
 def calls_hash(space: SearchWorkspace, seat: int) -> Word:
-    """Return a hash of all but its hand on which the likelihood of a seat's calls depends."""
+    """Hash everything that the likelihood of a seat's calls depends on, except its hand."""
     replay, model = space.replays[0], space.choice_models[0]
     word = mix(GOLDEN + np.uint64((seat - replay.dealer) & 3))
     for after in range(1, N_SEATS + 1):
@@ -47,7 +47,7 @@ def calls_hash(space: SearchWorkspace, seat: int) -> Word:
 
 @entry_kernel
 def record_history(space: SearchWorkspace) -> None:
-    """Record the other seats' actions from the replay, and clear the likelihoods of hands."""
+    """Record the other seats' actions from the replay, and clear cached likelihoods of hands."""
     s, replay, history, players = (
         space.simulated[0],
         space.replays[0],

@@ -1,9 +1,9 @@
 """Likelihood of the other seats' actions in a world, given their hands and views.
 
 The expert chooses for every seat at each of its decisions. In the auction it values every call, and
-a better call is likelier; elsewhere a choice that differs from the expert's makes the world less
-likely. The choice model (`workspace.py`) sets by how much; no action makes a world impossible.
-Public information is recorded once (`history.py`); a world only puts a seat's cards into the view.
+a better call is more likely; elsewhere an action that differs from the expert's choice reduces the
+likelihood. The choice model (`workspace.py`) sets by how much; no action has likelihood 0. Public
+information is recorded once (`history.py`); for a world only the seat's cards in the view change.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from bideuchre_env.runtime.intrinsics import popcount
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel
 
 UNLIKELY = -1e9  # log-likelihood of a negligible or impossible world
-FAR = 8.0  # a call that is so many units of the choice model worse can only be an error
-LOWEST_ERROR = -30.0  # least exponent of an error's chance, so that no call is impossible
-LEAST_EXCHANGE = -8.0  # least log-likelihood of cards given or passed: some players differ
+FAR = 8.0  # a call worse by more than this many units of the choice model counts as an error
+LOWEST_ERROR = -30.0  # minimum exponent of an error's chance, so that no call is impossible
+LEAST_EXCHANGE = -8.0  # minimum log-likelihood of cards given or passed: players differ
 
 
 @kernel
 def mismatch_penalty(t: Row, phase: int, did: int, would: int, model: Row) -> float:
-    """Return the log-likelihood of a call or strain `did`, where the expert chooses `would`."""
+    """Return the log-likelihood of a call or strain `did` if the expert chooses `would`."""
     if did == would:
         return 0.0
     if phase == NAMING:
@@ -55,9 +55,9 @@ def mismatch_penalty(t: Row, phase: int, did: int, would: int, model: Row) -> fl
 def call_chance(
     view: Row, t: Row, learned: ExpertTables, legal: int, did: int, calls: Row, model: Row
 ) -> float:
-    """Return the chance of a call after `weigh_hand`: a softmax of calls' worths, or an error."""
+    """Return the chance of a call after `weigh_hand`: a softmax over calls' worths, plus errors."""
     level, strain = call_of(t, did, calls)
-    if did == 0:  # few passes are so bad, so all calls are weighed first, and each once
+    if did == 0:  # a pass is rarely an error, so all calls are weighed now, each only once
         weigh_calls(view, t, learned, legal, calls)
         own = calls.worth[0, 0]
     else:
@@ -84,7 +84,7 @@ def call_chance(
 
 @kernel
 def error_chance(t: Row, gain: float, calls: Row, model: Row) -> float:
-    """Return the chance that a call is made by error; `gain` is its worth less a better call's."""
+    """Return the chance of a call by error; `gain` is its worth minus that of a better call."""
     cost = max(gain / (calls.slope * model.error_points), LOWEST_ERROR)
     return float(model.error_rate / t.n_actions * exp(cost))
 
@@ -93,7 +93,10 @@ def error_chance(t: Row, gain: float, calls: Row, model: Row) -> float:
 def usual_worth(
     view: Row, t: Row, learned: ExpertTables, legal: int, weighed: bool, calls: Row
 ) -> float:
-    """Return the worth of a pass or of the lowest bid in the best strain, whichever is more."""
+    """Return the higher worth of a pass and of the lowest bid in the best strain.
+
+    `weighed`: `weigh_calls` has filled in the worths.
+    """
     most = NOT_WEIGHED
     for level in range(-1, t.n_levels):
         if legal >> (1 + level) & 1:
@@ -135,7 +138,7 @@ def strain_chance(t: Row, level: int, strain: int, calls: Row, model: Row) -> fl
 
 @kernel
 def card_chance(view: Row, bits: int, did: int, would: int, model: Row) -> float:
-    """Return the chance of card `did` among the legal `bits`, where the expert plays `would`."""
+    """Return the chance of card `did` among the legal `bits` if the expert plays `would`."""
     errors = float(model.lead if view.led < 0 else model.follow)
     return 1.0 - errors if did == would else errors / (popcount(bits) - 1)
 
@@ -173,7 +176,7 @@ def exchange_log(
     """Log-likelihood of the cards given or passed: `penalty` for each kind preferred to them.
 
     The expert picks card by card from `hand`, the hand before the exchange. A pick that is not
-    among the remaining `cards` is a preferred kind, and is left out from then on.
+    among the remaining `cards` is a preferred kind, and is excluded afterwards.
     """
     remaining, preferred, total = 0, 0, 0.0
     for card in cards:
@@ -195,8 +198,8 @@ def exchange_log(
 def weigh_seat(space: SearchWorkspace, seat: int, least: float) -> tuple[float, bool]:
     """Return the log-likelihood of the seat's actions in the world, and whether it is complete.
 
-    The last actions come first, for calls take longest to weigh. The sum stops early, and is
-    incomplete, once it is below `least`.
+    Actions are weighed from the last to the first, because calls take longest. The sum stops early,
+    and is incomplete, once it is below `least`.
     """
     world, model, total, undone = space.worlds[0], space.choice_models[0], 0.0, False
     t, hand, i = space.players.tables[0], world.hands[seat], space.histories[0].last[seat]
@@ -304,9 +307,9 @@ def log_likelihood(space: SearchWorkspace, floor: float) -> float:
 def weigh_worlds(
     space: SearchWorkspace, logs: Array, first: int, last: int, negligible: float
 ) -> None:
-    """Write the log-weights of worlds `first` to `last` - 1 to `logs`, which has those before.
+    """Write the log-weights of worlds `first` to `last` - 1 to `logs`; earlier ones are filled in.
 
-    A world that falls more than `negligible` behind the best is not weighed to the end.
+    Weighing of a world stops when it is more than `negligible` below the best.
     """
     most = UNLIKELY
     if first == 0:

@@ -1,7 +1,7 @@
-"""Views of the seat to act in the play, from a state: as from its observation, but faster.
+"""Views of the seat to act in the play, computed from a state: faster than from its observation.
 
-Only the fields that the rules of play read (`rule/`) are filled in; no observation is written. The
-caller counts the cards played.
+Only the fields that the card play of `rule/` reads are filled in. The caller keeps track of the
+cards played.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel
 
 @inline_kernel
 def add_gone(gone: int, gone_pair: int, kind: int) -> tuple[int, int]:
-    """Add a card to the kinds seen, as bits, or to the kinds seen twice if it was seen."""
+    """Add a card to the kinds seen, as bits; if seen before, also to the kinds seen twice."""
     return gone | 1 << kind, gone_pair | gone & 1 << kind
 
 
@@ -31,7 +31,7 @@ def add_given(gone: int, gone_pair: int, given: Array) -> tuple[int, int]:
 
 @kernel
 def show_hand(view: Row, t: Row, hand: int, gone: int, gone_pair: int) -> None:
-    """Write a hand to a view; `gone`: kinds seen outside the hand, `gone_pair`: seen twice."""
+    """Write a hand to a view; `gone` are kinds seen outside it, `gone_pair` those seen twice."""
     once, pair, deck = hand & KIND_BITS, hand >> COPY_SHIFT, (1 << t.kinds) - 1
     view.held = once
     view.held_pair = pair
@@ -83,7 +83,7 @@ def see_play(s: Row, t: Row, gone: int, gone_pair: int, view: Row) -> None:
 
 @kernel
 def thrown_suits(s: Row) -> int:
-    """Side suits that the partner of the seat to act has thrown off, as bits."""
+    """Return side suits that the partner of the seat to act has thrown off, as bits."""
     strain, partner, thrown = s.strain, (s.turn + 2) & 3, 0
     for trick in range(s.trick):
         kind = s.plays[partner * MAX_TRICKS + trick]

@@ -1,9 +1,9 @@
-"""Playouts: a world is played to its end, so that bids and cards are valued by realistic play.
+"""Playouts: play a world to its end, so that bids and cards are valued by realistic play.
 
-The expert plays in all four seats, without its search of the last tricks: it does not know the
-hidden cards either. Where a searcher that leans on the net tries a card, the net plays the cards
-that follow, again without a search. After a candidate call the expert plays, for many more cards
-follow. When few tricks are left the solver plays them, all hands open.
+The expert plays all four seats from each seat's own view, without its search of the last tricks.
+If a searcher with `net_cards` tries a card, the net plays the following cards instead, also without
+search; after a candidate call the expert plays, because many more cards follow. The solver plays
+the last tricks with all hands open.
 """
 
 from __future__ import annotations

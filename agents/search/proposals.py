@@ -1,4 +1,4 @@
-"""Worlds in which the caller holds one of its likely hands, and all other cards are uniform."""
+"""Proposals of worlds: the caller has a hand from its list, all other cards are uniform."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ ULP = 2.0**-53
 def deal_caller(space: SearchWorkspace, number: int) -> float:
     """Give the caller of a uniform world a listed hand; return its log-density, or `IMPOSSIBLE`.
 
-    The caller gives up the cards that the expert would, and swaps cards with the other hidden hands
-    at random, which therefore stay uniform as long as no void is known.
+    The caller gives up the cards that the expert would. It gets the missing cards from the other
+    hidden hands by random swaps, so these stay uniform as long as no void is known.
     """
     world, caller, t = space.worlds[0], space.callers[0], space.expert.tables[0]
     caller.word = mix(space.plans[0].stream + np.uint64(number) * GOLDEN) + np.uint64(1)
@@ -71,14 +71,14 @@ def random_below(stream: Row, n: int) -> int:
 
 @kernel
 def random_share(stream: Row) -> float:
-    """Return a random number from 0 to below 1; advances `stream.word`."""
+    """Return a random number in [0, 1); advances `stream.word`."""
     stream.word += GOLDEN
     return float(mix(stream.word) >> np.uint64(11)) * ULP
 
 
 @kernel
 def choose_listed(caller: Row) -> int:
-    """Return the index of a listed hand, drawn by the weights."""
+    """Return the index of a listed hand, drawn in proportion to the weights."""
     mark = random_share(caller) * caller.reached[caller.n - 1]
     low, high = 0, caller.n - 1
     while low < high:
@@ -113,7 +113,7 @@ def choose_given(space: SearchWorkspace, seat: int, hand: int, cards: Array) -> 
 
 @kernel
 def breaks_void(world: Row, t: Row, seat: int, hand: int) -> bool:
-    """Whether a hand has a card of a suit that its seat is known to be out of."""
+    """Whether a hand has a card of a suit in which its seat is known to be void."""
     strain, cards = world.strain if world.strain >= 0 else NO_TRUMP, hand & KIND_BITS
     while cards:
         if world.voids[seat] >> t.suit_of[strain, lowest_bit(cards)] & 1:
@@ -124,9 +124,9 @@ def breaks_void(world: Row, t: Row, seat: int, hand: int) -> bool:
 
 @kernel
 def swap_differences(world: Row, t: Row, caller: Row, old: int, new: int) -> bool:
-    """Swap the cards in which two hands of the caller differ with the other hidden hands.
+    """Turn the caller's hand `old` into `new` by swaps with the other hidden hands.
 
-    False where a card is in none of them, or would go to a seat that is out of its suit.
+    False if none of them has a missing card, or if a card would go to a seat void in its suit.
     """
     n = 0
     for kind in range(t.kinds):
@@ -151,7 +151,7 @@ def swap_differences(world: Row, t: Row, caller: Row, old: int, new: int) -> boo
 
 @kernel
 def free_copies(world: Row, seat: int, kind: int) -> int:
-    """Copies of a kind that a seat holds, except copies that it was passed and has not played."""
+    """Number of copies of a kind that a seat holds, without unplayed copies passed to it."""
     copies = held(world.hands[seat], kind)
     if seat != world.declarer or world.phase < PLAY:
         return copies
@@ -166,7 +166,7 @@ def free_copies(world: Row, seat: int, kind: int) -> int:
 
 @kernel
 def choose_holder(world: Row, caller: Row, kind: int) -> int:
-    """Draw another hidden seat that holds this card, by its free copies; -1 if there is none."""
+    """Draw another hidden seat in proportion to its `free_copies` of a card; -1 if none has any."""
     copies = 0
     for seat in range(1, N_SEATS):
         if seat != caller.seat:

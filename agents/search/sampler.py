@@ -1,9 +1,9 @@
-"""Sampling of worlds: deals of the hidden cards, weighed by how well they explain all actions.
+"""Sampling of worlds: deals of the hidden cards, weighted by the likelihood of all actions.
 
-Where few deals are left all are enumerated. Otherwise worlds are drawn uniformly and weighed. If
-hardly any of the first worlds explains the calls, the caller's hand, of the seat with the rarest
-calls, is drawn from a list of its likely hands instead. If these worlds are still too unlike the
-posterior, annealed chains lead there, in independent groups whose spread gives the error.
+If few deals are left, all are enumerated. Otherwise worlds are drawn uniformly and weighted. If the
+effective sample size of the first worlds is too small, the hand of the seat with the rarest calls
+(the caller) is drawn from a list of its likely hands instead. If it is still too small, annealed
+Metropolis chains sample the posterior, in independent groups whose spread gives the error.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ from bideuchre_env.runtime.jit import Array
 AT_ONCE = 4  # worlds tried between two readings of the clock
 WEIGHED_AT_ONCE = 24  # worlds weighed between two readings of the clock
 CHUNK = 1000  # worlds weighed between two checks for Ctrl-C
-NEGLIGIBLE = 7.0  # a world does not count if its log-weight is so far behind another's
-ENOUGH = 0.02  # effective share of the worlds drawn from which more draws do better than chains
-LISTED_SHARE = 0.00375  # effective share of the worlds drawn up to which hands are listed
-HANDS_LISTED = 3e4  # subsets of the unknown cards of which all hands are listed
+NEGLIGIBLE = 7.0  # a world is negligible if its log-weight is this much below another's
+ENOUGH = 0.02  # effective share of the draws above which more draws are better than chains
+LISTED_SHARE = 0.00375  # effective share of the draws up to which hands are listed
+HANDS_LISTED = 3e4  # subsets of the unknown cards up to which all hands are listed
 LISTED = 100_000  # worlds up to which all are enumerated
-DRAWN = 0.25  # the share of the worlds weighed that is drawn before the method is chosen
-MOST_DRAWN = 400  # the maximum of these draws
-ANNEALED = 0.5  # the share of the time in which chains are annealed
-EFFECTIVE = 0.5  # the effective share of the chains that a step of annealing leaves
-LEAST_EFFECTIVE = 0.05  # least effective share of the worlds drawn that the first step leaves
-LEAST_EVIDENCE = -20.0  # of a group, as a logarithm, relative to the best group's
-STEPS = 3  # of each chain after a step of annealing
+DRAWN = 0.25  # share of the worlds weighed that is drawn before the method is chosen
+MOST_DRAWN = 400  # maximum of these draws
+ANNEALED = 0.5  # share of the time for annealing
+EFFECTIVE = 0.5  # effective share of the chains after a rise of the annealing exponent
+LEAST_EFFECTIVE = 0.05  # minimum effective share of the draws after the first rise
+LEAST_EVIDENCE = -20.0  # minimum log-evidence of a group relative to the best group's
+STEPS = 3  # steps of each chain after a rise of the exponent
 
 Report = Callable[[str, int, int], None]
 """Progress callback: ("weighed" or "played out", number of worlds done, total number)."""
 
 
 class WorldSampler:
-    """Draws the worlds of one position at a time, in the workspace of a searcher."""
+    """Samples the worlds of one position at a time, in the workspace of a searcher."""
 
     def __init__(self, space: SearchWorkspace, kinds: int, clock: Callable[[], float]) -> None:
         self.space, self.kinds, self.clock = space, kinds, clock
@@ -57,14 +57,14 @@ class WorldSampler:
         self.enough, self.listed_share, self.hands_listed = ENOUGH, LISTED_SHARE, HANDS_LISTED
 
     def list_all_hands(self) -> None:
-        """List all hands wherever uniform draws are not enough: advice has the time."""
+        """List all hands of the caller whenever uniform draws are not enough (for advice)."""
         self.listed_share = self.hands_listed = inf
 
     def weights(self, n_worlds: int, considered: int, ends: float) -> Array:
         """Sample worlds and return their weights, float64 (n,); the weights sum to `n_worlds`.
 
-        About `n_worlds` x `considered` worlds are weighed; both are smaller if the clock reaches
-        `ends` before. All weights are 1 if `considered` is 0 or no seat has called yet.
+        About `n_worlds` x `considered` worlds are weighed; both numbers are smaller if the clock
+        reaches `ends` first. All weights are 1 if `considered` is 0 or no seat has called yet.
         """
         space, weighed = self.space, n_worlds * considered
         space.mixings["n_stored"], space.callers["n"] = 0, 0
@@ -80,7 +80,7 @@ class WorldSampler:
         rare = share < self.enough and share <= self.listed_share
         if rare and ends == inf and list_caller(space, len(logs), self.hands_listed):
             logs, share = self.draw(weighed, ends)
-            if (logs > UNLIKELY).sum() < min(GROUPS, len(logs)):  # listed hands hardly fit
+            if (logs > UNLIKELY).sum() < min(GROUPS, len(logs)):  # listed hands rarely fit
                 space.callers["n"] = 0
                 logs, share = self.draw(weighed, ends)
         if len(logs) == weighed or (share >= self.enough and self.draws_posterior()):
@@ -93,9 +93,9 @@ class WorldSampler:
             self.report("weighed", done, total)
 
     def draw(self, weighed: int, ends: float) -> tuple[Array, float]:
-        """Log-weights of the first worlds drawn, and their effective share.
+        """Return the log-weights of the first draws, and their effective share.
 
-        The share is 0 if no world explains the actions of some seat.
+        The share is 0 if the actions of some seat are very unlikely in every drawn world.
         """
         space = self.space
         logs = np.empty(max(1, min(int(DRAWN * weighed), MOST_DRAWN)))
@@ -113,7 +113,7 @@ class WorldSampler:
         return logs, float(chances.sum() ** 2 / (chances @ chances) / len(logs))
 
     def draws_posterior(self) -> bool:
-        """Whether weighed draws converge to the posterior: see `proposals.deal_caller`."""
+        """Whether weighted draws converge to the posterior; see `proposals.deal_caller`."""
         world = self.space.worlds[0]
         constrained = world["voids"][1:].any() or world["given"][0] >= 0
         return bool(self.space.callers["n"][0] == 0 or not constrained)
@@ -121,7 +121,7 @@ class WorldSampler:
     def weigh_draws(
         self, drawn: Array, weighed: int, n_worlds: int, considered: int, ends: float
     ) -> Array:
-        """Return the weights of `weighed` worlds drawn; the first log-weights are `drawn`."""
+        """Return the weights of `weighed` draws; `drawn` are the first log-weights."""
         logs = np.append(drawn, np.empty(weighed - len(drawn)))
         step = CHUNK if ends == inf else WEIGHED_AT_ONCE
         last = len(drawn)
@@ -134,7 +134,7 @@ class WorldSampler:
         return np.diff(np.floor(reached / reached[-1] * n_worlds + 0.5), prepend=0.0)
 
     def run_chains(self, drawn: Array, weighed: int, n_worlds: int, ends: float) -> Array:
-        """Return the weights of worlds from annealed chains, which start at the worlds drawn."""
+        """Return the weights of worlds from annealed chains, which start at the first draws."""
         space, began = self.space, self.clock()
         n_groups = min(n_worlds, GROUPS)
         per_group = min(n_worlds, CHAINS) // n_groups
@@ -159,7 +159,7 @@ class WorldSampler:
     def anneal(self, drawn: Array, n_groups: int, per_group: int, ends: float) -> Array:
         """Anneal chains from drawn worlds to the posterior; return the log-evidence, (n_groups,).
 
-        The likelihood of a caller whose hands are listed has the exponent 1 from the start.
+        If a caller's hands are listed, its likelihood has the exponent 1 from the start.
         """
         space, n = self.space, n_groups * per_group
         rng = np.random.default_rng(int(space.plans["stream"][0]))
@@ -202,7 +202,7 @@ class WorldSampler:
 
 
 def load_kernels(space: SearchWorkspace) -> None:
-    """Load or compile the kernels by running them on no data, so that a time limit excludes it."""
+    """Load or compile the kernels by running them on no data, before a time limit starts."""
     none, zeros = np.empty(0), np.zeros(N_SEATS)
     weigh_worlds(space, none, 0, 0, 0.0)
     weigh_draws(space, zeros, 1, 1)
@@ -213,7 +213,7 @@ def load_kernels(space: SearchWorkspace) -> None:
 
 
 def split_evenly(numbers: Array, n_groups: int) -> Array:
-    """Split numbers into groups of one size, (n_groups, n); every group has all if too few."""
+    """Split numbers into groups of equal size, (n_groups, n); if too few, each group has all."""
     size = len(numbers) // n_groups
     if size == 0:
         return np.tile(numbers, (n_groups, 1))
@@ -222,10 +222,10 @@ def split_evenly(numbers: Array, n_groups: int) -> Array:
 
 
 def design_effect(hands: Array, weights: Array, groups: Array) -> float:
-    """Worlds of chains per independent world, at least 1: a ratio of two variances.
+    """Design effect of the chains: worlds per independent world, at least 1.
 
-    They are the jackknife variance of the chance that a seat holds a card, leaving out one group at
-    a time, and the variance for independent worlds. `hands` (n, 3), `weights` and `groups` (n,).
+    It is the jackknife variance (leaving out one group at a time) of the chances that seats hold
+    cards, divided by the variance for independent worlds. `hands` (n, 3), `weights`, `groups` (n,).
     """
     held = (hands[:, :, np.newaxis] >> np.arange(2 * COPY_SHIFT) & 1).reshape(len(hands), -1)
     member = (groups == np.arange(groups.max() + 1)[:, np.newaxis]) * weights

@@ -24,8 +24,8 @@ from bideuchre_env.solver.transpositions import Searcher, new_searcher
 
 MOST_WORLDS = 10_000
 GROUPS = 8  # independent groups of Metropolis chains: their spread gives the error
-CHAINS = 96  # in all groups
-MOST_SAMPLES = 512  # hands of a seat that the leanings are fitted to
+CHAINS = 96  # in all groups together
+MOST_SAMPLES = 512  # hands of a seat from which the leanings are fitted
 MOST_LISTED = 1 << 15  # hands of a caller
 MOST_CANDIDATES = 2 * MAX_BIDS + 2
 CACHED_HANDS = 1 << 13
@@ -39,7 +39,7 @@ PLAN = np.dtype(
     [
         ("stream", np.uint64),  # random seed of the worlds
         ("expert_action", np.int64),  # or the net's card, if the searcher leans on the net
-        ("certain", np.int64),  # 1: `expert_action` takes every trick left for certain
+        ("certain", np.int64),  # 1: `expert_action` is certain to take every trick left
         ("n", np.int64),  # candidates; 0: play as the expert does
         ("actions", np.int64, (MOST_CANDIDATES,)),
         ("sums", np.float64, (MOST_CANDIDATES,)),  # weighted sums of the values over worlds
@@ -65,20 +65,21 @@ PLAN = np.dtype(
 # Model of how a seat chooses its actions.
 CHOICE_MODEL = np.dtype(
     [
-        ("points", np.float64),  # a call this much worse, in points, is 1/e as likely
-        ("tricks", np.float64),  # a strain with so many tricks fewer is 1/e as likely
-        ("chance", np.float64),  # a strain with so much less chance alone is 1/e as likely
-        ("error_rate", np.float64),  # the share of calls and strains that are errors
-        ("error_points", np.float64),  # an error this much worse, in points, is 1/e as likely
-        ("lead", np.float64),  # the share of leads that are another card than the expert's
-        ("follow", np.float64),  # the same share of cards played to others' leads
-        # mismatch penalties, added to the logarithm; the first three where calls are not weighed
-        ("level", np.float64),  # each level a bid is higher or lower
+        # softmax temperatures: a choice worse by this much is 1/e as likely
+        ("points", np.float64),  # of calls, in points
+        ("tricks", np.float64),  # of strains, in tricks
+        ("chance", np.float64),  # of strains for a lone bid, in its chance
+        ("error_rate", np.float64),  # share of calls and strains that are errors
+        ("error_points", np.float64),  # temperature of erroneous calls, in points
+        ("lead", np.float64),  # share of leads that differ from the expert's card
+        ("follow", np.float64),  # the same for cards played to others' leads
+        # penalties of mismatches, as log-likelihoods; the first three if calls are not weighed
+        ("level", np.float64),  # for each level that a bid is higher or lower
         ("pass_", np.float64),  # a bid for a pass, or a pass for a bid
-        ("strain", np.float64),  # another strain
+        ("strain", np.float64),  # for another strain
         ("giving", np.float64),  # per kind that the expert prefers to give up
         ("passing", np.float64),  # per kind that the expert prefers to pass
-        ("reads_cards", np.int64),  # 1: the cards played count too, 0: only calls and exchange
+        ("reads_cards", np.int64),  # 1: cards played count too; 0: only calls and exchange
     ]
 )
 
@@ -121,7 +122,7 @@ CALL_CACHE = np.dtype(
 )
 
 
-# The cards of a world that the seat to act cannot see: of a chain's state, or of a stored world.
+# Hidden cards of a world: the state of a chain, or a stored world.
 STORED_WORLD = np.dtype(
     [
         ("hands", np.int64, (N_SEATS,)),
@@ -129,7 +130,7 @@ STORED_WORLD = np.dtype(
         ("given", np.int8, (MAX_EXCHANGE,)),
         ("passed", np.int8, (MAX_EXCHANGE,)),
         ("stored_at", np.int64),  # of a chain: index of its state in `stored`, or -1
-        ("group", np.int64),  # of chains
+        ("group", np.int64),  # index of the group of chains
         ("density", np.float64),  # log-density of its proposal, relative to uniform deals
     ],
     align=True,
@@ -138,30 +139,30 @@ STORED_WORLD = np.dtype(
 # The chains of one decision.
 MIXING = np.dtype(
     [
-        ("word", np.uint64),  # of the random stream
-        ("powers", np.float64, (N_SEATS,)),  # by seat: the exponent of its likelihood in chains
-        ("n_stored", np.int64),  # stored worlds; 0: worlds are drawn by their numbers
+        ("word", np.uint64),  # state of the random stream
+        ("powers", np.float64, (N_SEATS,)),  # by seat: annealing exponent of its likelihood
+        ("n_stored", np.int64),  # number of stored worlds; 0: worlds are drawn by number
         ("n_places", np.int64),
         ("places", np.int64, (PLACES,)),  # hands and piles with unknown cards
         ("hides_passed", np.int64),  # 1: the declarer's hand and the cards passed are unknown
-        ("logs", np.float64, (N_SEATS,)),  # of the world that a step leads to
+        ("logs", np.float64, (N_SEATS,)),  # of the world that a step proposes
         ("leanings", np.float64, (PLACES, MAX_KINDS)),  # see `logistic_fit`; 0 for piles
         ("constants", np.float64, (N_SEATS,)),
         ("sums", np.float64, (PLACES,)),  # of the leanings of a place's cards; 0 for piles
-        ("gained", np.float64),  # log-ratio of the guesses, in this step
+        ("gained", np.float64),  # log-ratio of the surrogate likelihoods, in this step
         ("n_samples", np.int64, (N_SEATS,)),  # hands weighed so far, by seat
     ],
     align=True,
 )
 
 
-# Likely hands, as dealt, of the seat whose call was rarest; see `callers.py`.
+# Likely dealt hands of the seat with the rarest calls; see `callers.py`.
 CALLER = np.dtype(
     [
         ("seat", np.int64),
         ("n", np.int64),  # hands; 0: the worlds are uniform
         ("hands", np.int64, (MOST_LISTED,)),
-        ("reached", np.float64, (MOST_LISTED,)),  # sums of the weights
+        ("reached", np.float64, (MOST_LISTED,)),  # cumulative weights
         ("logs", np.float64, (MOST_LISTED,)),  # log-density relative to uniform deals
         ("pool", np.int8, (4 * MAX_TRICKS,)),  # scratch: the unknown cards
         ("excess", np.int8, (MAX_TRICKS + MAX_EXCHANGE,)),
@@ -171,10 +172,10 @@ CALLER = np.dtype(
     align=True,
 )
 
-# A weighed hand, to fit the leanings.
+# A hand with its log-likelihood, from which leanings are fitted.
 SAMPLE = np.dtype([("hand", np.int64), ("log", np.float64)], align=True)
 
-# Enumeration of all worlds of one decision, where they are few.
+# Enumeration of all worlds of one decision, if they are few.
 LISTING = np.dtype(
     [
         ("n", np.int64),  # unknown cards
@@ -198,7 +199,7 @@ class SearchWorkspace(NamedTuple):
 
     expert: ExpertWorkspace  # for the decision; holds its view
     players: ExpertWorkspace  # for all seats in a world; without the search of the last tricks
-    net: NetWorkspace  # gives the first card and plays out worlds; unused without a net
+    net: NetWorkspace  # chooses the initial card and plays out worlds; unused without a net
     replays: Array  # state: the hand so far
     worlds: Array  # state: a position that gives the observation
     simulated: Array  # state: a world or a replay that is being played

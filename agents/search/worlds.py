@@ -1,8 +1,8 @@
-"""Worlds: full positions that agree with everything the seat to act has seen.
+"""Worlds: full positions that are consistent with the observation of the seat to act.
 
-A replay (`core/replay.py`) is written from one observation, with hands that are consistent with it,
-and the game's own kernels play it. `resample.py` then redeals the cards that the seat cannot know.
-Seats are relative to the observation: 0 is the seat to act.
+A replay (`core/replay.py`) is written from an observation, with hands that are consistent with it,
+and played by the game's own kernels. `resample.py` then redeals the cards that the seat does not
+know. Seats are relative to the observation: 0 is the seat to act.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, inline_ker
 
 @kernel
 def read_pile(row: Array, at: int, kinds: int, cards: Array) -> int:
-    """Write the cards that a block counts to `cards`; return their number, -1 if invalid."""
+    """Write the cards of a block of counts to `cards`; return their number, or -1 if invalid."""
     n = 0
     cards[:] = -1
     for kind in range(kinds):
@@ -62,7 +62,7 @@ def read_plays(row: Array, t: Row, o: Row, plays: Array) -> bool:
 
 @kernel
 def read_numbers(row: Array, t: Row, o: Row, replay: Row) -> bool:
-    """Write scores and numbers of hands that encode to the observation's; False if impossible."""
+    """Write scores and numbers of hands that the observation encodes; False if impossible."""
     public = o.private
     for side in range(2):
         score = row[public + o.score + side]
@@ -81,7 +81,7 @@ def read_numbers(row: Array, t: Row, o: Row, replay: Row) -> bool:
 
 @kernel
 def fill(replay: Row, seat: int, rest: int, n_cards: int) -> int:
-    """Fill a hand up to `n_cards` from the lowest of `rest`; return what is left, or `NO_CARDS`."""
+    """Fill a hand up to `n_cards` with the lowest of `rest`; return the rest, or `NO_CARDS`."""
     while popcount(replay.hands[seat]) < n_cards:
         if rest <= 0:
             return NO_CARDS
@@ -93,9 +93,9 @@ def fill(replay: Row, seat: int, rest: int, n_cards: int) -> int:
 
 @kernel
 def read_replay(row: Array, t: Row, o: Row, view: Row, replay: Row) -> bool:
-    """Write to `replay` the hand so far with possible dealt hands; `view` is the row's view.
+    """Write the hand so far, with possible dealt hands, to `replay`; `view` is the row's view.
 
-    False if the observation is visibly invalid or its seat is not to act.
+    False if the observation is obviously invalid or its seat is not to act.
     """
     kinds, phase = t.kinds, view.phase
     if phase < 0 or view.dealer < 0 or row[o.private + o.to_act] != 1:
@@ -161,7 +161,7 @@ def deal_around(t: Row, view: Row, replay: Row, n_given: int, n_passed: int) -> 
 def before_exchange(
     t: Row, view: Row, replay: Row, n_cards: int, n_given: int, n_passed: int, rest: int
 ) -> int:
-    """Undo the exchange with unknown cards of `rest`; return what is left, or `NO_CARDS`."""
+    """Undo the exchange, with unknown cards from `rest`; return the rest, or `NO_CARDS`."""
     declarer, phase, tricks = view.declarer, view.phase, t.tricks
     partner = (declarer + 2) & 3
     if n_cards == 0 or phase < GIVING or rest < 0:
@@ -198,7 +198,7 @@ def before_exchange(
 
 @kernel
 def give_lowest(replay: Row, seat: int, n_cards: int, cards: Array) -> None:
-    """Write the `n_cards` lowest kinds of a hand, which has as many, to `cards`."""
+    """Write the `n_cards` lowest kinds of a hand to `cards`."""
     hand = replay.hands[seat]
     for i in range(n_cards):
         kind = lowest_bit(hand & KIND_BITS)
@@ -238,9 +238,9 @@ def carry_out(replay: Row, t: Row, s: Row) -> bool:
 
 @kernel
 def rebuild(row: Array, t: Row, o: Row, view: Row, replay: Row, world: Row, again: Array) -> bool:
-    """Write to `world` a full position that encodes to the observation `row`, int8 (D,).
+    """Write a full position that encodes to the observation `row`, int8 (D,), to `world`.
 
-    False if no game gives it to a seat that is to act. `again`, int8 (D,), is scratch memory.
+    False if no game gives this observation to a seat to act. `again`, int8 (D,), is scratch memory.
     """
     read_view(row, t, o, view)
     if not read_replay(row, t, o, view, replay):

@@ -17,10 +17,11 @@ from bideuchre_env.rules.cards import STRAINS
 from bideuchre_env.solver.par import Par
 
 WIDTH = 80
-POINTS = 0.25  # expected points that a mistake gives away at least,
-WINS = 0.02  # or such a chance to win the game,
-LEAST_WINS = 0.001  # and, unless playing for points, at least this chance to win the game,
-SURE = 3.0  # standard errors of one set of worlds
+# thresholds of a mistake: minimum loss of
+POINTS = 0.25  # expected points, or
+WINS = 0.02  # chance to win the game;
+LEAST_WINS = 0.001  # also chance to win the game, unless the goal is points;
+SURE = 3.0  # and standard errors of one set of worlds
 LEAST_CHANCE = 0.03  # the least difference of chances that is reported
 
 
@@ -45,11 +46,11 @@ class Decision:
     best: str
     """The reviewing agent's own choice."""
     lost: float
-    """Expected points of the hand that the action taken is worse than `best`; at least 0."""
+    """Expected points of the hand lost by the action taken against `best`; at least 0."""
     error: float
     """Standard error of `lost`, a paired difference in the same deals."""
     wins_lost: float
-    """Chance to win the game that the action taken loses against `best`; at least 0."""
+    """Chance to win the game lost by the action taken against `best`; at least 0."""
     wins_error: float
     points: float
     """Expected points of the hand after the action taken, ours minus theirs."""
@@ -64,7 +65,7 @@ class Decision:
     defends: bool
     """Whether the contract is the other side's."""
     why: str
-    """A sentence: the effect of the action taken, and of a mistake the reason why it loses."""
+    """A sentence: the effect of the action taken, or the reason why a mistake loses."""
 
     @property
     def place(self) -> str:
@@ -78,7 +79,7 @@ class Decision:
 
     @property
     def sentence(self) -> str:
-        """The mistake, its reason, and its cost with all hands open."""
+        """Sentences on the mistake, its reason, and its cost with all hands open."""
         who = player_text(self.seat, self.player)
         sentences = [
             f"{who} {action_verb(self.phase, self.action)}; "
@@ -102,7 +103,7 @@ class Decision:
 
     @property
     def chance_of(self) -> str:
-        """The event of which `made` is the chance: "made", "set", or either before a contract."""
+        """The event with chance `made`: "made", "set", or for a pass "made or set"."""
         if self.phase == Phase.AUCTION:
             return "made or set" if self.action == "pass" else "made"
         return "set" if self.defends else "made"
@@ -204,8 +205,8 @@ class Review:
     def notes(self) -> dict[str, Any]:
         """Return the notes of a page for each action, as JSON values.
 
-        `hands` has an entry for each of the record: `par`, None where the hand was not reviewed,
-        and `plies`, in which an action without a choice is None.
+        `hands` has an entry for each hand of the record: `par`, None if the hand was not reviewed,
+        and `plies`, with None for forced actions.
         """
         hands: list[dict[str, Any]] = [{"par": None, "plies": [None] * n} for n in self.plies]
         for hand in self.hands:
@@ -274,12 +275,12 @@ def _folded(text: str) -> str:
 
 
 def tricks(number: int) -> str:
-    """A number of tricks: "one trick", "no tricks"."""
+    """Format a number of tricks: "one trick", "no tricks"."""
     return f"{number_word(number)} trick{'s' * (number != 1)}"
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things: "1 point", "12 points"."""
+    """Format a number with a noun: "1 point", "12 points"."""
     return f"{number or 'no'} {noun}{'s' * (number != 1)}"
 
 

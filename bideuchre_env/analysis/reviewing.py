@@ -1,4 +1,4 @@
-"""The review of a game: an agent decides again in the place of each player."""
+"""Review a game: an agent decides again in the place of each player."""
 
 from __future__ import annotations
 
@@ -57,18 +57,18 @@ def review(
     For every decision, `agent` chooses in the player's place. Its choice and the player's are
     evaluated in the same sampled deals of the hidden cards, weighted like those of the agent
     `inference`. A suspected mistake is tested in four more sets of deals. It is a mistake if the
-    agent chooses otherwise in every set, and its choice is better by a quarter of a point of the
+    agent prefers another action in every set, and that is better by a quarter of a point of the
     hand or 2 % of the games, and by three standard errors of one set. Unless the agent's goal is
-    points, the loss must also be at least one game in 1,000 and three standard errors of that
-    figure. A side whose contract is already set makes no mistakes. The review also has the tricks
-    that each card lost with all hands open, and the value of the deal with all hands open. Tricks
-    lost there without a mistake are bad luck, or not significant.
+    points, the loss must also be at least one game in 1,000 and three of its standard errors. A
+    side whose contract is already set makes no mistakes. The review also has the tricks that each
+    card lost with all hands open, and the value of the deal with all hands open. Tricks lost there
+    without a mistake are bad luck, or not significant.
 
     Args:
         record: the game.
         agent: the reviewing agent; it must support advice.
         worlds: deals in a set, by default 200.
-        seed: of the deals.
+        seed: seed of the sampled deals.
         hands: the numbers of the hands to review, from 0; by default all.
         progress: `progress(done, total, decisions)` is called after each action of these hands.
 
@@ -119,8 +119,8 @@ def _numbers(hands: Collection[int] | None, n: int) -> list[int]:
 class _Comparison:
     """The agent's choice and the player's, evaluated in one set of worlds or in several.
 
-    Errors are those of one set: a difference that a player cannot see in one set is not a mistake,
-    even if the review can see it in all sets.
+    Errors are those of one set: a loss that is not significant in one set is not a mistake, even if
+    it is significant in all sets together.
     """
 
     best: Option
@@ -132,7 +132,7 @@ class _Comparison:
 
     @classmethod
     def of(cls, advisor: Advisor, trials: list[Situation], action: int) -> _Comparison:
-        """Return the figures of an action over the worlds of all sets."""
+        """Compare an action with the best one, over the worlds of all sets."""
         advice = advisor.advice(trials, action)
         best, option = advice.best, advice.option(action)
         return cls(
@@ -146,7 +146,7 @@ class _Comparison:
 
     @property
     def agrees(self) -> bool:
-        """Whether the agent would do the same."""
+        """Whether the agent would choose the same action."""
         return self.taken.action == self.best.action
 
     def mistake(self, goal: Goal, part: float = 1.0) -> bool:
@@ -174,7 +174,7 @@ def _error(
 
 
 def _lost(row: Any, t: Any) -> bool:
-    """Whether the contract is set already, and the seat to act is on its side."""
+    """Whether the contract is set already, and the seat to act is on the declarer's side."""
     if row["declarer"] < 0 or row["declarer"] & 1 != row["turn"] & 1:
         return False
     theirs = row["tricks_won"][1 - (row["turn"] & 1)]
@@ -211,10 +211,10 @@ class _Reviewer:
             step_row(states, self.tables, action)
 
     def _compare(self, states: Array, action: int) -> tuple[_Comparison, bool]:
-        """Return the figures of the action taken, and whether it is a mistake.
+        """Return the comparison of the action taken, and whether it is a mistake.
 
-        A suspected mistake is judged by the figures of the additional worlds. An action that the
-        agent itself chooses in one of these sets is not a mistake.
+        A suspected mistake is judged in the additional sets of worlds. An action that the agent
+        itself chooses in one of these sets is not a mistake.
         """
         goal, trial = self.first.goal, self.first.try_row(states, also=[action])
         first = _Comparison.of(self.first, [trial], action)
@@ -263,7 +263,7 @@ class _Reviewer:
         )
 
     def hand(self, number: int, played: PlayedHand, decisions: list[Decision]) -> HandReview:
-        """A hand with its result and par."""
+        """Return the review of a hand, with its result and par."""
         hand = self.record.hands[number]
         ended = Look(played.ended[0], self.rules, None, agents=self.record.agents)
         return HandReview(
@@ -275,7 +275,7 @@ class _Reviewer:
 
 
 def _player(record: GameRecord, hands: list[HandReview], seat: int) -> Player:
-    """A seat's decisions in these hands summed up."""
+    """Return the totals of a seat's decisions in these hands."""
     own = [each for hand in hands for each in hand.decisions if each.seat == seat]
     mistakes = [each for each in own if each.mistake]
     return Player(

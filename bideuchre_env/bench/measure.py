@@ -22,7 +22,7 @@ from bideuchre_env._columns import columns
 from bideuchre_env.errors import OptionError
 
 Task = Callable[[], tuple[int, float]]
-"""Does a slice of work; returns its amount and its seconds."""
+"""Does a slice of work; returns its amount and its duration in seconds."""
 
 DECISIONS = "decisions/s"  # the unit of most figures
 PACKAGES = ("bideuchre_env", "numpy", "numba", "llvmlite", "gymnasium", "pettingzoo")
@@ -30,7 +30,7 @@ PACKAGES = ("bideuchre_env", "numpy", "numba", "llvmlite", "gymnasium", "petting
 
 @dataclass(frozen=True)
 class Figure:
-    """A measured figure: the median of `repeats`, and their spread.
+    """A measurement: the median of `repeats`, and their spread.
 
     `low` and `high` are the quartiles, `least` and `most` the extremes. `target` is the minimum of
     a rate (a unit that ends in "/s") and the maximum of any other figure. `ratio` is the figure
@@ -67,7 +67,7 @@ class Figure:
 
     @property
     def is_rate(self) -> bool:
-        """Whether more is better."""
+        """Whether higher is better."""
         return self.unit.endswith("/s")
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The tasks of `measure`, one for each way to play a game, and their groups.
+"""The tasks of `measure`, one for each interface and agent, and their groups.
 
 Every task acts in positions of real games from a fixed seed, and counts decisions. It measures
 processor time, which excludes other work on the machine: that of the playing thread, or for whole
@@ -24,12 +24,12 @@ from bideuchre_env.evaluation.lockstep import LockstepRunner
 from bideuchre_env.evaluation.rollout import rollout
 from bideuchre_env.runtime.jit import Array
 
-SPAN = 64  # steps over which rows are sampled: more than the decisions of a hand
+SPAN = 64  # steps over which rows are sampled; a hand has fewer decisions
 ROLLOUT_HANDS = {"random": 100_000, "rule": 5_000}
 BOARDS = 2_000
-USUAL = 4_096  # rows
+USUAL = 4_096  # default number of rows
 SEARCH = ("pimc", "inference")  # agents that need milliseconds per decision
-LONGER = 20  # factor on the seconds of a round for agents that search
+LONGER = 20  # factor for the duration of a round of agents that search
 
 
 def clock_of(threads: int) -> Callable[[], float]:
@@ -96,8 +96,8 @@ def in_turn(
 ) -> Task:
     """Return a task: `steps` choices and steps of `rows` rows; choices are timed if `drawn`.
 
-    Otherwise the time of equally many choices without a step is subtracted: reading the clock at
-    every step would take longer than a step of one row.
+    Otherwise the time of as many choices without steps is measured and subtracted, because reading
+    the clock at every step would take longer than a step of one row.
     """
 
     def run() -> tuple[int, float]:
@@ -180,7 +180,7 @@ def rollouts(
 def sample_rows(variant: Variant, rows: int) -> tuple[Array, Array]:
     """Return observations (n, D) and masks (n, A) from all stages of hands played at random.
 
-    Tables dealt together stay in step for many hands, so each step supplies some of the rows.
+    Tables dealt together stay in the same phase for many hands, so each step supplies some rows.
     """
     env = variant.vec(rows)
     observed, _ = env.reset(seed=0)
@@ -311,7 +311,7 @@ def searcher_group(setup: Setup) -> Tasks:
     }
 
 
-# The threads first: threads that a pinned thread starts are pinned, too.
+# "threads" comes first, because threads started by a pinned thread are pinned too.
 GROUPS: dict[str, tuple[str, Callable[[Setup], Tasks]]] = {
     "threads": ("Threads (not pinned; several: wall time)", threads_group),
     "aec": ("AEC, one game", aec_group),
@@ -331,10 +331,10 @@ def measure_group(
     core: int | None,
     targets: Mapping[str, float] | None = None,
 ) -> list[Figure]:
-    """Measure a group in decisions per second; `targets` are by name of the task.
+    """Measure a group in decisions per second; `targets` maps names of tasks to targets.
 
     All groups except the threads run pinned to `core`. Agents that search get 20 times the
-    `seconds` per round, because their hands take long and differ in time.
+    `seconds` per round, because their hands take long and vary in duration.
     """
     targets, slices = targets or {}, seconds * (LONGER if name == "searchers" else 1)
     with nullcontext() if name == "threads" else pinned(core):

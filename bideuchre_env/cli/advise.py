@@ -178,7 +178,7 @@ def _advice(
 
 
 def _position(path: str, game: int, hand: int, ply: int | None) -> tuple[Array, GameRecord, int]:
-    """The state row before an action of a game on record, the record, and the action."""
+    """Return the state row before an action of a recorded game, the record, and the action."""
     from bideuchre_env.core.one_row import replay_row
     from bideuchre_env.core.state import rows_of
     from bideuchre_env.core.tables import compile_tables
@@ -203,7 +203,7 @@ def _position(path: str, game: int, hand: int, ply: int | None) -> tuple[Array, 
 
 
 def _number(option: str, value: int | str) -> int:
-    """A number from 1. The value of `--hand` is text, because without a file it has cards."""
+    """Parse a number from 1. The value of `--hand` is text, because it can also be cards."""
     text = str(value)
     if not re.fullmatch(r"\d{1,9}", text) or int(text) < 1:
         raise OptionError(f"{option} {brief(value)}: expected a number from 1, with FILE")
@@ -211,17 +211,17 @@ def _number(option: str, value: int | str) -> int:
 
 
 def _words(text: str) -> list[str]:
-    """Names between blanks or commas."""
+    """Split names at blanks and commas."""
     return [word for word in re.split(r"[\s,]+", text) if word]
 
 
 def _calls(text: str) -> list[str]:
-    """Calls between commas; a blank text has none."""
+    """Split calls at commas; a blank text has none."""
     return [call.strip() for call in text.split(",")] if text.strip() else []
 
 
 def _score(text: str | None) -> tuple[int, int]:
-    """Our points and theirs: "28-30", "-3 12"."""
+    """Parse our points and theirs: "28-30", "-3 12"."""
     match = _SCORE.fullmatch(text or "0-0")
     if match is None:
         raise OptionError(f"--score {brief(text)}: expected our points and theirs, as 28-30")

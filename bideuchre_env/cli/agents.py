@@ -23,7 +23,7 @@ from bideuchre_env.cli.options import argument, new_command
 from bideuchre_env.cli.screen import AGENTS, folded, width
 from bideuchre_env.errors import OptionError, WeightsError
 
-_LEAST_MEANING = 20  # columns, however long an option's default is
+_LEAST_MEANING = 20  # minimum width of the column of meanings
 _INDENT = "  "
 
 _REST = (
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
         except (OptionError, WeightsError) as error:
             if alone:
                 raise
-            described[name] = {"error": str(error)}  # a package that does not work
+            described[name] = {"error": str(error)}  # a broken package
     if arguments.json:
         print(json.dumps(described))
         return 0
@@ -62,12 +62,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def describe(name: str) -> dict[str, Any]:
-    """Return the JSON object of an agent: sentence, options, time of a decision, its weights.
+    """Return an agent's description as a JSON object: sentence, options, decision time, weights.
 
-    `weights` has the metadata of its files of weights, by variant or by path; other options in the
+    `weights` has the metadata of its weights files, by variant or by path; other options in the
     name have no effect. An agent without `info` is described by the first line of its docstring.
     Raises `OptionError` for an unknown name or an agent that cannot be imported, and `WeightsError`
-    for a file of weights that cannot be read.
+    for a weights file that cannot be read.
     """
     from bideuchre_env.agents.learned.shipped import provenance
     from bideuchre_env.agents.making import acts, info_of, options_of
@@ -100,9 +100,9 @@ def describe(name: str) -> dict[str, Any]:
 
 
 def _paragraph(name: str, agent: dict[str, Any], alone: bool) -> str:
-    """The name of an agent, a sentence, the time of a decision, its options.
+    """Format an agent: its name, sentence, decision time and options.
 
-    With `alone` it also has the metadata of the weights.
+    With `alone` the metadata of its weights is included.
     """
     if "error" in agent:
         return f"{name}\n{_folded(agent['error'])}"
@@ -127,7 +127,7 @@ def _paragraph(name: str, agent: dict[str, Any], alone: bool) -> str:
 
 
 def _option(name: str, default: Any, required: bool, meaning: str) -> tuple[str, str]:
-    """Return an option in the syntax of names, with its default, and its meaning."""
+    """Return an option as written in names, with its default, and its meaning."""
     if required:
         return name, meaning or "required"
     if default is None:

@@ -25,7 +25,7 @@ from bideuchre_env.errors import OptionError, OutputError
 
 DEFAULT_SECONDS = 20
 REPEATS = 5
-QUICK = ("threads", "aec", "vec", "rollouts", "agents")  # of the groups in `bench.tasks`
+QUICK = ("threads", "aec", "vec", "rollouts", "agents")  # groups of `bench.tasks` to measure
 
 
 def add(commands: Any) -> None:

@@ -71,7 +71,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The parser of every command; each command sets `run`, which takes the parsed arguments."""
+    """Return the parser of all commands; each command sets `run(parsed arguments)`."""
     parser = Parser(
         prog="bideuchre",
         **help_of(
@@ -98,7 +98,7 @@ def welcome() -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit code. Bad input is one line on stderr and exit code 2."""
+    """Run the command line and return the exit code; bad input prints one line and returns 2."""
 
     def run() -> int:
         parsed = build_parser().parse_args(arguments)
@@ -112,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def console() -> NoReturn:
-    """Entry point of the `bideuchre` command: Ctrl-C ends it with one line from here on."""
+    """Entry point of the `bideuchre` command; from here on Ctrl-C ends it with one line."""
     quit_on_ctrl_c("bideuchre")
     sys.exit(main())
 

@@ -112,7 +112,7 @@ def run(arguments: argparse.Namespace) -> int:
                 at_once=arguments.at_once,
                 progress=bars.show,
             )
-        # files before the report, so that a reader that goes away costs none; pictures may fail
+        # files before the report, which fails if its reader has closed the pipe; pictures last
         errors = _written(result, files, "json", "csv")
         try:
             text = json.dumps(result.to_dict()) if arguments.json == STDOUT else result
@@ -153,7 +153,7 @@ def _written(result: Result, files: dict[str, Output], *kinds: str) -> list[str]
         except OutputError as error:
             errors.append(str(error))
         except Exception as error:
-            if kind != "picture":  # it may fail by fonts, memory, settings of matplotlib
+            if kind != "picture":  # fonts, memory or settings of matplotlib may make it fail
                 raise
             path = os.fspath(files[kind].path)
             errors.append(f"{path} could not be drawn: {in_one_line(error)}")

@@ -1,4 +1,4 @@
-"""Options: how a command and its options are declared, and those of several commands."""
+"""Functions that declare commands and options, and the options that several commands share."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def new_command(
 ) -> argparse.ArgumentParser:
     """Add a command to the parser.
 
-    `doc` has a first line with its purpose, a description, and examples, which are indented.
-    `names` are the kinds of names that `help_of` lists.
+    The first line of `doc` is its purpose; a description and indented examples follow. `names` are
+    the kinds of names that `help_of` lists.
     """
     first, *rest = str(doc).splitlines()
     purpose = first.partition(": `")[0]
@@ -44,9 +44,9 @@ def new_command(
 def argument(
     parser: Any, spelling: str, meaning: str, kind: Any = str, default: Any = None, **more: Any
 ) -> None:
-    """Add an option, spelled `--games N`, a flag, `--force`, or a positional argument, `a A`.
+    """Add an option (`--games N`), a flag (`--force`) or a positional argument (`a A`).
 
-    `--sprt LOW HIGH` takes two values. A default is named behind the meaning. `more` is for
+    `--sprt LOW HIGH` takes two values. A default is appended to the meaning. `more` is passed to
     `add_argument`.
     """
     name, *values = spelling.split()
@@ -98,14 +98,14 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
 
 
 def game_of(arguments: argparse.Namespace) -> Variant:
-    """The game that the options of `add_rules` name."""
+    """Return the game that the options of `add_rules` select."""
     file = arguments.rules
     variant = arguments.variant or DEFAULT_GAME
     return variant_of(variant if file is None else Path(file), arguments.option)
 
 
 def variant_of(game: str | Path, options: list[str]) -> Variant:
-    """The game of a name or file, changed by NAME=VALUE options; see `from_text` for values."""
+    """Return a game by name or file, with NAME=VALUE options applied; values as `from_text`."""
     values: dict[str, Any] = {}
     for option in options:
         key, equals, text = option.partition("=")

@@ -81,7 +81,7 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Play until the game is over or left; 130 after Ctrl-C."""
+    """Play until the game is over or the player quits; 130 after Ctrl-C."""
     _check(arguments)
     if arguments.web:
         return _serve(arguments)
@@ -143,7 +143,7 @@ def _serve(arguments: argparse.Namespace) -> int:
 
 
 def _next_game(old: Session, arguments: argparse.Namespace) -> Session:
-    """The next game of the same people and agents, in a file of its own; other cards."""
+    """Return a new game of the same people and agents, with a new seed and a new file."""
     from bideuchre_env.envs.registration import Variant
     from bideuchre_env.play.saved import new_game_path
     from bideuchre_env.play.session import Session
@@ -162,7 +162,7 @@ def _announce(links: dict[int, str]) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """Raise `OptionError` for options that make no game."""
+    """Raise `OptionError` for invalid or contradictory options."""
     names = [arguments.adviser, arguments.partner, *(arguments.opponents or [])]
     check_agents([name for name in names if name is not None])
     if arguments.opponents is not None and len(arguments.opponents) > 2:
@@ -182,7 +182,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 @contextmanager
 def _open_session(arguments: argparse.Namespace) -> Iterator[Session]:
-    """The game to play, new or resumed; a line says which."""
+    """Open a new game or resume one, and print a line about it."""
     from bideuchre_env.play.saved import assign_players, new_game_path, unfinished_game
     from bideuchre_env.play.session import Session
 
@@ -209,7 +209,7 @@ def _open_session(arguments: argparse.Namespace) -> Iterator[Session]:
 
 
 def _people(arguments: argparse.Namespace) -> list[int]:
-    """The seats of people; `OptionError` for a --people that names none."""
+    """Return the seats of people; `OptionError` for an invalid --people."""
     if arguments.people is None:
         return [0 if arguments.seat is None else arguments.seat]
     seats = [each.strip() for each in arguments.people.split(",")]
@@ -260,9 +260,9 @@ def _compile(session: Session, adviser: str | None = None) -> None:
 
 @contextmanager
 def _saved(session: Session) -> Iterator[None]:
-    """Print how to resume a game that is left before its end, also by Ctrl-C."""
+    """On exit, also by Ctrl-C, print how to resume an unfinished game."""
 
-    def quitting() -> None:  # in the middle of a line, as where a bar is drawn
+    def quitting() -> None:  # the cursor may be in the middle of a line
         print()
         _print_how_to_resume(session)
 
@@ -282,7 +282,7 @@ def _print_how_to_resume(session: Session, how: str = "") -> None:
 
 def _finish(session: Session, console: Console, arguments: argparse.Namespace) -> None:
     """Print the file of the game and its review."""
-    session.save_record()  # if there was no room for it, or no time
+    session.save_record()  # if it could not be saved before
     quoted = shlex.quote(str(session.record_path)) if session.record_path else None
     if quoted:
         console.print(f"To read the game: bideuchre show {quoted}", soft_wrap=True)

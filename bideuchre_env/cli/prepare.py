@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def summary(each: Prepared) -> str:
-    """Return the result of a kind of agent in a line."""
+    """Format the result of a kind of agent as a line."""
     points = each.points
     line = f"{each.kind}: {points.mean:+.2f} points per hand over {each.over}"
     if points.low is None or points.high is None:

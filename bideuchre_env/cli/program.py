@@ -1,4 +1,4 @@
-"""Exit codes and one-line error messages of the command and the scripts."""
+"""Exit codes and one-line error messages of the command line and the scripts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def exit_code(run: Callable[[], int], name: str) -> int:
         _say(f"{name}: interrupted")
         return INTERRUPTED
     except BrokenPipeError:
-        # the reader has gone (`bideuchre show games.jsonl | head`): nothing more to say
+        # the reader has closed the pipe (`bideuchre show games.jsonl | head`)
         _silence(sys.stdout)
         return BROKEN_PIPE
     except OSError as error:
@@ -49,7 +49,7 @@ def exit_code(run: Callable[[], int], name: str) -> int:
 
 
 def script(run: Callable[[], int]) -> int:
-    """`exit_code` of a script of this repository; the first Ctrl-C raises `KeyboardInterrupt`."""
+    """Return `exit_code` of a script; the first Ctrl-C raises `KeyboardInterrupt`."""
     name = os.path.basename(sys.argv[0])
     try:
         with raising(name):
@@ -59,7 +59,7 @@ def script(run: Callable[[], int]) -> int:
 
 
 def ending(errors: list[str], interrupted: bool = False) -> int:
-    """Return the exit code after the output; report on stderr if it could not be written."""
+    """Print errors of output files on stderr, and return the exit code."""
     sys.stdout.flush()
     for error in errors:
         complain(error)
@@ -97,7 +97,7 @@ def _silence(stream: TextIO) -> bool:
     try:
         stream.flush()
     except OSError:
-        with suppress(OSError):  # a stream that is no file
+        with suppress(OSError):  # a stream without a file descriptor
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         return True
     return False

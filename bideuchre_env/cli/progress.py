@@ -14,9 +14,9 @@ Progress = Callable[[int, int, int], None]
 
 @contextmanager
 def progress_bar(title: str, unit: str, rated: str = "decisions") -> Iterator[Progress]:
-    """A bar with rate and remaining time on stderr, if that is a terminal; else almost nothing.
+    """Show a bar with rate and remaining time on stderr if it is a terminal; else do nothing.
 
-    The rate is that of `rated`, the last argument of each update.
+    The rate is in units `rated`, whose count is the last argument of each update.
     """
     if not sys.stderr.isatty():
         yield lambda done, total, decisions: None
@@ -59,7 +59,7 @@ def progress_bar(title: str, unit: str, rated: str = "decisions") -> Iterator[Pr
 
 
 class Bars(ExitStack):
-    """A bar for each unit of a match, the boards and then the games."""
+    """Progress bars of a match, one for each unit: the boards, then the games."""
 
     def __init__(self, title: str = "", rated: str = "decisions") -> None:
         super().__init__()

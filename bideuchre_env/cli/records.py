@@ -25,7 +25,7 @@ REVIEWER = "inference"
 PIPE_WIDTH = 100
 MOST_BAD_FIRST = 20
 MOST_GAMES = 50
-"""Most games in one page: each takes some 100 to 300 kB."""
+"""Maximum number of games in a page; each takes about 100 to 300 kB."""
 
 Reviewer = Callable[[int, "GameRecord"], "Review"]
 
@@ -143,7 +143,7 @@ def show(arguments: argparse.Namespace) -> int:
 def _chosen_games(
     arguments: argparse.Namespace, bad: list[Line]
 ) -> Iterator[tuple[int, GameRecord]]:
-    """The games to show by number; bad lines are reported, and added to `bad`.
+    """Yield (number, record) of the games to show; report bad lines and add them to `bad`.
 
     Raises `OptionError` at the end for a requested game or hand that is missing.
     """
@@ -172,7 +172,7 @@ def _chosen_games(
 
 
 def _lines_to_show(path: str, numbers: set[int], first: int | None) -> Iterator[Line]:
-    """The lines to show; reading stops after the last of them."""
+    """Yield the lines to show, and stop reading after the last of them."""
     from bideuchre_env.records.files import scan
 
     last = max(numbers, default=None)
@@ -229,8 +229,8 @@ def _write_page(
 ) -> None:
     """Write the page of these games, and print its path.
 
-    With a `reviewer` every action is marked with its cost. The file is reserved before a game is
-    read, and is complete or absent.
+    With a `reviewer` every action is marked with its cost. The file is reserved before the first
+    game is read, and is written atomically.
     """
     from bideuchre_env.records.page.page import replays_page
 
@@ -259,8 +259,8 @@ def _from_first_game(
 ) -> Iterator[Line]:
     """Yield the lines; raise one `OptionError`, not an error per line, if there is no game.
 
-    A file that begins with `MOST_BAD_FIRST` bad lines is not read to its end; one that has fewer
-    lines, and no game, may pass.
+    Reading stops if the first `MOST_BAD_FIRST` lines are bad. With `fewer_pass`, a file of fewer
+    lines without a game raises no error.
     """
     bad: list[Line] = []
     for line in lines:

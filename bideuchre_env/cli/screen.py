@@ -16,7 +16,7 @@ pimc:worlds=20,solved=4 or ./mine.py:Net:weights=a.npz."""
 
 
 def width() -> int:
-    """Return the columns of text: those of the terminal, 80 in a pipe; within 60 to 100."""
+    """Return the width of text: that of the terminal, 80 in a pipe; limited to 60 to 100."""
     return min(max(shutil.get_terminal_size().columns, LEAST), MOST)
 
 
@@ -61,7 +61,7 @@ def script_help(doc: str | None) -> dict[str, Any]:
 
 
 def choices(kind: str) -> str:
-    """A paragraph with the names of the variants, or of the agents, weakest first."""
+    """Return a paragraph with the names of the variants, or of the agents, weakest first."""
     from bideuchre_env import agents
     from bideuchre_env.rules.variants import RULES
 

@@ -1,7 +1,7 @@
-"""The command line of a script, made from its `Args`: an option a field, its default the field's.
+"""Command lines of scripts from a dataclass `Args`: each field is an option with its default.
 
-The fields are numbers, paths, a path or a text or None, bounds (a low and a high number) or None,
-yes or no, or tuples of names; each has its `help` in its metadata, and a `metavar` if need be.
+A field is a number, a path, a path or text or None, bounds (a low and a high number) or None, a
+bool, or a tuple of names. Its metadata has its `help`, and optionally a `metavar`.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ Args = TypeVar("Args", bound="ScriptArgs")
 
 
 def option(default: Any, meaning: str, *, metavar: str | None = None) -> Any:
-    """A field of `Args`: its default, its line of `--help`, and the name of its value there."""
+    """Return a field of `Args` with its default, its help text, and its metavar."""
     metadata = {"help": meaning} if metavar is None else {"help": meaning, "metavar": metavar}
     return field(default=default, metadata=metadata)
 
 
 def dashed(name: str) -> str:
-    """The option of the field of this name; `lambda_` is `--lambda`."""
+    """Return the option of a field: `lambda_` is `--lambda`."""
     return "--" + name.rstrip("_").replace("_", "-")
 
 
 class ScriptArgs:
-    """The base of a script's `Args`, a dataclass."""
+    """Base class of a script's dataclass `Args`."""
 
     @classmethod
     def parse(cls: type[Args], arguments: list[str] | None = None, prog: str | None = None) -> Args:
         """Parse the options of the command line, or of `arguments`; `prog` is the program's name.
 
-        `--help` has the first line of the script's docstring, and its examples. As with any command
-        line of argparse, what cannot be read ends the script with code 2.
+        `--help` has the first line of the script's docstring, and its examples. As usual with
+        argparse, an invalid command line ends the script with exit code 2.
         """
         doc, types = sys.modules[cls.__module__].__doc__, get_type_hints(cls)
         parser = argparse.ArgumentParser(prog, **script_help(doc))
@@ -62,7 +62,7 @@ class ScriptArgs:
     def command(self, script: str, names: Iterable[str], **changes: object) -> str:
         """Return the command line that runs a script with the options of these fields.
 
-        `changes` are values by field, in place of the own ones: `games="club_v0"`.
+        `changes` are values by field that replace the values of `self`: `games="club_v0"`.
         """
         words = ["python", script]
         for name in names:
@@ -80,5 +80,5 @@ def run(
     arguments: list[str] | None = None,
     prog: str | None = None,
 ) -> int:
-    """Return the exit code of a script: that of `main`, or of an error, which is printed."""
+    """Run a script; return the exit code of `main`, or of an error, which is printed."""
     return script(lambda: main(kind.parse(arguments, prog)))

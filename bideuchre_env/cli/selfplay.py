@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
                     overwrite=arguments.force,
                     progress=progress,
                 )
-            except TakenError:  # another run has just taken that name: the next free one
+            except TakenError:  # another run has just taken that name: use the next free one
                 if arguments.out is not None:
                     raise
     print(json.dumps(result.to_dict()) if arguments.json else result)

@@ -131,7 +131,7 @@ def run(arguments: argparse.Namespace) -> int:
     with pool as workers, Bars() as bars:
 
         def finished(match: dict[str, Any]) -> None:
-            bars.close()  # the line stands above the next bar
+            bars.close()  # so that the line is printed above the next bar
             print(f"{match['variant']:<16} {line(match)}", flush=True)
 
         results = tournament.play(
@@ -152,7 +152,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def pair_of(text: str) -> tuple[str, str]:
-    """The two agents of "net vs expert"."""
+    """Parse "net vs expert" as two agents."""
     a, between, b = text.partition(" vs ")
     if not between:
         raise OptionError(f'--pairs {brief(text)}: expected "AGENT vs AGENT"')

@@ -59,21 +59,21 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def sheet(rules: Rules, on_screen: bool = False) -> str:
-    """The rule sheet; on a screen, its lines are folded under their text where too wide."""
+    """Return the rule sheet; on a screen, long lines are wrapped with a hanging indent."""
     lines = str(rules).splitlines()
     if not on_screen:
         return "\n".join(lines)
     whole: list[str] = []
     for line in lines:
         if whole and line.startswith(SHEET_INDENT) and whole[-1][-1] not in ".)":
-            whole[-1] += f" {line.strip()}"  # the rest of a sentence
+            whole[-1] += f" {line.strip()}"  # continues the sentence
         else:
             whole.append(line)
     return "\n".join(folded(line, SHEET_INDENT) for line in whole)
 
 
 def table(games: dict[str, Rules], width: int | None = None) -> str:
-    """A column per variant, a row per option; several tables, one below another, where too wide."""
+    """Format a table with a column per variant and a row per option, split if it is too wide."""
     names = _row_names()
     cells = {game: [game, *(_cell(rules, name) for name in names)] for game, rules in games.items()}
     labels = ["", *names]
@@ -89,7 +89,7 @@ def _row_names() -> list[str]:
 
 
 def _cell(rules: Rules, name: str) -> str:
-    """The text of a cell: a line per lone bid, one for anything else."""
+    """Return the text of a cell: one line, or a line for each lone bid."""
     value = getattr(rules, name)
     if name == "lone":
         return "\n".join(f"{bid.name}: {bid.value}" for bid in value) or "-"
@@ -99,7 +99,7 @@ def _cell(rules: Rules, name: str) -> str:
 
 
 def _groups(cells: dict[str, list[str]], width: int | None) -> list[list[str]]:
-    """The games in as few tables as this width needs; in one if it is None."""
+    """Split the games into as few tables as fit the width; into one if it is None."""
     groups: list[list[str]] = [[]]
     used = 0
     for game, column in cells.items():

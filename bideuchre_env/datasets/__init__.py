@@ -1,8 +1,8 @@
-"""Decisions on disk, for offline learning and imitation, as columns: .npz, .parquet, Minari.
+"""Datasets of decisions for offline learning and imitation, in columns: .npz, .parquet, Minari.
 
-datasets.export(["games.jsonl"], "games.parquet")     # every decision of game records
+datasets.export(["games.jsonl"], "games.parquet")     # all decisions of game records
 with datasets.VecRecorder(vec, "games.npz") as recorded:
-    obs, info = recorded.reset(seed=7)                # and step(actions), as `vec` itself
+    obs, info = recorded.reset(seed=7)                # and step(actions), as with `vec`
 
 It imports `envs` and the folders before it. In the repository, `datasets/README.md` has the
 columns.

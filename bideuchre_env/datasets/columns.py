@@ -1,4 +1,4 @@
-"""A dataset's metadata and options, and its columns, which follow from steps of episodes."""
+"""Metadata and options of datasets, and the columns computed from steps of episodes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bideuchre_env.runtime.jit import Array
 
 FORMAT = "bideuchre-dataset/1"
 METADATA = "bideuchre"
-"""The key of the metadata in that of a .parquet file or of a Minari dataset."""
+"""The key of our metadata in the metadata of a .parquet file or a Minari dataset."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,12 +53,12 @@ class About(NamedTuple):
     rules: Rules
     options: DatasetOptions
     agents: Sequence[str] | None
-    """Who plays by seat, in the first game if not in all."""
+    """Names of the players by seat in the first game; they may change in later games."""
     source: Any
     """Source of the decisions: the files of records, or the number of rows of a `vec`."""
 
     def dtypes(self) -> dict[str, Any]:
-        """The dtype of every column, in order, with the shape of an entry."""
+        """Return the dtype of every column, in order, with the shape of an entry."""
         number = np.float32 if self.options.observation == "flat" else np.int8
         return {
             "observation": np.dtype((number, (layout_of(self.rules).size,))),
@@ -77,7 +77,7 @@ class About(NamedTuple):
         }
 
     def metadata(self) -> dict[str, Any]:
-        """A JSON object: the game, the layout, the names of the actions, the options."""
+        """Return a JSON object: the game, the observation layout, action names and options."""
         from bideuchre_env import __version__
 
         layout, options = layout_of(self.rules), self.options
@@ -109,16 +109,16 @@ NONE = -1
 
 
 class Steps(NamedTuple):
-    """Every decision of some whole episodes, one episode after another: N in all."""
+    """The N decisions of complete episodes, one episode after another."""
 
-    observations: Array  # int8 or, scaled, float32 (N, D): of the seat to act
+    observations: Array  # int8, or float32 if scaled (N, D): of the seat to act
     masks: Array  # int8 (N, A)
     actions: Array  # int64 (N,)
-    seats: Array  # int8 (N,): who acted
-    players: Array  # int32 (N,): the index of that player's name, or NONE
-    rewards: Array  # float32 (N, 4): of this step, by seat
-    terminated: Array  # bool (N,): the episode ends with it
-    truncated: Array  # bool (N,): it is cut short with it
+    seats: Array  # int8 (N,): the seat that acted
+    players: Array  # int32 (N,): index of its player's name, or NONE
+    rewards: Array  # float32 (N, 4): rewards of the step, by seat
+    terminated: Array  # bool (N,): the step terminates the episode
+    truncated: Array  # bool (N,): the step truncates the episode
 
 
 def new_steps(shape: tuple[int, ...], rules: Rules, number: Any = np.int8) -> Steps:
@@ -136,7 +136,7 @@ def new_steps(shape: tuple[int, ...], rules: Rules, number: Any = np.int8) -> St
 
 
 Columns = dict[str, Array]
-"""The columns of a dataset by name, as many rows in each."""
+"""The columns of a dataset by name, all with the same number of rows."""
 
 
 def columns_of(
@@ -154,7 +154,7 @@ def columns_of(
     starts = np.flatnonzero(np.r_[True, ends[:-1]])
     lengths = np.diff(np.r_[starts, len(ends)])
     dealt = _first_of_hand(steps.observations, layout)
-    dealt[starts] = True  # even one that a caller began in the middle
+    dealt[starts] = True  # an episode may begin in the middle of a hand
     hands = np.cumsum(dealt)
     columns = {
         "observation": steps.observations,
@@ -177,7 +177,7 @@ def columns_of(
 def _seat_by_seat(
     steps: Steps, ends: Array, selected: Array, gamma: float
 ) -> tuple[Array, Array, Array]:
-    """Per decision: reward until the seat's next one, return, and whether it is its last."""
+    """Per decision: reward until the seat's next decision, return, and whether it is the last."""
     n = len(ends)
     seats = np.where(selected, steps.seats, np.int8(NONE))[:, None]
     nothing = np.zeros((n, 1), np.float32)
@@ -193,7 +193,7 @@ def _seat_by_seat(
 
 
 def _first_of_hand(observations: Array, layout: Layout) -> Array:
-    """Select the first decision of each hand, bool (n,): an auction without a call."""
+    """Mask of the first decisions of hands, bool (n,): auctions without a call."""
     auction = observations[:, layout.slices["phase"].start + Phase.AUCTION] == 1
     first: Array = auction & ~(observations[:, layout.slices["calls"]] == 1).any(axis=1)
     return first

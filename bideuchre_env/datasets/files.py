@@ -1,4 +1,4 @@
-"""A dataset on disk: columns written block by block, to .npz or .parquet, whole or not at all."""
+"""Files of datasets: columns written block by block to .npz or .parquet, atomically."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from bideuchre_env.runtime.jit import Array
 
 NEEDS_PYARROW = 'a .parquet file needs pyarrow: pip install "bideuchre_env[data]"'
 _COPIED_AT_ONCE = 1 << 20
-_LEVEL = 2  # four times as fast as the usual 6, for files half as large again
+_LEVEL = 2  # four times as fast as the default 6; files are 50 % larger
 
 
 @contextmanager
 def writing(name: str) -> Iterator[None]:
-    """Raise `OutputError`, with the name of the dataset, for an error of the system."""
+    """Convert `OSError` to `OutputError` with the name of the dataset."""
     try:
         yield
     except OSError as error:
@@ -35,7 +35,7 @@ def writing(name: str) -> Iterator[None]:
 
 
 class _Sink(io.RawIOBase):
-    """An `Output` as other libraries write files: forward only."""
+    """Write-only, non-seekable file object around an `Output`, for other libraries."""
 
     def __init__(self, output: Output) -> None:
         self._output = output
@@ -50,10 +50,10 @@ class _Sink(io.RawIOBase):
 
 
 class NpzFile:
-    """An array for each column, the names of `player`, and `metadata` as a JSON string.
+    """A .npz file: an array per column, the names of `player`, and `metadata` as a JSON string.
 
     The columns are written to unnamed temporary files in the folder of the dataset until their
-    length is known. This needs little memory, and disk space for all uncompressed columns.
+    length is known. This needs little memory, but disk space for all uncompressed columns.
     """
 
     def __init__(self, path: PathLike, about: About, *, overwrite: bool = False) -> None:
@@ -111,7 +111,7 @@ class NpzFile:
 
 
 class ParquetFile:
-    """A row group for each `write`; arrays as lists of fixed size, `player` by name."""
+    """A .parquet file: a row group per `write`, arrays as fixed-size lists, `player` by name."""
 
     def __init__(self, path: PathLike, about: About, *, overwrite: bool = False) -> None:
         try:
@@ -132,7 +132,7 @@ class ParquetFile:
                 _Sink(self._output),
                 self._schema,
                 compression="zstd",
-                write_statistics=single,  # of arrays they cost as much as all else
+                write_statistics=single,  # for arrays they cost as much as everything else
             )
         except BaseException:
             self._output.discard()

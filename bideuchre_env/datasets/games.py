@@ -1,4 +1,4 @@
-"""Game records to a dataset: every decision of every finished episode, as its seat saw it."""
+"""Export of game records to a dataset: all decisions of finished episodes, as observed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Exported(NamedTuple):
     episodes: int
     games: int
     unfinished: int
-    """Decisions that were left out, as their episode does not end in its record."""
+    """Decisions left out because their episode does not end in its record."""
 
 
 def export(
@@ -75,7 +75,7 @@ def export(
     first, hands = next(games, (None, ()))
     if first is None:
         raise OptionError(f"no game record in {', '.join(map(_file_name, paths))}")
-    source = list(map(os.path.basename, paths))  # files are passed on: no folder of anybody's
+    source = list(map(os.path.basename, paths))  # no folders: datasets are shared
     about = About(first.variant, first.rules, chosen, first.agents, source)
     writer = DatasetWriter(out, about, overwrite=overwrite)
     try:
@@ -116,7 +116,7 @@ def _paths(records: Any) -> list[str]:
 
 
 def _of_one_game(paths: Sequence[str]) -> Iterator[Game]:
-    """The games of all files; `RecordError` for one of another game than the first."""
+    """Yield the games of all files; `RecordError` if one has other rules than the first."""
     first = None
     for path in paths:
         for number, (record, hands) in enumerate(read_played(path), start=1):
@@ -157,7 +157,7 @@ def _replay_games(
     by_decision = np.repeat(np.repeat(of_game, counts, axis=0), lengths, axis=0)
     steps.players[:] = by_decision[np.arange(len(steps.seats)), steps.seats]
     whole = over
-    if about.options.episode == "game":  # as its last hand is
+    if about.options.episode == "game":  # a game is over if its last hand ends it
         whole = over[np.repeat(np.cumsum(counts) - 1, counts)]
     chosen = np.repeat(whole, lengths)
     finals = _final_observations(states[over], about)
@@ -190,7 +190,7 @@ def _play_again(hands: Sequence[PlayedHand], lengths: Array, about: About) -> tu
 def _pay(steps: Steps, states: Array, last: Array, options: DatasetOptions) -> Array:
     """Write the reward and the end of each hand to its `last` decision; return episode ends."""
     by_hand, by_points = options.episode == "hand", options.reward == "points"
-    over = np.zeros(len(states), np.bool_)  # a hand that is only dealt has no last decision
+    over = np.zeros(len(states), np.bool_)  # a hand without actions has no last decision
     for i in np.flatnonzero(states["phase"] >= DEAL).tolist():
         row, at = states[i : i + 1], last[i]
         reward, end = reward_row(row, by_points), ending_row(row, by_hand)
@@ -201,7 +201,7 @@ def _pay(steps: Steps, states: Array, last: Array, options: DatasetOptions) -> A
 
 
 def _final_observations(states: Array, about: About) -> Array:
-    """Return the observations of each seat in these rows, int8 (n, 4, D)."""
+    """Return the observations of all four seats in these rows, int8 (n, 4, D)."""
     tables, layout = compile_tables(about.rules), layout_of(about.rules)
     seen = np.empty((N_SEATS, len(states), layout.size), np.int8)
     for seat in range(N_SEATS):

@@ -1,4 +1,4 @@
-"""A Minari dataset: an episode for each seat, as Gymnasium's face of the game would give it."""
+"""Minari datasets: an episode for each seat, as in the Gymnasium environment `SoloEnv`."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from bideuchre_env.runtime.jit import Array
 PREFIX = "minari:"
 NEEDS_MINARI = 'a Minari dataset needs minari: pip install "bideuchre_env[minari]"'
 _ROOT = "MINARI_DATASETS_PATH"
-_MOST_OVERHEAD = 1 << 15  # bytes an episode, whatever its length
+_MOST_OVERHEAD = 1 << 15  # bytes per episode, independent of its length
 
 
 class MinariFile:
     """A Minari dataset, in which each seat's decisions in an episode are an episode of `SoloEnv`.
 
-    `About.metadata` is stored in the metadata as `METADATA`. The recovered environment is that of a
-    declared variant, with the opponents and partner of the first game; random ones replace players
-    that cannot be made by name. The dataset is written to a temporary folder beside the other
+    `About.metadata` is stored in the metadata as `METADATA`. A dataset of a declared variant has an
+    environment to recover, with the opponents and partner of the first game; random players replace
+    those that cannot be made by name. The dataset is written to a temporary folder beside the other
     datasets, by one process at a time. Raises `OptionError` for a `gamma`: there are no returns.
     """
 
@@ -110,7 +110,7 @@ class MinariFile:
         before_quitting.discard(self.discard)
 
     def _clear(self) -> None:
-        if self._old.exists() and not self._place.exists():  # broken off between the two moves
+        if self._old.exists() and not self._place.exists():  # interrupted between the two moves
             self._old.rename(self._place)
         for folder in (self._staging / "made", self._old):
             shutil.rmtree(folder, ignore_errors=True)
@@ -145,7 +145,7 @@ class MinariFile:
         if missing:
             text += f". The environment has random players in place of {', '.join(missing)}"
         with _root(self._staging / "made"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what is optional
+            warnings.simplefilter("ignore")  # about missing optional metadata
             made = self._minari.create_dataset_from_buffers(
                 self._id,
                 episodes,
@@ -205,14 +205,14 @@ def _environment(about: About) -> tuple[Any, list[str]]:
 
 
 def _require_room(folder: Path, columns: Columns, episodes: int) -> None:
-    """Raise `OSError` if the disk is nearly full: on a full disk HDF5 ends the program."""
+    """Raise `OSError` if the disk is nearly full: on a full disk HDF5 would abort the program."""
     needed = 2 * sum(each.nbytes for each in columns.values()) + _MOST_OVERHEAD * episodes
     if shutil.disk_usage(folder).free < needed:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _maker(name: str) -> str | None:
-    """Return the name that makes an agent of a record, or None."""
+    """Return the name by which `agents.make` can make an agent of a record, or None."""
     stem = name.removesuffix("#2")
     try:
         parse(stem)

@@ -29,16 +29,16 @@ class VecRecorder:
     """A `vec` whose finished episodes are written to a dataset as they are played.
 
     Use `reset` and `step` of the recorder in place of those of `vec`. An episode is written after
-    its end; episodes that are unfinished at `close`, or broken off by a reset, are left out.
+    its end; episodes that are unfinished at `close`, or aborted by a reset, are left out.
     `players` are the names of the players, by seat. The decisions of unfinished episodes are held
     in memory. The keywords are `gamma`, `forced` and `player` of `DatasetOptions`; episodes,
     rewards and observations are those of `vec`.
 
     A context manager, which calls `close`. After Ctrl-C or an error in its block, the finished
-    episodes are kept. If a write fails, nothing is kept, and an old dataset stays.
+    episodes are saved. If a write fails, nothing is saved, and an old dataset stays.
 
-    Raises `OptionError` as `export` does, for `minari:ID` (which needs records), if `vec` was reset
-    or stepped directly, and after `close`.
+    Raises `OptionError` as `export` does, for `minari:ID` (only `export` writes it), if `vec` was
+    reset or stepped directly, and after `close`.
     """
 
     def __init__(
@@ -57,8 +57,8 @@ class VecRecorder:
         self._players = self._writer.players(players)
         self._make_room(1)
         self._run, self._next_run = np.arange(vec.num_envs), vec.num_envs
-        self._unfinished: tuple[Steps, Array] | None = None  # steps, and their episodes' numbers
-        self._changes: int | None = None  # those of `vec` when it was last seen
+        self._unfinished: tuple[Steps, Array] | None = None  # steps, and numbers of episodes
+        self._changes: int | None = None  # `vec.changes` after the recorder's last call
         self._closed = False
 
     @property
@@ -78,7 +78,7 @@ class VecRecorder:
         mask: Array | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
-        """`reset` of `vec`; the episodes that it breaks off are left out."""
+        """Call `reset` of `vec`; the episodes that it aborts are left out."""
         self._require_open()
         reset_mask = reset_options(options, RESET_MASK).get(RESET_MASK)
         rows = np.array(rows_to_reset(mask, reset_mask, self.vec.num_envs))
@@ -90,7 +90,7 @@ class VecRecorder:
         return observation, info
 
     def step(self, actions: Any) -> _Step:
-        """`step` of `vec`, recorded."""
+        """Call `step` of `vec`, and record it."""
         self._require_open()
         self._require_in_step()
         taken_actions = to_array("actions", actions).copy()  # the step may rewrite the array
@@ -119,7 +119,7 @@ class VecRecorder:
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        # after an error it is no further one that no episode has ended
+        # after an error, do not also raise that no episode has ended
         with nullcontext() if error is None else suppress(OptionError):
             self.close()
 
@@ -172,7 +172,7 @@ class VecRecorder:
             raise KeyboardInterrupt
 
     def _write(self) -> None:
-        """Write the finished episodes, and keep the decisions of the running ones."""
+        """Write the finished episodes, and store the decisions of the unfinished ones."""
         steps = Steps(*(part[: self._at].reshape(-1, *part.shape[2:]) for part in self._steps))
         runs = self._runs[: self._at].reshape(-1)
         if self._unfinished is not None:
@@ -190,7 +190,7 @@ class VecRecorder:
     def _make_room(self, waiting: int) -> None:
         """Allocate arrays for the steps until the next write.
 
-        They hold at least as many decisions as are waiting, so each is copied only a few times.
+        They have room for at least `waiting` decisions, so each is copied only a few times.
         """
         n, rules = self.vec.num_envs, self.vec.rules
         steps = -(-max(DECISIONS_AT_ONCE, waiting) // n)

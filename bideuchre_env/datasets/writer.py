@@ -1,4 +1,4 @@
-"""Writing of steps to a dataset, for the export of records and the recorder of `vec`."""
+"""Write steps to a dataset, for the export of records and the recorder of `vec`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BY_ENDING: dict[str, DatasetFile] = {".npz": NpzFile, ".parquet": ParquetFile}
 
 
 class DatasetWriter:
-    """Writes steps of whole episodes to a dataset, which `close` moves to its place."""
+    """Writes steps of complete episodes to a dataset, which `close` moves in place."""
 
     def __init__(self, path: PathLike, about: About, *, overwrite: bool = False) -> None:
         self.decisions = self.episodes = 0
@@ -30,7 +30,7 @@ class DatasetWriter:
         self._file = kind_of(path)(path, about, overwrite=overwrite)
 
     def players(self, names: Sequence[str] | None) -> Array:
-        """Return the numbers of the four seats' players, int32 (4,); new names get new numbers."""
+        """Return the indices of the players by seat, int32 (4,); add new names to the file."""
         players = self._file.names
         players.extend(dict.fromkeys(name for name in names or () if name not in players))
         return np.array([players.index(name) for name in names or ()] or [NONE] * N_SEATS, np.int32)
@@ -52,7 +52,7 @@ class DatasetWriter:
         self.episodes += ended
 
     def close(self) -> None:
-        """Complete the dataset and move it to its place; `OptionError` without a decision in it."""
+        """Complete the dataset and move it in place; `OptionError` if it has no decision."""
         if not self.episodes:
             raise OptionError("expected at least one finished episode")
         options = self._about.options

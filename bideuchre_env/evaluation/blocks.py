@@ -2,9 +2,9 @@
 
 A block does not depend on the number of processes: the plan fixes its boards, it has its own
 tables, and agents that are made here are made again for it, seeded from the match's seed and the
-block's first board. A and B have the same seed, so an agent against itself plays both tables alike.
-The result of a board therefore depends on the plan alone. It does not depend on `at_once` either if
-the agents are functions of their seed and their observations.
+block's first board. A and B have the same seed, so an agent against itself plays both tables in the
+same way. The result of a board therefore depends on the plan alone. It does not depend on `at_once`
+either if the agents are functions of their seed and their observations.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ WARM_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class Plan:
-    """All that the results of a match's boards depend on; `single` hands or whole games."""
+    """The settings that determine the results of boards; `single` means boards of one hand."""
 
     rules: Rules
     agents: tuple[AgentSource, AgentSource]
@@ -75,7 +75,7 @@ Report = Callable[[Batch], None]
 
 
 def play_block(plan: Plan, block: range, report: Report, stopped: Stopped) -> None:
-    """Play these boards, reporting each as it is finished, until `stopped`."""
+    """Play these boards, reporting them as they finish, until `stopped`."""
     runner = plan.runner(block)
     before: list[float] = [0, 0, 0.0, 0.0]
 
@@ -91,7 +91,7 @@ def play_block(plan: Plan, block: range, report: Report, stopped: Stopped) -> No
 
 
 def warm_up(plan: Plan) -> None:
-    """Play a board that does not count, for at most two seconds, so that kernels are compiled."""
+    """Compile kernels by playing a board that does not count, for about two seconds at most."""
     end = time.perf_counter() + WARM_SECONDS
     plan.runner(range(1)).run(stopped=lambda: time.perf_counter() > end)
 

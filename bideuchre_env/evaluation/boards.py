@@ -1,8 +1,8 @@
-"""Kernels of duplicate boards: many tables in lock step, two tables to a board.
+"""Kernels of duplicate boards: many tables in lock step, two tables per board.
 
-Tables stand in slots: slots 2p and 2p + 1 are the two tables of one board. They are dealt from
-the same stream, so they hold the same cards; at the first agent 0 has seats 0 and 2, at the
-second it has seats 1 and 3 (`agent = side ^ slot & 1`). A slot whose phase is OVER is idle.
+Slots 2p and 2p + 1 hold the two tables of a board. Both are dealt from the same random stream, so
+they have the same cards. Agent 0 has seats 0 and 2 at the first table, seats 1 and 3 at the second
+(`agent = side ^ slot & 1`). A slot whose phase is OVER is idle.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ TOTALS = np.dtype(
 def open_boards(
     states: Array, tables: Array, pairs: Array, boards: Array, low: Word, high: Word, single: bool
 ) -> None:
-    """Seat board `boards[j]` at the two tables of slots `pairs[j]`, with its first hand dealt.
+    """Start board `boards[j]` in the pair of slots `pairs[j]`, and deal its first hand.
 
-    Board i has the stream of seed `high:low` + i. A single hand is dealt by seat i % 4, so that
-    dealers take turns; the first dealer of a game is drawn.
+    Board i has the random stream of seed `high:low` + i. The dealer of a single hand is seat i % 4;
+    the first dealer of a game is drawn at random.
     """
     for j in range(len(pairs)):
         word = low + np.uint64(boards[j])
@@ -79,7 +79,7 @@ def open_boards(
 
 @entry_kernel
 def to_act(states: Array, slots: Array, counts: Array) -> None:
-    """Write the slots where agent k is to act to `slots[k]`, and how many to `counts[k]`."""
+    """Write the slots where agent k is to act to `slots[k]`, and their number to `counts[k]`."""
     counts[0] = 0
     counts[1] = 0
     for i in range(len(states)):
@@ -91,9 +91,9 @@ def to_act(states: Array, slots: Array, counts: Array) -> None:
 
 @entry_kernel
 def first_illegal(states: Array, tables: Array, slots: Array, choices: Array) -> int:
-    """The first j whose choice is not legal in slot `slots[j]`, or -1.
+    """Return the first j whose choice is illegal in slot `slots[j]`, or -1.
 
-    The state is asked, not the mask: an agent may have written to its mask.
+    Legality is computed from the state, because an agent may have changed its mask.
     """
     for j in range(len(slots)):
         if not is_legal(states[slots[j]], tables[0], choices[j]):
@@ -113,7 +113,7 @@ def ended_hands(states: Array, slots: Array, ended: Array, count: int) -> int:
 
 @entry_kernel
 def tally_hands(states: Array, tables: Array, ended: Array, tallies: Array) -> None:
-    """Enter the hands that have ended in the tallies of their slots."""
+    """Add the hands that have ended to the tallies of their slots."""
     for j in range(len(ended)):
         slot = ended[j]
         s, tally = states[slot], tallies[slot]
@@ -134,7 +134,7 @@ def tally_hands(states: Array, tables: Array, ended: Array, tallies: Array) -> N
 
 @entry_kernel
 def close_tables(states: Array, ended: Array) -> None:
-    """Close these tables after one hand, also if the game is not over."""
+    """Set the phase of these tables to OVER after one hand, even if the game is not over."""
     for j in range(len(ended)):
         states[ended[j]].phase = OVER
 
@@ -156,7 +156,7 @@ def finished_pairs(states: Array, tallies: Array, pairs: Array) -> int:
 def settle_pairs(
     states: Array, tallies: Array, pairs: Array, boards: Array, single: bool, rows: Array
 ) -> None:
-    """Move the tallies of finished pairs of slots to `rows`, of `BOARD`: pair j is `boards[j]`."""
+    """Write the results of finished pairs (boards `boards[j]`) to `rows`, and clear the tallies."""
     for j in range(len(pairs)):
         row = rows[j]
         row.board = boards[j]

@@ -1,6 +1,6 @@
-"""A match on disk: the result as JSON, every board as CSV, and a picture.
+"""Export of a match: the result as JSON, every board as CSV, and a picture.
 
-Each is written to a path or an `Output` reserved for it, whole or not at all (`OutputError`).
+Each file is written atomically, to a path or to an `Output` reserved for it (`OutputError`).
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ def write_csv(place: PathLike | Output, result: Result) -> None:
 
 
 def draw(place: PathLike | Output, result: Result) -> None:
-    """Points per hand after each board, with the 95 % interval, and how boards scored.
+    """Draw points per hand after each board, with the 95 % interval, and a histogram of boards.
 
-    Raises `OptionError` without matplotlib, or for a kind of picture that it does not draw.
+    Raises `OptionError` without matplotlib, or for an unsupported picture format.
     """
     form = check_picture(place.path if isinstance(place, Output) else place)
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -124,7 +124,7 @@ def _draw_course(axis: Any, rows: Array, result: Result) -> None:
     half = np.array([interval.half for _, interval in intervals])
     axis.plot(n, mean, color="#2166ac")
     axis.fill_between(n, mean - half, mean + half, color="#2166ac", alpha=0.2, linewidth=0)
-    start = len(intervals) // 20  # the first boards say little, and widely
+    start = len(intervals) // 20  # the first intervals are too wide for the scale
     low, high = (mean - half)[start:].min(), (mean + half)[start:].max()
     margin = 0.1 * max(high - low, 0.1)
     axis.set_ylim(min(low, 0) - margin, max(high, 0) + margin)

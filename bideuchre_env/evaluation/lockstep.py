@@ -1,4 +1,4 @@
-"""Tables in lock step: agents decide on rows of observations, kernels do the rest."""
+"""Play boards in lock step: agents act on batches of observations, kernels do the rest."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ Stopped = Callable[[], bool]
 class LockstepRunner:
     """Plays the boards of a range, `at_once` of them at a time, each at two tables.
 
-    A pair of slots whose tables are both over takes the next board. `totals` (of `boards.TOTALS`)
-    holds the sums of the finished boards; `decisions` and `think_seconds` are each agent's
-    decisions and its seconds of processor time within `act_rows`. `seconds` and `rate` (decisions
-    per second) are measured from the second step on, as the first one compiles.
+    When both tables of a board are over, its pair of slots takes the next board. `totals`
+    (of `boards.TOTALS`) has the sums over finished boards. `decisions` and `think_seconds` are each
+    agent's decisions and the processor time of its `act_rows`. `seconds` and `rate` (decisions per
+    second) exclude the first step, which compiles.
     """
 
     def __init__(
@@ -99,11 +99,11 @@ class LockstepRunner:
         watch: Watch | None = None,
         stopped: Stopped | None = None,
     ) -> bool:
-        """Play until every board is finished, or Ctrl-C; True when it was interrupted.
+        """Play until every board is finished, or Ctrl-C; return True if interrupted.
 
-        `progress(done, total, decisions)` is called before the first step and after each of the
-        others, `watch` with the finished boards as they come, rows of `boards.BOARD` that are its
-        own. A caller that minds Ctrl-C itself gives `stopped`: once that is True, no step is begun.
+        `progress(done, total, decisions)` is called before the first step and after each later
+        step, `watch` with a copy of the rows (`boards.BOARD`) of newly finished boards. A caller
+        that handles Ctrl-C itself passes `stopped`: play ends before the next step once it is True.
         """
         self._recorder, self._watch = recorder, watch
         if progress is not None:
@@ -131,7 +131,7 @@ class LockstepRunner:
         self.opened += len(pairs)
 
     def _step(self) -> None:
-        """Make a decision at every table in play."""
+        """Play one decision at every table in play."""
         to_act(self.states, self._slots, self._counts)
         ended = 0
         for agent in range(2):
@@ -159,7 +159,7 @@ class LockstepRunner:
         return f"board {self.board_of[slot // 2]}, table {slot % 2 + 1}"
 
     def _settle(self, count: int) -> None:
-        """Count the hands that have ended, deal the next ones, close and open boards."""
+        """Tally the hands that have ended, deal the next ones, close and open boards."""
         ended = self._ended[:count]
         tally_hands(self.states, self.tables, ended, self.tallies)
         if self._recorder is not None:
@@ -189,7 +189,7 @@ def answer_of(agent: CompleteAgent, observations: Array, masks: Array) -> Any:
         return agent.act_rows(observations, masks)
     except BidEuchreError:
         raise
-    except (Exception, SystemExit) as error:  # anybody's agent may play, maybe elsewhere
+    except (Exception, SystemExit) as error:  # any error: agents may be user code
         raise AgentError(f"agent {agent.name!r}: {in_one_line(error)}") from error
 
 
@@ -202,9 +202,9 @@ def checked(
     slots: Array,
     where: Callable[[int], str],
 ) -> Array:
-    """The answer as int64 (n,), if each choice is legal in its slot of `states`.
+    """Return the answer as int64 (n,), if each choice is legal in its slot of `states`.
 
-    Raises `IllegalActionError` if not, which says `where` that slot is.
+    Otherwise raise `IllegalActionError`; `where` describes a slot in its message.
     """
     choices = np.asarray(answer)
     if choices.shape != slots.shape or choices.dtype.kind not in "iu":

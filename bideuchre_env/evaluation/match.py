@@ -66,7 +66,7 @@ def play(
             Board i of a seed is dealt as in self-play.
         games: the number of whole games; they are played in pairs, so it is rounded up to even.
         workers: the number of processes, or a `RayPool`; the results do not depend on it.
-        at_once: boards in lock step; by default the agents decide, see `blocks`.
+        at_once: boards in lock step; by default `blocks.at_once_for` the agents.
         progress: `progress(kind, done, total, decisions)` is called at the start of "boards" and of
             "games", and as they finish.
 
@@ -102,7 +102,7 @@ def play(
     first = next(iter(plans))
     try:
         first.warm_up(plans[first])
-    except KeyboardInterrupt:  # not held back while this compiles: there is nothing to lose yet
+    except KeyboardInterrupt:  # effective while this compiles: there are no results to lose yet
         plans = {}
     with ctrl_c() as pressed:
         for collector, plan in plans.items():
@@ -166,7 +166,7 @@ class _Collector:
         return self._test is not None and self._test.verdict != UNDECIDED
 
     def take(self, batch: Batch) -> None:
-        """Enter finished boards."""
+        """Add finished boards, and pass those that are next in order to the test."""
         self.decisions += batch.decisions
         self.think_seconds += batch.think_seconds
         self._table[batch.rows["board"]] = batch.rows
@@ -181,7 +181,7 @@ class _Collector:
         self._report()
 
     def rows(self) -> Array:
-        """The finished boards in order; no further than the test's verdict."""
+        """Return the finished boards in order, up to the one that decided the test."""
         if self._test is not None and self._decided:
             return self._table[: self._test.boards]
         return self._table[self._done]

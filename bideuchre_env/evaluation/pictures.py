@@ -1,6 +1,6 @@
-"""Pictures of results as SVG, each for light and for dark pages, and the heat maps of tournaments.
+"""SVG pictures of results in a light and a dark theme, and the heat maps of tournaments.
 
-Text stays text, so that files are small; the same data give the same file, byte by byte. Drawing
+Text is stored as text, so that files are small. The same data give byte-identical files. Drawing
 needs matplotlib.
 """
 
@@ -22,7 +22,7 @@ WIDTH = 9.2  # inches: at 96 dots per inch as wide as a page of GitHub
 
 @dataclass(frozen=True)
 class Theme:
-    """The colours of a picture: its background, text, faint lines, and marks by meaning."""
+    """The colours of a picture: background, text, lines, marks and warnings."""
 
     suffix: str
     paper: str
@@ -46,13 +46,13 @@ DARK = Theme(
 
 
 def files(path: Path) -> tuple[Path, Path]:
-    """The two files of a picture: `NAME-light.svg` and `NAME-dark.svg`."""
+    """Return the two files of a picture: `NAME-light.svg` and `NAME-dark.svg`."""
     light, dark = (path.with_name(f"{path.name}{theme.suffix}.svg") for theme in (LIGHT, DARK))
     return light, dark
 
 
 def save(path: Path, draw: Callable[[Theme], Any]) -> None:
-    """Write both files of a picture; `draw` returns matplotlib's figure of it in a theme.
+    """Write both files of a picture; `draw` returns its matplotlib figure for a theme.
 
     Raises `ImportError` without matplotlib, `OutputError` for a file that cannot be written.
     """
@@ -90,7 +90,7 @@ def _shortened(text: str) -> str:
 
 
 def markdown(path: str, alt: str) -> str:
-    """The lines that show a picture in a README; `path` is that of its files, up to the theme."""
+    """Return the HTML of a picture for a README; `path` is its files' path without the suffix."""
     light, dark = (f"{path}{theme.suffix}.svg" for theme in (LIGHT, DARK))
     return (
         f'<picture>\n<source media="(prefers-color-scheme: dark)" srcset="{dark}">\n'
@@ -99,7 +99,7 @@ def markdown(path: str, alt: str) -> str:
 
 
 def new_figure(height: float, rows: int = 1, columns: int = 1, **options: Any) -> tuple[Any, Any]:
-    """A figure, `WIDTH` by `height` inches, and the axes of `subplots` as an array."""
+    """Return a figure of `WIDTH` by `height` inches, and the array of axes of its `subplots`."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
@@ -109,7 +109,7 @@ def new_figure(height: float, rows: int = 1, columns: int = 1, **options: Any) -
 
 
 def name_rows(axis: Any, names: Sequence[str]) -> None:
-    """Name the rows 0, 1, ... of an axis, and remove its left edge."""
+    """Label the rows 0, 1, ... of an axis, and hide its left spine."""
     axis.set_yticks(range(len(names)), names)
     axis.tick_params(axis="y", length=0)
     axis.spines["left"].set_visible(False)
@@ -123,7 +123,7 @@ def annotate(
     theme: Theme,
     **options: Any,
 ) -> None:
-    """Write text beside a place; `offset` is in points, `options` are those of the text."""
+    """Write text at an offset from a place, in points; `options` go to `axis.annotate`."""
     box = {"facecolor": theme.paper, "edgecolor": "none", "pad": 0.8}
     axis.annotate(text, place, offset, textcoords="offset points", bbox=box, **options)
 
@@ -132,7 +132,7 @@ def annotate(
 
 
 def heat_maps(data: dict[str, Any], theme: Theme) -> Any:
-    """A figure with a panel per variant; blue: the row's agent is ahead, red: it is behind."""
+    """Draw a panel per variant; blue if the row's agent is ahead, red if it is behind."""
     from matplotlib.colors import SymLogNorm
 
     tables, agents = scores(data), data["agents"]
@@ -185,6 +185,6 @@ def _heat_map(axis: Any, table: Scores, agents: list[str], norm: Any) -> Any:
 
 
 def _signed(number: float, places: int) -> str:
-    """A number with its sign; a minus is the sign, not a hyphen."""
+    """Format a number with its sign; a minus is a minus sign, not a hyphen."""
     text = f"{number:+.{places}f}" if number else "0"
     return text.replace("-", "\N{MINUS SIGN}")

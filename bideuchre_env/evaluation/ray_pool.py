@@ -1,8 +1,8 @@
 """A pool of workers on every processor of a Ray cluster, or of this machine.
 
 This is the only file that imports Ray, and it does so when a pool is opened. The result of a block
-is a function of a value that all blocks share and of the block itself. So a block whose worker or
-node dies is computed again elsewhere, and each block has exactly one result.
+is a function of the block and of a value that all blocks share. So a block can be retried elsewhere
+after its worker or node has died, and each block has exactly one result.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ NEEDS_RAY = 'running on Ray needs ray: pip install "bideuchre_env[ray]"'
 ADDRESSES = "host:port of a cluster, auto, local or ray://host:port"
 NO_CLUSTER = "this machine is not a node of a Ray cluster (start one with ray start)"
 TRIES = 5
-"""How often a block is computed again: by Ray after its worker or node has died, by the pool after
-another of Ray's errors, as that something could not be fetched."""
+"""Retries of a block: by Ray after its worker or node has died, by the pool after other errors of
+Ray, such as a failed fetch."""
 RETRIED_BY_RAY = ("WorkerCrashedError", "NodeDiedError", "OutOfMemoryError")
 AGAIN_SECONDS = 0.5
-"""How long the pool waits before it sends a block again; twice as long before each further time."""
+"""Delay before the pool's first retry of a block; it doubles with each further retry."""
 POLL_SECONDS = 0.1
 CONNECT_SECONDS = 5.0
 EMPTY_SECONDS = 30.0
-"""How long a cluster may have no processor: one that loses its last node may get another."""
+"""Timeout for a cluster without a processor: after its last node is lost, another may join."""
 NO_PROCESSOR = "the cluster of Ray has no processor: CPU=0 on every node, or no node left"
-STORE_BYTES = 512 << 20  # memory for results of a Ray started here; its default is a third of all
+STORE_BYTES = 512 << 20  # object store of a Ray started here; Ray's default is 30 % of memory
 _AUTH = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 _TOKEN = secrets.token_hex(32)
 """The access token of Ray started here; Ray would store its own in the home folder. Ray reads the
 token of a process once."""
 _ADDRESS = re.compile(r"(?:ray://)?(?P<host>[\w.-]+|\[[0-9a-fA-F:]+\]):(?P<port>[0-9]{1,5})")
-_LONGEST_FOLDER = 40  # Ray puts sockets deep into it, and their paths have at most 107 letters
+_LONGEST_FOLDER = 40  # Ray's socket paths below it may have at most 107 characters
 
 
 class RayPool:
@@ -60,8 +60,8 @@ class RayPool:
 
     `address` is host:port of a cluster that this machine is a node of, "auto" for a cluster that
     runs on this machine, "local" for one that is started for this pool and ends with it, or
-    ray://host:port. None stands for the cluster of RAY_ADDRESS, or the one on this machine, or else
-    "local". After `ray.init`, give no address: the pool uses that connection, and leaves it open.
+    ray://host:port. None means the cluster of RAY_ADDRESS, else the one on this machine, else
+    "local". After `ray.init`, omit the address: the pool uses that connection and leaves it open.
 
     It is a context manager. Raises `OptionError` without ray, and for an address without a cluster.
     """
@@ -94,7 +94,7 @@ class RayPool:
 
     @property
     def workers(self) -> int:
-        """Number of processors that the cluster has now."""
+        """Current number of processors of the cluster."""
         return int(self._running().cluster_resources().get("CPU", 0))
 
     def run(
@@ -106,10 +106,10 @@ class RayPool:
     ) -> Iterator[tuple[int, Answer]]:
         """Yield (number, `function(shared, block)`) of each block, as they finish, until `stopped`.
 
-        The first blocks are sent at once, before the first result is requested. `function` must be
+        The first blocks are sent immediately, before the iterator is consumed. `function` must be
         in a module that the workers can import. `shared` is sent to each node once, and every block
         gets a new copy. Closing the iterator cancels the blocks in progress. Raises the function's
-        error if it is a `BidEuchreError`, `OptionError` for a value that cannot be sent, and
+        error if it is a `BidEuchreError`, `OptionError` for a value that cannot be pickled, and
         `WorkerError` for any other error.
         """
         progress = _BlocksInProgress(self._running(), function, shared, blocks)
@@ -123,9 +123,9 @@ class RayPool:
         blocks: Iterable[Block],
         stopped: Callable[[], bool] = lambda: False,
     ) -> Iterator[Answer]:
-        """Return the results of `run` in the order of the blocks, before the first missing one.
+        """Return the results of `run` in the order of the blocks.
 
-        Results that come early wait here.
+        Results that finish early are buffered here; those after a missing block are dropped.
         """
         results = self.run(function, shared, blocks, stopped)
 
@@ -146,7 +146,7 @@ class RayPool:
         self._cleanup.close()
 
     def _shut_down(self) -> None:
-        with suppress(Exception):  # it may have ended by itself
+        with suppress(Exception):  # Ray may have ended already
             try:
                 self._ray.shutdown(wait_for_processes=True)
             except TypeError:  # an older Ray, without that option
@@ -193,7 +193,7 @@ class RayPool:
             _allow_output(self._ray, False)
         except ConnectionError:
             raise
-        except SystemExit:  # so it gives up
+        except SystemExit:  # Ray gives up like this
             raise OptionError(f"ray address {typed(address)}: no Ray answers there") from None
         except Exception as error:
             raise OptionError(f"ray address {typed(address)}: {_message(error)}") from None
@@ -201,7 +201,7 @@ class RayPool:
     def _results(
         self, progress: _BlocksInProgress, stopped: Callable[[], bool]
     ) -> Iterator[tuple[int, Any]]:
-        last = time.monotonic()  # when there was a processor
+        last = time.monotonic()  # last time with a processor
         try:
             while (progress.sent or progress.lost) and not stopped():
                 for number, result in progress.results():
@@ -244,7 +244,7 @@ class _Sent(NamedTuple):
 
 
 class _BlocksInProgress:
-    """Blocks in progress, with Ray's reference to the result and the arguments."""
+    """Blocks in progress, by Ray's reference to their result, and those to be retried."""
 
     def __init__(self, ray: Any, function: Any, shared: Any, blocks: Iterable[Any]) -> None:
         self._ray, self._blocks = ray, enumerate(blocks)
@@ -252,10 +252,10 @@ class _BlocksInProgress:
         self._common, self._sender = pack((function, shared)), Sender.here(function)
         self._stored = ray.put(self._common)  # fetched by each node once
         self.sent: dict[Any, _Sent] = {}
-        self.lost: list[tuple[float, _Sent]] = []  # when each is to be sent again
+        self.lost: list[tuple[float, _Sent]] = []  # with the time of the retry
 
     def fill(self, workers: int) -> None:
-        """Send blocks until each worker has two: one to compute, and the next."""
+        """Send blocks until there are two per worker: one in progress, and one queued."""
         now, lost, self.lost = time.monotonic(), self.lost, []
         for due, sent in lost:
             if due <= now:
@@ -269,12 +269,12 @@ class _BlocksInProgress:
             self._send(_Sent(*following, 0))
 
     def _send(self, sent: _Sent) -> None:
-        """Send a block. A lost block is sent with its arguments, which may be lost too."""
+        """Send a block. A retry has the common arguments by value: the stored ones may be lost."""
         common = self._common if sent.before else self._stored
         self.sent[self._call.remote(common, self._sender, sent.block)] = sent
 
     def results(self) -> Iterator[tuple[int, Any]]:
-        """Yield the results that arrive within a tenth of a second."""
+        """Wait up to a tenth of a second, and yield the results that have arrived."""
         promises = list(self.sent)
         if not promises:
             time.sleep(POLL_SECONDS)
@@ -293,11 +293,11 @@ class _BlocksInProgress:
             yield sent.number, result
 
     def _send_again(self, sent: _Sent, error: Any) -> None:
-        """Send a block that Ray has lost again; `WorkerError` if that would not help."""
+        """Schedule a retry of a block that Ray has lost; `WorkerError` if that cannot help."""
         started = not isinstance(error, self._ray.exceptions.RayTaskError)
         while isinstance(error, self._ray.exceptions.RayTaskError):
             error = error.cause
-        lost = isinstance(error, self._ray.exceptions.RayError)  # else Python's, as of an import
+        lost = isinstance(error, self._ray.exceptions.RayError)  # else Python's, e.g. ImportError
         retried = started and type(error).__name__ in RETRIED_BY_RAY
         if lost and not retried and sent.before < TRIES:
             due = time.monotonic() + AGAIN_SECONDS * 2**sent.before
@@ -346,7 +346,7 @@ def _message(error: BaseException) -> str:
 
 
 def _allow_output(ray: Any, allow: bool) -> None:
-    """Let Ray print which workers and nodes have died, on standard output, where results go."""
+    """Set whether Ray prints dead workers and nodes on standard output, where results go."""
     with suppress(AttributeError):  # another version of Ray
         ray._private.worker._worker_logs_enabled = allow
 

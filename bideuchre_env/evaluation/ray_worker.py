@@ -1,4 +1,4 @@
-"""The worker of a `RayPool`: computes a block in the folder and by the sources of the sender."""
+"""The worker of a `RayPool`: compute a block in the sender's folder, with the same sources."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bideuchre_env.errors import BidEuchreError, OptionError, WorkerError
 
 
 class Sender(NamedTuple):
-    """The environment that a worker must share with the program that sends it blocks."""
+    """The environment of the program that sends blocks, which its workers must match."""
 
     folder: str
     sources: tuple[tuple[str, str], ...]  # packages and modules, and the hash of each
@@ -30,14 +30,14 @@ class Sender(NamedTuple):
     def here(cls, function: Callable[..., Any]) -> Sender:
         """Return the environment of this process, for the function that it sends."""
         modules = {"bideuchre_env", "bideuchre_env.agents", function.__module__.partition(".")[0]}
-        modules -= {"__main__"}  # of which nothing can be sent
+        modules -= {"__main__"}  # workers cannot import it
         sources = tuple((module, sources_of(module)) for module in sorted(modules))
         return cls(os.getcwd(), sources, tuple(sorted(prepared_digests().items())))
 
     def prepare(self) -> None:
-        """Work in the same folder, if it is there; `WorkerError` for other sources.
+        """Change to the sender's folder, if it exists; raise `WorkerError` for other sources.
 
-        Files that agents are named by are found from there.
+        Relative paths of agents' files start there.
         """
         for module, digest in self.sources:
             if digest != sources_of(module):
@@ -49,7 +49,7 @@ class Sender(NamedTuple):
             os.chdir(self.folder)
 
     def check(self, file: str, digest: str | None) -> None:
-        """Raise `WorkerError` if prepared agents differ between this machine and the sender's."""
+        """Raise `WorkerError` if a prepared agent's file differs from the sender's."""
         if digest != dict(self.prepared).get(file):
             raise WorkerError(
                 f"{socket.gethostname()} has another {file}, or none: `bideuchre prepare` "
@@ -74,7 +74,7 @@ def sources_of(module: str) -> str:
 
 
 def call(common: bytes, sender: Sender, block: Any) -> bytes:
-    """The result of a block, on a worker, and None; or None and the error that was raised."""
+    """Compute a block on a worker; return (result, None) or (None, error), pickled."""
     try:
         sender.prepare()
         with watch_files(sender.check):
@@ -86,7 +86,7 @@ def call(common: bytes, sender: Sender, block: Any) -> bytes:
 
 
 def to_send(error: BaseException, where: str, other: type[BidEuchreError]) -> BidEuchreError:
-    """Return an error that can be sent; errors of other packages become `other`."""
+    """Return an error that can be pickled; errors of other packages become `other`."""
     if isinstance(error, OptionError):
         return OptionError(f"{error} ({where})")
     if isinstance(error, BidEuchreError):
@@ -95,7 +95,7 @@ def to_send(error: BaseException, where: str, other: type[BidEuchreError]) -> Bi
 
 
 def pack(value: Any) -> bytes:
-    """Return a value as bytes. Arrays that Ray itself sends arrive read-only.
+    """Pickle a value here, because arrays that Ray itself pickles arrive read-only.
 
     Raises `OptionError` for a value that cannot be pickled.
     """

@@ -1,4 +1,4 @@
-"""Keeps the records of games in lock step, and writes them board by board, in order."""
+"""Record games that are played in lock step, and write them board by board, in order."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from bideuchre_env.runtime.jit import Array
 
 
 class Recorder:
-    """Writes the records of boards in order, each when both of its tables are finished.
+    """Writes the records of boards in order, each when it and all earlier boards are finished.
 
     The first table (agent A in seats 0 and 2) is written before the second, so a file does not
-    depend on the number of boards played at a time. `close` writes the boards that finished before
-    a slower one. After a failed write, `error` has its reason, and play continues without records.
+    depend on the number of boards played at a time. `close` writes the boards that still wait for
+    an earlier one. After a failed write, `error` is the reason, and play continues unrecorded.
     """
 
     def __init__(
@@ -41,17 +41,17 @@ class Recorder:
         ]
         self._waiting: dict[int, tuple[bytes, bytes]] = {}
         self._writing_at = -1, 0
-        """A board, and how much was in the file before it."""
+        """The board being written, and the size of the file before it."""
         self._next = 0
 
     def hands_ended(self, states: Array, slots: Array) -> None:
-        """A hand has ended in each of these slots."""
+        """Save the text of the hand that has ended in each of these slots."""
         texts = self._writing.texts(states, slots)
         for slot, text in zip(slots.tolist(), texts, strict=True):
             self._hands[slot].append(text)
 
     def pairs_finished(self, states: Array, pairs: Array, boards: Array) -> None:
-        """Both tables of these boards, in these pairs of slots, are over."""
+        """Take the finished boards in these pairs of slots, and write those that are due."""
         for pair, board in zip(pairs.tolist(), boards.tolist(), strict=True):
             self._waiting[board] = (
                 self._line(states, 2 * pair, board),
@@ -67,7 +67,7 @@ class Recorder:
         A file without a board is discarded. Ctrl-C that ends the program may call this in the
         middle of any other method.
         """
-        if self._writer.size > self._writing_at[1]:  # written, and not crossed out yet
+        if self._writer.size > self._writing_at[1]:  # already written, but still in `_waiting`
             self._waiting.pop(self._writing_at[0], None)
         for board in sorted(self._waiting):
             self._write(board)

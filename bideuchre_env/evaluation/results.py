@@ -1,4 +1,4 @@
-"""The result of self-play or of a match: its figures, as JSON, text and HTML."""
+"""The result of self-play or of a match, and its report as JSON, text and HTML."""
 
 from __future__ import annotations
 
@@ -24,18 +24,17 @@ Lines = list[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Result:
-    """The result of A against B; points are A's minus B's. `str(result)` is for reading.
+    """The result of A against B; points are A's minus B's. `str(result)` is a report.
 
-    `boards` are the figures of boards of one hand, `games` those of pairs of whole games; `mode`
-    is "boards" where boards of one hand were asked for, else "games". `games_asked` games were
-    asked for: they are played in pairs, an odd number rounded up. A match keeps every finished
-    board and pair in order: `board_rows` and `game_rows`, of dtype `boards.BOARD`; self-play keeps
-    none. `test` is a match's sequential test, if there was one: the boards end with the one that
-    brought its verdict. `decisions` and `think_seconds` are each agent's decisions and the seconds
-    of processor time it took over them. `seconds` and `decisions_per_second` are of a whole match,
-    and of self-play from its second step on, as the first one compiles. `unwritten` says why
-    records that were asked for could not be written, or not all. `interrupted` results have only
-    the boards finished at both tables.
+    `boards` are the statistics of boards of one hand, `games` those of pairs of whole games; `mode`
+    is "boards" if boards of one hand were requested, else "games". `games_asked` is the requested
+    number of games; an odd number is rounded up, because games are played in pairs. A match has
+    every finished board and pair in order: `board_rows` and `game_rows`, of dtype `boards.BOARD`;
+    in self-play they are None. `test` is the sequential test of a match, if any: the last board is
+    the one that decided it. `decisions` and `think_seconds` are the decisions of each agent and
+    their processor time. `seconds` and `decisions_per_second` are of the whole match; in self-play
+    they exclude the first step, which compiles. `unwritten` is the reason why requested records
+    are missing or incomplete. An `interrupted` result has only the boards finished at both tables.
     """
 
     variant: str
@@ -61,13 +60,13 @@ class Result:
 
     @property
     def keys(self) -> tuple[str, str]:
-        """The agents' names, the second as `name#2` where they have the same."""
+        """The agents' names; the second is `name#2` if both have the same name."""
         a, b = self.agents
         return a, b if a != b else f"{b}#2"
 
     @property
     def scores(self) -> Scores:
-        """The figures of the boards, or of the pairs of games where those were all to be played."""
+        """The scores that `mode` selects: of the boards, or of the pairs of games."""
         return self.boards if self.mode == "boards" else self.games
 
     @property
@@ -82,7 +81,7 @@ class Result:
 
     @property
     def ms_per_decision(self) -> tuple[float | None, float | None]:
-        """The mean processor time of a decision of A and B, in milliseconds; None without one."""
+        """Mean processor time per decision of A and B, in milliseconds; None without decisions."""
         a, b = (
             1000 * seconds / number if number else None
             for seconds, number in zip(self.think_seconds, self.decisions, strict=True)
@@ -90,11 +89,11 @@ class Result:
         return a, b
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON object of the notation, with additional fields.
+        """Return the result as a JSON object.
 
         `boards`, `hands`, `points_per_hand`, `contracts` and similar fields describe the boards of
         one hand if `mode` is "boards", and the pairs of games if it is "games". `pairs` describes
-        the pairs of games whenever games were played. Figures of A and B are under their names,
+        the pairs of games whenever games were played. Values of A and B are under their names,
         `keys`. `unwritten` and `games_asked` are present if set.
         """
         return {
@@ -154,12 +153,12 @@ class Result:
     @property
     def _title(self) -> str:
         a, b = self.keys
-        changed = self.options if self.variant in RULES else {}  # custom rules: all are there
+        changed = self.options if self.variant in RULES else {}  # custom rules list all options
         options = "".join(f" {name}={value!r}" for name, value in changed.items())
         return f"{a} against {b}, {self.variant}{options}, seed {self.seed}"
 
     def _sections(self) -> Iterator[tuple[str, Lines, Scores]]:
-        """Yield the boards and then the games, if any: size, labelled figures, scores."""
+        """Yield (size, labelled lines, scores) of the boards and then of the games, if any."""
         a, b = self.keys
         boards, games = self.boards, self.games
         if boards.boards:
@@ -185,7 +184,7 @@ class Result:
             yield size, lines, games
 
     def _speed(self) -> Lines:
-        """The time of a decision in a match; of self-play its speed, and where the records are."""
+        """Lines with the decision times of a match, or the speed and record file of self-play."""
         if self.board_rows is None:
             rate = self.decisions_per_second
             speed = f"{rate:,.0f} decisions per second" if rate else "too short to measure"
@@ -199,12 +198,12 @@ class Result:
 
 
 def row(label: str, text: str, width: int) -> str:
-    """A line of a report: label and text."""
+    """Format a line of a report: label and text."""
     return f"{label:<{width}}{text}".rstrip()
 
 
 def points_of(points: Interval | None, a: str) -> str:
-    """A's points per hand with their interval."""
+    """Format A's points per hand with their interval."""
     if points is None:
         return "no hand"
     if points.low is None or points.high is None:
@@ -213,7 +212,7 @@ def points_of(points: Interval | None, a: str) -> str:
 
 
 def share_of(share: Interval | None) -> str:
-    """A share in per cent with its interval; empty without an interval."""
+    """Format a share in per cent with its interval; "" without an interval."""
     if share is None or share.low is None or share.high is None:
         return ""
     low, high = 100 * share.low, 100 * share.high
@@ -238,5 +237,5 @@ def contract_rows(
 
 
 def part_of(part: int, whole: int) -> str:
-    """A count with its per cent of the whole."""
+    """Format a count with its percentage of the whole."""
     return f"{part:,} ({100 * part / whole:.0f} %)" if whole else f"{part:,}"

@@ -47,11 +47,11 @@ class Rollout:
     lone: int
     lone_made: int
     passed_out: int
-    seconds: float  # inside the kernels, compilation not counted
+    seconds: float  # in the kernels, without compilation
 
     @property
     def rate(self) -> float:
-        """Decisions a second."""
+        """Decisions per second."""
         return self.decisions / self.seconds if self.seconds > 0 else 0.0
 
 
@@ -66,13 +66,13 @@ def rollout(
     device: str = "cpu",
     tables: int | None = None,
 ) -> Rollout:
-    """Play `hands` hands with every seat choosing by `policy`: `"random"` (legal) or `"rule"`.
+    """Play `hands` hands with one `policy` in every seat: `"random"` (legal actions) or `"rule"`.
 
-    With `observe` the observation and mask of the seat to act are written at every decision,
-    as the rule policy needs in any case. `tables` are played at once, which hands are dealt
-    depends on it: 256, or 65,536 with `device="cuda"`, a GPU (experimental). The result is the same
-    for any number of `threads`, and on a GPU, but for the rule player where two calls are as good
-    as each other to the last bit of a float64.
+    `observe` encodes the observation and mask of the seat to act at every decision; `"rule"` always
+    does. `tables` is the number of tables played at once, by default 256, or 65,536 with
+    `device="cuda"` (a GPU, experimental); the deals depend on it. The result is the same for any
+    number of `threads`. It is the same on a GPU too, except that `"rule"` may choose differently
+    between calls whose values differ only by float64 rounding.
     """
     rules = (game if isinstance(game, Variant) else make(game)).rules
     check_flag("observe", observe)
@@ -111,7 +111,7 @@ def _play(
     pool: ThreadPool,
     device: str,
 ) -> Array:
-    """The counts of every table, (m,) of `COUNT`."""
+    """Play the hands and return the counts of every table, (m,) of `COUNT`."""
     space = new_workspace(rules, hands, int(at_once), words)
     m = len(space.quotas)
     if device == "cpu":

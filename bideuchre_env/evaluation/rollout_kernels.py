@@ -1,4 +1,4 @@
-"""The kernels of a rollout: whole hands at many tables, counted table by table."""
+"""Kernels of rollouts: play whole hands at many tables, with counts per table."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ COUNT = np.dtype(
 
 
 class Workspace(NamedTuple):
-    """Arrays in which hands are played; row i of all but the first two belongs to table i."""
+    """Arrays of a rollout; row i of all but the first two belongs to table i."""
 
     tables: Array
     offsets: Array
@@ -50,7 +50,7 @@ class Workspace(NamedTuple):
 def new_workspace(
     rules: Rules, hands: int, at_once: int, words: tuple[np.uint64, np.uint64]
 ) -> Workspace:
-    """Games at up to `at_once` tables, which play a total number of hands."""
+    """Start games at up to `at_once` tables, with `hands` hands distributed over them."""
     m = min(at_once, hands)
     tables, layout = compile_tables(rules), layout_of(rules)
     space = Workspace(
@@ -69,13 +69,13 @@ def new_workspace(
 
 @entry_kernel
 def random_hands(space: Workspace, low: Word, observe: bool, start: int, stop: int) -> None:
-    """Play `quotas[i]` hands at random at each table i from `start` to `stop` - 1.
+    """Play `quotas[i]` hands with random actions at each table i from `start` to `stop` - 1.
 
-    The draws of table i follow from `low` and i; with `observe` its rows of `observations` and
-    `masks` are written at every decision.
+    The actions of table i are seeded by `low` and i. `observe` encodes its rows of `observations`
+    and `masks` at every decision.
     """
     for i in range(start, stop):
-        if observe:  # two loops: one loop for both would slow the short one down
+        if observe:  # a single loop for both cases would slow the other one down
             hands_at_random(space, i, low, True)
         else:
             hands_at_random(space, i, low, False)
@@ -118,7 +118,7 @@ def rule_hands(space: Workspace, work: RuleWorkspace, start: int, stop: int) -> 
 
 @inline_kernel
 def count_hand(s: Row, t: Row, decisions: int, count: Row) -> None:
-    """Enter a hand that is over in the table's count, and begin a new game after the last."""
+    """Add a finished hand to the table's count, and start a new game if the game is over."""
     count.hands += 1
     count.decisions += decisions
     count.points[0] += s.points[0]

@@ -20,7 +20,7 @@ SEED_END = SEED_LIMIT // BOARD_SEEDS
 
 
 def first_seed(seed: int) -> int:
-    """The stream of board 0 of a run with this seed; board i has this plus i."""
+    """Return the seed of board 0 of a run; board i has this seed plus i."""
     return seed * BOARD_SEEDS
 
 
@@ -35,9 +35,9 @@ def check_seed(seed: Any, boards: int = 1) -> None:
 def seat_agent(
     agent: AgentSource, rules: Rules, seed: int, place: int, single: bool
 ) -> CompleteAgent:
-    """An agent for boards of one hand (`single`), played for points, or for whole games.
+    """Return an agent for boards of one hand (`single`), with points as its goal, or for games.
 
-    An agent made here, from a name, a class or a function, has a different seed for each `place` of
+    An agent made here from a name, a class or a function has a different seed for each `place` of
     a run: 0 for A and 1 for B in self-play; in a match the first board of a block.
     """
     own = int(np.random.SeedSequence((seed, place)).generate_state(1, np.uint64)[0])

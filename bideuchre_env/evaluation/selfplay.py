@@ -1,8 +1,8 @@
 """Two agents against each other on duplicate deals: `play(variant, a, b, boards=..., seed=...)`.
 
-Every board is played twice with the same cards, the sides swapped, so that the luck of the deal
-cancels. A board is a single hand (`boards=N`), the dealers taking turns, or a whole game
-(`games=N`: N games in pairs with the same deals; an odd N is rounded up).
+Every board is played twice with the same cards and the sides swapped, so that the luck of the deal
+cancels. A board is a single hand (`boards=N`, with the deal passing around the seats) or a whole
+game (`games=N`: N games in pairs with the same deals; an odd N is rounded up).
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ def play(
             The deals do not depend on the agents.
         out: a new file for the game records, reserved before agents are made (`overwrite` replaces
             an existing one): the two tables of each board in order, written as boards finish. A
-            full disk ends the records, not the games; the result's `unwritten` reports it.
+            full disk ends the records, not the games; `Result.unwritten` is then the reason.
         at_once: boards played at a time; by default an eighth of them, from 32 to 1,024. It does
             not change the results of deterministic agents.
         progress: `progress(done, total, decisions)`, in boards or games, is called before the first
-            lock step, which compiles kernels, and after each of the others.
+            lock step, which compiles kernels, and after each later step.
 
     Raises:
         OptionError: for invalid arguments.

@@ -1,12 +1,12 @@
-"""A tournament: agents play each other on every variant, on duplicate boards.
+"""Tournaments: agents play each other on every variant, on duplicate boards.
 
     tournament.play(["cincinnati_v0"], ["random", "rule", "./mine.py:Mine"], out="runs/mine")
     tournament.play(["cincinnati_v0"], pairs=[("net", "expert"), ("expert", "rule")])
 
-Each pair is a `match`: the same boards for all, each dealt twice with the sides swapped, so that
-the luck of the deal cancels; `games` adds whole games, `sprt` ends a pair's boards as soon as they
-have settled the question. In a folder, `out`, the results are written anew after every pair, and
-pairs that are there are not played again.
+Each pair plays a `match` on the same boards. Every deal is played twice with the sides swapped, so
+that the luck of the deal cancels. `games` adds whole games; `sprt` stops the boards of a pair when
+a sequential test has its verdict. `out` is a folder where the results are written after every
+pair. A later call resumes there: finished pairs are not played again.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ Finished = Callable[[dict[str, Any]], None]
 
 
 class Pair(NamedTuple):
-    """A match of a tournament."""
+    """Two agents and the variant that they play."""
 
     game: Variant
     a: str
@@ -65,21 +65,20 @@ class Pair(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The `key_of` its match."""
+        """The `key_of` the pair's match."""
         options = options_of(self.game)
         return key_of({"variant": self.game.name, "options": options, "agents": [self.a, self.b]})
 
 
 @dataclass
 class Tournament:
-    """The settings and results of a tournament; `str()` has tables and ratings of each variant.
+    """Settings and results of a tournament; `str()` has tables and ratings of each variant.
 
-    `pairings` are the pairs of agents on each variant: all of them, the agent named later first,
-    unless given. `matches` are the finished pairs in order, each the object of `Result.to_dict`
-    with `outcomes`: a letter for every board, + won, - lost, = tied. `ratings` are by variant, then
-    agent, highest first. `written` are the files of a folder that are of these results in the end;
-    `unwritten` says why one of them could not be written. Raises `OptionError` for settings that
-    make no tournament.
+    `pairings` are the pairs of agents on each variant; by default all pairs, the agent that is
+    later in `agents` first. `matches` are the finished pairs in order, each the JSON object of
+    `Result.to_dict` with `outcomes`: per board + (won), - (lost) or = (tied). `ratings` are by
+    variant, then agent, highest first. `written` lists the files written at the end; `unwritten`
+    is the error message if one could not be written. Raises `OptionError` for invalid settings.
     """
 
     variants: tuple[Variant, ...]
@@ -95,8 +94,8 @@ class Tournament:
     written: list[str] = field(default_factory=list)
     unwritten: str | None = None
     files: dict[str, str | None] = field(init=False, repr=False)
-    """The hash of every file of an agent's, as it was when the agents were tried, and of what
-    `bideuchre prepare` has made for them; None of what it might have made, and has not."""
+    """Hashes of the agents' files when this tournament was created, and of the files of
+    `bideuchre prepare` that they look for; None for a missing file of `prepare`."""
 
     def __post_init__(self) -> None:
         match.check_numbers(self.boards, self.games, self.sprt, 1)
@@ -123,12 +122,12 @@ class Tournament:
 
     @property
     def pairs(self) -> list[Pair]:
-        """Every pair in the order in which they play."""
+        """All pairs in playing order."""
         return [Pair(game, a, b) for game in self.variants for a, b in self.pairings]
 
     @property
     def missing(self) -> list[Pair]:
-        """The pairs that have not played."""
+        """The pairs without a finished match."""
         played = {key_of(each) for each in self.matches}
         return [pair for pair in self.pairs if pair.key not in played]
 
@@ -171,12 +170,12 @@ class Tournament:
             signs = np.sign(result.board_rows["points"].sum(axis=1)).tolist()
             outcomes = "".join(SIGNS[sign + 1] for sign in signs)
             played = replace(result, agents=(pair.a, pair.b)).to_dict()
-            finished = json.loads(json.dumps({**played, "outcomes": outcomes}))  # as it is read
+            finished = json.loads(json.dumps({**played, "outcomes": outcomes}))  # as if loaded
             self.keep([finished])
             yield finished
 
     def keep(self, matches: list[dict[str, Any]]) -> None:
-        """Enter matches of this tournament, each in its place; rate a variant that is complete."""
+        """Add finished matches in the order of `pairs`, and rate variants that are complete."""
         places = [pair.key for pair in self.pairs]
         self.matches.extend(matches)
         self.matches.sort(key=lambda each: places.index(key_of(each)))
@@ -186,9 +185,9 @@ class Tournament:
                 self.rate(variant)
 
     def rate(self, variant: str) -> None:
-        """Compute the ratings on a variant; the first-named agent that has played has rating 0.
+        """Compute the ratings on a variant; the first of `agents` that has played has rating 0.
 
-        They depend on the results alone, not on the order of the matches.
+        The ratings do not depend on the order in which matches finish.
         """
         meetings = []
         for each in self.matches:
@@ -236,14 +235,14 @@ def play(
     progress: Progress | None = None,
     finished: Finished | None = None,
 ) -> Tournament:
-    """Play every agent against every other on every variant; the agents weakest first.
+    """Play every agent against every other on every variant; list weaker agents first.
 
-    With `pairs` in place of `agents` only these play: two agents each, the stronger first.
+    `pairs`, instead of `agents`, lists the pairs to play, with the stronger agent first.
 
     `boards`, `games`, `sprt`, `seed` and `workers` are those of `match.play`, for each pair. Agents
-    are names for `agents.make`. With `out`, a folder, the results are written there after every
-    pair, and heat maps at the end; finished matches of the same settings in the folder are not
-    played again. `force` replaces the results of other settings.
+    are names for `agents.make`. The results are written to the folder `out` after every pair, and
+    heat maps at the end; finished matches in the folder with the same settings are not played
+    again. `force` plays all pairs and replaces any results there.
 
     `progress(pair, kind, done, total, decisions)` is called during a pair, `finished(match)` after
     it. Ctrl-C keeps the finished pairs. Raises `OptionError` for invalid arguments and for a folder
@@ -273,7 +272,7 @@ def play(
             if finished is not None:
                 finished(each)
             if folder is not None:
-                with suppress(OutputError):  # there may be room again after the next one
+                with suppress(OutputError):  # written again after the next pair
                     write(folder, tournament.to_dict())
                     remove_pictures(folder)  # of other results
         for variant in dict.fromkeys(each["variant"] for each in tournament.matches):
@@ -289,7 +288,7 @@ def play(
 
 
 def check_pairs(pairs: Any) -> tuple[tuple[str, str], ...]:
-    """The pairs of agents of a tournament; raises `OptionError` for anything else."""
+    """Return the pairs as tuples; raise `OptionError` unless they are different pairs of agents."""
     listed = []
     for pair in to_list("pairs", pairs, "pairs of agents"):
         names = to_list("pairs", pair, "two agents each")

@@ -1,7 +1,7 @@
 """The folder of a tournament: `results.json`, `.csv` and `.md`, and its heat maps.
 
-`results.json` has everything; the others are made of it. Matches of it are kept when the tournament
-is played again with the same settings.
+`results.json` has everything; the other files are derived from it. A tournament with the same
+settings resumes from its matches.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ OTHERWISE = "choose another folder, or --force to overwrite them"
 
 
 def key_of(match: dict[str, Any]) -> str:
-    """The pairs, the games and the settings of a tournament."""
+    """Return the key of a match in its tournament: variant, options and agents."""
     return json.dumps([match["variant"], match["options"], match["agents"]], sort_keys=True)
 
 
 def fingerprints(agents: Iterable[str]) -> dict[str, str]:
-    """The hash of every file that is named in an agent's name: its own, and its weights."""
+    """Return the hash of every file in the agents' names: their sources and option values."""
     hashes = {}
     for agent in agents:
         for name in (file_of(agent), *map(str, parse(agent)[1].values())):
@@ -41,7 +41,7 @@ def fingerprints(agents: Iterable[str]) -> dict[str, str]:
 
 
 def first_changed(before: dict[str, str | None], now: dict[str, str | None]) -> str | None:
-    """Describe the first file whose hash differs between the two; None if there is none."""
+    """Describe the first file in both mappings whose hash differs; None if there is none."""
     for name in sorted(before.keys() & now.keys()):
         if before[name] != now[name]:
             made = ", which `bideuchre prepare` makes," if None in (before[name], now[name]) else ""
@@ -52,9 +52,9 @@ def first_changed(before: dict[str, str | None], now: dict[str, str | None]) -> 
 def finished_matches(
     folder: Path, settings: dict[str, Any], keys: set[str]
 ) -> list[dict[str, Any]]:
-    """Return the finished matches in a folder that this tournament would play, by `key_of`.
+    """Return the finished matches in a folder; `keys` are the `key_of` all matches to be played.
 
-    Raises `OptionError` for a folder with results that would be lost.
+    Raises `OptionError` for a folder with other results, which would be overwritten.
     """
     path = folder / "results.json"
     if not path.exists():
@@ -79,7 +79,7 @@ def finished_matches(
 
 
 def load(path: Path) -> dict[str, Any]:
-    """The object of a `results.json`; `OptionError` for a file that is none, or lacks anything."""
+    """Return the object of a `results.json`; `OptionError` for an invalid or incomplete file."""
     try:
         data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if not data["matches"]:
@@ -102,7 +102,7 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def write(folder: Path, data: dict[str, Any]) -> list[str]:
-    """Write the files `NAMES` of the finished matches, each in one step; return their names."""
+    """Write the three result files, each atomically, and return their names."""
     table, rows = io.StringIO(newline=""), [csv_row(match) for match in data["matches"]]
     writer = csv.DictWriter(table, list(rows[0]))
     writer.writeheader()

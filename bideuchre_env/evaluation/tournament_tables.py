@@ -11,14 +11,14 @@ from bideuchre_env.evaluation.statistics.intervals import Interval
 from bideuchre_env.evaluation.statistics.sequential import Bounds, SequentialTest
 
 NOTHING = "Interrupted before a pair was finished."
-_GAP = 2  # blanks between columns: eight agents fit 80
+_GAP = 2  # blanks between columns: eight agents fit 80 characters
 
 Data = dict[str, Any]
 Scores = dict[tuple[str, str], tuple[float, float]]  # (row, column): points, half interval
 
 
 def scores(data: Data) -> dict[str, Scores]:
-    """By variant: (row, column) to the row's points per hand and half the width of the interval."""
+    """Per variant and (row, column): the row's points per hand, and half its interval's width."""
     tables: dict[str, Scores] = {}
     for match in data["matches"]:
         (a, b), points = match["agents"], Interval(**match["points_per_hand"])
@@ -28,7 +28,7 @@ def scores(data: Data) -> dict[str, Scores]:
 
 
 def in_text(data: Data) -> str:
-    """For each variant points per hand by row and column, then ratings and times of decisions."""
+    """Format, per variant, points per hand by row and column, then ratings and decision times."""
     parts = []
     for variant in scores(data):
         table = columns(_cells(data, variant, "\n"), "l" + "r" * len(data["agents"]), gap=_GAP)
@@ -55,7 +55,7 @@ def _title(data: Data, variant: str) -> str:
 
 
 def _cells(data: Data, variant: str, between: str) -> list[list[str]]:
-    """A row per agent with its points against each other."""
+    """Rows of a table: each agent's points per hand against each other agent."""
     table, agents = scores(data)[variant], data["agents"]
     rows = [["", *map(in_lines, agents)]]
     for row in agents:
@@ -65,7 +65,7 @@ def _cells(data: Data, variant: str, between: str) -> list[list[str]]:
 
 
 def _rating_rows(data: Data, variant: str) -> list[tuple[str, str, str]]:
-    """A row per agent, highest first: its rating, and how long a decision takes it."""
+    """Rows of a table: each agent's rating and decision time, highest rating first."""
     rows = [("", "rating (95 % interval)", "decision time")]
     for agent, rating in data["ratings"].get(variant, {}).items():
         own = "{mean:.0f} ({low:.0f} to {high:.0f})".format(**rating)
@@ -76,17 +76,17 @@ def _rating_rows(data: Data, variant: str) -> list[tuple[str, str, str]]:
 
 
 def in_lines(agent: str) -> str:
-    """An agent's name with each of its options in a line of its own."""
+    """Break an agent's name into lines, one for each option."""
     return agent.replace(":", ":\n").replace(",", ",\n")
 
 
 def length(data: Data) -> str:
-    """Number of boards of a pair, in words."""
+    """Number of boards of a pair, as text."""
     return f"{'up to ' if data['sprt'] else ''}{data['boards']:,} duplicate boards"
 
 
 def line(match: Data) -> str:
-    """A finished pair in a line."""
+    """Format a finished pair as a line."""
     (a, b), points = match["agents"], Interval(**match["points_per_hand"])
     test = f"   {answer(match)}, after {match['boards']:,} boards" if match["sprt"] else ""
     return f"{f'{a} against {b}':<32} {points.mean:+7.2f} ± {points.half:.2f} points per hand{test}"
@@ -100,7 +100,7 @@ def answer(match: Data) -> str:
 
 
 def csv_row(match: Data) -> dict[str, Any]:
-    """The line of a pair in the table of figures, by column."""
+    """The row of a pair in `results.csv`, by column."""
     row = {"variant": match["variant"], **dict(zip("ab", match["agents"], strict=True))}
     row |= {name: match[name] for name in ("boards", "hands")}
     points, games, won = (match[name] for name in ("points_per_hand", "games", "win_rate"))
@@ -117,7 +117,7 @@ def csv_row(match: Data) -> dict[str, Any]:
 
 
 def markdown(data: Data) -> str:
-    """Two tables per variant: points per hand by row and column, and the details of each pair."""
+    """Format two tables per variant: points per hand by row and column, and details of pairs."""
     lines = _introduction(data)
     for variant in scores(data):
         rated = {agent: cells for agent, *cells in _rating_rows(data, variant)}
@@ -129,7 +129,7 @@ def markdown(data: Data) -> str:
 
 
 def _introduction(data: Data) -> list[str]:
-    """The columns of the tables."""
+    """Explanation of the tables."""
     lines = [
         "# Tournament",
         "",
@@ -183,7 +183,7 @@ def _details(data: Data, variant: str) -> str:
 
 
 def decision_time(matches: list[Data], variant: str, agent: str) -> str:
-    """The mean time of an agent's decision on a variant, in milliseconds."""
+    """Format the mean time of an agent's decisions on a variant, in milliseconds."""
     own = [
         (match["decisions"][agent], match["ms_per_decision"][agent])
         for match in matches

@@ -1,4 +1,4 @@
-"""Compile all kernels beforehand, by playing a little of everything, part by part."""
+"""Compile all kernels ahead of use, by running each part of the package briefly."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def play_game() -> None:
     with contextlib.suppress(ValueError):  # the error names the legal actions
         env.step(int(env.observe(env.agent_selection)["action_mask"].argmin()))
     for threads in (1, 2):
-        vec = GAME.vec(256, threads=threads)  # few enough rows are one thread's in any case
+        vec = GAME.vec(256, threads=threads)  # fewer rows would use one thread only
         vec.reset(seed=1)
         for _ in range(400):
             vec.step(vec.sample())
@@ -73,14 +73,14 @@ def play_game() -> None:
 
 
 def play_to_end(env: BidEuchreEnv) -> GameRecord:
-    """The record of an environment, played to the end."""
+    """Play an environment to the end and return its record."""
     while (mask := env.observe(env.agent_selection)["action_mask"]).any():
         env.step(int(mask.nonzero()[0][-1]))
     return env.record
 
 
 def play_boards(a: str, b: str) -> None:
-    """Boards and whole games between two agents."""
+    """Play boards and whole games between two agents."""
     selfplay.play(GAME, a, b, games=2)
     selfplay.play(GAME, a, b, boards=2)
 
@@ -218,14 +218,14 @@ PARTS: dict[str, Callable[[], None]] = {
 
 
 def parts_for(names: Sequence[str]) -> tuple[str, ...]:
-    """The parts that matches of these agents call; of agents not in `BUILT_IN` they are unknown."""
+    """Return the parts that matches of these agents call; unknown for agents not built in."""
     own = {agents.parse(name)[0] for name in names}
     called = {part for name in own & set(BUILT_IN) for part in find(name).info.kernels}
     return tuple(name for name in PARTS if name in called or name == "game")
 
 
 def compile_part(name: str) -> int:
-    """Compile a part unless a process has done so before; return the number of kernels compiled."""
+    """Compile a part unless it is cached already; return the number of kernels compiled."""
     done = Path(jit.CACHE_FOLDER, f"compiled-{name}")
     if not jit.JIT or (jit.CACHE_FOLDER and done.exists()):
         return 0
@@ -238,9 +238,9 @@ def compile_part(name: str) -> int:
 
 
 def compile_in_processes(names: Sequence[str], processes: int) -> Iterator[int]:
-    """Compile several parts at once; yield the number of kernels of each, as it ends.
+    """Compile several parts in parallel; yield the number of kernels of each as it finishes.
 
-    Raises `WorkerError` if a process dies, as one does for which there is no memory.
+    Raises `WorkerError` if a process dies, for example for lack of memory.
     """
     with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
         parts = [pool.submit(compile_part, name) for name in names]

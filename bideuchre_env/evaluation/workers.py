@@ -1,7 +1,7 @@
-"""Plays the blocks of a match here, in several processes or on Ray; the boards are the same.
+"""Run the blocks of a match in this process, in several processes or on Ray, with equal results.
 
-The processes are those of `multiprocessing`, each with a pipe. A pool (`concurrent.futures`) hands
-over whole blocks only, which may take minutes, cannot end one under way, and does not know which
+Each process of `multiprocessing` has a pipe. `concurrent.futures` is not used: it returns only
+complete blocks, which may take minutes, cannot cancel a running block, and does not know which
 process has died.
 """
 
@@ -40,9 +40,9 @@ POLL_SECONDS = 0.1
 def run_blocks(
     plan: Plan, blocks: Sequence[range], workers: int | RayPool, report: Report, stopped: Stopped
 ) -> None:
-    """Play the blocks until all are done or `stopped`; `report` is called from this thread.
+    """Play the blocks until all are done or `stopped`; `report` is called in this thread.
 
-    On Ray a block is reported when it is complete, so a repeated block counts once. Raises the
+    On Ray a block is reported when it is complete, so a retried block counts once. Raises the
     errors of agents in any process, and `WorkerError` for a process that ends early.
     """
     if isinstance(workers, RayPool):
@@ -64,7 +64,7 @@ def distribute(
     report: Report,
     stopped: Stopped,
 ) -> None:
-    """Give blocks to free processes in order, and report their results."""
+    """Send blocks to idle processes in order, and report their results."""
     waiting, busy = iter(blocks), list(processes)
     while busy and not stopped():
         ready = wait(busy, POLL_SECONDS)
@@ -77,12 +77,12 @@ def distribute(
             elif (block := next(waiting, None)) is None:
                 busy.remove(pipe)
             else:
-                with suppress(OSError):  # it has ended: there is nothing more to receive
+                with suppress(OSError):  # the process has ended: `receive` reports that
                     pipe.send(block)
 
 
 def receive(pipe: Connection, processes: dict[Connection, BaseProcess]) -> Any:
-    """The next message of a process; `WorkerError` if it has ended."""
+    """Return the next message of a process; `WorkerError` if it has ended."""
     try:
         return pipe.recv()
     except (EOFError, OSError):
@@ -96,7 +96,7 @@ def receive(pipe: Connection, processes: dict[Connection, BaseProcess]) -> Any:
 
 @contextmanager
 def start_processes(plan: Plan, n: int) -> Iterator[dict[Connection, BaseProcess]]:
-    """Processes that play by this plan, by the pipe to each; they are ended afterwards."""
+    """Start n processes that play this plan, yield them by pipe, and terminate them afterwards."""
     if multiprocessing.current_process().daemon:
         raise OptionError("workers: expected 1, because a daemonic process cannot start others")
     spawn = multiprocessing.get_context("spawn")
@@ -123,10 +123,10 @@ def start_processes(plan: Plan, n: int) -> Iterator[dict[Connection, BaseProcess
 
 @contextmanager
 def isolated_start() -> Iterator[None]:
-    """Processes that are started meanwhile leave the main module alone, and Ctrl-C to this one.
+    """Start processes within this context without the main module and with Ctrl-C blocked.
 
-    A process would run the script again that started it, and a script need not expect that. Ctrl-C
-    reaches every process of a terminal: it is held back here until they have all begun.
+    A spawned process would otherwise run the user's script again, which may have no main guard.
+    Ctrl-C reaches every process of a terminal: it is blocked here too until all have started.
     """
     with without_main():
         if sys.platform == "win32":
@@ -134,7 +134,7 @@ def isolated_start() -> Iterator[None]:
             return
         from multiprocessing import resource_tracker
 
-        resource_tracker.ensure_running()  # which lets Ctrl-C through, where it starts
+        resource_tracker.ensure_running()  # first, because starting it unblocks Ctrl-C
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             yield
@@ -144,7 +144,7 @@ def isolated_start() -> Iterator[None]:
 
 @contextmanager
 def without_main() -> Iterator[None]:
-    """Hide the main module, which no other process has."""
+    """Hide the main module, which other processes do not load."""
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:
@@ -154,9 +154,9 @@ def without_main() -> Iterator[None]:
 
 
 def pack_plan(plan: Plan) -> bytes:
-    """A plan, and the registered agents it names, as another process reads them.
+    """Pickle a plan, and the registered agents that it names, for another process.
 
-    Raises `OptionError` for an agent that cannot be sent there.
+    Raises `OptionError` for an agent that cannot be pickled.
     """
     sent: dict[str, Any] = {}
     for agent in plan.agents:
@@ -177,7 +177,7 @@ def pack_plan(plan: Plan) -> bytes:
 
 
 def unpack_plan(work: bytes) -> Plan:
-    """The plan, in the process that plays by it."""
+    """Return the plan of `pack_plan`, and register its agents in this process."""
     try:
         sent, plan = ForkingPickler.loads(work)
     except Exception as error:
@@ -188,10 +188,10 @@ def unpack_plan(work: bytes) -> Plan:
 
 
 class Work(NamedTuple):
-    """A plan as it is sent to another machine."""
+    """A pickled plan for another machine."""
 
     plan: bytes
-    files: tuple[tuple[str, str], ...]  # agents' files as they are named, and the hash of each
+    files: tuple[tuple[str, str], ...]  # agents' files as the user named them, and their hashes
 
     @classmethod
     def of(cls, plan: Plan) -> Work:
@@ -202,18 +202,18 @@ class Work(NamedTuple):
 
 @lru_cache(maxsize=2)
 def prepare_plan(work: Work) -> Plan:
-    """Return the plan on a worker of Ray, after a check of its files and a warm-up, once."""
+    """Return the plan on a Ray worker; check its files and warm up on the first call."""
     for file, sent in work.files:
         if file_hash(file) != sent:
             raise OptionError(f"{brief(file)} is another file here: send the same to every node")
     plan = unpack_plan(work.plan)
-    plan.make_agents()  # an older version of a file is read again
+    plan.make_agents()  # reloads files that have changed on this worker
     warm_up(plan)
     return plan
 
 
 def play_whole_block(work: Work, block: range) -> Batch:
-    """All boards of a block at once, on a worker of Ray."""
+    """Play a block on a Ray worker, and return all of its boards as one batch."""
     parts: list[Batch] = []
     play_block(prepare_plan(work), block, parts.append, lambda: False)
     rows = np.zeros(sum(len(part.rows) for part in parts), BOARD)
@@ -234,11 +234,11 @@ def file_hash(file: str) -> str:
 
 
 def serve_blocks(work: bytes, pipe: Connection) -> None:
-    """Play the blocks that come through the pipe, and hand boards back through it as they finish.
+    """Play the blocks received through the pipe, and send back boards as they finish.
 
-    None asks for the next block.
+    None requests the next block.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for the process that started this one
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles it
     os.dup2(2, 1)  # output of an agent is not part of the match's output
     try:
         plan = unpack_plan(work)

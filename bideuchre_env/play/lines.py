@@ -27,18 +27,18 @@ class Lines(Look):
     """Messages about the table in a state row, for the viewer."""
 
     def name(self, seat: int) -> str:
-        """A seat and its player: "you", "left (rule)"."""
+        """Name a seat and its player: "you", "left (rule)"."""
         agent = f" ({self.agents[seat]})" if self.agents and seat != self.viewer else ""
         return f"{self.who(seat)}{agent}"
 
     def verb(self, seat: int, verb: str) -> str:
-        """A seat with a verb: "you play", "left (rule) plays"."""
+        """Combine a seat with a verb: "you play", "left (rule) plays"."""
         first, space, rest = verb.partition(" ")
         ending = "" if seat == self.viewer else "es" if first.endswith("s") else "s"
         return f"{self.name(seat)} {first}{ending}{space}{rest}"
 
     def card(self, name: str) -> Text:
-        """A card in its colour, a trump marked."""
+        """Format a card in its colour; a trump is marked."""
         return card_text(name, self.row, self.rules)
 
     def score(self) -> str:
@@ -115,7 +115,7 @@ class Lines(Look):
         ]
 
     def trick_line(self, number: int) -> Text:
-        """A whole trick, its number from 0: its cards, its winner, the tricks so far."""
+        """Line on a complete trick, by number from 0: cards, winner, tricks of both sides."""
         line = Text(f"  Trick {number + 1}: ").append_text(self.on_table(number))
         won = "{} to {}".format(*self.pair("tricks_won"))
         return line.append(f"; won by {self.who(self.winner(number))}, {won}", style="bold")
@@ -130,7 +130,7 @@ class Lines(Look):
         return Text(", ").join(parts)
 
     def to_decide(self, legal: Sequence[str], hand: Sequence[str]) -> list[RenderableType]:
-        """The position as the player to act needs it: the trick, the hand with keys, the calls."""
+        """Lines for a decision: the trick, the hand with keys, the legal strains or calls."""
         lines: list[RenderableType] = [Text()]
         if self.row["winning"] >= 0:
             table = Text("On the table: ").append_text(self.on_table(int(self.row["trick"])))
@@ -145,7 +145,7 @@ class Lines(Look):
         return lines
 
     def keyed(self, hand: Sequence[str], legal: Sequence[str] | None) -> Table:
-        """A hand; above each card its key, or "-" if not legal. No keys if `legal` is None."""
+        """Format a hand, with keys above legal cards and "-" above others; no keys for None."""
         grid = Table(box=None, padding=(0, 1, 0, 0), show_header=False)
         for _ in hand:
             grid.add_column(justify="center", no_wrap=True, min_width=4)
@@ -183,12 +183,12 @@ def action_typed(text: str, legal: Sequence[str], hand: Sequence[str], acts: Act
 
 
 def addressed(text: str, seat: int) -> str:
-    """An advice for its player: "You are to call" instead of "Seat 0 is to call"."""
+    """Address advice to its player: "You are to call" instead of "Seat 0 is to call"."""
     return text.replace(f"Seat {seat} is to", "You are to", 1)
 
 
 def spoken(name: str) -> str:
-    """The short name of an action: "4 H" of "bid 4 H", "H" of "trump H"."""
+    """Return the short name of an action: "4 H" of "bid 4 H", "H" of "trump H"."""
     return name.removeprefix(BID).removeprefix(TRUMP)
 
 
@@ -209,7 +209,7 @@ def _action_by_name(text: str, legal: Sequence[str], prefix: str, acts: Actions)
 
 
 def _action_by_key(text: str, legal: Sequence[str], keys: Sequence[str]) -> str:
-    """The action of a key, from 1."""
+    """Return the action of a key, from 1."""
     plain = text.strip()
     if not (plain.isascii() and plain.isdigit()):
         raise NotationError(f"{typed(text)}: expected {actions_text(legal)} (h: help)")
@@ -235,7 +235,7 @@ def _call_by_prefix(text: str, legal: Sequence[str]) -> str:
 
 
 def actions_text(names: Sequence[str]) -> str:
-    """Actions in a sentence: "4 H, 4 S or pass", the first few of many."""
+    """List actions in a sentence: "4 H, 4 S or pass"; of many, only the first few."""
     words = list(dict.fromkeys(map(spoken, names)))
     if len(words) > _MOST_LISTED:
         return f"{', '.join(words[: _MOST_LISTED - 1])} ..."

@@ -1,9 +1,9 @@
-"""The players of a game, and the file of a game in progress: one line of JSON.
+"""Saved games (one line of JSON), and the assignment of players to seats.
 
     {"format": "bideuchre play/1", "people": [0], "record": {...}}
 
 `people` are the seats of people. The record has the agents of the other seats, and the seed of all
-deals to come.
+deals.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _FIELDS = {"format", "people", "record"}
 
 
 class SavedGame(NamedTuple):
-    """A game as its file has it; the record is verified."""
+    """The content of a file of a game, with its verified record."""
 
     people: tuple[int, ...]
     record: GameRecord
@@ -52,10 +52,10 @@ class SavedGame(NamedTuple):
 
 
 def read_game(path: PathLike) -> SavedGame:
-    """The game of a file, its record replayed.
+    """Read a saved game and verify its record by replay.
 
-    Raises `OptionError` for a file that cannot be read, `RecordError` for one that is no whole game
-    of this format; both name the file.
+    Raises `RecordError` for a file that cannot be read or is not a saved game; the message has the
+    name of the file.
     """
     check_path("path", path)
     with _with_file_name(path):
@@ -67,7 +67,7 @@ def read_game(path: PathLike) -> SavedGame:
 
 @contextmanager
 def _with_file_name(path: PathLike) -> Iterator[None]:
-    """Errors of the package inside name the file."""
+    """Reraise errors of the package as `RecordError`, with the name of the file."""
     try:
         yield
     except BidEuchreError as error:
@@ -77,8 +77,8 @@ def _with_file_name(path: PathLike) -> Iterator[None]:
 def new_game_path(game: str, after: PathLike | None = None) -> Path:
     """Return a path for a new game that does not exist yet.
 
-    It lies in `FOLDER` and has the game's name. `after` another game's file it lies beside that
-    file and has its name with the next number: `g.json`, `g-2.json`, `g-3.json`.
+    By default it is in `FOLDER` and has the game's name. With `after`, the file of another game, it
+    is in the same folder and has the same name with the next number: `g.json`, `g-2.json`.
     """
     if after is None:
         return free_path(FOLDER, _stem(game), SUFFIX)
@@ -89,17 +89,16 @@ def new_game_path(game: str, after: PathLike | None = None) -> Path:
 
 
 def check_free(path: PathLike) -> None:
-    """Raise `OptionError` if something lies at a path."""
+    """Raise `OptionError` if a path exists."""
     if os.path.lexists(path):
         raise OptionError(f"{printable(str(path))} exists: expected a new file for a new game")
 
 
 def unfinished_game(game: str, alone: bool = False) -> Path | None:
-    """Return the file in `FOLDER` of the last unfinished game of this name, or None.
+    """Return the most recent file in `FOLDER` of an unfinished game of this name, or None.
 
-    With `alone`, only games of one person count.
-
-    Raises `RecordError` or `OptionError` for a file among them that is no saved game.
+    With `alone`, games of several people are skipped. Raises `RecordError` for a file that is not a
+    saved game.
     """
     name = re.compile(rf"{re.escape(_stem(game))}(-[0-9]+)?{re.escape(SUFFIX)}")
     paths = [path for path in Path(FOLDER).glob(f"*{SUFFIX}") if name.fullmatch(path.name)]
@@ -118,9 +117,9 @@ def _stem(game: str) -> str:
 
 
 def _data(path: PathLike) -> dict[str, Any]:
-    """The JSON object of a file, with the fields of a saved game."""
+    """Return the JSON object of a file, with the fields of a saved game."""
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe would be waited for
+        if not stat.S_ISREG(os.stat(path).st_mode):  # reading a pipe could block
             raise OSError("no regular file")
         with open(path, "rb") as file:
             data = json.loads(file.read(LONGEST).decode("utf-8"))
@@ -147,7 +146,7 @@ def _check_dealt(record: GameRecord) -> None:
 
 
 def check_people(people: Sequence[int]) -> tuple[int, ...]:
-    """The seats of people, in order; `OptionError` unless one to four seats, each once."""
+    """Return the seats of people, sorted; `OptionError` unless one to four different seats."""
     people = to_list("people", people, "one to four seats from 0 to 3")
     sound = all(type(seat) is int and 0 <= seat < N_SEATS for seat in people)
     if not sound or not people or len(set(people)) < len(people):
@@ -158,7 +157,7 @@ def check_people(people: Sequence[int]) -> tuple[int, ...]:
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Raise `OptionError` unless these are four names, by seat, that a record takes."""
+    """Raise `OptionError` unless these are four names, by seat, valid in a record."""
     names = to_list("agents", names, "four names")
     if len(names) != N_SEATS or not all(map(is_plain_name, names)):
         raise OptionError(
@@ -170,8 +169,8 @@ def check_names(names: Sequence[str]) -> None:
 def assign_players(people: Sequence[int], partner: str, opponents: Sequence[str]) -> list[str]:
     """Return the names of the players of the four seats; people are `PERSON`.
 
-    `partner` takes every seat opposite a person. `opponents`, one name or two, take the others: of
-    two the first sits to the left of the first person.
+    `partner` takes the seats opposite people. One or two `opponents` take the other seats; the
+    first of two sits to the left of the first person.
     """
     people = check_people(people)
     if not 1 <= len(opponents) <= 2:
@@ -186,7 +185,7 @@ def assign_players(people: Sequence[int], partner: str, opponents: Sequence[str]
 
 
 def check_trusted(names: Sequence[str], trusted: Collection[str], path: PathLike) -> None:
-    """Raise `OptionError` for an agent whose code a file would run, unless it is trusted."""
+    """Raise `OptionError` if a saved game names an agent from a file or module not `trusted`."""
     trusted = to_list("trusted", trusted, "names of agents")
     for name in names:
         if name != PERSON and name not in trusted and not is_known(parse(name)[0]):

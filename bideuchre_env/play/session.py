@@ -51,18 +51,17 @@ class Move(NamedTuple):
     seat: int
     name: str
     row: Any
-    """The state row after it; a hand that it ends is not followed by the next deal yet."""
+    """The state row after it, before any next deal."""
 
 
 class Session:
     """A game between people and agents.
 
-    It waits for a person (`act`), for an agent (`advance`), after a hand (`next_hand`), and ends
-    with the game. With a `path`, every change is saved there atomically, and no other process can
-    open the file until `close`; `resume` continues the game. The seed fixes every deal and the
-    random choices of agents at each decision, so after an undo or a resume the same play meets the
-    same cards and answers. (A custom agent with a memory or a clock may answer differently.) It is
-    a context manager.
+    People play by `act`, agents by `advance`; `next_hand` deals after a hand. With a `path`, every
+    change is saved there atomically, and no other process can open the file until `close`; `resume`
+    continues the game. The seed fixes every deal and the random choices of agents at each decision,
+    so after an undo or a resume the same actions lead to the same cards and replies. (A custom
+    agent with memory or a clock may reply differently.) It is a context manager.
     """
 
     def __init__(
@@ -74,7 +73,7 @@ class Session:
         seed: int | None = None,
         path: PathLike | None = None,
     ) -> None:
-        """Begin a game: `agents` are four names, by seat; those on people's seats are ignored.
+        """Begin a game: `agents` are four names, by seat; names at people's seats are ignored.
 
         Raises `OptionError` for invalid arguments, and for a path that exists.
         """
@@ -90,7 +89,7 @@ class Session:
 
     @classmethod
     def resume(cls, path: PathLike, trusted: Collection[str] = ()) -> Session:
-        """Resume the game of a file, exactly where it was left.
+        """Resume the game of a file at its last action.
 
         Agents from files or modules, whose code would run, must be among `trusted`. Raises
         `OptionError` or `RecordError`, and does not change the file, if they are not, if the file
@@ -98,7 +97,7 @@ class Session:
         """
         session = cls.__new__(cls)
         with ExitStack() as stack:
-            read_game(path)  # raises, before anything is made beside it
+            read_game(path)  # raises before a lock file is made
             stack.enter_context(only_run_at(path))
             people, record = read_game(path)
             assert record.agents is not None  # checked by `read_game`
@@ -136,14 +135,14 @@ class Session:
         self._mask = np.zeros((1, self._acts.n), np.int8)
         self._view = new_view()
         self._advisers: dict[str, Advisor] = {}
-        self._before: list[bytes] = []  # the row before every action, of every hand
-        self._ended: list[bytes] = []  # the row at the end of every hand
+        self._before: list[bytes] = []  # state row before each action of the game
+        self._ended: list[bytes] = []  # state row at the end of each hand
         self._stack = ExitStack()
         seed_rows(self._states, *words)
         start_row(self._states, -1, 0, 0)
 
     def _replay(self, record: GameRecord) -> None:
-        """Play all of a record, which is verified; `RecordError` if other cards are dealt."""
+        """Replay a verified record; `RecordError` if a deal is not that of the seed."""
         for number, hand in enumerate(record.hands, start=1):
             self._deal()
             dealt = hand_of(self.row, self.rules)
@@ -157,7 +156,7 @@ class Session:
 
     @property
     def row(self) -> Any:
-        """The state row of the game as it stands, all hands in it; not to be written to."""
+        """The current state row, with all hands; read-only."""
         return self._states[0]
 
     @property
@@ -167,7 +166,7 @@ class Session:
 
     @property
     def hand_over(self) -> bool:
-        """Whether a hand is over, and the next one is to be dealt."""
+        """Whether a hand is over and the next one is due."""
         return bool(self.row["phase"] == Phase.DEAL)
 
     @property
@@ -182,12 +181,12 @@ class Session:
 
     @property
     def decisions(self) -> int:
-        """The number of actions so far."""
+        """Number of actions so far."""
         return len(self._before)
 
     @property
     def hand(self) -> int:
-        """The number of the hand, from 1; passed-out ones count."""
+        """Number of the hand, from 1; passed-out hands count."""
         return int(self.row["hands_dealt"])
 
     def legal(self) -> list[str]:
@@ -195,10 +194,10 @@ class Session:
         return legal_names(self.row, self.rules)
 
     def act(self, seat: int, name: str) -> Move:
-        """Apply a person's action, by its name as people type it.
+        """Apply a person's action, by name; see `Actions.parse` for the spelling.
 
-        Raises `IllegalActionError`, and changes nothing, if the seat is an agent's or not to act,
-        and for an illegal action.
+        Raises `IllegalActionError`, and changes nothing, for an illegal action, and unless the seat
+        is a person's and to act.
         """
         if not is_integer(seat) or seat != self.seat or seat not in self.people:
             raise IllegalActionError(f"seat {brief(seat)} is not to act{self._whose_turn()}")
@@ -244,19 +243,19 @@ class Session:
         return int(checked(agent, answer, self.rules, states, tables, _ROW_0, lambda _: where)[0])
 
     def _certain(self) -> int:
-        """Return the action by which the seat to act wins all tricks, or -1. Overwrites `_mask`."""
+        """Return an action that is certain to win all tricks left, or -1. Overwrites `_mask`."""
         look_row(self._states, self._tables, self._offsets, self._seen[0], self._mask[0])
         return int(claim(self._seen, self._mask, self._tables, self._offsets, self._view))
 
     @property
     def can_claim(self) -> bool:
-        """Whether the person to act takes every trick left against any cards of the others."""
+        """Whether the person to act is certain to take every trick left."""
         return self.waits_for_person and len(self.legal()) > 1 and self._certain() >= 0
 
     def claim(self, seat: int, watch: Callable[[Move], object] | None = None) -> None:
-        """Play the hand out for a person who takes every trick left; the others play low cards.
+        """Play out the hand for a person who is certain to take every trick; others play low.
 
-        Raises `IllegalActionError`, and changes nothing, where that is not certain.
+        Raises `IllegalActionError`, and changes nothing, if that is not certain.
         """
         if seat != self.seat or not self.can_claim:
             raise IllegalActionError(
@@ -290,9 +289,9 @@ class Session:
     def undo(self) -> None:
         """Undo the person's last action and all moves of agents after it.
 
-        It also goes back across the start of a hand. Raises `IllegalActionError`, and changes
-        nothing, if there is no action to undo, the game is over, or several people play, who have
-        seen the action.
+        It can go back to the previous hand. Raises `IllegalActionError`, and changes nothing, if
+        there is no action to undo, if the game is over, or if several people play, because the
+        others have seen the action.
         """
         if len(self.people) > 1:
             raise IllegalActionError(
@@ -313,7 +312,7 @@ class Session:
         return len(self.people) == 1 and not self.over and self._last_decision() >= 0
 
     def _last_decision(self) -> int:
-        """The number of the last action of a person, from 0; -1 if there is none."""
+        """Return the index of the last action of a person, or -1."""
         for at in range(self.decisions - 1, -1, -1):
             if int(rows_of([self._before[at]])[0]["turn"]) in self.people:
                 return at
@@ -356,7 +355,7 @@ class Session:
             return
         write_file(self.path, SavedGame(self.people, self.record()).line())
         if self.over:
-            with suppress(OutputError):  # the game is saved: `save_record` may be called again
+            with suppress(OutputError):  # the game itself is saved; `save_record` can be retried
                 self.save_record()
 
     def save_record(self) -> None:

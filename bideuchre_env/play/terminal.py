@@ -1,4 +1,4 @@
-"""A game played by one person at a terminal, line by line: works in a pipe too."""
+"""A game played by one person at a terminal; input and output may also be pipes."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ class Terminal:
     """A person's game at a console: prints the view of this seat, and reads lines.
 
     `pause` is the delay in seconds after each move of an agent. `adviser` is the agent for hints;
-    `before_hint` is called before the first hint, and may take a while. `read` returns a line, and
-    raises `EOFError` at the end of the input.
+    `before_hint` is called before the first hint, for example to compile. `read` returns a line,
+    and raises `EOFError` at the end of the input.
     """
 
     def __init__(
@@ -80,9 +80,9 @@ class Terminal:
         self._get_ready: Callable[[], None] | None = before_hint
 
     def run(self) -> bool:
-        """Play until the game is over: True, or until `q` or the end of the lines: False.
+        """Play; return True when the game is over, False after `q` or the end of the input.
 
-        The game is saved at any time; Ctrl-C raises `KeyboardInterrupt`.
+        The game is saved after every action; Ctrl-C raises `KeyboardInterrupt`.
         """
         self._begin_hand()
         try:
@@ -101,7 +101,7 @@ class Terminal:
             self.console.print(line)
 
     def _lines(self, row: Any = None) -> Lines:
-        """Return the messages for the present position, or for another row."""
+        """Return the messages for the current position, or for another row."""
         row = self.session.row if row is None else row
         return Lines(row, self.session.rules, self.me, agents=self.session.agents)
 
@@ -140,9 +140,9 @@ class Terminal:
         self._print_move(self.session.act(self.me, name))
 
     def _prompt(self, prompt: str, answer: Callable[[str], None], plain: str | None = None) -> None:
-        """Read lines until the game has changed; after an invalid line, print why and ask again.
+        """Read lines until the game has changed; after an invalid line, print the reason.
 
-        `plain` is a line that is an answer here although it is also a command.
+        `plain` is a line that is passed to `answer` although it is also a command.
         """
         before = self._place()
         while self._place() == before:

@@ -1,7 +1,7 @@
-"""Files of game records: one JSON object a line (`.jsonl`), read and written as a stream.
+"""Files of game records: one JSON object per line (`.jsonl`), read and written as a stream.
 
-Each write is one call to the operating system, so a run that is killed leaves complete lines.
-Reading continues after a bad line: each line yields a `GameRecord` that replays, or the error.
+Each write is one system call, so a run that is killed leaves complete lines. Reading continues
+after a bad line: each line yields a verified `GameRecord` or an error message.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from bideuchre_env.records.record import GameRecord, PlayedHand
 
 STDIN = "-"
 LONGEST = 2**24
-"""The longest line that is read, in bytes: a game of some 20,000 hands."""
+"""Maximum length of a line in bytes: a game of some 20,000 hands."""
 _GZIP = b"\x1f\x8b"
 
 
 class Line(NamedTuple):
-    """A line of a file of records: its number, from 1, and its record or its error."""
+    """A line of a file of records: its number, from 1, and its record or error message."""
 
     number: int
     record: GameRecord | None
@@ -49,12 +49,12 @@ class Line(NamedTuple):
 
 
 class RecordWriter:
-    """Writes game records to a new file, a whole line at a time; a context manager.
+    """Writes game records to a new file, in whole lines; a context manager.
 
-    Raises `OptionError` for a file that exists, unless `overwrite`, that another run is writing, or
-    that cannot be written. Folders on the way are made. The file is reserved at once, and there
-    with its first line: until then an old one stays as it was. Every line is with the operating
-    system when `write` returns; `OutputError` if it cannot be written, the lines before it stay.
+    Raises `OptionError` for a file that exists (unless `overwrite`), that another run is writing,
+    or that cannot be written. Missing folders are made. The path is reserved at once; the file
+    appears, and replaces an old one, with its first line. Lines are not buffered. A line that
+    cannot be written raises `OutputError`; the lines before it stay.
     """
 
     def __init__(self, path: PathLike, *, overwrite: bool = False) -> None:
@@ -69,7 +69,7 @@ class RecordWriter:
         self.write_lines([record.dumps().encode("ascii")])
 
     def write_lines(self, lines: Sequence[bytes]) -> None:
-        """Write valid lines, given without their ends, at once: all of them, or none."""
+        """Write lines, which must be valid and without line ends, in one call: all or none."""
         first = not self.lines
         self._output.write(b"".join(line + b"\n" for line in lines))
         self.lines += len(lines)
@@ -86,11 +86,11 @@ class RecordWriter:
         return self._output.size
 
     def discard(self) -> None:
-        """Close the file; without a line in it there is none, and an old one stays."""
+        """Close the file; if it has no line, remove it and leave an old file unchanged."""
         self._output.discard()
 
     def close(self) -> None:
-        """Close the file, empty if nothing was written; closing twice is fine."""
+        """Close the file; it is empty if nothing was written. Idempotent."""
         self._output.close()
 
     def __enter__(self) -> RecordWriter:
@@ -130,11 +130,11 @@ def read_played(path: PathLike) -> Iterator[tuple[GameRecord, Sequence[PlayedHan
 
 
 def scan(path: PathLike, numbers: Container[int] | None = None) -> Iterator[Line]:
-    """Every line of a file (`-` is standard input), with its record or its first fault.
+    """Yield the lines of a file (`-` is standard input), each with its record or first error.
 
-    `numbers` are the lines to read, all unless given. Blank lines are passed over. A file may be
-    compressed by gzip, and begin with a byte order mark. A line longer than `LONGEST` is the last
-    that is read. Raises `OptionError` for a file that cannot be read.
+    `numbers` selects lines, by default all. Blank lines are skipped. The file may be compressed by
+    gzip, and may begin with a byte order mark. Reading stops after a line longer than `LONGEST`.
+    Raises `OptionError` for a file that cannot be read.
     """
     check_path("path", path)
     if isinstance(numbers, str | bytes) or not isinstance(numbers, Container | None):
@@ -161,7 +161,7 @@ def _scan(path: PathLike, numbers: Container[int] | None) -> Iterator[Line]:
 
 
 def _lines(path: PathLike) -> Iterator[tuple[int, bytes]]:
-    """Number and content of each line of a file, up to one that is longer than `LONGEST`."""
+    """Yield the number and content of each line, up to the first longer than `LONGEST`."""
     try:
         with nullcontext(sys.stdin.buffer) if str(path) == STDIN else open(path, "rb") as opened:
             file: IO[bytes] = opened
@@ -192,6 +192,6 @@ def free_path(folder: PathLike, stem: str, suffix: str = ".jsonl", number: int =
         raise OptionError(f"number={brief(number)}: expected a whole number from 1")
     while True:
         path = Path(folder) / f"{stem}{f'-{number}' if number > 1 else ''}{suffix}"
-        if not any(map(os.path.lexists, (path, temporary_path(path)))):  # as while it is written
+        if not any(map(os.path.lexists, (path, temporary_path(path)))):  # nor being written
             return path
         number += 1

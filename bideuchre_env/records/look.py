@@ -1,4 +1,4 @@
-"""A hand in a state row from the view of one seat: visible cards, and words.
+"""View of a state row by one seat: the visible cards, and descriptions in words.
 
 All renderings of the table use it: text, SVG, pixels and pages.
 """
@@ -34,10 +34,11 @@ _SEATS = ("you", "left", "partner", "right")
 
 @dataclass(frozen=True)
 class Look:
-    """The table in a state row as `viewer` sees it: a seat, or None for all-seeing.
+    """The table in a state row as `viewer` sees it: a seat, or None for the open view.
 
-    A viewer sees its own cards and the backs of the others'; with `open_hands` all cards lie face
-    up. Without a viewer they do, too, and seats go by number. `agents` are four names, by seat.
+    A viewer sees its own cards and the backs of the others'. All cards are face up with
+    `open_hands` and in the open view, which also calls seats by number. `agents` are four names,
+    by seat.
     """
 
     row: Any
@@ -48,48 +49,48 @@ class Look:
 
     @property
     def bottom(self) -> int:
-        """The seat at the bottom."""
+        """The seat drawn at the bottom."""
         return self.viewer or 0
 
     @cached_property
     def strain(self) -> int:
-        """The strain of the contract, -1 while there is none."""
+        """The strain of the contract, or -1 before it is known."""
         settled = self.row["phase"] > Phase.NAMING and self.row["level"] >= 0
         return int(self.row["strain"]) if settled else -1
 
     @property
     def over(self) -> bool:
-        """Whether the hand is."""
+        """Whether the hand is over."""
         return bool(self.row["phase"] >= Phase.DEAL)
 
     @property
     def need(self) -> int:
-        """The tricks that the contract, or the standing bid, asks for."""
+        """Number of tricks required by the contract, or by the highest bid so far."""
         return int(compile_tables(self.rules)[0]["need"][int(self.row["level"])])
 
     @property
     def made(self) -> bool:
-        """Whether the declarer's side has the tricks of its contract."""
+        """Whether the declarer's side has won the tricks that its contract requires."""
         return bool(self.row["tricks_won"][int(self.row["declarer"]) & 1] >= self.need)
 
     def who(self, seat: int) -> str:
-        """A seat in a sentence: as the viewer calls it, or by its number."""
+        """Name a seat relative to the viewer ("partner"), or by number without a viewer."""
         if self.viewer is None:
             return f"seat {seat}"
         return _SEATS[(seat - self.viewer) % N_SEATS]
 
     def pair(self, name: str) -> tuple[int, int]:
-        """A field by side, the one at the bottom first."""
+        """Values of a field for both sides, the side at the bottom first."""
         side = self.bottom & 1
         return int(self.row[name][side]), int(self.row[name][1 - side])
 
     def side(self, side: int) -> str:
-        """The two seats of a side."""
+        """Name the two seats of a side, as `who` does."""
         seats = (self.bottom, (self.bottom + 1) % N_SEATS)[side != self.bottom & 1]
         return f"{self.who(seats)} and {self.who((seats + 2) % N_SEATS)}"
 
     def seen(self, seat: int) -> bool:
-        """Whether the cards that a seat holds lie face up."""
+        """Whether the viewer sees the cards of a seat."""
         return self.viewer is None or self.open_hands or seat == self.viewer
 
     def to_act(self, seat: int) -> bool:
@@ -97,7 +98,7 @@ class Look:
         return bool(not self.over and self.row["turn"] == seat)
 
     def legal(self, seat: int) -> list[str]:
-        """The cards that a seat may choose now, where they are seen."""
+        """Names of the cards that a seat may choose now; [] if the viewer does not see them."""
         choosing = self.row["phase"] > Phase.NAMING and self.to_act(seat)
         return legal_names(self.row, self.rules) if choosing and self.seen(seat) else []
 
@@ -111,7 +112,7 @@ class Look:
 
     @property
     def bid(self) -> Bid | None:
-        """The bid that has won the auction; None before its end, and if all have passed."""
+        """The winning bid of the auction; None before its end, and if all have passed."""
         decided = self.row["calls_made"] == N_SEATS and self.row["level"] >= 0
         return self.rules.ladder[int(self.row["level"])] if decided else None
 
@@ -121,14 +122,14 @@ class Look:
         return actions.of(self.rules).contract(level, strain) if self.bid else None
 
     def contract(self) -> str:
-        """The contract, or the standing bid, in words: "4 in diamonds", "moon"."""
+        """The contract, or the highest bid so far, in words: "4 in diamonds", "moon"."""
         row = self.row
         bid = self.rules.ladder[int(row["level"])]
         strain = f" in {STRAIN_WORDS[row['strain']]}" if row["strain"] >= 0 else ""
         return f"{bid.name}{strain}{' alone' if bid.alone else ''}"
 
     def title(self) -> str:
-        """The contract and the score, in words; the auction while there is no contract."""
+        """Heading in words: contract, tricks and score; or "Auction" or "Passed out"."""
         row, ours_theirs = self.row, "score {} to {}".format(*self.pair("score"))
         if not self.bid:
             return f"{'Passed out' if self.over else 'Auction'} · {ours_theirs}"
@@ -146,7 +147,7 @@ class Look:
         return f"{self.who(int(row['turn']))} {TO_DO[Phase(int(row['phase']))]}{led}"
 
     def trump_power(self, name: str) -> int:
-        """Rank of a trump, highest for the right bower; 0 for a card that is no trump."""
+        """Rank of a trump, highest for the right bower; 0 for any other card."""
         if not 0 <= self.strain < NO_TRUMP:
             return 0
         tables, kind = compile_tables(self.rules)[0], parse_card(name)
@@ -155,7 +156,7 @@ class Look:
         return int(tables["power"][self.strain, self.strain, kind])
 
     def fanned(self, names: list[str]) -> list[str]:
-        """Cards in order: trumps first from the right bower down, then suit by suit."""
+        """Sort cards: trumps first from the right bower down, then suit by suit."""
         return sorted(names, key=lambda name: (-self.trump_power(name), sort_key(name)))
 
     def hand(self, seat: int) -> list[str]:
@@ -163,7 +164,7 @@ class Look:
         return self.fanned(hand_names(int(self.row["hands"][seat])))
 
     def exchanged(self) -> tuple[tuple[list[str], bool], tuple[list[str], bool]]:
-        """The cards given up and the cards passed so far, and whether the viewer knows them."""
+        """(cards given up so far, known to the viewer?), and the same of the cards passed."""
         row, declarer = self.row, int(self.row["declarer"])
         partner = (declarer + 2) % N_SEATS
         given, passed = (
@@ -173,12 +174,12 @@ class Look:
         return (given, self.seen(declarer)), (passed, self.seen(partner) or received)
 
     def trick(self, number: int) -> list[str | None]:
-        """The cards of a trick by seat, its number counted from 0."""
+        """The cards of trick `number`, from 0, by seat; None where no card was played."""
         kinds = (int(self.row["plays"][seat * MAX_TRICKS + number]) for seat in range(N_SEATS))
         return [CARD_NAMES[kind] if kind >= 0 else None for kind in kinds]
 
     def winner(self, number: int) -> int:
-        """The seat that has won a whole trick: it leads the next, or is to act at the end."""
+        """The winner of a complete trick: the leader of the next one, or `turn` after the last."""
         later = int(self.row["leaders"][number + 1]) if number + 1 < MAX_TRICKS else -1
         return later if later >= 0 else int(self.row["turn"])
 
@@ -196,7 +197,7 @@ class Look:
         return f"The jack of {of}, the left bower, is one of the {as_one}."
 
     def result(self) -> list[str]:
-        """How the hand has ended, and the game where it has."""
+        """Sentences on the result of the hand, and of the game if it is over."""
         row, lines = self.row, []
         if row["level"] >= 0:
             points = "{:+d} to {:+d}".format(*self.pair("points"))

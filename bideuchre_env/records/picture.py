@@ -1,6 +1,6 @@
-"""The table as a picture: marks and their places, for any painter.
+"""The table as a picture: marks with their positions, independent of the renderer.
 
-`pixels.py` paints them. Suits are shapes, so that a picture does not depend on a machine's fonts.
+`pixels.py` renders them. Suits are shapes, so that a picture does not depend on installed fonts.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ DARK = LIGHT | {
 
 @dataclass(frozen=True)
 class Box:
-    """A rectangle with round corners; colours are names of a theme's."""
+    """A rectangle with round corners; colours are keys of a theme."""
 
     x: float
     y: float
@@ -71,7 +71,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Words:
-    """A line of text, centred at x or beginning there; y is where its letters stand."""
+    """A line of text, centred at x or beginning there; y is its baseline."""
 
     x: float
     y: float
@@ -84,7 +84,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Suit:
-    """The sign of a suit in a square."""
+    """The symbol of a suit in a square."""
 
     x: float
     y: float
@@ -106,10 +106,10 @@ class Card:
 Mark = Box | Words | Suit | Card
 
 
-RAISED = 14  # pixels that a card which may be played stands out
+RAISED = 14  # pixels by which legal cards are raised
 CENTRE = (380, 196)  # of the table
 SPREAD = 40  # pixels between the left edges of cards in a long hand
-_ROW = 4  # small cards side by side at the left and at the right
+_ROW = 4  # small cards per row at the left and right seats
 
 
 @dataclass(frozen=True)
@@ -128,9 +128,9 @@ SMALL = Size(26, 36, 3, (3, 14, 13), (6, 18, 14))
 
 
 class TablePicture(Look):
-    """The table in a state row, with `viewer`, or else seat 0, at the bottom.
+    """The picture of a state row, with `viewer`, or else seat 0, at the bottom.
 
-    Cards that a seat to act may not choose are pale.
+    Illegal cards of the seat to act are pale.
     """
 
     def marks(self) -> Iterator[Mark]:
@@ -147,7 +147,7 @@ class TablePicture(Look):
             yield Words(380, 462 + 18 * i, line, size, colour, weight)
 
     def _seat(self, place: int) -> Iterator[Mark]:
-        """The name of a seat, framed where it is to act, its call, and the cards of the others."""
+        """Yield a seat's name (framed if it is to act), call, and cards unless at the bottom."""
         seat, row = (self.bottom + place) % N_SEATS, self.row
         x, y = ((380, 330), (92, 146), (380, 46), (668, 146))[place]
         words = self.who(seat) + (f" · {self.agents[seat]}" if self.agents else "")
@@ -177,7 +177,7 @@ class TablePicture(Look):
         return f"bid {call}" if call and self.row["calls"][seat] > 0 else call
 
     def _middle(self) -> Iterator[Mark]:
-        """The centre of the table: the trick, or the next action; and trump."""
+        """Yield the centre of the table: the trick, or the next action; and trump."""
         row, phase = self.row, self.row["phase"]
         if phase in TO_DO and phase != Phase.PLAY:
             to_do = f"{self.who(int(row['turn']))} {TO_DO[Phase(int(phase))]}"
@@ -193,7 +193,7 @@ class TablePicture(Look):
             yield Suit(543, 198, STRAINS[strain], 26, "red" if STRAINS[strain] in "DH" else "ink")
 
     def _exchange(self) -> Iterator[Mark]:
-        """The cards given up and passed so far, face up to whom they are known."""
+        """Yield the cards given up and passed so far, face up if the viewer knows them."""
         for words, (names, visible), x in zip(
             ("given up", "passed"), self.exchanged(), (320, 440), strict=True
         ):
@@ -202,7 +202,7 @@ class TablePicture(Look):
             yield from _small_cards(names, x, 199) if visible else _backs(x, 199, len(names))
 
     def _trick(self) -> Iterator[Mark]:
-        """The cards of the current trick, each before its seat; the last one's, pale, before it."""
+        """Yield the cards of the current trick by seat; before its lead, the last trick's, pale."""
         row, trick, winner = self.row, int(self.row["trick"]), int(self.row["winning"])
         begun = row["phase"] == Phase.PLAY and winner >= 0
         if not begun:
@@ -227,7 +227,7 @@ class TablePicture(Look):
             yield _card(name, left, 374 - RAISED * may, marked=may, pale=name in pale)
 
     def _pale(self, seat: int) -> set[str]:
-        """The cards of a seat that it may not choose now, or cannot play because it sits out."""
+        """The cards of a seat that are illegal now, or all of its cards if it sits out."""
         held = set(hand_names(int(self.row["hands"][seat])))
         if legal := self.legal(seat):
             return held.difference(legal)
@@ -272,7 +272,7 @@ def _small_cards(names: list[str], x: float, y: float, pale: Container[str] = ()
 
 
 def _spread(n: int, width: float, step: float, centre: float) -> list[float]:
-    """The left edges of n cards beside one another."""
+    """Left edges of n cards in a centred row."""
     left = centre - (step * (n - 1) + width) / 2
     return [left + step * i for i in range(n)]
 

@@ -1,7 +1,7 @@
-"""The picture of the table as pixels, painted with Pillow, which is imported when it is needed.
+"""Render the picture of the table as pixels with Pillow, which is imported on first use.
 
-Each mark is drawn once, four times as large, and scaled down, so that edges are smooth; then it is
-cached: most marks of a frame are cards and words of earlier frames.
+Each mark is drawn at four times its size and scaled down, so that edges are smooth. Drawn marks are
+cached, because most marks of a frame are the same as in earlier frames.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from bideuchre_env.records.picture import (
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
-FINE = 4  # how many times as large things are drawn
-_CURVE = 12  # lines that a curve is made of
+FINE = 4  # supersampling factor
+_CURVE = 12  # line segments per curve
 _CACHED = 1024  # marks, a few megabytes
 
 
 def table_pixels(
     row: Any, rules: Rules, *, viewer: int | None = None, open_hands: bool = False
 ) -> Array:
-    """The table in a state row as a new array of pixels, uint8 (488, 760, 3): red, green, blue.
+    """Return the table in a state row as a new RGB array, uint8 (488, 760, 3).
 
     `viewer` and `open_hands` are those of `TablePicture`. Raises `ImportError` without Pillow.
     """
@@ -54,13 +54,13 @@ def table_pixels(
 
 @lru_cache(maxsize=_CACHED)
 def _tile(mark: Mark) -> tuple[Any, int, int]:
-    """Return a mark as a picture with a transparent background, and the place of its corner."""
+    """Return a mark as an image with a transparent background, and the place of its corner."""
     from PIL import Image, ImageDraw
 
     left, top, right, bottom = _edges(mark)
     left, top = math.floor(left), math.floor(top)
     size = (math.ceil(right) - left, math.ceil(bottom) - top)
-    # transparent pixels have the mark's own colour, or edges would turn dark
+    # transparent pixels have the mark's own colour: black ones would darken the scaled edges
     background = LIGHT[_outer_colour(mark)] + "00"
     fine = Image.new("RGBA", (size[0] * FINE, size[1] * FINE), background)
     _draw(ImageDraw.Draw(fine), mark, -left, -top)
@@ -122,13 +122,13 @@ def _anchor(words: Words) -> str:
 
 
 def _stroke(words: Words) -> int:
-    """How much letters are thickened on every side: Pillow's font has one weight."""
+    """Width of the outline that makes letters bolder, because Pillow's font has one weight."""
     return round(words.size * FINE * (words.weight - 400) / 12_000)
 
 
 @lru_cache
 def _font(size: int) -> Any:
-    """Pillow's own font, so that no machine's fonts matter, as large as it is drawn."""
+    """Return Pillow's built-in font at `FINE` times the size; it is the same on all machines."""
     from PIL import ImageFont
 
     try:
@@ -139,7 +139,7 @@ def _font(size: int) -> Any:
 
 @lru_cache
 def _outline(path: str) -> Array:
-    """The corners of an SVG path of M, L, C and Z, float64 (n, 2)."""
+    """Return the corners of an SVG path of M, L, C and Z as a polygon, float64 (n, 2)."""
     corners: list[Array] = []
     for command, numbers in re.findall(r"([MLC])([^MLCZ]*)", path):
         points = np.array(numbers.split(), float).reshape(-1, 2)

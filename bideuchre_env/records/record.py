@@ -1,7 +1,7 @@
 """Game records: deals and actions, as one JSON object per game (see `GameRecord`).
 
-A finished hand is a function of its final state row, so records are written from rows and read by
-replaying them through the same kernels that play the game.
+A finished hand is determined by its final state row. So records are written from rows, and read by
+replaying them with the same kernels that play the game.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ _FIELDS = ("variant", "options", "seed", "agents", "hands", "winner", "outcome")
 class PlayedHand(NamedTuple):
     """A replayed hand of a record."""
 
-    dealt: bytes  # of the state row before the first action
+    dealt: bytes  # the state row before the first action
     actions: Array  # int64 (m,)
     ended: Array  # the state row, shape (1,)
 
 
 @dataclass(repr=False)
 class GameRecord:
-    """A game on record: `variant`, `options`, `seed`, `agents`, `hands`, `winner`, `outcome`.
+    """A recorded game: `variant`, `options`, `seed`, `agents`, `hands`, `winner`, `outcome`.
 
     `hands` are the dicts of the notation: dealer, deal, actions, declarer, contract, tricks, points
     and score. `start` is the score at the beginning. `options` are the differences from a declared
     variant's rules. Any other `variant` is the name of a custom game, and `options` are its
-    complete rules (an option added since has its default). `from_dict` and `loads` replay their
-    input and raise `RecordError` at the first fault; they repair nothing.
+    complete rules (options missing from older records have their defaults). `from_dict` and `loads`
+    replay their input and raise `RecordError` at the first error; they correct nothing.
     """
 
     variant: str
@@ -69,7 +69,7 @@ class GameRecord:
 
     @property
     def rules(self) -> Rules:
-        """The rules the game was played by."""
+        """The rules of the game."""
         return rules_of(self.variant, self.options)
 
     @classmethod
@@ -98,7 +98,7 @@ class GameRecord:
     def from_sound_rows(
         cls, rows: Array, rules: Rules, variant: str, start: tuple[int, int] = (0, 0), **words: Any
     ) -> GameRecord:
-        """`from_rows` of rows that come from legal play, as an environment's own."""
+        """Return `from_rows` without checks, for rows that are known to come from legal play."""
         base = RULES.get(variant)
         return cls(
             variant=variant,
@@ -112,11 +112,11 @@ class GameRecord:
     def __repr__(self) -> str:
         try:
             return f"<GameRecord {self._title()}>"
-        except (TypeError, LookupError):  # of fields that `verify` refuses
+        except (TypeError, LookupError):  # invalid fields, which `verify` would report
             return "<GameRecord that makes no game>"
 
     def _title(self) -> str:
-        """The game in a line: variant, number of hands, score, outcome."""
+        """Describe the game in a line: variant, number of hands, score, outcome."""
         score = self.hands[-1]["score"] if self.hands else self.start
         hands = f"{len(self.hands)} hand{'s' * (len(self.hands) != 1)}"
         by = "" if self.winner is None else f" by side {self.winner}"
@@ -129,8 +129,8 @@ class GameRecord:
             return f"<p>A record that does not replay: {escape(str(error))}</p>"
         except (TypeError, LookupError):  # as in __repr__
             return "<p>A record that makes no game</p>"
-        # in a frame of its own, which can reach neither the notebook nor the network; the words in
-        # it are for notebooks that are not trusted, which show no frames
+        # the frame is isolated from the notebook and the network; untrusted notebooks show no
+        # frames, but the words in it
         frame = f'<iframe sandbox="allow-scripts" srcdoc="{escape(page)}" title="Replay of a game" '
         size = 'width="100%" height="900" style="border: 0"'
         words = "The replay is shown when the cell is run, or the notebook trusted."
@@ -146,7 +146,7 @@ class GameRecord:
 
     @classmethod
     def from_dict(cls, data: Any) -> GameRecord:
-        """Read and verify a record; `RecordError` names the hand, the action and the fault."""
+        """Read and verify a record; the `RecordError` has the hand, the action and the reason."""
         return cls._played(data)[0]
 
     @classmethod
@@ -161,12 +161,12 @@ class GameRecord:
         return record, list(record.played_hands())
 
     def dumps(self) -> str:
-        """The record as one line of JSON, without the line's end."""
+        """Return the record as one line of JSON, without the line end."""
         return json.dumps(self.to_dict(), separators=(", ", ": "), allow_nan=False)
 
     @classmethod
     def loads(cls, line: str) -> GameRecord:
-        """Read and verify one line of JSON; `RecordError` if it is none."""
+        """Read and verify one line of JSON; `RecordError` for any other text."""
         return cls.loads_played(line)[0]
 
     @classmethod
@@ -179,17 +179,17 @@ class GameRecord:
         return cls._played(data)
 
     def verify(self) -> None:
-        """Replay every hand and compare every stated result; `RecordError` at the first fault."""
+        """Replay every hand and compare all recorded results; `RecordError` at the first error."""
         for _ in self.replay():
             pass
 
     def replay(self) -> Iterator[Array]:
-        """Yield the state row, shape (1,), at the end of each hand; verify each hand on the way."""
+        """Verify each hand, and yield the state row, shape (1,), at its end."""
         for hand in self.played_hands():
             yield hand.ended
 
     def played_hands(self) -> Iterator[PlayedHand]:
-        """Each hand, verifying as it goes."""
+        """Verify and yield each hand."""
         _check_header(self)
         rules = self.rules
         states = new_states(1)
@@ -213,7 +213,7 @@ class GameRecord:
 
 
 class GameLines:
-    """Writes lines as `GameRecord.dumps` does, for games that differ in seed, hands and result."""
+    """Formats lines like `GameRecord.dumps`, of games like `like` but for seed, hands, result."""
 
     def __init__(self, like: GameRecord) -> None:
         line = replace(like, seed=None, hands=[], winner=None, outcome=OUTCOMES[0]).dumps()
@@ -222,19 +222,19 @@ class GameLines:
         self._before, self._between = f'{before}"seed": '.encode(), f'{between}"hands": ['.encode()
 
     def line(self, seed: int, hands: Sequence[bytes], end: Array) -> bytes:
-        """The line of a game, from the texts of its hands and the row its last hand ended in."""
+        """Return the line of a game with these texts of hands and this final state row."""
         result = _result_text(int(end["winner"]), int(end["outcome"]))
         return b"".join((self._before, b"%d" % seed, self._between, b", ".join(hands), result))
 
 
 @lru_cache(maxsize=16)
 def _result_text(winner: int, outcome: int) -> bytes:
-    """The end of a line, from the end of its hands on."""
+    """Return the end of a line, after its last hand."""
     return f"], {json.dumps(_outcome(winner, outcome))[1:]}".encode()
 
 
 def rules_of(variant: str, options: dict[str, Any]) -> Rules:
-    """The rules a record names; `RecordError` for an unknown variant or option."""
+    """Return the rules of a record; `RecordError` for an unknown variant or option."""
     try:
         check_type("variant", variant, str, "the name of a game")
         whole = variant == CUSTOM or set(_NEEDED) <= set(options)
@@ -253,12 +253,12 @@ def rules_of(variant: str, options: dict[str, Any]) -> Rules:
 
 
 def hands_of(rows: Array, rules: Rules) -> list[dict[str, Any]]:
-    """The notation's object for the hand in each state row, finished or in progress."""
+    """Return the notation's dict for the hand in each state row, finished or in progress."""
     return [json.loads(text) for text in transcript.of(rules).texts(rows, np.arange(len(rows)))]
 
 
 def hand_of(row: Any, rules: Rules) -> dict[str, Any]:
-    """The notation's object for the hand a state row holds, finished or in progress."""
+    """Return the notation's dict for the hand in a state row, finished or in progress."""
     one = new_states(1)
     one[0] = row
     return hands_of(one, rules)[0]
@@ -356,7 +356,7 @@ def _same(stated: Any, replayed: Any) -> bool:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object whose names all differ."""
+    """Return a JSON object as a dict; `ValueError` for duplicate names."""
     data = dict(pairs)
     if len(data) < len(pairs):
         raise ValueError(f"an object with a name twice: {brief([name for name, _ in pairs])[1:-1]}")

@@ -1,6 +1,6 @@
-"""A hand as text, by rich: seats, auction, contract, tricks by seat, result.
+"""Render a hand as text with rich: seats, auction, contract, tricks by seat, result.
 
-Trumps are marked, the left bower among them, once the contract has a strain.
+Once the contract has a strain, trumps are marked, including the left bower.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def table_text(row: Any, rules: Rules, viewer: int | None = None) -> str:
 def table_view(
     row: Any, rules: Rules, *, viewer: int | None = None, agents: list[str] | None = None
 ) -> RenderableType:
-    """Return the hand in a state row as text: all hands, or with a `viewer` those that it sees."""
+    """Render a state row as text: all hands, or with a `viewer` only the cards it sees."""
     held = [hand_names(int(hand)) for hand in row["hands"]]
     look = _TextLook(row, rules, viewer, agents=agents)
     if look.strain < 0:
@@ -47,14 +47,14 @@ def table_view(
 
 
 def card_text(name: str, row: Any, rules: Rules) -> Text:
-    """A card in the colour of the suit it belongs to, a trump with its mark."""
+    """Format a card in the colour of its effective suit; a trump is marked."""
     return _TextLook(row, rules, None).card(name)
 
 
 def record_view(
     record: GameRecord, number: int, hands: Container[int] | None = None
 ) -> RenderableType:
-    """Return a whole game for reading; `hands` are the numbers, from 1, of the hands to print."""
+    """Render a game; `hands` are the numbers, from 1, of the hands to include."""
     rules = record.rules
     parts: list[RenderableType] = [Text(f"Game {number}: {title(record)}", style="bold underline")]
     if record.agents:
@@ -74,7 +74,7 @@ class _TextLook(Look):
     """The table as plain text, with seats by number."""
 
     def picture(self, held: list[list[str]]) -> RenderableType:
-        """The whole hand, with these cards in the seats' hands."""
+        """Render the whole hand; `held` are the cards to print for each seat."""
         parts: list[RenderableType] = [self.seats(held)]
         parts += filter(None, (self.contract_text(), self.exchange()))
         if self.row["leaders"][0] >= 0:
@@ -83,25 +83,25 @@ class _TextLook(Look):
         return Group(*parts)
 
     def card(self, name: str) -> Text:
-        """A card in the colour of the suit it belongs to, a trump with its mark."""
+        """Format a card in the colour of its effective suit; a trump is marked."""
         trump = self.trump_power(name) > 0
         suit = STRAINS[self.strain] if trump else name[-1]
         return Text(name + "^" * trump, style=_STYLE[suit] + " bold" * trump)
 
     def cards(self, names: list[str]) -> Text:
-        """Cards in a row, trumps first, in the order in which they win."""
+        """Format cards in a row, in the order of `fanned`."""
         return Text(" ").join(map(self.card, self.fanned(names)))
 
     def pile(self, names: list[str], seen: bool) -> Text:
-        """Cards in a row, face down unless seen."""
+        """Format cards in a row, or as "??" each unless `seen`."""
         return self.cards(names) if seen else Text(" ".join(["??"] * len(names)))
 
     def who(self, seat: int) -> str:
-        """A seat by its number, with its agent if known."""
+        """Name a seat by its number, with its agent if known."""
         return f"seat {seat} ({self.agents[seat]})" if self.agents else f"seat {seat}"
 
     def seats(self, held: list[list[str]]) -> Table:
-        """A line a seat, eldest hand first: its agent, its call, its cards."""
+        """Table with a line per seat, eldest hand first: agent, call and cards."""
         row = self.row
         table = Table(box=None, padding=(0, 2, 0, 0))
         table.add_column("seat", header_style="dim", no_wrap=True)
@@ -126,7 +126,7 @@ class _TextLook(Look):
         return Text(self.call(seat) or "", style=style)
 
     def contract_text(self) -> Text | None:
-        """The contract and who plays it, once the auction is over."""
+        """The contract and its declarer, once the auction is over."""
         if self.row["calls_made"] < N_SEATS:
             return None
         if self.bid is None:
@@ -147,7 +147,7 @@ class _TextLook(Look):
         return Text.assemble(*parts)
 
     def tricks(self) -> Table:
-        """A line a trick, a column a seat."""
+        """Table with a line per trick and a column per seat."""
         row, rules = self.row, self.rules
         table = Table(box=None, padding=(0, 2, 0, 0))
         table.add_column("trick", header_style="dim", justify="right")
@@ -169,7 +169,7 @@ class _TextLook(Look):
         return table
 
     def state_line(self) -> Text:
-        """Tricks, points and score of both sides; then the result, or whose turn it is."""
+        """Tricks, points and score of both sides; then the result, or the next action."""
         row = self.row
         pairs = {name: row[name].tolist() for name in ("tricks_won", "points", "score")}
         words = ["Tricks {} to {}".format(*pairs["tricks_won"])]

@@ -1,8 +1,8 @@
-"""A hand as the JSON object of the notation, written by a kernel from its state row.
+"""A kernel that writes the hand in a state row as the JSON object of the notation.
 
-A state row determines the whole hand, finished or in progress: it is wound back to its deal and
-replayed, and every action is written on the way. Self-play writes tens of thousands of hands per
-second, so this is one pass that copies words; dicts are parsed from the text.
+A state row determines the whole hand, finished or in progress. The kernel restores its deal,
+replays it, and writes every action. Self-play writes tens of thousands of hands per second, so
+words are copied in a single pass; dicts are parsed from the text.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
 
 HAND_FIELDS = ("dealer", "deal", "actions", "declarer", "contract", "tricks", "points", "score")
-"""The fields of a hand, in their order: the first words a kernel may write."""
+"""The fields of a hand in order; they are the first entries of `Writing.words`."""
 (DEALER, DEAL, ACTIONS, DECLARER, CONTRACT, TRICKS, POINTS, SCORE) = range(len(HAND_FIELDS))
 _MARKS = ("[", "]", ", ", "}", "null")
 (OPEN, CLOSE, COMMA, END, NULL) = range(len(HAND_FIELDS), len(HAND_FIELDS) + len(_MARKS))
-NAMES = NULL + 1  # where the action names begin, and after them the contracts
-CONTRACTS = 1 + len(STRAINS)  # of a bid: its strain not named yet, or named
+NAMES = NULL + 1  # index of the first action name; the contracts follow the names
+CONTRACTS = 1 + len(STRAINS)  # contracts per bid: without a strain, or with each
 _DIGITS = 20
 _MOST_WORDS = 3 * (N_SEATS + 1 + 2 * MAX_EXCHANGE + 2 * N_SEATS * MAX_TRICKS) + 40
 
@@ -46,7 +46,7 @@ class Writing(NamedTuple):
 
 
 class HandWriter:
-    """Writes the hands of one game's state rows; `of(rules)` keeps one per `Rules`."""
+    """Writes hands from state rows of a game; `of(rules)` caches a writer for each `Rules`."""
 
     def __init__(self, rules: Rules) -> None:
         acts = actions.of(rules)
@@ -66,8 +66,8 @@ class HandWriter:
         self.most_bytes = _MOST_WORDS * self.words.shape[1] + 9 * _DIGITS
 
     def texts(self, states: Array, index: Array) -> list[bytes]:
-        """The JSON object of the hand in each row of `index`, finished or in progress."""
-        # nothing is shared: threads may write
+        """Return the JSON text of the hand in each row of `index`, finished or in progress."""
+        # new arrays in each call, so that it is thread-safe
         out, ends = np.empty(len(index) * self.most_bytes, np.uint8), np.empty(len(index), np.int64)
         writing = Writing(self.words, self.lengths, new_states(1), new_states(1), out)
         write_hands(states, self.tables, index, writing, ends)
@@ -78,13 +78,13 @@ class HandWriter:
 
 @lru_cache(maxsize=16)
 def of(rules: Rules) -> HandWriter:
-    """The writer of hands of these rules."""
+    """Return the cached writer for these rules."""
     return HandWriter(rules)
 
 
 @entry_kernel
 def write_hands(states: Array, tables: Array, index: Array, writing: Writing, ends: Array) -> None:
-    """Write the hand of row `index[j]` to `writing.out`, one after another, up to `ends[j]`."""
+    """Write the hands of rows `index` to `writing.out` in sequence; hand j ends at `ends[j]`."""
     t, replay, at = tables[0], writing.replay[0], 0
     for j in range(len(index)):
         s = states[index[j]]
@@ -99,7 +99,7 @@ def write_hands(states: Array, tables: Array, index: Array, writing: Writing, en
 
 @kernel
 def put(writing: Writing, at: int, word: int) -> int:
-    """Copy a word to `out[at:]`; return its end."""
+    """Copy a word to `out[at:]`; return the index after it."""
     for i in range(writing.lengths[word]):
         writing.out[at + i] = writing.words[word, i]
     return at + writing.lengths[word]
@@ -107,7 +107,7 @@ def put(writing: Writing, at: int, word: int) -> int:
 
 @kernel
 def put_number(writing: Writing, at: int, number: int) -> int:
-    """Write a whole number in decimal to `out[at:]`; return its end."""
+    """Write an integer in decimal to `out[at:]`; return the index after it."""
     out = writing.out
     if number < 0:
         out[at] = 45
@@ -125,7 +125,7 @@ def put_number(writing: Writing, at: int, number: int) -> int:
 
 @kernel
 def put_pair(writing: Writing, at: int, field: int, pair: Array) -> int:
-    """Write a field of one number for each side."""
+    """Write a field with a list of two numbers, one for each side."""
     at = put_number(writing, put(writing, put(writing, at, field), OPEN), pair[0])
     at = put_number(writing, put(writing, at, COMMA), pair[1])
     return put(writing, at, CLOSE)
@@ -133,7 +133,7 @@ def put_pair(writing: Writing, at: int, field: int, pair: Array) -> int:
 
 @kernel
 def put_deal(writing: Writing, at: int, t: Row, replay: Row) -> int:
-    """Write the four hands as dealt, each fanned: spades first, high cards first."""
+    """Write the four hands as dealt, each sorted: spades first, high cards first."""
     ranks = t.kinds // 4
     at = put(writing, put(writing, at, DEAL), OPEN)
     for seat in range(N_SEATS):
@@ -154,7 +154,7 @@ def put_deal(writing: Writing, at: int, t: Row, replay: Row) -> int:
 
 @kernel
 def put_actions(writing: Writing, at: int, t: Row, replay: Row) -> int:
-    """Write every action of the hand, in order, by playing it again."""
+    """Write every action of the hand, in order, by replaying it."""
     at = put(writing, put(writing, at, ACTIONS), OPEN)
     fresh, first = writing.fresh[0], True
     deal_replay(replay, fresh)

@@ -1,4 +1,4 @@
-"""Words for a game on record, for tables as text and for tables as pictures."""
+"""Descriptions in words of cards, actions and recorded games, for text and pictures."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _RANK_WORDS = {"A": "ace", "K": "king", "Q": "queen", "J": "jack", "T": "ten", "
 
 
 def card_words(name: str) -> str:
-    """A card as it is said: "JH" is "jack of hearts"."""
+    """Describe a card in words: "JH" is "jack of hearts"."""
     return f"{_RANK_WORDS[name[0]]} of {STRAIN_WORDS[SUITS.index(name[1])]}"
 
 
 def signed(name: str) -> str:
-    """A card, a call or a contract with the sign of its suit: "10♥", "4 ♥"."""
+    """Write a card, a call or a contract with a suit symbol: "10♥", "4 ♥"."""
     sign = _SIGNS.get(name[-1:])
     return f"{name[:-1].replace('T', '10')}{sign}" if sign else name
 
 
 def action_words(rules: Rules) -> dict[str, str]:
-    """Every action of a game by its name, as it is said: "bid 4 H" is "bid 4 in hearts"."""
+    """Map the name of every action of a game to words: "bid 4 H" to "bid 4 in hearts"."""
     acts = actions.of(rules)
     words = {name: card_words(name) for name in acts.names[acts.card_offset :]}
     for name in acts.names[: acts.card_offset]:
@@ -69,11 +69,11 @@ class Game(Protocol):
         """The rules the game was played by."""
 
     def played_hands(self) -> Iterator[Any]:
-        """Replayed hands: the deal, the actions and the end of each."""
+        """Replayed hands: deal, actions and final state of each."""
 
 
 def title(game: Game) -> str:
-    """The game in a line: its variant, the rules that differ, its seed."""
+    """Describe a game in a line: its variant, changed options, and seed."""
     words = [game.variant]
     if game.variant in RULES:
         words += [f"{name}={value}" for name, value in game.options.items()]
@@ -86,7 +86,7 @@ def title(game: Game) -> str:
 
 
 def side_name(game: Game, side: int) -> str:
-    """Who plays a side: "rule (seats 0 and 2)", or its seats where the record names no agents."""
+    """Name a side: "rule (seats 0 and 2)", or only its seats if the record has no agents."""
     if game.agents is None:
         return SIDES[side]
     names = dict.fromkeys((game.agents[side], game.agents[side + 2]))
@@ -94,7 +94,7 @@ def side_name(game: Game, side: int) -> str:
 
 
 def ending(game: Game) -> str:
-    """How a game ended, in a sentence: "rule (seats 0 and 2) wins 33 to 21 after 9 hands."."""
+    """Describe a result in a sentence: "rule (seats 0 and 2) wins 33 to 21 after 9 hands."."""
     score = game.hands[-1]["score"] if game.hands else list(game.start)
     after = f"after {len(game.hands)} hand{'s' * (len(game.hands) != 1)}"
     if game.winner is not None:

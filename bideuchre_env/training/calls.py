@@ -47,11 +47,11 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel, new_rows
 
-WIDTH = (3.0, 2.0)  # most points below the best call: while settling, and later
+WIDTH = (3.0, 2.0)  # maximum of points below the best call: while settling, and later
 SETTLING, SHARE = 3, 4  # the number of settling rounds; each has 1 / SHARE of the hands
 ANY = 12  # of 100 turns to call, the number in which any call may be tried
 KEEP = 4  # rounds whose hands are used for training
-RIDGE = 50.0
+RIDGE = 50.0  # ridge penalty of `refit_shifts`
 AT_ONCE = 20_000
 N_TOLD = 1 + N_HAND + N_AUCTION_FEATURES
 EPOCHS = 2
@@ -77,11 +77,11 @@ TRIAL = np.dtype(
         ("level", np.int64, (2,)),
         ("strain", np.int64, (2,)),
         ("beyond", np.float64, (2,)),  # tricks won minus the table's
-        ("stood", np.int8, (2,)),  # whether it became the contract
+        ("stood", np.int8, (2,)),  # whether it became the contract, with a partner
         ("told", np.float64, (2, N_TOLD)),  # inputs of `trick_shift`
     ]
 )
-"""A turn to call at which two calls were tried."""
+"""A turn in an auction at which two calls were tried."""
 
 
 def expert_calls(
@@ -167,7 +167,7 @@ def try_calls(
     width: float,
     rng: np.random.Generator,
 ) -> Array:
-    """Play out two calls at turn `call` of `n` hands; return `TRIAL` records of hands with two."""
+    """Play out two calls at turn `call` of `n` hands; return the trials of hands that have two."""
     tables = agent.tables
     states = new_states(n)
     seed_rows(states, *split_seed(int(rng.integers(2**62))))
@@ -244,10 +244,10 @@ def two_calls(
     margin: float,
     wild: int,
 ) -> tuple[int, int]:
-    """Return the best call and another one, drawn by the random `word`; -1 for a missing one.
+    """Return the best call and another call chosen by the random `word`; -1 if there is none.
 
-    A call is 8 * (1 + level) + the place of its strain. The other is at most `width` points plus
-    `margin` below the best, or in `wild` of 100 cases any call that is evaluated.
+    A call is 8 * (1 + level) + the index of its strain in `ranked`. The other call is at most
+    `width` points plus `margin` below the best, or in `wild` of 100 cases any evaluated call.
     """
     t, view, calls, learned = work.tables[0], work.views[0], work.calls[0], work.learned
     read_view(observation, t, work.offsets[0], view)
@@ -289,7 +289,7 @@ def note_call(work: ExpertWorkspace, call: int, which: int, trial: Row) -> None:
 
 
 def refit_shifts(network: Array, trials: Array) -> None:
-    """Fit tricks beyond the table's to features of the hand and the calls, by least squares."""
+    """Fit tricks beyond the table's to features of hand and auction, by ridge regression."""
     stood = trials["stood"] == 1
     strains, beyond, told = (trials[name][stood] for name in ("strain", "beyond", "told"))
     for kind in range(2):
@@ -300,7 +300,7 @@ def refit_shifts(network: Array, trials: Array) -> None:
 
 
 def drawn_network(rng: np.random.Generator) -> Array:
-    """Return a network with random hidden weights, whose output is still 0."""
+    """Return a network with random hidden weights; its output weights are 0."""
     network = new_network()
     network["first"][0] = rng.normal(0, np.sqrt(1 / 16), (N_INPUTS, FIRST))
     network["second"][0] = rng.normal(0, np.sqrt(2 / FIRST), (FIRST, SECOND))
@@ -308,14 +308,14 @@ def drawn_network(rng: np.random.Generator) -> Array:
 
 
 def forward(p: dict[str, Array], x: Array) -> tuple[Array, Array, Array]:
-    """Return the outputs (n,) for inputs (n, inputs), and both layers (a single one twice)."""
+    """Return outputs (n,) for inputs (n, inputs), and both hidden layers (a single one twice)."""
     one = np.maximum(x @ p["first"] + p["first_base"], 0)
     two = np.maximum(one @ p["second"] + p["second_base"], 0) if "second" in p else one
     return two @ p["last"] + x @ p["straight"] + p["base"], one, two
 
 
 def gradients(p: dict[str, Array], x: Array, one: Array, two: Array, g: Array) -> dict[str, Array]:
-    """Return the gradients of the loss in all weights; `g` (n,) is the one in the outputs."""
+    """Backpropagate `g` (n,), the gradient of the loss in the outputs, to all weights."""
     slopes = {"last": two.T @ g, "straight": x.T @ g, "base": g.sum()}
     g_one = g[:, None] * p["last"] * (two > 0)
     if "second" in p:
@@ -353,7 +353,7 @@ def descend(
     """Return the weights after `epochs` of Adam over pairs: `x` (n, 2, inputs), `y` (n, 2).
 
     `alike` is the correlation r of a pair's residuals; the loss of a pair is
-    sum^2 / (1 + r) + difference^2 / (1 - r). Where `asked` (n, 2) is 0, the output counts as 0.
+    sum^2 / (1 + r) + difference^2 / (1 - r). Outputs are masked by `asked` (n, 2): 0 where it is 0.
     The learning rate decays from `rate` to 0.
     """
     moments = {name: [np.zeros_like(part), np.zeros_like(part)] for name, part in p.items()}

@@ -1,11 +1,11 @@
-"""Train the card play of agent `net` by paired differences, and calls that fit it.
+"""Train the card play of agent `net` by paired differences, and calls adapted to it.
 
-In a hand of self-play one card is replaced by another, and the rest is played out both ways. A
+In a hand of self-play one card is replaced by another, and the hand is played out with both. A
 network learns the difference in points, for every card, from the player's observation. Each later
 round plays with the previous network and tries the cards that it prefers more often. It learns from
-its own pairs and equally many of earlier rounds. Before the last two rounds the expert's calls are
-fitted to hands played this way (a second fit brought no gain). The last step fits the network to
-all pairs once more.
+its own pairs and equally many pairs of earlier rounds. Before the last two rounds the expert's
+calls are fitted to hands that `net` plays (a second fit brought no gain). The last step fits the
+network to all pairs once more.
 
 The weights after every step are saved in a folder. A stopped run resumes there, plays the pairs of
 the finished steps again, and ends with the same weights.
@@ -55,7 +55,7 @@ HIDDEN = (256, 64)
 FITS = {"first": (4, 2.5e-3), "cards": (2, 1.5e-3), "polish": (1, 1.5e-3)}
 """Passes of each fit over its pairs, and the first learning rate."""
 JUDGED = {"rule": 10_000, "expert": 2_000}  # boards against each agent after a step
-JUDGED_SEED = 2_000_000_000  # of these boards only: pairs are dealt from other streams
+JUDGED_SEED = 2_000_000_000  # for these boards only: training pairs have other seeds
 
 Bar: TypeAlias = Callable[[str, str, str], AbstractContextManager[Progress]]
 """Opens a progress bar from its title, the unit of its counts, and the unit of its rate."""
@@ -125,7 +125,7 @@ class Learner:
             return weights
         for k, step in enumerate(self.steps):
             began = time.process_time()
-            if step in ("first", "cards"):  # also of finished steps: later ones learn from them
+            if step in ("first", "cards"):  # also for finished steps: later steps need the pairs
                 pairs.append(self.play_pairs(self.weights(k) if k < done else weights, k))
             if k >= done:
                 improve = self.improve_calls if step == "calls" else self.improve_cards

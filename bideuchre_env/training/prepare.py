@@ -2,7 +2,7 @@
 
 The calls of `expert` are fitted first, starting from the package's calls for the most similar
 variant if there are any. Then `net` learns its cards. Weights that are not significantly better
-than the previous ones are not kept. A stopped run resumes after its last finished step, but first
+than the previous ones are discarded. A stopped run resumes after its last finished step, but first
 plays the pairs of finished rounds again. The same settings produce the same weights.
 """
 
@@ -59,13 +59,13 @@ class Prepared:
     kind: str
     file: Path
     kept: bool
-    """False if they are not significantly better than before, and so were not saved."""
+    """Whether the weights were saved, because they are significantly better than before."""
     over: str
     """Description of the opponent."""
     points: Interval
     """Points per hand over the opponent, on duplicate boards that were not used for training."""
     instead: str
-    """Play of the agent if the new weights are not saved."""
+    """Description of the agent's play without the new weights."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class Preparation:
                     f"{self.game.name} is prepared already, in {prepared_folder()}: add --force to "
                     "train again"
                 )
-            made = list(self._steps())  # both before any is saved: the same command resumes
+            made = list(self._steps())  # saved only when both are done, so that a run can resume
             for each, weights in made:
                 if each.kept:
                     write_weights(each.file, weights.arrays, weights.metadata)
@@ -152,7 +152,7 @@ class Preparation:
 
     def _steps(self) -> Iterator[tuple[Prepared, Weights]]:
         """Yield the result and the new weights of each kind of agent."""
-        calls = call_network.package_network(self.rules)  # not prepared ones: reproducible
+        calls = call_network.package_network(self.rules)  # not prepared weights: reproducible
         fitted = self._fitted(calls)
         player = expert_with(call_network.calls_of(fitted), self.rules)
         gain = self._judged(player, expert_with(calls, self.rules))
@@ -160,7 +160,7 @@ class Preparation:
         points = gain if was is None else self._judged(player, was)
         over = "the expert as it was, both without search"
         yield self._result(call_network.KIND, over, points, "it calls as before"), fitted
-        if surely_better(gain) or not calls["first"].any():  # any fit beats none
+        if surely_better(gain) or not calls["first"].any():  # there were no fitted calls
             calls = call_network.calls_of(fitted)
         learned = self._learned(calls)
         over, instead = "the previous net", "it plays as before"
@@ -255,7 +255,7 @@ def surely_better(points: Interval) -> bool:
 
 
 def command_of(rules: Rules, hands: int, seed: int) -> str:
-    """Return a command that prepares these rules on any machine, without their file."""
+    """Return a command that prepares these rules on any machine, without a rules file."""
     changes = {name: rules.options_from(known) for name, known in RULES.items()}
     base = min(changes, key=lambda name: len(changes[name]))
     words = ["bideuchre", "prepare", base]

@@ -1,4 +1,4 @@
-"""Access to the server: connection limits and timeouts, host names, tokens of seats, rate limits.
+"""Access control of the server: connection limits, timeouts, host names, seat tokens, rate limits.
 
 It also sets the headers of every response.
 """
@@ -25,11 +25,11 @@ MOST_OF_AN_ADDRESS = 64
 IDLE = 60.0
 """Seconds until an idle connection is closed."""
 SECONDS = 10.0
-"""Seconds until the head of the first request of a connection must be complete."""
+"""Timeout in seconds for the header of the first request of a connection."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 MOST_REQUESTS, WINDOW = 120, 4.0
-"""Requests of one address in so many seconds."""
-_LINGERS = 1.0  # seconds until a rejected connection is closed, to send the reason
+"""Maximum number of requests of one address, within a window in seconds."""
+_LINGERS = 1.0  # seconds until a rejected connection is closed, after sending the reason
 HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
@@ -40,7 +40,7 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-"""Headers of every response, refusals and errors included."""
+"""Headers of every response, including rejections and errors."""
 
 
 class ConnectionLimiter:
@@ -93,7 +93,7 @@ class Connection(web.RequestHandler):  # type: ignore[misc]
         self._timer = asyncio.get_running_loop().call_later(seconds, transport.abort)
 
     def admit(self) -> bool:
-        """Return whether the request is answered; if so, end the timeout of the connection."""
+        """Return whether the connection is within the limits; if so, cancel its timeout."""
         if self.has_room:
             self._timer.cancel()
         return self.has_room
@@ -116,8 +116,7 @@ class Connection(web.RequestHandler):  # type: ignore[misc]
     def eof_received(self) -> bool:
         """Keep the connection open until the request in progress is answered.
 
-        The server cannot tell whether the client still reads. So a request that waits for a newer
-        version is answered at once.
+        The client may have left. So a request that waits for a newer version is answered at once.
         """
         self.ended = True
         if self.on_eof is not None:
@@ -126,7 +125,7 @@ class Connection(web.RequestHandler):  # type: ignore[misc]
         return True
 
     async def finish_response(self, request: Any, response: Any, *more: Any) -> Any:
-        """Send a response, with `HEADERS`; also one to a request that is not HTTP."""
+        """Send a response with `HEADERS`, also to a request that is not HTTP."""
         response.headers.update(HEADERS)
         return await super().finish_response(request, response, *more)
 
@@ -159,7 +158,7 @@ class Hosts:
             self.names |= {name, f"{name}.local"}
 
     def allows(self, header: str | None, port: int) -> bool:
-        """Whether a request's Host header is this server."""
+        """Whether a request's Host header names this server."""
         name, value = split_host(header or "")
         if value != port and not (value is None and port == 80):
             return False
@@ -167,7 +166,7 @@ class Hosts:
 
 
 def split_host(header: str) -> tuple[str, int | None]:
-    """Return a Host header as name and port; "" if it is malformed."""
+    """Return the name and port in a Host header; the name is "" if it is malformed."""
     try:
         parts = urlsplit(f"//{header}")
         whole = parts.netloc == header and parts.username is None
@@ -177,7 +176,7 @@ def split_host(header: str) -> tuple[str, int | None]:
 
 
 def is_foreign(headers: Mapping[str, str]) -> bool:
-    """Whether a request comes from another site's page, by the headers of the browser."""
+    """Whether a request comes from a page of another site, by its Origin and Sec-Fetch-Site."""
     origin, site = headers.get("Origin"), headers.get("Sec-Fetch-Site")
     if origin is not None and origin.lower() != f"http://{headers.get('Host', '')}".lower():
         return True
@@ -185,7 +184,7 @@ def is_foreign(headers: Mapping[str, str]) -> bool:
 
 
 class Seats:
-    """Random tokens of the seats of people, 256 bits each."""
+    """Random tokens for the seats of people, 256 bits each."""
 
     def __init__(self, people: Sequence[int]) -> None:
         self.tokens = {seat: secrets.token_urlsafe(32) for seat in people}
@@ -193,7 +192,7 @@ class Seats:
     def seat_of(self, header: str | None) -> int | None:
         """Return the seat of an Authorization header, "Bearer TOKEN", or None.
 
-        Every token is compared, each in the same time.
+        All tokens are compared, in constant time.
         """
         scheme, _, value = (header or "").partition(" ")
         match = None
@@ -216,7 +215,7 @@ class Rate:
         self._window, self._made = -1, Counter[str]()
 
     def allows(self, address: str) -> bool:
-        """Whether an address may make one more request now; counts it."""
+        """Count a request of an address; return whether it is within the limit."""
         window = int(self.clock() // self.seconds)
         if window != self._window:
             self._window, self._made = window, Counter()

@@ -1,8 +1,8 @@
-"""The server of a live game: paths, and access by seat; only the page itself is public.
+"""The server of a live game: routes, and access by seat; only the page itself is public.
 
-A seat's link has its token behind `#`, which browsers do not send; the page sends it with each
-request in an Authorization header, so no request URL contains it, and pages of other sites cannot
-use it. There are no cookies.
+A seat's link has its token behind `#`, which browsers do not send. The page sends the token with
+each request in an Authorization header. So no request URL contains it, and pages of other sites
+cannot use it. There are no cookies.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ MOST_BYTES = 2048
 WAITS = 25.0
 """Seconds that a request waits for a newer version."""
 MOST_WAITING = 8
-"""Most such requests of one seat at a time."""
+"""Maximum number of such requests of one seat at a time."""
 BODY_SECONDS = 10.0
 
 
 def _is_ours(entry: logging.LogRecord) -> bool:
-    """Whether a line of the log is about the server, not about malformed HTTP."""
+    """Whether a log entry is about the server, not about malformed HTTP."""
     error = entry.exc_info[1] if entry.exc_info else None
     return not isinstance(error, HttpProcessingError)
 
@@ -83,7 +83,7 @@ class Server:
         self._changes: set[asyncio.Task[State | None]] = set()
 
     def app(self) -> web.Application:
-        """The application with all its routes."""
+        """Return the application with all its routes."""
 
         async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
             return await self._guarded(request, handler)
@@ -101,7 +101,7 @@ class Server:
     async def serving(
         self, listener: socket.socket, limiter: ConnectionLimiter | None = None
     ) -> AsyncIterator[None]:
-        """Answer requests that come in at a socket.
+        """Answer requests at a listening socket within this context.
 
         A GET request is cancelled when its client leaves; `_change` completes every POST request.
         """
@@ -149,7 +149,7 @@ class Server:
         # the page itself has no information, so any site may link to it
         if request.path.startswith("/api/") and is_foreign(request.headers):
             return _error(403, "Origin: expected a request of this page")
-        # a seat's allowance of requests does not depend on others at its address
+        # the rate limit of a seat does not depend on others at its address
         seat = self.seats.seat_of(request.headers.get("Authorization"))
         if not self._rate.allows((request.remote or "") if seat is None else f"seat {seat}"):
             return _error(429, "too many requests: wait a few seconds")
@@ -201,14 +201,14 @@ class Server:
             task.exception()
 
     def _seat(self, request: web.Request) -> int:
-        """The seat whose token comes with a request; 401 without one."""
+        """Return the seat of a request's token; respond with 401 if it has none."""
         seat = self.seats.seat_of(request.headers.get("Authorization"))
         if seat is None:
             raise web.HTTPUnauthorized(reason="expected the link of a seat")
         return seat
 
     async def _command(self, request: web.Request, *names: str) -> tuple[int, dict[str, Any]]:
-        """The seat and the JSON object of a request that changes something."""
+        """Return the seat and the JSON object of a POST request."""
         seat = self._seat(request)
         if request.content_type != "application/json":
             raise web.HTTPUnsupportedMediaType(reason="Content-Type: expected application/json")
@@ -228,7 +228,7 @@ class Server:
         return seat, data
 
     def links(self, host: str) -> dict[int, str]:
-        """The link of every seat of a person, by seat, for a host name or address."""
+        """Return the links of people by seat, for a host name or address."""
         name = f"[{host}]" if ":" in host else host
         return {
             seat: f"http://{name}:{self.port}/#seat={token}"
@@ -242,7 +242,7 @@ def _error(status: int, words: str) -> web.Response:
 
 @lru_cache(maxsize=4)
 def game_page(rules: Rules) -> str:
-    """The page for every seat of a game of these rules; nothing of a game in progress is in it."""
+    """Return the page for all seats; it has the rules, but no data of a game in progress."""
     assets = resources.files(__package__) / "assets"
     html, script, style = (
         (assets / f"live.{kind}").read_text(encoding="utf-8") for kind in ("html", "js", "css")

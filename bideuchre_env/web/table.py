@@ -23,9 +23,9 @@ from bideuchre_env.web.connections import LOG
 
 T = TypeVar("T")
 State = dict[str, Any]
-AGAIN = 5.0  # seconds until a move that could not be saved is tried again
-PATIENCE = 30.0  # seconds until the others may continue without those who are not ready
-TRICK_PAUSES = 2.5  # pauses after a complete trick
+AGAIN = 5.0  # seconds until a retry of a move that could not be saved
+PATIENCE = 30.0  # seconds until the game may continue without seats that are not ready
+TRICK_PAUSES = 2.5  # length of the pause after a complete trick, in pauses
 
 
 class StaleError(IllegalActionError):
@@ -35,8 +35,8 @@ class StaleError(IllegalActionError):
 class ReadySeats:
     """The seats that are ready to continue after a hand or a game.
 
-    The game continues when all people are ready. `patience` seconds after the first, those who are
-    ready may continue without the others, so that a person who has left does not block the table.
+    The game continues when all people are ready. `patience` seconds after the first is ready, those
+    who are ready may continue alone, so that a person who has left does not block the table.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class ReadySeats:
 
     @property
     def missing(self) -> list[int]:
-        """The seats that are not ready."""
+        """Seats that are not ready."""
         return [seat for seat in self._people if seat not in self.ready_at]
 
     @property
@@ -72,9 +72,9 @@ class LiveTable:
 
     After each move of an agent there is a pause of `pause` seconds. `version` counts the published
     states: a client that has the last one waits for the next. `again(old)` begins the next game.
-    Long work runs in one thread, one task after another, so that the server can answer meanwhile.
-    After a hand or a game, the seats continue as `ReadySeats` says. After a game its replay is
-    available, and with `reviewed` its review by the `adviser`.
+    Long work runs in a single worker thread, so that the server can answer meanwhile. After a hand
+    or a game, `ReadySeats` decides when the table continues. After a game its replay is available,
+    and with `reviewed` its review by the `adviser`.
     """
 
     def __init__(
@@ -169,7 +169,7 @@ class LiveTable:
                 return
 
     async def act(self, seat: int, version: int, action: str) -> None:
-        """A person's action; `IllegalActionError` if it is not legal, or not this seat's turn."""
+        """Apply a person's action; `IllegalActionError` if illegal or not this seat's turn."""
         await self._change(version, lambda session: session.act(seat, action))
 
     async def undo(self, seat: int, version: int) -> None:
@@ -177,7 +177,7 @@ class LiveTable:
         await self._change(version, lambda session: session.undo())
 
     async def claim(self, seat: int, version: int) -> None:
-        """Play the hand out for a seat that takes every trick left."""
+        """Play out the hand for a seat that is certain to take every trick left."""
         await self._change(version, lambda session: session.claim(seat))
 
     async def next_hand(self, seat: int, version: int) -> None:
@@ -191,8 +191,8 @@ class LiveTable:
         self._wake.set()
 
     async def hint(self, seat: int, version: int) -> State:
-        """Advice for a seat that is to act: `why`, and a table, `heads` above `rows`, of its
-        options, best first; JSON-able.
+        """Return advice for the seat to act as JSON values: `why`, and a table of its options,
+        best first, as `heads` and `rows`.
         """
         async with self._lock:
             self._check(version)
@@ -227,12 +227,12 @@ class LiveTable:
         self._wake.set()
 
     def _check(self, version: int, since: int | None = None) -> None:
-        """Raise `StaleError` unless this version is the present one, or one from `since` on."""
+        """Raise `StaleError` unless this version is the current one, or is at least `since`."""
         if not (self.version if since is None else since) <= version <= self.version:
             raise StaleError("version: expected the current one; the game has changed meanwhile")
 
     async def _work(self, work: Callable[[], T]) -> T:
-        """Run a function in the only thread that uses the session."""
+        """Run a function in the worker thread, which is the only one that uses the session."""
         return await asyncio.get_running_loop().run_in_executor(self._worker, work)
 
     def _begin(self) -> None:
@@ -240,7 +240,7 @@ class LiveTable:
         self._show()
 
     def _show(self) -> None:
-        """Publish the present state; pages are answered from a copy of it."""
+        """Publish the current state; requests are answered from a copy of it."""
         self._row = rows_of([self.session.row.tobytes()])[0]
         self._can_undo = self.session.can_undo
         self._can_claim = self.session.can_claim
@@ -264,10 +264,10 @@ class LiveTable:
             try:
                 while (move := await self._step()) is not None:
                     await asyncio.sleep(self._pause * _pauses(move))
-            except OutputError as error:  # there may be room again
+            except OutputError as error:  # for example, a full disk: retry later
                 self._publish_fault(str(error))
                 asyncio.get_running_loop().call_later(AGAIN, self._wake.set)
-            except Exception as error:  # of an agent: its message may name cards of its hand
+            except Exception as error:  # of an agent: the message may reveal its cards
                 LOG.error("%s: %s", type(error).__name__, error)
                 who = self.session.agents[self.session.seat or 0]
                 self._publish_fault(f"agent {printable(who)} has failed: see the log of the server")
@@ -289,7 +289,7 @@ class LiveTable:
             return move
 
     async def _keep_replay(self, record: GameRecord) -> None:
-        """Publish the replay at once, and again with the review, which takes a while."""
+        """Publish the replay at once, and later with the review, which takes longer."""
         session, key = self.session, secrets.token_urlsafe(16)
         page = await asyncio.to_thread(replay_page, record)
         if self.session is not session:  # another game has begun meanwhile

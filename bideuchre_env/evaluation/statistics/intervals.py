@@ -1,7 +1,7 @@
-"""95 % intervals: of points per hand over duplicate boards, and of a share of games.
+"""95 % confidence intervals: points per hand over duplicate boards, and shares of games.
 
-Boards (or pairs of games) are what is counted: both sides have played each with the same cards, so
-the luck of the deal cancels. The hands of a board are never treated as independent of one another.
+The sampling unit is the board (or pair of games): both sides play it with the same cards, so the
+luck of the deal cancels. The hands of a board are never treated as independent.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["Interval", "Moments", "t_quantile", "wilson"]
 
 @dataclass
 class Moments:
-    """Running sums over boards of (points, hands): all that the interval of a ratio needs."""
+    """Running sums over boards of (points, hands), sufficient for the interval of their ratio."""
 
     boards: int = 0
     points: float = 0.0
@@ -26,18 +26,18 @@ class Moments:
     hands_hands: float = 0.0
 
     def interval(self, tie_margin: float = 0.0) -> Interval | None:
-        """Points per hand, total over total, with its linearised error; None without a hand.
+        """Ratio of total points to total hands, with its linearised standard error; None if empty.
 
-        Where every board has the same number of hands this is the plain mean and its t interval.
-        `tie_margin` widens it as two more boards would that lay so many points per hand off the
-        mean, one to either side; what that adds falls as one over the boards.
+        If every board has the same number of hands, it is the mean with its t interval.
+        `tie_margin` widens it like two pseudo-boards, that many points per hand above and below
+        the mean. Their part of the standard error is proportional to 1 / boards.
         """
         if self.hands == 0:
             return None
         ratio = self.points / self.hands
         if self.boards < 2:
             return Interval(ratio, None, None)
-        # a board is two hands; a pair of games has more, whose luck averages out
+        # scaled for pairs of games: they have more than two hands, which average out
         widened = self.residual() + 4 * tie_margin**2 * self.hands / self.boards
         error = math.sqrt(widened * self.boards / (self.boards - 1)) / self.hands
         half = t_quantile(self.boards - 1) * error
@@ -50,5 +50,5 @@ class Moments:
         ratio = self.points / self.hands
         residual = self.points_points - 2 * ratio * self.points_hands
         residual += ratio * ratio * self.hands_hands
-        # below the rounding of the sums a deviation is none
+        # below the rounding error of the sums
         return residual if residual > 1e-12 * self.points_points else 0.0

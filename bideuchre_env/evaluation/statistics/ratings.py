@@ -1,13 +1,13 @@
-"""Ratings of many agents from their matches: a Bradley-Terry model of who wins a board.
+"""Bradley-Terry ratings of agents, from the boards that they win against each other.
 
-An agent 400 points above another is expected to win ten boards for each it loses, as in chess; a
-tied board is half a win for each. Every pair that met is given one board more, half won and half
-lost, so that an agent that loses every board has a rating too: how far down is then the prior's
-guess as much as the boards'. Ratings are for display: points per hand are what was measured.
+A difference of 400 points means ten boards won for each board lost, as in chess; a tied board is
+half a win for each agent. The prior is a pseudo-board for each pair that met, half won and half
+lost. So an agent that loses every board has a finite rating too, which then depends on the prior
+as much as on the boards. Ratings are for display; points per hand are the measurement.
 
-Intervals come from weighing the boards at random (the Bayesian bootstrap: weights drawn from an
-exponential distribution, the half boards' from a gamma of one half). A board has one weight in
-all the matches it was played in, as its deal is the same there.
+Intervals come from the Bayesian bootstrap: random board weights from an exponential distribution,
+those of the half pseudo-boards from a gamma distribution of shape 1/2. A board has the same weight
+in every match, because its deal is the same.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from bideuchre_env.evaluation.statistics.intervals import Interval
 from bideuchre_env.runtime.jit import Array
 
 SCALE = 400 / math.log(10)
-PRIOR = 0.5  # of a board, won and lost alike
+PRIOR = 0.5  # pseudo-count of boards won, and of boards lost
 RESAMPLES, MOST_RESAMPLES = 1000, 10**6
 MOST_BOARDS = 10**7
 AT_ONCE = 50
@@ -33,9 +33,9 @@ MOST_STEPS = 200
 
 @dataclass(frozen=True)
 class Meeting:
-    """A match as ratings see it: the numbers of its boards (n,), and A's results there (n,).
+    """A match as input of the ratings: the numbers of its boards (n,), and A's results (n,).
 
-    A result's sign counts: above 0 the board was A's, below it was B's, 0 is a tie.
+    Only a result's sign counts: positive if A won the board, negative if B did, 0 for a tie.
     """
 
     a: str
@@ -66,10 +66,10 @@ def ratings(
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> dict[str, Interval]:
-    """Ratings with 95 % intervals, highest first, of every agent connected with the anchor.
+    """Return ratings with 95 % intervals, highest first, of all agents connected to the anchor.
 
-    The anchor's rating is 0 and has no width (the first agent named unless given). Raises
-    `OptionError` for no meetings, an unknown anchor, or an agent that meets itself.
+    The anchor (by default the first agent of the first meeting) has rating 0 with an interval of
+    zero width. Raises `OptionError` for invalid arguments, such as no meetings.
     """
     meetings = to_list("meetings", meetings, "Meeting values")
     for meeting in meetings:
@@ -102,7 +102,7 @@ def ratings(
 
 
 def _connected(meetings: Sequence[Meeting], anchor: str) -> set[str]:
-    """Everyone a chain of meetings links to the anchor; others have no rating on its scale."""
+    """Agents connected to the anchor by meetings; others are not comparable with it."""
     linked = {anchor}
     while True:
         more = {n for m in meetings if m.boards.size for n in (m.a, m.b) if {m.a, m.b} & linked}
@@ -114,7 +114,7 @@ def _connected(meetings: Sequence[Meeting], anchor: str) -> set[str]:
 def _wins(
     meetings: Sequence[Meeting], names: list[str], rng: np.random.Generator | None, n: int
 ) -> Array:
-    """[draw, i, j]: what i won of j, n draws of the weights (all 1 without `rng`)."""
+    """Weighted wins [draw, i, j] of i over j, with the prior; all weights 1 without `rng`."""
     wins = np.zeros((n, len(names), len(names)))
     most = max(int(meeting.boards.max()) + 1 for meeting in meetings)
     weights = np.ones((n, most)) if rng is None else rng.exponential(size=(n, most))
@@ -129,7 +129,7 @@ def _wins(
 
 
 def _fit(wins: Array) -> Array:
-    """The ratings (n, k) that make these wins (n, k, k) likeliest, the first agent's 0: Newton."""
+    """Maximum-likelihood ratings (n, k) of wins (n, k, k), by Newton's method; agent 0 has 0."""
     n, k = wins.shape[:2]
     strength = np.zeros((n, k))
     played = wins + wins.transpose(0, 2, 1)

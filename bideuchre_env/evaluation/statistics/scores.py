@@ -1,4 +1,4 @@
-"""The figures of finished boards: points, ties, contracts, games, read off `boards.TOTALS`."""
+"""Statistics of finished boards from `boards.TOTALS`: points, ties, contracts and games."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ Contracts = dict[str, int]  # by `CONTRACT_WORDS`
 
 @dataclass(frozen=True)
 class Scores:
-    """Figures of finished boards, A's side; each board is two tables dealt alike, sides swapped.
+    """Statistics of finished boards, from A's side; a board is one deal played at two tables.
 
     `boards` counts boards (pairs of games), `hands` the hands dealt at them, passed-out ones
-    included. `ties` are the boards whose two tables had the same result, so that A and B came out
-    even. `contracts` are A's and B's. Games are counted where whole games were played. `moments`
-    are over boards, `tables` over single tables.
+    included. `ties` counts the boards where A and B have equal points in total. `contracts` are
+    A's and B's. `a_won`, `b_won`, `drawn` and `truncated` count whole games. `moments` are over
+    boards, `tables` over single tables.
 
-    Where nearly all boards are ties, the few that are not say little of what others there may be,
-    and the plain interval of points per hand is far too narrow. So `tie_margin`, in points per
-    hand, widens it: fully if every board is a tie, in proportion to the ties otherwise.
+    If nearly all boards are ties, the few others are too small a sample for the variance, and the
+    plain interval is far too narrow. `tie_margin`, in points per hand, widens it: times the square
+    root of the share of ties (see `Moments.interval`).
     """
 
     moments: Moments = field(default_factory=Moments)
@@ -44,7 +44,7 @@ class Scores:
 
     @classmethod
     def of_totals(cls, totals: Array, tie_margin: float = 0.0) -> Scores:
-        """The figures of one row of `boards.TOTALS`, shape (1,)."""
+        """Return the statistics of totals, shape (1,) of `boards.TOTALS`."""
         total = totals[0]
         sums = {name: total[name].item() for name in MOMENTS}
         squares = {name: total[f"table_{name}"].item() for name in MOMENTS[3:]}
@@ -65,9 +65,9 @@ class Scores:
 
     @classmethod
     def of_boards(cls, rows: Array, tie_margin: float = 0.0) -> Scores:
-        """The figures of rows of `boards.BOARD`, shape (n,)."""
+        """Return the statistics of rows of `boards.BOARD`, shape (n,)."""
         totals, own = new_rows(TOTALS, 1), new_rows(BOARD, len(rows))
-        own[:] = rows  # whatever array they came in
+        own[:] = rows  # any memory layout
         add_boards(own, totals)
         return cls.of_totals(totals, tie_margin)
 
@@ -88,7 +88,7 @@ class Scores:
 
     @property
     def points_per_hand(self) -> Interval | None:
-        """A's points per hand minus B's, with the 95 % interval over boards; None without one."""
+        """A's points per hand minus B's, with the 95 % interval over boards; None if empty."""
         tied = self.ties / self.boards if self.boards else 0.0
         return self.moments.interval(self.tie_margin * math.sqrt(tied))
 
@@ -96,14 +96,14 @@ class Scores:
     def win_rate(self) -> Interval | None:
         """A's share of all games, drawn and truncated ones included, with Wilson's interval.
 
-        It counts every game by itself. The two of a pair are dealt alike, and what favours A at
-        one table favours B at the other, so between agents that are alike it is on the wide side.
+        Games count as independent. The two of a pair have the same deals with the sides swapped,
+        so their results are negatively correlated and the interval is too wide for equal agents.
         """
         return wilson(self.a_won, self.games)
 
     @property
     def board_sd(self) -> float | None:
-        """The standard deviation of a board's points per hand; None below two boards."""
+        """Standard deviation of points per hand between boards; None with fewer than two."""
         if self.boards < 2 or not self.hands:
             return None
         variance = self.moments.residual() / (self.boards - 1)
@@ -113,7 +113,7 @@ class Scores:
     def variance_reduction(self) -> float | None:
         """Factor by which duplicate deals reduce the variance of points per hand.
 
-        The variance over as many single tables, each with its own deal, divided by the variance
+        The variance over as many single tables with independent deals, divided by the variance
         over the boards. None with fewer than two boards, or if all boards are equal.
         """
         paired = self.moments.residual()
@@ -122,7 +122,7 @@ class Scores:
         return self.tables.residual() / paired
 
     def to_dict(self, keys: tuple[str, str]) -> dict[str, Any]:
-        """JSON values; contracts stand under the agents' `keys`."""
+        """Return JSON values; `contracts` maps the agents' `keys` to counts."""
         return {
             "boards": self.boards,
             "hands": self.hands,

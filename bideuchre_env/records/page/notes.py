@@ -35,7 +35,7 @@ def check(notes: Notes, lengths: Sequence[int]) -> None:
 
 
 def ply_note(note: Notes | None, words: Mapping[str, str]) -> dict[str, Any] | None:
-    """A note on an action: its `mark`, its `label`, its sentences `words`, and its `chance`."""
+    """Return the note on an action: `mark`, `label`, `mistake`, sentences `words`, `chance`."""
     if note is None:
         return None
     lost, tricks, best = note.get("lost"), note.get("open"), note.get("best")
@@ -43,7 +43,7 @@ def ply_note(note: Notes | None, words: Mapping[str, str]) -> dict[str, Any] | N
     if lost is not None:
         half = Z * note.get("error", 0.0)
         if lost <= half and not note.get("mistake"):
-            lost = 0.0  # within the error nothing is given away
+            lost = 0.0  # not significant
         mark.append(minus(lost))
         label.append(f"gives away {_points_text(lost)}")
         sure = f" (± {half:.1f})" if half and lost >= 0.05 else ""
@@ -67,7 +67,7 @@ def ply_note(note: Notes | None, words: Mapping[str, str]) -> dict[str, Any] | N
 
 
 def minus(points: float) -> str:
-    """Points given away, as a mark: a minus sign and one decimal, or 0."""
+    """Format points given away as a mark: a minus sign and one decimal, or 0."""
     return f"\N{MINUS SIGN}{points:.1f}" if points >= 0.05 else "0"
 
 
@@ -78,7 +78,7 @@ def _points_text(points: float) -> str:
 
 
 def _chances(note: Notes) -> str:
-    """The noted chances of a contract and of the game."""
+    """Format the chances of the contract and of the game in a note."""
     parts = []
     for name, words in (("made", note.get("chance_of", "made")), ("wins", "game won")):
         if note.get(name) is not None:
@@ -87,7 +87,7 @@ def _chances(note: Notes) -> str:
 
 
 def player_note(player: Notes) -> dict[str, Any]:
-    """A player's line of the summary."""
+    """Return a player's line of the summary, by column."""
     lost = player.get("lost")
     return {
         "name": f"{player['name']} (seat {player['seat']})",

@@ -1,13 +1,13 @@
-"""Pages in one file: styles, script and data within, no network.
+"""Self-contained HTML pages: styles, script and data in one file, no network.
 
-`replay_page` is the replay of a game on record. Another page with the same table takes
+`replay_page` is the replay of a recorded game. To make another page with the same table, call
 `document(title, data, body=..., script=asset("table.js") + asset("keys.js") + its own,
-style=asset("table.css") + its own)`: its script finds the data in the element `data`, makes `new
-bideuchre.Table(root, game)` with the result of `game_view(rules)`, and calls `draw(view, {bottom,
-choose, markOf})` with the result of `table_view`. `choose(action)` is called with the name of a
-legal action, by mouse, touch or keyboard. `new bideuchre.Keys(button, press)` has the keys of the
-page. The colours are variables of the style, by the names of `records.picture`, and follow the
-system's theme, or `data-theme="dark"` or `"light"` of the root element.
+style=asset("table.css") + its own)`. The page's script reads the data from the element `data`,
+makes `new bideuchre.Table(root, game)` with the result of `game_view(rules)`, and calls
+`draw(view, {bottom, choose, markOf})` with the result of `table_view`. `choose(action)` is called
+with the name of a legal action, by mouse, touch or keyboard. `new bideuchre.Keys(button, press)`
+handles the keys of the page. Colours are CSS variables with the names of `records.picture`; they
+follow the system's theme, or `data-theme="dark"` or `"light"` of the root element.
 """
 
 from __future__ import annotations
@@ -49,17 +49,17 @@ PAGE = """\
 
 @lru_cache(maxsize=16)
 def asset(name: str) -> str:
-    """The text of a file beside this one: `table.js`, `table.css`, `replay.js`, ..."""
+    """Return the text of a file in `assets`: `table.js`, `table.css`, `replay.js`, ..."""
     return (resources.files(__package__) / "assets" / name).read_text(encoding="utf-8")
 
 
 def document(
     title: str, data: Any, *, body: str, script: str, style: str, connect: bool = False
 ) -> str:
-    """Return a complete page; `data` is for its script.
+    """Return a complete page; its script can read `data`.
 
-    The page's policy allows this script and this style alone; `connect` also allows requests to
-    the page's server.
+    The page's content security policy allows only this script and style; `connect` also allows
+    requests to the page's server.
     """
     style = _themes() + style
     policy = (
@@ -81,12 +81,12 @@ def plain(data: Any) -> str:
 
 
 def _hash(text: str) -> str:
-    """Return the hash by which a content policy allows a script or style."""
+    """Return the hash that allows a script or style in a content security policy."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 def _themes() -> str:
-    """The colours of both themes as variables."""
+    """Return the colours of both themes as CSS variables."""
     light, dark = (
         "".join(f"--{name}:{colour};" for name, colour in theme.items()) for theme in (LIGHT, DARK)
     )
@@ -99,7 +99,7 @@ def _themes() -> str:
 
 
 def replay_page(game: words.Game, notes: Notes | None = None, title: str | None = None) -> str:
-    """The replay of a game on record, a `GameRecord`, as one HTML file.
+    """Return the replay of a `GameRecord` as one HTML file.
 
     `notes` are those of a review (see `records.page.notes`); without them nothing is marked. Raises
     `RecordError` for a record that does not replay, `OptionError` for notes on another game.
@@ -113,7 +113,7 @@ def replays_page(
     title: str | None = None,
     names: Sequence[str] | None = None,
 ) -> str:
-    """Replay of several games as one HTML file; `names` are the choices, default "game 1" etc."""
+    """Return the replay of several games as one HTML file; `names` default to "game 1" etc."""
     reviews = notes or [None] * len(games)
     names = names or [f"game {number + 1}" for number in range(len(games))]
     views = [

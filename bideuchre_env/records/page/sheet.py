@@ -18,7 +18,7 @@ MARKS = (
 
 
 def game_sheet(game: Game, hands: Iterable[View], players: Sequence[View] | None) -> str:
-    """A game as a section: each hand of the record with its frames, the end, the players' lines."""
+    """Return a game as an HTML section: its hands, its result, and the notes on the players."""
     legend = LEGEND + MARKS if players else LEGEND
     parts = [f"<h2>{escape(title(game))}</h2><p>{escape(legend)}</p>"]
     for number, (hand, frames) in enumerate(zip(game.hands, hands, strict=True), 1):
@@ -44,7 +44,7 @@ def _contract(hand: dict[str, Any]) -> str:
 
 
 def _marked(frames: View, ply: int) -> str:
-    """An action, its mark, and the chance of a call."""
+    """Format an action with its mark, and a call also with its chances."""
     text = signed(frames["plies"][ply]["action"].removeprefix("bid "))
     note = frames["notes"] and frames["notes"][ply]
     if not note:
@@ -54,7 +54,7 @@ def _marked(frames: View, ply: int) -> str:
 
 
 def _seats(hand: dict[str, Any], frames: View, agents: list[str] | None) -> str:
-    """A line per seat, eldest hand first: who plays it, its call, the cards dealt to it."""
+    """Table with a line per seat, eldest hand first: its player, its call, the cards dealt."""
     lines = []
     for turn in SEATS:
         seat = (hand["dealer"] + 1 + turn) % N_SEATS
@@ -71,7 +71,7 @@ def _seats(hand: dict[str, Any], frames: View, agents: list[str] | None) -> str:
 
 
 def _tricks(frames: View) -> str:
-    """A line per trick, a column per seat; > led it, * won it."""
+    """Table with a line per trick and a column per seat; > led, * won the trick."""
     lines = []
     for number, trick in enumerate(frames["tricks"], 1):
         cells = ["" if ply is None else _marked(frames, ply) for ply in trick["plies"]]

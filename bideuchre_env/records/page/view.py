@@ -1,9 +1,10 @@
-"""The table as plain data, for pages: everything that one seat may know, and nothing more.
+"""The table as JSON values, for pages: all information of one seat, and nothing more.
 
-A hand on record is frames: the view of the table after each action, as changes of the one before.
+A recorded hand is a list of frames: the view of the table after each action, as a patch to the
+previous view.
 
-No page has a rule of the game: which actions are legal, which cards are trumps, who has won a trick
-and every word for it come from here.
+Pages contain no rules of the game. Legal actions, trumps, winners of tricks and all words come from
+here.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ _NEVER = ("title", "result", "happened", "to_do")  # shown differently in a repl
 def game_view(rules: Rules) -> View:
     """Return the constants of a game for a page, as JSON values.
 
-    `words` has the words for every action name, `strains` for the strains; `shapes` are the signs
-    of the suits as paths in a square of 20 by 20; `tricks` of a hand, and the `goal`, "to 32".
+    `words` has the words for every action name, `strains` for the strains; `shapes` are the suit
+    symbols as SVG paths in a square of 20 by 20; `tricks` per hand; and the `goal`, "to 32".
     """
     hands = int(compile_tables(rules)[0]["hands_to_play"])
     return {
@@ -144,11 +145,11 @@ class _Table(Look):
         return f"seat {seat}" if self.numbered else super().who(seat)
 
     def pile(self, names: list[str], visible: bool) -> list[str] | int:
-        """Cards put aside, or how many."""
+        """Return exchanged cards if visible, else their number."""
         return self.fanned(names) if visible or not names else len(names)
 
     def does(self, seat: int, verb: str, what: str = "") -> str:
-        """A seat does something: "seat 1 plays the jack of hearts", "you play ..."."""
+        """Format the action of a seat: "seat 1 plays the jack of hearts", "you play ..."."""
         who = self.who(seat)
         ending = "" if who == "you" else "es" if verb.endswith("ss") else "s"
         return f"{who} {verb}{ending}{what}"
@@ -181,12 +182,12 @@ class _Table(Look):
         return self.does(seat, "bid", action_words(self.rules)[f"bid {call}"][3:])
 
     def _exchanges(self, seat: int, verb: str, up: str, cards: list[str], visible: bool) -> str:
-        """The last exchanged card, if it is known."""
+        """Describe the last exchanged card, or "a card" if the viewer does not know it."""
         name = f"the {card_words(cards[-1])}" if visible else "a card"
         return self.does(seat, verb, f"{up} {name}")
 
     def _last_card(self) -> Iterator[str]:
-        """The last card played, and the trick it has ended."""
+        """Describe the last card played, and the winner of the trick if it ended one."""
         row = self.row
         begun = row["phase"] == Phase.PLAY and row["winning"] >= 0
         number = int(row["trick"]) - (not begun)
@@ -199,13 +200,14 @@ class _Table(Look):
 
 
 def hand_frames(dealt: bytes, played: Array, rules: Rules, agents: list[str] | None) -> View:
-    """The frames of a hand, from the state row it was dealt in and its actions, int64 (m,).
+    """Return the frames of a hand, from the state row after the deal and its actions, int64 (m,).
 
     `first` is the open view before the first action; `changes` has a patch to the next view for
     each action (see `change`). `seen` has for each of the m + 1 views, by seat, the differences
     between the seat's view and `covered`. `plies`: the seat, name and phase of each action;
-    `tricks`: their leader, winner, and place among the actions, by seat, in whole, first and last;
-    `stops`: the numbers of actions after which a part is over: the deal, the auction, a trick.
+    `tricks`: leader, winner, the indices of their actions by seat (`plies`), the `first` one, and
+    `end`, the index after the last; `stops`: the numbers of actions after the deal, the auction,
+    each trick and the last action.
     """
     tables, row, names = compile_tables(rules), rows_of([dealt]), actions.of(rules).names
     views, seen, plies = [], [], []
@@ -240,7 +242,7 @@ def _view(
     view = table_view(row, rules, seat, agents, numbered=True)
     view = {name: value for name, value in view.items() if name not in _NEVER}
     if row["phase"] <= Phase.NAMING:
-        view["legal"] = []  # calls are shown when they are made
+        view["legal"] = []  # a replay shows calls, not the choice between them
     if base is None or seat is None:
         return view
     plain = covered(base, seat)
@@ -254,7 +256,7 @@ def _changes(before: View, after: View) -> View:
 
 
 def change(before: Any, after: Any) -> Any:
-    """Return a patch from one value to the next: of lists of equal length the items that differ."""
+    """Return a patch from one value to the next; for lists of equal length, the changed items."""
     if not (isinstance(before, list) and isinstance(after, list) and len(before) == len(after)):
         return after
     pairs = enumerate(zip(before, after, strict=True))
