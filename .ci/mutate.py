@@ -2,7 +2,7 @@
 
     python .ci/mutate.py --results before.json    # run all mutants, or resume
     python .ci/mutate.py --only play web          # run areas, or single mutants
-    python .ci/mutate.py --baseline               # run the same tests without a mutant
+    python .ci/mutate.py --baseline               # run their `tests` (not `then`) unmutated
 
 A mutant runs in one of three modes. "compile": all kernels are compiled again. "plain": kernels
 run as Python. "shared": only kernels of the changed file are compiled again; it is for a file
@@ -127,7 +127,7 @@ class Worker:
         return "error", f"pytest exit code {process.returncode}: {output[-300:]}"
 
     def run(self, mutant: dict[str, Any]) -> tuple[str, str]:
-        """Test one mutant: by its own tests first, then by the tests of `then`."""
+        """Test a mutant by its `tests` and, if it survives, by `then`; return as `self.pytest`."""
         path = self.tree / mutant["file"]
         content, times = path.read_bytes(), path.stat()
         try:
@@ -145,7 +145,7 @@ class Worker:
 
 
 def unchanged(mutants: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return one entry for each set of tests and mode, which changes nothing."""
+    """Return, for each pair of `tests` and mode, a mutant that changes nothing."""
     sets = dict.fromkeys((tuple(mutant["tests"]), mutant["mode"]) for mutant in mutants)
     nothing = {"file": CACHE, "old": FIXED_HASH, "new": FIXED_HASH}
     return [

@@ -48,7 +48,7 @@ class Neither:
 
 
 def matches() -> list[Result]:
-    """Play a match for each kind of argument that names or is an agent."""
+    """Play matches with each kind of argument that names, is or makes an agent."""
     made: Agent = Once()
     agents.register("ours", Ours)
     return [

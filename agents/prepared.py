@@ -99,7 +99,7 @@ def _read(place: Path, stamp: tuple[int, ...]) -> _Found:
 
 @contextmanager
 def watch_files(watch: Watch) -> Iterator[None]:
-    """Context that calls `watch(name, hash or None)` for every file that agents look for."""
+    """Context that calls `watch(name, hash)` for each prepared file looked for; None: no file."""
     before = _watch.set(watch)
     try:
         yield

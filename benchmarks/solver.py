@@ -10,10 +10,10 @@ Times are processor time of the thread, so that other work on the machine has li
 deal is solved from an empty transposition table to the exact number of tricks; "all alone?" only
 checks whether a lone hand takes every trick. Cards tried are the same on every machine.
 
-`--exchange` times the best exchange of 1, 2 and 3 cards of a lone call. `--hard` compares the deals
-of `tests/solver/hard_deals.jsonl`, made harder card by card, with random ones. `--publish` measures
-24, 32 and 48 cards with different deals in each of three rounds, and writes the figures to
-`results/` and this folder's README.
+`--exchange` times the best exchange of 1, 2 and 3 cards of a lone call, in wall time. `--hard`
+compares the deals of `tests/solver/hard_deals.jsonl`, made harder card by card, with random ones.
+`--publish` measures 24, 32 and 48 cards with different deals in each of three rounds, and writes
+the figures to `results/` and this folder's README.
 """
 
 from __future__ import annotations

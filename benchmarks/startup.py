@@ -84,7 +84,7 @@ def python(cache: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def fresh(program: str, cache: Path, rows: int = ROWS) -> dict[str, Any]:
-    """Run a program in a new Python; return processor and wall time (s), and peak memory (MB)."""
+    """Run a program, with `rows` for ROWS, in a new Python; return s (cpu, wall) and peak MB."""
     started = time.perf_counter()
     done = python(cache, "-c", program.replace("ROWS", str(rows)) + FOOTER)
     wall = time.perf_counter() - started

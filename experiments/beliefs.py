@@ -6,8 +6,8 @@
 Positions come from games of `expert` against `net`. `coverage` asks for advice on positions after
 rare calls with many seeds, and counts how often the 95 % interval of an action's points contains a
 reference from very many uniform deals. `calibration` compares the predicted chance that a contract
-is made, when a defender first plays, with the share that was made. The rows of finished games are
-cached in the folder `--out`.
+is made, when a defender first plays, with the share that was made. The rows of finished variants
+are cached in the folder `--out`.
 """
 
 from __future__ import annotations

@@ -50,9 +50,9 @@ class Option:
     """The standard error of `wins_loss`."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers; infinite standard errors become None."""
+        """Return JSON values: `action` is the name, too; infinite standard errors become None."""
         figures = {name: None if value == inf else value for name, value in asdict(self).items()}
-        return {**figures, "action": figures.pop("name")}
+        return {**figures, "action": self.name}
 
 
 @dataclass(frozen=True)

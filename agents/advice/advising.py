@@ -54,8 +54,8 @@ def advise(
             "observation" and "action_mask". Only information of the advised seat is used.
         agent: a name, a factory or an object that plays; its goal orders the options.
         rules: the rules of an observation; None for an environment.
-        worlds: number of deals of the unseen cards, 200 by default; drawn and weighted as by the
-            agent `inference`.
+        worlds: number of deals of the unseen cards, drawn and weighted as by the agent
+            `inference`. None: 200, or as many as `milliseconds` allows, up to 10,000.
         milliseconds: approximate time limit for the deals. None: no limit.
         seed: fixes the deals.
         also: actions that are always tried.

@@ -208,7 +208,7 @@ def goal(situation: Situation, option: Option) -> str:
 
 
 def chance(option: Option) -> int:
-    """Return the number of deals of a hundred in which a contract is made."""
+    """Return `made` of a bid or strain in percent, rounded; 0 if it is None."""
     return round(100 * option.made.mean) if option.made else 0
 
 
@@ -261,7 +261,7 @@ def loss_key(situation: Situation, option: Option) -> KeyCards | None:
 
 
 def if_not(situation: Situation, reason: KeyCards) -> str:
-    """Format a cause with the gain of the first option: "1.5 if partner has AC, 0.2 if not"."""
+    """Format gains of the first option over another: "1.5 if partner has AC, 0.2 if not"."""
     unit = "" if situation.goal == "points" else " %"
     yes, no = (f"{round(gain, 1) + 0.0:.1f}{unit}" for gain in (reason.true, reason.false))
     return f"{yes} if {reason.words}, {no} if not"
@@ -295,7 +295,7 @@ def loss_words(situation: Situation, option: Option) -> str:
 
 
 def verdict(situation: Situation) -> str:
-    """Explain the agent's choice of another option than the first, with its distance."""
+    """Say how far the agent's choice is behind the first option, and why; may be empty."""
     best, own = situation.best, situation.option(situation.chosen)
     if own is best:
         return ""

@@ -223,7 +223,7 @@ def add_gains(deal: Row, places: int, favourite: int) -> None:
 
 @kernel
 def error_of(deal: Row, place: int, n_deals: int) -> float:
-    """Standard error of a card's mean gain over `n_deals` deals; infinite for one deal."""
+    """Standard error of a card's mean gain over the favourite; infinite for one deal."""
     if n_deals < 2:
         return np.inf
     mean = deal.sums[place] / n_deals

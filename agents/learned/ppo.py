@@ -1,7 +1,7 @@
 """`ppo`: two networks trained from scratch by self-play, one for the auction, one for the cards.
 
 There is no search: the legal action with the largest output is chosen, unless one takes every
-remaining trick for certain; as last bidder it considers only the lowest partnered bid.
+remaining trick for certain; as last bidder it ignores partnered bids above the lowest.
 `experiments/train_ppo.py` trains the weights.
 """
 

@@ -36,7 +36,7 @@ WORTH_A_LOOK = 0.002  # smaller chances of a number of tricks are ignored
 
 
 class AuctionFeatures(NamedTuple):
-    """Index of the tricks that a side has bid, by the bid's strain relative to a given strain."""
+    """Indices of a side's passes, and of its tricks bid, by strain relative to a given one."""
 
     passes: int
     same: int  # in the given strain

@@ -221,7 +221,7 @@ def guards_honour(view: Row, suit: int, kind: int, length: int) -> bool:
 
 @kernel
 def least_kept(view: Row, t: Row, kinds: int, trumps_last: bool = False) -> int:
-    """Return the card with the least `keep_value`; `trumps_last` ranks low trumps above guards."""
+    """Return the card with the least `keep_value`; `trumps_last`: low trumps below boss cards."""
     strain = view.strain
     best, least = -1, 1 << 30
     while kinds:

@@ -39,7 +39,7 @@ def lead_chance(lead: float, tricks: float, hands: float) -> float:
 
 @kernel
 def read_time(view: Row) -> None:
-    """Fill `view.turning`: chances that enough deals are left to win; [1] if a bid must be made."""
+    """Fill `view.turning`: chances that a lead becomes a win in time; [1] if only by a made bid."""
     left = float(view.hands_left - 1)
     view.turning[0] = 1.0 - exp(-left / HURRY)
     view.turning[1] = 1.0 - exp(-left / PATIENCE)

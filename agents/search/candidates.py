@@ -329,7 +329,7 @@ def drop_hopeless(plans: Array) -> int:
 def choose(plans: Array, standard_errors: float) -> int:
     """Return the best action by `known_gain`; `expert_action` if no world was tried.
 
-    Without priors another action must be better by `standard_errors` standard errors.
+    Without priors, `standard_errors` standard errors are subtracted from each gain.
     """
     plan = plans[0]
     if plan.n == 0 or plan.total <= 0.0:

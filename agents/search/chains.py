@@ -204,7 +204,7 @@ def guess_of(total: float) -> float:
 
 @kernel
 def add_leanings(world: Row, mixing: Row) -> None:
-    """Sum the leanings of each hand's cards to its seat; piles have none."""
+    """Write each hand's summed leanings to `sums`; reset `gained`. Piles have no leanings."""
     mixing.gained = 0.0
     for seat in range(1, N_SEATS):
         total, hand = mixing.constants[seat], world.hands[seat]

@@ -22,7 +22,7 @@ def add_gone(gone: int, gone_pair: int, kind: int) -> tuple[int, int]:
 
 @inline_kernel
 def add_given(gone: int, gone_pair: int, given: Array) -> tuple[int, int]:
-    """Add the cards that the declarer has given up, -1 for none."""
+    """Add the cards given up (-1: none) to the kinds seen, and those seen twice."""
     for i in range(MAX_EXCHANGE):
         if given[i] >= 0:
             gone, gone_pair = add_gone(gone, gone_pair, given[i])

@@ -142,7 +142,7 @@ class VecEnv(BaseVecEnv):
         return [value for _ in rows]
 
     def has_attr(self, attr_name: str) -> bool:
-        """Return whether `get_attr` has this attribute, possibly only after a reset."""
+        """Return whether `get_attr` knows this attribute; reading it may need a reset first."""
         batch = self.batch
         known = (*METHODS, "seat", *dir(type(batch)))  # reading a property may need a reset
         return attr_name in known or hasattr(batch, attr_name)

@@ -91,7 +91,7 @@ def play_block(plan: Plan, block: range, report: Report, stopped: Stopped) -> No
 
 
 def warm_up(plan: Plan) -> None:
-    """Compile kernels by playing a board that does not count, for about two seconds at most."""
+    """Compile kernels by playing a board that does not count: a step, or more within 2 seconds."""
     end = time.perf_counter() + WARM_SECONDS
     plan.runner(range(1)).run(stopped=lambda: time.perf_counter() > end)
 

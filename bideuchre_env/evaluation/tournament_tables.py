@@ -55,7 +55,7 @@ def _title(data: Data, variant: str) -> str:
 
 
 def _cells(data: Data, variant: str, between: str) -> list[list[str]]:
-    """Rows of a table: each agent's points per hand against each other agent."""
+    """Rows of points per hand by agent and opponent, header first; `between` precedes the ±."""
     table, agents = scores(data)[variant], data["agents"]
     rows = [["", *map(in_lines, agents)]]
     for row in agents:

@@ -106,9 +106,10 @@ def return_rows(
     lambda_: float,
     made: Returns,
 ) -> None:
-    """Compute `lambda_returns` of validated arrays; `carried`, float64 (3, n, 4), is overwritten.
+    """Compute `lambda_returns` of validated arrays.
 
-    A seat's next value is NaN where it is not known.
+    `carried`, float64 (3, n, 4), is zero but for `bootstrap` in [NEXT_VALUE], NaN where it is not
+    known; it is overwritten.
     """
     steps, n = seats.shape
     for t in range(steps - 1, -1, -1):

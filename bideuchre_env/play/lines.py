@@ -209,7 +209,7 @@ def _action_by_name(text: str, legal: Sequence[str], prefix: str, acts: Actions)
 
 
 def _action_by_key(text: str, legal: Sequence[str], keys: Sequence[str]) -> str:
-    """Return the action of a key, from 1."""
+    """Return the action typed as its number in `keys`, from 1; `NotationError` if illegal."""
     plain = text.strip()
     if not (plain.isascii() and plain.isdigit()):
         raise NotationError(f"{typed(text)}: expected {actions_text(legal)} (h: help)")

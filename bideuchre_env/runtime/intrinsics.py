@@ -327,7 +327,7 @@ def _plain_write(cells: Array, i: int, value: int) -> None:
 
 
 def _plain_add(cells: Array, i: int, value: int) -> int:
-    """Add to `cells[i]`, int64, atomically; return the old value."""
+    """Add to `cells[i]`, int64; return the old value. The compiled form is atomic."""
     before = int(cells[i])
     cells[i] = before + value
     return before

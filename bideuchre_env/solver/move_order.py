@@ -42,7 +42,7 @@ def best_reply(position: Row, hand: int, led: int) -> int:
 
 @kernel
 def list_moves(position: Row, depth: int, place: int, seat: int) -> int:
-    """List the cards to try, one per run of equivalent cards, with scores; return their number."""
+    """Write one card per run of equivalent ones to `moves`, with `scores`; return their number."""
     tie = position.tie[depth]
     cards = playable(position, depth, place, seat)
     cards &= ~(equal_to_below(cards, tie) >> 1)  # the highest of each run

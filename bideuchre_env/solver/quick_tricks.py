@@ -35,7 +35,8 @@ def cash(position: Row, depth: int, seat: int, need: int) -> int:
     """Return a lower bound of the leader's side's tricks; write the mask it depends on to `mask`.
 
     The leader cashes its suits, trumps first, then leads to partner, who cashes the others. The
-    sure trumps of the hand that draws trumps are added. The search stops at `need` tricks.
+    leader's trumps take at least `sure_trumps` tricks, unless partner draws trumps. Counting may
+    stop at `need` tricks.
     """
     trump, tie = position.trump, position.tie[depth]
     own, mate = position.hands[depth, seat], position.hands[depth, seat ^ 2]
@@ -245,7 +246,7 @@ def winners(position: Row, own: int, all_cards: int, others: int, tie: int, fiel
 
 @kernel
 def wait(position: Row, depth: int, leader: int) -> int:
-    """Return tricks that the side not on lead surely takes without trumps; write their mask.
+    """Return tricks that the side not on lead surely takes if `no_ruffs`; write their mask.
 
     Each of its hands keeps its winners and takes the lead when a suit is led of which it has the
     best card. Other suits are led no more often than the longest other hand holds them.

@@ -111,7 +111,7 @@ def expert_calls(
 
 
 def expert_with(network: Array, rules: Rules, wanted: tuple[int, ...] = NO_SEARCH) -> ExpertAgent:
-    """Return the expert that calls by a network, for points; `wanted` can enable its search."""
+    """Return the expert that calls by `network`, for points; `wanted` as in `ExpertAgent`."""
     return ExpertAgent(rules, network=network, wanted=wanted, goal="points")
 
 
@@ -223,7 +223,7 @@ def try_rows(
     width: float,
     trials: Array,
 ) -> None:
-    """Fill the trials with each row's best call and another one drawn by `words`, or action -1."""
+    """Fill the trials: each row's best call, and one drawn by `words` (action -1: none)."""
     for i in range(len(observations)):
         trials[i].action[1] = -1
         observation, mask = row_of(observations, i), row_of(masks, i)

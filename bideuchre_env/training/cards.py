@@ -245,7 +245,7 @@ class Learner:
         return net_weights(self.rules, fitted, calls_of(weights), {})
 
     def improve_calls(self, weights: Weights, pairs: list[Examples], k: int) -> Weights:
-        """Return the weights after fitting the calls to hands that the net plays."""
+        """Return the weights after step k: calls fitted to new hands of the net, not to `pairs`."""
         cards, fast = network_of(weights, "cards"), expert_with(calls_of(weights), self.rules)
 
         def players(calls: Array) -> tuple[ExpertWorkspace, RowAgent, RowAgent]:

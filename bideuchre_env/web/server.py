@@ -208,7 +208,7 @@ class Server:
         return seat
 
     async def _command(self, request: web.Request, *names: str) -> tuple[int, dict[str, Any]]:
-        """Return the seat and the JSON object of a POST request."""
+        """Return a POST request's seat and JSON object: the number `version`, the texts `names`."""
         seat = self._seat(request)
         if request.content_type != "application/json":
             raise web.HTTPUnsupportedMediaType(reason="Content-Type: expected application/json")

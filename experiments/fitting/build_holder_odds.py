@@ -143,7 +143,7 @@ def correct_odds(odds: Array, counts: Array) -> Array:
 
 @entry_kernel
 def count_hands(table: Table, deals: Array, first: int, last: int, counts: Array) -> int:
-    """Let the rule player play hands, and count the holders of unseen cards; return the decisions.
+    """Play hands by the rule player, counting unseen cards' holders; return the number of actions.
 
     `counts` (2, contracts, cards in hand, holders, ranks): true counts, and those of sampled deals.
     """

@@ -137,10 +137,10 @@ def expert(rules: Rules, network: Array, wins: Array) -> ExpertAgent:
 def try_hands(
     agent: ExpertAgent, other: RowAgent, n: int, hands: int, rng: np.random.Generator
 ) -> Array:
-    """Play `hands` hands of `n` parallel games, with two calls tried in each; return `TRY` records.
+    """Play `hands` hands in each of `n` parallel games; return `TRY` records of two calls each.
 
-    A finished game is followed by a new one. The agent plays for the side of the tried calls,
-    `other` for the other side.
+    A hand without a second call to try gives no record. A finished game is followed by a new one.
+    The agent plays for the side of the tried calls, `other` for the other side.
     """
     tables, work, states, everyone = agent.tables, agent.workspace(), new_states(n), np.arange(n)
     seed_rows(states, *split_seed(int(rng.integers(2**62))))
@@ -195,7 +195,7 @@ def value_rows(states: Array, tables: Array, wins: Array, seats: Array, won: Arr
 def try_rows(
     work: ExpertWorkspace, observations: Array, masks: Array, words: Array, trials: Array
 ) -> None:
-    """Fill the trials with each row's best call and another one drawn by `words`, or action -1."""
+    """Fill the trials: each row's best call, and one drawn by `words` (action -1: none)."""
     for i in range(len(observations)):
         trials[i].action[1] = -1
         observation, mask = row_of(observations, i), row_of(masks, i)

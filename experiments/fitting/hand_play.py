@@ -66,7 +66,8 @@ def play_partnered(
 ) -> None:
     """Play out every hand with partner, and count the tricks in `won`, (n, 5, tricks + 1).
 
-    Each strain is played on `first` deals, the best until precise to `limit`, or on `most` deals.
+    Each strain is played on `first` deals; the best three continue until their half-widths are at
+    most `limit`, or to `most` deals.
     """
     for i in range(len(keys)):
         row, every = np.uint64(first_row + i), (1 << N_STRAINS) - 1

@@ -251,7 +251,7 @@ def shuffles(rows, words, n, values, single):
 
 
 def first_words(low, high):
-    """Second state words whose streams' first outputs have upper 32 bits from low to high.
+    """Second words of states (0, word) whose next output has upper 32 bits in range(low, high).
 
     The lower bits, which draws do not use, are 1: a state of zeros would produce only zeros.
     """

@@ -54,7 +54,7 @@ class Twin:
         return self.env.possible_agents.index(name)
 
     def pairs(self, hand, others):
-        """(observation, mask, chosen, other, gain) of every decision."""
+        """(observation, mask, chosen, other, gain) of the policy's choices in `phases`."""
         main, points = self.line(hand, [])
         for ply, (seen, mask, name, action) in enumerate(main):
             if self.opponent and self.seat(name) % 2:

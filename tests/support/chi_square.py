@@ -35,7 +35,7 @@ def chi_square_above(x: float, df: int) -> float:
 def assert_fits(observed, expected, df=None, scale=1.0):
     """Check counts against expected counts; `df` defaults to the number of cells less one.
 
-    `scale` is for tables whose cells depend on each other by more than their total.
+    `scale` multiplies chi-square, for cells that depend on each other by more than their total.
     """
     observed, expected = np.asarray(observed, float).ravel(), np.asarray(expected, float).ravel()
     assert observed.size == expected.size

@@ -202,7 +202,7 @@ class SoloBatch:
         return np.array(fresh["rng"]), picked, [int(each) for each in seed if each is not None]
 
     def _take_streams(self, streams: Array, chosen: Array, entropy: list[int]) -> None:
-        """Set both random streams of chosen rows, and seed the agents made here."""
+        """Seed game and players in chosen rows (`seed_solos`), and the agents made here."""
         self._entropy, self._changes = entropy, 0
         for player, place in self.assignment.places.items():
             player.renew(self._entropy_of(place))

@@ -161,7 +161,10 @@ def own_scratch(scratch: SoloScratch, start: int) -> SoloScratch:
 def seed_solos(
     states: Array, solos: Array, streams: Array, chosen: Array, start: int, stop: int
 ) -> None:
-    """Set both random streams of the `chosen` rows, bool (n,), from `streams`, uint64 (n, 2)."""
+    """Set the game's random stream of the `chosen` rows, bool (n,), to `streams`, uint64 (n, 2).
+
+    The stream of the learner's seat and the players is derived from it.
+    """
     for i in range(start, stop):
         if chosen[i]:
             s = states[i]

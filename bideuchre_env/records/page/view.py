@@ -238,7 +238,7 @@ def covered(view: View, seat: int) -> View:
 def _view(
     row: Any, rules: Rules, seat: int | None, agents: list[str] | None, base: View | None = None
 ) -> View:
-    """Return a view for a replay; with `base` only the fields that differ from it."""
+    """Return a replay's view; with `base` and a seat only the differences from `covered`."""
     view = table_view(row, rules, seat, agents, numbered=True)
     view = {name: value for name, value in view.items() if name not in _NEVER}
     if row["phase"] <= Phase.NAMING:
