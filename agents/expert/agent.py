@@ -74,7 +74,7 @@ class ExpertWorkspace(NamedTuple):
 def check_network(network: Any) -> None:
     """Raise `OptionError` unless `network` is one record of `NETWORK` with weights in range."""
     if not (isinstance(network, np.ndarray) and network.dtype == NETWORK and network.shape == (1,)):
-        raise OptionError("network: one record of `call_network.NETWORK`, or None")
+        raise OptionError("network: expected one record of `call_network.NETWORK`, or None")
     for name in NETWORK.names or ():
         if not (np.abs(network[name]) < LARGEST_WEIGHT).all():
             raise OptionError(f"network: {name} has a number that is not finite, or too large")

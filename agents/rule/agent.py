@@ -50,7 +50,7 @@ def rule_workspace(rules: Rules, weights: Array | None = None) -> RuleWorkspace:
     if weights is None:
         weights = load_weights(rules.kinds, rules.copies)
     elif (getattr(weights, "dtype", None), getattr(weights, "shape", None)) != (WEIGHTS, (1,)):
-        raise OptionError("weights: one record of `bidding.WEIGHTS`, or None")
+        raise OptionError("weights: expected one record of `bidding.WEIGHTS`, or None")
     offsets = layout_of(rules).offsets
     return RuleWorkspace(
         compile_tables(rules), offsets, sealed(weights), new_view(), new_rows(SCRATCH, 1)

@@ -60,7 +60,7 @@ def register(game: Game) -> str:
     variant = variant_of(game)
     name = PREFIX + variant.name
     if not name.isidentifier():
-        raise OptionError(f"name={brief(variant.name)}: OpenSpiel takes letters, digits and _")
+        raise OptionError(f"name={brief(variant.name)}: expected letters, digits and _")
     if _registered.setdefault(name, variant.rules) != variant.rules:
         raise OptionError(
             f"{name!r} is registered with other rules: make(rules, name=...) gives these a name of "

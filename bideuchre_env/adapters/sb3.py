@@ -64,9 +64,9 @@ class VecEnv(BaseVecEnv):
             self.batch = envs
         elif isinstance(envs, VectorEnv):
             raise OptionError(
-                f"{type(envs).__name__}: a SoloVectorEnv without wrappers is expected, as "
-                "gymnasium.make_vec gives it; Stable-Baselines3's own, like VecMonitor, go around "
-                "the VecEnv"
+                f"{type(envs).__name__}: expected a SoloVectorEnv without wrappers, as "
+                "gymnasium.make_vec returns it; those of Stable-Baselines3, like VecMonitor, go "
+                "around the VecEnv"
             )
         else:
             self.batch = variant_of(game).solo_vec(envs, **options)
@@ -94,7 +94,7 @@ class VecEnv(BaseVecEnv):
         """
         options = self._options[0]
         if any(each is not options and each != options for each in self._options):
-            raise OptionError("set_options: the same options for every table are expected")
+            raise OptionError("set_options: expected the same options for every table")
         seeds: list[int | None] | None = None if self._seeds[0] is None else self._seeds
         observations, _ = self.batch.reset(seed=seeds, options=options)
         self.reset_infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
@@ -172,7 +172,7 @@ class VecEnv(BaseVecEnv):
         """Call "action_masks" or "render"; return the result per row: a mask is bool (A,)."""
         if method_name not in METHODS:
             raise AttributeError(
-                f"env_method({brief(method_name)}): one of {', '.join(map(repr, METHODS))}"
+                f"env_method({brief(method_name)}): expected one of {', '.join(map(repr, METHODS))}"
             )
         results = getattr(self.batch, method_name)(*method_args, **kwargs)
         return [None if results is None else results[i] for i in self._get_indices(indices)]
@@ -190,6 +190,6 @@ class VecEnv(BaseVecEnv):
         """
         if self.render_mode != "rgb_array":
             raise OptionError(
-                f"render_mode={self.render_mode!r}: pictures need 'rgb_array', when it is made"
+                f"render_mode={self.render_mode!r}: expected 'rgb_array' in the constructor"
             )
         return self.env_method("render")

@@ -270,7 +270,9 @@ class SeatCollector(BaseCollector):
         if render is not None:
             raise OptionError(f"render={render}: expected None; a SeatCollector does not render")
         if self._turns is None:
-            raise OptionError("nothing has been dealt yet: reset() deals, or reset_before_collect")
+            raise OptionError(
+                "nothing has been dealt yet: call reset() first, or set reset_before_collect"
+            )
         steps, ends = 0, [np.zeros((0, 2))]
         while steps < (n_step or 0) or sum(map(len, ends)) < (n_episode or 0):
             steps += self._turn(random, ends)

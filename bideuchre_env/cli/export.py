@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     for file in arguments.files:
         if file != STDIN and os.path.realpath(file) == os.path.realpath(arguments.out):
-            raise OptionError(f"OUT {printable(arguments.out)}: expected another file than FILE")
+            raise OptionError(f"OUT {printable(arguments.out)}: expected a file that is not read")
     with progress_bar("export", "games") as progress:
         result = export(
             arguments.files,

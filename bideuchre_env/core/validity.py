@@ -44,7 +44,7 @@ def checked_states(states: Any, n: int, tables: Array) -> Array:
         actual = brief(states)
         if whole:
             actual = f"{states.dtype if states.dtype != STATE else 'STATE'} of shape {states.shape}"
-        raise OptionError(f"states: rows of STATE of shape ({n},) are expected, not {actual}")
+        raise OptionError(f"states: expected rows of STATE of shape ({n},), not {actual}")
     fresh, again, faults = new_states(n), new_states(n), np.zeros(n, np.int64)
     fresh[:] = states
     play_rows_again(fresh, tables, new_states(1), again, faults)

@@ -129,7 +129,7 @@ class VecRecorder:
 
     def _require_in_step(self) -> None:
         if self._changes is None:
-            raise OptionError("nothing has been dealt yet: reset() of the recorder deals")
+            raise OptionError("nothing has been dealt yet: call reset() of the recorder first")
         if self._changes != self.vec.changes:
             raise OptionError(
                 "the vec was reset or stepped past its recorder: reset() of the recorder begins "
@@ -205,10 +205,10 @@ def _parse_options(
 ) -> DatasetOptions:
     """Return the options of a recorder; `OptionError` for invalid ones."""
     if not isinstance(vec, BidEuchreVec):
-        raise OptionError(f"env={brief(vec)}: the many tables of a vec are expected")
+        raise OptionError(f"env={brief(vec)}: expected a vec")
     check_flag("overwrite", overwrite)
     if vec.device != "cpu":
-        raise OptionError(f"env={brief(vec)}: a vec on the CPU is expected")
+        raise OptionError(f"env={brief(vec)}: expected a vec on the CPU")
     inherited = {name: getattr(vec, name) for name in ("episode", "reward", "observation")}
     for name in inherited.keys() & options.keys():
         raise OptionError(f"{name}={brief(options[name])}: expected only as an option of the vec")

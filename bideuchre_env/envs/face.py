@@ -79,8 +79,8 @@ def whole_action(action: Any, rules: Rules, who: str = "", states: Array | None 
     except TypeError:
         if states is None or not isinstance(action, str):
             raise OutOfBoundsError(
-                f"{who}action {brief(action)} is {type(action).__name__}; a whole number from 0 to "
-                f"{acts.n - 1} is expected"
+                f"{who}action {brief(action)} is {type(action).__name__}: expected a whole number "
+                f"from 0 to {acts.n - 1}"
             ) from None
         try:
             return acts.parse(action)

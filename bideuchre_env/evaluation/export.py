@@ -40,7 +40,7 @@ def check_picture(path: PathLike) -> str:
         raise OptionError(NEEDS_MATPLOTLIB) from None
     form = os.path.splitext(path)[1][1:].lower() or "png"
     if form not in (formats := FigureCanvasAgg.get_supported_filetypes()):
-        raise OptionError(f"{path}: expected the ending of {', '.join(sorted(formats))}")
+        raise OptionError(f"{path}: expected one of the endings {', '.join(sorted(formats))}")
     return form
 
 

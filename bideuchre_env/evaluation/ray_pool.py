@@ -329,7 +329,7 @@ def _check_address(address: str | None) -> str | None:
         return address
     parsed = _ADDRESS.fullmatch(address) if isinstance(address, str) else None
     if parsed is None:
-        raise OptionError(f"ray address {typed(address)}: {ADDRESSES}")
+        raise OptionError(f"ray address {typed(address)}: expected {ADDRESSES}")
     try:
         place = parsed["host"].strip("[]"), int(parsed["port"])
         socket.create_connection(place, CONNECT_SECONDS).close()

@@ -92,7 +92,7 @@ def rollout(
     words = split_seed(seed)
     with closing(ThreadPool(threads)) as pool:
         if device != "cpu" and pool.threads != 1:
-            raise OptionError(f"threads={pool.threads} with device={device!r}: they are a CPU's")
+            raise OptionError(f"threads={pool.threads}: expected 1 with device={device!r}")
         _play(rules, policy, 1, at_once, words, bool(observe), pool, device)  # compiles
         began = time.perf_counter()
         counts = _play(rules, policy, int(hands), at_once, words, bool(observe), pool, device)

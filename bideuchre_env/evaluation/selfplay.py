@@ -116,7 +116,7 @@ def play(
 
 def _length(boards: Any, games: Any) -> tuple[str, int]:
     if (boards is None) == (games is None):
-        raise OptionError("give boards=N (boards of one hand) or games=N (whole games)")
+        raise OptionError("expected either boards=N (boards of one hand) or games=N (whole games)")
     mode, number = ("boards", boards) if games is None else ("games", games)
     if not is_whole(number) or number < 1:
         raise OptionError(f"{mode}={brief(number)}: expected a whole number, 1 or more")

@@ -101,16 +101,16 @@ class Tournament:
         match.check_numbers(self.boards, self.games, self.sprt, 1)
         check_seed(self.seed, self.boards)
         if self.boards < 2:
-            raise OptionError(f"boards={brief(self.boards)}: 2 or more, for an interval")
+            raise OptionError(f"boards={brief(self.boards)}: expected 2 or more, for an interval")
         if not all(isinstance(name, str) for name in self.agents):
-            raise OptionError(f"agents={brief(self.agents)}: names, as ./file.py:Agent")
+            raise OptionError(f"agents={brief(self.agents)}: expected names, as ./file.py:Agent")
         if len(set(self.agents)) != len(self.agents) or len(self.agents) < 2:
             raise OptionError(
                 f"agents {' '.join(self.agents)}: expected two or more different agents"
             )
         names = [game.name for game in self.variants]
         if len(set(names)) < len(names) or not names:
-            raise OptionError(f"variants {' '.join(names)}: each needs a name of its own")
+            raise OptionError(f"variants {' '.join(names)}: expected different names")
         if not self.pairings:
             self.pairings = tuple((b, a) for a, b in combinations(self.agents, 2))
         self.files = {}

@@ -140,21 +140,22 @@ def check_examples(examples: Examples, features: Features) -> None:
             raise OptionError(f"{name}={brief(column)}: expected a numpy array")
     targets = examples.targets
     if targets.ndim != 1 or targets.dtype != np.float32:
-        raise OptionError(f"targets: float32 (n,) is expected, not {targets.dtype} {targets.shape}")
+        raise OptionError(f"targets: expected float32 (n,), not {targets.dtype} {targets.shape}")
     n = len(targets)
     wide = (n, (features.size + 7) // 8)
     if n == 0 or examples.inputs.shape != wide or examples.inputs.dtype != np.uint8:
         raise OptionError(
-            f"inputs: packed ones, uint8 {wide}, at least one, are expected, not "
+            f"inputs: expected packed inputs, uint8 {wide}, of at least one row, not "
             f"{examples.inputs.dtype} {examples.inputs.shape}"
         )
     if (examples.inputs[:, -1] & ((1 << (-features.size % 8)) - 1)).any():
-        raise OptionError(f"inputs: bits past the {features.size} inputs are set")
+        raise OptionError(f"inputs: expected no bits beyond the {features.size} inputs")
     for name, least in (("of", 0), ("against", -1)):
         column = getattr(examples, name)
         sound = column.shape == (n,) and column.dtype.kind in "iu"
         if not sound or not least <= column.min() <= column.max() < features.outputs:
-            raise OptionError(f"{name}: outputs from {least} to {features.outputs - 1}, ({n},)")
+            most = features.outputs - 1
+            raise OptionError(f"{name}: expected outputs from {least} to {most}, ({n},)")
     if not np.isfinite(targets).all():
         raise OptionError("targets: expected finite numbers")
 

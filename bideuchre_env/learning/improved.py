@@ -46,7 +46,7 @@ class ImprovedPolicy:
         for part, network in networks.items():
             if part not in PARTS or part not in margins:
                 raise OptionError(
-                    f"networks and margins: for {' and '.join(PARTS)}, not {brief(part)}"
+                    f"networks, margins: expected {' and '.join(PARTS)}, not {brief(part)}"
                 )
             checked(network, features_of(rules, part))
             margin = margins[part]

@@ -78,15 +78,15 @@ def checked(network: Network, features: Features) -> Network:
     parts = [np.require(to_array(name, part), requirements="C") for name, part in fields]
     for name, part in zip(Network._fields, parts, strict=True):
         if part.dtype != np.float32:
-            raise OptionError(f"{name}: float32 weights are expected, not {part.dtype}")
+            raise OptionError(f"{name}: expected float32 weights, not {part.dtype}")
         if not np.isfinite(part).all():
-            raise OptionError(f"{name}: weights that are not finite")
+            raise OptionError(f"{name}: expected finite weights")
     one, two = (parts[1].shape + parts[3].shape + (0, 0))[:2]
     wide = (features.size, one), (one,), (one, two), (two,), (two, features.outputs)
     shapes = (*wide, (features.outputs,))
     for name, part, shape in zip(Network._fields, parts, shapes, strict=True):
         if part.shape != shape:
-            raise OptionError(f"{name}: a shape of {shape} is expected, not {part.shape}")
+            raise OptionError(f"{name}: expected a shape of {shape}, not {part.shape}")
     views = [part.view() for part in parts]
     for view in views:
         view.flags.writeable = False

@@ -177,7 +177,7 @@ class _Maker:
         if propose is not None and not callable(propose):
             raise OptionError(f"propose={brief(propose)}: expected a function, or None")
         if not is_integer(block) or not 1 <= block <= 1 << 20:
-            raise OptionError(f"block={brief(block)}: hands at once, from 1 to 1,048,576")
+            raise OptionError(f"block={brief(block)}: expected a whole number from 1 to 1,048,576")
         self.policy, self.rules, self.propose, self.opponent = policy, rules, propose, opponent
         self.phases, self.share = _phase_flags(phases), _share(share)
         if opponent is not None:

@@ -132,10 +132,10 @@ def check_weights(
     for key, value in expected.items():
         if made.get(key) != value:
             actual = f"{key}={brief(made[key])}" if key in made else f"no {key}"
-            raise WeightsError(f"{whose}: {actual}, and {key}={brief(value)} is expected")
+            raise WeightsError(f"{whose}: {actual}: expected {key}={brief(value)}")
     if weights.arrays.keys() != shapes.keys():
         actual, names = (", ".join(map(brief, sorted(each))) for each in (weights.arrays, shapes))
-        raise WeightsError(f"{whose}: the arrays {actual}, and {names} are expected")
+        raise WeightsError(f"{whose}: the arrays {actual}: expected {names}")
     lengths: dict[int | str, int] = {}
     for key, shape in shapes.items():
         array = weights.arrays[key]
@@ -146,8 +146,8 @@ def check_weights(
         if not fits or array.dtype != np.float32:
             allowed = tuple(lengths.get(axis, axis) for axis in shape)
             raise WeightsError(
-                f"{whose}: {brief(key)} is {array.dtype} {list(array.shape)}, and float32 "
-                f"[{', '.join(map(str, allowed))}] is expected"
+                f"{whose}: {brief(key)} is {array.dtype} {list(array.shape)}: expected float32 "
+                f"[{', '.join(map(str, allowed))}]"
             )
         if not np.isfinite(array).all():
             raise WeightsError(f"{whose}: {brief(key)} has a number that is not finite")

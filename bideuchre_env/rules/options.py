@@ -104,7 +104,7 @@ class GameOptions:
     )
     all_pass: AllPass = option(
         "redeal_next",
-        "Who must bid: the eldest hand, or the dealer after three passes; or who deals after four.",
+        "Who must bid (eldest hand, or dealer after three passes), or who deals again after four.",
         AllPass,
     )
     opening_lead: OpeningLead = option(

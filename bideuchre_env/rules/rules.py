@@ -98,13 +98,13 @@ class Rules(GameOptions):
         if self.moon_ladder == "step":
             if len(self.lone) < 2:
                 raise RulesError(
-                    "moon_ladder='step' needs two or more lone bids to step through; this ladder "
-                    f"has {len(self.lone)}: it takes moon_ladder='jump'"
+                    f"moon_ladder='step': expected 'jump', because this ladder has only "
+                    f"{len(self.lone)} of the two lone bids that steps need"
                 )
             if any(bid.exchange for bid in self.lone):
                 raise RulesError(
-                    "moon_ladder='step' is for moons that raise one another; with calls for cards "
-                    "in the ladder any higher lone bid may be made: it takes moon_ladder='jump'"
+                    "moon_ladder='step': expected 'jump', because this ladder has bids with an "
+                    "exchange of cards"
                 )
         if self.dealer_may_equal == "lone" and not self.lone:
             raise RulesError(

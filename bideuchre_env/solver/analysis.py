@@ -41,7 +41,7 @@ def analyse(
     Raises `RecordError` for a record that does not replay.
     """
     if not isinstance(record, GameRecord):
-        raise PositionError(f"{brief(record)}: a GameRecord is expected")
+        raise PositionError(f"{brief(record)}: expected a GameRecord")
     cards = []
     for number, played in enumerate(list(record.played_hands())):
         cards += _analyse_hand(record, number, played, threads, memory)

@@ -45,10 +45,10 @@ def check_rows(rows: Any, rules: Rules) -> Array:
     """Copy state rows in play, shape (n,); `PositionError` names the first invalid one."""
     check_rules(rules)
     if not isinstance(rows, (np.ndarray, np.void)) or rows.dtype.names != STATE.names:
-        raise PositionError(f"{brief(rows)}: rows of the STATE dtype are expected")
+        raise PositionError(f"{brief(rows)}: expected rows of the STATE dtype")
     array = np.atleast_1d(np.asarray(rows))
     if array.ndim != 1 or array.dtype.fields != STATE.fields:
-        raise PositionError(f"rows of shape {array.shape}: STATE rows of shape (n,) are expected")
+        raise PositionError(f"rows of shape {array.shape}: expected STATE rows of shape (n,)")
     states = new_states(len(array))
     states[:] = array
     code = int(first_fault(states, compile_tables(rules), new_states(1)))
@@ -67,17 +67,17 @@ def position_of(
 ) -> tuple[Array, Rules]:
     """Return a state row in play, shape (1,), and its rules, from anything the solver takes."""
     if isinstance(position, GameRecord):
-        _require(rules is None, "rules", "a record names its own rules")
+        _require(rules is None, "rules", "with a record")
         return check_rows(rows_before(position, ply, hand), position.rules), position.rules
-    _require(ply is None and hand is None, "ply and hand", "they are for game records")
+    _require(ply is None and hand is None, "ply, hand", "without a record")
     env: Any = getattr(position, "unwrapped", None)
     if hasattr(env, "rules") and hasattr(env, "get_state"):
-        _require(rules is None, "rules", "an environment has its own rules")
+        _require(rules is None, "rules", "with an environment")
         return _require_one(check_rows(env.get_state(), env.rules)), env.rules
     if rules is None and not isinstance(position, (np.ndarray, np.void)):
         raise PositionError(
-            f"{brief(position)}: an environment, a state row with its rules, or a GameRecord with "
-            "a ply is expected"
+            f"{brief(position)}: expected an environment, a state row with its rules, or a "
+            "GameRecord with a ply"
         )
     states = check_rows(position, rules)  # type: ignore[arg-type]  # check_rows rejects None
     return _require_one(states), rules  # type: ignore[return-value]
@@ -85,13 +85,13 @@ def position_of(
 
 def _require_one(states: Array) -> Array:
     if len(states) != 1:
-        raise PositionError(f"{len(states)} state rows: one is expected (solve_batch takes many)")
+        raise PositionError(f"{len(states)} state rows: expected one (solve_batch takes many)")
     return states
 
 
-def _require(holds: bool, names: str, reason: str) -> None:
+def _require(holds: bool, names: str, when: str) -> None:
     if not holds:
-        raise PositionError(f"{names} given: {reason}")
+        raise PositionError(f"{names}: expected None {when}")
 
 
 def rows_before(record: GameRecord, ply: Any, hand: Any) -> Array:

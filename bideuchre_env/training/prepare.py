@@ -59,7 +59,7 @@ class Prepared:
     kind: str
     file: Path
     kept: bool
-    """Whether the weights were saved, because they are significantly better than before."""
+    """Whether the new weights are significantly better, and were saved."""
     over: str
     """Description of the opponent."""
     points: Interval

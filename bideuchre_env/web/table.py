@@ -269,8 +269,10 @@ class LiveTable:
                 asyncio.get_running_loop().call_later(AGAIN, self._wake.set)
             except Exception as error:  # of an agent: the message may reveal its cards
                 LOG.error("%s: %s", type(error).__name__, error)
-                who = self.session.agents[self.session.seat or 0]
-                self._publish_fault(f"agent {printable(who)} has failed: see the log of the server")
+                seat = self.session.seat
+                names = self.session.agents
+                who = "the game" if seat is None else f"agent {names[seat]} (seat {seat})"
+                self._publish_fault(f"{printable(who)} has failed: see the log of the server")
             if self.session.over and self._replay is None:
                 self._spawn(self._keep_replay(self.session.record()))
 

@@ -103,7 +103,7 @@ BAD = [
     ("export games.jsonl mine.npz", "mine.npz exists: choose another file"),
     ("export games.jsonl out.npz --gamma 2", "gamma=2.0: expected a number from 0 to 1"),
     ("export games.jsonl out.npz --episode day", "argument --episode: invalid choice: 'day'"),
-    ("export mine.npz mine.npz --force", "OUT mine.npz: expected another file than FILE"),
+    ("export mine.npz mine.npz --force", "OUT mine.npz: expected a file that is not read"),
 ]
 
 

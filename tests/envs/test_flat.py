@@ -35,7 +35,7 @@ def test_scaled_observations_lie_between_minus_1_and_1(name):
     both = np.stack([layout.low, layout.high])
     np.testing.assert_array_equal(layout.scaled(both)[1], layout.scaled(layout.high))
     for wrong in (layout.low.astype(int), layout.low[1:], np.int8(1), "no"):
-        with pytest.raises(OptionError, match=f"int8 \\(..., {layout.size}\\) is expected"):
+        with pytest.raises(OptionError, match=f"expected int8 \\(..., {layout.size}\\)"):
             layout.scaled(wrong)
 
 

@@ -162,7 +162,7 @@ def test_custom_rules_are_named_after_their_file(tmp_path, no_pictures):
     file.write_text('base = "six_card"\ntarget = 8\n', encoding="utf-8")
     with pytest.raises(OptionError, match="has farm: rule against random"):
         play(tmp_path / "t", ("six-card", file), ("random", "rule"))
-    with pytest.raises(OptionError, match="each needs a name of its own"):
+    with pytest.raises(OptionError, match="expected different names"):
         play(None, ("barrie", "barrie_v0"), ("random", "rule"))
 
 

@@ -155,5 +155,5 @@ def test_bits_past_the_inputs_are_refused():
     for bit in range(-CARDS.size % 8):
         data = examples(20)
         data.inputs[7, -1] |= 1 << bit
-        with pytest.raises(OptionError, match="inputs: bits past the "):
+        with pytest.raises(OptionError, match="inputs: expected no bits beyond the "):
             fit(net_of(CARDS), CARDS, data, np.random.default_rng(0))

@@ -149,7 +149,7 @@ def test_other_actions_are_drawn_uniformly():
         *(({"phases": bad}, "phases=") for bad in ((), [Phase.DEAL], [Phase.PLAY, 9])),
         *(({"share": bad}, f"share={bad}") for bad in (0, 1.01)),
         ({"propose": 3}, "propose=3: expected a function, or None"),
-        ({"block": 0}, "block=0: hands at once"),
+        ({"block": 0}, "block=0: expected a whole number from 1"),
     ],
 )
 def test_unusable_arguments_are_refused_before_play(arguments, message):
@@ -177,7 +177,7 @@ def test_illegal_proposals_are_refused():
     for propose, message in (
         (lambda seen, masks, chosen: chosen, "propose, row 0: expected another action than"),
         (lambda seen, masks, chosen: np.full(len(seen), -1), "propose, row 0: player_. may not"),
-        (lambda seen, masks, chosen: chosen + 0.5, "propose: whole numbers"),
+        (lambda seen, masks, chosen: chosen + 0.5, "propose: expected whole numbers"),
     ):
         with pytest.raises(IllegalActionError, match=message):
             pairs(ObservationPolicy(0), BARRIE, 4, 0, propose=propose)

@@ -201,7 +201,7 @@ def test_a_damaged_file_is_an_error_and_stays_unchanged(saved):
     record = data["record"]
     dealt = [record["hands"][0] | {"deal": record["hands"][0]["deal"][::-1]}, *record["hands"][1:]]
     fields = [
-        ({"format": "bideuchre play/2"}, "format 'bideuchre play/2'"),
+        ({"format": "bideuchre play/2"}, "format='bideuchre play/2'"),
         ({"people": [7]}, "one to four seats"),
         ({"record": 1}, "a record: an object with format, .*, not int"),
     ]

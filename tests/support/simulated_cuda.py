@@ -176,7 +176,7 @@ def test_states_are_saved_and_restored():
 
 
 def test_recorder_needs_the_cpu(tmp_path):
-    with pytest.raises(OptionError, match="on cuda>: a vec on the CPU is expected"):
+    with pytest.raises(OptionError, match="on cuda>: expected a vec on the CPU"):
         VecRecorder(pair("vec")[1], tmp_path / "d.npz")
 
 

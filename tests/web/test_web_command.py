@@ -32,7 +32,7 @@ def start(folder, *arguments):
         text=True,
     )
     lines = []
-    while not lines or not lines[-1].startswith("Open it"):
+    while not lines or not lines[-1].startswith("Open the link"):
         lines.append(process.stdout.readline())
         assert lines[-1], lines
     links = dict(re.findall(r"^Seat (\d): (\S+)$", "".join(lines), re.M))

@@ -261,8 +261,8 @@ class Layout:
         values = to_array("observations", observations)
         if values.dtype != np.int8 or values.shape[-1:] != (self.size,):
             raise OptionError(
-                f"observations of {values.dtype} of shape {values.shape}: int8 (..., {self.size}) "
-                "is expected"
+                f"observations of {values.dtype} of shape {values.shape}: expected int8 "
+                f"(..., {self.size})"
             )
         values = np.require(values, requirements=["C", "W"])  # of one type, for the kernel
         out = np.empty(values.shape, np.float32)
@@ -297,12 +297,12 @@ class Layout:
     def _checked(self, observation: Array) -> Array:
         values = to_array("observation", observation)
         if values.shape != (self.size,):
-            raise OptionError(f"an observation of shape {values.shape}: this game's is {self.size}")
+            raise OptionError(f"an observation of shape {values.shape}: expected ({self.size},)")
         within = values.dtype.kind in "iu" and (self.low <= values).all()
         if not within or (values > self.high).any():
             raise OptionError(
-                f"an observation of {values.dtype} from {values.min()} to {values.max()}: whole "
-                "numbers within layout.low and layout.high are expected"
+                f"an observation of {values.dtype} from {values.min()} to {values.max()}: expected "
+                "whole numbers within layout.low and layout.high"
             )
         return values
 

@@ -332,7 +332,7 @@ class SoloBatch:
                 "an error has interrupted the last step or reset: call reset() for all rows"
             )
         if not self.dealt:
-            raise error("nothing has been dealt yet: reset() deals")
+            raise error("nothing has been dealt yet: call reset() first")
 
     def close(self) -> None:
         """End the threads."""

@@ -361,7 +361,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
             return None if self._rows.dealt else draw_seed(self)
         if isinstance(seed, (list, tuple, np.ndarray)):
             if np.ndim(seed) != 1 or len(seed) != self.num_envs:
-                raise OptionError(f"seed: a seed for each of the {self.num_envs} rows is expected")
+                raise OptionError(f"seed: expected a seed for each of the {self.num_envs} rows")
             return list(seed)
         split_seed(seed)
         return int(seed)

@@ -182,7 +182,7 @@ class BidEuchreVec(Face):
         words = split_seed(seed) if seed is not None or not self._has_stream else None
         if words is not None:
             if not self._has_stream and not chosen.all():
-                raise OptionError("mask: expected None in the first reset(), which resets all rows")
+                raise OptionError("mask: expected all rows, or None, in the first reset()")
             self._run(seed_chosen_rows, self._rows.states, self._memory.put(chosen), *words)
             self._sampling = (words[0] ^ words[1], 0)
             self._has_stream = True

@@ -56,7 +56,7 @@ class Meeting:
         if not np.isfinite(self.results).all():
             raise OptionError("results: expected finite numbers")
         if self.a == self.b or len(self.boards) != len(self.results):
-            raise OptionError(f"{self.a} - {self.b}: two agents, and a result per board")
+            raise OptionError(f"{self.a} - {self.b}: expected two agents, and a result per board")
 
 
 def ratings(

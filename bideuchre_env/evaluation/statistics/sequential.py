@@ -54,7 +54,7 @@ class Bounds:
             )
         for name in ("alpha", "beta"):
             if not 0 < getattr(self, name) < 0.5:
-                raise OptionError(f"{name}={getattr(self, name)!r}: between 0 and 0.5")
+                raise OptionError(f"{name}={getattr(self, name)!r}: expected a value in (0, 0.5)")
 
     @property
     def accept_low(self) -> float:
