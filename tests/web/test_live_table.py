@@ -251,10 +251,8 @@ def test_an_agent_error_is_logged_and_published_without_cards(
         while not (state := table.state(0))["fault"]:
             await table.act(0, state["version"], state["view"]["legal"][0])
             await wait_until_idle(table)
-        assert (
-            state["fault"]
-            == "agent ./mine.py:Broken (seat 1) has failed: see the log of the server"
-        )
+        fault = "agent ./mine.py:Broken (seat 1) has failed: see the log of the server"
+        assert state["fault"] == fault
         assert logged in caplog.text
         if state["undo"]:
             await table.undo(0, state["version"])
