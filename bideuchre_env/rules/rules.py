@@ -98,13 +98,11 @@ class Rules(GameOptions):
         if self.moon_ladder == "step":
             if len(self.lone) < 2:
                 raise RulesError(
-                    f"moon_ladder='step': expected 'jump', because this ladder has only "
-                    f"{len(self.lone)} of the two lone bids that steps need"
+                    "moon_ladder='step': expected 'jump' with fewer than two lone bids"
                 )
             if any(bid.exchange for bid in self.lone):
                 raise RulesError(
-                    "moon_ladder='step': expected 'jump', because this ladder has bids with an "
-                    "exchange of cards"
+                    "moon_ladder='step': expected 'jump' with lone bids that exchange cards"
                 )
         if self.dealer_may_equal == "lone" and not self.lone:
             raise RulesError(

@@ -29,7 +29,7 @@ def test_the_expert_beats_the_rule_player(variant):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"network": np.zeros(3)}, "network: one record"),
+        ({"network": np.zeros(3)}, "network: expected one record"),
         ({"wanted": (1,)}, r"wanted=\(1,\): expected 13 whole numbers"),
         ({"wanted": (-1,) * 13}, "expected 13 whole numbers from 0"),
         ({"margin": "x"}, "margin='x': expected a number from 0 to 100"),

@@ -168,7 +168,7 @@ def test_without_a_finished_episode_or_after_a_failed_write_the_old_file_stays(
 def test_a_recorder_is_used_between_its_reset_and_its_close(tmp_path):
     vec = make("six_card_v0").vec(2, episode="hand")
     recorded = datasets.VecRecorder(vec, tmp_path / "out.npz")
-    with pytest.raises(OptionError, match="nothing has been dealt yet: reset"):
+    with pytest.raises(OptionError, match="nothing has been dealt yet: call reset"):
         recorded.step([0, 0])
     self_play(recorded, 70, seed=0)
     recorded.close()
@@ -217,7 +217,7 @@ def test_an_illegal_action_is_not_recorded(tmp_path):
         ({"player": "c"}, "player='c': no player has a name"),
         ({"episode": "hand"}, "episode='hand': expected only as an option of the vec"),
         ({"path": "minari:bideuchre/x-v0"}, "made of game records: bideuchre export"),
-        ({"vec": make("six_card_v0").raw_env()}, r"env=.*: the many tables of a vec"),
+        ({"vec": make("six_card_v0").raw_env()}, r"env=.*: expected a vec"),
     ],
 )
 def test_a_bad_argument_is_refused_by_name(options, message, tmp_path):

@@ -73,9 +73,8 @@ def test_an_action_that_is_no_number_in_range_is_refused(name):
     for env in positions(name):
         n = len(env.action_names)
         for action in NOT_NUMBERS:
-            match = (
-                rf"(?s){env.agent_selection}: action .* is {type(action).__name__}; a whole number"
-            )
+            kind = type(action).__name__
+            match = rf"(?s){env.agent_selection}: action .* is {kind}: expected a whole number"
             assert_refused(env, errors.OutOfBoundsError, match, env.step, action)
         for action in (-1, n, -n, 2**31, -(2**31), 2**63, HUGE, np.int64(-1), np.uint64(2**63)):
             match = f"{env.agent_selection}: action .* is out of range: 0 to {n - 1}"

@@ -121,7 +121,7 @@ BAD_RESET_OPTIONS = [
     ({"opponents": ("rule", None)}, "opponents=None: expected an agent's name"),
     ({"partner": ("rule", "rule")}, "partner=.*: expected one player, or a Pool of players"),
     ({"opponents": ["rule", "random"]}, "expected a list of .*; a pair is a tuple"),
-    ({"partner": ["rule"] * 7}, r"a list is by row"),
+    ({"partner": ["rule"] * 7}, "expected a list of .*, one for each row"),
     ({"opponents": OTHER_RULES}, "other rules"),
     ({"opponents": "rule", "seat": 9}, "seat 9"),
     ({"opponents": "rule", "deal": [["AS"]] * 4}, "deal"),

@@ -195,7 +195,7 @@ def test_games_are_counted_and_workers_change_nothing(tmp_path, no_pictures):
         ({"agents": ("rule", "rule")}, "two or more"),
         ({"agents": ("rule", print)}, "names"),
         ({"variants": ("poker",)}, "poker"),
-        ({"variants": ()}, "name of its own"),
+        ({"variants": ()}, "expected different names"),
         ({"boards": 1}, "boards"),
         ({"seed": -1}, "seed"),
         ({"workers": 0}, "workers=0"),

@@ -87,10 +87,19 @@ def test_step_needs_moons_to_step_through():
     """R.25: "`step` (the printed Bicycle wording): a k-fold moon needs a standing (k-1)-fold
     moon, passes in between allowed, over one's partner allowed."
     """
-    assert refuses("two or more lone bids", SIX_CARD, moon_ladder="step")
-    assert refuses("calls for cards", BARRIE, moon_ladder="step")
+    assert refuses(
+        "moon_ladder='step': expected 'jump' with fewer than two lone bids",
+        SIX_CARD,
+        moon_ladder="step",
+    )
+    assert refuses("expected 'jump' with lone bids that exchange cards", BARRIE, moon_ladder="step")
     lone = [Bid("moon", value=8)]
-    assert refuses("two or more lone bids", SIX_CARD, moon_ladder="step", lone=lone)
+    assert refuses(
+        "moon_ladder='step': expected 'jump' with fewer than two lone bids",
+        SIX_CARD,
+        moon_ladder="step",
+        lone=lone,
+    )
     moons = [Bid("moon", value=8), Bid("double moon", value=16), Bid("big one", value=17)]
     table = Table(SIX_CARD, dealer=0, moon_ladder="step", lone=moons).do("bid moon H")
     assert [name for name in table.legal if "big one" in name] == []

@@ -123,11 +123,11 @@ def test_kernels_evaluate_observations_as_numpy_does():
 def test_unusable_examples_weights_and_settings_are_refused():
     network, data, rng = net_of(CARDS), examples(20), np.random.default_rng(0)
     for name, bad, message in (
-        ("inputs", data.inputs[:, :-1], "inputs: packed ones, uint8 "),
-        ("of", data.of + 24, "of: outputs from 0 to 23"),
-        ("against", data.against - 1, "against: outputs from -1 to 23"),
+        ("inputs", data.inputs[:, :-1], "inputs: expected packed inputs, uint8 "),
+        ("of", data.of + 24, "of: expected outputs from 0 to 23"),
+        ("against", data.against - 1, "against: expected outputs from -1 to 23"),
         ("targets", data.targets * np.float32(np.nan), "targets: expected finite numbers"),
-        ("targets", data.targets[:, np.newaxis], r"targets: float32 \(n,\) is expected"),
+        ("targets", data.targets[:, np.newaxis], r"targets: expected float32 \(n,\)"),
     ):
         with pytest.raises(OptionError, match=message):
             fit(network, CARDS, data._replace(**{name: bad}), rng)
@@ -135,9 +135,13 @@ def test_unusable_examples_weights_and_settings_are_refused():
         with pytest.raises(OptionError, match=f"^{name}="):
             fit(network, CARDS, data, rng, **{name: bad})
     for name, bad, message in (
-        ("first", network.first[1:], "first: a shape of "),
-        ("last", network.last.astype(np.float64), "last: float32 weights"),
-        ("second_bias", network.second_bias * np.float32(np.inf), "second_bias: weights that are"),
+        ("first", network.first[1:], "first: expected a shape of "),
+        ("last", network.last.astype(np.float64), "last: expected float32 weights"),
+        (
+            "second_bias",
+            network.second_bias * np.float32(np.inf),
+            "second_bias: expected finite weights",
+        ),
     ):
         with pytest.raises(OptionError, match=message):
             checked(network._replace(**{name: bad}), CARDS)

@@ -64,5 +64,5 @@ def test_unusable_options_and_networks_of_another_part_are_refused():
     ):
         with pytest.raises(OptionError, match=f"^{name}"):
             Proposals(planted(), RULE_SET, **{"part": "cards", "seed": 1, name: bad})
-    with pytest.raises(OptionError, match="first: a shape of "):
+    with pytest.raises(OptionError, match="first: expected a shape of "):
         Proposals(planted(), RULE_SET, "auction", 1)
