@@ -201,7 +201,7 @@ def test_observers_have_the_blocks_of_the_layout():
     [
         ("episode=round", OptionError, "episode='round': expected one of 'game', 'hand'"),
         ("reward=money", OptionError, "reward='money'"),
-        ("dealer=4", DealError, "dealer 4: a seat from 0 to 3"),
+        ("dealer=4", DealError, "dealer 4: expected a seat from 0 to 3"),
     ],
 )
 def test_bad_parameters_of_a_game_are_refused(parameter, error, message):

@@ -164,7 +164,7 @@ def test_a_suitable_vector_environment_is_accepted():
         RecordEpisodeStatistics(make_vec(ID, num_envs=4)),
         make_vec(ID, num_envs=4, vectorization_mode="sync"),
     ):
-        with pytest.raises(OptionError, match=r"(Statistics|Sync).*without wrappers is expected"):
+        with pytest.raises(OptionError, match=r"(Statistics|Sync).*: expected a SoloVectorEnv"):
             VecEnv(wrapped)
 
 

@@ -244,7 +244,7 @@ def test_the_actor_gives_illegal_actions_no_probability():
 
 def test_bad_calls_are_refused():
     collector = SeatCollector(actor_policy(), Seats(GAME, 1))
-    with pytest.raises(OptionError, match=r"nothing has been dealt yet: reset\(\)"):
+    with pytest.raises(OptionError, match=r"nothing has been dealt yet: call reset\(\)"):
         collector.collect(n_step=4)
     collector.reset()
     with pytest.raises(OptionError, match=r"render=0\.1: expected None; a SeatCollector"):
