@@ -83,12 +83,13 @@ def main(args: argparse.Namespace) -> int:
     if args.check:
         return check(args.games[0], args.decisions)
     skipped: list[str] = []
+    pgx = peers.install(PGX, args.venvs / "pgx-gpu", args, skipped) if args.beside else None
     with measure.pinned(args.core) as core, ExitStack() as stack:
         tasks = tasks_of(sorted({*args.games, *args.beside}), skipped)
         runs = []
-        if args.beside:
+        if pgx is not None:
             sizes = map(str, args.beside)
-            runs = peers.start(PGX, args.venvs / "pgx-gpu", args, stack, skipped, "cuda", *sizes)
+            runs = peers.start(PGX, pgx, args, stack, skipped, "cuda", *sizes)
         rates: dict[tuple[str, str], list[float]] = {key: [] for key in tasks}
         for number in range(args.repeats):
             reporting.announce(f"round {number + 1} of {args.repeats}")

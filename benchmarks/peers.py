@@ -140,11 +140,16 @@ def main(args: argparse.Namespace) -> int:
         return reporting.redraw("peers", args.out)
     measure.check(args.repeats, args.seconds)
     skipped: list[str] = []
+    installed = {
+        name: python
+        for name in args.peers
+        if (python := install(PEERS[name], args.venvs / name, args, skipped))
+    }
     with measure.pinned(args.core) as core, ExitStack() as stack:
         ours = Program(OURS, Path(sys.executable), PROGRAMS / "measure_bideuchre.py", args.seconds)
         runs = [stack.enter_context(closing(ours))]
-        for name in args.peers:
-            runs += start(PEERS[name], args.venvs / name, args, stack, skipped)
+        for name, python in installed.items():
+            runs += start(PEERS[name], python, args, stack, skipped)
         for _ in range(args.repeats):
             runs = [run for run in runs if measure_round(run, skipped)]
     packages = {name: version for run in runs for name, version in run.packages.items()}
@@ -161,9 +166,18 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
+def install(peer: Peer, venv: Path, args: argparse.Namespace, skipped: list[str]) -> Path | None:
+    """Return the Python of a peer's environment; None, with the reason in `skipped`."""
+    try:
+        return environment(peer, venv, args.no_install)
+    except Unavailable as error:
+        skipped.append(f"{peer.title}: {error}")
+        return None
+
+
 def start(
     peer: Peer,
-    venv: Path,
+    python: Path,
     args: argparse.Namespace,
     stack: ExitStack,
     skipped: list[str],
@@ -171,7 +185,6 @@ def start(
 ) -> list[Program]:
     """Return a peer's running program, which `stack` ends; none, with the reason in `skipped`."""
     try:
-        python = environment(peer, venv, args.no_install)
         run = Program(peer.title, python, PROGRAMS / peer.program, args.seconds, *more)
     except Unavailable as error:
         skipped.append(f"{peer.title}: {error}")

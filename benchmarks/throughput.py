@@ -42,7 +42,7 @@ def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
     """Parse the command line."""
     parser = reporting.options(__doc__)
     names = {"nargs": "+", "choices": list(GROUPS)}
-    argument(parser, "--groups NAME", "what to measure", default=list(GROUPS), **names)
+    argument(parser, "--groups NAME", "groups to measure", default=list(GROUPS), **names)
     argument(parser, "--rows N", "rows of the vec env", int, list(ROWS), nargs="+")
     meaning = "threads where several are used"
     argument(parser, "--threads N", meaning, int, measure.core_count())

@@ -206,7 +206,7 @@ class Output:
             spare = temporary
         self._temporary = None
         _unpublished.discard(self)
-        return f"; what was to be written is in {_quote(spare)}"
+        return f"; the unsaved data is in {_quote(spare)}"
 
     def _take_place(self, temporary: Path) -> None:
         if self._is_open_at(self._target):  # moved already, then interrupted by Ctrl-C

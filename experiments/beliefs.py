@@ -307,7 +307,8 @@ def main(args: Args) -> int:
     for variant in args.variants:
         words = (variant, *map(str, settings.values()))
         compute = partial(check, RULES[variant], args)
-        rows[variant] = cached(args.out, words, [variant, settings], compute)
+        about = [variant, settings]
+        rows[variant] = cached(args.out, words, about, compute, lambda rows: type(rows) is list)
     print(tabulate(rows))
     write_json(args.json, {"settings": settings, "rows": rows})
     return 0

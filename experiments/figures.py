@@ -265,7 +265,7 @@ READ: dict[str, tuple[Callable[[Path], Any], Callable[[Any, Theme], Any], Path, 
 def main(arguments: list[str] | None = None) -> int:
     """Write both files of the chosen figure."""
     parser = argparse.ArgumentParser(**script_help(__doc__))
-    parser.add_argument("figure", choices=tuple(READ), help="what is drawn")
+    parser.add_argument("figure", choices=tuple(READ), help="figure to draw")
     parser.add_argument("--data", type=Path, help="its file, or folder (default: the published)")
     parser.add_argument("--out", type=Path, help="the folder of the pictures")
     args = parser.parse_args(arguments)

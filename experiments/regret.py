@@ -149,8 +149,16 @@ def losses_of(args: Args, game: bideuchre_env.Variant, agent: str) -> Losses:
         return {"kinds": lost.kinds.tolist(), "tricks": lost.tricks.tolist()}
 
     words = (game.name, agent, f"{args.hands}hands", f"seed{args.seed}")
-    result = cached(args.out, words, [*words, rules_hash(game.rules)], compute)
+    about = [*words, rules_hash(game.rules)]
+    result = cached(args.out, words, about, compute, lambda saved: is_sound(saved, args, game))
     return Losses(**{name: np.array(column, np.int8) for name, column in result.items()})
+
+
+def is_sound(saved: dict[str, Any], args: Args, game: bideuchre_env.Variant) -> bool:
+    """Return whether a saved result has the kinds and tricks of all hands of the run."""
+    kinds, tricks = (np.array(saved[name], np.int8) for name in ("kinds", "tricks"))
+    sound = kinds.shape == (args.hands,) and set(kinds.tolist()) <= {0, 1, 2}
+    return sound and tricks.shape == (args.hands, len(ROLES), game.rules.tricks)
 
 
 # --- figures --------------------------------------------------------------------------------------

@@ -69,7 +69,8 @@ def points_of(pair: tuple[str, str], game: bideuchre_env.Variant, args: Args) ->
 
     about = {"variant": args.variant, "pair": pair, "boards": args.boards, "seed": args.seed}
     words = (args.variant, *pair, f"{args.boards}boards", f"seed{args.seed}")
-    return np.array(cached(args.out, words, about, play), np.float64)
+    points = cached(args.out, words, about, play, lambda points: len(points) == args.boards)
+    return np.array(points, np.float64)
 
 
 def row_of(agent: str, opponent: str, points: dict[tuple[str, str], Array], first: str) -> Row:

@@ -18,7 +18,7 @@ from bideuchre_env.cli.script_args import run
 
 STUDIES = {
     "regret": "tricks that each agent gives away, against exact play with all hands seen",
-    "exploit": "what a player takes from one agent by learning against it alone",
+    "exploit": "points that a player trained against one agent gains over it",
     "bidding-vs-cards": "the calls of one agent with the cards of another",
     "compare-decisions": "decisions of agents in the same positions, their time and their cost",
     "robustness": "how agents do against other styles than those they were made for",

@@ -119,17 +119,23 @@ def play_match(game: Any, a: Any, b: Any, args: Any) -> Result:
     return result
 
 
-def cached(folder: Path, words: Iterable[str], about: Any, compute: Callable[[], Any]) -> Any:
+def cached(
+    folder: Path,
+    words: Iterable[str],
+    about: Any,
+    compute: Callable[[], Any],
+    is_valid: Callable[[Any], bool],
+) -> Any:
     """Return the result in the JSON file named after `words`, or compute and save it.
 
     `about` is JSON that identifies the result; `compute` returns JSON. Raises `OptionError` if the
-    file is damaged or has another `about`.
+    file is damaged or has another `about`, or if `is_valid` returns False or fails for its result.
     """
     path = folder / f"{records_io.file_stem(*words)}.json"
     if path.exists():
         with suppress(*DAMAGED):
             content = json.loads(path.read_text(encoding="utf-8"))
-            if content["about"] == json.loads(json.dumps(about)):
+            if content["about"] == json.loads(json.dumps(about)) and is_valid(content["result"]):
                 return content["result"]
         raise OptionError(
             f"{path} is no result of this run: another --out (results of older versions are not "

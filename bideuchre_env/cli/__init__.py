@@ -1,4 +1,4 @@
 """The `bideuchre` command: a module for each command, and shared modules.
 
-It imports every other folder; each command imports what it needs when it runs.
+It imports every other folder; each command imports its modules when it runs.
 """

@@ -184,7 +184,7 @@ class Features:
         write_rows(observations, masks, rename, inputs, legal, symmetries, self.workspace())
 
     def pack(self, observations: Array, masks: Array, *, rename: bool = True) -> Written:
-        """Return what `write` writes in new arrays, with eight inputs per byte to save memory."""
+        """Return the inputs of `write` in new arrays, eight inputs per byte to save memory."""
         n = self.check_rows(observations, masks)
         check_flag("rename", rename)
         written = Written(

@@ -226,7 +226,7 @@ def check_game(rules: object, name: object) -> None:
 
 TOML_HEAD = """\
 # The rules of a game of Bid Euchre, for `bideuchre variants FILE` and for `--rules FILE`.
-# With base = "barrie_v0", say, only what differs from it need stay; name = "..." names the game.
+# With base = "barrie_v0", for example, state only other values; name = "..." names the game.
 """
 
 

@@ -91,7 +91,7 @@ def check_device(device: Any) -> None:
 
 
 def _missing() -> str:
-    """Return what is missing to use a GPU here; "" if nothing, or in numba's simulator."""
+    """Return the reason why no GPU can be used here; "" if one can, or in numba's simulator."""
     from bideuchre_env.runtime.jit import JIT, config
 
     if config.ENABLE_CUDASIM:

@@ -235,7 +235,7 @@ class Preparation:
 
     def _judged(self, player: RowAgent, other: RowAgent) -> Interval:
         """Play a match; return the points per hand of `player` over `other`."""
-        with self.bar(f"{self.game.name}: what it is worth", "boards", "decisions") as progress:
+        with self.bar(f"{self.game.name}: evaluation", "boards", "decisions") as progress:
             result = match.play(
                 self.game,
                 player,
@@ -297,4 +297,4 @@ def _listed(file: Path) -> Listed:
     except WeightsError as error:
         return Listed(file, fault=str(error))
     except (KeyError, TypeError, ValueError) as error:
-        return Listed(file, fault=f"it does not say what it is for ({type(error).__name__})")
+        return Listed(file, fault=f"its metadata do not name a use ({type(error).__name__})")

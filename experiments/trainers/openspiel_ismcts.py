@@ -33,7 +33,7 @@ class Args(ScriptArgs):
     variant: str = option("cincinnati_v0", "the game")
     boards: int = option(50, "duplicate boards against each judge")
     simulations: int = option(200, "of a decision")
-    uct: float = option(5.0, "how much a search tries what it knows little of")
+    uct: float = option(5.0, "weight of exploration in the search (UCT constant)")
     seed: int = option(1, "of deals and searches")
     judges: tuple[str, ...] = option(("random", "cautious"), "who it is measured by")
 

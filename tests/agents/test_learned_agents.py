@@ -186,7 +186,9 @@ def test_a_game_without_weights_is_refused(name):
     refused = [r for r in map(random_rules, [rng] * 20) if made_for(name, r, VERSION) not in fitted]
     assert len(refused) > 10
     for rules in refused:
-        with pytest.raises(OptionError, match=r"cincinnati_v0.*weights=FILE uses your own$"):
+        with pytest.raises(
+            OptionError, match=r"expected .* one of cincinnati_v0.*; .*weights=FILE uses your own$"
+        ):
             agents.make(name, rules)
 
 

@@ -294,7 +294,10 @@ def made(rules=CINCINNATI, kind="net", features=1, **arrays):
             Weights(made().arrays | {"bias": np.full(3, np.nan, np.float32)}, made().metadata),
             "'bias' has a number that is not finite",
         ),
-        (made(first=np.zeros(5, np.float32)), r"'first' is float32 \[5\]: expected float32 \[5"),
+        (
+            made(first=np.zeros(5, np.float32)),
+            r"'first' is float32 \[5\]: expected float32 \[5, hidden",
+        ),
     ],
 )
 def test_weights_of_another_game_kind_or_shape_are_refused(weights, message):

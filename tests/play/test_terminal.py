@@ -238,7 +238,7 @@ def test_keys_names_and_words_are_read_as_actions(text, legal, name):
         ("3", ["pass", "bid 4"], "3 is not legal now: expected pass or 4"),
         ("2", ["JH"], "JD is not legal now: expected JH"),
         ("²", ["JH"], "'²': expected JH"),
-        ("0", ["JH"], "key 0: expected 1 to "),
+        ("0", ["JH"], "key 0: expected 1 to 5"),
     ],
 )
 def test_a_line_that_is_no_legal_action_is_refused_with_the_choice(text, legal, words):

@@ -11,6 +11,7 @@ from support.script_modules import load_scripts
 import bideuchre_env
 from bideuchre_env import solver
 from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.errors import OptionError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import STRAINS
 from bideuchre_env.solver.values import set_contracts
@@ -83,3 +84,15 @@ def test_random_loses_more_than_rule_and_a_second_run_reads_the_results(
         assert parts + lone * (lost["alone"] + lost["against alone"]) == pytest.approx(total)
     monkeypatch.setattr(regret, "measure", None)
     assert rows_of_run() == rows
+
+
+def test_a_saved_result_of_other_hands_is_refused(regret, tmp_path):
+    words = ["--agents", "rule", "--hands", "20", "--seed", "5", "--out", str(tmp_path)]
+    assert regret.main(regret.Args.parse(words)) == 0
+    [file] = tmp_path.glob("*.json")
+    content = json.loads(file.read_text())
+    content["result"]["kinds"].pop()
+    file.write_text(json.dumps(content))
+    with pytest.raises(OptionError, match="is no result of this run: another --out"):
+        regret.main(regret.Args.parse(words))
+    assert json.loads(file.read_text()) == content

@@ -78,8 +78,8 @@ class SoloBatch:
         self._entropy: list[int] = []  # the last seeds; agents made later are seeded from them
         self._changes = 0  # number of changes of players since then
         players = {OPPONENTS: options.opponents, PARTNER: options.partner}
-        nobody = Assignment([], np.full((n, 2), -1))
-        self.assignment = nobody.changed(players, np.ones(n, bool), {}, self._player)
+        empty = Assignment([], np.full((n, 2), -1))
+        self.assignment = empty.changed(players, np.ones(n, bool), {}, self._player)
         self.setup = new_rows(SETUP, 1)
         setup = self.setup[0]
         setup["illegal_reward"] = options.illegal_reward
