@@ -1,5 +1,5 @@
 """Comparison of agents with confidence intervals: boards, matches, self-play, reports.
 
-It imports `envs` and the folders before it. In the repository, `evaluation/README.md` explains the
-statistics of a match.
+The package may import `envs` and all packages that `envs` may import, such as `agents`. In the
+repository, `evaluation/README.md` explains the statistics of a match.
 """

@@ -46,14 +46,14 @@ class Plan:
         return [range(first, min(first + size, boards)) for first in range(0, boards, size)]
 
     def make_agents(self, place: int = 0) -> tuple[CompleteAgent, CompleteAgent]:
-        """Return the agents of the block that begins with this board."""
+        """Return agents A and B for the block that begins with board `place`, which seeds them."""
         a, b = (
             seat_agent(agent, self.rules, self.seed, place, self.single) for agent in self.agents
         )
         return a, b
 
     def runner(self, block: range) -> LockstepRunner:
-        """Return a runner of these boards, with the agents of their block."""
+        """Return a runner of the boards of a block, with new agents."""
         with freeze_files():  # as they were when the run began
             a, b = self.make_agents(block.start)
         at_once = min(self.at_once, len(block))
@@ -64,7 +64,10 @@ class Plan:
 
 @dataclass(frozen=True)
 class Batch:
-    """Finished boards, rows of `BOARD`, with the decisions of A and B since the last batch."""
+    """Finished boards, rows of `BOARD`, and the work of A and B since the last batch.
+
+    `decisions` counts the decisions of each, `think_seconds` is the processor time they took.
+    """
 
     rows: Array
     decisions: tuple[int, int]
@@ -75,7 +78,11 @@ Report = Callable[[Batch], None]
 
 
 def play_block(plan: Plan, block: range, report: Report, stopped: Stopped) -> None:
-    """Play these boards, reporting them as they finish, until `stopped`."""
+    """Play a block until all boards are finished, or `stopped()` is true.
+
+    `report(batch)` is called with boards as they finish; the last batch has no boards, but the
+    remaining decisions.
+    """
     runner = plan.runner(block)
     before: list[float] = [0, 0, 0.0, 0.0]
 
@@ -91,7 +98,7 @@ def play_block(plan: Plan, block: range, report: Report, stopped: Stopped) -> No
 
 
 def warm_up(plan: Plan) -> None:
-    """Compile kernels by playing a board that does not count: a step, or more within 2 seconds."""
+    """Compile kernels by playing one board for up to 2 seconds, at least a step; drop its result."""
     end = time.perf_counter() + WARM_SECONDS
     plan.runner(range(1)).run(stopped=lambda: time.perf_counter() > end)
 

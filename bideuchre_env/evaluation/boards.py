@@ -141,7 +141,10 @@ def close_tables(states: Array, ended: Array) -> None:
 
 @entry_kernel
 def finished_pairs(states: Array, tallies: Array, pairs: Array) -> int:
-    """List unsettled pairs of slots whose tables are both over; return their number."""
+    """List the pairs of slots whose tables are both over and not settled in `pairs`.
+
+    Returns their number.
+    """
     count = 0
     for pair in range(len(states) // 2):
         slot = 2 * pair
@@ -156,7 +159,10 @@ def finished_pairs(states: Array, tallies: Array, pairs: Array) -> int:
 def settle_pairs(
     states: Array, tallies: Array, pairs: Array, boards: Array, single: bool, rows: Array
 ) -> None:
-    """Write the results of finished pairs (boards `boards[j]`) to `rows`, and clear the tallies."""
+    """Write the results of finished pairs of slots to `rows` (`BOARD`), and clear their tallies.
+
+    The pair of slots `pairs[j]` holds the board with number `boards[j]`.
+    """
     for j in range(len(pairs)):
         row = rows[j]
         row.board = boards[j]
@@ -177,7 +183,7 @@ def settle_pairs(
 
 @kernel
 def game_end(s: Row, swapped: int) -> int:
-    """Outcome of a finished game for agent 0, who has side `swapped`."""
+    """Return how a finished game ended: `A_WON` if agent 0, with side `swapped`, won, and so on."""
     if s.outcome == WON:
         return A_WON if s.winner == swapped else B_WON
     return GAME_DRAWN if s.outcome == DRAWN else GAME_TRUNCATED
@@ -185,7 +191,7 @@ def game_end(s: Row, swapped: int) -> int:
 
 @entry_kernel
 def add_boards(rows: Array, totals: Array) -> None:
-    """Add these boards to the totals (one row)."""
+    """Add boards, rows of `BOARD`, to the one row of `totals` (`TOTALS`)."""
     total = totals[0]
     for j in range(len(rows)):
         row = rows[j]

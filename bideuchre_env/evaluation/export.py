@@ -33,7 +33,10 @@ NEEDS_MATPLOTLIB = 'a picture needs matplotlib: pip install "bideuchre_env[plot]
 
 
 def check_picture(path: PathLike) -> str:
-    """Return the format of a picture by its name; `OptionError` if it cannot be drawn."""
+    """Return the format of a picture from its name's ending ("png" without one).
+
+    Raises `OptionError` for an unsupported format, or without matplotlib.
+    """
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
     except ImportError:
@@ -45,7 +48,10 @@ def check_picture(path: PathLike) -> str:
 
 
 def rows_of(result: Result) -> tuple[Array, Array]:
-    """Return a match's boards and pairs of games; `OptionError` if the result lacks them."""
+    """Return the rows (`boards.BOARD`) of a match's boards and of its pairs of games.
+
+    Raises `OptionError` for a result without them, as of self-play.
+    """
     if result.board_rows is None or result.game_rows is None:
         raise OptionError("expected a result of match: selfplay does not save single boards")
     return result.board_rows, result.game_rows
@@ -57,7 +63,11 @@ def write_json(place: PathLike | Output, result: Result) -> None:
 
 
 def write_csv(place: PathLike | Output, result: Result) -> None:
-    """Write a line per board or pair of games: stream, A's points minus B's per table, ends."""
+    """Write a CSV file with a line per board and per pair of games (`COLUMNS`).
+
+    `stream` is the seed of the deals. Fields with suffix 1 or 2 are of one table: A's points minus
+    B's, hands, and how a game ended. Raises `OptionError` for a result of self-play.
+    """
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(COLUMNS)
@@ -73,7 +83,8 @@ def write_csv(place: PathLike | Output, result: Result) -> None:
 def draw(place: PathLike | Output, result: Result) -> None:
     """Draw points per hand after each board, with the 95 % interval, and a histogram of boards.
 
-    Raises `OptionError` without matplotlib, or for an unsupported picture format.
+    Raises `OptionError` without matplotlib, for an unsupported picture format, and for a result of
+    self-play.
     """
     form = check_picture(place.path if isinstance(place, Output) else place)
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -100,7 +111,10 @@ def draw(place: PathLike | Output, result: Result) -> None:
 
 
 def course(rows: Array, tie_margin: float) -> list[tuple[int, Interval]]:
-    """Return points per hand after n boards, for up to 400 values of n from 2 on."""
+    """Return (n, points per hand over the first n boards) for up to 400 values of n from 2 on.
+
+    `tie_margin` is that of `Scores`.
+    """
     places = np.unique(np.linspace(2, len(rows), min(len(rows), COURSE_POINTS)).astype(int))
     intervals, totals = [], new_rows(TOTALS, 1)
     for start, stop in zip([0, *places.tolist()], places.tolist(), strict=False):

@@ -44,7 +44,7 @@ Stopped = Callable[[], bool]
 
 
 class LockstepRunner:
-    """Plays the boards of a range, `at_once` of them at a time, each at two tables.
+    """Plays the boards with these numbers, `at_once` of them at a time, each at two tables.
 
     When both tables of a board are over, its pair of slots takes the next board. `totals`
     (of `boards.TOTALS`) has the sums over finished boards. `decisions` and `think_seconds` are each
@@ -123,7 +123,7 @@ class LockstepRunner:
         return self.done < len(self.boards)
 
     def _open(self, pairs: Array) -> None:
-        """Start the next boards in free pairs of slots."""
+        """Start the next boards, as long as there are any, in these free pairs of slots."""
         pairs = pairs[: len(self.boards) - self.opened]
         boards = self.boards.start + np.arange(self.opened, self.opened + len(pairs))
         self.board_of[pairs] = boards
@@ -131,7 +131,7 @@ class LockstepRunner:
         self.opened += len(pairs)
 
     def _step(self) -> None:
-        """Play one decision at every table in play."""
+        """Play one action at every table in play, and settle the hands that end."""
         to_act(self.states, self._slots, self._counts)
         ended = 0
         for agent in range(2):
@@ -159,7 +159,7 @@ class LockstepRunner:
         return f"board {self.board_of[slot // 2]}, table {slot % 2 + 1}"
 
     def _settle(self, count: int) -> None:
-        """Tally the hands that have ended, deal the next ones, close and open boards."""
+        """Tally the `count` hands in `_ended`, deal the next ones, and replace finished boards."""
         ended = self._ended[:count]
         tally_hands(self.states, self.tables, ended, self.tallies)
         if self._recorder is not None:
@@ -181,7 +181,7 @@ class LockstepRunner:
 
 
 def answer_of(agent: CompleteAgent, observations: Array, masks: Array) -> Any:
-    """Call `act_rows` of an agent; the result is not checked.
+    """Return the result of an agent's `act_rows`, unchecked.
 
     Raises `AgentError` for any error of the agent that is not a `BidEuchreError`.
     """
@@ -202,9 +202,9 @@ def checked(
     slots: Array,
     where: Callable[[int], str],
 ) -> Array:
-    """Return the answer as int64 (n,), if each choice is legal in its slot of `states`.
+    """Return an agent's answer as int64 (n,), if `answer[j]` is legal in `states[slots[j]]`.
 
-    Otherwise raise `IllegalActionError`; `where` describes a slot in its message.
+    Otherwise raise `IllegalActionError`; `where(slot)` describes the table in its message.
     """
     choices = np.asarray(answer)
     if choices.shape != slots.shape or choices.dtype.kind not in "iu":

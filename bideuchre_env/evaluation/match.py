@@ -135,7 +135,10 @@ def play(
 
 
 class _Collector:
-    """Collects finished boards in any order, and passes them to the test in order."""
+    """Collects finished boards in any order, and passes them to the sequential test in order.
+
+    `kind` is "boards" or "games"; `total` is the number of boards, or of pairs of games.
+    """
 
     def __init__(
         self, kind: str, total: int, progress: Progress | None, test: SequentialTest | None
@@ -149,13 +152,13 @@ class _Collector:
         self._kind, self._progress = kind, progress
 
     def play(self, plan: Plan, workers: int | RayPool, stopped: Stopped) -> None:
-        """Play until all boards are done, the test has its verdict, or `stopped`."""
+        """Play until all boards are done, the test has its verdict, or `stopped()` is true."""
         self.warm_up(plan)
         blocks = plan.blocks(self.total)
         run_blocks(plan, blocks, workers, self.take, lambda: stopped() or self._decided)
 
     def warm_up(self, plan: Plan) -> None:
-        """Compile the missing kernels, once."""
+        """Report the start and compile missing kernels; only the first call has an effect."""
         if not self._warm:
             self._report()
             warm_up(plan)

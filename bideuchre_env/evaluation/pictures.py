@@ -46,7 +46,7 @@ DARK = Theme(
 
 
 def files(path: Path) -> tuple[Path, Path]:
-    """Return the two files of a picture: `NAME-light.svg` and `NAME-dark.svg`."""
+    """Return the paths of both themes of a picture: `path` with -light.svg and -dark.svg added."""
     light, dark = (path.with_name(f"{path.name}{theme.suffix}.svg") for theme in (LIGHT, DARK))
     return light, dark
 
@@ -90,7 +90,7 @@ def _shortened(text: str) -> str:
 
 
 def markdown(path: str, alt: str) -> str:
-    """Return the HTML of a picture for a README; `path` is its files' path without the suffix."""
+    """Return the HTML of a picture for a README; `path` is its files' path without -light.svg."""
     light, dark = (f"{path}{theme.suffix}.svg" for theme in (LIGHT, DARK))
     return (
         f'<picture>\n<source media="(prefers-color-scheme: dark)" srcset="{dark}">\n'
@@ -123,7 +123,10 @@ def annotate(
     theme: Theme,
     **options: Any,
 ) -> None:
-    """Write text at an offset from a place, in points; `options` go to `axis.annotate`."""
+    """Write text on a background box at `offset`, in points, from a place in data coordinates.
+
+    `options` go to `axis.annotate`.
+    """
     box = {"facecolor": theme.paper, "edgecolor": "none", "pad": 0.8}
     axis.annotate(text, place, offset, textcoords="offset points", bbox=box, **options)
 
@@ -132,7 +135,10 @@ def annotate(
 
 
 def heat_maps(data: dict[str, Any], theme: Theme) -> Any:
-    """Draw a panel per variant; blue if the row's agent is ahead, red if it is behind."""
+    """Return the figure of a tournament's results, the object of its `results.json`.
+
+    It has a panel per variant; a cell is blue if the row's agent is ahead, red if it is behind.
+    """
     from matplotlib.colors import SymLogNorm
 
     tables, agents = scores(data), data["agents"]
@@ -167,7 +173,7 @@ def heat_maps(data: dict[str, Any], theme: Theme) -> Any:
 
 
 def _heat_map(axis: Any, table: Scores, agents: list[str], norm: Any) -> Any:
-    """Draw a variant's table as coloured cells."""
+    """Draw a variant's table as coloured cells; return matplotlib's mesh."""
     n = len(agents)
     means = [[table.get((a, b), (float("nan"),))[0] for b in agents] for a in agents]
     image = axis.pcolormesh(means, cmap="RdBu", norm=norm, edgecolors="white", linewidth=1)

@@ -222,9 +222,11 @@ _QUIET: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False
 
 @contextmanager
 def workers_of(processes: int, ray: bool, address: str | None) -> Iterator[int | RayPool]:
-    """Return the argument `workers` of `match.play` for `--workers`, `--ray` and `--ray-address`.
+    """Yield the argument `workers` of `match.play`: a number of processes, or an open `RayPool`.
 
-    Raises `OptionError` as `RayPool` does, and if both kinds of workers are asked for.
+    The arguments are the options `--workers`, `--ray` and `--ray-address` of commands. A pool is
+    closed at the end. Raises `OptionError` as `RayPool` does, and if both kinds of workers are
+    requested.
     """
     if not ray and address is None:
         yield processes
@@ -236,7 +238,7 @@ def workers_of(processes: int, ray: bool, address: str | None) -> Iterator[int |
 
 
 class _Sent(NamedTuple):
-    """A block in progress, and how often it has been sent before."""
+    """A block in progress, its number, and how often it was sent `before`."""
 
     number: int
     block: Any
@@ -244,7 +246,11 @@ class _Sent(NamedTuple):
 
 
 class _BlocksInProgress:
-    """Blocks in progress, by Ray's reference to their result, and those to be retried."""
+    """Sends blocks to Ray and receives their results, retrying lost ones.
+
+    `sent` has the blocks in progress by Ray's reference to their result, `lost` those to be
+    retried.
+    """
 
     def __init__(self, ray: Any, function: Any, shared: Any, blocks: Iterable[Any]) -> None:
         self._ray, self._blocks = ray, enumerate(blocks)
@@ -255,7 +261,10 @@ class _BlocksInProgress:
         self.lost: list[tuple[float, _Sent]] = []  # with the time of the retry
 
     def fill(self, workers: int) -> None:
-        """Send blocks until there are two per worker: one in progress, and one queued."""
+        """Send retries that are due, and new blocks until there are two per worker.
+
+        So each worker has one in progress and one queued.
+        """
         now, lost, self.lost = time.monotonic(), self.lost, []
         for due, sent in lost:
             if due <= now:
@@ -346,14 +355,17 @@ def _message(error: BaseException) -> str:
 
 
 def _allow_output(ray: Any, allow: bool) -> None:
-    """Set whether Ray prints dead workers and nodes on standard output, where results go."""
+    """Set whether Ray prints messages about dead workers and nodes on standard output."""
     with suppress(AttributeError):  # another version of Ray
         ray._private.worker._worker_logs_enabled = allow
 
 
 @contextmanager
 def _sigterm_handler_restored() -> Iterator[None]:
-    """Restore the handler of SIGTERM afterwards: Ray installs its own when it connects."""
+    """Context manager that restores the handler of SIGTERM: Ray installs its own on connecting.
+
+    It does nothing outside the main thread.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return

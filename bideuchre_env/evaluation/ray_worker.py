@@ -59,7 +59,10 @@ class Sender(NamedTuple):
 
 @lru_cache(maxsize=8)
 def sources_of(module: str) -> str:
-    """Return the hash of a package, or of the folder of a module; "" if it is missing."""
+    """Return the hash of a package's .py and .npz files, or of the .py files beside a module.
+
+    The hash of a module that cannot be found is "".
+    """
     spec = sys.modules[module].__spec__ if module in sys.modules else find_spec(module)
     if spec is None:
         return ""
@@ -74,7 +77,10 @@ def sources_of(module: str) -> str:
 
 
 def call(common: bytes, sender: Sender, block: Any) -> bytes:
-    """Compute a block on a worker; return (result, None) or (None, error), pickled."""
+    """Compute `function(shared, block)` on a worker; `common` is the pickled (function, shared).
+
+    Returns (result, None) or (None, error), pickled.
+    """
     try:
         sender.prepare()
         with watch_files(sender.check):
@@ -86,7 +92,10 @@ def call(common: bytes, sender: Sender, block: Any) -> bytes:
 
 
 def to_send(error: BaseException, where: str, other: type[BidEuchreError]) -> BidEuchreError:
-    """Return an error that can be pickled; errors of other packages become `other`."""
+    """Convert an error to one that can be pickled; an error of another package becomes `other`.
+
+    `where` names the worker in the message.
+    """
     if isinstance(error, OptionError):
         return OptionError(f"{error} ({where})")
     if isinstance(error, BidEuchreError):

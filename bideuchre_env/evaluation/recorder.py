@@ -1,4 +1,4 @@
-"""Record games that are played in lock step, and write them board by board, in order."""
+"""`Recorder`: writes games that are played in lock step as records, board by board, in order."""
 
 from __future__ import annotations
 
@@ -45,13 +45,16 @@ class Recorder:
         self._next = 0
 
     def hands_ended(self, states: Array, slots: Array) -> None:
-        """Save the text of the hand that has ended in each of these slots."""
+        """Format the hand that has ended in each of these slots, for the record of its game."""
         texts = self._writing.texts(states, slots)
         for slot, text in zip(slots.tolist(), texts, strict=True):
             self._hands[slot].append(text)
 
     def pairs_finished(self, states: Array, pairs: Array, boards: Array) -> None:
-        """Take the finished boards in these pairs of slots, and write those that are due."""
+        """Queue the finished boards in these pairs of slots; write those whose turn it is.
+
+        A board is written once all boards with lower numbers are.
+        """
         for pair, board in zip(pairs.tolist(), boards.tolist(), strict=True):
             self._waiting[board] = (
                 self._line(states, 2 * pair, board),

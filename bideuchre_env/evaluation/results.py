@@ -71,12 +71,12 @@ class Result:
 
     @property
     def points_per_hand(self) -> Interval | None:
-        """A's points per hand minus B's in these `scores`."""
+        """A's points per hand minus B's, with the interval, in `scores`; None if empty."""
         return self.scores.points_per_hand
 
     @property
     def win_rate(self) -> Interval | None:
-        """A's share of the games."""
+        """The share of games that A won, with the interval; None without games."""
         return self.games.win_rate
 
     @property
@@ -184,7 +184,7 @@ class Result:
             yield size, lines, games
 
     def _speed(self) -> Lines:
-        """Lines with the decision times of a match, or the speed and record file of self-play."""
+        """Return the decision times of a match, or the speed and record file of self-play."""
         if self.board_rows is None:
             rate = self.decisions_per_second
             speed = f"{rate:,.0f} decisions per second" if rate else "too short to measure"

@@ -111,7 +111,7 @@ def _play(
     pool: ThreadPool,
     device: str,
 ) -> Array:
-    """Play the hands and return the counts of every table, (m,) of `COUNT`."""
+    """Play the hands; return the counts of all tables, rows of `COUNT`, shape (m,)."""
     space = new_workspace(rules, hands, int(at_once), words)
     m = len(space.quotas)
     if device == "cpu":
@@ -133,9 +133,10 @@ def _play(
 def job(
     rules: Rules, policy: str, space: Workspace, low: np.uint64, observe: bool, threads: int = 1
 ) -> tuple[Callable[..., None], tuple[Any, ...]]:
-    """Return the kernel that plays hands, and its arguments before `start` and `stop`.
+    """Return the kernel that plays the hands of tables, and its arguments.
 
-    The rule player has a workspace for each thread.
+    The kernel also takes `start` and `stop`, a range of tables, as its last arguments. The rule
+    player gets `threads` workspaces.
     """
     if policy == "random":
         return random_hands, (space, low, observe)

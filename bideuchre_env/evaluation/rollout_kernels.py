@@ -36,7 +36,7 @@ COUNT = np.dtype(
 
 
 class Workspace(NamedTuple):
-    """Arrays of a rollout; row i of all but the first two belongs to table i."""
+    """Arrays of a rollout; row i belongs to table i, except in `tables` and `offsets`."""
 
     tables: Array
     offsets: Array
@@ -83,7 +83,7 @@ def random_hands(space: Workspace, low: Word, observe: bool, start: int, stop: i
 
 @inline_kernel
 def hands_at_random(space: Workspace, i: int, low: Word, observe: bool) -> None:
-    """Play the hands of table i at random, see `random_hands`."""
+    """Play the hands of table i with random actions, see `random_hands`."""
     t, o = space.tables[0], space.offsets[0]
     s, draw = space.states[i], mix(low + GOLDEN * np.uint64(i + 1))
     observation, mask = row_of(space.observations, i), row_of(space.masks, i)
@@ -118,7 +118,7 @@ def rule_hands(space: Workspace, work: RuleWorkspace, start: int, stop: int) -> 
 
 @inline_kernel
 def count_hand(s: Row, t: Row, decisions: int, count: Row) -> None:
-    """Add a finished hand to the table's count, and start a new game if the game is over."""
+    """Add a finished hand of `decisions` actions to `count`; start a new game if it is over."""
     count.hands += 1
     count.decisions += decisions
     count.points[0] += s.points[0]

@@ -1,4 +1,4 @@
-"""Seeds of a run: of the deals of its boards, and of its agents."""
+"""Derivation of the seeds of boards and agents from the seed of a match or self-play run."""
 
 from __future__ import annotations
 
@@ -46,5 +46,5 @@ def seat_agent(
 
 
 def options_of(game: Variant) -> dict[str, Any]:
-    """The options in which a game differs from its variant, as in its records."""
+    """Return the options that differ from the variant's, or all of custom rules, as in records."""
     return GameRecord.from_sound_rows(new_states(0), game.rules, game.name).options

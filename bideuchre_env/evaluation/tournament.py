@@ -65,7 +65,7 @@ class Pair(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The `key_of` the pair's match."""
+        """The key of the pair's match, see `tournament_files.key_of`."""
         options = options_of(self.game)
         return key_of({"variant": self.game.name, "options": options, "agents": [self.a, self.b]})
 
@@ -133,14 +133,16 @@ class Tournament:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The settings that every match depends on."""
+        """The settings of `match.play` that are the same for all pairs."""
         sprt = [self.sprt.low, self.sprt.high] if self.sprt else None
         return {"boards": self.boards, "games": self.games, "sprt": sprt, "seed": self.seed}
 
     def play(
         self, workers: int | RayPool = 1, progress: Progress | None = None
     ) -> Iterator[dict[str, Any]]:
-        """Play the missing matches and yield each; Ctrl-C drops the one in progress and stops.
+        """Play the missing matches, add each to `matches`, and yield it.
+
+        Ctrl-C drops the match in progress and ends the iteration.
 
         `progress(pair, kind, done, total, decisions)` is called as in `match.play`. Raises
         `OptionError` if a file of an agent has changed before a pair.
@@ -185,7 +187,7 @@ class Tournament:
                 self.rate(variant)
 
     def rate(self, variant: str) -> None:
-        """Compute the ratings on a variant; the first of `agents` that has played has rating 0.
+        """Compute `ratings` on a variant; the first of `agents` that has played there has rating 0.
 
         The ratings do not depend on the order in which matches finish.
         """

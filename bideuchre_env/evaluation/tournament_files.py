@@ -26,12 +26,12 @@ OTHERWISE = "choose another folder, or --force to overwrite them"
 
 
 def key_of(match: dict[str, Any]) -> str:
-    """Return the key of a match in its tournament: variant, options and agents."""
+    """Return a text that identifies a match (`Result.to_dict`): variant, options and agents."""
     return json.dumps([match["variant"], match["options"], match["agents"]], sort_keys=True)
 
 
 def fingerprints(agents: Iterable[str]) -> dict[str, str]:
-    """Return the hash of every file in the agents' names: their sources and option values."""
+    """Return the hash of every file in these names of agents: sources, and values of options."""
     hashes = {}
     for agent in agents:
         for name in (file_of(agent), *map(str, parse(agent)[1].values())):
@@ -41,7 +41,10 @@ def fingerprints(agents: Iterable[str]) -> dict[str, str]:
 
 
 def first_changed(before: dict[str, str | None], now: dict[str, str | None]) -> str | None:
-    """Describe the first file in both mappings whose hash differs; None if there is none."""
+    """Describe the first file whose hash differs between the mappings; None if there is none.
+
+    Files in only one of the mappings are ignored.
+    """
     for name in sorted(before.keys() & now.keys()):
         if before[name] != now[name]:
             made = ", which `bideuchre prepare` makes," if None in (before[name], now[name]) else ""
@@ -52,9 +55,11 @@ def first_changed(before: dict[str, str | None], now: dict[str, str | None]) -> 
 def finished_matches(
     folder: Path, settings: dict[str, Any], keys: set[str]
 ) -> list[dict[str, Any]]:
-    """Return the finished matches in a folder; `keys` are the `key_of` all matches to be played.
+    """Return the finished matches in a folder, [] if it has no results.
 
-    Raises `OptionError` for a folder with other results, which would be overwritten.
+    `settings` is the object of the tournament to resume (`Tournament.to_dict`), `keys` are the keys
+    of its matches. Raises `OptionError` for a folder with results of another tournament, which
+    would be overwritten.
     """
     path = folder / "results.json"
     if not path.exists():
@@ -102,7 +107,10 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def write(folder: Path, data: dict[str, Any]) -> list[str]:
-    """Write the three result files, each atomically, and return their names."""
+    """Write the three result files, each atomically, and return their names.
+
+    `data` is the object of `results.json`.
+    """
     table, rows = io.StringIO(newline=""), [csv_row(match) for match in data["matches"]]
     writer = csv.DictWriter(table, list(rows[0]))
     writer.writeheader()
@@ -114,13 +122,13 @@ def write(folder: Path, data: dict[str, Any]) -> list[str]:
 
 
 def remove_pictures(folder: Path) -> None:
-    """Remove the heat maps."""
+    """Remove the heat maps from a folder, if there are any."""
     for picture in pictures.files(folder / "results"):
         picture.unlink(missing_ok=True)
 
 
 def write_pictures(folder: Path, data: dict[str, Any]) -> list[str]:
-    """Draw the heat maps for light and dark pages; without matplotlib do nothing.
+    """Write the heat maps for light and dark pages; return their names, [] without matplotlib.
 
     Raises `OutputError` for a picture that cannot be drawn or written.
     """

@@ -1,4 +1,7 @@
-"""The tables of a tournament, from the object of its `results.json`: text, HTML, Markdown, CSV."""
+"""The tables of a tournament as text, HTML, Markdown and CSV.
+
+`data` is always the object of `results.json`, `match` one of its matches.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ Scores = dict[tuple[str, str], tuple[float, float]]  # (row, column): points, ha
 
 
 def scores(data: Data) -> dict[str, Scores]:
-    """Per variant and (row, column): the row's points per hand, and half its interval's width."""
+    """Return points per hand and half the interval's width, by variant and (agent, opponent)."""
     tables: dict[str, Scores] = {}
     for match in data["matches"]:
         (a, b), points = match["agents"], Interval(**match["points_per_hand"])
@@ -55,7 +58,10 @@ def _title(data: Data, variant: str) -> str:
 
 
 def _cells(data: Data, variant: str, between: str) -> list[list[str]]:
-    """Rows of points per hand by agent and opponent, header first; `between` precedes the ±."""
+    """Return a table of points per hand by agent and opponent, header first.
+
+    `between` separates a number from its ± interval.
+    """
     table, agents = scores(data)[variant], data["agents"]
     rows = [["", *map(in_lines, agents)]]
     for row in agents:
@@ -65,7 +71,7 @@ def _cells(data: Data, variant: str, between: str) -> list[list[str]]:
 
 
 def _rating_rows(data: Data, variant: str) -> list[tuple[str, str, str]]:
-    """Rows of a table: each agent's rating and decision time, highest rating first."""
+    """Return a table of each agent's rating and decision time, header first, best rating first."""
     rows = [("", "rating (95 % interval)", "decision time")]
     for agent, rating in data["ratings"].get(variant, {}).items():
         own = "{mean:.0f} ({low:.0f} to {high:.0f})".format(**rating)
@@ -81,7 +87,7 @@ def in_lines(agent: str) -> str:
 
 
 def length(data: Data) -> str:
-    """Number of boards of a pair, as text."""
+    """Return the number of boards of a pair in words, "up to" it with a sequential test."""
     return f"{'up to ' if data['sprt'] else ''}{data['boards']:,} duplicate boards"
 
 
@@ -129,7 +135,7 @@ def markdown(data: Data) -> str:
 
 
 def _introduction(data: Data) -> list[str]:
-    """Explanation of the tables."""
+    """Return the lines of Markdown that explain the tables."""
     lines = [
         "# Tournament",
         "",

@@ -49,7 +49,7 @@ GAME = variants["barrie_v0"]
 
 
 def play_game() -> None:
-    """Compile one table, its record and its redeals, many tables, and random players' boards."""
+    """Compile the AEC and vector environments, records, redeals, and boards of simple agents."""
     env = GAME.raw_env()
     env.reset(seed=1)
     env.state()
@@ -86,7 +86,7 @@ def play_boards(a: str, b: str) -> None:
 
 
 def play_claim() -> None:
-    """Compile the claim of the remaining tricks."""
+    """Compile `claim`, which detects that a player wins all remaining tricks."""
     layout, tables = layout_of(GAME.rules), compile_tables(GAME.rules)
     seen = np.zeros((1, layout.size), np.int8)
     mask = np.zeros((1, int(tables["n_actions"][0])), np.int8)
@@ -218,14 +218,17 @@ PARTS: dict[str, Callable[[], None]] = {
 
 
 def parts_for(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the parts that matches of these agents call; unknown for agents not built in."""
+    """Return the names of the parts (`PARTS`) whose kernels matches of these agents call.
+
+    "game" is always among them. The kernels of agents that are not built in are not known.
+    """
     own = {agents.parse(name)[0] for name in names}
     called = {part for name in own & set(BUILT_IN) for part in find(name).info.kernels}
     return tuple(name for name in PARTS if name in called or name == "game")
 
 
 def compile_part(name: str) -> int:
-    """Compile a part unless it is cached already; return the number of kernels compiled."""
+    """Compile a part unless the cache marks it as done; return the number of kernels compiled."""
     done = Path(jit.CACHE_FOLDER, f"compiled-{name}")
     if not jit.JIT or (jit.CACHE_FOLDER and done.exists()):
         return 0

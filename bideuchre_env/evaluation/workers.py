@@ -40,10 +40,11 @@ POLL_SECONDS = 0.1
 def run_blocks(
     plan: Plan, blocks: Sequence[range], workers: int | RayPool, report: Report, stopped: Stopped
 ) -> None:
-    """Play the blocks until all are done or `stopped`; `report` is called in this thread.
+    """Play the blocks until all are done or `stopped()` is true.
 
-    On Ray a block is reported when it is complete, so a retried block counts once. Raises the
-    errors of agents in any process, and `WorkerError` for a process that ends early.
+    `report(batch)` is called in this thread with finished boards. On Ray a block is reported when
+    it is complete, so a retried block counts once. Raises the errors of agents in any process, and
+    `WorkerError` for a process that ends early.
     """
     if isinstance(workers, RayPool):
         for _, batch in workers.run(play_whole_block, Work.of(plan), blocks, stopped):
@@ -64,7 +65,10 @@ def distribute(
     report: Report,
     stopped: Stopped,
 ) -> None:
-    """Send blocks to idle processes in order, and report their results."""
+    """Send blocks to idle processes in order, and report finished boards.
+
+    It ends when all blocks are played, or `stopped()` is true. Errors are those of `run_blocks`.
+    """
     waiting, busy = iter(blocks), list(processes)
     while busy and not stopped():
         ready = wait(busy, POLL_SECONDS)
@@ -123,7 +127,7 @@ def start_processes(plan: Plan, n: int) -> Iterator[dict[Connection, BaseProcess
 
 @contextmanager
 def isolated_start() -> Iterator[None]:
-    """Start processes within this context without the main module and with Ctrl-C blocked.
+    """Context manager for starting processes: without the main module, and with Ctrl-C blocked.
 
     A spawned process would otherwise run the user's script again, which may have no main guard.
     Ctrl-C reaches every process of a terminal: it is blocked here too until all have started.
@@ -144,7 +148,7 @@ def isolated_start() -> Iterator[None]:
 
 @contextmanager
 def without_main() -> Iterator[None]:
-    """Hide the main module, which other processes do not load."""
+    """Context manager that hides the main module, which other processes must not load."""
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:
@@ -202,7 +206,10 @@ class Work(NamedTuple):
 
 @lru_cache(maxsize=2)
 def prepare_plan(work: Work) -> Plan:
-    """Return the plan on a Ray worker; check its files and warm up on the first call."""
+    """Return the plan on a Ray worker; the first call checks the agents' files and warms up.
+
+    Raises `OptionError` if a file differs from the sender's.
+    """
     for file, sent in work.files:
         if file_hash(file) != sent:
             raise OptionError(f"{brief(file)} is another file here: send the same to every node")
@@ -234,9 +241,9 @@ def file_hash(file: str) -> str:
 
 
 def serve_blocks(work: bytes, pipe: Connection) -> None:
-    """Play the blocks received through the pipe, and send back boards as they finish.
+    """Play the blocks received through the pipe, in a process of its own, until it is terminated.
 
-    None requests the next block.
+    Sent are None, to request a block; a `Batch` as boards finish; or an error, which ends it.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles it
     os.dup2(2, 1)  # output of an agent is not part of the match's output

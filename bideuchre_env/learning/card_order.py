@@ -1,6 +1,7 @@
-"""Ranks of the cards of a suit in each strain, as tables; highest and lowest card of a set.
+"""Order of the cards in each strain, as tables; highest and lowest card of a set.
 
-The tables cover all 24 kinds; a game with fewer ranks uses the first kinds only.
+A set of cards is an integer with a bit per kind. The tables cover all 24 kinds; a game with fewer
+ranks uses the first kinds only.
 """
 
 from __future__ import annotations
@@ -22,31 +23,34 @@ SUIT_OF = np.array(_WIDEST["suit_of"], np.int64)
 STRENGTH = np.take_along_axis(_WIDEST["power"], SUIT_OF[:, np.newaxis], axis=1)[:, 0].astype(
     np.int64
 )
-"""[strain, kind]: its power when its own suit is led; any trump is above any other card."""
+"""[strain, kind]: power of the card if its own suit is led; trumps are above all other cards."""
 
 _ABOVE = STRENGTH[:, np.newaxis, :] > STRENGTH[:, :, np.newaxis]  # [strain, kind, other kind]
 _SAME_SUIT = SUIT_OF[:, np.newaxis, :] == SUIT_OF[:, :, np.newaxis]
 BEATS = (_ABOVE & _SAME_SUIT) @ (1 << np.arange(MAX_KINDS))
-"""[strain, kind]: the kinds of its own suit that rank above it, as bits."""
+"""[strain, kind]: the kinds of the card's suit that rank above it, as bits."""
 
 same_colour = inline_kernel(cards.same_colour)
 
 
 @inline_kernel
 def right_bower(trumps: int) -> int:
-    """The kind of the highest trump."""
+    """Return the kind of the highest trump, the jack of the suit `trumps` (0 to 3)."""
     return JACK * 4 + trumps
 
 
 @inline_kernel
 def left_bower(trumps: int) -> int:
-    """The kind of the second highest trump: the other jack of the colour."""
+    """Return the kind of the second highest trump: the jack of the other suit of the colour."""
     return JACK * 4 + same_colour(trumps)
 
 
 @kernel
 def highest(kinds: int, strain: int) -> int:
-    """The strongest card of a set (the first such kind); -1 for an empty set."""
+    """Return the strongest kind of a set, any trump first; -1 for an empty set.
+
+    Of kinds with equal strength, in different suits, it is the first.
+    """
     best, power = -1, -1
     while kinds:
         kind = lowest_bit(kinds)
@@ -58,7 +62,10 @@ def highest(kinds: int, strain: int) -> int:
 
 @kernel
 def lowest(kinds: int, strain: int) -> int:
-    """The weakest card of a set (the last such kind); -1 for an empty set."""
+    """Return the weakest kind of a set, trumps last; -1 for an empty set.
+
+    Of kinds with equal strength, in different suits, it is the last.
+    """
     best, power = -1, 99
     while kinds:
         kind = lowest_bit(kinds)

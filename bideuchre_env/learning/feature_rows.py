@@ -1,7 +1,9 @@
-"""Kernels that turn observations into the inputs of networks: a list of the inputs that are 1.
+"""Kernels that convert observations to the 0/1 inputs of networks (see `features`).
 
-About 60 of some 400 inputs are 1, so a first layer is fastest as a sum over the list; `write_rows`
-and `pack_rows` write dense rows.
+They list the indices of the inputs that are 1 in an array `active`, int64 (1, size + 1). About 60
+of some 400 inputs are 1, so a first layer is fastest as a sum over the list; `write_rows` and
+`pack_rows` write dense rows. In the `put_` kernels `n` is the length of the list, `at` the first
+index of a block of inputs, and `symmetry` the renaming of suits (see `suits`).
 """
 
 from __future__ import annotations
@@ -37,20 +39,20 @@ class FeatureWorkspace(NamedTuple):
 
 @inline_kernel
 def put_one(active: Array, n: int, at: int) -> int:
-    """Append an input that is 1; return the number of inputs."""
+    """Append the index `at` of an input that is 1 to the list; return its new length."""
     active[0, n] = at
     return n + 1
 
 
 @inline_kernel
 def put_number(active: Array, n: int, at: int, value: int, most: int) -> int:
-    """Append a number, clipped to 0 to `most`, as a one-hot input."""
+    """Append a number, clipped to 0 to `most`, as a one-hot block; return the new length."""
     return put_one(active, n, at + min(max(value, 0), most))
 
 
 @kernel
 def put_kinds(active: Array, n: int, at: int, kinds: int, symmetry: int) -> int:
-    """Append the kinds of a set with renamed suits."""
+    """Append an input for each kind of a set, with renamed suits; return the new length."""
     while kinds:
         kind = lowest_bit(kinds)
         kinds &= kinds - 1
@@ -60,7 +62,7 @@ def put_kinds(active: Array, n: int, at: int, kinds: int, symmetry: int) -> int:
 
 @kernel
 def put_suits(active: Array, n: int, at: int, suits: int, symmetry: int) -> int:
-    """Append the suits of a set, renamed."""
+    """Append an input for each suit of a set, renamed; return the new length."""
     suits = RENAMED[symmetry, suits & 15]
     while suits:
         n = put_one(active, n, at + lowest_bit(suits))
@@ -70,7 +72,7 @@ def put_suits(active: Array, n: int, at: int, suits: int, symmetry: int) -> int:
 
 @inline_kernel
 def put_strain(active: Array, n: int, at: int, strain: int, symmetry: int) -> int:
-    """Append a strain, its suit renamed; nothing if there is none."""
+    """Append a strain, its suit renamed, unless it is -1; return the new length."""
     if strain < 0:
         return n
     return put_one(active, n, at + strain_map(strain, symmetry))
@@ -78,13 +80,16 @@ def put_strain(active: Array, n: int, at: int, strain: int, symmetry: int) -> in
 
 @inline_kernel
 def strain_map(strain: int, symmetry: int) -> int:
-    """The strain with its suit renamed."""
+    """Return the strain with its suit renamed; no trump stays."""
     return SUIT_MAPS[symmetry, strain] if strain < NO_TRUMP else strain
 
 
 @kernel
 def active_inputs(observation: Array, rename: bool, work: FeatureWorkspace) -> tuple[int, int]:
-    """Read an observation into the view and list its active inputs, as `list_inputs` does."""
+    """Read an observation into `work.views`, and list its inputs that are 1 in `work.active`.
+
+    Returns their number and the symmetry, as `list_inputs` does.
+    """
     t, p, view = work.tables[0], work.places[0], work.views[0]
     read_view(observation, t, work.offsets[0], view)
     return list_inputs(observation, t, work.offsets[0], p, view, rename, work.active)
@@ -94,7 +99,11 @@ def active_inputs(observation: Array, rename: bool, work: FeatureWorkspace) -> t
 def list_inputs(
     observation: Array, t: Row, o: Row, p: Row, view: Row, rename: bool, active: Array
 ) -> tuple[int, int]:
-    """List the inputs that are 1 in `active`; return their number and the symmetry of suits."""
+    """List the indices of all inputs that are 1 in `active`.
+
+    Returns their number and the renaming of suits that was used, 0 without `rename`. `view` is the
+    view of the observation, `p` the places of the part's blocks.
+    """
     symmetry = 0
     if rename:
         strain = view.strain if p.cards == 1 else -1
@@ -120,7 +129,7 @@ def list_inputs(
 
 @kernel
 def put_auction(t: Row, p: Row, view: Row, symmetry: int, active: Array, n: int) -> int:
-    """Append the auction's inputs: holdings of the hand in every strain."""
+    """Append the inputs of the part "auction" only: naming, and the hand's holdings by strain."""
     if view.phase == NAMING:
         n = put_one(active, n, p.naming)
     for suit in range(4):
@@ -143,7 +152,7 @@ def put_auction(t: Row, p: Row, view: Row, symmetry: int, active: Array, n: int)
 
 @kernel
 def put_contract(t: Row, p: Row, view: Row, symmetry: int, active: Array, n: int) -> int:
-    """Append the contract and its progress."""
+    """Append the contract, the tricks won and missing, and the cards held and unseen."""
     n = put_number(active, n, p.bid, view.level, t.n_levels - 1)
     n = put_number(active, n, p.declarer, view.declarer, 3)
     if view.strain == NO_TRUMP:
@@ -171,7 +180,7 @@ def put_contract(t: Row, p: Row, view: Row, symmetry: int, active: Array, n: int
 def put_exchange(
     observation: Array, t: Row, o: Row, p: Row, view: Row, symmetry: int, active: Array, n: int
 ) -> int:
-    """Append the phase and the exchanged cards that are known."""
+    """Append the phase, and the cards that the player knows to be given up or passed."""
     n = put_number(active, n, p.phase, view.phase - GIVING, 2)
     if p.given >= 0:
         discarded = gather_bits(observation, o.discarded, t.kinds, 0)
@@ -184,7 +193,7 @@ def put_exchange(
 def put_trick(
     observation: Array, t: Row, o: Row, p: Row, view: Row, symmetry: int, active: Array, n: int
 ) -> int:
-    """Append the play: the current trick, the cards played, and the effect of our cards."""
+    """Append the play: the current trick, the cards played, and which of our cards can win."""
     kinds, strain, copies = t.kinds, max(view.strain, 0), t.copies
     power = 0
     if view.led >= 0:
@@ -221,7 +230,10 @@ def put_trick(
 
 @inline_kernel
 def output_of(t: Row, cards: int, symmetry: int, action: int) -> int:
-    """Return the output for an action of the part, with its suit renamed."""
+    """Return the output of the network for an action, with its suit renamed.
+
+    `cards` is 1 for an action of the part "cards", 0 for one of "auction".
+    """
     if cards == 1:
         kind = action - t.card_offset
         return (kind & ~3) + SUIT_MAPS[symmetry, kind & 3]
@@ -235,7 +247,7 @@ def output_of(t: Row, cards: int, symmetry: int, action: int) -> int:
 
 @inline_kernel
 def action_of(t: Row, cards: int, symmetry: int, output: int) -> int:
-    """Return the action for an output of the part: the inverse of `output_of`."""
+    """Return the action for an output of the network: the inverse of `output_of`."""
     if cards == 1:
         return t.card_offset + (output & ~3) + INVERSE_MAPS[symmetry, output & 3]
     at = t.trump_offset
@@ -249,7 +261,7 @@ def action_of(t: Row, cards: int, symmetry: int, output: int) -> int:
 
 @kernel
 def list_legal(mask: Array, t: Row, cards: int, symmetry: int, legal: Array, i: int) -> None:
-    """Write which outputs are legal to row i of `legal`, int8 (n, O)."""
+    """Write to row i of `legal`, int8 (n, O), which outputs an action mask allows, 1 or 0."""
     low, high = (t.card_offset, t.n_actions) if cards == 1 else (0, t.card_offset)
     for action in range(low, high):
         legal[i, output_of(t, cards, symmetry, action)] = mask[action]
@@ -265,7 +277,10 @@ def write_rows(
     symmetries: Array,
     work: FeatureWorkspace,
 ) -> None:
-    """Overwrite `inputs` float32 (n, F), `legal` int8 (n, O), `symmetries` int64 (n,)."""
+    """Write the features of n rows of observations and masks, as `Features.write` does.
+
+    `inputs` float32 (n, F), `legal` int8 (n, O) and `symmetries` int64 (n,) are overwritten.
+    """
     t, p = work.tables[0], work.places[0]
     for i in range(len(observations)):
         n, symmetry = active_inputs(row_of(observations, i), rename, work)
@@ -287,9 +302,9 @@ def pack_rows(
     symmetries: Array,
     work: FeatureWorkspace,
 ) -> None:
-    """Write like `write_rows`, but pack the inputs into zeros, uint8 (n, (F + 7) // 8).
+    """Write like `write_rows`, but the inputs as bits of `packed`, uint8 (n, (F + 7) // 8).
 
-    The first input of eight is the highest bit.
+    `packed` must be zero at the beginning. The first input of eight is the highest bit.
     """
     t, p = work.tables[0], work.places[0]
     for i in range(len(observations)):
@@ -303,7 +318,7 @@ def pack_rows(
 
 @entry_kernel
 def actions_rows(outputs: Array, symmetries: Array, work: FeatureWorkspace, actions: Array) -> None:
-    """Fill `actions` with the actions of these outputs; all int64 (n,)."""
+    """Fill `actions` with the actions of these outputs; all arrays are int64 (n,)."""
     t, p = work.tables[0], work.places[0]
     for i in range(len(outputs)):
         actions[i] = action_of(t, p.cards, symmetries[i], outputs[i])
@@ -311,7 +326,7 @@ def actions_rows(outputs: Array, symmetries: Array, work: FeatureWorkspace, acti
 
 @entry_kernel
 def outputs_rows(actions: Array, symmetries: Array, work: FeatureWorkspace, outputs: Array) -> None:
-    """Fill `outputs` with the outputs for these actions; all int64 (n,)."""
+    """Fill `outputs` with the outputs for these actions; all arrays are int64 (n,)."""
     t, p = work.tables[0], work.places[0]
     for i in range(len(actions)):
         outputs[i] = output_of(t, p.cards, symmetries[i], actions[i])

@@ -55,7 +55,10 @@ class FeatureBlock:
 
 
 def every_block(rules: Rules) -> tuple[FeatureBlock, ...]:
-    """All blocks of a game of these rules, in order; seats are relative, suits are renamed."""
+    """Return all blocks in order, also those that these rules or one of the parts lack.
+
+    Seats are relative to the player, suits are renamed.
+    """
     kinds, tricks, levels = rules.kinds, rules.tricks, len(rules.ladder)
     pair, strained = rules.copies == 2, rules.strain_named == "in_bid"
     exchange, auction, cards = rules.exchange > 0, ("auction",), ("cards",)
@@ -107,7 +110,7 @@ PLACES = np.dtype(
 
 
 class Written(NamedTuple):
-    """Packed features of rows; `numpy.unpackbits` unpacks the inputs."""
+    """Packed features of n rows, from `Features.pack`; `Features.unpack` unpacks the inputs."""
 
     inputs: Array  # uint8 (n, (F + 7) // 8)
     legal: Array  # int8 (n, O)
@@ -115,11 +118,12 @@ class Written(NamedTuple):
 
 
 class Features:
-    """The inputs of one part of a game, `size` of them, and its network's `outputs`.
+    """The features of one part of a hand, "auction" or "cards", in a game of these rules.
 
-    `str(features)` is a table of the `blocks`; `slices[name]` is the slice of a block. With
-    `rename=False`, `write` and `pack` do not rename suits. That is for custom networks only:
-    `network.evaluate` and the package's agents always rename.
+    A network for the part has `size` inputs and `outputs` outputs. `str(features)` is a table of
+    the `blocks` of inputs; `slices[name]` is the slice of a block. With `rename=False`, `write` and
+    `pack` do not rename suits. That is for custom networks only: `network.evaluate` and the
+    package's agents always rename.
     """
 
     version = VERSION
@@ -142,7 +146,7 @@ class Features:
         self.places = self._places()
 
     def _places(self) -> Array:
-        """Return the start of each block as a read-only array of one record."""
+        """Return a read-only record of `PLACES`, shape (1,)."""
         places = new_rows(PLACES, 1)
         for name in BLOCKS:
             places[name] = self.slices[name].start if name in self.slices else -1
@@ -151,7 +155,7 @@ class Features:
         return places
 
     def workspace(self) -> FeatureWorkspace:
-        """Return the arguments of the kernels of `feature_rows`, for one thread."""
+        """Return a new workspace for the kernels of `feature_rows`, for one thread."""
         return FeatureWorkspace(
             tables=compile_tables(self.rules),
             offsets=layout_of(self.rules).offsets,
@@ -184,7 +188,7 @@ class Features:
         write_rows(observations, masks, rename, inputs, legal, symmetries, self.workspace())
 
     def pack(self, observations: Array, masks: Array, *, rename: bool = True) -> Written:
-        """Return the inputs of `write` in new arrays, eight inputs per byte to save memory."""
+        """Return the results of `write` in new arrays, with eight inputs in each byte."""
         n = self.check_rows(observations, masks)
         check_flag("rename", rename)
         written = Written(
@@ -196,19 +200,22 @@ class Features:
         return written
 
     def unpack(self, packed: Array) -> Array:
-        """Packed inputs as float32 (n, size)."""
+        """Return packed inputs, uint8 (n, (size + 7) // 8), as float32 (n, size)."""
         check_array("packed", packed, np.uint8, (-1, (self.size + 7) // 8))
         return np.unpackbits(packed, axis=1, count=self.size).astype(np.float32)
 
     def actions(self, outputs: Array, symmetries: Array) -> Array:
-        """Return the actions, int64 (n,), for these outputs, int64 (n,)."""
+        """Return the actions for outputs of a network; all arrays are int64 (n,).
+
+        `symmetries` are the renamings that `write`, `pack` or `evaluate` returned for the rows.
+        """
         n = self._checked_choices("outputs", outputs, symmetries, 0, self.outputs)
         chosen = np.empty(n, np.int64)
         actions_rows(outputs, symmetries, self.workspace(), chosen)
         return chosen
 
     def outputs_of(self, actions: Array, symmetries: Array) -> Array:
-        """Return the outputs, int64 (n,), for these actions of the part, int64 (n,)."""
+        """Return the outputs of a network for actions of the part: the inverse of `actions`."""
         low = 0 if self.part == "auction" else self._n_actions - self.outputs
         n = self._checked_choices("actions", actions, symmetries, low, low + self.outputs)
         outputs = np.empty(n, np.int64)
@@ -248,7 +255,7 @@ class Features:
 
 
 def features_of(rules: Rules, part: str) -> Features:
-    """The features of a part of a hand, "auction" or "cards"; cached."""
+    """Return the `Features` of a part of a hand, "auction" or "cards", from a cache."""
     check_rules(rules)
     check_part(part)
     return _features_of(rules, part)
@@ -258,6 +265,6 @@ _features_of = lru_cache(maxsize=512)(Features)
 
 
 def check_part(part: object) -> None:
-    """Raise `OptionError` unless this is the name of a part of a hand."""
+    """Raise `OptionError` unless `part` is "auction" or "cards"."""
     if not isinstance(part, str) or part not in PARTS:
         raise OptionError(f"part={brief(part)}: expected one of {', '.join(map(repr, PARTS))}")

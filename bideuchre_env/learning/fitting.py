@@ -34,7 +34,7 @@ class Examples(NamedTuple):
 
 
 def concatenate(parts: list[Examples]) -> Examples:
-    """Concatenate examples."""
+    """Concatenate one or more `Examples`; `OptionError` if they are of different features."""
     parts = to_list("parts", parts, "one or more Examples")
     if not parts or not all(isinstance(part, Examples) for part in parts):
         raise OptionError(f"parts={brief(parts)}: expected one or more Examples")
@@ -174,7 +174,7 @@ def check_steps(epochs: Any, batch: Any, learning_rate: Any) -> None:
 
 @inline_kernel
 def list_ones(packed: Array, i: int, active: Array) -> int:
-    """List the inputs of a row that are 1 in `active`, int64 (1, m); return their number."""
+    """Write the indices of the inputs that are 1 in row i to `active`; return their number."""
     n = 0
     for b in range(packed.shape[1]):
         byte = np.int64(packed[i, b])

@@ -1,4 +1,4 @@
-"""A policy that is corrected by networks of gains, trained on paired differences."""
+"""`ImprovedPolicy`: another policy whose choices are corrected by networks trained on pairs."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ PHASES = {"auction": (Phase.AUCTION, Phase.NAMING), "cards": CARDS}
 
 
 class ImprovedPolicy:
-    """Plays as another policy does, unless a network predicts a gain above a margin.
+    """Plays the action of `policy`, unless a network predicts a gain above a margin for another.
 
     `networks` has a network for one or both of the parts "auction" and "cards". Its outputs are the
-    values of actions in points, up to a constant of the decision, as `fit` learns them from pairs.
-    `margins` has the minimum predicted gain in points for each part. Raises
+    values of actions in points, up to a constant per decision, as `fit` learns them from pairs.
+    `margins` has the predicted gain in points that must be exceeded, for each part. Raises
     `OptionError` for networks that do not fit the rules, and for missing or invalid margins.
     """
 

@@ -1,4 +1,7 @@
-"""Kernels that play lines in lock step: forced moves, decisions, positions to branch from."""
+"""Kernels of `pairs`: they play lines in lock step and store decisions to branch from.
+
+A line is one hand, played on from a given state row to its end.
+"""
 
 from __future__ import annotations
 
@@ -23,17 +26,17 @@ _SHARE = np.uint64(0xD6E8FEB86659FD93)  # separates the selection of decisions f
 
 
 class Decisions(NamedTuple):
-    """The positions before decisions of lines that are played in lock step."""
+    """Stored decisions of lines: the state before each, and the action chosen there."""
 
-    states: Array  # uint64 (m, W): the rows, as words
-    rows: Array  # int64 (m,): which line
-    chosen: Array  # int64 (m,)
+    states: Array  # uint64 (m, W): the state row before the decision, as words
+    rows: Array  # int64 (m,): the index of the line
+    chosen: Array  # int64 (m,): the action
     words: Array  # uint64 (m,): 64 random bits for each decision
 
 
 @inline_kernel
 def play_forced(s: Row, t: Row) -> int:
-    """Apply forced moves; return the legal bits after them, 0 if the hand is over."""
+    """Apply actions while only one is legal; return the legal bits then, 0 if the hand is over."""
     bits = legal_bits(s, t)
     while only_one(t, s.phase, bits):
         apply(s, t, pick_legal(t, s.phase, bits, np.uint64(0)))
@@ -45,9 +48,9 @@ def play_forced(s: Row, t: Row) -> int:
 def next_decisions(
     states: Array, tables: Array, offsets: Array, live: Array, observations: Array, masks: Array
 ) -> int:
-    """Advance every row of `live`, int64 (m,), to its next decision; return how many have one.
+    """Advance the lines `live`, int64 (m,), to their next decision; return how many have one.
 
-    Forced moves are applied. The rows with a decision move to the front of `live`, and the
+    Forced moves are applied. The lines with a decision move to the front of `live`, and the
     observation and the mask of the seat to act in `live[j]` are written to row j of `observations`
     (>= m, D) and `masks` (>= m, A).
     """
@@ -92,11 +95,13 @@ def keep_decisions(
     decisions: Decisions,
     count: int,
 ) -> int:
-    """Append the next decisions to `decisions`, which has `count`; return the new count.
+    """Append a sample of the choices that are about to be made to `decisions`.
 
-    Only a random `share` of those flagged in `phases`, int8 (2, 7), by side and phase, is stored.
-    `state_words` are the states as uint64 (n, W), `made` (n,) counts each row's decisions. A random
-    word depends on `draws`, the number of the hand (`first` for row 0) and the decision's number.
+    `decisions` has `count` entries before; the new count is returned. A decision is eligible if
+    `phases`, int8 (2, 7), flags its side and phase; a random `share` of these is stored.
+    `state_words` are the states as uint64 (n, W). `made` (n,), the number of decisions of each
+    line, is increased. A random word depends on the seed `draws`, the number of the hand (`first`
+    for row 0) and the decision's number in the hand.
     """
     for j in range(len(live)):
         i = live[j]

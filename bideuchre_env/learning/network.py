@@ -44,7 +44,7 @@ class Network(NamedTuple):
 def new_network(
     inputs: int, hidden: tuple[int, int], outputs: int, rng: np.random.Generator
 ) -> Network:
-    """Return an untrained network, whose outputs are all 0."""
+    """Return an untrained network: random hidden layers of these two widths, outputs all 0."""
     widths = [inputs, *to_list("hidden", hidden, "two widths"), outputs]
     if len(widths) != 4 or not all(is_integer(n) and 1 <= n <= MOST_UNITS for n in widths):
         raise OptionError(
@@ -68,9 +68,10 @@ def new_network(
 
 
 def checked(network: Network, features: Features) -> Network:
-    """The network, read-only and contiguous, if it fits the features; else `OptionError`.
+    """Return the network with read-only, contiguous weights; `OptionError` unless it fits.
 
-    Kernels are compiled for read-only weights only, and check no bounds.
+    Its shape must be that of the features, and its weights must be finite float32: kernels are
+    compiled for read-only weights only, and check no bounds.
     """
     check_type("network", network, Network, "a Network")
     check_type("features", features, Features, "Features")
@@ -99,7 +100,7 @@ def leaky(x: Array) -> Array:
 
 
 def forward(network: Network, inputs: Array) -> Array:
-    """The outputs, float32 (n, O), for inputs, float32 (n, F)."""
+    """Return the outputs, float32 (n, O), for dense inputs, float32 (n, F), with numpy."""
     check_type("network", network, Network, "a Network")
     check_array("inputs", inputs, np.float32, (-1, len(network.first)))
     one = leaky(inputs @ network.first + network.first_bias)
@@ -109,11 +110,11 @@ def forward(network: Network, inputs: Array) -> Array:
 
 
 class NetworkWorkspace(NamedTuple):
-    """A network with its scratch for kernels; arrays of one row."""
+    """A network with the scratch arrays of its kernels, for one decision at a time."""
 
     features: FeatureWorkspace
     network: Network
-    one: Array  # float32 (1, H), rewritten by each decision, as all that follow
+    one: Array  # float32 (1, H); like the arrays below, rewritten by each decision
     two: Array  # float32 (1, K)
     outputs: Array  # float32 (1, O)
 
@@ -137,7 +138,9 @@ def evaluate(
 ) -> tuple[Array, Array, Array]:
     """Return outputs, float32 (n, O), their legality, int8 (n, O), and symmetries, int64 (n,).
 
-    `observations` int8 (n, D) and `masks` int8 (n, A), of decisions of the features' part.
+    `observations` int8 (n, D) and `masks` int8 (n, A) are of decisions of the features' part. The
+    outputs have renamed suits; `features.actions(outputs, symmetries)` converts chosen ones to
+    actions.
     """
     check_type("features", features, Features, "Features")
     n = features.check_rows(observations, masks)
@@ -157,7 +160,7 @@ def evaluate_rows(
     legal: Array,
     symmetries: Array,
 ) -> None:
-    """Rewrite `outputs` float32 (n, O), `legal` int8 (n, O) and `symmetries` int64 (n,)."""
+    """Write the results of `evaluate`: `outputs` float32 (n, O), `legal`, and `symmetries`."""
     feature = work.features
     t, p = feature.tables[0], feature.places[0]
     for i in range(len(observations)):
@@ -171,7 +174,7 @@ def evaluate_rows(
 
 @kernel
 def add_up(n: int, work: NetworkWorkspace) -> None:
-    """Fill `work.outputs` from the first `n` active inputs; rewrites the hidden layers."""
+    """Compute `work.outputs` from the first `n` inputs listed in `work.features.active`."""
     net, one, two = work.network, work.one, work.two
     add_first_layer(work.features.active, n, net.first, net.first_bias, one, 0)
     add_layer(one, net.second, net.second_bias, two)

@@ -53,7 +53,7 @@ class Pool(Protocol):
     """Workers in other processes, such as `evaluation.ray_pool.RayPool`."""
 
     def in_order(self, function: Any, shared: Any, blocks: Iterable[Any], /) -> Iterator[Any]:
-        """`function(shared, block)` of each block, in order."""
+        """Yield `function(shared, block)` for each block, in the order of `blocks`."""
         ...
 
 
@@ -87,7 +87,7 @@ def pairs(
     propose: Propose | None = None,
     opponent: Policy | None = None,
 ) -> Pairs:
-    """Return the pairs of hands. For more pairs than fit in memory, see `pair_blocks`.
+    """Play hands and return their `Pairs`. For more pairs than fit in memory, use `pair_blocks`.
 
     Args:
         policy: plays all seats. If it depends only on observations, the pairs of a hand do not
@@ -124,10 +124,11 @@ def pair_blocks(
     block: int = BLOCK,
     pool: Pool | None = None,
 ) -> Iterator[Pairs]:
-    """Yield the pairs of `pairs`, `block` hands at a time, in new arrays each time.
+    """Yield the results of `pairs` for `block` hands at a time, in new arrays each time.
 
     The workers of a `pool`, if any, compute them. There each block uses new copies of `policy`,
-    `opponent` and `propose`; the pairs are the same if these depend only on observations.
+    `opponent` and `propose`; the pairs are the same if these depend only on observations. The
+    other arguments and the errors are those of `pairs`; invalid arguments are rejected at once.
     """
     phases = tuple(phases) if isinstance(phases, Iterator) else phases  # it is used twice
     if pool is not None and not callable(getattr(pool, "in_order", None)):
@@ -153,7 +154,7 @@ def _hands(hands: Any) -> range:
 
 
 class _Maker:
-    """Plays main lines and branches of up to `block` rows."""
+    """Makes pairs for one choice of the arguments, by playing up to `block` lines at once."""
 
     def __init__(
         self,
@@ -198,7 +199,7 @@ class _Maker:
         )
 
     def block(self, hands: range) -> Pairs:
-        """Return the pairs of these hands, at most as many hands as rows."""
+        """Return the pairs of the hands with these numbers, at most `block` of them."""
         lines = self.states[: len(hands)]
         seed_rows(lines, np.uint64(hands.start), self.deals)
         start_rows(lines, self.tables, np.full(len(lines), -1))
@@ -224,7 +225,10 @@ class _Maker:
         return made
 
     def _main_lines(self, lines: Array, first: int) -> int:
-        """Play these hands to their end and store their decisions; return the number."""
+        """Play dealt hands to their end; store sampled decisions, and return their number.
+
+        `first` is the number of the first hand.
+        """
         words, count = _as_words(lines), 0
         made = np.zeros(len(lines), np.int64)
         for live, choices in self._play(lines):
@@ -235,7 +239,11 @@ class _Maker:
         return count
 
     def _branch(self, states: Array, words: Array, some: Pairs, results: Array) -> None:
-        """Fill in the observations, masks, other actions and gains of `some` of the pairs."""
+        """Choose the other actions of `some` of the pairs, and play these branches.
+
+        Fills in the observations, masks, other actions and gains of `some`. `states` and `words`
+        are those of their `Decisions`, `results` side 0's point differences of their main lines.
+        """
         lines, index = self.branches[: len(states)], np.arange(len(states))
         _as_words(lines)[:] = states
         encode_rows(lines, self.tables, self.offsets, index, some.observations, some.masks)
@@ -258,7 +266,7 @@ class _Maker:
         some.gain[:] = sides * (_side_0_points(lines) - results)
 
     def _play(self, lines: Array) -> Iterator[tuple[Array, Array]]:
-        """Play the lines to their end; yield the rows and choices of each step before it."""
+        """Play the lines to their end; yield their indices and choices before each step."""
         live, n = np.arange(len(lines)), len(lines)
         while True:
             n = next_decisions(
@@ -271,7 +279,10 @@ class _Maker:
             self._carry_out("act_rows", lines, live[:n], choices)
 
     def _choices(self, seats: Array) -> Array:
-        """Return the players' choices for the first rows of observations, where these seats act."""
+        """Return the players' choices, int64 (n,), for the first n rows of `observations`.
+
+        `seats` (n,) are the seats to act there.
+        """
         n, choices = len(seats), np.empty(len(seats), np.int64)
         if self.opponent is None:
             answer = self.policy.act_rows(self.observations[:n], self.masks[:n])
@@ -299,13 +310,13 @@ def _as_words(states: Array) -> Array:
 
 
 def _side_0_points(states: Array) -> Array:
-    """Return side 0's points of finished hands less side 1's, int32 (n,)."""
+    """Return side 0's points minus side 1's in finished hands, int32 (n,)."""
     points: Array = states["points"][:, 0] - states["points"][:, 1]
     return points
 
 
 def _phase_flags(phases: Any) -> Array:
-    """Return flags, int8 (2, 7), of the phases whose decisions become pairs, by side."""
+    """Return flags, int8 (2, 7), by side and phase: 1 if its decisions become pairs."""
     chosen = to_list("phases", phases, "some of Phase.AUCTION to Phase.PLAY")
     if not chosen or not all(is_integer(each) and 0 <= each < Phase.DEAL for each in chosen):
         raise OptionError(f"phases={brief(phases)}: expected some of Phase.AUCTION to Phase.PLAY")

@@ -1,4 +1,4 @@
-"""Proposals: the second action of a pair is drawn by a network, good actions more often."""
+"""`Proposals`: choice of the other action of a pair by a network, good actions more often."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _EVEN_BITS = 10
 
 @dataclass(frozen=True, eq=False)
 class Proposals:
-    """The argument `propose` of `pairs`, using a network for a part, such as "cards".
+    """A function for the argument `propose` of `pairs`, with a network of one part of the hand.
 
-    An action is drawn from the softmax of the outputs, in points, over `temperature`; a fraction
-    `even`, in steps of 1/1,024, is uniform. The draw depends only on the seed and the observation,
-    so the pairs do not depend on the size of blocks or on the worker. Raises `OptionError`
-    for a network that does not fit, and for invalid numbers.
+    An action is drawn from the softmax of the outputs, in points, over `temperature`. A fraction
+    `even` of the draws (in steps of 1/1,024) is uniform instead. The draw depends only on the seed
+    and the observation, so the pairs do not depend on the size of blocks or on the worker. Raises
+    `OptionError` for a network that does not fit, and for invalid numbers.
     """
 
     network: Network

@@ -85,13 +85,13 @@ def lambda_returns(
 
 
 def checked_rate(name: str, rate: Any) -> float:
-    """A rate as a float; `OptionError` unless it is a number from 0 to 1."""
+    """Return the rate as a float; `OptionError` unless it is a number from 0 to 1."""
     if not is_number(rate) or not 0 <= rate <= 1:
         raise OptionError(f"{name}={brief(rate)}: expected a number from 0 to 1")
     return float(rate)
 
 
-# First indices of `carried`, the state of the backward pass: [these, n, 4], by row and seat.
+# First indices of `carried`, the state of the backward pass: (3, n, 4), by row and seat.
 NEXT_VALUE, NEXT_ADVANTAGE, PAID = range(3)
 
 
@@ -106,7 +106,7 @@ def return_rows(
     lambda_: float,
     made: Returns,
 ) -> None:
-    """Compute `lambda_returns` of validated arrays.
+    """Write the `lambda_returns` of validated arrays to `made`, whose arrays are zero.
 
     `carried`, float64 (3, n, 4), is zero but for `bootstrap` in [NEXT_VALUE], NaN where it is not
     known; it is overwritten.

@@ -17,7 +17,10 @@ from bideuchre_env.runtime.jit import Array, Word, entry_kernel, kernel
 
 
 def required_seed(seed: Any, drawn: str = "draws") -> tuple[np.uint64, np.uint64]:
-    """Return the two words of a seed, as `split_seed` does; `OptionError` for None."""
+    """Return the low and high 64 bits of a seed, as `split_seed` does; `OptionError` for None.
+
+    `drawn` is the noun for the random quantities in the error message.
+    """
     if seed is None:
         raise OptionError(f"seed=None: expected a whole number, so that {drawn} are reproducible")
     return split_seed(seed)
@@ -77,7 +80,10 @@ def sample(
 
 
 def greedy(logits: Array, legal: Array, choices: Array, log_probs: Array) -> None:
-    """Write the likeliest legal output of every row, the first of equals; else like `sample`."""
+    """Choose the legal output with the highest logit in every row, the first of equals.
+
+    `choices` and `log_probs` are overwritten; arrays and errors are as in `sample`.
+    """
     _check(logits, legal, choices, log_probs)
     greedy_rows(logits, legal, choices, log_probs)
 
@@ -118,7 +124,7 @@ def hash_rows(low: Word, high: Word, observations: Array, words: Array) -> None:
 
 @entry_kernel
 def first_unfit(logits: Array, legal: Array) -> int:
-    """The first row without a legal output, or with one whose logit is not finite; or -1."""
+    """Return the first row with no legal output or with a legal logit that is not finite, or -1."""
     for i in range(len(logits)):
         count = 0
         for k in range(logits.shape[1]):
@@ -143,7 +149,7 @@ def highest(logits: Array, legal: Array, i: int) -> int:
 
 @kernel
 def total(logits: Array, legal: Array, i: int, top: float) -> float:
-    """The sum of exp(logit - top) over the legal outputs of row i."""
+    """Return the sum of exp(logit - top) over the legal outputs of row i."""
     result = 0.0
     for k in range(logits.shape[1]):
         if legal[i, k]:
@@ -155,7 +161,7 @@ def total(logits: Array, legal: Array, i: int, top: float) -> float:
 def sample_rows(
     logits: Array, legal: Array, words: Array, choices: Array, log_probs: Array
 ) -> None:
-    """`sample` of validated arrays."""
+    """Write the draws of `sample`, for validated arrays."""
     for i in range(len(logits)):
         best = highest(logits, legal, i)
         top = np.float64(logits[i, best])
@@ -174,7 +180,7 @@ def sample_rows(
 
 @entry_kernel
 def greedy_rows(logits: Array, legal: Array, choices: Array, log_probs: Array) -> None:
-    """`greedy` of validated arrays."""
+    """Write the choices of `greedy`, for validated arrays."""
     for i in range(len(logits)):
         best = highest(logits, legal, i)
         choices[i] = best

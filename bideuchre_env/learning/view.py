@@ -1,8 +1,8 @@
 """A player's view, computed from one observation row: cards as bit masks, the rest as numbers.
 
-Agents and the inputs of networks use it. `new_view` sets the goal; all other fields are computed
-only from the row and the game's tables. Seats are relative: 0 self, 1
-left, 2 partner, 3 right. -1 stands for "none".
+Agents and the features of networks use it. `read_view` computes the fields from the row and the
+game's tables; only `for_points` is set by `new_view`, and `turning` by agents. Seats are relative:
+0 self, 1 left, 2 partner, 3 right. -1 stands for "none".
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ VIEW = np.dtype(
         ("winning_kind", np.int64),  # its card, or -1
         ("cards_left", np.int64, (4,)),  # by seat: cards it holds now, 0 if it sits out
         ("after", np.int64),  # seats still to play to this trick after us, as bits
-        ("thrown", np.int64),  # side suits partner has thrown off, as bits; when we lead
+        ("thrown", np.int64),  # side suits partner has discarded, as bits; 0 unless we lead
     ],
     align=True,
 )
@@ -68,26 +68,29 @@ def new_view(for_points: bool = False) -> Array:
 
 @inline_kernel
 def one_hot(observation: Array, at: int, n: int) -> int:
-    """Return the index of the 1 among the n entries from `observation[at]`, or -1."""
+    """Return the index (0 to n - 1) of the first 1 among n entries from `at` on, or -1."""
     bits = gather_bits(observation, at, n, 0)
     return lowest_bit(bits) if bits else -1
 
 
 @kernel
 def count(view: Row, kinds: int) -> int:
-    """Number of unseen cards of these kinds."""
+    """Count the unseen cards of these kinds, which are bits."""
     return popcount(view.unseen & kinds) + popcount(view.unseen_pair & kinds)
 
 
 @kernel
 def count_held(view: Row, kinds: int) -> int:
-    """Number of cards in hand of these kinds."""
+    """Count the cards in hand of these kinds, which are bits."""
     return popcount(view.held & kinds) + popcount(view.held_pair & kinds)
 
 
 @kernel
 def read_view(observation: Array, t: Row, o: Row, view: Row) -> None:
-    """Fill all fields of `view` except `for_points` from an observation, int8 (D,)."""
+    """Fill `view` from an observation, int8 (D,), except for `for_points` and `turning`.
+
+    The fields of the trick, `void`, `cards_left` and `thrown` are written only in the card play.
+    """
     public = o.private
     view.phase = one_hot(observation, public + o.phase, 5)
     view.dealer = one_hot(observation, public + o.dealer, 4)
@@ -104,7 +107,7 @@ def read_view(observation: Array, t: Row, o: Row, view: Row) -> None:
 
 @kernel
 def read_hand(observation: Array, t: Row, o: Row, view: Row) -> None:
-    """Read the private blocks; every other card counts as unseen."""
+    """Read the hand and the exchange; all other cards of the deck become unseen."""
     kinds, copies = t.kinds, t.copies
     deck = (1 << kinds) - 1
     view.held = gather_bits(observation, o.hand, kinds, 0)
@@ -171,7 +174,7 @@ def read_scores(observation: Array, public: int, t: Row, o: Row, view: Row) -> N
 
 @kernel
 def read_seen(observation: Array, public: int, t: Row, o: Row, view: Row) -> None:
-    """Remove every card played from the unseen cards."""
+    """Remove all cards played so far from the unseen cards."""
     kinds, copies = t.kinds, t.copies
     unseen, pair = view.unseen, view.unseen_pair
     for plane in range(4 * copies):
@@ -186,7 +189,7 @@ def read_seen(observation: Array, public: int, t: Row, o: Row, view: Row) -> Non
 
 @kernel
 def read_trick(observation: Array, public: int, t: Row, o: Row, view: Row) -> None:
-    """Fill in the current trick, the seats still to play to it, and each seat's possible cards."""
+    """Read the current trick, the seats still to play, and each seat's cards left and voids."""
     kinds = t.kinds
     view.led = one_hot(observation, public + o.led, 4)
     view.winning = one_hot(observation, public + o.winning, 4) if view.led >= 0 else -1
@@ -208,13 +211,16 @@ def read_trick(observation: Array, public: int, t: Row, o: Row, view: Row) -> No
 
 @kernel
 def beaters(view: Row, kind: int) -> int:
-    """Number of unseen cards of the same suit that rank above this card."""
+    """Count the unseen cards of a card's suit that rank above it."""
     return count(view, BEATS[view.strain, kind])
 
 
 @kernel
 def thrown_suits(observation: Array, public: int, t: Row, o: Row, view: Row) -> int:
-    """The side suits partner has thrown off so far, from replaying the tricks."""
+    """Return the side suits of which partner has discarded a card on another suit, as bits.
+
+    The complete tricks are replayed from the observation.
+    """
     strain = view.strain
     leader = opening_leader(t, view.dealer, view.declarer, view.sitting_out)
     thrown = 0
@@ -236,7 +242,7 @@ def thrown_suits(observation: Array, public: int, t: Row, o: Row, view: Row) -> 
 
 @kernel
 def card_of(observation: Array, public: int, t: Row, o: Row, seat: int, trick: int) -> int:
-    """The card a seat played to a trick (from 1)."""
+    """Return the kind that a seat played to trick `trick`, from 1, as the observation shows it."""
     kinds = t.kinds
     first = public + o.played + seat * t.copies * kinds
     for at in range(t.copies * kinds):

@@ -94,10 +94,11 @@ def write_weights(
 
 
 def made_for(kind: str, rules: Rules, features: int) -> dict[str, str]:
-    """Return the metadata that must match for weights to fit: kind of agent, features, and game.
+    """Return the metadata that weights must have to be usable by an agent for these rules.
 
-    The game is described by what features and outputs depend on: the deck, the names and exchanges
-    of the bids, and when a strain is named. The values of bids are not compared.
+    They are the kind of agent, the version of its features, and the properties of the game on which
+    features and outputs depend: the deck, the names and exchanges of the bids, and when a strain is
+    named. The values of bids are not compared.
     """
     check_rules(rules)
     if not is_integer(features):
@@ -229,7 +230,10 @@ def read_archive(data: bytes) -> dict[str, Array]:
 
 
 def _stored(name: str, array: Array, half: bool) -> Array:
-    """Return an array as it is stored: little-endian, C order; `WeightsError` if it cannot be."""
+    """Return a copy to store: little-endian, C order, float16 if `half` and it is float32.
+
+    Raises `WeightsError` for an invalid name, dtype or number.
+    """
     fault = None
     values = to_array(brief(name), array)
     if not isinstance(name, str) or name == PROVENANCE or not _NAME.fullmatch(name):
@@ -264,7 +268,10 @@ def _is_numeric(array: Array) -> bool:
 
 
 def _loaded(key: str, array: Array) -> Array:
-    """Return a read-only copy in C order and native byte order; float16 becomes float32."""
+    """Return a read-only copy in C order and native byte order; float16 becomes float32.
+
+    Raises `ValueError` unless all entries are finite numbers.
+    """
     if not _is_numeric(array) or not np.isfinite(array).all():
         raise ValueError(f"{brief(key)} is {array.dtype} {array.shape}: expected finite numbers")
     dtype = np.dtype(np.float32) if array.dtype.newbyteorder("=") == np.float16 else array.dtype

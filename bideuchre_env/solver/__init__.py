@@ -1,4 +1,4 @@
-"""Exact play with all four hands seen (double dummy), by any rules.
+"""Double-dummy solver: exact results of the card play when all seats see all four hands.
 
 solver.solve(env)                       # tricks the side to act still takes
 solver.solve_moves(env)                 # the same after each legal card
@@ -9,8 +9,8 @@ solver.par(deal, rules, dealer=0)       # best calls by all
 solver.solve_batch(deals, rules, strain="H", declarer=0, threads=2)
 solver.analyse(record)                  # tricks given away by each card played
 
-It imports `records` and the folders before it. In the repository, `solver/README.md` has the
-search in a page.
+The package imports only `records`, `core`, `rules`, `runtime` and the modules of the top folder. In
+the repository, `solver/README.md` explains the search.
 """
 
 from bideuchre_env.solver.analysis import PlayedCard, analyse

@@ -20,7 +20,8 @@ class PlayedCard:
     """A card of a record, and the tricks it lost.
 
     `hand` and `ply` count from 0, `ply` among the actions of its hand. `tricks` is the number that
-    its side could still win before it, the current trick included; `lost` is the loss by it.
+    the player's side could still win before the card, the current trick included. `lost` is how
+    many of them the card gave away.
     """
 
     hand: int
@@ -34,11 +35,11 @@ class PlayedCard:
 def analyse(
     record: GameRecord, *, threads: int | None = None, memory: float | None = None
 ) -> list[PlayedCard]:
-    """The tricks given away by each card played in a record, in order (0 for the best cards).
+    """Return each card played in a record, in order, with the tricks that it gave away.
 
     The loss is exact with all four hands open. The players saw only their own cards, so a card that
     costs a trick may have been the right choice. `threads` and `memory` are those of `solve_batch`.
-    Raises `RecordError` for a record that does not replay.
+    Raises `RecordError` for a record that does not replay, `PositionError` for any other object.
     """
     if not isinstance(record, GameRecord):
         raise PositionError(f"{brief(record)}: expected a GameRecord")

@@ -55,7 +55,7 @@ class DealTable:
 def table(
     deal: Any, rules: Rules, *, dealer: int | None = None, memory: float | None = None
 ) -> DealTable:
-    """The tricks of the declarer's side for every declarer and strain, with partner and alone.
+    """Return the tricks of the declarer's side for every declarer and strain, partnered and alone.
 
     `deal` is four lists of card names, by seat, or hand integers, int64 (4,). `dealer` is
     required if the eldest hand leads. No cards are exchanged, see `best_exchange`.
@@ -72,9 +72,10 @@ def tables_of(
     threads: int | None = None,
     memory: float | None = None,
 ) -> Array:
-    """The tables of many deals, int8 (n, 2, 4, 5): with partner or alone, declarer, strain.
+    """Return the tricks of the declarer's side in every contract of many deals.
 
-    Arguments are those of `table` and `solve_batch`.
+    The result is int8 (n, 2, 4, 5): deal, with partner (0) or alone (1), declarer, strain. `deals`,
+    `threads` and `memory` are those of `solve_batch`, `dealer` that of `table`.
     """
     hands = hands_of_deals(deals, rules)
     seat, tables = dealer_seat(dealer, rules), compile_tables(rules)
@@ -89,7 +90,7 @@ def tables_of(
 
 @dataclass(frozen=True)
 class Exchange:
-    """The best exchange of a lone call: the cards, and the tricks the declarer then wins alone.
+    """The best exchange of a lone bid: the cards, and the tricks the declarer then wins alone.
 
     `given` are the cards the declarer gives up, `passed` those the partner passes, as names.
     """
@@ -109,7 +110,7 @@ def best_exchange(
     dealer: int | None = None,
     memory: float | None = None,
 ) -> Exchange:
-    """The exchange of `cards` cards (0 to 3) after which a lone declarer takes the most tricks.
+    """Return the exchange of `cards` cards (0 to 3) that gives a lone declarer the most tricks.
 
     Declarer and partner choose with all hands seen, and all seats play their best. Of equal
     exchanges the first in card order is returned. `deal` and `dealer` as in `table`.

@@ -1,6 +1,7 @@
-"""Convert environments, state rows, records and deals to rows and hands for the solver.
+"""Conversion of the solver's arguments: environments, state rows, records and deals.
 
-All rows are validated here, before kernels use them.
+The results are state rows and hand integers. All of them are validated here, because kernels do not
+check.
 """
 
 from __future__ import annotations
@@ -30,9 +31,10 @@ FAULTS = {
 
 @entry_kernel
 def first_fault(states: Array, tables: Array, scratch: Array) -> int:
-    """Return the first row that is no sound position in play, as `row * 16 + fault`; -1 if none.
+    """Return the first row that is not a valid position of the card play, or -1.
 
-    `scratch` is one row of scratch space.
+    The result is `row * 16 + fault`, where `fault` is a key of `FAULTS`. `scratch` is one state row
+    that is overwritten.
     """
     for i in range(len(states)):
         fault = ending_fault(tables[0], states[i], scratch[0])
@@ -42,7 +44,10 @@ def first_fault(states: Array, tables: Array, scratch: Array) -> int:
 
 
 def check_rows(rows: Any, rules: Rules) -> Array:
-    """Copy state rows in play, shape (n,); `PositionError` names the first invalid one."""
+    """Return a validated copy, shape (n,), of one or more state rows in the card play.
+
+    Raises `PositionError` for the first invalid row, and for anything but state rows.
+    """
     check_rules(rules)
     if not isinstance(rows, (np.ndarray, np.void)) or rows.dtype.names != STATE.names:
         raise PositionError(f"{brief(rows)}: expected rows of the STATE dtype")
@@ -65,7 +70,11 @@ def check_rows(rows: Any, rules: Rules) -> Array:
 def position_of(
     position: Any, rules: Rules | None, ply: int | None, hand: int | None
 ) -> tuple[Array, Rules]:
-    """Return a state row in play, shape (1,), and its rules, from anything the solver takes."""
+    """Return a validated state row, shape (1,), and its rules.
+
+    `position` is a `GameRecord` (with `ply`, perhaps `hand`), an environment, or a state row (with
+    `rules`), see `solve`. Raises `PositionError` for any other combination.
+    """
     if isinstance(position, GameRecord):
         _require(rules is None, "rules", "with a record")
         return check_rows(rows_before(position, ply, hand), position.rules), position.rules
@@ -95,9 +104,10 @@ def _require(holds: bool, names: str, when: str) -> None:
 
 
 def rows_before(record: GameRecord, ply: Any, hand: Any) -> Array:
-    """The state row, shape (1,), before action `ply` of a record, or of its hand `hand`.
+    """Return the state row, shape (1,), before action `ply` of a record, or of its hand `hand`.
 
-    Both count from 0; the record is verified on the way.
+    Both numbers count from 0. Raises `PositionError` if there is no such action, and `RecordError`
+    if the record does not replay.
     """
     hands = list(record.played_hands())
     if not is_integer(ply):
@@ -118,7 +128,10 @@ def rows_before(record: GameRecord, ply: Any, hand: Any) -> Array:
 
 
 def _hand_of(hands: list[PlayedHand], ply: Any) -> tuple[int, int]:
-    """Return the hand that has action `ply` of the whole game, and the action's number in it."""
+    """Return the number of the hand with action `ply` of the game, and the action's number in it.
+
+    Raises `PositionError` if the game has no such action.
+    """
     left = int(ply)
     for number, hand in enumerate(hands):
         if 0 <= left < len(hand.actions):
@@ -129,7 +142,11 @@ def _hand_of(hands: list[PlayedHand], ply: Any) -> tuple[int, int]:
 
 
 def hands_of_deals(deals: Any, rules: Rules) -> Array:
-    """Return deals as hand integers, int64 (n, 4), from such an array or lists of card names."""
+    """Return validated deals as hand integers, int64 (n, 4).
+
+    `deals` is such an array, or a list of deals, each of four lists of card names. Raises
+    `DealError` unless each deal distributes the whole deck.
+    """
     check_rules(rules)
     if not isinstance(deals, np.ndarray):
         if not isinstance(deals, (list, tuple)):
@@ -158,7 +175,10 @@ def hands_of_deals(deals: Any, rules: Rules) -> Array:
 
 
 def hands_of_deal(deal: Any, rules: Rules) -> Array:
-    """Return a deal as hand integers, int64 (1, 4): lists of names by seat, or int64 (4,)."""
+    """Return one validated deal as hand integers, int64 (1, 4).
+
+    `deal` is four lists of card names, by seat, or an int64 array (4,). Errors: `hands_of_deals`.
+    """
     if isinstance(deal, np.ndarray):
         return hands_of_deals(deal.reshape(1, -1) if deal.ndim == 1 else deal, rules)
     return hands_of_deals([deal], rules)

@@ -29,7 +29,10 @@ def playable(position: Row, depth: int, place: int, seat: int) -> int:
 
 @kernel
 def best_reply(position: Row, hand: int, led: int) -> int:
-    """Strongest card (its bit) of a hand in a trick of this suit; -1 without suit and trumps."""
+    """Return the strongest card that a hand can play if the suit `led` is led.
+
+    It is its highest card of that suit, else its highest trump, else -1.
+    """
     follow = hand & field_bits(led)
     if follow:
         return highest_bit(follow)
@@ -42,7 +45,10 @@ def best_reply(position: Row, hand: int, led: int) -> int:
 
 @kernel
 def list_moves(position: Row, depth: int, place: int, seat: int) -> int:
-    """Write one card per run of equivalent ones to `moves`, with `scores`; return their number."""
+    """List the moves of a seat in `moves`, with `scores` for `next_move`; return their number.
+
+    Only the highest of a run of equivalent cards is listed. A single move gets no score.
+    """
     tie = position.tie[depth]
     cards = playable(position, depth, place, seat)
     cards &= ~(equal_to_below(cards, tie) >> 1)  # the highest of each run
@@ -61,7 +67,7 @@ def list_moves(position: Row, depth: int, place: int, seat: int) -> int:
 
 @kernel
 def next_move(position: Row, depth: int, place: int) -> int:
-    """Return the best listed card not tried yet, and mark it as tried."""
+    """Return the listed card with the highest score that is not tried yet; mark it as tried."""
     moves, scores = position.moves[depth, place], position.scores[depth, place]
     i, count = position.tried[depth, place], position.counts[depth, place]
     position.tried[depth, place] = i + 1
@@ -79,7 +85,7 @@ def next_move(position: Row, depth: int, place: int) -> int:
 
 @kernel
 def options(hand: int, tie: int, led: int) -> int:
-    """Number of cards, equivalent ones counted once, that a hand may play if this suit is led."""
+    """Count the cards that a hand may play if this suit is led; equivalent cards count once."""
     follow = hand & field_bits(led)
     if follow:
         hand = follow

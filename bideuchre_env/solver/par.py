@@ -37,7 +37,7 @@ class Par:
 
 
 def par(deal: Any, rules: Rules, dealer: int, *, memory: float | None = None) -> Par:
-    """Value of a deal with best calls and best play by all seats, all hands seen.
+    """Return the result of a deal with best calls and play by all seats, all hands seen.
 
     Each side maximises its points in this hand minus the other side's; a passed-out hand is worth
     0. All auction rules apply (who may not pass, who may equal, the ladder's steps), and bids with
@@ -50,7 +50,10 @@ def par(deal: Any, rules: Rules, dealer: int, *, memory: float | None = None) ->
 
 @entry_kernel
 def points_of(states: Array, tables: Array, declarer: int, level: int, tricks: int) -> int:
-    """Return side 0's points minus side 1's if the declarer's side wins this many tricks."""
+    """Return side 0's points minus side 1's if the declarer's side wins this many tricks.
+
+    `level` is the bid's place in the ladder. `states` is one row of scratch space.
+    """
     s, t = states[0], tables[0]
     side = declarer & 1
     s.declarer = declarer
@@ -62,7 +65,10 @@ def points_of(states: Array, tables: Array, declarer: int, level: int, tricks: i
 
 
 class _Auction:
-    """Minimax over the four calls; contracts are evaluated lazily and cached."""
+    """Minimax over the four calls of a deal; `best(0, -1, -1)` is its par result.
+
+    Contracts are evaluated only if the auction can end in them, and cached.
+    """
 
     def __init__(self, hands: Array, dealer: int, rules: Rules, memory: Any) -> None:
         self.hands, self.dealer, self.rules, self.memory = hands, dealer, rules, memory
@@ -73,7 +79,10 @@ class _Auction:
         self.exchange_tricks = cache(self._exchange_tricks)
 
     def _best(self, made: int, level: int, declarer: int) -> Par:
-        """Return the result after this many calls, with this bid standing (-1 for none)."""
+        """Return the par result when `made` calls are made and `declarer`'s bid `level` stands.
+
+        `level` and `declarer` are -1 if all have passed. `calls` has only the calls to come.
+        """
         if made == N_SEATS:
             return Par(0, None, None, None, ()) if level < 0 else self.contract(level, declarer)
         seat = (self.dealer + 1 + made) % N_SEATS
@@ -93,7 +102,7 @@ class _Auction:
         return f"bid {self.rules.ladder[level].name}"
 
     def _contract(self, level: int, declarer: int) -> Par:
-        """The result of a bid that wins the auction, in its declarer's best strain."""
+        """Return the result if the bid `level` wins the auction, in its declarer's best strain."""
         sign = -1 if declarer & 1 else 1
         tricks = [self._tricks(level, declarer, strain) for strain in range(len(STRAINS))]
         points = [int(points_of(self.row, self.tables, declarer, level, won)) for won in tricks]
@@ -108,7 +117,7 @@ class _Auction:
         return int(self.tricks[int(bid.alone), declarer, strain])
 
     def _exchange_tricks(self, cards: int, declarer: int, strain: str) -> int:
-        """The tricks of a lone declarer after the best exchange."""
+        """Return the tricks of a lone declarer after the best exchange of this many cards."""
         return best_exchange(
             self.hands[0],
             self.rules,

@@ -3,7 +3,8 @@
 Every suit of the strain (the left bower is a trump) has a field of 16 bits in one int64. Bit i of a
 field is the i-th weakest card of that suit still in play, so a field is always filled from the
 bottom: after a trick its cards are removed, and the cards above them move down. So positions that
-differ only in cards played earlier have the same numbers.
+differ only in cards played earlier have the same numbers. A card is given as the number of its bit,
+0 to 63; hands and masks are int64 with a bit per card.
 
 Two copies of one card held by different seats have neighbouring bits, the lower seat below,
 and the upper of the two is marked in `tie`: neither beats the other, the first played wins. Two
@@ -25,20 +26,20 @@ MAX_POWER = 20
 
 POSITION = np.dtype(
     [
-        # by tricks played since the root
+        # first axis: depth, the number of tricks played since the root; "place": order in a trick
         ("hands", np.int64, (MAX_TRICKS + 1, N_SEATS)),
-        ("tie", np.int64, (MAX_TRICKS + 1,)),
+        ("tie", np.int64, (MAX_TRICKS + 1,)),  # cards tied with the card one bit below
         ("lengths", np.int64, (MAX_TRICKS + 1,)),  # cards by seat and suit, see `CARD_UNIT`
-        ("cards", np.int64, (MAX_TRICKS + 1, N_SEATS)),  # bit of the card played, by place
-        ("seats", np.int64, (MAX_TRICKS + 1, N_SEATS)),  # who plays it
-        ("bests", np.int64, (MAX_TRICKS + 1, N_SEATS + 1)),  # bit of the best card before it
-        ("best_seats", np.int64, (MAX_TRICKS + 1, N_SEATS + 1)),  # and who played that
+        ("cards", np.int64, (MAX_TRICKS + 1, N_SEATS)),  # the card played, by place
+        ("seats", np.int64, (MAX_TRICKS + 1, N_SEATS)),  # the seat that plays it
+        ("bests", np.int64, (MAX_TRICKS + 1, N_SEATS + 1)),  # winning card before this place
+        ("best_seats", np.int64, (MAX_TRICKS + 1, N_SEATS + 1)),  # the seat that played it
         ("goals", np.int64, (MAX_TRICKS + 1,)),  # tricks side 0 is to take from here
         ("moves", np.int64, (MAX_TRICKS + 1, N_SEATS, MAX_MOVES)),
         ("scores", np.int64, (MAX_TRICKS + 1, N_SEATS, MAX_MOVES)),
-        ("counts", np.int64, (MAX_TRICKS + 1, N_SEATS)),  # moves listed
-        ("tried", np.int64, (MAX_TRICKS + 1, N_SEATS)),  # of them so far
-        ("masks", np.int64, (MAX_TRICKS + 1, N_SEATS)),  # cards their results depend on
+        ("counts", np.int64, (MAX_TRICKS + 1, N_SEATS)),  # number of moves listed
+        ("tried", np.int64, (MAX_TRICKS + 1, N_SEATS)),  # number of moves tried so far
+        ("masks", np.int64, (MAX_TRICKS + 1, N_SEATS)),  # cards that their results depend on
         # constant in a search
         ("trump", np.int64),  # field of the trumps, or -1
         ("left", np.int64),  # tricks not complete at the root
@@ -65,8 +66,9 @@ POSITION = np.dtype(
     align=True,
 )
 
-# Cards by seat and suit, four bits each. A hand's last suit follows from the others, so two of
-# the sixteen are free: one is unused, for the sign, and one marks the leader.
+# [seat, suit]: the amount that a card adds to `lengths`, which has sixteen counts of four bits. A
+# hand's last suit follows from the others, so two counts are free: the one with the sign bit is
+# unused, and the one at `LEADER_SHIFT` holds the leader.
 CARD_UNIT = np.array(
     [
         [0 if suit == 3 and seat & 1 else 1 << 16 * seat + 4 * suit for suit in range(4)]
@@ -79,13 +81,13 @@ LEADER_SHIFT = 28
 
 @kernel
 def field_bits(field: int) -> int:
-    """Return the mask of the bits of a field."""
+    """Return the mask of all cards of a suit, the field with this number (0 to 3)."""
     return FIELD << (field << FIELD_SHIFT)
 
 
 @kernel
 def beats(position: Row, tie: int, card: int, best: int) -> bool:
-    """Whether a card (its bit) takes the trick over from the best card so far, played earlier."""
+    """Whether a card beats `best`, the winning card of the trick so far; both are bit numbers."""
     if card >> FIELD_SHIFT == best >> FIELD_SHIFT:
         return card > best and not (card == best + 1 and tie >> card & 1)
     return card >> FIELD_SHIFT == position.trump
@@ -93,7 +95,7 @@ def beats(position: Row, tie: int, card: int, best: int) -> bool:
 
 @kernel
 def set_up(position: Row, t: Row, s: Row) -> None:
-    """Lay out the position of a state row in play: its hands, and the cards on the table."""
+    """Initialise `position` from a state row in the card play: hands and cards on the table."""
     strain, absent = s.strain, s.sitting_out
     position.trump = -1 if strain == NO_TRUMP else strain
     position.places = N_SEATS if absent < 0 else N_SEATS - 1
@@ -122,7 +124,10 @@ def set_up(position: Row, t: Row, s: Row) -> None:
 
 @kernel
 def lay_out(position: Row, t: Row, strain: int) -> None:
-    """Lay the hands in `hands[1]`, in the numbering of cards.py, out as fields in `hands[0]`."""
+    """Convert the hands in `hands[1]`, integers of rules/cards.py, to suit fields in `hands[0]`.
+
+    Also writes `by_power`, `kind_at`, `tie[0]` and `lengths[0]`.
+    """
     position.by_power[:] = -1
     for kind in range(t.kinds):
         suit = t.suit_of[strain, kind]
@@ -156,7 +161,7 @@ def lay_out(position: Row, t: Row, strain: int) -> None:
 
 @kernel
 def find_played(position: Row, leader: int) -> None:
-    """Find the cards on the table, given by kind in `cards[1]`, and who is winning."""
+    """Put the cards on the table down at depth 0; `cards[1]` has their kinds, in order of play."""
     seat = leader
     for place in range(position.place):
         hand = position.hands[0, seat]
@@ -168,7 +173,7 @@ def find_played(position: Row, leader: int) -> None:
 
 @kernel
 def put_down(position: Row, depth: int, place: int, seat: int, card: int) -> None:
-    """Play a card (its bit) to the trick, and record which card and seat then win it."""
+    """Record a card of the trick, and the card and seat that then win; hands are not changed."""
     position.cards[depth, place] = card
     position.seats[depth, place] = seat
     best = position.bests[depth, place]
@@ -182,7 +187,10 @@ def put_down(position: Row, depth: int, place: int, seat: int, card: int) -> Non
 
 @kernel
 def end_trick(position: Row, depth: int) -> None:
-    """Write the position after a trick, without its cards, from `[depth]` to `[depth + 1]`."""
+    """Write the hands after the trick at `depth` to `[depth + 1]`: its cards removed, gaps closed.
+
+    Also writes `tie` and `lengths` of `depth + 1`.
+    """
     h0, h1 = position.hands[depth, 0], position.hands[depth, 1]
     h2, h3 = position.hands[depth, 2], position.hands[depth, 3]
     tie, lengths, gone = position.tie[depth], position.lengths[depth], 0
@@ -212,7 +220,7 @@ def end_trick(position: Row, depth: int) -> None:
 
 @kernel
 def before_trick(position: Row, depth: int, mask: int) -> int:
-    """Convert a mask of top cards after the trick at `depth` to a mask before the trick."""
+    """Convert a mask of top cards from the bits after the trick at `depth` to those before it."""
     gone = 0
     for place in range(position.places):
         gone |= 1 << position.cards[depth, place]
@@ -228,12 +236,12 @@ def before_trick(position: Row, depth: int, mask: int) -> int:
 
 @kernel
 def from_card(tie: int, card: int) -> int:
-    """The mask of a card, of the card tied with it, and of all cards above."""
+    """Return the mask of a card, the card tied with it, and all higher cards of its suit."""
     lowest = card - (tie >> card & 1)
     return field_bits(card >> FIELD_SHIFT) & -(1 << lowest)
 
 
 @kernel
 def count_in(bits: int, field: int) -> int:
-    """Number of cards of a field among the bits."""
+    """Count the cards of a suit in a hand or mask; `field` is the suit, 0 to 3."""
     return popcount(bits & field_bits(field))

@@ -1,6 +1,7 @@
-"""Tricks that are certain without search: top cards to cash, trumps that cannot all be beaten.
+"""Lower bounds of a side's tricks without search, from top cards and trumps ("quick tricks").
 
-The mask of the top cards that a count depends on is written to `mask` of the position.
+Kernels write the mask of the top cards that their count depends on to `position.mask`. In all
+arguments, a hand is an int64 with a bit per card, and `field` is a suit (0 to 3).
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from bideuchre_env.solver.position import FIELD_SHIFT, count_in, field_bits, fro
 def top_run(position: Row, own: int, all_cards: int, tie: int, field: int) -> int:
     """Count the consecutive top cards of a suit that a hand can cash by leading them.
 
-    Writes the lowest of them to `low`. A tied card wins if it is led.
+    `own` is the hand and `all_cards` the cards in all hands. A top card tied with another hand's
+    counts, because it wins if it is led. If the count is not 0, `position.low` is the lowest of the
+    cards counted.
     """
     bits = field_bits(field)
     mine, others = own & bits, all_cards & ~own & bits
@@ -128,7 +131,10 @@ def cash(position: Row, depth: int, seat: int, need: int) -> int:
 
 @kernel
 def fewest(position: Row, tie: int, spare: int) -> int:
-    """Return the mask of the leader's runs, without those that `spare` surplus tricks replace."""
+    """Return the mask of the leader's top cards, without suits that the count does not need.
+
+    A suit in `position.runs` is omitted while its tricks fit in `spare`, the surplus of tricks.
+    """
     mask = 0
     for field in range(4):
         run, low = position.runs[field], position.lows[field]
@@ -155,7 +161,11 @@ def next_run(hand: int, all_cards: int, tie: int, card: int) -> int:
 
 @kernel
 def must_follow(run: int, on_left: int, on_right: int, ruffs: int) -> int:
-    """Limit a run to the rounds in which the opponents in `ruffs` (bits) must follow suit."""
+    """Limit a number of leads of a suit to those on which no opponent can ruff.
+
+    `ruffs` has the opponents with trumps: bit 0 the left one, bit 1 the right one. Each follows
+    suit as often as it has cards of the suit, `on_left` and `on_right`.
+    """
     if ruffs & 1:
         run = min(run, on_left)
     if ruffs & 2:
@@ -171,10 +181,11 @@ def tied_on_top(all_cards: int, tie: int, field: int) -> bool:
 
 @kernel
 def sure_trumps(position: Row, depth: int, seat: int, need: int) -> int:
-    """Return the certain tricks of a seat's trumps; write their mask to `mask`.
+    """Return a lower bound of the tricks that a seat's trumps win; write its mask.
 
     The seat's trumps from some card up are played to different tricks. Each trick they lose costs
-    the opponents a trump above the lowest of them (or tied with it and played first).
+    the opponents a trump above the lowest of them (or tied with it and played first). The bound is
+    the best over all cards; its mask is the smallest that suffices for `need` tricks.
     """
     trump = position.trump
     position.mask = 0
@@ -201,7 +212,7 @@ def sure_trumps(position: Row, depth: int, seat: int, need: int) -> int:
 
 @kernel
 def no_ruffs(position: Row, depth: int, leader: int) -> bool:
-    """Whether the leader's side has no trumps and at most one opponent has any."""
+    """Whether the leader's side has no trumps and at most one opponent has any, or no trump."""
     if position.trump < 0:
         return True
     trumps = field_bits(position.trump)
@@ -216,10 +227,11 @@ def no_ruffs(position: Row, depth: int, leader: int) -> bool:
 
 @kernel
 def winners(position: Row, own: int, all_cards: int, others: int, tie: int, field: int) -> int:
-    """Return the tricks of a suit that the hand with its best card takes by leading the suit.
+    """Return the tricks that the hand `own` takes by leading a suit of which it has the best card.
 
-    The lowest card that they depend on goes to `low`. 0 if the hand does not have the best card, or
-    another hand has its equal.
+    The result is 0 if it does not have the best card, or another hand has its equal. If the top
+    cards number at least `others`, the most cards of the suit in another hand, the low cards win,
+    too. Unless the result is 0, `position.low` is the lowest top card that it depends on.
     """
     bits = field_bits(field)
     mine, rest = own & bits, all_cards & ~own & bits
@@ -246,10 +258,11 @@ def winners(position: Row, own: int, all_cards: int, others: int, tie: int, fiel
 
 @kernel
 def wait(position: Row, depth: int, leader: int) -> int:
-    """Return tricks that the side not on lead surely takes if `no_ruffs`; write their mask.
+    """Return a lower bound of the tricks of the side not on lead; write its mask.
 
-    Each of its hands keeps its winners and takes the lead when a suit is led of which it has the
-    best card. Other suits are led no more often than the longest other hand holds them.
+    It is valid only if `no_ruffs`. Each hand of that side keeps its winners until a suit is led of
+    which it has the best card. Each other suit is led at most as often as the longest other hand
+    has cards of it.
     """
     tie = position.tie[depth]
     first, second = position.hands[depth, (leader + 1) & 3], position.hands[depth, (leader + 3) & 3]
@@ -296,9 +309,9 @@ def wait(position: Row, depth: int, leader: int) -> int:
 
 @kernel
 def sure_tricks(position: Row, depth: int, leader: int, side: int, need: int) -> int:
-    """Return a lower bound of a side's tricks, from its trumps and top cards.
+    """Return a lower bound of the remaining tricks of a side (0 or 1); write its mask.
 
-    Counting may stop at `need` tricks. The mask that the bound depends on is written to `mask`.
+    `leader` is about to lead. Counting may stop at `need` tricks.
     """
     most, mask = 0, 0
     if leader & 1 == side:
@@ -319,11 +332,11 @@ def sure_tricks(position: Row, depth: int, leader: int, side: int, need: int) ->
 
 @kernel
 def cash_second(position: Row, depth: int, seat: int, need: int) -> int:
-    """Return a lower bound of the second hand's side's tricks, and write its mask.
+    """Return a lower bound of the tricks of `seat`'s side after the first card of a trick.
 
-    The current trick is included. If the hand or its partner has the best card of the suit led, and
-    no enemy can ruff, the side wins the trick as if it had led the suit itself, and continues from
-    there. Otherwise the result is 0.
+    `seat` plays second. The current trick is included; the mask is written. If the seat or its
+    partner has the best card of the suit led, and the third hand cannot ruff, the side wins as if
+    it had led the suit, and continues from there. Otherwise the result is 0.
     """
     card = position.cards[depth, 0]
     field, trump, tie = card >> FIELD_SHIFT, position.trump, position.tie[depth]

@@ -1,7 +1,8 @@
 """The search: whether side 0 can win a given number of the remaining tricks.
 
-Alpha-beta with a null window, from trick to trick. Every result has a mask of the top cards it
-depends on, and is valid for all positions that share them (see transpositions.py).
+Alpha-beta with a null window, from trick to trick. A result ("answer") is one int64: the mask of
+the top cards that it depends on, with the flag `WON` if side 0 reaches the goal; or `NOTHING` while
+it is not known. It is valid for all positions that share these cards (see transpositions.py).
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ from bideuchre_env.solver.transpositions import NOTHING, WON, Searcher, probe, s
 
 @kernel
 def trick_mask(position: Row, depth: int, winner: int) -> int:
-    """Return the mask of cards that this card's win depends on; 0 if no other is of its suit."""
+    """Return the mask of cards that the trick's winning card depends on to win.
+
+    The mask is 0 if no other card of the trick is of the winner's suit.
+    """
     in_suit = 0
     for place in range(position.places):
         in_suit += position.cards[depth, place] >> FIELD_SHIFT == winner >> FIELD_SHIFT
@@ -32,7 +36,11 @@ def trick_mask(position: Row, depth: int, winner: int) -> int:
 
 @kernel
 def last_trick(position: Row, depth: int, leader: int) -> int:
-    """Return the result of the last trick: each hand's only card that is not played at `depth`."""
+    """Return the result of the last trick, led by `leader`: `WON` if side 0 wins it.
+
+    Each seat has one card left. The hands at `depth` may still contain the cards of a complete
+    trick before it; these are ignored.
+    """
     gone, trump, tie = 0, position.trump, position.tie[depth]
     if position.left - depth > 1:
         for place in range(position.places):
@@ -70,7 +78,10 @@ def whole_runs(position: Row, depth: int, seat: int, mask: int) -> int:
 
 @kernel
 def without_search(searcher: Searcher, depth: int, place: int, seat: int, goal: int) -> int:
-    """Return the result if no search is needed, else NOTHING; set `hint` to a likely move."""
+    """Return the result from quick tricks or the transposition table; NOTHING if it needs a search.
+
+    Writes a likely best card to `position.hint`, or -1.
+    """
     position = searcher.position[0]
     position.hint = -1
     short = position.left - depth - goal + 1  # tricks that side 1 needs
@@ -92,10 +103,10 @@ def without_search(searcher: Searcher, depth: int, place: int, seat: int, goal: 
 
 @kernel
 def drop_alike(position: Row, depth: int, place: int, mask: int) -> int:
-    """Remove cards that cannot do better than the last one tried; return the number of cards left.
+    """Remove untried moves that must fail like the last move tried; return the number of moves.
 
-    `mask` has the cards that the failure of the last card depends on. If it does not contain that
-    card, the cards of the same suit outside the mask fail, too.
+    `mask` has the cards that the failure of that move depends on. If it does not contain the card
+    itself, the cards of the same suit outside the mask fail, too. Tried moves stay in the count.
     """
     moves = position.moves[depth, place]
     tried, count = position.tried[depth, place], position.counts[depth, place]
@@ -117,10 +128,10 @@ def drop_alike(position: Row, depth: int, place: int, mask: int) -> int:
 
 @kernel
 def take_answer(searcher: Searcher, depth: int, place: int, answer: int) -> int:
-    """Fold the result of the last card tried into its node; return the node's result, or NOTHING.
+    """Back up the result of the last card tried; return the node's result, or NOTHING.
 
-    One card that reaches the goal of the seat's side decides the node. Otherwise all its cards
-    together prove that no card does.
+    A node is decided by the first card with which the seat's side reaches its goal, or when all
+    cards have failed. The result of a node before a lead is also stored in the transposition table.
     """
     position = searcher.position[0]
     seat = position.seats[depth, place]
@@ -147,7 +158,10 @@ def take_answer(searcher: Searcher, depth: int, place: int, answer: int) -> int:
 
 @kernel
 def after_trick(position: Row, depth: int, goal: int) -> int:
-    """Return the result of a complete trick, which counts for `goal`; NOTHING if not known yet."""
+    """Return the result after the last card of the trick at `depth`; NOTHING if not known yet.
+
+    `goal` is the tricks that side 0 needs, this one included.
+    """
     last = position.places - 1
     top, leader = position.bests[depth, last + 1], position.best_seats[depth, last + 1]
     left = position.left - depth - 1

@@ -1,4 +1,4 @@
-"""Solving positions: `solve`, `solve_moves`, `can_make`, and many at once with `solve_batch`.
+"""Solving of one position (`solve`, `solve_moves`, `can_make`) or of many (`solve_batch`).
 
 Deals are independent and each is solved with an empty transposition table, so neither the number
 of threads nor the size of the tables changes any answer.
@@ -90,7 +90,8 @@ def can_make(
 ) -> bool:
     """Whether the declarer's side can take `tricks` tricks in the hand, including those won.
 
-    The default is the tricks of the contract. Other arguments and errors are those of `solve`.
+    The default is the tricks of the contract. Other arguments and errors are those of `solve`; a
+    position without a contract also raises `PositionError`.
     """
     states, game = position_of(position, rules, ply, hand)
     row = states[0]
@@ -156,7 +157,7 @@ def solve_batch(
 def _contracts(
     hands: Array, rules: Rules, strain: Any, declarer: Any, alone: Any, dealer: Any
 ) -> Array:
-    """A state row for each deal, one contract at its opening lead."""
+    """Return a state row per deal, at the opening lead of the same contract, which is validated."""
     if strain is None or declarer is None:
         raise OptionError("deals: expected a contract, as strain='H' and declarer=0")
     check_flag("alone", alone)
@@ -167,7 +168,10 @@ def _contracts(
 
 
 def dealer_seat(dealer: Any, rules: Rules) -> int:
-    """The dealer as a seat; -1 for None, which only rules where the declarer leads allow."""
+    """Return the dealer as a seat, or -1 for None.
+
+    Raises `OptionError` for None if the eldest hand leads, because the dealer decides that seat.
+    """
     if dealer is not None:
         return parse_seat("dealer", dealer)
     if rules.opening_lead == "eldest":
@@ -178,7 +182,7 @@ def dealer_seat(dealer: Any, rules: Rules) -> int:
 
 
 def _solve_rows(states: Array, rules: Rules, memory: Any, threads: Any, moves: bool) -> Array:
-    """Return the results for validated state rows; threads solve ranges of rows."""
+    """Solve validated state rows; return the array that `solve_batch` describes."""
     shape = (len(states), MAX_KINDS) if moves else (len(states),)
     out, tables = np.zeros(shape, np.int8), compile_tables(rules)
 
@@ -193,13 +197,13 @@ def _solve_rows(states: Array, rules: Rules, memory: Any, threads: Any, moves: b
 
 
 def spans(n: int, rules: Rules, cost: int = 1) -> list[Span]:
-    """Split n rows into chunks (first, last) for threads; each row needs `cost` solutions."""
+    """Split n rows into chunks `first:last` for threads; solving a row costs `cost` positions."""
     each = max(1, CHUNK_WORK // (cost * 4**rules.tricks))
     return [(first, min(first + each, n)) for first in range(0, n, each)]
 
 
 def check_memory(memory: Any) -> float:
-    """Return megabytes per thread, None as the default; `OptionError` unless from 1 to 65,536."""
+    """Return the megabytes per thread: 64 for None; `OptionError` unless from 1 to 65,536."""
     if memory is None:
         return DEFAULT_MEMORY
     if not is_number(memory) or not 1 <= memory <= MOST_MEMORY:
@@ -210,7 +214,10 @@ def check_memory(memory: Any) -> float:
 
 
 def threads_of(threads: Any) -> int:
-    """Return the number of threads, None as all processors; `OptionError` unless from 1 to 256."""
+    """Return the number of threads: one per processor for None, up to 256.
+
+    Raises `OptionError` for any other value than a whole number from 1 to 256.
+    """
     if threads is None:
         return min(os.cpu_count() or 1, MOST_THREADS)
     return check_threads(threads, MOST_THREADS)
@@ -221,7 +228,8 @@ def run(
 ) -> list[Any]:
     """Call `work(searcher, first, last)` for every span in threads; return results in order.
 
-    Ctrl-C, or an error in the work, stops the running searches and is raised.
+    Each span is a pair (first, last), and each thread has its own searcher. Ctrl-C, or an error in
+    `work`, stops the running searches and is raised.
     """
     size, n = check_memory(memory), threads_of(threads)
     searchers = [_searcher(size) for _ in range(min(n, max(1, len(spans))))]

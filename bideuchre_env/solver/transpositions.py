@@ -1,4 +1,4 @@
-"""The transposition table: results of earlier positions, by their top cards only.
+"""The transposition table: results of positions that the search has finished.
 
 A result holds for every position with the same numbers of cards by seat and suit (the shape) and
 the same owners of the cards in `mask`, the top cards that it depends on (partition search). Entries
@@ -34,7 +34,7 @@ ENTRY = np.dtype(
     ],
     align=True,
 )
-NOTHING = -1
+NOTHING = -1  # instead of a mask: no result
 WON = 1 << 62  # flag added to a mask: side 0 reaches its goal
 # Added to a key, times the number of the part, to look up the head of a chain. Bits 30 and 31 of a
 # key are free: room for parts 0 to 3. Part 4 overflows into a card count, so its chain may share
@@ -54,7 +54,10 @@ class Searcher(NamedTuple):
 
 
 def new_searcher(megabytes: float) -> Searcher:
-    """Return a searcher with a transposition table of at most `megabytes`; it can be reused."""
+    """Return a reusable searcher with a transposition table of at most `megabytes`.
+
+    The table has at least 1024 entries.
+    """
     most = int(megabytes * 2**20 / (ENTRY.itemsize + 8))
     n = 1 << max(10, most.bit_length() - 1)
     return Searcher(new_rows(POSITION, 1), np.zeros(n, np.int64), new_rows(ENTRY, n), new_states(1))
@@ -62,7 +65,7 @@ def new_searcher(megabytes: float) -> Searcher:
 
 @kernel
 def forget(searcher: Searcher) -> None:
-    """Begin the search of a new deal; entries of earlier searches become invalid."""
+    """Invalidate all entries of the table, for the position that is set up in `position`."""
     position = searcher.position[0]
     position.since = position.stored + 1
     position.heads = min(1 << min(2 * position.left, 16), len(searcher.heads))
@@ -70,17 +73,17 @@ def forget(searcher: Searcher) -> None:
 
 @kernel
 def head_of(position: Row, key: int, part: int) -> int:
-    """Index in `heads` of the chain of a key and part."""
+    """Return the index in `heads` of a chain, from its key (shape and leader) and its part."""
     spread = (np.uint64(key + part * PART) * HASH_FACTOR) >> np.uint64(40)
     return int(spread) & (position.heads - 1)
 
 
 @kernel
 def part_of(position: Row, depth: int, mask: int) -> int:
-    """The part, of a shape's chain, for results that depend on these cards.
+    """Return the part of a shape's chain (0 to 4) that has results which depend on `mask`.
 
-    Large deals have long chains. With trumps, they are split by the owner of the best trump: 1 to
-    4, or 0 for results that do not depend on it.
+    Chains of large deals are long. With trumps, they are split by the seat with the best trump:
+    1 + seat, or 0 for results that do not depend on that card.
     """
     if position.left < PARTED or position.trump < 0:
         return 0
@@ -95,10 +98,11 @@ def part_of(position: Row, depth: int, mask: int) -> int:
 
 @kernel
 def probe(searcher: Searcher, depth: int, leader: int, goal: int) -> int:
-    """Look up whether side 0 reaches the goal: the mask with `WON` or without, or `NOTHING`.
+    """Look up whether side 0 takes at least `goal` of the tricks from `depth` on.
 
-    Writes a move to `position.hint`: of an entry that applies here, else of another in the chain,
-    else -1.
+    Returns the mask of cards that the result depends on, with `WON` if side 0 does; `NOTHING` if no
+    entry decides it. Writes a likely best card to `position.hint`: that of an entry for these top
+    cards, else of another entry of the same chain, else -1.
     """
     position, heads, entries = searcher.position[0], searcher.heads, searcher.entries
     hands = position.hands[depth]
@@ -138,7 +142,11 @@ def probe(searcher: Searcher, depth: int, leader: int, goal: int) -> int:
 def store(
     searcher: Searcher, depth: int, leader: int, low: int, high: int, mask: int, move: int
 ) -> None:
-    """Store a result for the positions that share these top cards."""
+    """Store that side 0 takes `low` to `high` tricks from `depth` on.
+
+    This holds for all positions with the same shape and the same owners of the cards in `mask`.
+    `move` is the card that proves it, or -1.
+    """
     position, heads, entries = searcher.position[0], searcher.heads, searcher.entries
     hands = position.hands[depth]
     key = position.lengths[depth] | leader << LEADER_SHIFT

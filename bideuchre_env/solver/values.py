@@ -1,8 +1,8 @@
-"""Exact values of a position, of each legal card in it, and of every contract.
+"""Kernels for exact tricks: of a position, after each legal card, and of every contract of a deal.
 
-Kernels take a `Searcher`, and state rows in play with their tables. All positions of one strain
-with the same seats playing may share the transposition table; call `forget` before the first, and
-whenever either changes.
+They take a `Searcher`, and validated state rows in the card play with the tables of their rules.
+Positions of one strain in which the same seats play may share the transposition table: call
+`forget` before the first, and whenever the strain or the seats change.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ N_STRAINS = len(STRAINS)
 
 @kernel
 def first_guess(position: Row) -> int:
-    """Estimate side 0's tricks, to start the search there."""
+    """Estimate the remaining tricks of side 0, the first goal that `solve_position` searches."""
     left = position.left
     if position.places == 3:
         return left // 3 if position.hands[0, 0] == 0 or position.hands[0, 2] == 0 else left
@@ -32,7 +32,10 @@ def first_guess(position: Row) -> int:
 
 @kernel
 def solve_position(searcher: Searcher) -> int:
-    """The tricks side 0 still takes in a position that is set up, the current one included."""
+    """Return the tricks that side 0 still takes from the root position, the current one included.
+
+    `set_up` must have initialised `searcher.position`.
+    """
     position = searcher.position[0]
     low, high = 0, position.left
     goal = min(max(first_guess(position), 1), high)
@@ -48,15 +51,16 @@ def solve_position(searcher: Searcher) -> int:
 
 @kernel
 def of_side(position: Row, seat: int, tricks: int) -> int:
-    """Convert side 0's tricks, of the remaining ones, to those of a seat's side."""
+    """Convert the number of remaining tricks that side 0 takes to the number for a seat's side."""
     return position.left - tricks if seat & 1 else tricks
 
 
 @kernel
 def value_after(searcher: Searcher, card: int, value: int) -> int:
-    """Return side 0's tricks after this card, counting those not complete at the root.
+    """Return the tricks that side 0 still takes if the seat to act plays this card at the root.
 
-    `value` is their number after the best card of the seat to act.
+    The current trick is included. `value` is the number after the seat's best card; the search
+    starts there.
     """
     position = searcher.position[0]
     seat, place = position.seat, position.place
@@ -84,7 +88,8 @@ def solve_moves(searcher: Searcher, s: Row, t: Row, fresh: bool, out: Array) -> 
     """Return the most tricks the side to act can still win, the current trick included.
 
     Writes the tricks after each card, by kind, to `out`, int8 (24,); -1 for an illegal card.
-    `fresh` clears the transposition table, which must otherwise be of this strain and these seats.
+    `fresh` clears the transposition table; without it, the entries in the table must be of the same
+    strain and the same seats playing.
     """
     position = searcher.position[0]
     set_up(position, t, s)
@@ -109,7 +114,10 @@ def solve_moves(searcher: Searcher, s: Row, t: Row, fresh: bool, out: Array) -> 
 def solve_rows(
     searcher: Searcher, states: Array, tables: Array, first: int, last: int, out: Array
 ) -> None:
-    """Write to `out`, int8 (n,), the tricks that the side to act in each row still takes."""
+    """Write the tricks that the side to act still takes to `out`, int8 (n,), for rows `first:last`.
+
+    The transposition table is cleared for each row.
+    """
     position = searcher.position[0]
     for i in range(first, last):
         set_up(position, tables[0], states[i])
@@ -127,10 +135,10 @@ def solve_moves_rows(
     shared: bool,
     out: Array,
 ) -> None:
-    """Write the tricks after each card of n rows to `out`, int8 (n, 24), see `solve_moves`.
+    """Write the tricks after each card to `out`, int8 (n, 24), for rows `first:last`.
 
-    `shared` keeps the transposition table from row to row: for rows of one strain with the same
-    seats playing.
+    See `solve_moves`. `shared` keeps the transposition table from row to row; it is correct only if
+    all rows have the same strain and the same seats playing.
     """
     for i in range(first, last):
         solve_moves(searcher, states[i], tables[0], i == first or not shared, out[i])
@@ -147,7 +155,7 @@ def reaches_row(searcher: Searcher, states: Array, tables: Array, row: int, tric
 
 @kernel
 def reaches(searcher: Searcher, side: int, tricks: int) -> bool:
-    """Whether a side can still win this many tricks in a position that is set up."""
+    """Whether a side can still win this many tricks from the root that `set_up` initialised."""
     position = searcher.position[0]
     place, seat = position.place, position.seat
     if side == 0:
@@ -159,9 +167,9 @@ def reaches(searcher: Searcher, side: int, tricks: int) -> bool:
 def set_contract(
     s: Row, t: Row, hands: Array, dealer: int, declarer: int, strain: int, alone: int
 ) -> None:
-    """Make a state row of four hands, int64 (4,), and a contract, at the opening lead.
+    """Write a state row at the opening lead of a contract, with these hands, int64 (4,).
 
-    `dealer` may be -1 where the declarer leads.
+    `dealer` may be -1 if the declarer leads. `alone` is 1 for a lone declarer. `s.level` is -1.
     """
     for seat in range(N_SEATS):
         s.hands[seat] = hands[seat]
@@ -179,7 +187,7 @@ def set_contract(
 def set_contracts(
     states: Array, tables: Array, hands: Array, dealer: int, declarer: int, strain: int, alone: int
 ) -> None:
-    """Make a state row of each deal, hands int64 (n, 4), with the same contract."""
+    """Write a state row for each deal, `hands` int64 (n, 4), all with the same contract."""
     for i in range(len(states)):
         set_contract(states[i], tables[0], hands[i], dealer, declarer, strain, alone)
 
@@ -188,9 +196,10 @@ def set_contracts(
 def solve_table(
     searcher: Searcher, tables: Array, hands: Array, dealer: int, first: int, last: int, out: Array
 ) -> None:
-    """For deals, int64 (n, 4): tricks of the declarer's side by contract, int8 (n, 2, 4, 5).
+    """Write the tricks of the declarer's side in every contract to `out`, for deals `first:last`.
 
-    The axes are with partner or alone, declarer, strain.
+    `hands` are int64 (n, 4). `out` is int8 (n, 2, 4, 5): deal, with partner (0) or alone (1),
+    declarer, strain.
     """
     position, s, t = searcher.position[0], searcher.states[0], tables[0]
     for i in range(first, last):

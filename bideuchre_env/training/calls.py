@@ -1,4 +1,4 @@
-"""Fit the expert's calls to a game, from pairs of calls whose hands are played out both ways.
+"""Fit the network of the expert's calls to a game, by playing hands out with two calls each.
 
 The agent plays against itself and another agent. In every hand one of its calls (the four turns
 rotate) is replaced by another with nearly the same value (`WIDTH`) or, in about a sixth of the
@@ -8,9 +8,9 @@ the difference of two calls decides, and the luck of a pair is correlated. The l
 the differences of the pairs more than their sums, by that correlation.
 
 Each round starts from the weights of the previous one. Training from random weights begins with
-`SETTLING` rounds, which have fewer hands. All of them but the last also fit, by least squares, the
-tricks beyond the table's from the hand and the auction; that fit stays in the network. Each later
-round learns from the hands of the last `KEEP` rounds.
+`SETTLING` rounds, which have fewer hands. All of them but the last also fit `shifts`, a linear
+correction of the expert's table of mean tricks by the features of the hand and the auction; that
+fit stays in the network. Each later round learns from the hands of the last `KEEP` rounds.
 """
 
 from __future__ import annotations
@@ -70,14 +70,15 @@ def no_progress(done: int, total: int, count: int) -> None:
 
 TRIAL = np.dtype(
     [
-        ("inputs", np.float32, (2, N_INPUTS)),  # of the best call and the other
+        # entry 0 of each field is of the best call, entry 1 of the other call
+        ("inputs", np.float32, (2, N_INPUTS)),  # of the network
         ("action", np.int64, (2,)),
-        ("plain", np.float64, (2,)),  # points expected from its contract
-        ("points", np.float64, (2,)),  # point difference of the hand
+        ("plain", np.float64, (2,)),  # points expected from the call's contract
+        ("points", np.float64, (2,)),  # caller's side minus the other, after the hand
         ("level", np.int64, (2,)),
         ("strain", np.int64, (2,)),
-        ("beyond", np.float64, (2,)),  # tricks won minus the table's
-        ("stood", np.int8, (2,)),  # whether it became the contract, with a partner
+        ("beyond", np.float64, (2,)),  # tricks won minus the mean of the expert's table
+        ("stood", np.int8, (2,)),  # 1 if the call became the contract, with a partner
         ("told", np.float64, (2, N_TOLD)),  # inputs of `trick_shift`
     ]
 )
@@ -97,9 +98,11 @@ def expert_calls(
 ) -> Array:
     """Fit the network of the expert's calls in a game; return a `NETWORK` record.
 
-    Training starts from `network`; without one, from random weights with settling rounds. The
-    expert plays against itself and the rule player, and `wanted` sets its search of the last
-    tricks. Raises `DivergedError` if training diverges.
+    `hands` are played in each of the `rounds`, fewer in settling rounds. Training starts from
+    `network`; without one, from random weights with settling rounds. The expert plays against
+    itself and the rule player; `wanted` sets its search of the last tricks, as in `ExpertAgent`.
+    `report(line)` and `progress(done, total, hands)` are called on the way. Raises `DivergedError`
+    if training diverges.
     """
 
     def players(network: Array) -> tuple[ExpertWorkspace, RowAgent, RowAgent]:
@@ -111,7 +114,10 @@ def expert_calls(
 
 
 def expert_with(network: Array, rules: Rules, wanted: tuple[int, ...] = NO_SEARCH) -> ExpertAgent:
-    """Return the expert that calls by `network`, for points; `wanted` as in `ExpertAgent`."""
+    """Return an expert whose calls use `network`, with points as its goal.
+
+    `wanted` sets its search of the last tricks, as in `ExpertAgent`; by default it does not search.
+    """
     return ExpertAgent(rules, network=network, wanted=wanted, goal="points")
 
 
@@ -126,11 +132,12 @@ def fit_calls(
     settle: int,
     progress: Progress = no_progress,
 ) -> Array:
-    """Train a network for `rounds`; `report` is called with a line after each.
+    """Train a network of calls for `rounds`, and return it; `report` gets a line after each.
 
     `players(network)` returns a workspace of an expert that calls by the network, the agent that
     plays by it, and an opponent; the agent plays against itself and the opponent in turn. The first
-    `settle` rounds are settling rounds, as described above.
+    `settle` rounds are settling rounds (see the module), the others have `hands` hands. Raises
+    `DivergedError` if training diverges.
     """
     history: list[Array] = []
     share = max(100, hands // SHARE)
@@ -167,7 +174,11 @@ def try_calls(
     width: float,
     rng: np.random.Generator,
 ) -> Array:
-    """Play out two calls at turn `call` of `n` hands; return the trials of hands that have two."""
+    """Play `n` hands out with each of two calls at turn `call` (0 to 3); return their `TRIAL` rows.
+
+    `agent` makes the other decisions of the caller's side, and all calls before; `other` plays for
+    the opponents. Hands in which the caller has no second call (see `two_calls`) are omitted.
+    """
     tables = agent.tables
     states = new_states(n)
     seed_rows(states, *split_seed(int(rng.integers(2**62))))
@@ -196,7 +207,7 @@ def try_calls(
 
 
 def seen(states: Array, rows: Array, agent: RowAgent) -> tuple[Array, Array]:
-    """Return the observations and masks of the seats to act in `rows`."""
+    """Return observations, int8 (n, D), and masks, int8 (n, A), of the seats to act in n `rows`."""
     observations = np.zeros((len(rows), agent.layout.size), np.int8)
     masks = np.zeros((len(rows), agent.n_actions), np.int8)
     encode_rows(states, agent.tables, agent.layout.offsets, rows, observations, masks)
@@ -204,7 +215,10 @@ def seen(states: Array, rows: Array, agent: RowAgent) -> tuple[Array, Array]:
 
 
 def step(states: Array, rows: Array, seats: Array, agent: RowAgent, other: RowAgent) -> None:
-    """Play one action in `rows`: by `agent` on the side of `seats`, by `other` elsewhere."""
+    """Play one action in each of `rows`: by `agent` if the seat to act is of the side of `seats`.
+
+    `other` acts for the other side. `seats` (n,) has a seat for each row of `states`.
+    """
     observations, masks = seen(states, rows, agent)
     choices = np.zeros(len(rows), np.int64)
     theirs = (states["turn"][rows] ^ seats[rows]) & 1 == 1
@@ -223,7 +237,10 @@ def try_rows(
     width: float,
     trials: Array,
 ) -> None:
-    """Fill the trials: each row's best call, and one drawn by `words` (action -1: none)."""
+    """Write the two calls of each row of observations to `trials` (see `two_calls`).
+
+    `words` are the random numbers. The action of entry 1 is -1 if there is no second call.
+    """
     for i in range(len(observations)):
         trials[i].action[1] = -1
         observation, mask = row_of(observations, i), row_of(masks, i)
@@ -244,7 +261,7 @@ def two_calls(
     margin: float,
     wild: int,
 ) -> tuple[int, int]:
-    """Return the best call and another call chosen by the random `word`; -1 if there is none.
+    """Return the expert's best call, and another call chosen by the random `word`, or -1.
 
     A call is 8 * (1 + level) + the index of its strain in `ranked`. The other call is at most
     `width` points plus `margin` below the best, or in `wild` of 100 cases any evaluated call.
@@ -269,7 +286,7 @@ def two_calls(
 
 @kernel
 def note_call(work: ExpertWorkspace, call: int, which: int, trial: Row) -> None:
-    """Write a call, 8 * (1 + level) + its place in `calls.ranked`, to entry `which` of a trial."""
+    """Write a call, numbered as in `two_calls`, to entry `which` (0 or 1) of a trial."""
     t, view, calls = work.tables[0], work.views[0], work.calls[0]
     level, strain = (call >> 3) - 1, calls.ranked[call & 7]
     trial.plain[which] = plain_points(view, t, work.learned, level, strain, calls)
@@ -289,7 +306,11 @@ def note_call(work: ExpertWorkspace, call: int, which: int, trial: Row) -> None:
 
 
 def refit_shifts(network: Array, trials: Array) -> None:
-    """Fit tricks beyond the table's to features of hand and auction, by ridge regression."""
+    """Fit `network["shifts"]` to the trials, in place, by ridge regression.
+
+    It predicts the tricks beyond the mean of the expert's table, from features of the hand and the
+    auction; suit contracts and no trump have separate weights.
+    """
     stood = trials["stood"] == 1
     strains, beyond, told = (trials[name][stood] for name in ("strain", "beyond", "told"))
     for kind in range(2):
@@ -300,7 +321,7 @@ def refit_shifts(network: Array, trials: Array) -> None:
 
 
 def drawn_network(rng: np.random.Generator) -> Array:
-    """Return a network with random hidden weights; its output weights are 0."""
+    """Return an untrained network: hidden weights are random, output weights are 0."""
     network = new_network()
     network["first"][0] = rng.normal(0, np.sqrt(1 / 16), (N_INPUTS, FIRST))
     network["second"][0] = rng.normal(0, np.sqrt(2 / FIRST), (FIRST, SECOND))
@@ -308,14 +329,20 @@ def drawn_network(rng: np.random.Generator) -> Array:
 
 
 def forward(p: dict[str, Array], x: Array) -> tuple[Array, Array, Array]:
-    """Return outputs (n,) for inputs (n, inputs), and both hidden layers (a single one twice)."""
+    """Return outputs (n,) for inputs `x` (n, inputs), and the two hidden layers.
+
+    `p` has the weights by name of the layer. With one hidden layer, it is returned twice.
+    """
     one = np.maximum(x @ p["first"] + p["first_base"], 0)
     two = np.maximum(one @ p["second"] + p["second_base"], 0) if "second" in p else one
     return two @ p["last"] + x @ p["straight"] + p["base"], one, two
 
 
 def gradients(p: dict[str, Array], x: Array, one: Array, two: Array, g: Array) -> dict[str, Array]:
-    """Backpropagate `g` (n,), the gradient of the loss in the outputs, to all weights."""
+    """Return the gradients of all weights `p`, by name, for `g` (n,), that of the outputs.
+
+    `x` are the inputs; `one` and `two` are the hidden layers that `forward` returned.
+    """
     slopes = {"last": two.T @ g, "straight": x.T @ g, "base": g.sum()}
     g_one = g[:, None] * p["last"] * (two > 0)
     if "second" in p:
@@ -325,7 +352,11 @@ def gradients(p: dict[str, Array], x: Array, one: Array, two: Array, g: Array) -
 
 
 def train(network: Array, history: list[Array], rng: np.random.Generator) -> str:
-    """Train the network on these trials, and return a summary."""
+    """Train the network on the trials of several rounds, in place; return a summary in a line.
+
+    The errors before and after are measured on the last round. Raises `DivergedError` if training
+    diverges.
+    """
     x = np.concatenate([trials["inputs"] for trials in history])
     y = np.concatenate([(trials["points"] - trials["plain"]) / SCALE for trials in history])
     y = y.astype(np.float32)
@@ -353,8 +384,8 @@ def descend(
     """Return the weights after `epochs` of Adam over pairs: `x` (n, 2, inputs), `y` (n, 2).
 
     `alike` is the correlation r of a pair's residuals; the loss of a pair is
-    sum^2 / (1 + r) + difference^2 / (1 - r). Outputs are masked by `asked` (n, 2): 0 where it is 0.
-    The learning rate decays from `rate` to 0.
+    sum^2 / (1 + r) + difference^2 / (1 - r). Outputs are multiplied by `asked` (n, 2), 0 or 1, if
+    it is given. The learning rate decays from `rate` to 0.
     """
     moments = {name: [np.zeros_like(part), np.zeros_like(part)] for name, part in p.items()}
     p, batches, step = dict(p), max(1, len(x) // PAIRS), 0

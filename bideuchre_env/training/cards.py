@@ -67,13 +67,13 @@ def no_bar(title: str, unit: str, rated: str) -> AbstractContextManager[Progress
 
 
 def setting(default: Any, meaning: str) -> Any:
-    """Return a field of `Course`; its meaning is the help text of `experiments/learn_cards.py`."""
+    """Return a field of `Course`; `meaning` is the help text of `experiments/learn_cards.py`."""
     return field(default=default, metadata={"help": meaning})
 
 
 @dataclass(frozen=True)
 class Course:
-    """The length and seed of a training run, and the folder of its steps."""
+    """The settings of a training run: its lengths, its seed, and the folder of its steps."""
 
     first: int = setting(300_000, "hands of the first round of cards")
     hands: int = setting(60_000, "hands of every round after it")
@@ -87,7 +87,10 @@ class Course:
     )
 
     def steps(self) -> list[str]:
-        """Return the steps: rounds of cards, calls before the last two of them, a last fit."""
+        """Return the kinds of all steps, in order: keys of `FITS`, or "calls".
+
+        They are rounds of cards, the calls before the last two of these, and the last fit.
+        """
         steps = ["first", *["cards"] * (self.rounds - 1)]
         if self.call_rounds:
             steps.insert(max(1, self.rounds - 2), "calls")
@@ -95,7 +98,7 @@ class Course:
 
 
 class Learner:
-    """Runs the steps of a course: each step improves the networks of a game."""
+    """Runs the steps of a `Course` for one game; each step makes weights of `net` from the last."""
 
     def __init__(
         self,
@@ -108,7 +111,7 @@ class Learner:
         bar: Bar = no_bar,
         report: Report = print,
     ) -> None:
-        """Prepare a course from the network `calls`; `command` is saved as metadata."""
+        """Prepare a run; `calls` is the first network of calls, `command` is saved as metadata."""
         self.game, self.rules, self.calls = game, game.rules, calls
         self.course, self.seed, self.command = course, course.seed, command
         self.pool, self.bar, self.report = pool, bar, report
@@ -161,7 +164,11 @@ class Learner:
         return json.dumps({**chosen, "steps": self.steps[:step], **rules})
 
     def save(self, weights: Weights, k: int, seconds: float) -> Weights:
-        """Save and return the weights of step k, from 0, with metadata; report their strength."""
+        """Save the weights after step k, from 0; return them with metadata.
+
+        Also writes a line about the step to the run's .jsonl file, and reports it; with
+        `course.judge` it has the points per hand over other agents.
+        """
         name = self.game.name
         message = f"{name} step {k + 1} of {len(self.steps)}: {self.steps[k]}, {seconds:.0f} s"
         line: dict[str, Any] = {"step": k + 1, "kind": self.steps[k], "seconds": round(seconds, 1)}
@@ -196,7 +203,11 @@ class Learner:
         return interval_dict(result.points_per_hand)
 
     def play_pairs(self, weights: Weights, k: int) -> Examples:
-        """Play the pairs of step k by these weights; return them as examples for the network."""
+        """Play the hands of step k, from 0, with these weights; return their pairs as examples.
+
+        In step 0 the expert plays, and the other cards are uniform. Later `net` plays, and its
+        network proposes the other cards.
+        """
         first = k == 0
         hands = self.course.first if first else self.course.hands
         policy = expert_with(calls_of(weights), self.rules) if first else self.net(weights)
@@ -218,11 +229,14 @@ class Learner:
         return concatenate(parts)
 
     def net(self, weights: Weights) -> NetAgent:
-        """Return the net with these weights."""
+        """Return the agent `net` with these weights."""
         return NetAgent(self.rules, weights=weights, goal="points")
 
     def improve_cards(self, weights: Weights, pairs: list[Examples], k: int) -> Weights:
-        """Return the weights after fitting the card network to pairs."""
+        """Return the weights after step k: the network of cards is fitted to pairs.
+
+        Step "cards" uses the last pairs and equally many of the earlier ones, others use all.
+        """
         rng = np.random.default_rng([self.seed, k, 3])
         epochs, rate = FITS[self.steps[k]]
         if self.steps[k] != "cards":

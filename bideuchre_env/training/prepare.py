@@ -54,7 +54,7 @@ BUSY = "wait for it, or stop it: the same --hands and --seed resume it"
 
 @dataclass(frozen=True)
 class Prepared:
-    """The result for one kind of agent."""
+    """The outcome of the training for one kind of agent."""
 
     kind: str
     file: Path
@@ -70,7 +70,7 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Preparation:
-    """The training for one game: its length, its seed and its progress reports.
+    """The training for one game: its settings and progress reports; `run` starts it.
 
     Raises `OptionError` for numbers out of range.
     """
@@ -108,7 +108,7 @@ class Preparation:
 
     @property
     def _course(self) -> Course:
-        """The course of `net`'s card play, without the folder of its steps."""
+        """The settings of `net`'s training, without the folder of its steps."""
         hands = self.hands
         return Course(hands, hands // 5, call_hands=hands // 3, seed=self.seed)
 
@@ -127,7 +127,7 @@ class Preparation:
         return {"variant": self.game.name, "command": command, "settings": json.dumps(settings)}
 
     def run(self, *, again: bool = False) -> list[Prepared]:
-        """Train each kind of agent, save the weights that are better, and return the results.
+        """Train each kind of agent, save the weights that are better, and return the outcomes.
 
         Afterwards `expert`, `net` and the agents built on them use the saved weights for these
         rules. Raises `OptionError` for a variant of the package, for rules that are already
@@ -151,7 +151,7 @@ class Preparation:
         return [each for each, _ in made]
 
     def _steps(self) -> Iterator[tuple[Prepared, Weights]]:
-        """Yield the result and the new weights of each kind of agent."""
+        """Train and evaluate `expert`, then `net`; yield the outcome and new weights of each."""
         calls = call_network.package_network(self.rules)  # not prepared weights: reproducible
         fitted = self._fitted(calls)
         player = expert_with(call_network.calls_of(fitted), self.rules)
@@ -178,11 +178,14 @@ class Preparation:
         return Prepared(kind, file, surely_better(points), over, points, instead)
 
     def _net(self, weights: Weights) -> net.NetAgent:
-        """Return the net with these weights."""
+        """Return the agent `net` with these weights."""
         return net.NetAgent(self.rules, weights=weights, goal="points")
 
     def _was(self, kind: str) -> RowAgent | None:
-        """Return the agent with the weights prepared before, or None; remove unusable ones."""
+        """Return the agent with the weights of an earlier preparation; None without them.
+
+        Unusable weights are reported and their file is deleted.
+        """
         try:
             weights = prepared_weights(kind, self.rules)
             if weights is None:
@@ -197,7 +200,7 @@ class Preparation:
             return None
 
     def _fitted(self, calls: Array) -> Weights:
-        """Fit the expert's calls to the game, or load them if that step is finished."""
+        """Fit the expert's calls, starting from `calls`, and save them; or load a finished step."""
         file = self.folder / "calls.npz"
         if file.exists():
             saved = read_weights(file)
@@ -226,7 +229,7 @@ class Preparation:
         return weights
 
     def _learned(self, calls: Array) -> Weights:
-        """Return the trained weights of `net`; resume after the last finished step."""
+        """Train `net`, starting from `calls` and resuming after the last finished step."""
         course = replace(self._course, out=self.folder)
         command, bar, report = self.made["command"], self.bar, self.report
         game = Variant("game", self.rules)  # a fixed name, for the files of its steps
@@ -234,7 +237,10 @@ class Preparation:
         return Weights(weights.arrays, {**weights.metadata, **self.made})
 
     def _judged(self, player: RowAgent, other: RowAgent) -> Interval:
-        """Play a match; return the points per hand of `player` over `other`."""
+        """Play a match; return the points per hand of `player` over `other`.
+
+        Raises `KeyboardInterrupt` if it is interrupted.
+        """
         with self.bar(f"{self.game.name}: evaluation", "boards", "decisions") as progress:
             result = match.play(
                 self.game,
@@ -250,7 +256,7 @@ class Preparation:
 
 
 def surely_better(points: Interval) -> bool:
-    """Return whether the whole interval of points per hand is above 0."""
+    """Whether the whole interval of points per hand is above 0."""
     return points.low is not None and points.low > 0
 
 

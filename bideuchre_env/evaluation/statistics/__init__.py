@@ -1,4 +1,4 @@
-"""Statistics: intervals, scores, the sequential test and ratings.
+"""Statistics of finished boards: intervals, scores, the sequential test and ratings.
 
-It imports `boards`, whose rows scores are read off, and the folders before `evaluation`.
+Of `evaluation`, the package imports only `boards`, whose rows it reads.
 """

@@ -26,11 +26,12 @@ class Moments:
     hands_hands: float = 0.0
 
     def interval(self, tie_margin: float = 0.0) -> Interval | None:
-        """Ratio of total points to total hands, with its linearised standard error; None if empty.
+        """Return points per hand, the ratio of the totals, with a 95 % interval; None if empty.
 
-        If every board has the same number of hands, it is the mean with its t interval.
-        `tie_margin` widens it like two pseudo-boards, that many points per hand above and below
-        the mean. Their part of the standard error is proportional to 1 / boards.
+        The interval uses the linearised standard error of the ratio; if every board has the same
+        number of hands, it is the t interval of the mean. With one board, its bounds are None.
+        `tie_margin` widens it like two pseudo-boards, that many points per hand above and below the
+        mean. Their part of the standard error is proportional to 1 / boards.
         """
         if self.hands == 0:
             return None
@@ -44,7 +45,7 @@ class Moments:
         return Interval(ratio, ratio - half, ratio + half)
 
     def residual(self) -> float:
-        """The sum over boards of (points - hands * points per hand) squared."""
+        """Return the sum over boards of (points - hands * mean points per hand) squared."""
         if self.hands == 0:
             return 0.0
         ratio = self.points / self.hands

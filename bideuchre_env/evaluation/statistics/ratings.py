@@ -102,7 +102,7 @@ def ratings(
 
 
 def _connected(meetings: Sequence[Meeting], anchor: str) -> set[str]:
-    """Agents connected to the anchor by meetings; others are not comparable with it."""
+    """Return the anchor and all agents that a chain of meetings connects with it."""
     linked = {anchor}
     while True:
         more = {n for m in meetings if m.boards.size for n in (m.a, m.b) if {m.a, m.b} & linked}
@@ -114,7 +114,10 @@ def _connected(meetings: Sequence[Meeting], anchor: str) -> set[str]:
 def _wins(
     meetings: Sequence[Meeting], names: list[str], rng: np.random.Generator | None, n: int
 ) -> Array:
-    """Weighted wins [draw, i, j] of i over j, with the prior; all weights 1 without `rng`."""
+    """Return the weighted wins of agent i over agent j, float64 (n, k, k): [draw, i, j].
+
+    The prior is included. `rng` draws n sets of random board weights; without it all weights are 1.
+    """
     wins = np.zeros((n, len(names), len(names)))
     most = max(int(meeting.boards.max()) + 1 for meeting in meetings)
     weights = np.ones((n, most)) if rng is None else rng.exponential(size=(n, most))
@@ -129,7 +132,7 @@ def _wins(
 
 
 def _fit(wins: Array) -> Array:
-    """Maximum-likelihood ratings (n, k) of wins (n, k, k), by Newton's method; agent 0 has 0."""
+    """Return maximum-likelihood ratings (n, k) for wins (n, k, k); agent 0 has rating 0."""
     n, k = wins.shape[:2]
     strength = np.zeros((n, k))
     played = wins + wins.transpose(0, 2, 1)

@@ -78,12 +78,12 @@ class Scores:
 
     @property
     def hands(self) -> int:
-        """Hands dealt at both tables of every board."""
+        """Number of hands dealt, at both tables of all boards together."""
         return int(self.moments.hands)
 
     @property
     def games(self) -> int:
-        """Whole games played."""
+        """Number of whole games played."""
         return self.a_won + self.b_won + self.drawn + self.truncated
 
     @property
@@ -113,8 +113,8 @@ class Scores:
     def variance_reduction(self) -> float | None:
         """Factor by which duplicate deals reduce the variance of points per hand.
 
-        The variance over as many single tables with independent deals, divided by the variance
-        over the boards. None with fewer than two boards, or if all boards are equal.
+        It is the variance over as many single tables with independent deals, divided by the
+        variance over the boards. None with fewer than two boards, or if all boards are equal.
         """
         paired = self.moments.residual()
         if self.boards < 2 or paired == 0:
@@ -135,5 +135,5 @@ class Scores:
 
 
 def interval_dict(interval: Interval | None) -> dict[str, float | None]:
-    """Return the JSON object, with nulls if there is no interval."""
+    """Return an interval as a JSON object: mean, low and high, all None for None."""
     return interval.to_dict() if interval else {"mean": None, "low": None, "high": None}

@@ -116,7 +116,7 @@ class SequentialTest:
             self.verdict = H0
 
     def extend(self, points: Iterable[float]) -> str:
-        """Add boards in order, until the test has a verdict."""
+        """Add the points per hand of boards in order, until there is a verdict; return it."""
         for value in to_iterator("points", points, "points per hand of boards"):
             if self.add(value) != UNDECIDED:
                 break
