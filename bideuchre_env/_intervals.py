@@ -1,4 +1,4 @@
-"""`Interval`, an estimate with its 95 % interval; Wilson's of a share, Student's t for a mean."""
+"""`Interval`, an estimate with its 95 % confidence interval; Wilson's interval and Student's t."""
 
 from __future__ import annotations
 
@@ -11,26 +11,29 @@ _T_SMALL = (12.706205, 4.302653, 3.182446, 2.776445)  # Student's t, 1 to 4 degr
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate with its 95 % interval; `low` and `high` are None where one case is all."""
+    """An estimate (`mean`) with its 95 % interval; `low` and `high` are None for a single case."""
 
     mean: float
     low: float | None
     high: float | None
 
     def to_dict(self) -> dict[str, float | None]:
-        """The notation's object: mean, low, high."""
+        """Return the interval as a JSON object: mean, low, high."""
         return {"mean": self.mean, "low": self.low, "high": self.high}
 
     @property
     def half(self) -> float:
-        """Half the width; infinite if there is no interval."""
+        """Half the width of the interval; infinite if there is none."""
         if self.low is None or self.high is None:
             return math.inf
         return (self.high - self.low) / 2
 
 
 def t_quantile(degrees: int) -> float:
-    """Student's t, 97.5 % point: a table, then the Cornish-Fisher expansion (right to 1e-3)."""
+    """Return the 97.5 % point of Student's t distribution with these degrees of freedom.
+
+    It is from a table up to 4 degrees, then by the Cornish-Fisher expansion (error below 1e-3).
+    """
     if degrees <= len(_T_SMALL):
         return _T_SMALL[max(degrees, 1) - 1]
     z, n = Z, float(degrees)

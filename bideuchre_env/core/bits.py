@@ -19,7 +19,7 @@ _GATHER = np.uint64(0x0102040810204080)  # carries bit 0 of byte i to bit 56 + i
 
 @inline_kernel
 def spread_byte(bits: Word) -> Word:
-    """The uint64 whose byte i is bit i of the lowest eight bits of a uint64."""
+    """Return a uint64 whose byte i, 0 or 1, is bit i of `bits`, for i from 0 to 7."""
     picked = ((bits & _LOW_8) * _EVERY_BYTE) & _DIAGONAL
     return ((picked + _CARRY) >> np.uint64(7)) & _EVERY_BYTE
 
@@ -78,14 +78,14 @@ def spread_bits_at(out: Array, at: int, bits: int, n: int) -> None:
 
 @inline_kernel
 def spread_hand(out: Array, at: int, hand: int) -> None:
-    """Write the copies of each kind in a hand to `out[at:]`, int8, and zeros up to 32 entries."""
+    """Write the copies of each kind in a hand to `out[at : at + 32]`, int8, 0 after the kinds."""
     one, two = np.uint64(hand & KIND_BITS), np.uint64(hand >> COPY_SHIFT)
     store_bits(out, at, one, two)
 
 
 @inline_kernel
 def gather_byte(row: Array, at: int, above: int) -> int:
-    """Return a byte: bit i is set if `row[at + i]`, 0 to 127, exceeds `above`, >= 0."""
+    """Return a byte: bit i is set if `row[at + i]` is greater than `above`; both are 0 to 127."""
     bytes_ = load_word(row, at) & _LOW_7
     over = bytes_ + np.uint64(127 - above) * _EVERY_BYTE
     return int((((over >> np.uint64(7)) & _EVERY_BYTE) * _GATHER) >> np.uint64(56))
@@ -93,7 +93,7 @@ def gather_byte(row: Array, at: int, above: int) -> int:
 
 @inline_kernel
 def gather_bits(row: Array, at: int, n: int, above: int) -> int:
-    """Return `n` bits: bit i is set if `row[at + i]`, 0 to 127, exceeds `above`, >= 0."""
+    """Return `n` bits: bit i is set if `row[at + i]` is greater than `above`; both are 0 to 127."""
     if n < 8:
         bits = 0
         for i in range(n):

@@ -1,4 +1,4 @@
-"""Rewards and the end of an episode."""
+"""Kernels for the reward of a finished hand, and for the end of an episode."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def side_0_reward(s: Row, by_points: bool) -> float:
 
 @inline_kernel
 def ending(s: Row, by_hand: bool) -> int:
-    """Return `GOES_ON`, `TERMINATED` or `TRUNCATED_THERE` after a hand of the episode.
+    """Return whether an episode ends with a hand: `GOES_ON`, `TERMINATED` or `TRUNCATED_THERE`.
 
     A game that reaches the limit of hands is truncated. An episode of one hand is always
     terminated, also by the last hand of a truncated game.

@@ -8,20 +8,20 @@ from bideuchre_env.runtime.jit import Row, inline_kernel, kernel
 
 @inline_kernel
 def take_card(s: Row, seat: int, kind: int) -> None:
-    """Take one copy of a card out of a seat's hand (the second copy first)."""
+    """Take one copy of a card out of a seat's hand, which must hold it."""
     hand = s.hands[seat]
     s.hands[seat] = hand - (1 << (kind + COPY_SHIFT * ((hand >> (kind + COPY_SHIFT)) & 1)))
 
 
 @kernel
 def put(hand: int, kind: int) -> int:
-    """The hand with one more card."""
+    """Return the hand with one more copy of a kind."""
     return hand + (1 << (kind + COPY_SHIFT * ((hand >> kind) & 1)))
 
 
 @kernel
 def held(hand: int, kind: int) -> int:
-    """Copies of a kind in the hand."""
+    """Return the number of copies of a kind in the hand, 0 to 2."""
     return (hand >> kind & 1) + (hand >> (kind + COPY_SHIFT) & 1)
 
 
@@ -30,7 +30,7 @@ NO_CARDS = -1  # no valid hand: a card was removed that the hand does not hold
 
 @kernel
 def take(hand: int, kind: int) -> int:
-    """The hand without one card of this kind; `NO_CARDS` if the hand has none of it."""
+    """Return the hand without one copy of a kind; `NO_CARDS` if the hand has none."""
     if hand < 0 or hand >> kind & 1 == 0:
         return NO_CARDS
     return hand - (1 << (kind + COPY_SHIFT * (hand >> (kind + COPY_SHIFT) & 1)))

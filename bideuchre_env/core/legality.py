@@ -15,7 +15,10 @@ from bideuchre_env.rules.rules import Rules
 
 
 def illegal(row: Any, rules: Rules, action: Any, where: str = "") -> str:
-    """An error message that names the seat, the illegal action and the legal ones."""
+    """Return an error message that names the seat, the illegal action and the legal ones.
+
+    `where` is put before the message.
+    """
     if row["phase"] >= Phase.DEAL:
         return f"{where}{brief(action)}: the hand is over"
     names = legal_names(row, rules)
@@ -24,7 +27,7 @@ def illegal(row: Any, rules: Rules, action: Any, where: str = "") -> str:
 
 
 def legal_names(row: Any, rules: Rules) -> list[str]:
-    """The names of the legal actions of the seat to act."""
+    """Return the names of the legal actions of the seat to act in a state row."""
     acts = actions.of(rules)
     one = new_states(1)
     one[0] = row

@@ -51,13 +51,16 @@ def reward_row(states: Array, by_points: bool) -> float:
 
 @entry_kernel
 def ending_row(states: Array, by_hand: bool) -> int:
-    """See `episode.ending`, for the finished hand of row 0."""
+    """Return `episode.ending` for the finished hand of row 0."""
     return ending(states[0], by_hand)
 
 
 @entry_kernel
 def look_row(states: Array, tables: Array, offsets: Array, observation: Array, mask: Array) -> int:
-    """Write the view, int8 (D,), and mask, int8 (A,), of the seat to act in row 0; return it."""
+    """Write the observation and the mask of the seat to act in row 0; return that seat.
+
+    `observation` is int8 (D,), `mask` int8 (A,).
+    """
     s = states[0]
     encode(s, tables[0], offsets[0], s.turn, line_of(observation))
     legal(s, tables[0], line_of(mask))
@@ -127,10 +130,10 @@ def replay_row(states: Array, tables: Array, actions: Array) -> int:
 
 @lru_cache(maxsize=1)
 def direct_kernels() -> tuple[Callable[..., Any], ...]:
-    """Direct `play_row`, `next_row`, `look_row`, `observe_row`, `reward_row` and `ending_row`.
+    """Return `play_row`, `next_row`, `look_row`, `observe_row`, `reward_row` and `ending_row`.
 
-    They do not check their arguments: rows, views and masks must be writable arrays, tables and
-    offsets read-only ones.
+    They are in a form with faster calls (`jit.direct`), which does not check its arguments: rows,
+    observations and masks must be writable arrays, tables and offsets read-only ones.
     """
     tables, offsets, view = new_rows(TABLES, 1), new_rows(OFFSETS, 1), np.zeros(1, np.int8)
     tables.flags.writeable = offsets.flags.writeable = False

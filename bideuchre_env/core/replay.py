@@ -17,7 +17,7 @@ from bideuchre_env.runtime.jit import Row, kernel
 
 @kernel
 def deal_replay(replay: Row, s: Row) -> None:
-    """Deal the hands of a replay in row `s`, with the scores and the dealer of that time."""
+    """Deal the hands of a replay in row `s`, with its score, its dealer and its counts of hands."""
     seed_stream(s, GOLDEN, GOLDEN)  # any valid state: the next deal is not part of the hand
     s.dealer = replay.dealer
     s.outcome = UNFINISHED
@@ -33,7 +33,7 @@ def deal_replay(replay: Row, s: Row) -> None:
 
 @kernel
 def next_action(replay: Row, t: Row, s: Row) -> int:
-    """The replay's next action for the seat to act in `s`; -1 after the last."""
+    """Return the replay's next action for the seat to act in `s`; -1 after the last."""
     phase, turn = s.phase, s.turn
     if phase == AUCTION:
         call = replay.calls[turn]
@@ -65,7 +65,7 @@ def play_again(replay: Row, t: Row, s: Row) -> None:
 
 @kernel
 def wind_back(t: Row, s: Row, replay: Row) -> None:
-    """Reconstruct the dealt hands and the exchanged cards of the hand of `s` in `replay`."""
+    """Write the hands as dealt, and the exchanged cards, of the hand in row `s` to `replay`."""
     for seat in range(N_SEATS):
         hand = s.hands[seat]
         for trick in range(t.tricks):

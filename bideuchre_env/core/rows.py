@@ -106,9 +106,10 @@ def apply_rows(states: Array, tables: Array, index: Array, choices: Array) -> No
 def sample_rows(
     keys: Array, tables: Array, low: Word, count: Word, actions: Array, start: int, stop: int
 ) -> None:
-    """Fill `actions` (n,), int64, with uniform legal actions, by each row's key.
+    """Fill `actions` (n,), int64, with uniform legal actions, according to the rows' keys.
 
-    The action of row i is a function of its key, the two words and i.
+    The action of row i is a function of its key, of i, and of two numbers: `low`, of a seed, and
+    `count`, of the draw.
     """
     t = tables[0]
     for i in range(max(start, 0), stop):  # `max` spares tests for negative indices
@@ -118,7 +119,10 @@ def sample_rows(
 
 @inline_kernel
 def restart_row(s: Row, t: Row, dealer: int, scores: Array, deals: Array, i: int) -> None:
-    """Start a game in a row with `scores[i]`; deal `deals[i]`, or randomly if `deals` is empty."""
+    """Start a game in a row and deal its first hand.
+
+    The sides start with `scores[i]`. The hands are `deals[i]`, or random if `deals` is empty.
+    """
     start_game(s, dealer)
     for side in range(2):
         s.score[side] = scores[i, side]
@@ -218,7 +222,7 @@ NONE_ENDED, SOME_ENDED = -1, -2
 
 @entry_kernel
 def take_rows(rows: Rows, actions: Array) -> int:
-    """Copy the actions, int64 (n,), to `rows.actions`; return the first illegal row, or negative.
+    """Copy the actions, int64 (n,), to `rows.actions`; return the first illegal row, or -1.
 
     If a row is illegal on the first pass, nothing has changed. Each action is checked again as it
     is copied, because another thread may write to `actions` meanwhile.
@@ -257,7 +261,8 @@ def step_all_rows(rows: Rows, actions: Array) -> int:
 def flag_rows(rows: Rows, actions: Array, cells: Array, start: int, stop: int) -> None:
     """Copy the legal actions among `actions`, whole numbers (n,), to `rows.actions`.
 
-    Threads may share the rows. `cells[FIRST]` is lowered to the first row with an illegal action.
+    Several threads may call it for different rows. `cells[FIRST]` is lowered to the first row with
+    an illegal action.
     """
     for i in range(start, stop):
         action = int(actions[i])

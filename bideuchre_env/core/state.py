@@ -89,12 +89,12 @@ STATE = np.dtype(
 
 
 def new_states(n: int) -> Array:
-    """`n` zeroed rows of `STATE`, shape (n,); `deal.start_game` initialises one."""
+    """Return rows of `STATE`, shape (n,), all zero; `deal.start_game` initialises one."""
     return new_rows(STATE, n)
 
 
 def rows_of(contents: Sequence[bytes]) -> Array:
-    """Rows of `STATE`, shape (n,), from the `tobytes()` of each.
+    """Return rows of `STATE`, shape (n,), from the result of `tobytes()` of each row.
 
     numpy copies structured rows field by field; copying bytes is ten times as fast.
     """

@@ -22,7 +22,7 @@ from bideuchre_env.runtime.jit import Array, Row, Word, inline_kernel, kernel
 
 @inline_kernel
 def legal_bits(s: Row, t: Row) -> int:
-    """The legal choices of the seat to act, as bits: calls, strains or kinds; 0 if no seat acts."""
+    """Return the legal calls, strains or kinds of the seat to act, as bits; 0 if no seat acts."""
     phase = s.phase
     if phase == PLAY:
         return legal_card(s, t)
@@ -56,7 +56,7 @@ def write_mask(t: Row, phase: int, bits: int, mask: Array) -> None:
 
 @kernel
 def write_strained_calls(t: Row, bits: int, mask: Array) -> None:
-    """Write the legal calls as a mask where every bid is one action for each strain."""
+    """Write the legal calls as a mask, int8 (A,), in a game whose bids name the strain."""
     clear(mask, 0, t.n_actions)
     mask[0] = bits & 1
     for level in range(t.n_levels):
@@ -87,7 +87,10 @@ def allows(t: Row, phase: int, bits: int, action: int) -> bool:
 
 @inline_kernel
 def only_one(t: Row, phase: int, bits: int) -> bool:
-    """Whether a phase's legal bits leave one action; a bid's bit may stand for five strains."""
+    """Whether the legal bits of a phase allow exactly one action.
+
+    In a game whose bids name the strain, the bit of a bid stands for five actions.
+    """
     if bits == 0 or bits & (bits - 1):
         return False
     return phase != AUCTION or bits == 1 or t.strains_per_bid == 1
@@ -95,7 +98,7 @@ def only_one(t: Row, phase: int, bits: int) -> bool:
 
 @inline_kernel
 def pick_legal(t: Row, phase: int, bits: int, word: Word) -> int:
-    """A uniform legal action of a phase, chosen by a random word of 64 bits.
+    """Return a uniform legal action of a phase, chosen by a random word of 64 bits.
 
     At least one of the legal bits must be set. Only 32 bits of the word are used; the bias is below
     10**-7.

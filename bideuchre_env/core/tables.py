@@ -54,7 +54,7 @@ TABLES = np.dtype(
 
 @lru_cache(maxsize=256)
 def compile_tables(rules: Rules) -> Array:
-    """The tables of these rules: a read-only array of one `TABLES` record, one per `Rules`."""
+    """Return the tables of these rules, a read-only array of one `TABLES` record, from a cache."""
     table = new_rows(TABLES, 1)
     t = table[0]
     acts = actions.of(rules)
@@ -81,7 +81,10 @@ def compile_tables(rules: Rules) -> Array:
 
 
 def _legal_calls(rules: Rules) -> Array:
-    """Legal calls as bits, by calls made and standing level + 1: every rule of the auction."""
+    """Return the legal calls as bits, int64 (4, levels + 1), by calls made and standing level + 1.
+
+    Bit 0 is a pass, bit 1 + level a bid. All rules of the auction are applied here.
+    """
     ladder = rules.ladder
     partnered = len(ladder) - len(rules.lone)
     calls = np.zeros((4, len(ladder) + 1), np.int64)
@@ -102,7 +105,7 @@ def _legal_calls(rules: Rules) -> Array:
 
 
 def _suits_and_powers(kinds: int) -> tuple[Array, Array, Array]:
-    """The suit and the rank of every card in every strain; the bowers are defined here."""
+    """Return `suit_of`, `suit_bits` and `power` of `TABLES`; the bowers are defined here."""
     suit_of = np.zeros((5, MAX_KINDS), np.int8)
     suit_bits = np.zeros((5, 4), np.int64)
     power = np.zeros((5, 4, MAX_KINDS), np.int8)

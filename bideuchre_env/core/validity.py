@@ -144,9 +144,9 @@ NOT_IN_PLAY, NO_HANDS, NO_TRICK = 1, 2, 3
 
 @kernel
 def ending_fault(t: Row, s: Row, fresh: Row) -> int:
-    """Return the fault of a row as an ending, 0 for none; `fresh` is a scratch row.
+    """Return `NOT_IN_PLAY`, `NO_HANDS` or `NO_TRICK` for an invalid ending (see above), else 0.
 
-    The cards of the current trick are returned to the hands and replayed.
+    The cards of the current trick are returned to the hands and replayed in `fresh`, a scratch row.
     """
     if s.phase != PLAY:
         return NOT_IN_PLAY

@@ -4,8 +4,8 @@ datasets.export(["games.jsonl"], "games.parquet")     # all decisions of game re
 with datasets.VecRecorder(vec, "games.npz") as recorded:
     obs, info = recorded.reset(seed=7)                # and step(actions), as with `vec`
 
-It imports `envs` and the folders before it. In the repository, `datasets/README.md` has the
-columns.
+The package may import `envs` and all packages that `envs` may import. In the repository,
+`datasets/README.md` has the columns.
 """
 
 from bideuchre_env.datasets.games import Exported, export

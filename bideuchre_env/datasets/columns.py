@@ -47,7 +47,7 @@ class DatasetOptions(EpisodeOptions):
 
 
 class About(NamedTuple):
-    """Description of a dataset."""
+    """Description of a dataset, stored in it as metadata."""
 
     variant: str
     rules: Rules
@@ -122,7 +122,10 @@ class Steps(NamedTuple):
 
 
 def new_steps(shape: tuple[int, ...], rules: Rules, number: Any = np.int8) -> Steps:
-    """Return arrays for steps, `number` the dtype of observations; rewards 0, no episode ended."""
+    """Return arrays for steps of this shape; rewards are 0, flags False, others uninitialized.
+
+    `number` is the dtype of observations.
+    """
     return Steps(
         observations=np.empty((*shape, layout_of(rules).size), number),
         masks=np.empty((*shape, actions.of(rules).n), np.int8),
@@ -177,7 +180,11 @@ def columns_of(
 def _seat_by_seat(
     steps: Steps, ends: Array, selected: Array, gamma: float
 ) -> tuple[Array, Array, Array]:
-    """Per decision: reward until the seat's next decision, return, and whether it is the last."""
+    """Return, per decision, its reward, its return, and whether it is the seat's last decision.
+
+    The reward is the sum until the seat's next decision. Only decisions in the mask `selected`
+    count; rewards of others go to earlier ones. `ends` are the ends of episodes, bool (N,).
+    """
     n = len(ends)
     seats = np.where(selected, steps.seats, np.int8(NONE))[:, None]
     nothing = np.zeros((n, 1), np.float32)

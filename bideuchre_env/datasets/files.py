@@ -50,7 +50,7 @@ class _Sink(io.RawIOBase):
 
 
 class NpzFile:
-    """A .npz file: an array per column, the names of `player`, and `metadata` as a JSON string.
+    """Writes a .npz file: an array per column, the `players`, and `metadata` as a JSON string.
 
     The columns are written to unnamed temporary files in the folder of the dataset until their
     length is known. This needs little memory, but disk space for all uncompressed columns.
@@ -111,7 +111,7 @@ class NpzFile:
 
 
 class ParquetFile:
-    """A .parquet file: a row group per `write`, arrays as fixed-size lists, `player` by name."""
+    """Writes a .parquet file: a row group per `write`, arrays as lists, players by name."""
 
     def __init__(self, path: PathLike, about: About, *, overwrite: bool = False) -> None:
         try:

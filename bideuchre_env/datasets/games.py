@@ -89,7 +89,10 @@ def export(
 def _write_episodes(
     games: Iterable[Game], about: About, writer: DatasetWriter, progress: Progress | None
 ) -> tuple[int, int]:
-    """Write the finished episodes; return the number of games, and of the decisions left out."""
+    """Write the finished episodes; return the number of games, and of the decisions left out.
+
+    Raises `OptionError` if no episode has ended.
+    """
     total, unfinished = 0, 0
     for block in _blocks(games):
         steps, finals, left_out = _replay_games(block, about, writer)
@@ -147,7 +150,11 @@ def _blocks(games: Iterable[Game]) -> Iterator[list[Game]]:
 def _replay_games(
     games: Sequence[Game], about: About, writer: DatasetWriter
 ) -> tuple[Steps, Array, int]:
-    """Return finished episodes' steps, the observations after them, and the number left out."""
+    """Return the steps of finished episodes, the final observations, and a number.
+
+    The final observations, (episodes, 4, D), are by seat. The number is that of the decisions left
+    out, because their episode does not end in its record.
+    """
     counts = [len(played) for _, played in games]
     hands = [hand for _, played in games for hand in played]
     lengths = np.array([len(hand.actions) for hand in hands], np.int64)
@@ -169,7 +176,10 @@ def _replay_games(
 
 
 def _play_again(hands: Sequence[PlayedHand], lengths: Array, about: About) -> tuple[Steps, Array]:
-    """Return all decisions, hand by hand, without players and rewards, and the last state rows."""
+    """Replay hands with these numbers of actions; return their steps and final state rows.
+
+    The steps are hand by hand; players, rewards and ends are not filled in.
+    """
     tables, layout = compile_tables(about.rules), layout_of(about.rules)
     total, states = int(lengths.sum()), rows_of([hand.dealt for hand in hands])
     steps = new_steps((total,), about.rules)
@@ -188,7 +198,11 @@ def _play_again(hands: Sequence[PlayedHand], lengths: Array, about: About) -> tu
 
 
 def _pay(steps: Steps, states: Array, last: Array, options: DatasetOptions) -> Array:
-    """Write the reward and the end of each hand to its `last` decision; return episode ends."""
+    """Write rewards and ends to the last decision of each finished hand.
+
+    `states` are the final rows of the hands, `last` the indices of their last decisions. Returns
+    whether an episode ends with each hand, bool (hands,).
+    """
     by_hand, by_points = options.episode == "hand", options.reward == "points"
     over = np.zeros(len(states), np.bool_)  # a hand without actions has no last decision
     for i in np.flatnonzero(states["phase"] >= DEAL).tolist():

@@ -1,4 +1,4 @@
-"""A recorder of self-play on a vector environment, which writes a dataset."""
+"""`VecRecorder`: recorder of self-play on a vector environment, which writes a dataset."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class VecRecorder:
         return observation, info
 
     def step(self, actions: Any) -> _Step:
-        """Call `step` of `vec`, and record it."""
+        """Call `step` of `vec`, record the decisions, and return its results."""
         self._require_open()
         self._require_in_step()
         taken_actions = to_array("actions", actions).copy()  # the step may rewrite the array
@@ -150,7 +150,7 @@ class VecRecorder:
         self._changes = self.vec.changes
 
     def _begin(self, rows: Array) -> None:
-        """Number the episodes that begin in these rows, bool (n,)."""
+        """Assign numbers to the episodes that begin in these rows, bool (n,)."""
         new = int(rows.sum())
         self._run = self._run.copy()
         self._run[rows] = self._next_run + np.arange(new)

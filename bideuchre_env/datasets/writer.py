@@ -1,4 +1,4 @@
-"""Write steps to a dataset, for the export of records and the recorder of `vec`."""
+"""`DatasetWriter`: writes steps to a dataset, for `export` and `VecRecorder`."""
 
 from __future__ import annotations
 
@@ -30,13 +30,19 @@ class DatasetWriter:
         self._file = kind_of(path)(path, about, overwrite=overwrite)
 
     def players(self, names: Sequence[str] | None) -> Array:
-        """Return the indices of the players by seat, int32 (4,); add new names to the file."""
+        """Return the indices of players by seat, int32 (4,), adding new names to the dataset.
+
+        They are `NONE` without `names`.
+        """
         players = self._file.names
         players.extend(dict.fromkeys(name for name in names or () if name not in players))
         return np.array([players.index(name) for name in names or ()] or [NONE] * N_SEATS, np.int32)
 
     def add(self, steps: Steps, finals: Array | None = None) -> None:
-        """Write the decisions of some episodes, and the observations after them if known."""
+        """Write the decisions of complete episodes, those of the option `player` only, if set.
+
+        `finals` are the final observations, (episodes, 4, D) by seat, which a Minari dataset needs.
+        """
         if not len(steps.actions):
             return
         options, ended = self._about.options, int((steps.terminated | steps.truncated).sum())
@@ -52,7 +58,7 @@ class DatasetWriter:
         self.episodes += ended
 
     def close(self) -> None:
-        """Complete the dataset and move it in place; `OptionError` if it has no decision."""
+        """Complete the dataset and move it to its place; `OptionError` if it has no decision."""
         if not self.episodes:
             raise OptionError("expected at least one finished episode")
         options = self._about.options

@@ -98,7 +98,7 @@ def play_block(plan: Plan, block: range, report: Report, stopped: Stopped) -> No
 
 
 def warm_up(plan: Plan) -> None:
-    """Compile kernels by playing one board for up to 2 seconds, at least a step; drop its result."""
+    """Compile kernels by playing a board for up to 2 seconds, at least a step; drop its result."""
     end = time.perf_counter() + WARM_SECONDS
     plan.runner(range(1)).run(stopped=lambda: time.perf_counter() > end)
 

@@ -1,4 +1,4 @@
-"""Game records: replayed, on disk and on screen.
+"""Game records: their notation and files, replay, and display as text, pictures and pages.
 
-It imports `core` and the folders before it.
+The package may import `core` and all packages that `core` may import.
 """

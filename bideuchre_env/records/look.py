@@ -1,6 +1,6 @@
-"""View of a state row by one seat: the visible cards, and descriptions in words.
+"""`Look`: the table in a state row as a seat sees it, with descriptions in words.
 
-All renderings of the table use it: text, SVG, pixels and pages.
+All renderings of the table use it: text, pixels and pages.
 """
 
 from __future__ import annotations
@@ -164,7 +164,10 @@ class Look:
         return self.fanned(hand_names(int(self.row["hands"][seat])))
 
     def exchanged(self) -> tuple[tuple[list[str], bool], tuple[list[str], bool]]:
-        """(cards given up so far, known to the viewer?), and the same of the cards passed."""
+        """Return the cards given up so far, and the cards passed so far.
+
+        Each is a pair: names of the cards, and whether the viewer knows them.
+        """
         row, declarer = self.row, int(self.row["declarer"])
         partner = (declarer + 2) % N_SEATS
         given, passed = (
@@ -191,7 +194,7 @@ class Look:
         return CARD_NAMES[JACK * len(SUITS) + same_colour(trump)]
 
     def left_bower_words(self) -> str:
-        """The note on the left bower: "The jack of hearts, the left bower, is ..."."""
+        """The note on the left bower of a trump contract: "The jack of hearts, ..., is ..."."""
         trump = self.strain
         of, as_one = STRAIN_WORDS[same_colour(trump)], STRAIN_WORDS[trump]
         return f"The jack of {of}, the left bower, is one of the {as_one}."

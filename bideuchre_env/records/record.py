@@ -42,7 +42,7 @@ _FIELDS = ("variant", "options", "seed", "agents", "hands", "winner", "outcome")
 class PlayedHand(NamedTuple):
     """A replayed hand of a record."""
 
-    dealt: bytes  # the state row before the first action
+    dealt: bytes  # the state row before the first action, see `state.rows_of`
     actions: Array  # int64 (m,)
     ended: Array  # the state row, shape (1,)
 
@@ -213,7 +213,10 @@ class GameRecord:
 
 
 class GameLines:
-    """Formats lines like `GameRecord.dumps`, of games like `like` but for seed, hands, result."""
+    """Formats records as lines, as `GameRecord.dumps` does, but from texts of hands: faster.
+
+    `like` has the fields that are the same in all lines: all but seed, hands and result.
+    """
 
     def __init__(self, like: GameRecord) -> None:
         line = replace(like, seed=None, hands=[], winner=None, outcome=OUTCOMES[0]).dumps()
@@ -222,7 +225,7 @@ class GameLines:
         self._before, self._between = f'{before}"seed": '.encode(), f'{between}"hands": ['.encode()
 
     def line(self, seed: int, hands: Sequence[bytes], end: Array) -> bytes:
-        """Return the line of a game with these texts of hands and this final state row."""
+        """Return the line of a game, from the JSON texts of its hands and its final state row."""
         result = _result_text(int(end["winner"]), int(end["outcome"]))
         return b"".join((self._before, b"%d" % seed, self._between, b", ".join(hands), result))
 
@@ -265,7 +268,7 @@ def hand_of(row: Any, rules: Rules) -> dict[str, Any]:
 
 
 def _result(rows: Array) -> dict[str, Any]:
-    """Outcome of a game from the rows of its hands."""
+    """Return the fields `winner` and `outcome` of a record from the state rows of its hands."""
     if not len(rows):
         return _outcome()
     return _outcome(int(rows[-1]["winner"]), int(rows[-1]["outcome"]))
@@ -278,7 +281,11 @@ def _outcome(winner: int = -1, outcome: int = Outcome.UNFINISHED) -> dict[str, A
 def _replay_hand(
     states: Array, rules: Rules, hand: dict[str, Any], number: int, start: tuple[int, int]
 ) -> tuple[bytes, Array]:
-    """Deal and play one hand of a record in row 0; return the dealt row and the actions."""
+    """Deal and play a hand of a record, with index `number`, in row 0 of `states`.
+
+    Returns the row after the deal, as bytes, and the action numbers. `start` is the score before
+    the first hand. Raises `RecordError` or another `BidEuchreError` for an invalid hand.
+    """
     tables = compile_tables(rules)
     dealer = parse_seat("dealer", hand["dealer"])
     if number == 0:

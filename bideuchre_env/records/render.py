@@ -1,4 +1,4 @@
-"""Render a hand as text with rich: seats, auction, contract, tricks by seat, result.
+"""Rendering of hands and games as text with rich: seats, auction, contract, tricks, result.
 
 Once the contract has a strain, trumps are marked, including the left bower.
 """
@@ -54,7 +54,7 @@ def card_text(name: str, row: Any, rules: Rules) -> Text:
 def record_view(
     record: GameRecord, number: int, hands: Container[int] | None = None
 ) -> RenderableType:
-    """Render a game; `hands` are the numbers, from 1, of the hands to include."""
+    """Render a game with the title "Game `number`"; `hands` are the numbers, from 1, to include."""
     rules = record.rules
     parts: list[RenderableType] = [Text(f"Game {number}: {title(record)}", style="bold underline")]
     if record.agents:

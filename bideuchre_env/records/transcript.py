@@ -1,8 +1,9 @@
-"""A kernel that writes the hand in a state row as the JSON object of the notation.
+"""Kernels that write the hand in a state row as the JSON object of the notation.
 
-A state row determines the whole hand, finished or in progress. The kernel restores its deal,
-replays it, and writes every action. Self-play writes tens of thousands of hands per second, so
-words are copied in a single pass; dicts are parsed from the text.
+A state row determines the whole hand, finished or in progress. The kernels restore its deal, replay
+it, and write every action. Self-play writes tens of thousands of hands per second, so words are
+copied in a single pass; dicts are parsed from the text. `at` is an index in the text `out`; the
+`put` kernels return the index after the text that they write.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ class Writing(NamedTuple):
     words: Array  # uint8 (n, width): fields, marks, action names, contracts
     lengths: Array  # int64 (n,)
     replay: Array  # state rows (1,): scratch
-    fresh: Array
-    out: Array  # uint8
+    fresh: Array  # state rows (1,): scratch
+    out: Array  # uint8: the text
 
 
 class HandWriter:

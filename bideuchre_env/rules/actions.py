@@ -1,4 +1,4 @@
-"""Action numbers of a `Rules` and their names in notation, in both directions.
+"""Numbers of the actions of a game and their names in notation, in both directions.
 
 Actions are `pass`, then every bid (by level, then by strain if it is part of the bid), then the
 strains (if they are named after the auction), then the card kinds of the deck.
@@ -20,7 +20,7 @@ _STRAIN_WORD = re.compile(r"(club|diamond|heart|spade|no-?trump)s?$")
 
 
 def _initials(match: re.Match[str]) -> str:
-    """Return the letters of a strain, given its word."""
+    """Return the abbreviation of a strain ("h", "nt") for a match of its word."""
     return "nt" if match[1].startswith("no") else match[1][0]
 
 
@@ -49,12 +49,12 @@ class Actions:
 
     @cached_property
     def _spelled(self) -> dict[str, int]:
-        """Numbers by name in `plain_letters`, without names that two actions share."""
+        """Numbers of the actions by `plain_letters` of the name, if that is unique."""
         names = [plain_letters(name) for name in self.names]
         return {name: at for at, name in enumerate(names) if names.count(name) == 1}
 
     def parse(self, name: Any) -> int:
-        """The number of an action, by its name or as people type it: "Bid 4 ♥", "10h", "trump nt".
+        """Return the number of an action, by its name or as typed: "Bid 4 ♥", "10h", "trump nt".
 
         Case and blanks do not matter, and strains may be words ("bid 4 hearts", "no trump").
         Raises `NotationError` if this game has no such action.
@@ -81,7 +81,10 @@ class Actions:
         return f"pass · {bids[0]} to {bids[-1]}{trump} · a card as {self.names[-1]}"
 
     def contract(self, level: int, strain: int) -> str | None:
-        """The words of a contract ("4 H", "moon NT"); None for no bid, no strain while unnamed."""
+        """Return a contract in notation, as "4 H"; without the strain if that is -1, as "4".
+
+        The result is None if `level` is -1, for no bid.
+        """
         if level < 0:
             return None
         name = self.rules.ladder[level].name
@@ -90,5 +93,5 @@ class Actions:
 
 @lru_cache(maxsize=256)
 def of(rules: Rules) -> Actions:
-    """The actions of these rules."""
+    """Return the `Actions` of these rules, from a cache."""
     return Actions(rules)

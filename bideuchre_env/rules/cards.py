@@ -36,7 +36,7 @@ _NO_CARD = "is no card: a rank of 9 T J Q K A then a suit of C D H S"
 
 
 def same_colour(suit: int) -> int:
-    """The other suit of the same colour: clubs and spades, diamonds and hearts."""
+    """Return the other suit of the same colour: clubs and spades, diamonds and hearts."""
     return 3 - suit
 
 
@@ -78,7 +78,7 @@ def parse_strain(name: object) -> int:
 
 
 def sort_key(name: str) -> tuple[int, int]:
-    """Sort key for the card names of a fanned hand: by suit (spades first), high cards first."""
+    """Return the sort key of a card name in a displayed hand: spades first, high cards first."""
     return (-SUITS.index(name[1]), -_RANK_ORDER[name[0]])
 
 
@@ -91,7 +91,7 @@ def hand_bits(kinds: Iterable[int]) -> int:
 
 
 def hand_kinds(hand: int) -> list[int]:
-    """The kinds in a hand integer, in kind order, a pair twice."""
+    """Return the kinds in a hand integer, in increasing order; a pair is listed twice."""
     hand = int(hand)
     return [
         kind
@@ -102,5 +102,5 @@ def hand_kinds(hand: int) -> list[int]:
 
 
 def hand_names(hand: int) -> list[str]:
-    """The card names in a hand integer, fanned: by suit, high cards first."""
+    """Return the card names in a hand integer, sorted by suit (spades first), high cards first."""
     return sorted((CARD_NAMES[kind] for kind in hand_kinds(hand)), key=sort_key)

@@ -48,14 +48,18 @@ class GameKeywords(TypedDict, total=False):
 
 
 def option(default: T, meaning: str, words: Any = None, values: str = "") -> T:
-    """Declare an option: default, meaning, and the `Literal` of its words or its values."""
+    """Declare an option as a dataclass field.
+
+    `words` is the `Literal` type of an option that takes words; otherwise `values` describes the
+    allowed values.
+    """
     declared = {"meaning": meaning, "words": get_args(words), "values": values}
     made: T = field(default=default, metadata=declared)
     return made
 
 
 def words_of(each: Field[Any]) -> tuple[str, ...]:
-    """Words that an option takes; empty if its values are not words."""
+    """Return the words that an option takes; empty if its values are not words."""
     return tuple(each.metadata["words"])
 
 
@@ -74,7 +78,7 @@ def values_of(each: Field[Any]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class GameOptions:
-    """The options of a game, and derived values."""
+    """The options of a game, and values derived from them; `Rules` adds the checks."""
 
     ranks: Ranks = option("9", "Lowest rank of the deck.", Ranks)
     copies: int = option(
@@ -181,9 +185,10 @@ OPTIONS: tuple[str, ...] = tuple(field.name for field in fields(GameOptions))
 
 
 def from_text(name: str, text: str) -> Any:
-    """Return the value of an option from a command line: JSON, or the form in error messages.
+    """Return the value of an option given as text, on a command line.
 
-    Anything else is returned unchanged, and `Rules` rejects it.
+    The text is JSON, perhaps in quotes, or a form of `from_file`. Anything else is returned as
+    text, and `Rules` rejects it.
     """
     bare = text.strip()
     if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "'\"":
@@ -196,10 +201,10 @@ def from_text(name: str, text: str) -> Any:
 
 
 def from_file(name: str, value: Any) -> Any:
-    """Convert the value of an option in a file, which has no None and no pair.
+    """Convert the value of an option in a TOML file to that of `Rules`.
 
-    `ranks` may be a number and `partnered` "4-8"; "none" stands for None, and for no `lone` bids.
-    Any other value is returned unchanged.
+    `ranks` may be a number and `partnered` a text such as "4-8". "none" stands for None, and for no
+    `lone` bids. Any other value is returned unchanged.
     """
     if name == "ranks" and isinstance(value, int) and not isinstance(value, bool):
         return str(value)

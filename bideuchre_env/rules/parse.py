@@ -18,7 +18,7 @@ SCORE_LIMIT = 10**15
 
 
 def parse_deal(deal: Any, rules: Rules, *, notation: bool = False) -> npt.NDArray[np.int64]:
-    """Four lists of card names, by seat, as hand integers, int64 (4,).
+    """Return four lists of card names, by seat, as hand integers, int64 (4,).
 
     Cards may be spelled as in `spelled_card`, with `notation` only as in records. Raises
     `DealError` unless they are exactly the deck of these rules, dealt out equally.
@@ -65,7 +65,10 @@ def parse_seat(name: str, seat: Any) -> int:
 
 
 def parse_score(score: Any) -> tuple[int, int]:
-    """The points both sides start with; (0, 0) for None; `DealError` otherwise."""
+    """Return the two sides' first scores as integers; (0, 0) for None.
+
+    Raises `DealError` unless they are two whole numbers of at most 10**15 either way.
+    """
     if score is None:
         return 0, 0
     import numpy as np

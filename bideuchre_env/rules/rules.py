@@ -140,10 +140,12 @@ class Rules(GameOptions):
             )
 
     def replace(self, **options: Unpack[GameKeywords]) -> Rules:
-        """These rules with some options changed; `UnknownRuleError` for an unknown option.
+        """Return these rules with some options changed.
 
-        Changing `win_rule` between a target and rounds drops the one that no longer applies
-        (and a `both_over` that only "any" has), and sets `rounds` to 1 where none is given.
+        Changing `win_rule` to "rounds" drops `target` and sets `rounds` to 1 by default; changing
+        it to another drops `rounds`. Any change of `win_rule` to a value other than "any" also
+        resets `both_over`. Raises `UnknownRuleError` for an unknown option, `RulesError` for an
+        invalid value.
         """
         if unknown := unknown_options(options, OPTIONS, what="unexpected keyword argument"):
             raise UnknownRuleError(unknown)
@@ -159,7 +161,7 @@ class Rules(GameOptions):
         return replace(self, **changed)
 
     def options_from(self, base: Rules) -> dict[str, Any]:
-        """The options, as JSON values, that turn `base` into these rules."""
+        """Return the options, as JSON values, with which `base.replace` returns these rules."""
         check_rules(base, "base")
         return {
             name: value
@@ -170,7 +172,7 @@ class Rules(GameOptions):
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Every field as a JSON value; `Rules(**rules.to_dict()) == rules`."""
+        """Return every option as a JSON value; `Rules(**rules.to_dict()) == rules`."""
         values: dict[str, Any] = {name: getattr(self, name) for name in OPTIONS}
         values["partnered"] = None if self.partnered is None else list(self.partnered)
         values["lone"] = [bid.to_dict() for bid in self.lone]
@@ -219,7 +221,7 @@ def check_rules(rules: object, name: str = "rules") -> None:
 
 
 def check_game(rules: object, name: object) -> None:
-    """Raise `OptionError` unless these are the rules of a game and its name."""
+    """Raise `OptionError` unless `rules` is a `Rules` value and `name` the name of a game."""
     check_rules(rules)
     check_name(name)
 

@@ -1,4 +1,4 @@
-"""The rule sheet of a game: how a `Rules` reads."""
+"""The rule sheet of a game: a `Rules` value in plain sentences, as text or HTML."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BOTH_OVER = {
 
 
 def sections(rules: GameOptions) -> tuple[tuple[str, list[str]], ...]:
-    """The parts of a rule sheet: a title, and lines of plain sentences."""
+    """Return the parts of a rule sheet: of each the title, and lines of plain sentences."""
     return (
         ("Cards", _cards(rules)),
         ("Auction", _auction(rules)),
@@ -37,7 +37,7 @@ def sections(rules: GameOptions) -> tuple[tuple[str, list[str]], ...]:
 
 
 def rule_sheet(rules: GameOptions) -> str:
-    """The whole game in a page of plain sentences."""
+    """Return the rule sheet as text: the whole game in a page of plain sentences."""
     return "\n".join(
         f"{title + ':':<10}{line}" if first else " " * 10 + line
         for title, lines in sections(rules)
@@ -46,7 +46,7 @@ def rule_sheet(rules: GameOptions) -> str:
 
 
 def rule_table(rules: GameOptions) -> str:
-    """The rule sheet as a table in HTML."""
+    """Return the rule sheet as an HTML table."""
     return html_table(
         [("", "Rules"), *((name, "\n".join(lines)) for name, lines in sections(rules))]
     )

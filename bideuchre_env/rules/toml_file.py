@@ -31,7 +31,7 @@ MOST_BYTES = 1_000_000
 
 @dataclass
 class RulesFile:
-    """Content of a file of rules: `name`, the variant it is based on, and `options`."""
+    """Content of a file of rules: the game's `name`, the variant `base`, and other `options`."""
 
     place: str = ""  # the path as passed
     name: str | None = None
@@ -49,7 +49,7 @@ def is_rules_file(game: object) -> bool:
 
 
 def read_rules_file(source: str | PathLike[str], allowed: tuple[str, ...]) -> RulesFile:
-    """Read a file of rules by its path, or from a text with a line end or a "=".
+    """Read a file of rules by its path, or its text, which has a line end or a "=".
 
     `allowed` are the valid options. Raises `RulesError` if it is not such a file.
     """

@@ -1,4 +1,4 @@
 """Compilation, cache and execution of kernels: the only folder that imports numba.
 
-It imports only `errors`, `_checks` and `_files`.
+The package imports only `errors`, `_checks` and `_files`.
 """

@@ -13,7 +13,11 @@ _log = logging.getLogger("bideuchre_env")
 
 
 class Compiling:
-    """Counter of the kernels that this process has compiled; `show` displays it."""
+    """Counts the kernels that this process has compiled; `show` displays the number.
+
+    `kernels` are the package's kernels, others do not count. `saved` is whether the compiled code
+    is cached.
+    """
 
     def __init__(self, kernels: list[Any], saved: bool) -> None:
         self.kernels = kernels

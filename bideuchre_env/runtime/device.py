@@ -1,4 +1,4 @@
-"""The second target: the same kernels on a GPU, one thread for each row.
+"""Kernels on a GPU, the second target besides the CPU: one thread for each row.
 
 Both targets share their source: a kernel's Python function is compiled again, with every kernel
 that it calls replaced by its device function. Intrinsics that a GPU lacks have a replacement in
@@ -119,7 +119,7 @@ def _simulated(value: Any) -> Any:
 
 
 def name_of_device() -> str:
-    """The name of the device."""
+    """Return the name of the GPU, or of the simulator."""
     if SIMULATED:
         return "numba's simulator"
     name = cuda.get_current_device().name
@@ -127,7 +127,7 @@ def name_of_device() -> str:
 
 
 def _tuple_like(value: tuple[Any, ...], items: Iterable[Any]) -> Any:
-    """A tuple, or NamedTuple, of the type of another."""
+    """Return the items as a tuple of the same type as `value`, which may be a NamedTuple."""
     return getattr(type(value), "_make", tuple)(items)
 
 
@@ -195,7 +195,10 @@ class DeviceMemory:
         self._programs[kernel](n, *arguments)
 
     def prepare(self, kernel: Any, n: int, *like: Any) -> Callable[..., None]:
-        """Return a function of `(*arguments, 0, n)` that runs a kernel on n rows."""
+        """Return a function of `(*arguments, 0, n)` that runs a kernel on n rows.
+
+        `like` are examples of the arguments: where one is a uint64, the argument is converted.
+        """
         words = [isinstance(each, np.uint64) for each in like]
 
         def start(*arguments: Any) -> None:

@@ -15,7 +15,7 @@ from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel
 
 @inline_kernel
 def clip(value: int) -> int:
-    """Clip a running total to an int8."""
+    """Clip a score or a count to -127 to 127, so that it fits an int8."""
     return min(max(value, -CLIP), CLIP)
 
 
@@ -69,7 +69,7 @@ def encode_public(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> Non
 
 @inline_kernel
 def encode_play(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> None:
-    """Write the public blocks of the play."""
+    """Write the public blocks of the card play, as `encode_public` does."""
     kinds, trick, led = t.kinds, s.trick, s.led
     first, one_deck = at + o.played, t.copies == 1
     for rel in range(N_SEATS):
@@ -94,7 +94,7 @@ def encode_play(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> None:
 
 @inline_kernel
 def encode_game(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> None:
-    """Write the public blocks of the game: scores, target, hands left."""
+    """Write the public blocks of the game, as `encode_public` does: scores, target, hands left."""
     side = seat & 1
     for i in range(2):
         score = s.score[side ^ i]

@@ -48,33 +48,36 @@ def one_of(words: tuple[str, ...]) -> Callable[[Array], str | None]:
 
 
 def seat(flags: Array) -> int | None:
-    """The index of the flag that is set, such as a seat; None if no flag is set."""
+    """Return the index of the first flag that is set, such as a seat; None if none is set."""
     where = np.flatnonzero(flags)
     return int(where[0]) if where.size else None
 
 
 def cards(counts: Array) -> list[str]:
-    """The names of the cards that a block counts by kind, sorted."""
+    """Return the names of the cards in a block of counts by kind, sorted alphabetically."""
     return sorted(CARD_NAMES[kind] for kind in np.repeat(np.arange(counts.size), counts))
 
 
 def voids(flags: Array) -> list[str]:
-    """The letters of the suits that are set, by seat."""
+    """Return, by seat, a string of the letters of the suits whose flags are set."""
     return ["".join(SUITS[suit] for suit in np.flatnonzero(row)) for row in flags]
 
 
 def numbers(values: Array) -> list[int] | None:
-    """All numbers of a block; None if it is absent."""
+    """Return all numbers of a block as a list; None if the block is absent."""
     return values.tolist() or None
 
 
 def number(values: Array) -> int | None:
-    """The only number of a block; None if it is absent."""
+    """Return the only number of a block; None if the block is absent."""
     return int(values[0]) if values.size else None
 
 
 def played(planes: Array, tricks: int) -> list[list[str | None]]:
-    """Cards played, by seat and trick. `planes` [seat, copy, kind] is the trick, from 1, or 0."""
+    """Return the names of the cards played, by seat and trick; None where none was played.
+
+    `planes[seat, copy, kind]` is the number of the trick, from 1, or 0.
+    """
     seats: list[list[str | None]] = [[None] * tricks for _ in range(N_SEATS)]
     for seat, copy, kind in zip(*np.nonzero(planes), strict=True):
         seats[seat][int(planes[seat, copy, kind]) - 1] = CARD_NAMES[kind]
@@ -117,7 +120,7 @@ class Block:
 
 
 def every_block(rules: Rules) -> tuple[Block, ...]:
-    """All blocks of a game of these rules, in order, the private ones first."""
+    """Return all blocks in order, the private ones first, also those that these rules lack."""
     copies, tricks = rules.copies, rules.tricks
     kinds, twins = CARD_NAMES[: rules.kinds], ("first", "second") if copies == 2 else ("",)
     bids = tuple(bid.name for bid in rules.ladder)
@@ -232,7 +235,7 @@ class Layout:
         return self.size + 3 * self.private_size
 
     def state_bounds(self) -> tuple[Array, Array]:
-        """int8 bounds of the global state, each of shape (state_size,)."""
+        """Return the lower and upper bounds of the global state, int8 (state_size,) each."""
         return self._bounds(N_SEATS)
 
     def _bounds(self, seats: int) -> tuple[Array, Array]:
@@ -244,7 +247,10 @@ class Layout:
         return low, high
 
     def _offsets(self) -> Array:
-        """The offsets as a record for kernels: public ones are relative to the public part."""
+        """Return a read-only `OFFSETS` record, shape (1,).
+
+        Offsets of public blocks are relative to the public part.
+        """
         table = new_rows(OFFSETS, 1)
         for block in self._every:
             start = self.slices[block.name].start if block.present else -1
@@ -254,7 +260,7 @@ class Layout:
         return table
 
     def scaled(self, observations: Array) -> Array:
-        """Observations, int8 (..., size), times `scale`: float32 in [-1, 1], a new array.
+        """Return observations, int8 (..., size), times `scale`: float32 in [-1, 1], a new array.
 
         `OptionError` for another dtype or shape.
         """
@@ -326,7 +332,7 @@ class Layout:
         return html_table(self._rows())
 
     def _rows(self) -> list[tuple[str, ...]]:
-        """A line for each block."""
+        """Return the rows of the printed table: a header, and a row for each block."""
         rows: list[tuple[str, ...]] = [("block", "at", "shape", "bounds", "meaning")]
         for block in self.blocks:
             at = self.slices[block.name]
@@ -338,5 +344,5 @@ class Layout:
 
 @lru_cache(maxsize=256)
 def layout_of(rules: Rules) -> Layout:
-    """The layout of these rules, one per `Rules`."""
+    """Return the `Layout` of these rules, from a cache."""
     return Layout(rules)

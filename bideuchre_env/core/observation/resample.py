@@ -60,7 +60,7 @@ def new_redeal() -> Array:
 
 @kernel
 def count_played(s: Row, seat: int, kind: int) -> int:
-    """Copies of a kind that a seat has played in this hand."""
+    """Count the copies of a kind that a seat has played in this hand."""
     count = 0
     for trick in range(MAX_TRICKS):
         count += s.plays[seat * MAX_TRICKS + trick] == kind
@@ -69,7 +69,7 @@ def count_played(s: Row, seat: int, kind: int) -> int:
 
 @kernel
 def count_of(cards: Array, kind: int) -> int:
-    """Copies of a kind among the cards put aside in one half of an exchange."""
+    """Count the copies of a kind in `cards`, the kinds given up or passed in an exchange."""
     count = 0
     for i in range(len(cards)):
         count += cards[i] == kind
@@ -78,7 +78,7 @@ def count_of(cards: Array, kind: int) -> int:
 
 @kernel
 def gather(s: Row, t: Row, seat: int, redeal: Row) -> None:
-    """Collect the cards the seat does not know, by suit, and the room for them in each place."""
+    """Collect in `redeal` the cards that the seat does not know, by suit, and each place's room."""
     declarer, phase = s.declarer, s.phase
     partner = (declarer + 2) & 3
     exchanged = declarer >= 0 and s.given[0] >= 0
@@ -119,7 +119,7 @@ def gather(s: Row, t: Row, seat: int, redeal: Row) -> None:
 
 @kernel
 def shuffle_run(s: Row, cards: Array, n: int) -> None:
-    """Fisher-Yates on `cards[:n]`, in place, from the row's stream."""
+    """Shuffle `cards[:n]` in place (Fisher-Yates), with the row's random stream."""
     for last in range(n - 1, 0, -1):
         chosen = bounded(s, last + 1)
         card = cards[chosen]
@@ -129,7 +129,10 @@ def shuffle_run(s: Row, cards: Array, n: int) -> None:
 
 @kernel
 def cap(s: Row, redeal: Row, i: int, suit: int) -> int:
-    """Maximum of cards of a suit for the i-th void seat; 0 if the seat is void in the suit."""
+    """Return an upper limit of the cards of a suit that can be dealt to the i-th void seat.
+
+    It is 0 if the seat is void in the suit, or if there is no i-th void seat.
+    """
     if redeal.void_seats[i] < 0:
         return 0
     seat = redeal.void_seats[i]
@@ -140,7 +143,7 @@ def cap(s: Row, redeal: Row, i: int, suit: int) -> int:
 
 @kernel
 def split_ways(n: int, x: int, y: int, z: int) -> float:
-    """Number of ways to split n cards into groups of x, y, z and the rest."""
+    """Return the number of ways to split n cards into groups of x, y, z and the rest."""
     rest = _FACTORIAL[n - x - y - z]
     return float(_FACTORIAL[n] / (_FACTORIAL[x] * _FACTORIAL[y] * _FACTORIAL[z] * rest))
 
@@ -179,7 +182,7 @@ def count_ways(s: Row, redeal: Row) -> None:
 
 @kernel
 def draw_split(s: Row, redeal: Row, suit: int) -> None:
-    """Draw into `redeal.split` how many cards of a suit each void seat gets."""
+    """Draw the number of cards of a suit for each void seat, and write it to `redeal.split`."""
     n = redeal.n_unknown[suit]
     a, b, c = redeal.void_room[0], redeal.void_room[1], redeal.void_room[2]
     mark = float(next_word(s) >> np.uint64(11)) * _ULP * redeal.ways[suit, a, b, c]
@@ -258,7 +261,7 @@ def deal_unknown(s: Row, redeal: Row) -> None:
 
 @kernel
 def lay_out(s: Row, hand: int, cards: Array) -> None:
-    """Write the cards of a pile into one half of the exchange, in random order."""
+    """Write the cards of the pile `hand` to `cards`, one half of an exchange, in random order."""
     n = 0
     for kind in range(MAX_KINDS):
         for _ in range(held(hand, kind)):
@@ -269,7 +272,10 @@ def lay_out(s: Row, hand: int, cards: Array) -> None:
 
 @kernel
 def choose_passed(s: Row, redeal: Row, cards: int) -> None:
-    """For a defender: draw the passed cards from all cards the declarer has held since."""
+    """Draw this number of passed cards, which a defender does not know.
+
+    They are uniform among all cards that the declarer has held since the exchange.
+    """
     declarer = s.declarer
     n = 0
     for kind in range(MAX_KINDS):

@@ -11,13 +11,13 @@ STRAIN_BITS = (1 << N_STRAINS) - 1
 
 @inline_kernel
 def legal_call(s: Row, t: Row) -> int:
-    """The legal calls of the seat to act: bit 0 a pass, bit 1 + level that bid."""
+    """Return the legal calls of the seat to act: bit 0 is a pass, bit 1 + level a bid."""
     return t.legal_calls[s.calls_made, s.level + 1]
 
 
 @kernel
 def apply_call(s: Row, t: Row, action: int) -> bool:
-    """Apply a call and pass the turn; return True when the auction has ended."""
+    """Apply a call; the next seat is then to act. Return True when the auction has ended."""
     seat = s.turn
     if action == 0:
         s.calls[seat] = 0
@@ -40,7 +40,7 @@ def apply_call(s: Row, t: Row, action: int) -> bool:
 
 @inline_kernel
 def legal_strain(s: Row, t: Row) -> int:
-    """The strains the declarer may name, a bit each: all of them."""
+    """Return the strains that the declarer may name, as bits: all of them."""
     return STRAIN_BITS
 
 

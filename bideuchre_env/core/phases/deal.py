@@ -29,7 +29,7 @@ _LOW_32 = np.uint64(0xFFFFFFFF)
 
 
 def split_seed(seed: int | None) -> tuple[np.uint64, np.uint64]:
-    """A seed as two words, low then high; None draws 128 bits from the operating system.
+    """Return the low and the high 64 bits of a seed; None draws them from the operating system.
 
     Raises `OptionError` unless the seed is a whole number from 0 to 2**128 - 1.
     """
@@ -64,7 +64,7 @@ def seed_stream(s: Row, low: Word, high: Word) -> None:
 
 @kernel
 def next_word(s: Row) -> Word:
-    """The next 64 bits of the row's stream."""
+    """Return the next 64 bits of the row's random stream."""
     x, y = s.rng[0], s.rng[1]
     z = x + y
     out = ((z << np.uint64(17)) | (z >> np.uint64(47))) + x
@@ -76,7 +76,7 @@ def next_word(s: Row) -> Word:
 
 @kernel
 def bounded(s: Row, n: int) -> int:
-    """A uniform number below n (n < 2**31), without bias: rejection after Lemire."""
+    """Draw a uniform number from 0 to n - 1 (n < 2**31) without bias, by Lemire's rejection."""
     bound = np.uint64(n)
     product = (next_word(s) >> np.uint64(32)) * bound
     if (product & _LOW_32) < bound:
@@ -88,10 +88,11 @@ def bounded(s: Row, n: int) -> int:
 
 @kernel
 def shuffle(s: Row, n_cards: int, keep: int) -> None:
-    """Fisher-Yates in place on `s.plays[:n_cards]`, down to the last `keep` places.
+    """Shuffle `s.plays[:n_cards]` in place (Fisher-Yates), except the order of the first `keep`.
 
-    Four draws share one 32-bit word (the remainder of each product feeds the next, as Brackett-
-    Rozinsky and Lemire showed), and are drawn again together in the rare biased case.
+    So the first `keep` places get a random set of cards, in no random order: it is one hand. Four
+    draws share one 32-bit word (the remainder of each product feeds the next, as Brackett-Rozinsky
+    and Lemire showed), and are drawn again together in the rare biased case.
     """
     last = n_cards - 1
     while last >= keep:
@@ -125,9 +126,10 @@ def shuffle(s: Row, n_cards: int, keep: int) -> None:
 
 @kernel
 def start_game(s: Row, dealer: int) -> None:
-    """Start a new game, up to its first deal; dealer -1 takes the one drawn from the stream.
+    """Start a new game, up to its first deal; `dealer` is a seat, or -1 for a random one.
 
-    A dealer is always drawn, so that specifying one does not change the cards.
+    A dealer is drawn from the stream in both cases, so that a given dealer does not change the
+    cards.
     """
     s.score[0] = 0
     s.score[1] = 0

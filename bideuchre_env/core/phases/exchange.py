@@ -1,4 +1,4 @@
-"""The exchange: declarer gives up cards, partner passes as many; neither sees the other's first."""
+"""The exchange: declarer gives up cards, then partner passes as many, both without looking."""
 
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ def begin_exchange(s: Row) -> None:
 
 @inline_kernel
 def legal_exchange(s: Row, t: Row) -> int:
-    """The kinds the seat to act may give, a bit each: any card it holds."""
+    """Return the kinds that the seat to act may give up or pass, as bits: all that it holds."""
     return s.hands[s.turn] & KIND_BITS
 
 
 @kernel
 def apply_exchange(s: Row, t: Row, kind: int) -> bool:
-    """Give up or pass a card; return True after the last, when declarer has the passed cards."""
+    """Give up or pass a card; return True after the last card passed, which ends the exchange.
+
+    The passed cards are then added to the declarer's hand.
+    """
     seat, pick = s.turn, s.picks
     take_card(s, seat, kind)
     cards = t.exchange[s.level]

@@ -28,7 +28,7 @@ def begin_play(s: Row, t: Row) -> None:
 
 @inline_kernel
 def legal_card(s: Row, t: Row) -> int:
-    """The kinds the seat to act may play, a bit each: the suit led if it can follow, else any."""
+    """Return the kinds that the seat to act may play, as bits: of the suit led, or else any."""
     held = s.hands[s.turn] & KIND_BITS
     if s.led < 0:
         return held
@@ -38,13 +38,13 @@ def legal_card(s: Row, t: Row) -> int:
 
 @inline_kernel
 def tag(seat: int, trick: int) -> int:
-    """The tag of a card played: the trick, from 1, and in the lowest two bits the seat."""
+    """Return the tag of a card played: bits 0 and 1 are the seat, the rest the trick, from 1."""
     return (trick + 1) << 2 | seat
 
 
 @inline_kernel
 def apply_card(s: Row, t: Row, kind: int) -> bool:
-    """Play a card to the trick; True when it was the last card of the last trick.
+    """Play a card to the trick; return True if it is the last card of the last trick.
 
     The first strictly most powerful card wins, so of two identical cards the first played does.
     """
@@ -74,7 +74,10 @@ def apply_card(s: Row, t: Row, kind: int) -> bool:
 
 @inline_kernel
 def end_trick(s: Row, t: Row, done: int) -> bool:
-    """Give the trick to its winner, who leads the next; True if `done` is the last trick."""
+    """Credit the trick to its winner, who leads the next; return True if it was the last.
+
+    `done` is the number of complete tricks, this one included.
+    """
     winner = s.winning
     s.tricks_won[winner & 1] += 1
     s.trick = done

@@ -46,9 +46,9 @@ def score_hand(s: Row, t: Row) -> None:
 
 @kernel
 def played_points(t: Row, level: int, won: int, ours: bool) -> tuple[int, int, bool]:
-    """The points if the declarer's side wins `won` tricks of a contract at this level.
+    """Return (our points, their points, whether the contract is made) after a hand.
 
-    Returns our points, their points, and whether the contract is made. `ours` says whether the
+    The declarer's side wins `won` tricks of a contract at this level. `ours` is whether the
     declarer is on our side.
     """
     bid, others = t.payoff[level, won], t.tricks - won
@@ -64,7 +64,7 @@ def made(s: Row, t: Row) -> bool:
 
 @kernel
 def game_winner(s: Row, t: Row) -> int:
-    """The side that has won the game after this hand, `DRAW`, or `NO_WINNER` if it continues."""
+    """Return the side that has won the game after this hand, `DRAW`, or `NO_WINNER`."""
     rule = t.win_rule
     if rule == ROUNDS:
         over = s.hands_played >= t.hands_to_play
@@ -79,7 +79,7 @@ def game_winner(s: Row, t: Row) -> int:
 
 @kernel
 def result_at_target(t: Row, ours: float, theirs: float, made: bool) -> int:
-    """Result of a game to a target: `DECLARER_WINS`, `DEFENDERS_WIN`, `DRAW` or `NO_WINNER`.
+    """Return `DECLARER_WINS`, `DEFENDERS_WIN`, `DRAW` or `NO_WINNER` in a game to a target.
 
     `ours` and `theirs` are the scores of the declarer's side and of the defenders after a hand,
     less the target. `made` says whether the contract was made.
@@ -100,7 +100,7 @@ def result_at_target(t: Row, ours: float, theirs: float, made: bool) -> int:
 
 @kernel
 def higher(s: Row) -> int:
-    """The side with the higher total, or `DRAW`."""
+    """Return the side with the higher score, or `DRAW`."""
     if s.score[0] == s.score[1]:
         return DRAW
     return 0 if s.score[0] > s.score[1] else 1

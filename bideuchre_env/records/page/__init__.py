@@ -1,4 +1,5 @@
-"""Pages: the view of a seat as plain data, and a recorded game as one HTML file.
+"""Web pages: the view of a seat as JSON values, and a recorded game as one HTML file.
 
-It imports `core` and the folders before it, and of `records` the modules that draw the table.
+The package imports `core`, what `core` may import, and the modules of `records` that draw the
+table.
 """

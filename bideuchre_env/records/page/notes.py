@@ -35,7 +35,10 @@ def check(notes: Notes, lengths: Sequence[int]) -> None:
 
 
 def ply_note(note: Notes | None, words: Mapping[str, str]) -> dict[str, Any] | None:
-    """Return the note on an action: `mark`, `label`, `mistake`, sentences `words`, `chance`."""
+    """Return the texts of a page for the note on an action: `mark`, `label`, `mistake` and so on.
+
+    `words` has the words of every action name. None stays None.
+    """
     if note is None:
         return None
     lost, tricks, best = note.get("lost"), note.get("open"), note.get("best")
@@ -87,7 +90,7 @@ def _chances(note: Notes) -> str:
 
 
 def player_note(player: Notes) -> dict[str, Any]:
-    """Return a player's line of the summary, by column."""
+    """Return the cells of a player's line in the summary, by column."""
     lost = player.get("lost")
     return {
         "name": f"{player['name']} (seat {player['seat']})",

@@ -238,7 +238,10 @@ def covered(view: View, seat: int) -> View:
 def _view(
     row: Any, rules: Rules, seat: int | None, agents: list[str] | None, base: View | None = None
 ) -> View:
-    """Return a replay's view; with `base` and a seat only the differences from `covered`."""
+    """Return a seat's view in a replay, or with None the open view.
+
+    With `base`, the open view, and a seat, only the values that differ from `covered` are returned.
+    """
     view = table_view(row, rules, seat, agents, numbered=True)
     view = {name: value for name, value in view.items() if name not in _NEVER}
     if row["phase"] <= Phase.NAMING:
@@ -256,7 +259,10 @@ def _changes(before: View, after: View) -> View:
 
 
 def change(before: Any, after: Any) -> Any:
-    """Return a patch from one value to the next; for lists of equal length, the changed items."""
+    """Return the patch from one JSON value to the next.
+
+    It is the new value; for lists of equal length, a dict of the changed items' patches by index.
+    """
     if not (isinstance(before, list) and isinstance(after, list) and len(before) == len(after)):
         return after
     pairs = enumerate(zip(before, after, strict=True))
@@ -279,7 +285,7 @@ def _tricks(views: list[View], plies: list[View]) -> list[View]:
 
 
 def _stops(views: list[View]) -> list[int]:
-    """Return the stops of a replay: the ends of its parts."""
+    """Return the indices of views where a replay pauses: first, last, and the ends of parts."""
     parts = [(view["phase"] in ("auction", "naming"), view["last_number"]) for view in views]
     stops = [at for at in range(1, len(parts)) if parts[at] != parts[at - 1]]
     return sorted({0, *stops, len(views) - 1})
