@@ -197,7 +197,10 @@ def unknown_options(
     whose: str = "",
     what: str = "unknown option",
 ) -> str:
-    """Return the message about unknown options, with " of" `whose`; "" if all are known."""
+    """Return the error message about keywords that are not `options`; "" if there are none.
+
+    It begins with `what`; `whose`, such as " of pimc", follows the names of the unknown options.
+    """
     unknown = sorted(set(keywords) - set(options), key=brief)
     if not unknown:
         return ""

@@ -1,4 +1,4 @@
-"""Tables in plain text for `str()` and reports, in HTML for notebooks, in Markdown for pages."""
+"""Tables of text cells: in plain text for reports, HTML for notebooks, Markdown for pages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ GAP = 3  # blanks between columns
 
 
 def columns(rows: Iterable[Sequence[str]], justify: str, first: int = 0, gap: int = GAP) -> str:
-    """Rows of cells as plain text in columns, `gap` blanks apart.
+    """Format rows of cells as plain text in columns, `gap` blanks apart.
 
     `justify` has a letter for each column, l(eft) or r(ight); the first column is at least `first`
     wide. A cell of several lines makes its row as high.
@@ -32,9 +32,9 @@ def columns(rows: Iterable[Sequence[str]], justify: str, first: int = 0, gap: in
 
 
 def html_table(rows: Iterable[Sequence[str]], justify: str = "") -> str:
-    """Rows of cells as a table in HTML, the first row its head; colours are the page's own.
+    """Format rows of cells as an HTML table, the first row as its head.
 
-    `justify` has a letter for each column as in `columns`; all are l(eft) unless given.
+    `justify` has a letter for each column as in `columns`; by default all are left-justified.
     """
     lines = []
     for number, row in enumerate(rows):
@@ -49,7 +49,7 @@ def html_table(rows: Iterable[Sequence[str]], justify: str = "") -> str:
 
 
 def markdown_table(rows: Iterable[Sequence[str]]) -> str:
-    """Rows of cells as a table in Markdown, the first row its head."""
+    """Format rows of cells as a Markdown table, the first row as its head."""
     rows = list(rows)
     lines = [f"| {' | '.join(row)} |" for row in rows]
     return "\n".join([lines[0], "|---" * len(rows[0]) + "|", *lines[1:]])

@@ -334,7 +334,10 @@ def temporary_path(path: PathLike) -> Path:
 
 
 def discard_all() -> None:
-    """Call `before_quitting` and discard all unpublished files, before the program exits."""
+    """Call the functions in `before_quitting`, then discard all unpublished files.
+
+    It is called before the program exits.
+    """
     for finish in list(before_quitting):
         with suppress(Exception):  # the other callbacks must run too
             finish()

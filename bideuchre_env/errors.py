@@ -1,13 +1,14 @@
 """The errors of the package; each is a `ValueError` with a message on how to fix it.
 
-A message names the value and the allowed ones. The state does not change before an error.
+A message names the value and the allowed ones. Invalid arguments are rejected before any state
+changes.
 """
 
 from __future__ import annotations
 
 
 class BidEuchreError(ValueError):
-    """Base class of every error this package raises on bad input."""
+    """Base class of all errors of this package."""
 
 
 class RulesError(BidEuchreError):

@@ -1,4 +1,4 @@
-"""Speed measurement: the method, and the measured tasks.
+"""Speed measurement: the method (`measure`), and the measured tasks (`tasks`).
 
-It imports `evaluation` and the folders before it.
+The package may import `evaluation` and all packages that `evaluation` may import.
 """

@@ -94,10 +94,11 @@ def in_turn(
     drawn: bool,
     clock: Callable[[], float] = thread_time,
 ) -> Task:
-    """Return a task: `steps` choices and steps of `rows` rows; choices are timed if `drawn`.
+    """Return a task that calls `choose` and `step` in turn, `steps` times, for `rows` rows.
 
-    Otherwise the time of as many choices without steps is measured and subtracted, because reading
-    the clock at every step would take longer than a step of one row.
+    If `drawn`, the time of the choices counts. Otherwise the time of as many choices without steps
+    is measured and subtracted, because reading the clock at every step would take longer than a
+    step of one row.
     """
 
     def run() -> tuple[int, float]:

@@ -1,4 +1,4 @@
 """The `bideuchre` command: a module for each command, and shared modules.
 
-It imports every other folder; each command imports its modules when it runs.
+The package may import all other packages; each command imports its modules when it runs.
 """

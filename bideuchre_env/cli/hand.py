@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def bidding(bids: dict[str, str]) -> str:
-    """Return the bids of the expert in a line."""
+    """Return a sentence on the expert's bids; `bids` has the bid by situation (`would_bid`)."""
     when: dict[str, list[str]] = {}
     for place, bid in bids.items():
         when.setdefault(bid, []).append(place)

@@ -140,7 +140,7 @@ def _reserved(arguments: argparse.Namespace, stack: ExitStack) -> dict[str, Outp
 
 
 def _written(result: Result, files: dict[str, Output], *kinds: str) -> list[str]:
-    """Write the files of these kinds; return the errors of files that could not be written."""
+    """Write the files of these kinds; return the messages about files that cannot be written."""
     from bideuchre_env.agents.registry import in_one_line
     from bideuchre_env.evaluation.export import draw, write_csv, write_json
 

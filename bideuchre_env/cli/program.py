@@ -67,7 +67,7 @@ def ending(errors: list[str], interrupted: bool = False) -> int:
 
 
 def complain(message: str, name: str = "bideuchre") -> None:
-    """Print an error in one line."""
+    """Print an error on stderr in one line, after the program's name."""
     _say(f"{name}: error: {printable(message)}")
 
 

@@ -14,9 +14,10 @@ Progress = Callable[[int, int, int], None]
 
 @contextmanager
 def progress_bar(title: str, unit: str, rated: str = "decisions") -> Iterator[Progress]:
-    """Show a bar with rate and remaining time on stderr if it is a terminal; else do nothing.
+    """Show a bar with rate and remaining time on stderr, if that is a terminal.
 
-    The rate is in units `rated`, whose count is the last argument of each update.
+    Yields the function `update(done, total, count)`, which does nothing without a terminal. `done`
+    and `total` are in `unit`; `count` is in units `rated`, from which the rate is computed.
     """
     if not sys.stderr.isatty():
         yield lambda done, total, decisions: None
@@ -68,7 +69,7 @@ class Bars(ExitStack):
         self._update: Progress | None = None
 
     def show(self, unit: str, done: int, total: int, decisions: int) -> None:
-        """Show progress; a new unit gets a new bar."""
+        """Update the bar of this unit, as `update` of `progress_bar`; a new unit gets a new bar."""
         self.show_titled(self._shown[0], unit, done, total, decisions)
 
     def show_titled(self, title: str, unit: str, done: int, total: int, decisions: int) -> None:

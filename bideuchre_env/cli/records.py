@@ -288,7 +288,7 @@ def _listed(numbers: set[int]) -> str:
 
 
 def _fault(path: str, line: Line) -> str:
-    """Return a bad line as one line of printable text."""
+    """Return the message about a bad line, in one line of printable text."""
     return printable(f"{_file_name(path)}:{line.number}: {line.error}")
 
 

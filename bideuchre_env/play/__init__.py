@@ -1,4 +1,5 @@
 """Games between people and agents: interactive, saved after every action, resumable.
 
-It may import every folder before `evaluation`, and `evaluation`; pages are in `web`.
+The package may import `evaluation` and all packages that `evaluation` may import. `terminal` plays
+at a terminal; play in a browser is in the package `web`.
 """

@@ -84,7 +84,7 @@ class Lines(Look):
         return f"You are seat {self.bottom}; {others}."
 
     def result_lines(self, name: str) -> list[RenderableType]:
-        """Lines on the result of an action, by its name: the contract, the trick, the hand."""
+        """Lines on the result of the action `name`, just made: the contract, trick or hand."""
         row, lines = self.row, list[RenderableType]()
         last = int(row["trick"]) - 1
         if name not in CARD_NAMES:
@@ -145,7 +145,10 @@ class Lines(Look):
         return lines
 
     def keyed(self, hand: Sequence[str], legal: Sequence[str] | None) -> Table:
-        """Format a hand, with keys above legal cards and "-" above others; no keys for None."""
+        """Format a hand; `legal` cards have a key (a number) above them, others a "-".
+
+        With None for `legal`, no keys are shown.
+        """
         grid = Table(box=None, padding=(0, 1, 0, 0), show_header=False)
         for _ in hand:
             grid.add_column(justify="center", no_wrap=True, min_width=4)

@@ -1,4 +1,4 @@
-"""A game being played by people and agents: `Session`, which saves every card."""
+"""`Session`: a game between people and agents, saved after every action."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ class Session:
         return int(self.row["hands_dealt"])
 
     def legal(self) -> list[str]:
-        """The names of the legal actions of the seat to act."""
+        """Return the names of the legal actions of the seat to act."""
         return legal_names(self.row, self.rules)
 
     def act(self, seat: int, name: str) -> Move:

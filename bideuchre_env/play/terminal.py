@@ -1,4 +1,4 @@
-"""A game played by one person at a terminal; input and output may also be pipes."""
+"""`Terminal`: a game played by one person at a terminal; input and output may also be pipes."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Terminal:
             self.console.print(line)
 
     def _lines(self, row: Any = None) -> Lines:
-        """Return the messages for the current position, or for another row."""
+        """Return the `Lines` of the current state row, or of another row."""
         row = self.session.row if row is None else row
         return Lines(row, self.session.rules, self.me, agents=self.session.agents)
 

@@ -1,6 +1,7 @@
-"""Single machine instructions for kernels, each with a plain Python twin.
+"""Low-level operations for kernels, each with an equivalent in plain Python (its twin).
 
-Bit operations, access to rows of bytes through raw pointers, and atomic access to shared numbers.
+They are bit operations, access to rows of bytes through raw pointers, and atomic access to shared
+numbers. A function `_plain_...` is a twin and has the description; `_fast_...` emits LLVM code.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ PLAIN_TWINS: list[tuple[Any, Any]] = []
 
 
 def _choose(plain: Any, fast: Any, fits: bool, compile_plain: Any = kernel) -> Any:
-    """Return the machine instructions `fast` if `fits`, else a kernel of the plain twin."""
+    """Return `fast` as an intrinsic of numba if `fits`, else `plain` compiled; record the twins."""
     chosen = intrinsic(fast) if fits else compile_plain(plain)
     PLAIN_TWINS.append((chosen, plain))
     return chosen
@@ -36,13 +37,13 @@ def _popcount(bits: int) -> int:
 
 
 def _lowest_bit(bits: int) -> int:
-    """The index of the lowest set bit of a positive int64."""
+    """Return the index of the lowest set bit of a positive int64."""
     bits = int(bits)
     return (bits & -bits).bit_length() - 1
 
 
 def _highest_bit(bits: int) -> int:
-    """The index of the highest set bit of a positive int64."""
+    """Return the index of the highest set bit of a positive int64."""
     return int(bits).bit_length() - 1
 
 
@@ -73,7 +74,7 @@ highest_bit = _instruction(
 
 
 def _plain_nth_bit(bits: int, n: int) -> int:
-    """The index of the `n`-th lowest set bit, from 0, of an int64 with more than `n` of them."""
+    """Return the index of the `n`-th lowest set bit; `n` counts from 0, and the bit must exist."""
     for _ in range(n):
         bits &= bits - 1
     return lowest_bit(bits)
@@ -131,7 +132,10 @@ deposit_bits = _choose(_plain_deposit_bits, _deposit_bits, _QUICK, inline_kernel
 
 
 def _plain_row(rows: Array, i: int) -> Array:
-    """Row `i` of a C-contiguous int8 array of two dimensions, only for indexing."""
+    """Return row `i` of a C-contiguous int8 array (n, D).
+
+    In compiled kernels it is a raw pointer: it can be indexed, but has no length and no slices.
+    """
     row: Array = rows[i]
     return row
 
@@ -155,9 +159,9 @@ def _plain_store_bits(out: Array, at: int, one: Word, two: Word) -> None:
 
 
 def _plain_store_tricks(out: Array, at: int, tags: Array, k: int, seat: int) -> None:
-    """Write the tricks of a seat's tags among `tags[k : k + 16]` to `out[at : at + 16]`.
+    """Write the tricks in `tags[k : k + 16]` to `out[at : at + 16]`, 0 for tags of other seats.
 
-    A tag is a trick with the seat in its lowest two bits; a tag of another seat gives 0.
+    A tag is `phases.play.tag`: the trick, from 1, above two bits with the seat.
     """
     for i in range(16):
         tag = tags[k + i]
@@ -180,7 +184,7 @@ def _plain_store_both(out: Array, at: int, apart: int, tags: Array, k: int, seat
 
 
 def _plain_load(row: Array, at: int) -> Word:
-    """The eight bytes from `row[at]` as a uint64, lowest first."""
+    """Return the eight bytes from `row[at]` on as a uint64, the lowest byte first."""
     word = np.uint64(0)
     for i in range(8):
         word |= np.uint64(int(row[at + i]) & 255) << np.uint64(8 * i)
@@ -322,7 +326,7 @@ def _plain_read(cells: Array, i: int) -> int:
 
 
 def _plain_write(cells: Array, i: int, value: int) -> None:
-    """Write `cells[i]`, int64; threads that see it also see everything written before it."""
+    """Write `cells[i]`, int64; a thread that reads the new value also sees all earlier writes."""
     cells[i] = value
 
 

@@ -1,4 +1,4 @@
-"""Compile kernels, or run them as plain Python where `NUMBA_DISABLE_JIT` is set.
+"""Decorators that compile kernels, or run them as plain Python if `NUMBA_DISABLE_JIT` is set.
 
 Compiled code is cached between runs (`cache.py`). The second target, a GPU, is in `device.py`.
 """
@@ -122,10 +122,10 @@ def direct(function: F, *like: Any) -> F:
 
 
 def new_rows(dtype: np.dtype[Any], n: int) -> Array:
-    """A zeroed structured array whose rows kernels take, compiled or not."""
+    """Return a zeroed structured array (n,) whose rows kernels accept, compiled or not."""
     return as_rows(np.zeros(n, dtype))
 
 
 def as_rows(array: Array) -> Array:
-    """Return a view of a structured array whose rows kernels take, compiled or not."""
+    """Return a view of a structured array whose rows kernels accept, compiled or not."""
     return array if JIT else plain_rows(array)

@@ -128,7 +128,10 @@ class _KernelFiles(caching.IndexDataCacheFile):  # type: ignore[misc]
 
 
 def kernel_cache(function: Any, folder: str) -> Any:
-    """Return a function's cache in a folder, one that saves nothing if the folder is unusable."""
+    """Return a function's cache in a folder; if the folder is unusable, a cache that saves nothing.
+
+    In that case a warning is logged.
+    """
     before, config.CACHE_DIR = config.CACHE_DIR, folder
     try:
         cache: Any = KernelCache(function)

@@ -34,12 +34,15 @@ class PlainArray(np.ndarray[Any, np.dtype[Any]]):
 
 
 def plain_rows(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """A structured array as one of `PlainRow`; a view."""
+    """Return a view of a structured array whose rows are `PlainRow`."""
     return array.view(np.dtype((PlainRow, array.dtype)))
 
 
 def widened(value: Any) -> Any:
-    """Convert a value for plain kernels: signed integers and containers of them."""
+    """Convert signed integers, and arrays, rows and NamedTuples of them, for plain kernels.
+
+    Numbers become Python ints; arrays become views that return Python ints. Other values stay.
+    """
     if isinstance(value, np.signedinteger):
         return int(value)
     if isinstance(value, np.ndarray) and value.dtype.kind == "i":

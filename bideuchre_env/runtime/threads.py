@@ -1,4 +1,4 @@
-"""Guard against concurrent calls, and a thread pool for kernels, which run without the GIL."""
+"""`OneAtATime`, a guard against concurrent calls, and `ThreadPool` for kernels without the GIL."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check_threads(threads: Any, most: int = MOST_THREADS) -> int:
 
 
 class OneAtATime:
-    """Rejects a second call of `one_at_a_time` methods while one is running.
+    """State of the guard that rejects calls of `one_at_a_time` methods while one is running.
 
     Kernels run without the interpreter's lock, so another thread could change arguments after their
     check. A copy, pickled or not, is not locked.
@@ -47,7 +47,10 @@ class OneAtATime:
 
 
 def one_at_a_time(method: Method) -> Method:
-    """Make a method raise `IllegalActionError` while a method of the guard `_alone` runs."""
+    """Decorate a method: it raises `IllegalActionError` while another such call is running.
+
+    The object's attribute `_alone`, an `OneAtATime`, is the guard of all its decorated methods.
+    """
 
     @wraps(method)
     def guarded(self: Any, *arguments: Any, **keywords: Any) -> Any:

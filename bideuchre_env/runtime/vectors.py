@@ -1,4 +1,4 @@
-"""Sums of products for kernels, kept in the processor's registers until they are complete.
+"""`add_rows`: sums of products for kernels, held in the processor's registers until complete.
 
 A loop over an array of sums would load and store them for every row of weights, because the
 compiler must assume that weights and sums overlap (aliasing).
@@ -48,7 +48,7 @@ def _is_field(array: Any, ndim: int) -> bool:
 
 
 class _Sums:
-    """Emit `_plain_add_rows` in LLVM: all sums are one vector, whatever the processor's width."""
+    """Emits the LLVM code of `_plain_add_rows`, with all sums in one vector of `width` floats."""
 
     def __init__(self, builder: Any, inputs: Any, weights: Any, sums: Any, width: int) -> None:
         self.builder, self.inputs, self.weights, self.width = builder, inputs, weights, width
@@ -60,7 +60,7 @@ class _Sums:
         return self.builder.load(self.builder.gep(self.inputs, [i]))
 
     def product(self, i: Any, number: Any) -> Any:
-        """A number times row i of the weights."""
+        """Emit a number times row i of the weights, a vector."""
         builder, nothing = self.builder, ir.Constant(self.type, ir.Undefined)
         start = builder.gep(self.weights, [builder.mul(i, ir.Constant(i.type, self.width))])
         row = builder.load(builder.bitcast(start, self.type.as_pointer()), align=4)
@@ -72,7 +72,7 @@ class _Sums:
         self.builder.store(self.builder.fadd(self.builder.load(self.sums), more), self.sums)
 
     def add_four(self, i: Any) -> None:
-        """Add rows i to i + 3, unless all of their inputs are 0."""
+        """Emit the addition of rows i to i + 3, skipped at run time if their inputs are all 0."""
         builder = self.builder
         places = [builder.add(i, ir.Constant(i.type, k)) for k in range(4)]
         numbers = [self.input(place) for place in places]

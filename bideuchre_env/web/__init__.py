@@ -1,4 +1,4 @@
 """A game between people and agents in a browser: a small server on this machine.
 
-It needs the extra `web`. It imports `play` and the folders before it.
+The package needs the extra `web`. It may import `play` and all packages that `play` may import.
 """

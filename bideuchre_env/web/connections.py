@@ -44,7 +44,7 @@ HEADERS = {
 
 
 class ConnectionLimiter:
-    """The open connections by address, limited in total and per address."""
+    """Counts the open connections by address; limits them in total and per address."""
 
     def __init__(self, most: int = MOST, of_an_address: int = MOST_OF_AN_ADDRESS) -> None:
         self._most, self._of_an_address = most, of_an_address

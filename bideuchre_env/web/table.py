@@ -1,4 +1,4 @@
-"""A live game: one session, the views of its seats, and notification of their pages."""
+"""`LiveTable`: a session played in browsers, the views of its seats, and updates of their pages."""
 
 from __future__ import annotations
 
