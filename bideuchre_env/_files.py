@@ -193,7 +193,7 @@ class Output:
         return f"{_quote(self.path)} is being written by another run"
 
     def _save_aside(self) -> str:
-        """Move the content to a unique path, which no other process removes; return the path."""
+        """Move the content to a unique path, which no process removes; return a message with it."""
         temporary = self._temporary
         if temporary is None or not self.size:
             return ""
@@ -281,7 +281,7 @@ def write_file(place: PathLike | Output, data: bytes | str) -> None:
 
 @contextmanager
 def only_run_in(folder: PathLike, otherwise: str = "take another folder") -> Iterator[None]:
-    """Make a folder of results and lock it; `OptionError` if another process uses it.
+    """Context manager: make and lock a folder; `OptionError` if another process has locked it.
 
     `otherwise` is the advice in the message. Folders that were made and stay empty are removed.
     """
@@ -306,7 +306,7 @@ def only_run_in(folder: PathLike, otherwise: str = "take another folder") -> Ite
 
 @contextmanager
 def only_run_at(path: PathLike) -> Iterator[None]:
-    """Hold an exclusive lock on a file that this process rewrites repeatedly.
+    """Context manager that holds an exclusive lock on a file which is rewritten repeatedly.
 
     Missing folders are made. Raises `TakenError` while another process holds the lock, and
     `OptionError` if the folder cannot be written.

@@ -69,7 +69,7 @@ class WeightsError(BidEuchreError):
 
 
 class DivergedError(BidEuchreError):
-    """Training that diverged: its weights are not finite or useless."""
+    """Training that diverged: weights are not finite, or the error has grown too much."""
 
 
 class NotationError(BidEuchreError):

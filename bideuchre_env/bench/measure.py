@@ -131,7 +131,7 @@ def core_count() -> int:
 
 @contextmanager
 def pinned(core: int | None = None) -> Iterator[int | None]:
-    """Pin this thread and its children to one core, by default the last allowed one.
+    """Context manager: pin this thread and its children to a core, by default the last allowed.
 
     Yields the core, or None on a system without pinning; the old cores are restored afterwards.
     Raises `OptionError` for a core that this process may not use.

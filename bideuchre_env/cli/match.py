@@ -85,7 +85,7 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Play, print and write the result; 130 if it was interrupted."""
+    """Play, print and write the result; return 0, 130 if interrupted, or 1 after a failed write."""
     game = game_of(arguments)
     agents = [arguments.a, arguments.b]
     check_agents(agents)

@@ -81,7 +81,7 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Play until the game is over or the player quits; 130 after Ctrl-C."""
+    """Play until the game is over or the player quits, or serve the game with --web; return 0."""
     _check(arguments)
     if arguments.web:
         return _serve(arguments)
@@ -182,7 +182,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 @contextmanager
 def _open_session(arguments: argparse.Namespace) -> Iterator[Session]:
-    """Open a new game or resume one, and print a line about it."""
+    """Context manager: open a new game or resume one, print a line about it, and yield it."""
     from bideuchre_env.play.saved import assign_players, new_game_path, unfinished_game
     from bideuchre_env.play.session import Session
 
@@ -260,7 +260,7 @@ def _compile(session: Session, adviser: str | None = None) -> None:
 
 @contextmanager
 def _saved(session: Session) -> Iterator[None]:
-    """On exit, also by Ctrl-C, print how to resume an unfinished game."""
+    """Context manager: on exit, also by Ctrl-C, print how to resume an unfinished game."""
 
     def quitting() -> None:  # the cursor may be in the middle of a line
         print()

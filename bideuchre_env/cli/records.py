@@ -86,7 +86,7 @@ def add(commands: Any) -> None:
 
 
 def check(arguments: argparse.Namespace) -> int:
-    """Verify every file; 2 if one cannot be read, else 1 if a line is bad."""
+    """Verify every file; return 2 if one cannot be read, else 1 if a line is bad, else 0."""
     return max([_check_file(path) for path in arguments.files])
 
 
@@ -115,7 +115,10 @@ def _check_file(path: str) -> int:
 
 
 def show(arguments: argparse.Namespace) -> int:
-    """Print the chosen games; 1 if a line is bad or a chosen game is missing."""
+    """Print the chosen games, or write them as a page; return 1 if a line is bad, else 0.
+
+    Raises `OptionError` if a chosen game or hand is missing.
+    """
     filters = {"--game": arguments.game, "--hand": arguments.hand, "--first": [arguments.first]}
     for name, numbers in filters.items():
         for number in numbers or []:

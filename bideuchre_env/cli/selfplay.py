@@ -64,7 +64,7 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Play, and print the result; 130 if it was interrupted."""
+    """Play, and print the result; return 0, 130 if interrupted, or 1 after a failed write."""
     game = game_of(arguments)
     boards, games = arguments.boards, arguments.games
     if boards is None and games is None:

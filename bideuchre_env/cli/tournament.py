@@ -115,7 +115,7 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Play the missing pairs, print and write the results; return 130 after an interrupt."""
+    """Play the missing pairs, print and write the results; return the exit code of `report`."""
     pairs: list[tuple[str, str]] | None = None
     agents: list[str] | None = arguments.agents or list(DEFAULT_AGENTS)
     if arguments.pairs is not None:
@@ -172,7 +172,10 @@ def variants_of(arguments: argparse.Namespace) -> list[Variant]:
 
 
 def report(results: Any, folder: str) -> int:
-    """Print the tables of a tournament and its files; return the exit code."""
+    """Print the tables of a tournament and the names of its files.
+
+    Returns 0, 130 if it was interrupted, or 1 if a file could not be written.
+    """
     if results.interrupted:
         print(f"interrupted: {len(results.matches)} finished pairs are saved", file=sys.stderr)
     if not results.matches:

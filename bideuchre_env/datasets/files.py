@@ -27,7 +27,7 @@ _LEVEL = 2  # four times as fast as the default 6; files are 50 % larger
 
 @contextmanager
 def writing(name: str) -> Iterator[None]:
-    """Convert `OSError` to `OutputError` with the name of the dataset."""
+    """Context manager that converts `OSError` to `OutputError` with the name of the dataset."""
     try:
         yield
     except OSError as error:
@@ -71,7 +71,7 @@ class NpzFile:
             raise
 
     def write(self, columns: Columns, finals: Array | None = None) -> None:
-        """Write some rows; `finals` are for `MinariFile`."""
+        """Write some rows; `finals` is not used here, but by `MinariFile`."""
         with writing(self._name):
             for name, file in self._columns.items():
                 dtype = self._dtypes[name]
@@ -139,7 +139,7 @@ class ParquetFile:
             raise
 
     def write(self, columns: Columns, finals: Array | None = None) -> None:
-        """Write some rows; `finals` are for `MinariFile`."""
+        """Write some rows; `finals` is not used here, but by `MinariFile`."""
         arrow, arrays = self._arrow, []
         for field in self._schema:
             values = columns[field.name]

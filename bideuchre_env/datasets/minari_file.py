@@ -40,7 +40,9 @@ class MinariFile:
     `About.metadata` is stored in the metadata as `METADATA`. A dataset of a declared variant has an
     environment to recover, with the opponents and partner of the first game; random players replace
     those that cannot be made by name. The dataset is written to a temporary folder beside the other
-    datasets, by one process at a time. Raises `OptionError` for a `gamma`: there are no returns.
+    datasets, by one process at a time. Raises `OptionError` without Minari, for an invalid ID, and
+    for a `gamma` other than 1, because there are no returns; `TakenError` for an existing dataset
+    unless `overwrite`.
     """
 
     def __init__(self, path: PathLike, about: About, *, overwrite: bool = False) -> None:
@@ -186,7 +188,11 @@ def _checked_id(name: str) -> str:
 
 
 def _environment(about: About) -> tuple[Any, list[str]]:
-    """Return the spec of the learner's environment, or None, and the players it lacks."""
+    """Return the spec of the Gymnasium environment to recover, and the agents it lacks.
+
+    The spec is None for custom rules. Random players replace the agents in the list, because their
+    names do not say how to make them.
+    """
     if about.variant not in RULES:
         return None, []
     spec = copy.deepcopy(gymnasium.spec(gymnasium_id(about.variant)))
@@ -223,7 +229,7 @@ def _maker(name: str) -> str | None:
 
 @contextmanager
 def _root(folder: Path) -> Iterator[None]:
-    """Let Minari use this folder for its datasets."""
+    """Context manager in which this is Minari's folder of datasets."""
     before = os.environ.get(_ROOT)
     os.environ[_ROOT] = str(folder)
     try:

@@ -103,7 +103,7 @@ def first_illegal(states: Array, tables: Array, slots: Array, choices: Array) ->
 
 @entry_kernel
 def ended_hands(states: Array, slots: Array, ended: Array, count: int) -> int:
-    """Append the slots whose hand has ended to `ended[count:]`; return the new count."""
+    """Append those of `slots` whose hand has ended to `ended[count:]`; return the new count."""
     for j in range(len(slots)):
         if states[slots[j]].phase >= DEAL:
             ended[count] = slots[j]
@@ -141,7 +141,7 @@ def close_tables(states: Array, ended: Array) -> None:
 
 @entry_kernel
 def finished_pairs(states: Array, tallies: Array, pairs: Array) -> int:
-    """List the pairs of slots whose tables are both over and not settled in `pairs`.
+    """Write the pairs of slots whose tables are both over, but not settled yet, to `pairs`.
 
     Returns their number.
     """

@@ -15,8 +15,8 @@ from bideuchre_env.runtime.jit import Array
 class Recorder:
     """Writes the records of boards in order, each when it and all earlier boards are finished.
 
-    The first table (agent A in seats 0 and 2) is written before the second, so a file does not
-    depend on the number of boards played at a time. `close` writes the boards that still wait for
+    `seed` is the seed of board 0. The first table (agent A in seats 0 and 2) is written before the
+    second, so a file does not depend on the number of boards played at a time. `close` writes the boards that still wait for
     an earlier one. After a failed write, `error` is the reason, and play continues unrecorded.
     """
 

@@ -72,7 +72,8 @@ def rollout(
     does. `tables` is the number of tables played at once, by default 256, or 65,536 with
     `device="cuda"` (a GPU, experimental); the deals depend on it. The result is the same for any
     number of `threads`. It is the same on a GPU too, except that `"rule"` may choose differently
-    between calls whose values differ only by float64 rounding.
+    between calls whose values differ only by float64 rounding. Without a `seed`, a random one is
+    used. Raises `OptionError` for invalid arguments.
     """
     rules = (game if isinstance(game, Variant) else make(game)).rules
     check_flag("observe", observe)

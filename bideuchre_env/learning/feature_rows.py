@@ -46,7 +46,10 @@ def put_one(active: Array, n: int, at: int) -> int:
 
 @inline_kernel
 def put_number(active: Array, n: int, at: int, value: int, most: int) -> int:
-    """Append a number, clipped to 0 to `most`, as a one-hot block; return the new length."""
+    """Append the input for a number, clipped to 0 to `most`, of a block with an input per number.
+
+    Returns the new length.
+    """
     return put_one(active, n, at + min(max(value, 0), most))
 
 

@@ -1,7 +1,8 @@
 """Inputs of networks: 0/1 features of a decision, from an observation and its mask.
 
 Numbers are one-hot, cards are planes of a bit per kind, and some derived facts are separate
-inputs: which cards are boss, which beat the trick, how many cards of a suit are unseen. Suits are
+inputs: which cards are boss (no unseen card of the suit beats them), which beat the trick, how many
+cards of a suit are unseen. Suits are
 renamed, so that experience with one trump suit holds for all four: trump becomes the first suit.
 Among the remaining renamings, which preserve the colour pairs, the one with the smallest hand
 number is used.

@@ -68,7 +68,7 @@ def next_decisions(
 
 @entry_kernel
 def carry_out(states: Array, tables: Array, live: Array, choices: Array) -> int:
-    """Apply `choices[j]`, any int64, in row `live[j]`, for all j.
+    """Apply the action `choices[j]`, any int64, in line `live[j]`, for all j.
 
     Returns -1, or the first illegal j; then nothing is applied.
     """
@@ -97,7 +97,8 @@ def keep_decisions(
 ) -> int:
     """Append a sample of the choices that are about to be made to `decisions`.
 
-    `decisions` has `count` entries before; the new count is returned. A decision is eligible if
+    Line `live[j]` chooses `choices[j]`. `decisions` has `count` entries before; the new count is
+    returned. A decision is eligible if
     `phases`, int8 (2, 7), flags its side and phase; a random `share` of these is stored.
     `state_words` are the states as uint64 (n, W). `made` (n,), the number of decisions of each
     line, is increased. A random word depends on the seed `draws`, the number of the hand (`first`

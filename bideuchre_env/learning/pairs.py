@@ -140,7 +140,7 @@ def pair_blocks(
 
 
 def _made(how: tuple[Any, ...], hands: range) -> Pairs:
-    """Make a block of pairs on a worker."""
+    """Return the pairs of some hands, on a worker; `how` are the arguments of `_Maker`."""
     return _Maker(*how).block(hands)
 
 

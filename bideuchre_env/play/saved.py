@@ -67,7 +67,7 @@ def read_game(path: PathLike) -> SavedGame:
 
 @contextmanager
 def _with_file_name(path: PathLike) -> Iterator[None]:
-    """Reraise errors of the package as `RecordError`, with the name of the file."""
+    """Context manager: reraise the package's errors as `RecordError`, with the name of the file."""
     try:
         yield
     except BidEuchreError as error:

@@ -249,13 +249,13 @@ class Session:
 
     @property
     def can_claim(self) -> bool:
-        """Whether the person to act is certain to take every trick left."""
+        """Whether the person to act has a choice, and is certain to take every trick left."""
         return self.waits_for_person and len(self.legal()) > 1 and self._certain() >= 0
 
     def claim(self, seat: int, watch: Callable[[Move], object] | None = None) -> None:
         """Play out the hand for a person who is certain to take every trick; others play low.
 
-        Raises `IllegalActionError`, and changes nothing, if that is not certain.
+        Raises `IllegalActionError`, and changes nothing, unless the seat is to act and `can_claim`.
         """
         if seat != self.seat or not self.can_claim:
             raise IllegalActionError(
@@ -340,7 +340,7 @@ class Session:
 
     @contextmanager
     def _change(self) -> Iterator[None]:
-        """Save the changes made in the context; undo them if saving fails."""
+        """Context manager: save the changes made in it; undo them if saving fails."""
         states, before, ended = self._states.tobytes(), list(self._before), list(self._ended)
         try:
             yield
@@ -359,9 +359,10 @@ class Session:
                 self.save_record()
 
     def save_record(self) -> None:
-        """Write the record of a finished game to the folder of its file, unless it exists.
+        """Write the record of a finished game to the folder of its file, unless it exists there.
 
-        Raises `OutputError` if it cannot be written.
+        Without a `path`, and before the end of the game, it does nothing. Raises `OutputError` if
+        the record cannot be written.
         """
         if self.path is None or not self.over:
             return

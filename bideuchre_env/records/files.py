@@ -104,7 +104,7 @@ class RecordWriter:
 
 
 def write(path: PathLike, records: Iterable[GameRecord], *, overwrite: bool = False) -> int:
-    """Write records to a new file one by one; return their number."""
+    """Write records to a new file one by one; return their number. Errors: `RecordWriter`."""
     to_write = to_iterator("records", records, "game records")
     with RecordWriter(path, overwrite=overwrite) as writer:
         for record in to_write:

@@ -65,7 +65,7 @@ class Look:
 
     @property
     def need(self) -> int:
-        """Number of tricks required by the contract, or by the highest bid so far."""
+        """Number of tricks required by the contract, or by the highest bid; there must be one."""
         return int(compile_tables(self.rules)[0]["need"][int(self.row["level"])])
 
     @property
@@ -98,7 +98,10 @@ class Look:
         return bool(not self.over and self.row["turn"] == seat)
 
     def legal(self, seat: int) -> list[str]:
-        """Names of the cards that a seat may choose now; [] if the viewer does not see them."""
+        """Names of the cards that a seat may choose now; [] if it is not to choose a card.
+
+        They are also [] if the viewer does not see them.
+        """
         choosing = self.row["phase"] > Phase.NAMING and self.to_act(seat)
         return legal_names(self.row, self.rules) if choosing and self.seen(seat) else []
 

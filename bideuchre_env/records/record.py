@@ -69,7 +69,7 @@ class GameRecord:
 
     @property
     def rules(self) -> Rules:
-        """The rules of the game."""
+        """The rules of the game; `RecordError` for an unknown variant or option."""
         return rules_of(self.variant, self.options)
 
     @classmethod
@@ -184,12 +184,12 @@ class GameRecord:
             pass
 
     def replay(self) -> Iterator[Array]:
-        """Verify each hand, and yield the state row, shape (1,), at its end."""
+        """Verify each hand as `verify` does, and yield the state row, shape (1,), at its end."""
         for hand in self.played_hands():
             yield hand.ended
 
     def played_hands(self) -> Iterator[PlayedHand]:
-        """Verify and yield each hand."""
+        """Replay, verify and yield each hand; `RecordError` at the first error."""
         _check_header(self)
         rules = self.rules
         states = new_states(1)

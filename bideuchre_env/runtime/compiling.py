@@ -52,7 +52,7 @@ class Compiling:
 
     @contextmanager
     def shown_by(self, show: Show) -> Iterator[None]:
-        """Call `show` with each new text, and with "" when compilation ends."""
+        """Context manager: call `show` with each new text, and with "" when compilation ends."""
         before, self.show = self.show, show
         try:
             yield

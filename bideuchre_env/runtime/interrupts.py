@@ -69,7 +69,7 @@ def quit_on_ctrl_c(name: str) -> None:
 
 @contextmanager
 def raising(name: str = "") -> Iterator[None]:
-    """Have the first Ctrl-C raise `KeyboardInterrupt`, and the second end the program.
+    """Context manager: the first Ctrl-C raises `KeyboardInterrupt`, the second ends the program.
 
     This replaces the handler `Quit` and, with a `name`, also Python's. Other handlers stay.
     """
@@ -92,7 +92,9 @@ def _can_replace(handler: Any) -> bool:
 
 @contextmanager
 def ctrl_c() -> Iterator[threading.Event]:
-    """Yield an event that the first Ctrl-C sets; the second one raises, or ends the program.
+    """Context manager that yields an event, which the first Ctrl-C sets.
+
+    The second Ctrl-C has the effect of the handler before: it raises, or ends the program.
 
     It is never set outside the main thread, or if the handler is not Python's or this module's.
     """

@@ -1,7 +1,8 @@
 """Low-level operations for kernels, each with an equivalent in plain Python (its twin).
 
 They are bit operations, access to rows of bytes through raw pointers, and atomic access to shared
-numbers. A function `_plain_...` is a twin and has the description; `_fast_...` emits LLVM code.
+numbers. An operation is described at its twin, for example `row_of` at `_plain_row` and `popcount`
+at `_popcount`. The functions with a parameter `typing_context` emit its LLVM code.
 """
 
 from __future__ import annotations

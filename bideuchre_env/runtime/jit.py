@@ -48,21 +48,22 @@ ENTRIES: list[Any] = []
 
 
 def kernel(function: F) -> F:
-    """Compile a function that other kernels call: no allocation, no exceptions, no Python objects.
+    """Decorate a kernel that other kernels call; it is compiled on first use.
 
-    Parameters and results are only numbers, rows and arrays; small integers are passed as int64.
-    Python itself cannot call it, see `entry_kernel`.
+    It has no allocation, no exceptions and no Python objects: parameters and results are only
+    numbers, rows and arrays; small integers are passed as int64. Python itself cannot call it, see
+    `entry_kernel`.
     """
     return _compile(function)
 
 
 def inline_kernel(function: F) -> F:
-    """Compile a kernel that is inlined into its callers: a short one that is called often."""
+    """Decorate a kernel that is inlined into its callers: a short one that is called often."""
     return _compile(function, inline=True)
 
 
 def entry_kernel(function: F) -> F:
-    """Compile a kernel that Python calls; other kernels may call it, too."""
+    """Decorate a kernel that Python calls; other kernels may call it, too."""
     compiled = _compile(function, entry=True)
     if JIT:
         ENTRIES.append(compiled)

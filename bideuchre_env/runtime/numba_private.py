@@ -33,7 +33,7 @@ _log = logging.getLogger("bideuchre_env")
 def compile_kernel(
     function: Any, folder: str, options: dict[str, Any], *, entry: bool, inline: bool
 ) -> Any:
-    """Compile a function with numba's internal options, and cache its code in a folder."""
+    """Return a numba dispatcher of a function with internal options; it caches code in `folder`."""
     njit: Any = numba.njit  # its declared options lack these
     compiled = njit(
         **options,

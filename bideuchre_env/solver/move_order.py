@@ -9,16 +9,16 @@ from bideuchre_env.solver.position import FIELD_SHIFT, beats, count_in, field_bi
 
 @kernel
 def equal_to_below(hand: int, tie: int) -> int:
-    """Cards of a hand that are equivalent to the card just below them.
+    """Return the mask of a hand's cards that are equivalent to the card just below them.
 
-    Both must be in the hand, and neither may be tied with another hand's card.
+    Both cards are in the hand, and neither is tied with another hand's card.
     """
     return hand & (hand << 1) & ~(tie << 1) & ~(tie >> 1)
 
 
 @kernel
 def playable(position: Row, depth: int, place: int, seat: int) -> int:
-    """The cards a seat may play: the suit led if it can follow, else any."""
+    """Return the mask of the cards a seat may play: the suit led if it can follow, else any."""
     hand = position.hands[depth, seat]
     if place > 0:
         follow = hand & field_bits(position.cards[depth, 0] >> FIELD_SHIFT)
@@ -94,7 +94,7 @@ def options(hand: int, tie: int, led: int) -> int:
 
 @kernel
 def score_leads(position: Row, depth: int, seat: int, count: int) -> None:
-    """Score leads: cards that win, then cards that partner covers, then others.
+    """Write `scores` of the listed leads: high for cards that win or that partner's card wins over.
 
     A proof searches all replies of both opponents, so suits with few replies score higher.
     """
@@ -128,7 +128,10 @@ def score_leads(position: Row, depth: int, seat: int, count: int) -> None:
 
 @kernel
 def score_replies(position: Row, depth: int, place: int, seat: int, count: int) -> None:
-    """Score replies: the cheapest card that wins the trick, low cards if partner wins it."""
+    """Write `scores` of the listed replies: high for the lowest card that wins the trick.
+
+    If partner wins the trick, low cards score high.
+    """
     tie, trump = position.tie[depth], position.trump
     led = position.cards[depth, 0] >> FIELD_SHIFT
     best, best_seat = position.bests[depth, place], position.best_seats[depth, place]

@@ -35,7 +35,7 @@ def top_run(position: Row, own: int, all_cards: int, tie: int, field: int) -> in
 
 @kernel
 def cash(position: Row, depth: int, seat: int, need: int) -> int:
-    """Return a lower bound of the leader's side's tricks; write the mask it depends on to `mask`.
+    """Return a lower bound of the tricks of the side of `seat`, which leads; write its mask.
 
     The leader cashes its suits, trumps first, then leads to partner, who cashes the others. The
     leader's trumps take at least `sure_trumps` tricks, unless partner draws trumps. Counting may
@@ -184,8 +184,8 @@ def sure_trumps(position: Row, depth: int, seat: int, need: int) -> int:
     """Return a lower bound of the tricks that a seat's trumps win; write its mask.
 
     The seat's trumps from some card up are played to different tricks. Each trick they lose costs
-    the opponents a trump above the lowest of them (or tied with it and played first). The bound is
-    the best over all cards; its mask is the smallest that suffices for `need` tricks.
+    the opponents a trump above the lowest of them (or tied with it and played first). The result is
+    the best such bound, or one of at least `need` with a smaller mask.
     """
     trump = position.trump
     position.mask = 0

@@ -177,9 +177,10 @@ def after_trick(position: Row, depth: int, goal: int) -> int:
 
 @kernel
 def search(searcher: Searcher, depth: int, place: int, seat: int, goal: int) -> bool:
-    """Whether side 0 can take `goal` of the incomplete tricks, with `seat` to play.
+    """Whether side 0 can take at least `goal` of the tricks not complete at `depth`.
 
-    The cards of the trick before `place` are on the table. Also False if `stop` is set.
+    `seat` is to play; the cards of the trick before `place` are on the table. The result is also
+    False if `stop` is set meanwhile.
     """
     position = searcher.position[0]
     top_depth, top_place, last = depth, place, position.places - 1

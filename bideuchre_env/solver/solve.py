@@ -139,7 +139,8 @@ def solve_batch(
     tricks after each card by kind, int8 (n, 24), -1 where it may not be played.
 
     `threads` defaults to all processors and does not change results. Each thread uses at most
-    `memory` megabytes (64) for its transposition table. Ctrl-C stops it within a moment.
+    `memory` megabytes (64) for its transposition table. Ctrl-C stops it within a moment. Raises
+    `PositionError` for invalid rows, `DealError` for invalid deals, `OptionError` for others.
     """
     check_flag("moves", moves)
     explicit = strain is not None or declarer is not None or alone or dealer is not None
@@ -157,7 +158,7 @@ def solve_batch(
 def _contracts(
     hands: Array, rules: Rules, strain: Any, declarer: Any, alone: Any, dealer: Any
 ) -> Array:
-    """Return a state row per deal, at the opening lead of the same contract, which is validated."""
+    """Validate a contract; return a state row for each deal at the opening lead of the contract."""
     if strain is None or declarer is None:
         raise OptionError("deals: expected a contract, as strain='H' and declarer=0")
     check_flag("alone", alone)
@@ -197,7 +198,10 @@ def _solve_rows(states: Array, rules: Rules, memory: Any, threads: Any, moves: b
 
 
 def spans(n: int, rules: Rules, cost: int = 1) -> list[Span]:
-    """Split n rows into chunks `first:last` for threads; solving a row costs `cost` positions."""
+    """Split n rows into ranges (first, last), the units of work of threads.
+
+    `cost` is the number of positions that are solved for a row.
+    """
     each = max(1, CHUNK_WORK // (cost * 4**rules.tricks))
     return [(first, min(first + each, n)) for first in range(0, n, each)]
 

@@ -65,7 +65,10 @@ def new_searcher(megabytes: float) -> Searcher:
 
 @kernel
 def forget(searcher: Searcher) -> None:
-    """Invalidate all entries of the table, for the position that is set up in `position`."""
+    """Invalidate all entries, before the first search of a deal that `set_up` has initialised.
+
+    The number of chains depends on the number of tricks left.
+    """
     position = searcher.position[0]
     position.since = position.stored + 1
     position.heads = min(1 << min(2 * position.left, 16), len(searcher.heads))

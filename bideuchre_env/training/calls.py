@@ -70,7 +70,6 @@ def no_progress(done: int, total: int, count: int) -> None:
 
 TRIAL = np.dtype(
     [
-        # entry 0 of each field is of the best call, entry 1 of the other call
         ("inputs", np.float32, (2, N_INPUTS)),  # of the network
         ("action", np.int64, (2,)),
         ("plain", np.float64, (2,)),  # points expected from the call's contract
@@ -82,7 +81,7 @@ TRIAL = np.dtype(
         ("told", np.float64, (2, N_TOLD)),  # inputs of `trick_shift`
     ]
 )
-"""A turn in an auction at which two calls were tried."""
+"""A turn in an auction with two calls tried: entry 0 of a field is of the best, 1 of the other."""
 
 
 def expert_calls(
@@ -98,11 +97,9 @@ def expert_calls(
 ) -> Array:
     """Fit the network of the expert's calls in a game; return a `NETWORK` record.
 
-    `hands` are played in each of the `rounds`, fewer in settling rounds. Training starts from
-    `network`; without one, from random weights with settling rounds. The expert plays against
-    itself and the rule player; `wanted` sets its search of the last tricks, as in `ExpertAgent`.
-    `report(line)` and `progress(done, total, hands)` are called on the way. Raises `DivergedError`
-    if training diverges.
+    A round has `hands` hands, a settling round fewer. Without `network`, training starts from
+    random weights, with settling rounds. The expert plays against itself and the rule player;
+    `wanted` is that of `ExpertAgent`. Raises `DivergedError` if training diverges.
     """
 
     def players(network: Array) -> tuple[ExpertWorkspace, RowAgent, RowAgent]:
@@ -114,10 +111,7 @@ def expert_calls(
 
 
 def expert_with(network: Array, rules: Rules, wanted: tuple[int, ...] = NO_SEARCH) -> ExpertAgent:
-    """Return an expert whose calls use `network`, with points as its goal.
-
-    `wanted` sets its search of the last tricks, as in `ExpertAgent`; by default it does not search.
-    """
+    """Return an `ExpertAgent` whose calls use `network`, and whose goal is points."""
     return ExpertAgent(rules, network=network, wanted=wanted, goal="points")
 
 
@@ -136,8 +130,7 @@ def fit_calls(
 
     `players(network)` returns a workspace of an expert that calls by the network, the agent that
     plays by it, and an opponent; the agent plays against itself and the opponent in turn. The first
-    `settle` rounds are settling rounds (see the module), the others have `hands` hands. Raises
-    `DivergedError` if training diverges.
+    `settle` rounds are settling rounds (see the module). Raises `DivergedError`, see `train`.
     """
     history: list[Array] = []
     share = max(100, hands // SHARE)
@@ -174,10 +167,9 @@ def try_calls(
     width: float,
     rng: np.random.Generator,
 ) -> Array:
-    """Play `n` hands out with each of two calls at turn `call` (0 to 3); return their `TRIAL` rows.
+    """Play `n` hands out with each of two calls at turn `call` (0 to 3); return rows of `TRIAL`.
 
-    `agent` makes the other decisions of the caller's side, and all calls before; `other` plays for
-    the opponents. Hands in which the caller has no second call (see `two_calls`) are omitted.
+    `other` plays for the opponents. Hands without a second call (see `two_calls`) are omitted.
     """
     tables = agent.tables
     states = new_states(n)
@@ -215,10 +207,7 @@ def seen(states: Array, rows: Array, agent: RowAgent) -> tuple[Array, Array]:
 
 
 def step(states: Array, rows: Array, seats: Array, agent: RowAgent, other: RowAgent) -> None:
-    """Play one action in each of `rows`: by `agent` if the seat to act is of the side of `seats`.
-
-    `other` acts for the other side. `seats` (n,) has a seat for each row of `states`.
-    """
+    """Play one action in `rows`: by `agent` if the side of `seats[row]` is to act, else `other`."""
     observations, masks = seen(states, rows, agent)
     choices = np.zeros(len(rows), np.int64)
     theirs = (states["turn"][rows] ^ seats[rows]) & 1 == 1
@@ -237,10 +226,7 @@ def try_rows(
     width: float,
     trials: Array,
 ) -> None:
-    """Write the two calls of each row of observations to `trials` (see `two_calls`).
-
-    `words` are the random numbers. The action of entry 1 is -1 if there is no second call.
-    """
+    """Write the `two_calls` of each row to `trials`; without a second call, its action is -1."""
     for i in range(len(observations)):
         trials[i].action[1] = -1
         observation, mask = row_of(observations, i), row_of(masks, i)
@@ -264,7 +250,8 @@ def two_calls(
     """Return the expert's best call, and another call chosen by the random `word`, or -1.
 
     A call is 8 * (1 + level) + the index of its strain in `ranked`. The other call is at most
-    `width` points plus `margin` below the best, or in `wild` of 100 cases any evaluated call.
+    `width` points (times `calls.slope`) plus `margin` below the best, or in `wild` of 100 cases any
+    evaluated call.
     """
     t, view, calls, learned = work.tables[0], work.views[0], work.calls[0], work.learned
     read_view(observation, t, work.offsets[0], view)
@@ -306,11 +293,7 @@ def note_call(work: ExpertWorkspace, call: int, which: int, trial: Row) -> None:
 
 
 def refit_shifts(network: Array, trials: Array) -> None:
-    """Fit `network["shifts"]` to the trials, in place, by ridge regression.
-
-    It predicts the tricks beyond the mean of the expert's table, from features of the hand and the
-    auction; suit contracts and no trump have separate weights.
-    """
+    """Fit `network["shifts"]` in place by ridge regression, for suits and for no trump."""
     stood = trials["stood"] == 1
     strains, beyond, told = (trials[name][stood] for name in ("strain", "beyond", "told"))
     for kind in range(2):
@@ -329,20 +312,14 @@ def drawn_network(rng: np.random.Generator) -> Array:
 
 
 def forward(p: dict[str, Array], x: Array) -> tuple[Array, Array, Array]:
-    """Return outputs (n,) for inputs `x` (n, inputs), and the two hidden layers.
-
-    `p` has the weights by name of the layer. With one hidden layer, it is returned twice.
-    """
+    """Return outputs (n,) for inputs (n, inputs), and both hidden layers (a single one twice)."""
     one = np.maximum(x @ p["first"] + p["first_base"], 0)
     two = np.maximum(one @ p["second"] + p["second_base"], 0) if "second" in p else one
     return two @ p["last"] + x @ p["straight"] + p["base"], one, two
 
 
 def gradients(p: dict[str, Array], x: Array, one: Array, two: Array, g: Array) -> dict[str, Array]:
-    """Return the gradients of all weights `p`, by name, for `g` (n,), that of the outputs.
-
-    `x` are the inputs; `one` and `two` are the hidden layers that `forward` returned.
-    """
+    """Return the gradients of all weights, from `g` (n,), that of the outputs; see `forward`."""
     slopes = {"last": two.T @ g, "straight": x.T @ g, "base": g.sum()}
     g_one = g[:, None] * p["last"] * (two > 0)
     if "second" in p:
@@ -352,11 +329,7 @@ def gradients(p: dict[str, Array], x: Array, one: Array, two: Array, g: Array) -
 
 
 def train(network: Array, history: list[Array], rng: np.random.Generator) -> str:
-    """Train the network on the trials of several rounds, in place; return a summary in a line.
-
-    The errors before and after are measured on the last round. Raises `DivergedError` if training
-    diverges.
-    """
+    """Train the network in place on trials; return a summary. Raises as `check_trained` does."""
     x = np.concatenate([trials["inputs"] for trials in history])
     y = np.concatenate([(trials["points"] - trials["plain"]) / SCALE for trials in history])
     y = y.astype(np.float32)

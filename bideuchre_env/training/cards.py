@@ -62,7 +62,7 @@ Bar: TypeAlias = Callable[[str, str, str], AbstractContextManager[Progress]]
 
 
 def no_bar(title: str, unit: str, rated: str) -> AbstractContextManager[Progress]:
-    """Show no progress."""
+    """Return a progress bar that shows nothing."""
     return nullcontext(no_progress)
 
 

@@ -203,7 +203,7 @@ class Seats:
 
 
 class Rate:
-    """Limit on the requests of each address: `most` within `seconds`."""
+    """Limit on the requests of each address: `most` in each window of `seconds`."""
 
     def __init__(
         self,

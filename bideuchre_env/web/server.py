@@ -101,7 +101,7 @@ class Server:
     async def serving(
         self, listener: socket.socket, limiter: ConnectionLimiter | None = None
     ) -> AsyncIterator[None]:
-        """Answer requests at a listening socket within this context.
+        """Context manager in which requests at a listening socket are answered.
 
         A GET request is cancelled when its client leaves; `_change` completes every POST request.
         """
@@ -118,7 +118,10 @@ class Server:
             await runner.cleanup()
 
     async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Reject requests that are foreign, too many or malformed; pass on all others."""
+        """Return the response to a request: limit connections, and turn errors into responses.
+
+        `_answer` checks the host, the origin and the rate of requests before it calls `handler`.
+        """
         if not request.protocol.admit():
             response = _error(503, "too many connections: close other pages of this game")
             response.headers["Retry-After"] = "5"

@@ -1,4 +1,7 @@
-"""The exchange: declarer gives up cards, then partner passes as many, both without looking."""
+"""The exchange: the declarer gives up cards, then the partner passes as many.
+
+Neither sees the other's cards before choosing.
+"""
 
 from __future__ import annotations
 

@@ -36,7 +36,10 @@ def end_hand(s: Row, t: Row) -> None:
 
 @kernel
 def score_hand(s: Row, t: Row) -> None:
-    """Add both sides' points: the declarer's by the contract, the defenders' one per trick."""
+    """Write both sides' points of the hand, and add them to the score.
+
+    The declarer's side is paid by the contract, the defenders get a point per trick.
+    """
     side = s.declarer & 1
     s.points[side] = t.payoff[s.level, s.tricks_won[side]]
     s.points[1 - side] = s.tricks_won[1 - side]
