@@ -47,8 +47,8 @@ class LockstepRunner:
     """Plays the boards with these numbers, `at_once` of them at a time, each at two tables.
 
     When both tables of a board are over, its pair of slots takes the next board. Board i is dealt
-    from seed `seed` + i; `single` means boards of one hand, not games. `totals`
-    (of `boards.TOTALS`) has the sums over finished boards. `decisions` and `think_seconds` are each
+    from seed `seed` + i; `single` means boards of one hand, not games. `totals` (of
+    `boards.TOTALS`) has the sums over finished boards. `decisions` and `think_seconds` are each
     agent's decisions and the processor time of its `act_rows`. `seconds` and `rate` (decisions per
     second) exclude the first step, which compiles.
     """

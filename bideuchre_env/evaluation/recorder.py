@@ -16,8 +16,9 @@ class Recorder:
     """Writes the records of boards in order, each when it and all earlier boards are finished.
 
     `seed` is the seed of board 0. The first table (agent A in seats 0 and 2) is written before the
-    second, so a file does not depend on the number of boards played at a time. `close` writes the boards that still wait for
-    an earlier one. After a failed write, `error` is the reason, and play continues unrecorded.
+    second, so a file does not depend on the number of boards played at a time. `close` writes the
+    boards that still wait for an earlier one. After a failed write, `error` is the reason, and play
+    continues unrecorded.
     """
 
     def __init__(

@@ -98,8 +98,8 @@ def keep_decisions(
     """Append a sample of the choices that are about to be made to `decisions`.
 
     Line `live[j]` chooses `choices[j]`. `decisions` has `count` entries before; the new count is
-    returned. A decision is eligible if
-    `phases`, int8 (2, 7), flags its side and phase; a random `share` of these is stored.
+    returned. A decision is eligible if `phases`, int8 (2, 7), flags its side and phase; a random
+    `share` of these is stored.
     `state_words` are the states as uint64 (n, W). `made` (n,), the number of decisions of each
     line, is increased. A random word depends on the seed `draws`, the number of the hand (`first`
     for row 0) and the decision's number in the hand.

@@ -22,8 +22,8 @@ class Scores:
 
     `boards` counts boards (pairs of games), `hands` the hands dealt at them, passed-out ones
     included. `ties` counts the boards where A and B have equal points in total. `contracts` has
-    the counts of A's and B's contracts. `a_won`, `b_won`, `drawn` and `truncated` count whole games. `moments` are over
-    boards, `tables` over single tables.
+    the counts of A's and B's contracts. `a_won`, `b_won`, `drawn` and `truncated` count whole
+    games. `moments` are over boards, `tables` over single tables.
 
     If nearly all boards are ties, the few others are too small a sample for the variance, and the
     plain interval is far too narrow. `tie_margin`, in points per hand, widens it: times the square
