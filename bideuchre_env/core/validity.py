@@ -120,7 +120,10 @@ def plausible_numbers(t: Row, s: Row) -> bool:
 
 @kernel
 def sound_hands(t: Row, s: Row, absent: int, most: int) -> bool:
-    """Whether all hands but the absent seat's hold `most` cards, each of them in the deck."""
+    """Whether all hands but the absent seat's have `most` cards, and the deck has all of these.
+
+    `absent` is a seat, or -1 for none.
+    """
     deck = (1 << t.kinds) - 1
     for seat in range(N_SEATS):
         if seat == absent:

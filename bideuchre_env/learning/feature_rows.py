@@ -48,14 +48,14 @@ def put_one(active: Array, n: int, at: int) -> int:
 def put_number(active: Array, n: int, at: int, value: int, most: int) -> int:
     """Append the input for a number, clipped to 0 to `most`, of a block with an input per number.
 
-    Returns the new length.
+    Returns the length of the list.
     """
     return put_one(active, n, at + min(max(value, 0), most))
 
 
 @kernel
 def put_kinds(active: Array, n: int, at: int, kinds: int, symmetry: int) -> int:
-    """Append an input for each kind of a set, with renamed suits; return the new length."""
+    """Append an input for each kind of a set, with renamed suits; return the length of the list."""
     while kinds:
         kind = lowest_bit(kinds)
         kinds &= kinds - 1
@@ -65,7 +65,7 @@ def put_kinds(active: Array, n: int, at: int, kinds: int, symmetry: int) -> int:
 
 @kernel
 def put_suits(active: Array, n: int, at: int, suits: int, symmetry: int) -> int:
-    """Append an input for each suit of a set, renamed; return the new length."""
+    """Append an input for each suit of a set, renamed; return the length of the list."""
     suits = RENAMED[symmetry, suits & 15]
     while suits:
         n = put_one(active, n, at + lowest_bit(suits))
@@ -75,7 +75,7 @@ def put_suits(active: Array, n: int, at: int, suits: int, symmetry: int) -> int:
 
 @inline_kernel
 def put_strain(active: Array, n: int, at: int, strain: int, symmetry: int) -> int:
-    """Append a strain, its suit renamed, unless it is -1; return the new length."""
+    """Append a strain, its suit renamed, unless it is -1; return the length of the list."""
     if strain < 0:
         return n
     return put_one(active, n, at + strain_map(strain, symmetry))

@@ -87,7 +87,10 @@ def field_bits(field: int) -> int:
 
 @kernel
 def beats(position: Row, tie: int, card: int, best: int) -> bool:
-    """Whether a card beats `best`, the winning card of the trick so far; both are bit numbers."""
+    """Whether `card` beats `best`, the winning card so far, in a trick; both are bit numbers.
+
+    `tie` has the cards tied with the card one bit below; of these the card played first wins.
+    """
     if card >> FIELD_SHIFT == best >> FIELD_SHIFT:
         return card > best and not (card == best + 1 and tie >> card & 1)
     return card >> FIELD_SHIFT == position.trump
@@ -161,7 +164,7 @@ def lay_out(position: Row, t: Row, strain: int) -> None:
 
 @kernel
 def find_played(position: Row, leader: int) -> None:
-    """Put the cards on the table down at depth 0; `cards[1]` has their kinds, in order of play."""
+    """Record the cards on the table, given by kind in `cards[1]`, as the trick at depth 0."""
     seat = leader
     for place in range(position.place):
         hand = position.hands[0, seat]

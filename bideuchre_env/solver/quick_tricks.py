@@ -35,11 +35,12 @@ def top_run(position: Row, own: int, all_cards: int, tie: int, field: int) -> in
 
 @kernel
 def cash(position: Row, depth: int, seat: int, need: int) -> int:
-    """Return a lower bound of the tricks of the side of `seat`, which leads; write its mask.
+    """Return a lower bound of the tricks of the leader's side, from its top cards and trumps.
 
-    The leader cashes its suits, trumps first, then leads to partner, who cashes the others. The
-    leader's trumps take at least `sure_trumps` tricks, unless partner draws trumps. Counting may
-    stop at `need` tricks.
+    The leader, `seat`, cashes its suits, trumps first, then leads to partner, who cashes the
+    others. The leader's trumps take at least `sure_trumps` tricks, unless partner draws trumps.
+    Counting may stop at `need` tricks. The top cards that the bound depends on are written to
+    `position.mask`.
     """
     trump, tie = position.trump, position.tie[depth]
     own, mate = position.hands[depth, seat], position.hands[depth, seat ^ 2]
@@ -149,7 +150,7 @@ def fewest(position: Row, tie: int, spare: int) -> int:
 
 @kernel
 def next_run(hand: int, all_cards: int, tie: int, card: int) -> int:
-    """Count the consecutive cards of a hand from this one down, up to the first tied one."""
+    """Count the consecutive cards that a hand has from `card` downwards, before the first tied."""
     count = 0
     while hand >> card & 1 and not tie >> card & 1:
         count += 1
@@ -181,11 +182,12 @@ def tied_on_top(all_cards: int, tie: int, field: int) -> bool:
 
 @kernel
 def sure_trumps(position: Row, depth: int, seat: int, need: int) -> int:
-    """Return a lower bound of the tricks that a seat's trumps win; write its mask.
+    """Return a lower bound of the tricks that a seat's trumps win, whichever seat leads.
 
     The seat's trumps from some card up are played to different tricks. Each trick they lose costs
     the opponents a trump above the lowest of them (or tied with it and played first). The result is
-    the best such bound, or one of at least `need` with a smaller mask.
+    the best such bound, or one of at least `need` that depends on fewer cards. The mask of these
+    cards is written to `position.mask`.
     """
     trump = position.trump
     position.mask = 0
@@ -258,11 +260,11 @@ def winners(position: Row, own: int, all_cards: int, others: int, tie: int, fiel
 
 @kernel
 def wait(position: Row, depth: int, leader: int) -> int:
-    """Return a lower bound of the tricks of the side not on lead; write its mask.
+    """Return a lower bound of the tricks of the side not on lead; it is valid only if `no_ruffs`.
 
-    It is valid only if `no_ruffs`. Each hand of that side keeps its winners until a suit is led of
-    which it has the best card. Each other suit is led at most as often as the longest other hand
-    has cards of it.
+    Each hand of that side keeps its winners until a suit is led of which it has the best card. Each
+    other suit is led at most as often as the longest other hand has cards of it. The top cards that
+    the bound depends on are written to `position.mask`.
     """
     tie = position.tie[depth]
     first, second = position.hands[depth, (leader + 1) & 3], position.hands[depth, (leader + 3) & 3]
@@ -309,9 +311,10 @@ def wait(position: Row, depth: int, leader: int) -> int:
 
 @kernel
 def sure_tricks(position: Row, depth: int, leader: int, side: int, need: int) -> int:
-    """Return a lower bound of the remaining tricks of a side (0 or 1); write its mask.
+    """Return a lower bound of the remaining tricks of a side (0 or 1) if `leader` is to lead.
 
-    `leader` is about to lead. Counting may stop at `need` tricks.
+    Counting may stop at `need` tricks. The top cards that the bound depends on are written to
+    `position.mask`.
     """
     most, mask = 0, 0
     if leader & 1 == side:
@@ -334,9 +337,10 @@ def sure_tricks(position: Row, depth: int, leader: int, side: int, need: int) ->
 def cash_second(position: Row, depth: int, seat: int, need: int) -> int:
     """Return a lower bound of the tricks of `seat`'s side after the first card of a trick.
 
-    `seat` plays second. The current trick is included; the mask is written. If the seat or its
-    partner has the best card of the suit led, and the third hand cannot ruff, the side wins as if
-    it had led the suit, and continues from there. Otherwise the result is 0.
+    `seat` plays second. The current trick is included. If the seat or its partner has the best card
+    of the suit led, and the third hand cannot ruff, the side wins as if it had led the suit, and
+    continues from there; the top cards that this depends on are written to `position.mask`.
+    Otherwise the result is 0.
     """
     card = position.cards[depth, 0]
     field, trump, tie = card >> FIELD_SHIFT, position.trump, position.tie[depth]

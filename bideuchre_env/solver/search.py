@@ -67,7 +67,10 @@ def last_trick(position: Row, depth: int, leader: int) -> int:
 
 @kernel
 def whole_runs(position: Row, depth: int, seat: int, mask: int) -> int:
-    """Extend the mask to whole runs of this seat's equivalent cards."""
+    """Extend a mask of top cards downwards, so that it splits no run of a seat's equal cards.
+
+    Equal cards are equivalent: no card between them is in play.
+    """
     equal = equal_to_below(position.hands[depth, seat], position.tie[depth])
     more = ((mask & equal) >> 1) & ~mask
     while more:

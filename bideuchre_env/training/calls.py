@@ -247,7 +247,7 @@ def two_calls(
     margin: float,
     wild: int,
 ) -> tuple[int, int]:
-    """Return the expert's best call, and another call chosen by the random `word`, or -1.
+    """Return the expert's best call, and another one chosen by the random `word`; -1 for none.
 
     A call is 8 * (1 + level) + the index of its strain in `ranked`. The other call is at most
     `width` points (times `calls.slope`) plus `margin` below the best, or in `wild` of 100 cases any

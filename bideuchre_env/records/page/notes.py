@@ -35,9 +35,10 @@ def check(notes: Notes, lengths: Sequence[int]) -> None:
 
 
 def ply_note(note: Notes | None, words: Mapping[str, str]) -> dict[str, Any] | None:
-    """Return the texts of a page for the note on an action: `mark`, `label`, `mistake` and so on.
+    """Return the texts of the note on an action by name, for a page; None for None.
 
-    `words` has the words of every action name. None stays None.
+    They are `mark`, `label`, `words` (sentences) and `chance`, and the flag `mistake`. The argument
+    `words` has the words for every action name.
     """
     if note is None:
         return None

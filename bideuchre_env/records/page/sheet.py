@@ -18,7 +18,10 @@ MARKS = (
 
 
 def game_sheet(game: Game, hands: Iterable[View], players: Sequence[View] | None) -> str:
-    """Return a game as an HTML section: its hands, its result, and the notes on the players."""
+    """Return a game as an HTML section: its hands, its result, and the notes on the players.
+
+    `hands` and `players` are those of `page.game_data`.
+    """
     legend = LEGEND + MARKS if players else LEGEND
     parts = [f"<h2>{escape(title(game))}</h2><p>{escape(legend)}</p>"]
     for number, (hand, frames) in enumerate(zip(game.hands, hands, strict=True), 1):
