@@ -228,7 +228,7 @@ def self_play(variant: Variant, a: str, b: str, boards: int = BOARDS) -> Task:
 
 @dataclass(frozen=True)
 class Setup:
-    """Settings of the groups: the game, rows of `vec`, threads, agents, and other games."""
+    """Settings of groups of tasks: game, rows of `vec`, threads, agents, and `others` (games)."""
 
     game: Variant
     rows: Sequence[int] = (4_096,)

@@ -26,7 +26,7 @@ def folded(text: str, hanging: str = "") -> str:
 
 
 class HelpFormatter(argparse.HelpFormatter):
-    """Folds each paragraph of a text; paragraphs with an indented line stay unchanged."""
+    """Formatter of `--help`: folds each paragraph, except those with an indented line."""
 
     def __init__(self, prog: str, **more: Any) -> None:
         super().__init__(prog, max_help_position=24, width=width(), **more)

@@ -37,7 +37,7 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the table or the sheet."""
+    """Print a table of all variants, or the rule sheet of one; or their JSON, or TOML."""
     for option in ("option", "toml"):
         if arguments.name is None and getattr(arguments, option):
             raise OptionError(f"--{option}: expected with NAME, as `bideuchre variants barrie_v0`")

@@ -22,7 +22,10 @@ WIDTH = 9.2  # inches: at 96 dots per inch as wide as a page of GitHub
 
 @dataclass(frozen=True)
 class Theme:
-    """The colours of a picture: background, text, lines, marks and warnings."""
+    """The colours of a picture; `suffix` is added to the names of its files.
+
+    They are `paper` (background), `ink` (text), `soft` (axes), `faint`, `marks` and `warning`.
+    """
 
     suffix: str
     paper: str

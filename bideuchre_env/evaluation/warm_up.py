@@ -73,7 +73,7 @@ def play_game() -> None:
 
 
 def play_to_end(env: BidEuchreEnv) -> GameRecord:
-    """Play an environment to the end and return its record."""
+    """Play an environment to the end, always by the last legal action; return its record."""
     while (mask := env.observe(env.agent_selection)["action_mask"]).any():
         env.step(int(mask.nonzero()[0][-1]))
     return env.record

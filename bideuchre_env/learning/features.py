@@ -45,7 +45,7 @@ PARTS = ("auction", "cards")
 
 @dataclass(frozen=True)
 class FeatureBlock:
-    """A named slice of the inputs."""
+    """A named slice of the inputs of the parts in `parts`, if it is `present` in the game."""
 
     name: str
     size: int

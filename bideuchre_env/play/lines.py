@@ -68,7 +68,7 @@ class Lines(Look):
         return f"Contract: {self.contract()} by {self.name(int(self.row['declarer']))}{also}."
 
     def move(self, seat: int, name: str) -> Text:
-        """The last action of a seat; exchanged cards only if the viewer sees them."""
+        """Line on the action `name`, just made by a seat; hidden cards are called "a card"."""
         if name not in CARD_NAMES:
             return Text(f"  {self.name(seat)}: {spoken(name)}")
         if any(name == self.trick(number)[seat] for number in range(self.rules.tricks)):

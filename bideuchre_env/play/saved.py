@@ -117,7 +117,10 @@ def _stem(game: str) -> str:
 
 
 def _data(path: PathLike) -> dict[str, Any]:
-    """Return the JSON object of a file, with the fields of a saved game."""
+    """Return the JSON object of a file, whose fields are those of a saved game.
+
+    Raises `OptionError` for a file that cannot be read, and `RecordError` for any other content.
+    """
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # reading a pipe could block
             raise OSError("no regular file")

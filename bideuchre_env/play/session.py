@@ -156,7 +156,7 @@ class Session:
 
     @property
     def row(self) -> Any:
-        """The current state row, with all hands; read-only."""
+        """The current state row, with all hands; it must not be changed."""
         return self._states[0]
 
     @property

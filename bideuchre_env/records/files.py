@@ -64,7 +64,7 @@ class RecordWriter:
         self.lines = 0
 
     def write(self, record: GameRecord) -> None:
-        """Write one record."""
+        """Write one record as a line; `OutputError` if that fails."""
         check_type("record", record, GameRecord, "a GameRecord")
         self.write_lines([record.dumps().encode("ascii")])
 
@@ -161,7 +161,10 @@ def _scan(path: PathLike, numbers: Container[int] | None) -> Iterator[Line]:
 
 
 def _lines(path: PathLike) -> Iterator[tuple[int, bytes]]:
-    """Yield the number and content of each line, up to the first longer than `LONGEST`."""
+    """Yield the number and content of each line, up to the first longer than `LONGEST`.
+
+    Raises `OptionError` for a file that cannot be read.
+    """
     try:
         with nullcontext(sys.stdin.buffer) if str(path) == STDIN else open(path, "rb") as opened:
             file: IO[bytes] = opened

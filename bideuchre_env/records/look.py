@@ -120,7 +120,7 @@ class Look:
         return self.rules.ladder[int(self.row["level"])] if decided else None
 
     def notation(self) -> str | None:
-        """The contract in notation: "4 H", "moon"."""
+        """The contract in notation: "4 H", "moon"; None without a winning bid."""
         level, strain = int(self.row["level"]), int(self.row["strain"])
         return actions.of(self.rules).contract(level, strain) if self.bid else None
 
@@ -144,7 +144,7 @@ class Look:
         )
 
     def next_action(self) -> str:
-        """The seat to act and its action, in words."""
+        """The seat to act and its kind of action, in words: "partner to call"."""
         row = self.row
         led = f", {STRAIN_WORDS[row['led']]} led" if row["led"] >= 0 else ""
         return f"{self.who(int(row['turn']))} {TO_DO[Phase(int(row['phase']))]}{led}"

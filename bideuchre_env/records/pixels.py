@@ -128,7 +128,10 @@ def _stroke(words: Words) -> int:
 
 @lru_cache
 def _font(size: int) -> Any:
-    """Return Pillow's built-in font at `FINE` times the size; it is the same on all machines."""
+    """Return Pillow's built-in font at `FINE` times the size; it is the same on all machines.
+
+    Raises `ImportError` for a Pillow without it.
+    """
     from PIL import ImageFont
 
     try:

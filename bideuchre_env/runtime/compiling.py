@@ -28,13 +28,13 @@ class Compiling:
         self._depth = 0  # of nested compilations: a kernel waits for those that it calls
 
     def begin(self, compiled: Any) -> None:
-        """Handle the start of a compilation, which may be of another package's function."""
+        """Handle the start of a compilation by numba; that of another package is ignored."""
         if compiled in self.kernels:
             self._depth += 1
             self.show(self._text())
 
     def end(self, compiled: Any) -> None:
-        """Handle the end of a compilation, successful or not."""
+        """Handle the end of a compilation, also a failed one; another package's is ignored."""
         if compiled in self.kernels:
             self._depth -= 1
             self.count += 1

@@ -53,7 +53,7 @@ class HostMemory:
         return array != 0
 
     def foreign(self, value: Any) -> Any:
-        """View another library's array on this device; None if the array is on the CPU."""
+        """Return None: no array of another library is on a device of this memory."""
         return None
 
     def finish(self) -> None:

@@ -192,7 +192,10 @@ class Learner:
         return weights
 
     def judge(self, weights: Weights, other: str, boards: int) -> dict[str, Any]:
-        """Return points per hand over another agent, on boards that are not used for training."""
+        """Return the points per hand over another agent, with an interval, as a JSON object.
+
+        The boards are not used for training. Raises `KeyboardInterrupt` if it is interrupted.
+        """
 
         def net(rules: Rules, *, goal: Any = "points") -> NetAgent:
             return NetAgent(rules, weights=weights, goal=goal)

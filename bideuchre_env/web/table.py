@@ -71,7 +71,8 @@ class LiveTable:
     """A session that people play in several browsers; it runs in one event loop.
 
     After each move of an agent there is a pause of `pause` seconds. `version` counts the published
-    states: a client that has the last one waits for the next. `again(old)` begins the next game.
+    states: a client that has the last one waits for the next, and a request with an older one
+    raises `StaleError`. `again(old)` begins the next game.
     Long work runs in a single worker thread, so that the server can answer meanwhile. After a hand
     or a game, `ReadySeats` decides when the table continues. After a game its replay is available,
     and with `reviewed` its review by the `adviser`.
@@ -149,7 +150,7 @@ class LiveTable:
         }
 
     def _waits(self, viewer: int) -> str | None:
-        """Name the seats that are not ready, or return None."""
+        """Return a sentence with the seats that are not ready; None unless another seat is."""
         if self._ready.seconds_left is None or not self._ready.missing:
             return None
         lines = Lines(self._row, self.session.rules, viewer)
@@ -181,7 +182,7 @@ class LiveTable:
         await self._change(version, lambda session: session.claim(seat))
 
     async def next_hand(self, seat: int, version: int) -> None:
-        """Request the next hand for a seat; it is dealt when all people are ready."""
+        """Mark a seat as ready; deal the next hand if `ReadySeats` allows it."""
         async with self._lock:
             self._check(version, min(self._ended, self.version))
             if not self.session.hand_over or self._ready.add(seat):
@@ -204,7 +205,7 @@ class LiveTable:
         return {"why": why, "heads": heads, "rows": rows}
 
     async def new_game(self, seat: int, version: int) -> None:
-        """Request a new game for a seat; it begins when all people are ready."""
+        """Mark a seat as ready; begin a new game if `ReadySeats` allows it."""
         async with self._lock:
             self._check(version, min(self._ended, self.version))
             if not self.session.over:

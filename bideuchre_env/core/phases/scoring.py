@@ -17,7 +17,10 @@ NO_WINNER, DEFENDERS_WIN, DECLARER_WINS, DRAW = -1, 0, 1, 2
 
 @kernel
 def end_hand(s: Row, t: Row) -> None:
-    """Score the hand (a passed-out one scores nothing) and end the game if it is over."""
+    """Score the hand, unless it was passed out, and end the game if it is over.
+
+    It is over if it is won or drawn, or if it has reached its limit of deals (truncated).
+    """
     winner = NO_WINNER
     if s.level >= 0:
         score_hand(s, t)

@@ -270,7 +270,7 @@ def change(before: Any, after: Any) -> Any:
 
 
 def _tricks(views: list[View], plies: list[View]) -> list[View]:
-    """Return the tricks of a hand; the last may be incomplete."""
+    """Return the field `tricks` of `hand_frames`; the last trick may be incomplete."""
     tricks: list[View] = []
     for at, ply in enumerate(plies):
         if ply["phase"] != "play":
