@@ -46,10 +46,7 @@ def put_one(active: Array, n: int, at: int) -> int:
 
 @inline_kernel
 def put_number(active: Array, n: int, at: int, value: int, most: int) -> int:
-    """Append the input for a number, clipped to 0 to `most`, of a block with an input per number.
-
-    Returns the length of the list.
-    """
+    """Append the input `at` + number, with the number clipped to 0 to `most`; return the length."""
     return put_one(active, n, at + min(max(value, 0), most))
 
 
@@ -89,7 +86,7 @@ def strain_map(strain: int, symmetry: int) -> int:
 
 @kernel
 def active_inputs(observation: Array, rename: bool, work: FeatureWorkspace) -> tuple[int, int]:
-    """Read an observation into `work.views`, and list its inputs that are 1 in `work.active`.
+    """Read an observation into `work.views`, and write the inputs that are 1 to `work.active`.
 
     Returns their number and the symmetry, as `list_inputs` does.
     """
@@ -102,7 +99,7 @@ def active_inputs(observation: Array, rename: bool, work: FeatureWorkspace) -> t
 def list_inputs(
     observation: Array, t: Row, o: Row, p: Row, view: Row, rename: bool, active: Array
 ) -> tuple[int, int]:
-    """List the indices of all inputs that are 1 in `active`.
+    """Write the indices of all inputs that are 1 to `active`.
 
     Returns their number and the renaming of suits that was used, 0 without `rename`. `view` is the
     view of the observation, `p` the places of the part's blocks.

@@ -94,9 +94,8 @@ def _can_replace(handler: Any) -> bool:
 def ctrl_c() -> Iterator[threading.Event]:
     """Context manager that yields an event, which the first Ctrl-C sets.
 
-    The second Ctrl-C has the effect of the handler before: it raises, or ends the program.
-
-    It is never set outside the main thread, or if the handler is not Python's or this module's.
+    The second Ctrl-C has the effect of the handler before: it raises, or ends the program. The
+    event is never set outside the main thread, or if the handler is not Python's or this module's.
     """
     event = threading.Event()
     before = signal.getsignal(signal.SIGINT)

@@ -94,7 +94,7 @@ def options(hand: int, tie: int, led: int) -> int:
 
 @kernel
 def score_leads(position: Row, depth: int, seat: int, count: int) -> None:
-    """Write `scores` of the listed leads: high for cards that win or that partner's card wins over.
+    """Write `scores` of the listed leads: high for cards that win, or over which partner wins.
 
     A proof searches all replies of both opponents, so suits with few replies score higher.
     """
