@@ -93,7 +93,7 @@ def cash(position: Row, depth: int, seat: int, need: int) -> int:
                 own_mask |= from_card(tie, position.lows[field])
             longer = run == top and on_own > run and on_mate > run and tie >> (low + 1) & 1 == 0
             if longer and mate >> (low - 1) & 1:
-                more = min(next_run(mate, all_cards, tie, low - 1), on_mate - run)
+                more = min(next_run(mate, tie, low - 1), on_mate - run)
                 if more > 0 and must_follow(run + 1, on_left, on_right, ruffs) > run:
                     entry = True
                     more = must_follow(run + more, on_left, on_right, mate_ruffs) - run
@@ -149,7 +149,7 @@ def fewest(position: Row, tie: int, spare: int) -> int:
 
 
 @kernel
-def next_run(hand: int, all_cards: int, tie: int, card: int) -> int:
+def next_run(hand: int, tie: int, card: int) -> int:
     """Count the consecutive cards that a hand has from `card` downwards, before the first tied."""
     count = 0
     while hand >> card & 1 and not tie >> card & 1:

@@ -53,7 +53,7 @@ ANY = 12  # of 100 turns to call, the number in which any call may be tried
 KEEP = 4  # rounds whose hands are used for training
 RIDGE = 50.0  # ridge penalty of `refit_shifts`
 AT_ONCE = 20_000
-N_TOLD = 1 + N_HAND + N_AUCTION_FEATURES
+N_SHIFT_INPUTS = 1 + N_HAND + N_AUCTION_FEATURES
 EPOCHS = 2
 RATE = 2e-3  # learning rate of Adam, decaying to 0 in every round
 PAIRS = 1024  # per minibatch
@@ -78,7 +78,7 @@ TRIAL = np.dtype(
         ("strain", np.int64, (2,)),
         ("beyond", np.float64, (2,)),  # tricks won minus the mean of the expert's table
         ("stood", np.int8, (2,)),  # 1 if the call became the contract, with a partner
-        ("told", np.float64, (2, N_TOLD)),  # inputs of `trick_shift`
+        ("shift", np.float64, (2, N_SHIFT_INPUTS)),  # inputs of `trick_shift`
     ]
 )
 """A turn in an auction with two calls tried: entry 0 of a field is of the best, 1 of the other."""
@@ -192,7 +192,7 @@ def try_calls(
         points = played["points"].astype(float)
         trials["points"][:, which] = points[everyone, seats & 1] - points[everyone, 1 - (seats & 1)]
         tricks = played["tricks_won"][everyone, seats & 1]
-        trials["beyond"][:, which] = tricks - trials["told"][:, which, 0]
+        trials["beyond"][:, which] = tricks - trials["shift"][:, which, 0]
         ours = (played["declarer"] == seats) & (played["level"] == trials["level"][:, which])
         trials["stood"][:, which] &= ours
     return trials
@@ -283,23 +283,23 @@ def note_call(work: ExpertWorkspace, call: int, which: int, trial: Row) -> None:
     trial.level[which] = level
     trial.strain[which] = strain
     trial.stood[which] = 1 - t.alone[level] if level >= 0 else 0
-    trial.told[which, 0] = calls.table_mean[strain]
+    trial.shift[which, 0] = calls.table_mean[strain]
     for i in range(N_HAND):
-        trial.told[which, 1 + i] = calls.features[strain, i]
+        trial.shift[which, 1 + i] = calls.features[strain, i]
     features = work.scratch[0].features
     describe_auction(view, t, strain, features)
     for i in range(N_AUCTION_FEATURES):
-        trial.told[which, 1 + N_HAND + i] = features[i]
+        trial.shift[which, 1 + N_HAND + i] = features[i]
 
 
 def refit_shifts(network: Array, trials: Array) -> None:
     """Fit `network["shifts"]` in place by ridge regression, for suits and for no trump."""
     stood = trials["stood"] == 1
-    strains, beyond, told = (trials[name][stood] for name in ("strain", "beyond", "told"))
+    strains, beyond, inputs = (trials[name][stood] for name in ("strain", "beyond", "shift"))
     for kind in range(2):
         these = (strains == NO_TRUMP) == bool(kind)
-        x = told[these]
-        left = x.T @ x + RIDGE * np.eye(N_TOLD)
+        x = inputs[these]
+        left = x.T @ x + RIDGE * np.eye(N_SHIFT_INPUTS)
         network["shifts"][0, kind] = np.linalg.solve(left, x.T @ beyond[these])
 
 

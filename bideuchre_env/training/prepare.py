@@ -194,7 +194,7 @@ class Preparation:
                 return self._net(weights)
             return expert_with(call_network.checked_calls(self.rules, weights), self.rules)
         except WeightsError as error:
-            self.report(f"{error}: it counts for nothing, and is removed")
+            self.report(f"{error}; the file is not used, and is removed")
             with suppress(OSError):
                 prepared_file(kind, self.rules).unlink()
             return None
