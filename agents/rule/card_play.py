@@ -261,8 +261,7 @@ def least_kept(view: Row, t: Row, kinds: int, trumps_last: bool = False) -> int:
 def pass_value(view: Row, t: Row, kind: int) -> int:
     """Return the value of a card that partner passes to a lone declarer; only the order matters.
 
-    In a trump contract bowers come first, then side aces. Other cards are ordered by rank, with
-    trumps above side cards of the same rank.
+    In a trump contract the order is bowers, side aces, other trumps, other side cards.
     """
     strain = view.strain
     strength = STRENGTH[strain, kind]
