@@ -31,9 +31,9 @@ Watch = Callable[[str, str | None], None]  # see `watch_files`
 _watch: ContextVar[Watch | None] = ContextVar("_watch", default=None)
 
 
-_Found: TypeAlias = tuple[str | None, Weights | None]
+_HashAndWeights: TypeAlias = tuple[str | None, Weights | None]
 """The hash of a file and its weights; both None without a file."""
-_last: dict[Path, _Found] = {}
+_last: dict[Path, _HashAndWeights] = {}
 
 
 @lru_cache(maxsize=64)
@@ -78,7 +78,7 @@ def prepared_weights(kind: str, rules: Rules) -> Weights | None:
     return None
 
 
-def _find(place: Path) -> _Found:
+def _find(place: Path) -> _HashAndWeights:
     """Return the hash and weights of a file, both None if it does not exist.
 
     The file is read again only if it has changed.
@@ -91,7 +91,7 @@ def _find(place: Path) -> _Found:
 
 
 @lru_cache(maxsize=8)
-def _read(place: Path, stamp: tuple[int, ...]) -> _Found:
+def _read(place: Path, stamp: tuple[int, ...]) -> _HashAndWeights:
     """Read a file and return its hash and weights; `WeightsError` if it is damaged.
 
     `stamp` (inode, time, size) is only a part of the cache key.

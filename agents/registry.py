@@ -192,7 +192,7 @@ def _value(text: str) -> bool | int | float | str:
 
 
 def _is_valid_name(name: object) -> bool:
-    """Whether an agent can be registered under this name."""
+    """Whether a name is printable and has none of the characters `:`, `,` and `=`."""
     return isinstance(name, str) and is_plain_name(name) and not {*":,="} & {*name}
 
 

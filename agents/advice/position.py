@@ -47,7 +47,7 @@ def lay_cards(states: Array, tables: Array, kinds: Array) -> int:
     """Play, give up or pass the cards `kinds` in row 0, one by one, and return their number.
 
     Before each card, the hand of the seat to act is replaced by that card alone, so that legality
-    is not checked. Stops early if the hand of cards is over.
+    is not checked. Stops early at the end of the deal.
     """
     s, t = states[0], tables[0]
     for i in range(len(kinds)):

@@ -161,7 +161,8 @@ def plain_points(
     """Return a call's expected points if it ends the auction, without the network's correction.
 
     Also writes its `calls.points`, `calls.win` and inputs of the network. A pass before the first
-    bid ends no auction: the points returned are then an estimate by the rule player's weights.
+    bid leaves the auction open, unless it is the fourth: the points returned are then an estimate
+    by the rule player's weights.
     """
     made, wins = 0.0, learned.wins
     points = calls.standing
@@ -240,7 +241,10 @@ def final_worth(
 
 @kernel
 def worth_trying(view: Row, t: Row, level: int, place: int, calls: Row) -> bool:
-    """Whether to weigh a call in the strain at this place of `ranked`, because it may be best."""
+    """Whether a call may be the best, so that its worth should be computed.
+
+    Its strain is `calls.ranked[place]`; level -1 is a pass.
+    """
     if level < 0:
         return place == 0
     strain = calls.ranked[place]
@@ -275,7 +279,10 @@ def weigh_calls(view: Row, t: Row, learned: ExpertTables, legal: int, calls: Row
 
 @kernel
 def best_call(t: Row, calls: Row) -> int:
-    """Return the call of highest worth, as 8 * (1 + level) + its strain's place; -1 for none."""
+    """Return the call of highest worth, as 8 * (1 + level) + the place of its strain in `ranked`.
+
+    -1 if no call was weighed.
+    """
     best, most = -1, NOT_WEIGHED
     for call in range(8 * (1 + t.n_levels)):
         if call & 7 < N_STRAINS and calls.worth[call >> 3, call & 7] > most:
@@ -285,7 +292,7 @@ def best_call(t: Row, calls: Row) -> int:
 
 @kernel
 def expert_strain(view: Row, t: Row, wins: Array, calls: Row) -> int:
-    """Return the strain to name after winning the auction."""
+    """Return the strain of highest value to name after winning the auction."""
     level = view.level
     if t.alone[level]:
         return calls.best_lone[t.exchange[level]]

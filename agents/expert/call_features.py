@@ -191,9 +191,7 @@ def describe_call(view: Row, t: Row, level: int, strain: int, made: float, calls
         inputs[AT.exchange] = 0.5 * t.exchange[level]
     else:
         inputs[AT.partnered] = 1.0
-        place = (
-            need  # of the input for a bid's tricks, from 1 on; in long hands some bids share one
-        )
+        place = need  # number of the input that is 1, from 1 on; in long hands some bids share one
         if t.tricks > MOST_NEED:
             place = (need * MOST_NEED + t.tricks - 1) // t.tricks
         inputs[AT.need + place - 1] = 1.0

@@ -164,7 +164,7 @@ def is_copy(deal: Row, one: int, other: int) -> bool:
 
 @kernel
 def wins_over(deal: Row, place: int, best: int) -> bool:
-    """Whether a card beats the best so far: a higher card of its suit, or a trump on another."""
+    """Whether the card `place` beats `best`: a higher card of its suit, or a trump on another."""
     if deal.suit[place] == deal.suit[best]:
         return deal.rank[place] > deal.rank[best]
     return deal.trumps >> place & 1 == 1
@@ -264,7 +264,7 @@ def hopeful(deal: Row, places: int, favourite: int, n_deals: int) -> int:
 def endgame_card(view: Row, t: Row, deal: Row, legal: int, chosen: int) -> int:
     """Return the kind to play, of the `legal` kinds (bits), by searching sampled deals.
 
-    `chosen`, the rule player's card, is returned unless another is clearly better, and if there is
+    `chosen`, the card without search, is returned unless another is clearly better, and if there is
     no search with so many cards in hand.
     """
     most_deals = deal.n_deals[min(count_held(view, -1), len(deal.n_deals) - 1)]

@@ -1,4 +1,4 @@
-"""The expert's tables and fitted weights for a game, as arrays for its kernels."""
+"""`ExpertTables`: the expert's tables and fitted weights for a game, as arrays for its kernels."""
 
 from __future__ import annotations
 

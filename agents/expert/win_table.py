@@ -51,7 +51,7 @@ def provenance() -> dict[str, Any]:
 
 
 def fitted_name(rules: Rules) -> str | None:
-    """Return the name of the fitted game with these rules, except for `max_hands`; or None."""
+    """Return the name of the fitted game that has these rules (any `max_hands`), or None."""
     for name in provenance():
         if RULES[name].to_dict() | {"max_hands": 0} == rules.to_dict() | {"max_hands": 0}:
             return name
@@ -125,9 +125,10 @@ def play_outcomes(
     seed: Word,
     outcomes: Array,
 ) -> None:
-    """Let the rule player play hands at the start of a game, and record their outcomes.
+    """Let the rule player play n hands at the start of a game, and record their outcomes.
 
-    `outcomes` (n, 3): points of the declarer's side, of the defenders, 1 if made; -1 if passed out.
+    `outcomes`, int64 (n, 3), gets the points of the declarer's side, those of the defenders, and 1
+    if the bid was made, 0 if set, -1 if the hand was passed out. `seed` fixes the deals.
     """
     s, t = states[0], work.tables[0]
     observation, mask = row_of(observations, 0), row_of(masks, 0)

@@ -1,4 +1,4 @@
-"""The auction: value every possible contract by the chance to win the game, and call the best.
+"""The rule player's auction: value every contract by the chance to win the game, call the best.
 
 The weights, by deck, are in `rule_weights.npz`. The file is frozen; `agents/README.md` describes
 how it was made.
@@ -38,7 +38,8 @@ WORTH_A_LOOK = 0.002  # smaller chances of a number of tricks are ignored
 class AuctionFeatures(NamedTuple):
     """Indices of one side's features of the auction, relative to a given strain.
 
-    They are the number of passes, and sums of the tricks bid by how the bid's strain compares.
+    `passes` is a number of passes. Each other feature is the sum of the tricks of bids whose strain
+    has this relation to the given strain.
     """
 
     passes: int
@@ -219,8 +220,8 @@ def lone_worth(view: Row, t: Row, level: int, us: bool, made: float) -> float:
 def standing_tricks(view: Row, t: Row, weights: Row, scratch: Row, chances: Array) -> None:
     """Write to `chances` how likely each number of tricks is for the side of the standing bid.
 
-    The estimate is from our hand, if the bid is played. A bid without a strain is averaged over all
-    strains.
+    The chances are estimated from our hand, for the case that the bid becomes the contract. A bid
+    without a strain is averaged over all strains.
     """
     level, seat, strain = view.level, view.standing, view.strain
     role = HELPER if seat == 2 else DEFENDER

@@ -45,7 +45,10 @@ def lead(view: Row, t: Row, legal: int) -> int:
 
 @kernel
 def draw_trumps(view: Row, t: Row, trumps: int) -> int:
-    """Return the trump to lead, of `trumps` (bits), while opponents may hold some; -1 for none."""
+    """Return the trump to lead, of `trumps` (bits), while opponents may hold some.
+
+    -1 means to lead another suit and keep the trumps.
+    """
     strain = view.strain
     top = highest(trumps, strain)
     above = beaters(view, top)

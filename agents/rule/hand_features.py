@@ -35,9 +35,8 @@ class TrumpFeatures(NamedTuple):
     guarded_kings: int
     ruffs: int  # of void suits, and half a ruff for a singleton
     on_lead: int  # 1 if this hand leads to the first trick
-    level: (
-        int  # tricks of another seat's contract; for a lone bid, the square of the missing bowers
-    )
+    # tricks of another seat's contract; for our own lone bid, the square of the missing bowers
+    level: int
 
 
 class PlainFeatures(NamedTuple):

@@ -102,8 +102,9 @@ def weigh_hands_dealt(
 
     Writes each hand to `hands`, the log-likelihood of the seat's calls to `logs`, and the number of
     choices of copies to `ways`. If there are more than `most` subsets of the unknown cards, only
-    every (subsets / most)-th hand is written. Returns 0 if there are more than `MOST_SUBSETS`, if
-    `hands` is full, or if part of the hand is known from the exchange.
+    every (subsets / most)-th hand is written. Returns 0 if the hands cannot be listed: there are
+    more subsets than `MOST_SUBSETS` or more hands than `hands` has room for, part of the hand is
+    known, or the seat has exchanged cards as the declarer's partner.
     """
     world, t, redeal = space.worlds[0], space.expert.tables[0], space.redeals[0]
     caller, n, seconds, drawn, passed_over = space.callers[0], 0, 0, 0, 0

@@ -94,7 +94,7 @@ def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> 
 def hand_worth(s: Row, t: Row, view: Row, wins: Array, won: int) -> float:
     """Return the value of the hand to side 0 if it wins `won` tricks with the contract in `s`.
 
-    `view` is that of seat 0. The value is the chance to win the game, or that of points.
+    `view` is that of seat 0. The value is that of `chance_to_win`.
     """
     level = s.level
     if level < 0:
@@ -288,7 +288,7 @@ def standard_error(plan: Row, i: int) -> float:
 
 @kernel
 def known_gain(plan: Row, i: int) -> tuple[float, float]:
-    """Return candidate i's estimated gain over `expert_action`, and its standard error.
+    """Return candidate i's gain over `expert_action` (0.0 for itself) and its standard error.
 
     The prior gain, if there is one, and the mean gain over worlds are combined with
     inverse-variance weights.

@@ -91,7 +91,10 @@ def call_chance(
 
 @kernel
 def error_chance(t: Row, gain: float, calls: Row, model: Row) -> float:
-    """Return the chance of a call by error; `gain` is its worth minus that of a better call."""
+    """Return the chance that a call is made by error.
+
+    `gain` is its worth minus that of a better call: the more negative, the less likely.
+    """
     cost = max(gain / (calls.slope * model.error_points), LOWEST_ERROR)
     return float(model.error_rate / t.n_actions * exp(cost))
 

@@ -66,7 +66,10 @@ def play_out(space: SearchWorkspace) -> int:
 
 @kernel
 def net_kind(space: SearchWorkspace, bits: int) -> int:
-    """Return the card of `bits` that the net plays, gives or passes in the simulated world."""
+    """Return the kind, of the legal kinds `bits`, that the net plays, gives up or passes.
+
+    It acts for the seat to act in the simulated world.
+    """
     if bits & (bits - 1) == 0:
         return lowest_bit(bits)
     encode_turn(space)

@@ -50,7 +50,10 @@ Report = Callable[[str, int, int], None]
 
 
 class WorldSampler:
-    """Samples the worlds of one position at a time, in the workspace of a searcher."""
+    """Samples the worlds of one position at a time, in the workspace of a search agent.
+
+    `kinds` is the number of kinds in the deck; `clock` returns the time in seconds.
+    """
 
     def __init__(self, space: SearchWorkspace, kinds: int, clock: Callable[[], float]) -> None:
         self.space, self.kinds, self.clock = space, kinds, clock

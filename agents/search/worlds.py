@@ -2,7 +2,8 @@
 
 A replay (`core/replay.py`) is written from an observation, with hands that are consistent with it,
 and played by the game's own kernels. `resample.py` then redeals the cards that the seat does not
-know. Seats are relative to the observation: 0 is the seat to act.
+know. Seats are relative to the observation: 0 is the seat to act. Arguments `t` and `o` are the
+records of the game's tables and of the offsets in an observation; `s` is a state row.
 """
 
 from __future__ import annotations
