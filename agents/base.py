@@ -14,7 +14,7 @@ from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.rules import Rules, check_rules
 from bideuchre_env.runtime.jit import Array, direct, entry_kernel
 
-_machine_code: dict[Any, Any] = {}
+_machine_code: dict[Any, Any] = {}  # by entry kernel, for `RowAgent._fill`
 
 
 class RowAgent:

@@ -51,6 +51,7 @@ BUILT_IN = {
 }
 """The package's own agents, weakest first: classes with metadata in `info`, an `AgentInfo`."""
 registered: dict[str, Factory] = {}
+"""Factories by name, from `register`."""
 
 _DOTTED = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 _ELSEWHERE = re.compile(
@@ -61,7 +62,7 @@ _SYNTAX = "name:option=value,option=value, as pimc:worlds=20,solved=4"
 _LIBRARY = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
 _PACKAGE = {str(Path(__file__).parent), str(Path(__file__).resolve().parent)}
 _PACKAGE |= {str(Path(folder).parent / "bideuchre_env") for folder in _PACKAGE}
-_NOT_USER_CODE = tuple(_LIBRARY | _PACKAGE | {"<frozen "})
+_NOT_USER_CODE = tuple(_LIBRARY | _PACKAGE | {"<frozen "})  # prefixes of paths, for `in_one_line`
 
 _files: dict[str, tuple[int, ModuleType]] = {}  # by path: modification time when run, module
 _frozen = ContextVar("_frozen", default=False)
