@@ -49,7 +49,7 @@ class Inputs(NamedTuple):
     means: int = 3  # the hand: tricks in its best three strains
     no_trump_mean: int = 1
     table_mean: int = 1  # tricks in the best strain by the table alone
-    high: int = 4  # chances in the best strain of all the tricks, of at most one less, and so on
+    high: int = 4  # chances in the best strain to lose no trick, at most one, two, three
     lone: int = 3  # chances of lone bids by exchange, each in its best strain
     best_no_trump: int = 1
     second_no_trump: int = 1
