@@ -146,6 +146,8 @@ class Advisor:
         """Try the options of the seat to act in a state row; pass the result to `advice`.
 
         Several trials of one position, by advisors with different seeds, can be pooled there.
+        Raises `OptionError` if no seat is to act, and `IllegalActionError` for an action in `also`
+        that is not legal.
         """
         if not isinstance(row, (np.ndarray, np.void)) or row.dtype != STATE or row.size != 1:
             raise OptionError(f"row={brief(row)}: expected one row of STATE")
@@ -165,13 +167,16 @@ class Advisor:
     ) -> Advice:
         """Return the advice for an observation, int8 (D,), of the seat to act.
 
-        A `mask`, int8 (A,), is checked against the legal actions. `seat` is only reported in the
-        advice.
+        A `mask`, int8 (A,), must be that of the legal actions, else `OptionError` is raised. `seat`
+        is only reported in the advice.
         """
         return self.advice([self._try(observation, mask, also, seat)])
 
     def _try(self, observation: Any, mask: Any, also: Sequence[int], seat: int) -> Situation:
-        """Check an observation and its mask, try its options, and return their results."""
+        """Check an observation and its mask, try its options, and return their results.
+
+        Raises `OptionError` or `IllegalActionError`; `seat` is only stored in the result.
+        """
         size = self.searcher.layout.size
         check_array("observation", observation, np.int8, (size,), any_order=True)
         space, rows = self.searcher.space, np.array(observation[np.newaxis], order="C")

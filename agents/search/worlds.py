@@ -290,7 +290,7 @@ def prepare_worlds(space: SearchWorkspace) -> None:
 
 @kernel
 def draw_world(space: SearchWorkspace, number: int) -> float:
-    """Redeal the hidden cards of the current world; the deal depends only on `number`.
+    """Redeal the hidden cards of the current world; in one decision `number` fixes the deal.
 
     If a caller's hands are listed, its hand comes from the list. Returns the log-density relative
     to uniform deals, or `IMPOSSIBLE` if the proposed deal is not a world of the position.
