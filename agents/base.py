@@ -1,4 +1,4 @@
-"""Base class of the package's agents, and of other agents that choose for many rows at once."""
+"""`RowAgent`, the base class of the package's agents; custom agents may use it, too."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.rules import Rules, check_rules
 from bideuchre_env.runtime.jit import Array, direct, entry_kernel
 
-_machine_code: dict[Any, Any] = {}
+_machine_code: dict[Any, Any] = {}  # by entry kernel, for `RowAgent._fill`
 
 
 class RowAgent:
-    """Agent that chooses for many rows at once; `act` is `act_rows` on one row.
+    """Agent that chooses actions for many observations (rows) at once; `act` handles one row.
 
     Subclasses implement `choose`, whose arguments are validated arrays. The `name` of an agent is
     the name of its class, unless the class sets `name`.
@@ -69,9 +69,10 @@ class RowAgent:
         return self.choose(observations, action_masks)
 
     def _fill(self, rows: Any, observations: Array, action_masks: Array, workspace: Any) -> Array:
-        """Return the choices of an entry kernel `rows(observations, masks, workspace, choices)`.
+        """Return the choices, int64 (n,), that an entry kernel writes.
 
-        The machine code is called directly: numba would check every array of a workspace each time.
+        `rows(observations, masks, workspace, choices)` is the kernel. Its machine code is called
+        directly, because numba would check every array of a workspace at each call.
         """
         choices = np.empty(len(observations), np.int64)
         arguments = observations, action_masks, workspace, choices
@@ -81,13 +82,16 @@ class RowAgent:
         return choices
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
-        """Return a legal action for every row; int64 (n,)."""
+        """Return a legal action for every row, int64 (n,); for subclasses to implement.
+
+        The arguments are contiguous: int8 (n, D) and int8 (n, A), with a legal action in each row.
+        """
         raise NotImplementedError
 
 
 @entry_kernel
 def first_empty(masks: Array) -> int:
-    """Return the first row of masks, int8 (n, A), without a legal action, or -1."""
+    """Return the index of the first row of masks, int8 (n, A), without a legal action, or -1."""
     for i in range(len(masks)):
         action = 0
         while action < masks.shape[1] and masks[i, action] == 0:

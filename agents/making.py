@@ -93,7 +93,8 @@ def complete(
     """Return an agent with `act`, `act_rows` and `name`; the same object if it has them.
 
     Its name is `called`, else its own `name`, else the argument `name`, else the name of its class.
-    Raises `OptionError` for an object that is not an agent for these rules.
+    `called` also replaces the object's own `name`, if that can be set. Raises `OptionError` for an
+    object that is not an agent for these rules.
     """
     if acts(agent):
         name = name or getattr(agent, "__name__", None)
@@ -157,6 +158,7 @@ class AdaptedAgent:
         return np.array(chosen, np.int64)
 
     def _whole(self, choice: Any) -> int:
+        """Return an action as an int; raise `IllegalActionError` if it is not an integer."""
         try:
             if not isinstance(choice, bool) and abs(number := index(choice)) < 2**62:
                 return number
@@ -190,9 +192,10 @@ def info_of(factory: Any) -> AgentInfo | None:
 
 
 def options_of(factory: Factory, *, in_name: bool = False) -> dict[str, Parameter]:
-    """Return the options of a class or function; with `in_name` only options allowed in a name.
+    """Return the options of a factory: its parameters except `rules` and `seed`, by name.
 
-    If a class has its own `info`, only the options of that `AgentInfo` are allowed in a name.
+    With `in_name`, only those that can be written in an agent's name. If the factory is a class
+    with its own `info`, these are the options of that `AgentInfo`.
     """
     info = info_of(factory)
     return {
@@ -219,7 +222,11 @@ def _call_factory(
     goal: Goal | None,
     options: Mapping[str, Any],
 ) -> Any:
-    """Call `factory(rules=, seed=, goal=, **options)`; omit context that it does not accept."""
+    """Return `factory(rules=, seed=, goal=, **options)`, without context that it does not accept.
+
+    The context is `rules`, `seed` and, unless None, `goal`. Raises `OptionError` if the factory has
+    other required parameters; `own` is its name in the error.
+    """
     parameters = _parameters(factory)
     context: dict[str, Any] = {"rules": rules, "seed": seed}
     if goal is not None:
@@ -241,7 +248,10 @@ def _call_factory(
 
 
 def _check_options(own: str, factory: Factory, options: Mapping[str, Any], in_name: bool) -> None:
-    """Raise `OptionError` for an option that is not accepted, or that is not allowed in a name."""
+    """Raise `OptionError` for an option that the factory does not accept.
+
+    With `in_name`, also for an option that cannot be written in an agent's name.
+    """
     allowed = options_of(factory, in_name=in_name)
     others = any(each.kind is each.VAR_KEYWORD for each in _parameters(factory).values())
     for option, value in options.items():

@@ -1,7 +1,7 @@
 """Weights for custom rules that `bideuchre prepare` has saved on this machine.
 
-They are in the user's cache folder, one file per kind of agent and game, and remain after an
-upgrade of the package. The package's own variants never use them. An agent that is made after a
+They are in the user's cache folder, one file per kind of agent and rules, and remain after an
+upgrade of the package. The package's own variants never use them. An agent that is created after a
 file has been replaced uses the new file.
 """
 
@@ -27,13 +27,13 @@ from bideuchre_env.runtime.cache import user_cache
 PREPARED = ("expert", "net")
 """The kinds of agents that can be prepared."""
 
-Watch = Callable[[str, str | None], None]
+Watch = Callable[[str, str | None], None]  # see `watch_files`
 _watch: ContextVar[Watch | None] = ContextVar("_watch", default=None)
 
 
-_Found: TypeAlias = tuple[str | None, Weights | None]
+_HashAndWeights: TypeAlias = tuple[str | None, Weights | None]
 """The hash of a file and its weights; both None without a file."""
-_last: dict[Path, _Found] = {}
+_last: dict[Path, _HashAndWeights] = {}
 
 
 @lru_cache(maxsize=64)
@@ -46,7 +46,7 @@ def rules_hash(rules: Rules) -> str:
 
 
 def prepared_folder() -> Path:
-    """Return the folder of all prepared files; `OptionError` for a user without a home."""
+    """Return the folder of all prepared files; `OptionError` for a user without a home folder."""
     try:
         return user_cache() / "prepared"
     except RuntimeError:
@@ -59,10 +59,11 @@ def prepared_file(kind: str, rules: Rules) -> Path:
 
 
 def prepared_weights(kind: str, rules: Rules) -> Weights | None:
-    """Return the weights that were prepared for these rules, or None; always None for a variant.
+    """Return the weights that were prepared for these rules, or None if there are none.
 
-    Within `registry.freeze_files` the result of the last call is reused, even if the file has
-    changed. Raises `WeightsError` if the file is damaged.
+    Always None for the rules of a package's variant. Within `registry.freeze_files` the result of
+    the last call is reused, even if the file has changed. Calls the callback of `watch_files`.
+    Raises `WeightsError` if the file is damaged.
     """
     if rules in RULES.values():
         return None
@@ -77,8 +78,11 @@ def prepared_weights(kind: str, rules: Rules) -> Weights | None:
     return None
 
 
-def _find(place: Path) -> _Found:
-    """Return the hash and weights of a file, if it exists; it is read again only if changed."""
+def _find(place: Path) -> _HashAndWeights:
+    """Return the hash and weights of a file, both None if it does not exist.
+
+    The file is read again only if it has changed.
+    """
     try:
         now = place.stat()
     except OSError:  # no file, or no permission
@@ -87,8 +91,11 @@ def _find(place: Path) -> _Found:
 
 
 @lru_cache(maxsize=8)
-def _read(place: Path, stamp: tuple[int, ...]) -> _Found:
-    """Read a file; `stamp` (inode, time, size) is a part of the cache key."""
+def _read(place: Path, stamp: tuple[int, ...]) -> _HashAndWeights:
+    """Read a file and return its hash and weights; `WeightsError` if it is damaged.
+
+    `stamp` (inode, time, size) is only a part of the cache key.
+    """
     try:
         with place.open("rb") as file:
             data = file.read(LARGEST + 1)
@@ -99,7 +106,10 @@ def _read(place: Path, stamp: tuple[int, ...]) -> _Found:
 
 @contextmanager
 def watch_files(watch: Watch) -> Iterator[None]:
-    """Context that calls `watch(name, hash)` for each prepared file looked for; None: no file."""
+    """Context in which each search for a prepared file calls `watch(name, hash)`.
+
+    `name` is the file's name. `hash` is None if there is no such file.
+    """
     before = _watch.set(watch)
     try:
         yield
@@ -108,7 +118,7 @@ def watch_files(watch: Watch) -> Iterator[None]:
 
 
 def prepared_digests() -> dict[str, str]:
-    """Return the hash of every prepared file by its name."""
+    """Return the SHA-256 hash of every readable prepared file, by file name."""
     hashes = {}
     with suppress(OSError, OptionError):
         for file in prepared_folder().glob("*.npz"):

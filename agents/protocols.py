@@ -1,8 +1,8 @@
 """Protocols of agents, for type checkers and for checks at run time, and metadata of agents.
 
 An agent chooses actions from observations alone: an observation is int8 (D,), its mask int8 (A,),
-1 for each legal action. It has `act`, for one observation, or `act_rows`, for a batch. Its `name`
-is optional.
+1 for each legal action. An agent has `act`, for one observation, or `act_rows`, for a batch. Its
+`name` is optional.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ parameters is optional."""
 
 
 class CompleteAgent(ActsOnce, ActsOnRows, Protocol):
-    """An agent as `make` returns it: with `act`, with `act_rows`, and with a name."""
+    """An agent as `make` returns it, with all of `act`, `act_rows` and `name`."""
 
     name: str
 
@@ -97,7 +97,11 @@ def check_range(option: str, value: Any, low: int, high: int) -> int:
 def check_number(
     option: str, value: Any, low: float, high: float, unit: str = "a number "
 ) -> float:
-    """Return an option's value; `OptionError` unless it is a number from `low` to `high`."""
+    """Return an option's value as a float; `OptionError` unless it is from `low` to `high`.
+
+    The value must be an int or a float. `unit` is the text before the range in the error, such as
+    "points ".
+    """
     if type(value) not in (int, float) or not low <= value <= high:
         raise OptionError(f"{option}={brief(value)}: expected {unit}from {low} to {high}")
     return float(value)

@@ -1,4 +1,4 @@
-"""Random agents: a uniform choice of legal actions, and a cautious bidder."""
+"""Agents `random`, a uniform choice of legal actions, and `cautious`, which bids rarely."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PASSES = 0.9  # probability that the cautious player passes, if a pass is legal
 
 
 class RandomAgent(RowAgent):
-    """Chooses uniformly among the legal actions."""
+    """Chooses uniformly among the legal actions; `seed` fixes the sequence of choices."""
 
     name = "random"
     info = AgentInfo("Chooses uniformly among the legal actions.", milliseconds=0.0003)
@@ -54,7 +54,10 @@ class CautiousAgent(RandomAgent):
 
 @kernel
 def pick(mask: Array, first: int, last: int, draw: float) -> int:
-    """Return a random legal action from `first` to `last` - 1 (uniform); -1 if none is legal."""
+    """Return a random legal action from `first` to `last` - 1, uniformly; -1 if none is legal.
+
+    `draw` is a random number in [0, 1) that determines the choice.
+    """
     n = 0
     for action in range(first, last):
         n += 1 if mask[action] else 0
@@ -69,14 +72,18 @@ def pick(mask: Array, first: int, last: int, draw: float) -> int:
 
 @entry_kernel
 def random_rows(masks: Array, draws: Array, choices: Array) -> None:
-    """Fill `choices` with a random legal action for every row."""
+    """Fill `choices` with a random legal action for every row; `draws` as in `RandomAgent.draw`."""
     for i in range(len(masks)):
         choices[i] = pick(masks[i], 0, masks.shape[1], draws[i, 0])
 
 
 @kernel
 def cautious_choice(mask: Array, t: Row, draws: Array) -> int:
-    """Return a pass or the lowest partnered bid in the auction, else a random legal action."""
+    """Return a pass or the lowest partnered bid in the auction, else a random legal action.
+
+    A bid's strain is random. A lone bid is made only if nothing else is legal. `draws`,
+    float64 (2,), are random numbers in [0, 1).
+    """
     if mask[0] and draws[1] < PASSES:
         return 0
     per_bid = t.strains_per_bid
@@ -92,6 +99,6 @@ def cautious_choice(mask: Array, t: Row, draws: Array) -> int:
 
 @entry_kernel
 def cautious_rows(masks: Array, draws: Array, tables: Array, choices: Array) -> None:
-    """Fill `choices` with the cautious agent's action for every row."""
+    """Fill `choices` with the cautious agent's action for every row; `draws` are float64 (n, 2)."""
     for i in range(len(masks)):
         choices[i] = cautious_choice(masks[i], tables[0], draws[i])

@@ -51,6 +51,7 @@ BUILT_IN = {
 }
 """The package's own agents, weakest first: classes with metadata in `info`, an `AgentInfo`."""
 registered: dict[str, Factory] = {}
+"""Factories by name, from `register`."""
 
 _DOTTED = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 _ELSEWHERE = re.compile(
@@ -61,14 +62,17 @@ _SYNTAX = "name:option=value,option=value, as pimc:worlds=20,solved=4"
 _LIBRARY = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
 _PACKAGE = {str(Path(__file__).parent), str(Path(__file__).resolve().parent)}
 _PACKAGE |= {str(Path(folder).parent / "bideuchre_env") for folder in _PACKAGE}
-_NOT_USER_CODE = tuple(_LIBRARY | _PACKAGE | {"<frozen "})
+_NOT_USER_CODE = tuple(_LIBRARY | _PACKAGE | {"<frozen "})  # prefixes of paths, for `in_one_line`
 
 _files: dict[str, tuple[int, ModuleType]] = {}  # by path: modification time when run, module
 _frozen = ContextVar("_frozen", default=False)
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of all agents: the package's own, weakest first, installed, registered."""
+    """Return the names of all agents: the package's own, weakest first; then installed, registered.
+
+    Installed agents come from entry points of other packages, registered ones from `register`.
+    """
     return tuple(dict.fromkeys((*BUILT_IN, *installed(), *registered)))
 
 
@@ -103,7 +107,10 @@ def is_known(name: object) -> bool:
 
 @lru_cache(maxsize=1)
 def installed() -> dict[str, EntryPoint]:
-    """Return the agents of installed packages; they cannot replace the package's own names."""
+    """Return the entry points of agents in installed packages, by name.
+
+    Invalid names, and names of this package's own agents, are left out.
+    """
     entries: dict[str, EntryPoint] = {}
     for entry in entry_points(group=GROUP):
         if _is_valid_name(entry.name) and entry.name not in BUILT_IN:
@@ -150,7 +157,10 @@ def file_of(name: str) -> str | None:
 
 
 def find(own: str) -> Any:
-    """Return the class, function or agent of a name without options; `OptionError` if it fails."""
+    """Import and return the class, function or agent that a name without options refers to.
+
+    Raises `OptionError` if there is none, or if its module or file raises an error.
+    """
     if own in BUILT_IN:
         module, _, attribute = BUILT_IN[own].partition(":")
         return getattr(import_module(module), attribute)
@@ -183,10 +193,12 @@ def _value(text: str) -> bool | int | float | str:
 
 
 def _is_valid_name(name: object) -> bool:
+    """Whether a name is printable and has none of the characters `:`, `,` and `=`."""
     return isinstance(name, str) and is_plain_name(name) and not {*":,="} & {*name}
 
 
 def _unknown(name: Any, besides: str = "") -> str:
+    """Return the message for a name of no agent; `besides` follows the name."""
     return (
         f"no agent {brief(name)}{did_you_mean(name, names())}{besides}: the agents are "
         f"{', '.join(names())}, and your own as ./file.py:Agent or package.module:Agent"
@@ -231,7 +243,7 @@ def _file_module(path: str) -> ModuleType:
 def load_or_explain(what: str, load: Callable[[], Any]) -> Any:
     """Return `load()`; an error other than `BidEuchreError` becomes an `OptionError`.
 
-    Its message is one line: the agent, then the error and its line of user code (`in_one_line`).
+    Its message is one line: `what`, the agent, then the error and its line of user code.
     """
     try:
         return load()
@@ -255,7 +267,7 @@ def in_one_line(error: BaseException) -> str:
 
 
 def _run(file: Path) -> ModuleType:
-    """Run a file as a module with a unique name."""
+    """Run a Python file as a module with a unique name, and return the module."""
     name = f"agent file {file}"
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None  # it ends in .py
@@ -278,6 +290,10 @@ def _make_importable(folder: Path) -> None:
 
 
 def _attribute(where: str, module: ModuleType, attribute: str) -> Any:
+    """Return a dotted attribute of a module; `OptionError` if it is missing.
+
+    `where` names the module in the error.
+    """
     try:
         return reduce(getattr, attribute.split("."), module)
     except AttributeError:

@@ -1,6 +1,7 @@
-"""Advice on a position: an agent's choice, the results of every option, and the reason.
+"""Advice on a position: an agent's choice, the results of the possible actions, and an explanation.
 
-It uses the search agents, and tries every option in their worlds.
+`advise` and `Advisor` try actions in deals of the hidden cards that a search agent samples. They
+return an `Advice`, which has an `Option` with mean results for each action.
 """
 
 from bideuchre_env.agents.advice.advice import Advice, Option

@@ -1,4 +1,4 @@
-"""The result of advice: options with their results, best first, and an explanation."""
+"""The result of advice: `Advice`, with one `Option` per action tried, and its text format."""
 
 from __future__ import annotations
 
@@ -12,96 +12,102 @@ from bideuchre_env._intervals import Interval
 from bideuchre_env.agents.advice.figures import NO_GAP
 from bideuchre_env.agents.protocols import Goal
 
-SHOWN = 3  # options that are printed
+SHOWN = 3  # number of best options in the printed table
 WIDTH = 80
-LEAST = 0.05  # points, or percent of games: less is printed as 0.0
-SAFER = 0.95  # the safer option has less than this share of the largest deviation
-NOUNS = {"call": "call", "name the strain": "strain"}  # by phase; "card" in other phases
+LEAST = 0.05  # smaller losses, in points or percent of games, are printed as 0.0
+SAFER = 0.95  # an option is safer if its deviation is less than this share of the largest
+NOUNS = {"call": "call", "name the strain": "strain"}  # by `Advice.phase`; "card" in other phases
 
 
 @dataclass(frozen=True)
 class Option:
-    """An action and its results, over the same deals as all options of an advice."""
+    """An action and its mean results over sampled deals; all options have the same deals."""
 
     action: int
     name: str
     """In notation: "bid 4 H", "JH"."""
     points: Interval
-    """The points of the hand, ours minus theirs."""
+    """The mean points of the hand, ours minus theirs."""
     made: Interval | None
     """The chance that our contract is made or theirs is set; for a bid, the chance that it is made
     if it becomes the contract. None if no deal has such a contract."""
     wins: Interval
     """The chance to win the game."""
     tricks: float
-    """The mean tricks of our side; for a bid, if it becomes the contract."""
+    """The mean tricks of our side; for a bid, over the deals in which it becomes the contract (over
+    all deals if it never does)."""
     deviation: float
     """The standard deviation of the points over deals."""
     behind: Interval
-    """The expected loss against the first option, paired by deal, in the unit of the advice's goal:
-    points, or chances to win the game."""
+    """The mean of the first option's result minus this option's, paired by deal: in points if the
+    advice's `goal` is "points", else as a difference of the chance to win the game."""
     loss: float
-    """The expected points behind the first option; negative if ahead."""
+    """The mean points of the first option minus those of this option."""
     error: float
     """The standard error of `loss`, from paired deals; infinite for one deal."""
     wins_loss: float
-    """The chance to win the game behind the first option; negative if ahead."""
+    """The first option's chance to win the game minus that of this option."""
     wins_error: float
-    """The standard error of `wins_loss`."""
+    """The standard error of `wins_loss`; infinite for one deal."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return JSON values: `action` is the name, too; infinite standard errors become None."""
+        """Return the fields as JSON values, but `action` as the action's name, not its number.
+
+        Intervals become dicts; infinite standard errors become None.
+        """
         figures = {name: None if value == inf else value for name, value in asdict(self).items()}
         return {**figures, "action": self.name}
 
 
 @dataclass(frozen=True)
 class Advice:
-    """An agent's choice in a position, the results of every option, and an explanation."""
+    """An agent's choice in a position, the results of the actions tried, and an explanation."""
 
     seat: int
-    """The advised seat; 0 for an observation, which counts seats from its own."""
+    """The seat to act. For an observation, whose seats are relative, it is 0 by default."""
     phase: str
     """The decision: "call", "name the strain", "give up a card", "pass a card" or "play"."""
     agent: str
+    """The name of the agent that chose `chosen`."""
     goal: Goal
-    """The agent's goal, "game" or "points": the order of the options, and the unit of their
-    differences."""
+    """The agent's goal: "game" (chance to win the game) or "points" (points of the hand). It sets
+    the order of the options and the unit of `Option.behind`."""
     chosen: int
-    """The agent's own choice."""
+    """The action that the agent chooses."""
     legal: int
-    """The number of legal actions; `options` has the actions that were tried."""
+    """The number of legal actions. `options` has only the actions that were tried."""
     options: tuple[Option, ...]
-    """The options by their mean for the goal, best first."""
+    """The actions that were tried, by mean result for the goal, best first. In a review, `chosen`
+    comes first."""
     drawn: int
-    """The number of deals in which all options were tried."""
+    """The number of deals in which every option was tried."""
     worlds: int
     """The number of different deals; likely deals are drawn, and count, more than once."""
     effective: float
     """The effective sample size: small if a few deals have most of the weight."""
     why: str
-    """One sentence."""
+    """The explanation, one sentence."""
 
     @property
     def best(self) -> Option:
-        """The first option; the options of `close` may be equally good."""
+        """The first option; those in `close` are not significantly worse."""
         return self.options[0]
 
     @property
     def choice(self) -> Option:
-        """The agent's own choice."""
+        """The option of the agent's choice, `chosen`."""
         return self.option(self.chosen)
 
     @property
     def close(self) -> tuple[Option, ...]:
-        """The options that are not significantly behind the first: too close to call."""
+        """The options after the first that are not significantly worse: too close to call."""
         return tuple(each for each in self.options[1:] if not clearly_behind(each, self.goal))
 
     @property
     def safer(self) -> Option | None:
-        """The option with the lowest deviation, of the first option and `close`.
+        """The option with the lowest `deviation` among the first option and those in `close`.
 
-        None if `close` is empty, or if all deviations are similar.
+        None if `close` is empty, or if the deviations are similar (see `SAFER`).
         """
         first, *others = sorted((self.best, *self.close), key=lambda option: option.deviation)
         varies_less = others and first.deviation < SAFER * others[-1].deviation
@@ -109,7 +115,11 @@ class Advice:
 
     @property
     def headline(self) -> str:
-        """The seat to act, the agent's choice, and the best option, or those too close to call."""
+        """Text that names the seat to act, the agent's choice and the best options.
+
+        Best options are the first one and those in `close`. If only one action is legal, the text
+        has only the seat and the choice.
+        """
         text = f"Seat {self.seat} is to {self.phase}. {self.agent} chooses {self.choice.name}"
         if self.legal == 1:
             return f"{text}."
@@ -127,14 +137,17 @@ class Advice:
         return f"{text}; {self.safer.name} is the {'safer' if len(near) == 2 else 'safest'}."
 
     def option(self, action: int) -> Option:
-        """Return the option of an action; `KeyError` if the action was not tried."""
+        """Return the option of an action; raise `KeyError` if the action was not tried."""
         for option in self.options:
             if option.action == action:
                 return option
         raise KeyError(action)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as a JSON object."""
+        """Return a dict of JSON values: all fields, and `choice`, `close`, `safer` and `headline`.
+
+        `choice`, `close` and `safer` are names of actions; each option is `Option.to_dict()`.
+        """
         return {
             **vars(self),
             "choice": self.choice.name,
@@ -151,8 +164,9 @@ class Advice:
         """Format the headline, the best options as a table, and the explanation.
 
         Args:
-            width: columns of the headline and the explanation.
-            also: actions that always have a row, like the agent's choice.
+            width: maximum line length of the headline and the explanation, in characters.
+            also: actions that get a row in the table even if they are not among the best.
+                The agent's choice always gets one.
         """
         deals = f"{self.drawn:,} deal{'s' * (self.drawn != 1)}"
         if self.worlds < self.drawn:
@@ -172,9 +186,11 @@ class Advice:
         )
 
     def table(self, also: tuple[int, ...] = ()) -> list[list[str]]:
-        """Return cells: titles, the `SHOWN` best options, and any others of the actions `also`.
+        """Return the table as rows of cells: column titles, then one row per option.
 
-        The goal's figure comes first, followed by the distance to the first option.
+        The rows are the first `SHOWN` options, and later options whose actions are in `also`. The
+        columns are the name, the result for the goal, the loss against the first option, and the
+        other results.
         """
         rows = list(self.options[:SHOWN])
         rows += [option for option in self.options[SHOWN:] if option.action in also]
@@ -185,6 +201,7 @@ class Advice:
         return [[line[0], line[4], line[2], line[1], line[3]] for line in lines]
 
     def _cells(self, option: Option) -> list[str]:
+        """Return an option's row of the table, with the columns in the order for goal "points"."""
         return [
             option.name,
             format_points(option.points, "+"),
@@ -195,14 +212,20 @@ class Advice:
 
 
 def clearly_behind(option: Option, goal: Goal) -> bool:
-    """Whether an option is significantly behind the first, by more than is printed as 0.0."""
+    """Whether an option is significantly worse than the first, by at least `LEAST`.
+
+    Significantly: the 95 % interval of its loss is above 0.
+    """
     least = LEAST if goal == "points" else LEAST / 100
     low = option.behind.low
     return low is not None and low > 0.0 and option.behind.mean >= least
 
 
 def amount(option: Option, goal: Goal) -> str:
-    """Format an option's loss: "1.2 points", "1.2 points and 1.5 % of games"."""
+    """Format an option's loss: "1.2 points", or for goal "game" "1.2 points and 1.5 % of games".
+
+    For goal "game" a loss in points below `LEAST` is left out.
+    """
     points = f"{option.loss:.1f} points"
     if goal == "points":
         return points
@@ -211,12 +234,12 @@ def amount(option: Option, goal: Goal) -> str:
 
 
 def format_points(interval: Interval, sign: str = "") -> str:
-    """Format points with half the width of their interval: "1.2 ±0.4"."""
+    """Format mean points with half the interval's width: "1.2 ±0.4"; with sign "+", "+1.2 ±0.4"."""
     return f"{round(interval.mean, 1) + 0.0:{sign}.1f}" + spread(interval.half, ".1f")
 
 
 def format_gap(gap: Interval, goal: Goal) -> str:
-    """Format the distance to the first option: "1.2 ±0.4" points, or "1.5 % ±0.4" of games."""
+    """Format a loss against the first option: "1.2 ±0.4" (points), or "1.5 % ±0.4" (of games)."""
     if goal == "points":
         return format_points(gap)
     return f"{round(100 * gap.mean, 1) + 0.0:.1f} %" + spread(100 * gap.half, ".1f")
@@ -228,5 +251,5 @@ def percent(interval: Interval) -> str:
 
 
 def spread(half: float, form: str) -> str:
-    """Format half a width: " ±0.4"; empty if it is infinite."""
+    """Format half the width of an interval with format spec `form`: " ±0.4"; "" if infinite."""
     return "" if half == inf else f" ±{half:{form}}"

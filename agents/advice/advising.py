@@ -1,4 +1,4 @@
-"""Advising: try every option of a position in sampled deals, and collect the results."""
+"""`advise` and `Advisor`: try the actions of a position in sampled deals and return an `Advice`."""
 
 from __future__ import annotations
 
@@ -47,21 +47,24 @@ def advise(
     seed: int = 0,
     also: Sequence[int] = (),
 ) -> Advice:
-    """Advise the seat to act: an agent's choice, and the results of every sensible option.
+    """Advise the seat to act: an agent's choice, and the results of every sensible action.
 
     Args:
-        source: an AEC environment, or with `rules` an observation: int8 (D,), or the dict with
-            "observation" and "action_mask". Only information of the advised seat is used.
-        agent: a name, a factory or an object that plays; its goal orders the options.
+        source: a PettingZoo AEC environment, or with `rules` an observation of the seat to act:
+            int8 (D,), or a dict with "observation" and optionally "action_mask". Cards that the
+            seat cannot see are not used.
+        agent: the agent whose choice is reported: a name, a factory or an agent object. Its goal
+            orders the options.
         rules: the rules of an observation; None for an environment.
         worlds: number of deals of the unseen cards, drawn and weighted as by the agent
             `inference`. None: 200, or as many as `milliseconds` allows, up to 10,000.
-        milliseconds: approximate time limit for the deals. None: no limit.
+        milliseconds: approximate time limit for trying the deals. None: no limit.
         seed: fixes the deals.
-        also: actions that are always tried.
+        also: numbers of actions that are always tried.
 
     Raises:
-        OptionError: no seat is to act, or no game gives the observation.
+        OptionError: no seat is to act, the observation is impossible under the rules, or an
+            argument is invalid.
         IllegalActionError: an action in `also` is not legal, or the agent's choice is not.
     """
     env: Any = getattr(source, "unwrapped", None)
@@ -91,9 +94,10 @@ def advise_row(
     also: Sequence[int] = (),
     how_far: Report | None = None,
 ) -> Advice:
-    """Like `advise`, for the seat to act in a state row; hidden information is not used.
+    """Like `advise`, for the seat to act in `row`, one row of dtype `STATE`.
 
-    `how_far(step, done, total)` reports the progress: `step` is "weighed", then "played out".
+    Cards that the seat cannot see are not used. `how_far(step, done, total)` is called to report
+    the progress in deals; `step` is "weighed", then "played out".
     """
     advisor = Advisor(rules, agent, worlds, milliseconds, seed)
     advisor.searcher.sampler.report = how_far
@@ -101,9 +105,9 @@ def advise_row(
 
 
 class Advisor:
-    """Advises on many positions of one game; see `advise` for the parameters.
+    """Advises on many positions under the same rules; see `advise` for the parameters.
 
-    An advisor has one workspace, so each thread needs its own advisor.
+    An advisor is not thread-safe, because it reuses one workspace.
     """
 
     def __init__(
@@ -135,16 +139,21 @@ class Advisor:
         self.actions = actions.of(rules)
 
     def of_row(self, row: Any, also: Sequence[int] = ()) -> Advice:
-        """Return the advice for the seat to act in a state row."""
+        """Return the advice for the seat to act in one row of dtype `STATE`; see `advise_row`."""
         return self.advice([self.try_row(row, also)])
 
     def try_row(self, row: Any, also: Sequence[int] = ()) -> Situation:
-        """Try the options of the seat to act in a state row; `advice` turns trials into advice."""
+        """Try the options of the seat to act in a state row; pass the result to `advice`.
+
+        Several trials of one position, by advisors with different seeds, can be pooled there.
+        Raises `OptionError` if no seat is to act, and `IllegalActionError` for an action in `also`
+        that is not legal.
+        """
         if not isinstance(row, (np.ndarray, np.void)) or row.dtype != STATE or row.size != 1:
             raise OptionError(f"row={brief(row)}: expected one row of STATE")
         one, tables = new_states(1), compile_tables(self.rules)
         one[:] = np.atleast_1d(np.asarray(row))
-        one["rng"] = 1  # any valid state: it is 0 in a record's row, and only for later deals
+        one["rng"] = 1  # any valid value: rows of records have 0, and only later deals use it
         states = checked_states(one, 1, tables)
         if states["phase"][0] >= Phase.DEAL:
             raise OptionError("the hand is over: no seat is to act")
@@ -156,14 +165,18 @@ class Advisor:
     def of_observation(
         self, observation: Any, mask: Any = None, also: Sequence[int] = (), seat: int = 0
     ) -> Advice:
-        """Return the advice for an observation, int8 (D,).
+        """Return the advice for an observation, int8 (D,), of the seat to act.
 
-        A mask, int8 (A,), must be that of the observation. `seat` is the seat named in the advice.
+        A `mask`, int8 (A,), must be that of the legal actions, else `OptionError` is raised. `seat`
+        is only reported in the advice.
         """
         return self.advice([self._try(observation, mask, also, seat)])
 
     def _try(self, observation: Any, mask: Any, also: Sequence[int], seat: int) -> Situation:
-        """Try the options of an observation."""
+        """Check an observation and its mask, try its options, and return their results.
+
+        Raises `OptionError` or `IllegalActionError`; `seat` is only stored in the result.
+        """
         size = self.searcher.layout.size
         check_array("observation", observation, np.int8, (size,), any_order=True)
         space, rows = self.searcher.space, np.array(observation[np.newaxis], order="C")
@@ -197,7 +210,12 @@ class Advisor:
     def _count(
         self, rows: Array, masks: Array, also: Sequence[int]
     ) -> tuple[Counted, int, dict[int, float]]:
-        """Return the outcomes of the options, the agent's choice, and its priors by action."""
+        """Try the options of the open position in sampled deals.
+
+        Options are the searcher's candidates, the calls to compare, the agent's choice and `also`.
+        Returns their outcomes, the agent's choice, and its learned priors by action (empty unless
+        the agent is the searcher and has priors).
+        """
         searcher, chosen, compared = self.searcher, -1, np.zeros(self.actions.n, np.int8)
         if searcher.space.expert.views["phase"][0] == Phase.AUCTION:
             mark_calls(searcher.space, masks[0], compared)
@@ -242,8 +260,8 @@ class Advisor:
     def advice(self, trials: Sequence[Situation], taken: int | None = None) -> Advice:
         """Return the advice from the pooled deals of one or more trials of a position.
 
-        The agent's choice is its most frequent choice. To review an action `taken`, that choice
-        comes first whatever its results are, and `why` explains the action.
+        Its `chosen` is the most frequent choice of the trials. With an action `taken`, for a
+        review, `chosen` is the first option whatever its results are, and `why` explains `taken`.
         """
         first, choices = trials[0], [trial.chosen for trial in trials]
         counted = Counted.of_all([trial.counted for trial in trials])
@@ -272,7 +290,7 @@ class Advisor:
         )
 
     def _option(self, counted: Counted, action: int, best: int) -> Option:
-        """Return the results of an option."""
+        """Return the mean results of an action, compared with those of the action `best`."""
         column, weights, effect = counted.column(action), counted.weights, counted.design_effect
         points = column["points"].astype(float)
         own, bids = column["declarer"] == 0, 0 < action < self.actions.trump_offset

@@ -1,11 +1,11 @@
-"""Statistics of outcomes over worlds: means, shares, paired differences and their errors.
+"""Statistics of outcomes over weighted worlds (sampled deals): means, shares, differences, errors.
 
 The effective sample size of weighted worlds is the square of the sum of the weights over the sum
 of their squares, divided by the design effect, the number of worlds per independent world. The
 design effect is 0 if all existing worlds are included; then there is no sampling error.
 
-A simple condition on the other hands divides the deals in two. The cause of a result is the
-condition that explains most of its variance over deals, if the difference is large enough.
+`key_cards` explains a result by a condition on the hidden hands, such as "partner has AC". It
+chooses the condition that explains most of the variance of the result over the worlds.
 """
 
 from __future__ import annotations
@@ -23,19 +23,21 @@ from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS, NO_TRUMP, SUITS
 from bideuchre_env.runtime.jit import Array
 
 NO_GAP = Interval(0.0, 0.0, 0.0)
+# a condition divides the deals into two sides: those in which it is true, and the others
 LEAST_SHARE = 0.1  # minimum weighted share of the deals on each side of a condition
 LEAST_DEALS = 10  # minimum effective sample size of each side
-LEAST_CHANCE = 0.25  # minimum difference of a chance between the two sides of a cause
-LEAST_GAIN = 1.0  # minimum difference in points, or in percent of games
-SURE = 4.0  # standard errors; high, because some 20 conditions are tested
-NEXT, PARTNER, LAST = 1, 2, 3  # seats; the first and the last are the opponents
+LEAST_CHANCE = 0.25  # minimum difference of a chance between the two sides
+LEAST_GAIN = 1.0  # minimum difference between the sides in points, or in percent of games
+SURE = 4.0  # standard errors of that difference; high, because some 20 conditions are tested
+NEXT, PARTNER, LAST = 1, 2, 3  # relative seats; the first and the last are the opponents
 
 
 @dataclass(frozen=True)
 class Counted:
-    """Outcomes of n actions in m worlds with `weights`, float64 (m,).
+    """Outcomes of n actions in m worlds, which have the `weights`, float64 (m,).
 
-    `outcomes` are `OUTCOMES` (m, n), and `hands`, int64 (m, 4), the hands of the seats.
+    `outcomes` has the shape (m, n) and the dtype `outcomes.OUTCOMES`. `hands`, int64 (m, 4), are
+    the seats' hands as bit sets, the advised seat first.
     """
 
     actions: list[int]
@@ -46,7 +48,10 @@ class Counted:
 
     @classmethod
     def of_all(cls, several: Sequence[Counted]) -> Counted:
-        """Concatenate the worlds of several counts, for the actions that all counts have."""
+        """Concatenate the worlds of several objects, for the actions that all of them have.
+
+        The design effect is the largest of theirs.
+        """
         tried = [set(each.actions) for each in several]
         common = [action for action in several[0].actions if all(action in one for one in tried)]
         columns = [[each.actions.index(action) for action in common] for each in several]
@@ -66,16 +71,19 @@ class Counted:
         return min(effective(self.weights, self.design_effect), float(len(self.weights)))
 
     def column(self, action: int) -> Array:
-        """Return the outcomes of an action, (m,)."""
+        """Return the outcomes of an action, `OUTCOMES` (m,)."""
         column: Array = self.outcomes[:, self.actions.index(action)]
         return column
 
     def average(self, action: int, figure: str) -> float:
-        """Return the mean of a field of `OUTCOMES` after an action."""
+        """Return the weighted mean of the field `figure` of `OUTCOMES` after an action."""
         return mean(self.column(action)[figure], self.weights)
 
     def behind(self, action: int, best: int, figure: str = "points") -> tuple[float, float]:
-        """Return the mean of figure(best) - figure(action), and its standard error."""
+        """Return the mean of figure(best) - figure(action) over worlds, and its standard error.
+
+        `figure` is a field of `OUTCOMES`.
+        """
         if action == best:
             return 0.0, 0.0
         differences = self.differences(action, best, figure)
@@ -94,7 +102,7 @@ class Counted:
 
 
 def effective(weights: Array, design_effect: float = 1.0) -> float:
-    """Return the effective sample size; 0 if all weights are 0, infinite without design effect."""
+    """Return the effective sample size; 0 if all weights are 0, else inf for `design_effect` 0."""
     total, squares = float(weights.sum()), float((weights * weights).sum())
     if not squares:
         return 0.0
@@ -107,9 +115,10 @@ def mean(values: Array, weights: Array) -> float:
 
 
 def error(values: Array, weights: Array, design_effect: float = 1.0) -> float:
-    """Return the standard error of the weighted mean; infinite for an effective size of 1.
+    """Return the standard error of the weighted mean; infinite for an effective size up to 1.
 
-    A pseudo-observation, the most extreme value with opposite sign, allows for unsampled results.
+    A pseudo-observation, twice the largest absolute value away from the mean, allows for results
+    that were not sampled.
     """
     others = effective(weights, design_effect) - 1
     if others < 1e-9:
@@ -120,7 +129,10 @@ def error(values: Array, weights: Array, design_effect: float = 1.0) -> float:
 
 
 def interval(values: Array, weights: Array, design_effect: float = 1.0) -> Interval:
-    """Return the weighted mean with its 95 % interval by Student's t."""
+    """Return the weighted mean with its 95 % interval by Student's t.
+
+    The interval has no bounds for an effective size up to 1, and no width for an infinite one.
+    """
     centre, size = mean(values, weights), effective(weights, design_effect)
     if size == inf:
         return Interval(centre, centre, centre)
@@ -131,7 +143,10 @@ def interval(values: Array, weights: Array, design_effect: float = 1.0) -> Inter
 
 
 def share(good: Array, weights: Array, design_effect: float = 1.0) -> Interval | None:
-    """Return the weighted share of ones with Wilson's interval; None if all weights are 0."""
+    """Return the weighted share of ones in `good` (0 or 1) with Wilson's 95 % interval.
+
+    None if all weights are 0; an interval without width for an infinite effective size.
+    """
     size = effective(weights, design_effect)
     if size == 0.0:
         return None
@@ -153,10 +168,11 @@ class KeyCards:
 
 
 def conditions(unseen: int, strain: int, hands: Array, t: Any) -> Iterator[tuple[str, Array]]:
-    """Yield every condition in words, and whether it is true in each deal, bool (m,).
+    """Yield conditions on the hidden hands: the words, and the truth in each deal, bool (m,).
 
-    `unseen` are the unseen kinds, as bits, and `hands`, int64 (m, 4), the hands of the seats, the
-    advised seat first. Simpler conditions come first, and win ties.
+    Conditions concern high cards of partner, voids, and numbers of trumps. `unseen` are the kinds
+    that the advised seat has not seen, as bits. `hands`, int64 (m, 4), are the seats' hands, the
+    advised seat first; `t` is the game's table row. Simpler conditions come first.
     """
     kinds = [kind for kind in range(int(t["kinds"])) if unseen >> kind & 1]
     suits = t["suit_of"][strain]
@@ -187,7 +203,10 @@ def conditions(unseen: int, strain: int, hands: Array, t: Any) -> Iterator[tuple
 
 
 def lengths(hands: Array, kinds: int) -> Array:
-    """Return the number of cards of these kinds in each hand, with both copies; as `hands`."""
+    """Return the number of cards of `kinds` (bits) in each hand, int64 with the shape of `hands`.
+
+    Both copies of a card are counted.
+    """
     cards = hands & (kinds | kinds << COPY_SHIFT)
     count: Array = sum((cards >> bit & 1 for bit in range(2 * COPY_SHIFT)), np.zeros_like(cards))
     return count
@@ -203,9 +222,11 @@ def key_cards(
     least: float,
     design_effect: float = 1.0,
 ) -> KeyCards | None:
-    """Return the condition that explains most of the variance of the values, float64 (m,).
+    """Return the condition that explains most of the variance of `values`, float64 (m,); or None.
 
-    The means of its two sides must differ significantly (`SURE`), and by at least `least`.
+    `values` are results in m deals. The mean where the condition is true and the mean where it is
+    false must differ significantly (`SURE`), and by at least `least`. The first condition wins
+    ties. For `unseen`, `hands` and `t` see `conditions`; deals with weight 0 are ignored.
     """
     counts = weights > 0
     values, weights, hands = values[counts], weights[counts], hands[counts]

@@ -1,8 +1,8 @@
-"""Outcomes of actions in each sampled world: tricks, contract, points and chances.
+"""Outcomes of actions in each sampled world: tricks, contract, points and chance to win.
 
-Worlds and playouts are those of the search agents (`search/`). A searcher only sums the values of
-its candidates; here every outcome is stored, for the candidates and for other actions. In the
-auction more calls are compared than the agent itself considers.
+Worlds (sampled deals) and playouts are those of the search agents (`search/`). A search agent only
+sums the values of its candidate actions. `count_worlds` stores every outcome, also of other
+actions. `mark_calls` selects calls to compare, more than the agent itself considers.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ NEAR = 1.5  # expected tricks below the best strain up to which a strain is comp
 # The end of the hand after one action in one world. Seats are relative: 0 is the seat to act.
 OUTCOMES = np.dtype(
     [
-        ("worth", np.float64),  # the searchers' value: the chance to win, and a little for points
+        ("worth", np.float64),  # the search agents' value: chance to win, and a little for points
         ("wins", np.float64),  # the chance to win the game
-        ("points", np.int64),  # of the hand, ours minus theirs
-        ("tricks", np.int64),  # ours
+        ("points", np.int64),  # points of the hand, ours minus theirs
+        ("tricks", np.int64),  # tricks of our side
         ("declarer", np.int64),  # seat, or -1 if all passed
         ("level", np.int64),  # of the contract, or -1
         ("strain", np.int64),  # of the contract, or -1
@@ -51,7 +51,11 @@ OUTCOMES = np.dtype(
 
 @entry_kernel
 def open_position(space: SearchWorkspace, observations: Array) -> bool:
-    """Rebuild the position and mask of row 0 in the workspace; False if no game has it."""
+    """Rebuild a position from the observation in row 0, int8 (1, D), in `space.worlds`.
+
+    Also writes its mask to `space.masks`. Returns False if the observation is impossible, or not
+    that of the seat to act.
+    """
     expert, world, mask = space.expert, space.worlds[0], row_of(space.masks, 0)
     t, o, view, replay = expert.tables[0], expert.offsets[0], expert.views[0], space.replays[0]
     row, again = row_of(observations, 0), row_of(space.observations, 0)
@@ -66,10 +70,12 @@ def count_worlds(
     space: SearchWorkspace, wins: Array, actions: Array, numbers: Array, weights: Array,
     outcomes: Array, hands: Array,
 ) -> None:  # fmt: skip
-    """Try actions, int64 (n,), which include the plan's candidates, as `try_worlds` does.
+    """Try actions, int64 (n,), in the worlds `numbers`; store each outcome and the seats' hands.
 
-    Writes `outcomes`, `OUTCOMES` (worlds * n,): the outcomes in world `numbers[i]` start at n * i.
-    Writes `hands`, int64 (worlds, 4): the hands of the seats. `wins` is a `win_table`.
+    Like `try_worlds`, it also adds the values of the plan's candidates, which `actions` must
+    include, to the plan; world j has the weight `weights[j]`. Outcomes in world `numbers[i]` are
+    written to `outcomes[n * i : n * i + n]`, dtype `OUTCOMES`, and the hands to `hands[i]`,
+    int64 (4,). `wins` is a `win_table`.
     """
     plan, n = space.plans[0], len(actions)
     for i in range(len(numbers)):
@@ -91,7 +97,10 @@ def count_worlds(
 
 @kernel
 def write_outcome(space: SearchWorkspace, s: Row, wins: Array, won: int, outcome: Row) -> None:
-    """Write the outcome of the hand in `s` if side 0 wins `won` tricks."""
+    """Write the result of the hand in `s`, if side 0 takes `won` tricks, to an `OUTCOMES` row.
+
+    If all seats have passed (level below 0), `won` has no effect on points and chances.
+    """
     expert, level = space.expert, s.level
     t, view = expert.tables[0], expert.views[0]
     outcome.worth = hand_worth(s, t, view, expert.learned.wins, won)
@@ -113,10 +122,10 @@ def write_outcome(space: SearchWorkspace, s: Row, wins: Array, won: int, outcome
 
 @entry_kernel
 def mark_calls(space: SearchWorkspace, mask: Array, marks: Array) -> None:
-    """Set `marks` to 1 for the calls of `mask`, both int8 (n_actions,), to compare.
+    """Set `marks` to 1 for the legal calls (`mask`) to compare; both int8 (n_actions,).
 
-    They are a pass, the lone bids of `mark_lone`, and the partnered bids of `mark_partnered` in
-    strains near the best; none in games that the expert cannot weigh.
+    These are a pass, the lone bids of `mark_lone`, and the partnered bids of `mark_partnered` in
+    strains near the best. No call is marked if the expert cannot value the hand (`weigh_hand`).
     """
     expert = space.expert
     t, view, learned, calls = expert.tables[0], expert.views[0], expert.learned, expert.calls[0]
@@ -138,7 +147,10 @@ def mark_calls(space: SearchWorkspace, mask: Array, marks: Array) -> None:
 
 @kernel
 def mark_lone(t: Row, level: int, calls: Row, marks: Array) -> None:
-    """Mark a lone bid in its best strain, and in strains with a chance above `NOT_HOPELESS`."""
+    """Mark the lone bid `level` in its best strain, and in strains likely enough to be made.
+
+    Likely enough is a chance above `NOT_HOPELESS`. `calls` is filled in by `weigh_hand`.
+    """
     chances = calls.lone[t.exchange[level]]
     best = 0
     for strain in range(N_STRAINS):
@@ -151,9 +163,10 @@ def mark_lone(t: Row, level: int, calls: Row, marks: Array) -> None:
 
 @kernel
 def mark_partnered(t: Row, levels: int, strain: int, best: bool, calls: Row, marks: Array) -> None:
-    """Mark the highest bid of `levels` (bits) in a strain that is likely to be made.
+    """Mark the highest bid in a strain that is likely to be made; `levels` are legal levels (bits).
 
-    In the `best` strain also mark the lowest bid, and the bids one level below and above.
+    If the strain is the hand's best (`best`), also mark the lowest bid, and the bids one level
+    below and above the highest likely one. `calls` is filled in by `weigh_hand`.
     """
     lowest = lowest_bit(levels)
     highest, level = lowest, lowest

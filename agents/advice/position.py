@@ -1,8 +1,8 @@
-"""Positions from the knowledge of one seat: its hand, the calls and the cards played.
+"""Build a state row from what one seat knows: its hand, the calls and the cards played.
 
-Unknown cards are dealt with a fixed seed, so that a game can reach the state row. The seat's
-observation has exactly the given information. `would_bid` uses such positions to get the expert's
-contract for a hand.
+`known_position` deals the unknown cards at random with a fixed seed, so that a game can reach the
+state. The seat's observation shows exactly the information passed in. `would_bid` uses such
+positions to get the expert's bid for a hand.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ from bideuchre_env.rules.parse import parse_score, parse_seat
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, entry_kernel
 
-PLACES = {"first to call": 0, "last after three passes": 3}
+PLACES = {"first to call": 0, "last after three passes": 3}  # number of passes before the call
+# fields of a state row that `rotate_seats` changes: indexed by seat, holding seats, by side
 _BY_SEAT = ("hands", "calls", "call_strains", "voids")
 _SEATS = ("dealer", "turn", "declarer", "sitting_out", "winning", "leaders")
 _BY_SIDE = ("score", "points", "tricks_won")
@@ -43,9 +44,10 @@ _BY_SIDE = ("score", "points", "tricks_won")
 
 @entry_kernel
 def lay_cards(states: Array, tables: Array, kinds: Array) -> int:
-    """Play cards in row 0, each as the only card of the seat to act, until the hand ends.
+    """Play, give up or pass the cards `kinds` in row 0, one by one, and return their number.
 
-    Legality is not checked. Returns the number of cards played.
+    Before each card, the hand of the seat to act is replaced by that card alone, so that legality
+    is not checked. Stops early at the end of the deal.
     """
     s, t = states[0], tables[0]
     for i in range(len(kinds)):
@@ -60,7 +62,11 @@ def lay_cards(states: Array, tables: Array, kinds: Array) -> int:
 def carry_known_out(
     replays: Array, views: Array, tables: Array, n_given: int, n_passed: int, states: Array
 ) -> bool:
-    """Complete a replay of seat 0's knowledge and play it in row 0; False if it is impossible."""
+    """Add the unknown cards to the replay of what seat 0 knows, and play it in row 0 of `states`.
+
+    `n_given` and `n_passed` are the numbers of known cards given up and passed. Returns False if
+    the cards do not fit into one deck or an action is illegal.
+    """
     if not deal_around(tables[0], views[0], replays[0], n_given, n_passed):
         return False
     deal_replay(replays[0], states[0])
@@ -69,7 +75,7 @@ def carry_known_out(
 
 @entry_kernel
 def can_be_unfinished(tables: Array, ours: int, theirs: int) -> bool:
-    """Whether a game with this score can be unfinished, for some last hand."""
+    """Whether a game can be in progress at this score, for some result of the last hand."""
     t = tables[0]
     if t.win_rule == ROUNDS or (ours < t.target and theirs < t.target):
         return True
@@ -96,24 +102,26 @@ def known_position(
     score: Sequence[int] = (0, 0),
     deal: int = 1,
 ) -> Array:
-    """Return a state row, shape (1,), in which `seat` is to act and holds `hand`.
+    """Return an array of one state row, shape (1,), in which `seat` is to act and holds `hand`.
+
+    The cards that the seat does not know are dealt at random with a fixed seed.
 
     Args:
         rules: the rules of the game.
         hand: names of the cards that the seat holds now.
         seat: the seat to act.
         calls: the calls so far, from the eldest hand on: "pass", "4 H", "bid moon".
-        dealer: may be None if only one dealer is possible.
-        strain: the strain named after the auction.
-        given: cards that the seat has given up as declarer.
-        passed: cards passed from partner to declarer, if the seat is one of the two.
-        played: all cards played, in order.
+        dealer: the seat of the dealer. None: derived, if only one dealer is possible.
+        strain: the strain named after the auction, in games where bids have none.
+        given: names of the cards that the seat has given up as declarer.
+        passed: names of the cards passed by partner to declarer, if the seat is one of the two.
+        played: names of all cards played in the hand, in order.
         score: points of (our side, their side).
         deal: number of the deal in the game, from 1.
 
     Raises:
-        DealError: the cards, seats or score are impossible.
-        IllegalActionError: a call is not legal.
+        DealError: the cards, seats or score are impossible, or another seat is to act.
+        IllegalActionError: a call or the strain is not legal.
         NotationError: a name is not valid.
     """
     seat, (ours, theirs) = parse_seat("seat", seat), parse_score(tuple(score))
@@ -139,7 +147,7 @@ def known_position(
 
 
 class _Knowledge(NamedTuple):
-    """Knowledge of one seat, as numbers."""
+    """The arguments of `known_position` as numbers: calls are actions, cards are kinds."""
 
     rules: Rules
     tables: Array
@@ -154,7 +162,10 @@ class _Knowledge(NamedTuple):
     passed: list[int]
 
     def only_dealer(self) -> int:
-        """Return the only dealer with which this seat is to act; `DealError` if not exactly one."""
+        """Return the only dealer with which this seat is to act, after four calls.
+
+        Raises `DealError` if several dealers are possible, else the error of an impossible one.
+        """
         dealers, fault = [], None
         for dealer in range(N_SEATS):
             try:
@@ -169,7 +180,10 @@ class _Knowledge(NamedTuple):
         raise fault or DealError(f"seat {self.seat} is not to act there, with any dealer")
 
     def row(self, dealer: int) -> Array:
-        """Return the position, with unknown cards dealt with a fixed seed."""
+        """Return the state row, shape (1,), with this dealer; raise `DealError` if impossible.
+
+        Unknown cards are dealt with a fixed seed.
+        """
         public = self._public(dealer)
         turn, phase = int(public["turn"][0]), Phase(int(public["phase"][0]))
         if turn != self.seat:
@@ -193,7 +207,10 @@ class _Knowledge(NamedTuple):
         return rotate_seats(rows, self.seat)
 
     def _public(self, dealer: int) -> Array:
-        """Return the row after all known actions, in which the hands are meaningless."""
+        """Return the row after all calls, exchanges and cards played; its hands are not valid.
+
+        Raises `DealError` or `IllegalActionError` if an action is impossible.
+        """
         rows, acts = new_states(1), actions.of(self.rules)
         ours, theirs = self.score
         rows["rng"] = 1
@@ -214,6 +231,10 @@ class _Knowledge(NamedTuple):
         return rows
 
     def _act(self, rows: Array, done: list[int], what: str) -> None:
+        """Apply the actions `done` to row 0; raise `IllegalActionError` at an illegal one.
+
+        `what` names the actions in the error. Raises `DealError` if all seats have passed.
+        """
         at = int(replay_row(rows, self.tables, np.array(done, np.int64)))
         if at >= 0:
             name = actions.of(self.rules).names[done[at]]
@@ -222,12 +243,15 @@ class _Knowledge(NamedTuple):
             raise DealError("all seats have passed: the hand is over")
 
     def _require(self, rows: Array, phase: Phase, absent: bool, what: str) -> None:
-        """Raise `DealError` if later information is given while `phase` is not over."""
+        """Raise `DealError` unless `phase` is over or the later information `what` is absent."""
         if rows["phase"][0] <= phase and not absent:
             raise DealError(f"{what}: too early, seat {rows['turn'][0]} is to act first")
 
     def _exchange(self, rows: Array) -> None:
-        """Check the part of the exchange that this seat knows, and apply the exchange."""
+        """Check the cards given up and passed, and apply the exchange as far as it is known.
+
+        Cards that this seat cannot know are replaced by arbitrary ones. Raises `DealError`.
+        """
         declarer, phase = int(rows["declarer"][0]), int(rows["phase"][0])
         role = (self.seat - declarer) % N_SEATS if phase == Phase.GIVING else -1
         exchanged = int(self.tables["exchange"][0][int(rows["level"][0])]) if role >= 0 else 0
@@ -250,7 +274,11 @@ class _Knowledge(NamedTuple):
         lay_cards(rows, self.tables, np.array([*first, *second], np.int64))
 
     def _whole(self, public: Array, phase: Phase) -> Array:
-        """Return a complete row with this seat as seat 0; its hands may contradict known voids."""
+        """Return a row with four full hands, rotated so that this seat is seat 0.
+
+        Unknown cards are filled in arbitrarily, even against known voids. Raises `DealError` if
+        the known cards do not fit into one deck.
+        """
         replays, views, rows = rotate_seats(public, -self.seat), new_view(), new_states(1)
         replay, view = replays[0], views[0]
         for name in ("phase", "dealer", "level", "declarer"):
@@ -270,13 +298,13 @@ class _Knowledge(NamedTuple):
 
 
 def _plays(row: Any) -> Array:
-    """Return the kinds played, int8 (4, 12), by seat and trick; -1 for none."""
+    """Return the kinds of the cards played, int8 [seat, trick], shape (4, 12); -1 for none."""
     plays: Array = np.asarray(row["plays"]).reshape(N_SEATS, MAX_TRICKS)
     return plays
 
 
 def rotate_seats(rows: Array, by: int) -> Array:
-    """Return a row, shape (1,), with all seats rotated: seat 0 becomes seat `by`."""
+    """Return a copy of a row, shape (1,), with all seats rotated: seat 0 becomes seat `by`."""
     other = new_states(1)
     other[:] = rows
     row = other[0]
@@ -294,7 +322,10 @@ def rotate_seats(rows: Array, by: int) -> Array:
 
 
 def call_of(name: str, rules: Rules) -> int:
-    """Return the action of a call: "pass", "bid 4 H", or without "bid": "4 H", "moon"."""
+    """Return the action of a call: "pass", "bid 4 H", or without "bid": "4 H", "moon".
+
+    Raises `DealError` or `NotationError` if the name is not that of a call.
+    """
     acts = actions.of(rules)
     text = name.strip()
     if plain_letters(text) != "pass" and not plain_letters(text).startswith("bid"):
@@ -306,7 +337,7 @@ def call_of(name: str, rules: Rules) -> int:
 
 
 def strain_of(name: str, rules: Rules) -> int:
-    """Return the number of a strain from its letter or word."""
+    """Return the number of a strain from its letter or word; `DealError` if bids have strains."""
     acts = actions.of(rules)
     if acts.trump_offset == acts.card_offset:
         raise DealError("strain: expected None, because it is part of the bid in this game")
@@ -316,10 +347,11 @@ def strain_of(name: str, rules: Rules) -> int:
 
 
 def would_bid(cards: Sequence[str], rules: Rules) -> dict[str, str]:
-    """Return the expert's bid with a hand at score 0-0, "4 H" or "pass", by turn to call.
+    """Return the bid of agent `expert` with a hand at score 0-0, "4 H" or "pass".
 
-    The keys are those of `PLACES`. If strains are named after the auction, the bid includes the
-    strain that the expert would name.
+    The dict has a bid for each key of `PLACES`, except "last after three passes" if the first seat
+    may not pass. If strains are named after the auction, the bid includes the strain that the
+    expert would name.
     """
     expert, acts = ExpertAgent(rules), actions.of(rules)
     result = {}
@@ -340,7 +372,7 @@ def would_bid(cards: Sequence[str], rules: Rules) -> dict[str, str]:
 
 
 def _choice(expert: ExpertAgent, rows: Array) -> int:
-    """Return the expert's action in row 0."""
+    """Return the expert's action for the seat to act in row 0."""
     seen, mask = np.zeros(expert.layout.size, np.int8), np.zeros(expert.n_actions, np.int8)
     look_row(rows, compile_tables(expert.rules), expert.layout.offsets, seen, mask)
     return expert.act(seen, mask)

@@ -1,6 +1,7 @@
-"""Explanations of options: one sentence from the hand and the outcomes.
+"""Explanations of actions: one sentence from the hand and the outcomes in sampled deals.
 
-Every clause is a fact about the position, by the tables of the rules, or a result of an option.
+`why` composes the sentence; most other functions format one of its clauses. A clause states a fact
+about the position, or a result of an option.
 """
 
 from __future__ import annotations
@@ -42,43 +43,50 @@ from bideuchre_env.rules.cards import COPY_SHIFT, hand_kinds
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, Row
 
-RARELY = 0.2  # no chance is given for a bid that is played in a smaller share of the deals
-MOSTLY = 0.9  # "where it stands" is added for a bid that is played in a smaller share
+# shares of the deals in which a bid becomes the contract
+RARELY = 0.2  # below this share the chance to make the bid is not mentioned
+MOSTLY = 0.9  # below this share "where it stands" is added
 
 
 @dataclass(frozen=True)
 class Situation:
-    """A position with the results of its options and the choice of the agent."""
+    """A position of the seat to act, the results of the actions tried, and the agent's choice."""
 
     rules: Rules
     seat: int
+    """The seat number to report; `view` and the outcomes have relative seats, 0 the seat to act."""
     view: Row
+    """The view of the seat to act, a record of `VIEW`."""
     mask: Array
+    """The legal actions, int8 (A,)."""
     certain: int
     """An action that is certain to take every trick left, or -1."""
     counted: Counted
+    """The outcomes of the actions that were tried, by world."""
     chosen: int
-    """The agent's own choice."""
+    """The action that the agent chooses."""
     learned: dict[int, float]
     """Learned priors by action, if the agent uses them: chances to win the game for calls, points
     up to a constant for cards."""
     goal: Goal
+    """The agent's goal: "game" or "points"."""
     options: tuple[Option, ...] = ()
-    """The options, best first, the baseline of the others; empty before they are ordered."""
+    """The actions that were tried, best first, with mean results; losses are relative to the first.
+    Empty until `Advisor.advice` fills it in."""
 
     @property
     def best(self) -> Option:
-        """The first option."""
+        """The first option, with which the others are compared."""
         return self.options[0]
 
     @property
     def tables(self) -> Any:
-        """The tables of the rules."""
+        """The compiled tables of the rules, one record."""
         return compile_tables(self.rules)[0]
 
     @property
     def kinds(self) -> list[int]:
-        """The cards in hand."""
+        """The kinds of the cards in hand; a kind held twice is listed twice."""
         return hand_kinds(int(self.view["held"]) | int(self.view["held_pair"]) << COPY_SHIFT)
 
     @property
@@ -88,18 +96,19 @@ class Situation:
 
     @property
     def to_do(self) -> str:
-        """The decision as a verb: "call", "play"."""
+        """The decision in words: "call", "name the strain", "play"."""
         return TO_DO[self.phase].removeprefix("to ")
 
     def option(self, action: int) -> Option:
-        """Return the option of an action."""
+        """Return the option of an action that was tried."""
         return next(option for option in self.options if option.action == action)
 
 
 def why(situation: Situation, taken: int | None = None) -> str:
-    """Explain the action `taken`, else the agent's choice or a clearly better first option.
+    """Return one sentence that explains an action by its effect and by comparison with others.
 
-    The sentence describes the effect of the action, and compares the options.
+    It explains the action `taken`. If that is None, it explains the agent's choice, or the first
+    option if the choice is clearly behind it.
     """
     best, option = situation.best, situation.option(situation.chosen if taken is None else taken)
     if situation.mask.sum() == 1:
@@ -118,7 +127,7 @@ def why(situation: Situation, taken: int | None = None) -> str:
 
 
 def action_words(situation: Situation, option: Option) -> str:
-    """Describe the effect of an action."""
+    """Return a clause on the action itself: a call's or strain's chance, or a card's effect."""
     if situation.phase == Phase.AUCTION:
         return call_words(situation, option)
     if situation.phase == Phase.NAMING:
@@ -132,7 +141,7 @@ def action_words(situation: Situation, option: Option) -> str:
 
 
 def call_words(situation: Situation, option: Option) -> str:
-    """Explain a bid by the hand and its chance, or a pass by the chance of the best bid."""
+    """Explain a bid by the hand and the chance to make it; a pass by the chance of the best bid."""
     first, passes = option is situation.best, option.action == 0
     bid = next((each for each in situation.options if each.action > 0), None) if passes else option
     if bid is None:
@@ -157,7 +166,10 @@ def call_words(situation: Situation, option: Option) -> str:
 
 
 def next_bid(situation: Situation, bid: Option) -> Option | None:
-    """Return the next higher bid in the same strain, if it is made less often and does worse."""
+    """Return the next higher bid in the same strain, if it is made less often and has a worse mean.
+
+    None otherwise, and if it was not tried or rarely becomes the contract.
+    """
     after = bid.action + actions.of(situation.rules).strains_per_bid
     higher = next((option for option in situation.options if option.action == after), None)
     if higher is None or chance(higher) >= chance(bid):
@@ -168,7 +180,10 @@ def next_bid(situation: Situation, bid: Option) -> Option | None:
 
 
 def strain_words(situation: Situation, option: Option) -> str:
-    """Explain a strain by its tricks, compared with the best or the second strain."""
+    """Explain a strain by its chance to make the contract, compared with another strain.
+
+    The first option is compared with the second, any other option with the first.
+    """
     first = option is situation.best
     other = situation.options[1] if first else situation.best
     offset = actions.of(situation.rules).trump_offset
@@ -189,7 +204,10 @@ def with_strain(strain: int) -> str:
 
 
 def contract_strain(situation: Situation, option: Option) -> tuple[int, float]:
-    """Return a bid's most frequent strain, and the share of deals in which the bid is played."""
+    """Return a bid's most frequent strain, and the share of deals where it becomes the contract.
+
+    (-1, 0.0) if it never does.
+    """
     column, weights = situation.counted.column(option.action), situation.counted.weights
     own = weights * (column["declarer"] == 0)
     if not own.any():
@@ -199,7 +217,10 @@ def contract_strain(situation: Situation, option: Option) -> tuple[int, float]:
 
 
 def goal(situation: Situation, option: Option) -> str:
-    """Format the tricks that a contract needs: "five tricks", "all six tricks alone"."""
+    """Format the tricks that a bid or strain must take: "five tricks", "all six tricks alone".
+
+    The seat to act must become declarer in at least one deal.
+    """
     column, t = situation.counted.column(option.action), situation.tables
     level = int(column["level"][column["declarer"] == 0][0])
     need, alone = int(t["need"][level]), bool(t["alone"][level])
@@ -208,12 +229,12 @@ def goal(situation: Situation, option: Option) -> str:
 
 
 def chance(option: Option) -> int:
-    """Return `made` of a bid or strain in percent, rounded; 0 if it is None."""
+    """Return an option's chance `made` in percent, rounded; 0 if it is None."""
     return round(100 * option.made.mean) if option.made else 0
 
 
 def per_hundred(option: Option, only: bool = False) -> str:
-    """Format `chance` in words: "37 of 100 deals", or with `only` "only 37"."""
+    """Format an option's `chance`: "37 of 100 deals"; with `only`, "only 37", or "none" for 0."""
     deals = chance(option)
     if only:
         return f"only {deals}" if deals else "none"
@@ -221,7 +242,7 @@ def per_hundred(option: Option, only: bool = False) -> str:
 
 
 def deals_of(share: float) -> str:
-    """Format a share of deals: "37 of 100 deals"."""
+    """Format a share from 0 to 1: "37 of 100 deals"; "none of 100 deals" if it rounds to 0."""
     return f"{round(100 * share) or 'none'} of 100 deals"
 
 
@@ -231,7 +252,11 @@ def short(option: Option) -> str:
 
 
 def contract_key(situation: Situation, option: Option, strain: int) -> str:
-    """Format the key cards of a contract: " (60 if partner has AC, 20 if not)"; may be empty."""
+    """Format the condition on hidden cards that most affects whether a bid or strain is made.
+
+    The result has the chances in percent: " (60 if partner has AC, 20 if not)". It is "" if no
+    condition matters enough (`key_cards`).
+    """
     counted, column = situation.counted, situation.counted.column(option.action)
     own = counted.weights * (column["declarer"] == 0)
     reason = key_cards(
@@ -245,7 +270,11 @@ def contract_key(situation: Situation, option: Option, strain: int) -> str:
 
 
 def loss_key(situation: Situation, option: Option) -> KeyCards | None:
-    """Return the key cards of an option's loss against the first, in points or percent of games."""
+    """Return the condition on hidden cards that most affects an option's loss against the first.
+
+    The loss is in points, or for goal "game" in percent of games. None if no condition matters
+    enough (`key_cards`), or if neither option has a strain.
+    """
     counted, view, best = situation.counted, situation.view, situation.best
     strain = int(view["strain"])
     if strain < 0:
@@ -261,14 +290,17 @@ def loss_key(situation: Situation, option: Option) -> KeyCards | None:
 
 
 def if_not(situation: Situation, reason: KeyCards) -> str:
-    """Format gains of the first option over another: "1.5 if partner has AC, 0.2 if not"."""
+    """Format a result of `loss_key`: "1.5 if partner has AC, 0.2 if not"; with "%" for games."""
     unit = "" if situation.goal == "points" else " %"
     yes, no = (f"{round(gain, 1) + 0.0:.1f}{unit}" for gain in (reason.true, reason.false))
     return f"{yes} if {reason.words}, {no} if not"
 
 
 def lead(situation: Situation) -> str:
-    """Compare the first option with the best option clearly behind it, with the key cards."""
+    """Return a clause on how much the first option gains over the best one clearly behind it.
+
+    It includes the condition of `loss_key`. "" if no option is clearly behind.
+    """
     goal, others = situation.goal, situation.options[1:]
     second = next((option for option in others if clearly_behind(option, goal)), None)
     if second is None:
@@ -284,7 +316,10 @@ def lead(situation: Situation) -> str:
 
 
 def loss_words(situation: Situation, option: Option) -> str:
-    """Format the tricks that an option clearly behind the first loses, and the key cards."""
+    """Return a clause on the tricks that an option loses against the first, and `loss_key`.
+
+    "" unless the option is clearly behind the first.
+    """
     if not clearly_behind(option, situation.goal):
         return ""
     best, reason = situation.best, loss_key(situation, option)
@@ -295,7 +330,10 @@ def loss_words(situation: Situation, option: Option) -> str:
 
 
 def verdict(situation: Situation) -> str:
-    """Say how far the agent's choice is behind the first option, and why; may be empty."""
+    """Return a clause on how far the agent's choice is behind the first option, and why.
+
+    "" if the choice is the first option; it may be "" if the choice is not clearly behind.
+    """
     best, own = situation.best, situation.option(situation.chosen)
     if own is best:
         return ""
@@ -307,7 +345,10 @@ def verdict(situation: Situation) -> str:
 
 
 def because(situation: Situation, other: Option) -> str:
-    """Explain the agent's choice over another option by its learned values; may be empty."""
+    """Return a clause that explains the agent's choice over another option by its learned values.
+
+    "" unless the learned value of the choice is higher.
+    """
     learned, own = situation.learned, situation.chosen
     if learned.get(own, -inf) <= learned.get(other.action, inf):
         return ""

@@ -1,4 +1,8 @@
-"""Descriptions of hands and cards: bowers, aces, length and voids; effects of a card."""
+"""Text about hands and cards, for explanations of advice.
+
+`holding` describes a hand by bowers, aces, length and voids; `card_words`, `give_words` and
+`pass_words` describe the effect of a card. `t` is the game's table record, and cards are kinds.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ OPPONENTS = 0b1010  # seats, as bits
 
 
 def number_word(number: int) -> str:
-    """Format a number: in letters up to twelve."""
+    """Format a number: "no" for 0, in letters up to "twelve", then in digits."""
     return NUMBERS[number] if number < len(NUMBERS) else str(number)
 
 
@@ -31,12 +35,12 @@ def ranking(strain: int, t: Any) -> list[int]:
 
 
 def rank_of(kind: int) -> str:
-    """Return the word of a card's rank."""
+    """Return the word of a card's rank: "ace"."""
     return full_name(CARD_NAMES[kind]).partition(" ")[0]
 
 
 def card_name(kind: int, strain: int, t: Any) -> str:
-    """Format a card, as a bower if it is one: "JD, the left bower,"."""
+    """Format a card: "AC"; a bower in this strain is named with commas: "JD, the left bower,"."""
     bowers = ranking(strain, t)[: LEFT + 1]
     if kind not in bowers:
         return CARD_NAMES[kind]
@@ -53,7 +57,7 @@ def suit_word(suit: int, cards: int = 2) -> str:
 def holding(kinds: Sequence[int], strain: int, t: Any) -> str:
     """Describe a hand in a strain: "right and left bower with the ace in four hearts".
 
-    Aces of other suits and voids follow.
+    Side aces and voids follow, separated by commas. At no trump it only counts aces and kings.
     """
     aces = [kind for kind in kinds if rank_of(kind) == "ace"]
     if strain == NO_TRUMP:
@@ -73,7 +77,10 @@ def holding(kinds: Sequence[int], strain: int, t: Any) -> str:
 
 
 def trump_words(trumps: Sequence[int], order: Sequence[int], strain: int, t: Any) -> str:
-    """Describe the trumps of a hand, the highest first: bowers, ace and number."""
+    """Describe the trumps of a hand by bowers, ace and number.
+
+    `trumps` are those in hand, the highest first; `order` is `ranking(strain, t)`.
+    """
     length = f"{number_word(len(trumps))} {suit_word(strain, len(trumps))}"
     if not trumps:
         return f"no {suit_word(strain, 1)}"
@@ -90,7 +97,10 @@ def trump_words(trumps: Sequence[int], order: Sequence[int], strain: int, t: Any
 
 
 def bowers(rights: int, lefts: int, copies: int) -> str:
-    """Format the bowers held: "right and left bower"; "two right bowers and a left bower"."""
+    """Format a hand's bowers: "right and left bower", "two right bowers and a left bower"; or "".
+
+    `rights` and `lefts` are their numbers, `copies` the copies of each card in the deck.
+    """
     if copies == 1:
         held = ["right"] * rights + ["left"] * lefts
         return f"{'the ' if len(held) == 1 else ''}{' and '.join(held)} bower" if held else ""
@@ -108,12 +118,12 @@ def count_noun(n: int, noun: str) -> str:
 
 
 def suit_of(kind: int, strain: int, t: Any) -> int:
-    """Return the suit that a card belongs to."""
+    """Return the suit that a card belongs to in a strain: the left bower is a trump."""
     return int(t["suit_of"][strain, kind])
 
 
 def strength(kind: int, strain: int, t: Any) -> tuple[bool, int]:
-    """Return a sort key of a card's value to its holder: trumps last, then by rank."""
+    """Return a sort key for cards, the weakest first: side cards before trumps, then by rank."""
     suit = suit_of(kind, strain, t)
     return suit == strain, int(t["power"][strain, suit, kind])
 
@@ -142,7 +152,7 @@ def card_words(kind: int, legal: Sequence[int], kinds: Sequence[int], view: Row,
 
 
 def winning_words(kind: int, before: int, view: Row, t: Any) -> str:
-    """Describe a card that beats the best card so far, and whether it may be beaten."""
+    """Describe a card that beats `before`, the best card so far, and whether it may be beaten."""
     strain, led = int(view["strain"]), int(view["led"])
     powers, after = t["power"][strain, led], int(view["after"])
     ruffs = suit_of(kind, strain, t) == strain != led
@@ -161,7 +171,7 @@ def winning_words(kind: int, before: int, view: Row, t: Any) -> str:
 
 
 def lead_words(kind: int, kinds: Sequence[int], view: Row, t: Any) -> str:
-    """Describe the effect of leading a card."""
+    """Describe the effect of leading a card from the hand `kinds`."""
     strain = int(view["strain"])
     suit, card = suit_of(kind, strain, t), card_name(kind, strain, t)
     powers = t["power"][strain, suit]
@@ -190,7 +200,10 @@ def lead_words(kind: int, kinds: Sequence[int], view: Row, t: Any) -> str:
 
 
 def void_words(kind: int, kinds: Sequence[int], strain: int, t: Any) -> str:
-    """Note that a card is the last of its side suit in hand; empty if not, or for the last card."""
+    """Note that a card is the only one of its side suit in the hand `kinds`.
+
+    "" if it is not, if it is a trump, or if it is the last card in hand.
+    """
     suit = suit_of(kind, strain, t)
     alone = sum(suit_of(one, strain, t) == suit for one in kinds) == 1
     if suit == strain or not alone or len(kinds) == 1:
@@ -199,7 +212,7 @@ def void_words(kind: int, kinds: Sequence[int], strain: int, t: Any) -> str:
 
 
 def give_words(kind: int, kinds: Sequence[int], strain: int, t: Any) -> str:
-    """Describe the effect of giving up a card on the hand."""
+    """Describe a card that the declarer gives up: its place in its suit in the hand `kinds`."""
     suit, card = suit_of(kind, strain, t), card_name(kind, strain, t)
     same = [one for one in kinds if suit_of(one, strain, t) == suit]
     if suit == strain:
@@ -213,7 +226,7 @@ def give_words(kind: int, kinds: Sequence[int], strain: int, t: Any) -> str:
 
 
 def pass_words(kind: int, kinds: Sequence[int], strain: int, t: Any) -> str:
-    """Describe the card that is passed to the declarer."""
+    """Describe a card that is passed to the declarer: a trump's place in the hand, or its name."""
     suit, card = suit_of(kind, strain, t), card_name(kind, strain, t)
     same = [one for one in kinds if suit_of(one, strain, t) == suit]
     best = kind == max(same, key=lambda one: strength(one, strain, t))
@@ -226,6 +239,6 @@ def pass_words(kind: int, kinds: Sequence[int], strain: int, t: Any) -> str:
 
 
 def out(view: Row) -> list[int]:
-    """Return the kinds of which a copy is not accounted for."""
+    """Return the kinds of which the seat of the view has not seen every copy."""
     unseen = int(view["unseen"])
     return [kind for kind in range(MAX_KINDS) if unseen >> kind & 1]

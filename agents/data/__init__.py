@@ -1,4 +1,4 @@
-"""Data files of the agents: arrays, and their provenance."""
+"""Reading and writing of the agents' data files in this folder: named arrays and provenance."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bideuchre_env.runtime.jit import Array, new_rows
 
 
 def sealed(array: Array) -> Array:
-    """Return a read-only view: kernels are compiled for read-only tables only."""
+    """Return a read-only view of an array: kernels are compiled for read-only tables only."""
     view = array.view()
     view.flags.writeable = False
     return view
@@ -27,7 +27,10 @@ def sealed(array: Array) -> Array:
 
 @lru_cache(maxsize=8)
 def read_file(name: str) -> dict[str, Array]:
-    """Return the arrays of a file by name, read-only; `TableError` if it is missing or damaged."""
+    """Return the arrays of a data file by name, read-only.
+
+    Raises `TableError` if the file is missing or damaged.
+    """
     path = resources.files(__name__).joinpath(name)
     try:
         return {each: sealed(array) for each, array in read_archive(path.read_bytes()).items()}
@@ -36,9 +39,10 @@ def read_file(name: str) -> dict[str, Array]:
 
 
 def read_array(name: str, part: str, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
-    """Return an array of a file, read-only; an axis of -1 has any length.
+    """Return the array named `part` of the data file `name`, read-only.
 
-    `TableError` if it is missing or has another shape or dtype: kernels do not check bounds.
+    Raises `TableError` if it is missing or has another shape or dtype, because kernels do not check
+    bounds. An axis of -1 in `shape` has any length.
     """
     arrays = read_file(name)
     if part not in arrays:
@@ -62,7 +66,7 @@ def read_record(name: str, prefix: str, dtype: np.dtype[Any]) -> Array:
 
 
 def read_provenance(name: str) -> dict[str, Any]:
-    """Return the provenance stored in a file."""
+    """Return the provenance stored in a data file; `TableError` if it is missing or damaged."""
     arrays = read_file(name)
     if PROVENANCE not in arrays:
         raise damaged(name, f"no {PROVENANCE} in it")
@@ -75,7 +79,10 @@ def read_provenance(name: str) -> dict[str, Any]:
 
 
 def write_file(place: PathLike | Output, arrays: dict[str, Array], made: dict[str, Any]) -> None:
-    """Write a data file atomically (`OutputError` if that fails); `made` is its provenance."""
+    """Write arrays and their provenance `made` to a data file, atomically.
+
+    Raises `OutputError` if that fails.
+    """
     _files.write_file(place, archive_bytes(arrays, made))
 
 

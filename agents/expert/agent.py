@@ -46,7 +46,7 @@ from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows
 
 DEALS = (0, 0, 40, 40, 60, 60, 0, 0, 0, 0, 0, 0, 0)
-"""[cards in hand]: deals to sample; 0 for no search."""
+"""[cards in hand]: number of deals to sample for the search of the last tricks; 0: no search."""
 NO_SEARCH = (0,) * len(DEALS)
 MARGIN = 0.05
 """Points that a searched card must gain over the rule player's card."""
@@ -65,7 +65,7 @@ class ExpertWorkspace(NamedTuple):
     tables: Array
     offsets: Array  # of the observation's blocks
     learned: ExpertTables
-    views: Array  # `rule.view.VIEW`; this and all below are rewritten by each decision
+    views: Array  # `learning.view.VIEW`; this and all below are rewritten by each decision
     scratch: Array  # `rule.bidding.SCRATCH`
     calls: Array  # `auction.CALLS`
     deals: Array  # `sampled_deals.SAMPLED_DEAL`
@@ -87,11 +87,12 @@ class ExpertAgent(RowAgent):
         rules: the rules of the game.
         seed: checked, but without effect: the expert is deterministic.
         network: one `call_network.NETWORK` record that replaces the package's weights of calls.
-        wanted: by cards in hand, the number of deals in which the last tricks are searched; 0
-            disables the search.
+        wanted: 13 numbers, indexed by the number of cards in hand: deals in which the last tricks
+            are searched; 0 disables the search.
         margin: points that a searched card must gain over the rule player's card.
         standard_errors: standard errors of that gain, added to `margin`.
-        lean: quarters added to a seat's odds to hold cards of a suit that it has bid.
+        lean: quarters added to the odds that a seat holds a card of a suit that it has bid, in the
+            deals of the search.
         goal: "game": it bids to win the game, by the score; "points": for the points of each hand.
 
     Raises:
@@ -186,7 +187,10 @@ def expert_decision(observation: Array, mask: Array, work: ExpertWorkspace) -> i
 def expert_bid(
     view: Row, legal: int, t: Row, learned: ExpertTables, scratch: Row, calls: Row
 ) -> int:
-    """Return the call to make, of the `legal` calls (see `call_bits`), or the strain to name."""
+    """Return the call to make, of the `legal` calls (see `call_bits`), or the strain to name.
+
+    The result is an action. If the expert cannot value the hand, the rule player chooses.
+    """
     if weigh_hand(view, t, learned, scratch, calls):
         if view.phase == NAMING:
             return t.trump_offset + expert_strain(view, t, learned.wins, calls)
@@ -198,7 +202,10 @@ def expert_bid(
 
 @kernel
 def weigh_hand(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> bool:
-    """Fill in the values of the hand and the standing bid; False if the hand cannot be weighed."""
+    """Write the values of the hand in every strain, and of the standing bid, to `calls`.
+
+    Returns False if there are no values for this hand (see `weigh_strains`).
+    """
     if not weigh_strains(view, t, learned, scratch, calls):
         return False
     read_time(view)

@@ -1,5 +1,8 @@
 """The expert's auction: every call is valued by the hand and the calls so far.
 
+`weigh_calls` values the legal calls and `best_call` selects one; `calls`, the record `CALLS`, has
+their inputs and results.
+
 The worth of a call has two parts. The chances of tricks in its strain (`strains.py`) give the
 chance to win the game if its contract is played. A network adds a correction in points, for higher
 bids of others, reactions of partner and opponents, and the cost of passing. It is trained on many
@@ -57,7 +60,8 @@ CALLS = np.dtype(
         ("win", np.float64),  # chance to win the game if the call's contract is played
         ("standing_chances", np.float64, (MAX_TRICKS + 1,)),  # of the standing bid's tricks
         ("slope", np.float64),  # value of a point, as a chance to win the game
-        ("worth", np.float64, (1 + MAX_BIDS, N_STRAINS)),  # of the calls: 1 + level, by `ranked`
+        # [1 + level (0: a pass), place of the strain in `ranked`]: worth of a call
+        ("worth", np.float64, (1 + MAX_BIDS, N_STRAINS)),
         ("inputs", np.float32, (N_INPUTS,)),  # of the call network; its activations follow
         ("table_sums", np.float32, (FIRST,)),
         ("table_straight", np.float64),
@@ -80,7 +84,10 @@ CALLS = np.dtype(
 def contract(
     view: Row, t: Row, level: int, us: bool, chances: Array, wins: Array, calls: Row
 ) -> None:
-    """Fill in the expected points and the chance to win if this partnered contract is played."""
+    """Write `calls.points` and `calls.win`, the expected values if a partnered contract is played.
+
+    `chances` are those of each number of tricks of the declarer's side, ours if `us`.
+    """
     tricks = t.tricks
     calls.points = 0.0
     calls.win = 0.0
@@ -95,7 +102,10 @@ def contract(
 def lone_contract(
     view: Row, t: Row, level: int, us: bool, made: float, wins: Array, calls: Row
 ) -> None:
-    """Fill in the expected points and the chance to win of a lone bid made with chance `made`."""
+    """Write `calls.points` and `calls.win`, the expected values of a lone bid of our side if `us`.
+
+    `made` is the chance that it is made.
+    """
     value, lost = t.payoff[level, t.tricks], int(LOST_ALONE + 0.5)
     sign = 1.0 if us else -1.0
     calls.points = sign * (made * value - (1.0 - made) * (value + LOST_ALONE))
@@ -106,7 +116,10 @@ def lone_contract(
 
 @kernel
 def start_calls(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> None:
-    """Fill in all values that do not depend on the call, after `weigh_strains`."""
+    """Write to `calls` all values that are the same for every call, after `weigh_strains`.
+
+    They are those of the standing bid, the value of a point, and the networks' common inputs.
+    """
     wins = learned.wins
     calls.standing = 0.0
     calls.standing_win = passed_out(view, t, wins)
@@ -134,7 +147,7 @@ def start_calls(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: R
 
 @kernel
 def chance_made(t: Row, level: int, strain: int, calls: Row) -> float:
-    """Return the chance that a partnered bid is made."""
+    """Return the chance that a partnered bid in this strain is made."""
     chance = 0.0
     for won in range(t.need[level], t.tricks + 1):
         chance += calls.chances[strain, won]
@@ -145,9 +158,11 @@ def chance_made(t: Row, level: int, strain: int, calls: Row) -> float:
 def plain_points(
     view: Row, t: Row, learned: ExpertTables, level: int, strain: int, calls: Row
 ) -> float:
-    """Return a call's points if it ends the auction; fill in its points, chance and inputs.
+    """Return a call's expected points if it ends the auction, without the network's correction.
 
-    A pass before the first bid has the points of the rule player's weights.
+    Also writes its `calls.points`, `calls.win` and inputs of the network. A pass before the first
+    bid leaves the auction open, unless it is the fourth: the points returned are then an estimate
+    by the rule player's weights.
     """
     made, wins = 0.0, learned.wins
     points = calls.standing
@@ -173,7 +188,10 @@ def plain_points(
 def call_worth(
     view: Row, t: Row, learned: ExpertTables, level: int, strain: int, calls: Row
 ) -> float:
-    """Return the worth of a call (level -1: a pass), as a chance to win the game."""
+    """Return the worth of a call (level -1: a pass), on the scale of `chance_to_win`.
+
+    It is corrected by the networks, except for a pass that ends the auction without a bid.
+    """
     points = plain_points(view, t, learned, level, strain, calls)
     if level < 0 and view.calls_made == 3 and view.standing < 0:
         return float(calls.win)  # passed out
@@ -194,10 +212,11 @@ def call_worth(
 def final_worth(
     view: Row, t: Row, level: int, strain: int, worth: float, more: float, wins: Array, calls: Row
 ) -> float:
-    """Return the worth of the auction's last bid if it brings `more` points than its contract.
+    """Return the `worth` of the auction's last bid, limited to the possible range.
 
-    The worth is at most that of the best result, and at least the chance of results that win the
-    game at once: `calls.most`, `calls.least`. More points of a lone bid mean a higher chance.
+    It is at most that of the best result, `calls.most`, and at least the chance of results that win
+    the game at once, `calls.least`; both are written here. `more` are the points that the network
+    adds; for a lone bid they count as a higher chance to make it.
     """
     calls.least = NOT_WEIGHED
     if t.alone[level]:
@@ -222,7 +241,10 @@ def final_worth(
 
 @kernel
 def worth_trying(view: Row, t: Row, level: int, place: int, calls: Row) -> bool:
-    """Whether to weigh a call in the strain at this place of `ranked`, because it may be best."""
+    """Whether a call may be the best, so that its worth should be computed.
+
+    Its strain is `calls.ranked[place]`; level -1 is a pass.
+    """
     if level < 0:
         return place == 0
     strain = calls.ranked[place]
@@ -243,7 +265,10 @@ def worth_trying(view: Row, t: Row, level: int, place: int, calls: Row) -> bool:
 
 @kernel
 def weigh_calls(view: Row, t: Row, learned: ExpertTables, legal: int, calls: Row) -> None:
-    """Fill in the worth of every call; `legal` has bit 0 for a pass, bit 1 + level for a bid."""
+    """Write the worth of every legal call that may be best to `calls.worth`, after `weigh_hand`.
+
+    `legal` has bit 0 for a pass, bit 1 + level for a bid. Other calls get `NOT_WEIGHED`.
+    """
     for level in range(-1, t.n_levels):
         for place in range(N_STRAINS):
             worth = NOT_WEIGHED
@@ -254,7 +279,10 @@ def weigh_calls(view: Row, t: Row, learned: ExpertTables, legal: int, calls: Row
 
 @kernel
 def best_call(t: Row, calls: Row) -> int:
-    """Return the call of highest worth, as 8 * (1 + level) + its strain's place; -1 for none."""
+    """Return the call of highest worth, as 8 * (1 + level) + the place of its strain in `ranked`.
+
+    -1 if no call was weighed.
+    """
     best, most = -1, NOT_WEIGHED
     for call in range(8 * (1 + t.n_levels)):
         if call & 7 < N_STRAINS and calls.worth[call >> 3, call & 7] > most:
@@ -264,7 +292,7 @@ def best_call(t: Row, calls: Row) -> int:
 
 @kernel
 def expert_strain(view: Row, t: Row, wins: Array, calls: Row) -> int:
-    """Return the strain to name after winning the auction."""
+    """Return the strain of highest value to name after winning the auction."""
     level = view.level
     if t.alone[level]:
         return calls.best_lone[t.exchange[level]]

@@ -24,7 +24,7 @@ POINTS = 0.125  # scale of points
 
 
 class SeatInputs(NamedTuple):
-    """Offsets of the inputs for another seat's call within the seat's inputs."""
+    """Offsets of the inputs that describe another seat's call, within the inputs of that seat."""
 
     passed: int
     need: int
@@ -41,12 +41,15 @@ SEAT = SeatInputs(*range(len(SeatInputs._fields)))
 
 
 class Inputs(NamedTuple):
-    """Number of inputs of each feature, in their order; `AT` has the first input of each."""
+    """Number of inputs of each feature, in order; `AT` has the index of each feature's first input.
+
+    A "best" strain is the one with the most expected tricks of our hand.
+    """
 
     means: int = 3  # the hand: tricks in its best three strains
     no_trump_mean: int = 1
     table_mean: int = 1  # tricks in the best strain by the table alone
-    high: int = 4  # chances in the best strain of all the tricks, of all but one, and so on
+    high: int = 4  # chances in the best strain to lose no trick, at most one, two, three
     lone: int = 3  # chances of lone bids by exchange, each in its best strain
     best_no_trump: int = 1
     second_no_trump: int = 1
@@ -91,7 +94,7 @@ CALL = AT.passing
 
 @kernel
 def describe_table(view: Row, t: Row, calls: Row) -> None:
-    """Write the inputs that do not depend on the call to `calls.inputs`; clear the rest."""
+    """Write the inputs that are the same for every call to `calls.inputs`; set the rest to 0."""
     inputs, standing, level, strain = calls.inputs, view.standing, view.level, view.strain
     inputs[:] = 0.0
     describe_strains(view, t, calls)
@@ -112,7 +115,7 @@ def describe_table(view: Row, t: Row, calls: Row) -> None:
 
 @kernel
 def bowers(view: Row, strain: int) -> float:
-    """Half the number of bowers held of a suit; 0 at no trump."""
+    """Return half the number of bowers of a trump suit in hand; 0 at no trump."""
     return 0.0 if strain == NO_TRUMP else 0.5 * bowers_held(view, strain)
 
 
@@ -143,7 +146,7 @@ def describe_strains(view: Row, t: Row, calls: Row) -> None:
 
 @kernel
 def describe_seat(view: Row, t: Row, seat: int, calls: Row) -> None:
-    """Write a seat's call, and its strain relative to our hand, if it has called."""
+    """Write the inputs of another seat's call, with its strain relative to our hand's best ones."""
     inputs, call, strain = calls.inputs, view.calls[seat], view.call_strains[seat]
     at, best = AT.seats + (seat - 1) * len(SEAT), calls.ranked[0]
     if call == 0:
@@ -168,7 +171,10 @@ def describe_seat(view: Row, t: Row, seat: int, calls: Row) -> None:
 
 @kernel
 def describe_call(view: Row, t: Row, level: int, strain: int, made: float, calls: Row) -> None:
-    """Write the inputs of a call (level -1: a pass) with chance `made` and `calls.points`."""
+    """Write the inputs of a call (level -1: a pass) to `calls.inputs`.
+
+    `made` is the chance to make the bid; `calls.points` are its expected points.
+    """
     inputs = calls.inputs
     for i in range(CALL, N_INPUTS):
         inputs[i] = 0.0
@@ -185,9 +191,7 @@ def describe_call(view: Row, t: Row, level: int, strain: int, made: float, calls
         inputs[AT.exchange] = 0.5 * t.exchange[level]
     else:
         inputs[AT.partnered] = 1.0
-        place = (
-            need  # of the input for a bid's tricks, from 1 on; in long hands some bids share one
-        )
+        place = need  # number of the input that is 1, from 1 on; in long hands some bids share one
         if t.tricks > MOST_NEED:
             place = (need * MOST_NEED + t.tricks - 1) // t.tricks
         inputs[AT.need + place - 1] = 1.0

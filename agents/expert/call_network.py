@@ -74,7 +74,10 @@ def dot(inputs: Array, weights: Array, first: int, last: int) -> float:
 
 @kernel
 def weigh_table(network: Row, calls: Row) -> None:
-    """Compute the part of the first layer that does not depend on the call."""
+    """Write the part of the first layer and of the output that is the same for every call.
+
+    It depends on the first `CALL` numbers of `calls.inputs`.
+    """
     copy(network.first_base, calls.table_sums)
     add_rows(calls.inputs, 0, CALL, network.first, calls.table_sums)
     calls.table_straight = network.base + dot(calls.inputs, network.straight, 0, CALL)
@@ -102,15 +105,15 @@ def provenance() -> dict[str, Any]:
 
 
 def fitted_network(name: str) -> Array:
-    """Return the weights of a fitted game: one `NETWORK` record."""
+    """Return the weights of the fitted game with this name: one `NETWORK` record."""
     return read_record(FILE, name, NETWORK)
 
 
 def load_network(rules: Rules) -> Array:
     """Return the weights for these rules, read-only: one `NETWORK` record.
 
-    Weights prepared on this machine come first, then those of the most similar variant; else the
-    network is all zeros. Raises `WeightsError` for a prepared file that is damaged.
+    They are the weights prepared on this machine for the rules, if any, else those of
+    `package_network`. Raises `WeightsError` for a prepared file that is damaged.
     """
     prepared = prepared_weights(KIND, rules)
     return package_network(rules) if prepared is None else checked_calls(rules, prepared)
@@ -118,7 +121,10 @@ def load_network(rules: Rules) -> Array:
 
 @lru_cache(maxsize=64)
 def package_network(rules: Rules) -> Array:
-    """Return the package's own weights for these rules, read-only; ignores prepared weights."""
+    """Return the package's weights of the most similar fitted variant, read-only.
+
+    All zeros if no fitted variant has the same deck and these lone bids.
+    """
     fitted = [name for name in provenance() if weights_fit(rules, RULES[name])]
     if not fitted:
         return sealed(new_network())
@@ -146,19 +152,25 @@ def calls_of(weights: Weights) -> Array:
 
 
 def checked_calls(rules: Rules, weights: Weights) -> Array:
-    """Return the network of a file of calls, read-only; `WeightsError` unless it fits the rules."""
+    """Return the call network in a file of weights, read-only: one `NETWORK` record.
+
+    Raises `WeightsError` unless the file was made for these rules and this version.
+    """
     check_weights(weights, made_for(KIND, rules, VERSION), CALL_SHAPES)
     return sealed(calls_of(weights))
 
 
 def call_arrays(network: Array) -> dict[str, Array]:
-    """Return the arrays of a network under the names that `calls_of` reads."""
+    """Return the arrays of one `NETWORK` record, float32, under the names that `calls_of` reads."""
     fields = NETWORK.names or ()
     return {f"calls.{name}": np.atleast_1d(network[name][0]).astype(np.float32) for name in fields}
 
 
 def weights_fit(rules: Rules, fitted: Rules) -> bool:
-    """Whether a fitted game's weights suit `rules`: the same deck, and no other lone bids."""
+    """Whether the weights of the game `fitted` can be used for `rules`.
+
+    The deck must be the same, and `fitted` must have every lone bid of `rules`.
+    """
     lone = {(bid.exchange, bid.value) for bid in rules.lone}
     fitted_bids = {(bid.exchange, bid.value) for bid in fitted.lone}
     same_deck = (rules.kinds, rules.copies) == (fitted.kinds, fitted.copies)
@@ -166,7 +178,7 @@ def weights_fit(rules: Rules, fitted: Rules) -> bool:
 
 
 def difference(one: Rules, other: Rules) -> int:
-    """Distance between two games' bidding: a weighted count of differing rules."""
+    """Return the distance between the bidding of two games: a weighted count of differing rules."""
     low = [game.partnered[0] if game.partnered else game.tricks for game in (one, other)]
     return (
         4 * (one.strain_named != other.strain_named)

@@ -3,7 +3,8 @@
 In deals consistent with the seat's knowledge, each legal card is played to the end with optimal
 play by all seats, and the tricks give the points of the hand. A card that is significantly below
 the margin is dropped early. The card with the highest mean is played if its gain over the rule
-player's card exceeds the margin plus some standard errors.
+player's card exceeds the margin plus some standard errors. Cards are numbered as places, and `deal`
+is the record `SAMPLED_DEAL` (`sampled_deals.py`).
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ SURELY = 1.5  # standard errors below the margin at which a card is dropped
 
 @kernel
 def open_node(deal: Row, depth: int, turn: int, led: int, left: int, base: int) -> Row:
-    """Set up the node at a depth for the seat to play; the caller fills in trick and window."""
+    """Set up and return the search node at `depth`, with the arguments as its fields (see `NODE`).
+
+    The calling function fills in `played`, `best`, `winner`, `low` and `high`.
+    """
     hand = deal.hands[turn]
     follow = hand & deal.suit_bits[led] if led >= 0 else 0
     node = deal.nodes[depth]
@@ -40,7 +44,10 @@ def open_node(deal: Row, depth: int, turn: int, led: int, left: int, base: int) 
 
 @kernel
 def absorb(deal: Row, depth: int, value: int) -> None:
-    """Back up the result of a card into its node; cut off once the window is closed."""
+    """Update the node at `depth` with the `value` of the card tried last.
+
+    If that closes the alpha-beta window, the node's remaining cards are skipped.
+    """
     node = deal.nodes[depth]
     if node.turn & 1 == 0:
         node.value = max(node.value, value)
@@ -54,7 +61,10 @@ def absorb(deal: Row, depth: int, value: int) -> None:
 
 @kernel
 def last_trick(deal: Row, turn: int, played: int, best: int, winner: int) -> int:
-    """Return 1 if seats 0 and 2 win the last trick, in which all cards are forced."""
+    """Return 1 if seats 0 and 2 win the last trick, in which all cards are forced, else 0.
+
+    For the arguments see `search`.
+    """
     for _ in range(4):
         if played < deal.players and deal.hands[turn]:
             place = lowest_bit(deal.hands[turn])
@@ -69,8 +79,9 @@ def last_trick(deal: Row, turn: int, played: int, best: int, winner: int) -> int
 def search(deal: Row, turn: int, played: int, led: int, best: int, winner: int, left: int) -> int:
     """Return the number of the `left` last tricks that seats 0 and 2 take with optimal play.
 
-    `played` cards are on the table, and `best` (a place, of seat `winner`) is winning. The search
-    is alpha-beta without recursion; it changes `deal.hands` and restores them.
+    `played` cards are on the table, and `best` (a place, of seat `winner`) is winning. `turn` is
+    the seat to play, `led` the suit led or -1. The search is alpha-beta without recursion; it
+    changes `deal.hands` and restores them.
     """
     if left == 1:
         return last_trick(deal, turn, played, best, winner)
@@ -130,9 +141,10 @@ def search(deal: Row, turn: int, played: int, led: int, best: int, winner: int, 
 
 @kernel
 def same_as(deal: Row, live: int, hand: int, place: int, above: int) -> bool:
-    """Whether two cards of a hand are equivalent: no `live` place of another hand in between.
+    """Whether the cards `place` and the higher `above` of a hand are equivalent to play.
 
-    Nor may another seat hold a second copy of either card: of two copies the first played wins.
+    They are of one suit, and no place of `live` (cards still in play, as bits) outside the hand is
+    between them. Nor may another seat hold a second copy of either: the first copy played wins.
     """
     if deal.suit[place] != deal.suit[above]:
         return False
@@ -152,7 +164,7 @@ def is_copy(deal: Row, one: int, other: int) -> bool:
 
 @kernel
 def wins_over(deal: Row, place: int, best: int) -> bool:
-    """Whether a card beats the best so far: a higher card of its suit, or a trump on another."""
+    """Whether the card `place` beats `best`: a higher card of its suit, or a trump on another."""
     if deal.suit[place] == deal.suit[best]:
         return deal.rank[place] > deal.rank[best]
     return deal.trumps >> place & 1 == 1
@@ -160,7 +172,7 @@ def wins_over(deal: Row, place: int, best: int) -> bool:
 
 @kernel
 def fill_worth(view: Row, t: Row, deal: Row) -> None:
-    """Fill in the point difference of the hand for each number of tricks of our side."""
+    """Write `deal.worth`: our points minus theirs for each number of tricks of our side."""
     tricks, level = t.tricks, view.level
     for won in range(tricks + 1):
         if view.declarer & 1:
@@ -171,7 +183,7 @@ def fill_worth(view: Row, t: Row, deal: Row) -> None:
 
 @kernel
 def class_of(deal: Row, place: int) -> int:
-    """Return the highest card of the hand that is equivalent to this card."""
+    """Return the highest place of the hand that is equivalent to this place (see `same_as`)."""
     live = deal.unseen | deal.own
     if deal.best >= 0:
         live |= 1 << deal.best
@@ -187,7 +199,10 @@ def class_of(deal: Row, place: int) -> int:
 
 @kernel
 def try_cards(view: Row, deal: Row, legal: int) -> None:
-    """Play every card of `legal`, as places, to the end; write the points to `deal.values`."""
+    """Play every card of `legal` (places, as bits) to the end of the sampled deal.
+
+    Writes the points of the hand to `deal.values`, by place.
+    """
     left = popcount(deal.own)
     won = min(max(view.tricks_won[0], 0), len(deal.worth) - 1 - left)
     led, best, winner = view.led, deal.best, view.winning
@@ -212,7 +227,7 @@ def try_cards(view: Row, deal: Row, legal: int) -> None:
 
 @kernel
 def add_gains(deal: Row, places: int, favourite: int) -> None:
-    """Add each card's gain over the favourite in this deal to the sums."""
+    """Add the gain of each card of `places` (bits) over the favourite in this deal to the sums."""
     while places:
         place = lowest_bit(places)
         places &= places - 1
@@ -223,7 +238,7 @@ def add_gains(deal: Row, places: int, favourite: int) -> None:
 
 @kernel
 def error_of(deal: Row, place: int, n_deals: int) -> float:
-    """Standard error of a card's mean gain over the favourite; infinite for one deal."""
+    """Return the standard error of a card's mean gain over the favourite; infinite for one deal."""
     if n_deals < 2:
         return np.inf
     mean = deal.sums[place] / n_deals
@@ -232,7 +247,10 @@ def error_of(deal: Row, place: int, n_deals: int) -> float:
 
 @kernel
 def hopeful(deal: Row, places: int, favourite: int, n_deals: int) -> int:
-    """Return places of the favourite, and of cards that may still beat it by the margin."""
+    """Return, as bits, the favourite and the cards of `places` that may beat it by the margin.
+
+    `n_deals` is the number of deals tried so far.
+    """
     remaining = 1 << favourite
     while places:
         place = lowest_bit(places)
@@ -244,7 +262,11 @@ def hopeful(deal: Row, places: int, favourite: int, n_deals: int) -> int:
 
 @kernel
 def endgame_card(view: Row, t: Row, deal: Row, legal: int, chosen: int) -> int:
-    """Return the kind to play of the `legal` kinds, as bits; `chosen` is the rule player's kind."""
+    """Return the kind to play, of the `legal` kinds (bits), by searching sampled deals.
+
+    `chosen`, the card without search, is returned unless another is clearly better, and if there is
+    no search with so many cards in hand.
+    """
     most_deals = deal.n_deals[min(count_held(view, -1), len(deal.n_deals) - 1)]
     if most_deals == 0:
         return chosen

@@ -42,7 +42,11 @@ class HandTable:
     lone: Array
 
     def row(self, hand: int) -> tuple[int, Array]:
-        """Return the row and suit map, int64 (4,), of a hand number; row -1 if it has none."""
+        """Return the index of a hand's row, -1 if it has none, and its suit map.
+
+        `hand` is an integer, as in states. The suit map, int64 (4,), has the suit in the table for
+        each suit of the hand.
+        """
         key, symmetry = canonical(int(hand))
         return int(find_row(self.keys, key)), SUIT_MAPS[symmetry]
 

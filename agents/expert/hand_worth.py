@@ -49,7 +49,7 @@ class HandWorth:
 
 
 def worth_rows(worth: Worth) -> list[list[str]]:
-    """Rows of a table: tricks and the chance to make each bid; a column per strain, best first.
+    """Return rows of cells: tricks and chances to make each bid; a column per strain, best first.
 
     Successive bids with equal chances share a row: "moon to quadruple moon".
     """
@@ -97,7 +97,7 @@ def hand_worth(cards: str | Iterable[str], rules: Rules) -> HandWorth:
 
 
 def _sure(made: dict[str, Any]) -> tuple[dict[str, float], int]:
-    """Return `half_widths` and `deals` of a table, from its provenance."""
+    """Return `HandWorth.half_widths` and `HandWorth.deals`, from the provenance of a table."""
     deals, sure = int(made["deals"]["first"]), made["half_widths"]
     widest = wilson(deals // 2, deals)  # at a chance of a half
     others = widest.half if widest else 1.0
@@ -105,7 +105,10 @@ def _sure(made: dict[str, Any]) -> tuple[dict[str, float], int]:
 
 
 def parse_hand(cards: str | Iterable[str], rules: Rules) -> int:
-    """Return a hand number from names of cards; `DealError` unless it is a hand of this deck."""
+    """Return a hand, as an integer of states, from names of cards.
+
+    Raises `DealError` unless it is a full hand of this deck.
+    """
     names = re.split(r"[\s,]+", cards) if isinstance(cards, str) else cards
     kinds = [spelled_card(name) for name in names if name != ""]
     if len(kinds) != rules.tricks:
@@ -116,7 +119,7 @@ def parse_hand(cards: str | Iterable[str], rules: Rules) -> int:
 
 
 def check_deck(kinds: list[int], rules: Rules) -> None:
-    """Raise `DealError` unless these kinds are cards of one deck."""
+    """Raise `DealError` unless all these kinds can be dealt from one deck of the rules."""
     for kind in kinds:
         if kind >= rules.kinds:
             raise DealError(f"{CARD_NAMES[kind]} is not in this {rules.cards}-card deck")
@@ -128,7 +131,7 @@ def check_deck(kinds: list[int], rules: Rules) -> None:
 
 
 def _worth(hand: int, rules: Rules, table: hand_table.HandTable, lead: int) -> Worth:
-    """Return the tricks and chances for one leader, by strain."""
+    """Return a hand's tricks and chances of bids by strain; `lead` is an index of `LEADERS`."""
     row, suits = table.row(hand)
     worth: Worth = {}
     for strain, name in enumerate(STRAINS):

@@ -115,7 +115,10 @@ def holder_odds(rules: Rules) -> Array:
 
 @kernel
 def number_cards(view: Row, deal: Row) -> None:
-    """Number the cards in hand, the unseen cards and the best card on the table as places."""
+    """Number the cards in hand, the unseen cards and the best card on the table as places.
+
+    Writes the fields of `deal` from `n` to `own`, and `best`.
+    """
     strain, n = view.strain, 0
     deal.best = -1
     deal.unseen = 0
@@ -145,7 +148,10 @@ def number_cards(view: Row, deal: Row) -> None:
 
 @kernel
 def begin_deals(view: Row, deal: Row) -> None:
-    """Seed the stream with the seat's cards, and fill in possible holders and odds of each card."""
+    """Seed the random stream with the seat's cards; write possible holders and odds of each card.
+
+    Call it after `number_cards`, before the first `sample_deal`.
+    """
     deal.word = mix(np.uint64(view.held) * GOLDEN + np.uint64(view.unseen))
     deal.word = mix(deal.word + np.uint64(view.held_pair) * GOLDEN + np.uint64(view.unseen_pair))
     for suit in range(4):
@@ -159,7 +165,7 @@ def begin_deals(view: Row, deal: Row) -> None:
 
 @kernel
 def holder_of(view: Row, seat: int) -> int:
-    """Return the role of a seat, or of `NOWHERE`, in the contract."""
+    """Return the role of a seat, or of `NOWHERE`: `DECLARER`, `HELPER`, `DEFENDER` or `ASIDE`."""
     if seat == NOWHERE:
         return ASIDE
     if seat == view.declarer:
@@ -169,13 +175,13 @@ def holder_of(view: Row, seat: int) -> int:
 
 @kernel
 def contract_of(view: Row) -> int:
-    """Return the first index of the holder odds."""
+    """Return the first index of `holder_odds`: 0 trumps, 1 no trump; plus 2 for a lone hand."""
     return (2 if view.sitting_out >= 0 else 0) + (1 if view.strain == len(STRAINS) - 1 else 0)
 
 
 @kernel
 def fill_odds(view: Row, deal: Row, seat: int) -> None:
-    """Fill in the odds of each unseen card to be held by a seat or by `NOWHERE`."""
+    """Write the relative odds that a seat, or `NOWHERE`, holds each unseen card to `deal.odds`."""
     contract, holder = contract_of(view), holder_of(view, seat)
     held = min(popcount(deal.own), MOST_HELD - 1)
     bid = view.call_strains[seat] if seat < N_SEATS and holder != DECLARER else -1
@@ -191,7 +197,10 @@ def fill_odds(view: Row, deal: Row, seat: int) -> None:
 
 @kernel
 def sample_deal(view: Row, deal: Row) -> bool:
-    """Deal the unseen cards to `deal.hands`; False if `MOST_TRIES` tries give no valid deal."""
+    """Deal the unseen cards at random to `deal.hands`, in up to `MOST_TRIES` tries.
+
+    Returns False if none gives a valid deal.
+    """
     tries = 0
     while tries < MOST_TRIES and not try_deal(view, deal):
         tries += 1
@@ -200,7 +209,10 @@ def sample_deal(view: Row, deal: Row) -> bool:
 
 @kernel
 def try_deal(view: Row, deal: Row) -> bool:
-    """Deal the unseen cards to allowed holders, the most restricted suits first; False if stuck."""
+    """Deal the unseen cards to allowed holders, the suits with the fewest holders first.
+
+    Returns False if no allowed holder has room for a card.
+    """
     left = view.n_unseen
     for seat in range(1, N_SEATS):
         deal.room[seat] = view.cards_left[seat]
@@ -231,7 +243,10 @@ def try_deal(view: Row, deal: Row) -> bool:
 
 @kernel
 def draw_holder(deal: Row, allowed: int, place: int) -> int:
-    """Draw the holder of a card by room and odds: a seat or `NOWHERE`; -1 if none has room."""
+    """Return a random holder of a card, in proportion to room times odds; -1 if none has room.
+
+    `allowed` are the possible holders, seats or `NOWHERE`, as bits.
+    """
     total = 0
     for seat in range(1, NOWHERE + 1):
         if allowed >> seat & 1:

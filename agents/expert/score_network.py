@@ -62,7 +62,11 @@ SCORE_NETWORK = np.dtype(
 
 @kernel
 def describe_score(view: Row, t: Row, wins: Array, calls: Row) -> None:
-    """Write the inputs that do not depend on the call: hand, auction, and effects of results."""
+    """Write the inputs that are the same for every call to `calls.score_inputs`.
+
+    They are inputs of the call network, changes of the chance to win by 16 possible results of the
+    hand, and the state of the game.
+    """
     inputs, tricks, at, now = calls.score_inputs, t.tricks, N_TABLE_SHARED, float(calls.now)
     for i in range(N_TABLE_SHARED):
         inputs[i] = calls.inputs[SHARED[i]]
@@ -103,7 +107,10 @@ def describe_score(view: Row, t: Row, wins: Array, calls: Row) -> None:
 def end_chance(
     view: Row, t: Row, wins: Array, bid: int, others: int, us: bool, made: bool
 ) -> float:
-    """Chance to win after a hand with these points for the declarer's side and the others."""
+    """Return our chance to win after a hand with `bid` points for the declarer's side.
+
+    `others` are the points of the other side; `us`: we declare.
+    """
     if us:
         return game_chance(view, t, wins, bid, others, us, made)
     return game_chance(view, t, wins, others, bid, us, made)
@@ -113,7 +120,10 @@ def end_chance(
 def describe_promise(
     view: Row, t: Row, wins: Array, level: int, strain: int, more: float, calls: Row
 ) -> None:
-    """Write the inputs of a call; `more` are the points that the formula adds to its contract."""
+    """Write the inputs of a call to `calls.score_inputs`.
+
+    `more` are the points that `call_worth` adds to those of the call's contract.
+    """
     inputs, now = calls.score_inputs, float(calls.now)
     for i in range(N_TABLE_SHARED, len(SHARED)):
         inputs[FIRST_OF_CALL + i - N_TABLE_SHARED] = calls.inputs[SHARED[i]]
@@ -145,13 +155,13 @@ def describe_promise(
 
 @kernel
 def clip(number: float, most: float) -> float:
-    """Clip a number to `-most` .. `most`, so that inputs stay in the range of the training data."""
+    """Return a number clipped to `-most` .. `most`, the range of the training data."""
     return min(max(number, -most), most)
 
 
 @kernel
 def weigh_score(network: Row, calls: Row) -> None:
-    """Fill in the parts of hidden sums and output that do not depend on the call."""
+    """Write the parts of hidden sums and output that are the same for every call."""
     copy(network.first_base, calls.score_table_sums)
     add_rows(calls.score_inputs, 0, N_TABLE, network.first, calls.score_table_sums)
     calls.score_table_straight = network.base + dot(
@@ -175,13 +185,16 @@ def score_correction(network: Row, calls: Row) -> float:
 
 
 def fitted_score_network(name: str) -> Array:
-    """Return the weights of a fitted game: one `SCORE_NETWORK` record."""
+    """Return the weights of the fitted game with this name: one `SCORE_NETWORK` record."""
     return read_record(FILE, name, SCORE_NETWORK)
 
 
 @lru_cache(maxsize=64)
 def load_score_network(rules: Rules) -> Array:
-    """Return the `SCORE_NETWORK` record of these rules, read-only; none for a game not fitted."""
+    """Return an array with the `SCORE_NETWORK` record of these rules, read-only.
+
+    The array is empty for a game that was not fitted.
+    """
     name = fitted_name(rules)
     return sealed(new_rows(SCORE_NETWORK, 0) if name is None else fitted_score_network(name))
 

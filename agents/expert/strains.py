@@ -29,7 +29,10 @@ from bideuchre_env.runtime.jit import Array, Row, kernel
 
 @kernel
 def weigh_strains(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> bool:
-    """Fill in tricks and order of the strains; False if neither table nor estimate has the hand."""
+    """Write chances of tricks, means and order of the strains to `calls`, for the hand in `view`.
+
+    Returns False if the game has neither a hand table nor estimates, or the table lacks the hand.
+    """
     if len(learned.keys) == 0:
         if not learned.estimates:
             return False
@@ -42,7 +45,7 @@ def weigh_strains(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls:
 
 @kernel
 def look_up(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> bool:
-    """Fill in the hand's tricks in every strain from the table; False if the hand has no row."""
+    """Write the hand's chances in every strain from the hand table; False if it has no row."""
     hand = view.held | view.held_pair << COPY_SHIFT
     key, symmetry = canonical(hand)
     row = find_row(learned.keys, key)
@@ -68,7 +71,7 @@ def look_up(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) 
 
 @kernel
 def estimate(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> None:
-    """Fill in the hand's tricks in every strain from the rule player's estimates."""
+    """Write the hand's chances in every strain from the rule player's estimates."""
     weights, features = learned.weights[0], scratch.features
     on_lead = we_lead(view, t, 0, False)
     for strain in range(N_STRAINS):
@@ -90,9 +93,10 @@ def estimate(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row)
 
 @kernel
 def trick_shift(view: Row, t: Row, strain: int, network: Row, features: Array, calls: Row) -> float:
-    """Return the expected tricks beyond `calls.table_mean`, by hand and auction.
+    """Return the tricks by which the network shifts `calls.table_mean` for the hand and the calls.
 
-    Copies the hand's features to `calls.features`, then writes the auction's to `features`.
+    On entry `features` are those of the hand; they are copied to `calls.features`, and then
+    overwritten by those of the auction.
     """
     shifts = network.shifts[no_trump(strain)]
     shift = calls.table_mean[strain] * shifts[0]
@@ -107,7 +111,10 @@ def trick_shift(view: Row, t: Row, strain: int, network: Row, features: Array, c
 
 @kernel
 def shift_chances(row: Array, shift: float, tricks: int, chances: Array) -> None:
-    """Write a table row, uint8 (tricks + 1,), moved up by `shift` tricks, to `chances`."""
+    """Write the chances of a table row, uint8 (tricks + 1,), moved up by `shift` tricks.
+
+    `chances`, float64, get the result; fractions of a trick are divided between its neighbours.
+    """
     for won in range(tricks + 1):
         chances[won] = 0.0
     for won in range(tricks + 1):
@@ -121,7 +128,11 @@ def shift_chances(row: Array, shift: float, tricks: int, chances: Array) -> None
 
 @kernel
 def find_best(t: Row, calls: Row) -> None:
-    """Fill in expected tricks, the order of the strains, and the best for each lone exchange."""
+    """Write `calls.means`, `calls.ranked` and `calls.best_lone` from the chances in `calls`.
+
+    They are expected tricks, the order of the strains, and the best strain of each kind of lone
+    bid.
+    """
     for strain in range(N_STRAINS):
         calls.means[strain] = 0.0
         for won in range(t.tricks + 1):

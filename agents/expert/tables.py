@@ -1,4 +1,4 @@
-"""The expert's tables and fitted weights for a game, as arrays for its kernels."""
+"""`ExpertTables`: the expert's tables and fitted weights for a game, as arrays for its kernels."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ExpertTables(NamedTuple):
 
 
 def load_tables(rules: Rules, network: Array | None, goal: Goal) -> ExpertTables:
-    """Return the tables for these rules and goal; `network` replaces the package's own.
+    """Return the tables for these rules and goal; a `network` replaces that of `load_network`.
 
     Without a fitted network and without lone bids neither a hand table nor estimates are used,
     because the rule player's calls are better then.

@@ -46,12 +46,12 @@ POINT = 0.002  # value of a point in itself: prevents reckless calls in a lost g
 
 
 def provenance() -> dict[str, Any]:
-    """Return the provenance of the fitted numbers, by name of the game."""
+    """Return the provenance of the fitted tables and networks, by name of the game."""
     return read_provenance(FILE)
 
 
 def fitted_name(rules: Rules) -> str | None:
-    """Return the name of the fitted game with these rules, ignoring `max_hands`; or None."""
+    """Return the name of the fitted game that has these rules (any `max_hands`), or None."""
     for name in provenance():
         if RULES[name].to_dict() | {"max_hands": 0} == rules.to_dict() | {"max_hands": 0}:
             return name
@@ -79,7 +79,10 @@ def win_table(rules: Rules) -> Array:
 
 
 def rule_table(rules: Rules) -> Array:
-    """Return a `win_table` from hands of the rule player, for any rules."""
+    """Return a `win_table` from hands of the rule player, for any rules.
+
+    It has the shape (0, 0, 0) for games without a target or with a target above `MOST_TARGET`.
+    """
     outcomes = sampled_outcomes(rules)
     if rules.win_rule == "rounds":
         table = np.zeros((LAYERS + 1, 2 * LEAD + 1, 1))
@@ -99,7 +102,10 @@ def rule_table(rules: Rules) -> Array:
 
 
 def sampled_outcomes(rules: Rules) -> Array:
-    """Outcomes of hands, float64 (n, 4): declarer's points, defenders', made, share of hands."""
+    """Return the different outcomes of hands of the rule player, float64 (n, 4).
+
+    The columns are the declarer's points, the defenders' points, 1 if made, and the share of hands.
+    """
     work, outcomes = rule_workspace(rules), np.zeros((HANDS, 3), np.int64)
     observations = np.zeros((1, layout_of(rules).size), np.int8)
     masks = np.zeros((1, actions.of(rules).n), np.int8)
@@ -119,9 +125,10 @@ def play_outcomes(
     seed: Word,
     outcomes: Array,
 ) -> None:
-    """Let the rule player play hands at the start of a game, and record their outcomes.
+    """Let the rule player play n hands at the start of a game, and record their outcomes.
 
-    `outcomes` (n, 3): points of the declarer's side, of the defenders, 1 if made; -1 if passed out.
+    `outcomes`, int64 (n, 3), gets the points of the declarer's side, those of the defenders, and 1
+    if the bid was made, 0 if set, -1 if the hand was passed out. `seed` fixes the deals.
     """
     s, t = states[0], work.tables[0]
     observation, mask = row_of(observations, 0), row_of(masks, 0)
@@ -141,7 +148,10 @@ def play_outcomes(
 
 @kernel
 def after_hand(t: Row, table: Array, ours: int, theirs: int, us_declare: bool, made: bool) -> float:
-    """Chance to win at `ours` and `theirs` points to go after a played hand; a draw counts half."""
+    """Return our chance to win with `ours` and `theirs` points to go after a hand; a draw is 0.5.
+
+    `us_declare` and `made` are of that hand; `table` is a `win_table` of a game to a target.
+    """
     chance = final_chance(t, ours, theirs, us_declare, made)
     if chance >= 0.0:
         return chance
@@ -151,7 +161,10 @@ def after_hand(t: Row, table: Array, ours: int, theirs: int, us_declare: bool, m
 
 @entry_kernel
 def sweep(tables: Array, outcomes: Array, table: Array, out: Array) -> float:
-    """Fill `out` with the chances one more hand before `table`; return the largest change."""
+    """Write the chances before a hand to `out`, given those after it in `table`: one iteration.
+
+    Returns the largest difference between the two; `outcomes` is that of `sampled_outcomes`.
+    """
     t, size, change = tables[0], table.shape[1], 0.0
     for ours in range(size):
         for theirs in range(ours, size):
@@ -173,7 +186,10 @@ def sweep(tables: Array, outcomes: Array, table: Array, out: Array) -> float:
 
 @entry_kernel
 def iterate_rounds(outcomes: Array, table: Array) -> None:
-    """Fill `table` layer by layer, starting with no hands left, where the lead decides."""
+    """Fill a `win_table` of a game of a fixed number of hands, layer by layer.
+
+    The first layer has no hands left, where the lead decides.
+    """
     lead = (table.shape[1] - 1) // 2
     for at in range(2 * lead + 1):
         table[0, at, 0] = 0.5 if at == lead else (1.0 if at > lead else 0.0)
@@ -192,7 +208,10 @@ def iterate_rounds(outcomes: Array, table: Array) -> None:
 
 @kernel
 def rounds_chance(view: Row, wins: Array, left: int, gain: int) -> float:
-    """Return the table's chance with `left` hands left and the lead changed by `gain`, or -1.0."""
+    """Return the table's chance with `left` hands left after our lead has changed by `gain`.
+
+    -1.0 without an entry. Only for games of a fixed number of hands.
+    """
     if left < 0 or left >= wins.shape[0]:
         return -1.0
     middle = (wins.shape[1] - 1) // 2
@@ -204,7 +223,10 @@ def rounds_chance(view: Row, wins: Array, left: int, gain: int) -> float:
 def table_chance(
     view: Row, t: Row, wins: Array, ours: int, theirs: int, us_declare: bool, made: bool
 ) -> float:
-    """Return the table's chance to win after a hand of these points; -1.0 without an entry."""
+    """Return our chance to win after a hand of these points, by the table `wins`.
+
+    -1.0 if the table has no entry. `us_declare`: our side declared; `made`: the bid was made.
+    """
     if t.win_rule == ROUNDS:
         return rounds_chance(view, wins, view.hands_left - 1, ours - theirs)
     if wins.shape[0] > 0 and view.hands_left >= SHORT:
@@ -217,7 +239,10 @@ def table_chance(
 def game_chance(
     view: Row, t: Row, wins: Array, ours: int, theirs: int, us_declare: bool, made: bool
 ) -> float:
-    """Return the chance to win the game after a hand, without a value of points; a draw is half."""
+    """Return our chance to win the game after a hand of these points; a draw counts half.
+
+    It is from the table `wins`, or else from the curve of `win_curve.py`.
+    """
     chance = table_chance(view, t, wins, ours, theirs, us_declare, made)
     if chance >= 0.0:
         return chance
@@ -228,9 +253,10 @@ def game_chance(
 def chance_to_win(
     view: Row, t: Row, wins: Array, ours: int, theirs: int, us_declare: bool, made: bool
 ) -> float:
-    """Return the chance to win the game after a hand of these points, plus a small value of points.
+    """Return the value to us of a hand: our chance to win the game, plus a little for its points.
 
-    By the table a won game has value 1.0, an unfinished game less. `wins` is empty for points.
+    By the table a won game has the value 1.0, an unfinished game less. For points as the goal,
+    `wins` is empty and only the points count.
     """
     chance = table_chance(view, t, wins, ours, theirs, us_declare, made)
     if chance < 0.0:
@@ -245,6 +271,9 @@ def chance_to_win(
 
 @kernel
 def passed_out(view: Row, t: Row, wins: Array) -> float:
-    """Return the chance to win the game if all pass: the hand is redealt and does not count."""
+    """Return the value to us of a hand in which all pass: it has no points, and is redealt.
+
+    It does not count as one of a fixed number of hands.
+    """
     chance = rounds_chance(view, wins, view.hands_left, 0) if t.win_rule == ROUNDS else -1.0
     return chance if chance >= 0.0 else chance_to_win(view, t, wins, 0, 0, True, False)

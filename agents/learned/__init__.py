@@ -1,1 +1,1 @@
-"""Agents trained by self-play: networks from files of weights, evaluated in kernels."""
+"""Agents `net` and `ppo`, trained by self-play: networks from files of weights, run in kernels."""

@@ -1,4 +1,4 @@
-"""The net: the expert's calls and the rule player's cards, corrected by a network.
+"""Agent `net`: the expert's calls and the rule player's cards, corrected by a network.
 
 The network estimates the points of every card, up to a constant that all cards share. It is trained
 on pairs of lines of play that differ by one card (`learning/pairs.py`). The rule player's card is
@@ -73,15 +73,16 @@ class NetWorkspace(NamedTuple):
 
 
 class NetAgent(LearnedAgent):
-    """Plays learned cards, for points, and makes the expert's calls.
+    """Plays cards by a trained network, for the points of the hand, and makes the expert's calls.
 
     Args:
         rules: the rules of the game.
         seed: checked, but without effect: the net is deterministic.
         weights: a file of weights, or `Weights`; None for the default weights of the rules.
-        search: whether the last tricks are searched as the expert does.
+        search: whether to search the last tricks, as the expert does.
         margin: points by which a card must be better than the rule player's.
-        veto: a searched card is not played if the network values its own card this much higher.
+        veto: points; a searched card is not played if the network values its own card by more than
+            this higher.
         goal: "game": it bids to win the game, by the score; "points": for the points of each hand.
 
     Raises:
@@ -142,7 +143,10 @@ class NetAgent(LearnedAgent):
 
 
 def weights_for(rules: Rules, weights: str | Path | Weights | None = None) -> Weights:
-    """Return these weights, a file's or the default ones; `WeightsError` unless they fit."""
+    """Return weights of agent `net`: `weights` itself, those of a file, or the default ones.
+
+    Raises `WeightsError` unless they fit the rules, and `OptionError` if there are none.
+    """
     return fitting_weights(KIND, rules, weights, ("cards",), CALL_SHAPES)
 
 
@@ -153,7 +157,7 @@ def net_weights(rules: Rules, cards: Network, calls: Array, made: dict[str, str]
 
 
 def no_net(rules: Rules, expert: ExpertWorkspace) -> NetWorkspace:
-    """Return a placeholder workspace for a searcher without a net; its network is untrained."""
+    """Return a placeholder workspace, with an untrained network, for a search agent without net."""
     features = features_of(rules, "cards")
     nothing = new_network(features.size, (1, 1), features.outputs, np.random.default_rng(0))
     return NetWorkspace(expert, network_workspace(nothing, features), MARGIN, VETO)
@@ -189,7 +193,10 @@ def net_decision(observation: Array, mask: Array, work: NetWorkspace) -> int:
 
 @kernel
 def net_card(observation: Array, legal: int, card: int, work: NetWorkspace) -> int:
-    """Return the card to give up, pass or play; `card` is the rule player's choice."""
+    """Return the kind to give up, pass or play, of the `legal` kinds (bits).
+
+    `card` is the rule player's choice. The view in `work.expert` must have been read.
+    """
     expert, points = work.expert, work.cards.outputs
     t, view = expert.tables[0], expert.views[0]
     best, symmetry = best_card(observation, legal, card, work)
@@ -202,7 +209,11 @@ def net_card(observation: Array, legal: int, card: int, work: NetWorkspace) -> i
 
 @kernel
 def best_card(observation: Array, legal: int, card: int, work: NetWorkspace) -> tuple[int, int]:
-    """Return the card by the network alone, and the symmetry of its outputs for `points_of`."""
+    """Return the card without search: the best by the network if it beats `card` by the margin.
+
+    `card` is the rule player's choice, `legal` the legal kinds (bits). Also returns the symmetry of
+    the network's outputs, for `points_of`.
+    """
     points, symmetry = work.cards.outputs, weigh_cards(observation, work)
     t, best, left = work.expert.tables[0], card, legal
     least = points_of(t, points, symmetry, card) + work.margin
@@ -217,7 +228,10 @@ def best_card(observation: Array, legal: int, card: int, work: NetWorkspace) -> 
 
 @kernel
 def weigh_cards(observation: Array, work: NetWorkspace) -> int:
-    """Fill `work.cards.outputs`; return their suit symmetry. The expert's view has been read."""
+    """Run the card network: write `work.cards.outputs`, and return their suit symmetry.
+
+    The view in `work.expert` must have been read from the same observation.
+    """
     expert, features = work.expert, work.cards.features
     t, o, view = expert.tables[0], expert.offsets[0], expert.views[0]
     n, symmetry = list_inputs(observation, t, o, features.places[0], view, True, features.active)
@@ -227,5 +241,8 @@ def weigh_cards(observation: Array, work: NetWorkspace) -> int:
 
 @inline_kernel
 def points_of(t: Any, points: Array, symmetry: int, kind: int) -> float:
-    """Return the points of a card from the network's outputs, (1, O)."""
+    """Return the estimated points of a card, up to a common constant.
+
+    `points` are the network's outputs, (1, O), and `symmetry` is the result of `weigh_cards`.
+    """
     return float(points[0, output_of(t, 1, symmetry, t.card_offset + kind)])

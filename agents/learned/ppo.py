@@ -1,7 +1,7 @@
 """`ppo`: two networks trained from scratch by self-play, one for the auction, one for the cards.
 
-There is no search: the legal action with the largest output is chosen, unless one takes every
-remaining trick for certain; as last bidder it ignores partnered bids above the lowest.
+There is no search: the legal action with the largest output is chosen, unless some action is
+certain to take every trick left. As last bidder the agent ignores partnered bids above the lowest.
 `experiments/train_ppo.py` trains the weights.
 """
 
@@ -83,7 +83,7 @@ class PpoAgent(LearnedAgent):
 
 @entry_kernel
 def ppo_rows(observations: Array, masks: Array, work: PpoWorkspace, choices: Array) -> None:
-    """Fill `choices` with the action of every row."""
+    """Fill `choices` with the agent's action for every row."""
     t = work.cards.features.tables[0]
     for i in range(len(observations)):
         mask = row_of(masks, i)
@@ -101,10 +101,10 @@ def ppo_rows(observations: Array, masks: Array, work: PpoWorkspace, choices: Arr
 def best_action(
     observation: Array, mask: Array, first: int, stop: int, work: NetworkWorkspace
 ) -> int:
-    """Return the legal action from `first` to `stop` - 1 with the largest output; `first` is legal.
+    """Return the legal action from `first` to `stop` - 1 with the largest output of a network.
 
-    An action that is certain to take every trick left has priority. Calls that are not in
-    `call_bits` are skipped.
+    `first` must be legal. An action that is certain to take every trick left has priority. Calls
+    that are not in `call_bits` are skipped.
     """
     features, t = work.features, work.features.tables[0]
     o, p, view = features.offsets[0], features.places[0], features.views[0]

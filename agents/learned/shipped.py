@@ -25,10 +25,10 @@ DATA = "bideuchre_env.agents.data"
 
 
 class LearnedAgent(RowAgent):
-    """Agent with `Weights`; `made` is their metadata."""
+    """Base class of agents that play by `Weights`; `made` is the metadata of the weights."""
 
     def _remember(self, weights: Weights, **options: Any) -> None:
-        """Store the weights and options, from which a copy of this agent is made."""
+        """Store the weights and the constructor's other options, for copies of this agent."""
         self.made = dict(weights.metadata)
         self._options = {"weights": weights, **options}
 
@@ -44,9 +44,11 @@ def fitting_weights(
     parts: Iterable[str],
     shapes: Mapping[str, tuple[int | str, ...]],
 ) -> Weights:
-    """Return weights for `parts` of the game: from a file, `Weights`, or `shipped_weights`.
+    """Return the weights of a kind of agent: `weights` itself, from a file, or `shipped_weights`.
 
-    `shapes` has the shapes of other arrays by name. `WeightsError` if they do not fit the rules.
+    They must have a network for each of `parts` ("auction", "cards"), and other arrays with these
+    `shapes`, by name. Raises `WeightsError` if they do not fit the rules, and `OptionError` if
+    there are none or `weights` has another type.
     """
     for part in parts:
         features = features_of(rules, part)
@@ -66,7 +68,7 @@ def fitting_weights(
 
 
 def shipped_weights(kind: str, rules: Rules) -> Weights:
-    """Return the default weights of a kind of agent for these rules.
+    """Return the default weights of a kind of agent ("net" or "ppo") for these rules.
 
     Weights prepared for custom rules on this machine come first, then the package's own. Raises
     `OptionError` if there are none.
@@ -107,17 +109,20 @@ def file_of(kind: str, variant: str) -> Traversable:
 
 
 def network_of(weights: Weights, part: str) -> Network:
-    """Return the network of the arrays `PART.first` and so on."""
+    """Return the network of a part, "auction" or "cards", from arrays named `PART.first` etc."""
     return Network(*(weights.arrays[f"{part}.{name}"] for name in Network._fields))
 
 
 def arrays_of(network: Network, part: str) -> dict[str, object]:
-    """Return the arrays of a network under the names `PART.first` and so on."""
+    """Return the arrays of a part's network under the names that `network_of` reads."""
     return {f"{part}.{name}": array for name, array in network._asdict().items()}
 
 
 def shapes_of(part: str, inputs: int, outputs: int) -> Mapping[str, tuple[int | str, ...]]:
-    """Return the shapes of the arrays of `arrays_of`; a string is a length of any size."""
+    """Return the shapes of the arrays of `arrays_of`, by name.
+
+    A string in a shape stands for any length, the same wherever the string is repeated.
+    """
     one, two = f"{part} one", f"{part} two"
     shapes: list[tuple[int | str, ...]]
     shapes = [(inputs, one), (one,), (one, two), (two,), (two, outputs), (outputs,)]

@@ -1,4 +1,8 @@
-"""The rule player: rules of thumb of good players, as kernels over observation rows."""
+"""Agent `rule` and its kernels: rules of thumb of good players, applied to observation rows.
+
+In kernels `t` is the record of the game's tables, and `view` the record `VIEW` of an observation.
+Seats are relative to the seat to act: 0 itself, 1 left, 2 partner, 3 right.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +50,10 @@ class RuleWorkspace(NamedTuple):
 
 
 def rule_workspace(rules: Rules, weights: Array | None = None) -> RuleWorkspace:
-    """Return a workspace for these rules, with the package's own weights by default."""
+    """Return a workspace for these rules; `weights` None means the package's own weights.
+
+    Raises `OptionError` unless `weights` is one record of `bidding.WEIGHTS` or None.
+    """
     if weights is None:
         weights = load_weights(rules.kinds, rules.copies)
     elif (getattr(weights, "dtype", None), getattr(weights, "shape", None)) != (WEIGHTS, (1,)):
@@ -58,13 +65,19 @@ def rule_workspace(rules: Rules, weights: Array | None = None) -> RuleWorkspace:
 
 
 def many_workspaces(work: RuleWorkspace, n: int) -> RuleWorkspace:
-    """Return a workspace with n views and scratch records, for `own_workspace`."""
+    """Return a copy of a workspace with n views and scratch records, one for each of n rows.
+
+    So threads that handle different rows do not share scratch memory; see `own_workspace`.
+    """
     return work._replace(views=np.repeat(work.views, n), scratch=np.repeat(work.scratch, n))
 
 
 @inline_kernel
 def own_workspace(work: RuleWorkspace, start: int) -> RuleWorkspace:
-    """Return the workspace of a thread whose rows begin at `start`: that row's, or the only one."""
+    """Return the workspace for a thread whose rows begin at `start`.
+
+    It has the view and scratch record of row `start`, or the only ones if `work` has just one.
+    """
     i = min(start, len(work.views) - 1)
     views, scratch = work.views[i : i + 1], work.scratch[i : i + 1]
     return RuleWorkspace(work.tables, work.offsets, work.weights, views, scratch)
@@ -138,7 +151,7 @@ def rule_decision(observation: Array, mask: Array, work: RuleWorkspace) -> int:
 
 @kernel
 def act_by_rule(s: Row, observation: Array, mask: Array, work: RuleWorkspace) -> None:
-    """Let the rule player act for the seat to act; rewrites its observation and mask."""
+    """Apply the rule player's action to state `s`; `observation` and `mask` are scratch memory."""
     t = work.tables[0]
     encode(s, t, work.offsets[0], s.turn, observation)
     legal(s, t, mask)
@@ -147,9 +160,9 @@ def act_by_rule(s: Row, observation: Array, mask: Array, work: RuleWorkspace) ->
 
 @kernel
 def call_bits(view: Row, mask: Array, t: Row) -> int:
-    """Legal calls that are not dominated: bit 0 a pass, bit 1 + level a bid; 0 after the auction.
+    """Return legal calls as bits: bit 0 a pass, bit 1 + level a bid; 0 after the auction.
 
-    Of the last seat's partnered bids only the lowest counts: no seat is left to outbid.
+    Of the last seat's partnered bids only the lowest is included: no seat is left to outbid.
     """
     if view.phase != AUCTION:
         return 0
@@ -169,7 +182,10 @@ def call_bits(view: Row, mask: Array, t: Row) -> int:
 
 @inline_kernel
 def rule_bid(view: Row, legal: int, t: Row, weights: Row, scratch: Row) -> int:
-    """Return the call to make, of the `legal` calls (see `call_bits`), or the strain to name."""
+    """Return the call to make, of the `legal` calls (see `call_bits`), or the strain to name.
+
+    The result is an action.
+    """
     certain = certain_call(view, t, legal)
     if certain >= 0:
         return certain
@@ -180,7 +196,7 @@ def rule_bid(view: Row, legal: int, t: Row, weights: Row, scratch: Row) -> int:
 
 @kernel
 def certain_action(view: Row, t: Row, mask: Array) -> int:
-    """Return an action that is certain to take every trick left, or -1."""
+    """Return a legal action that is certain to take every trick left, or -1 if none is known."""
     if view.phase == AUCTION or view.phase == NAMING:
         return certain_call(view, t, call_bits(view, mask, t))
     card = certain_card(view, t, gather_bits(mask, t.card_offset, t.kinds, 0))
@@ -189,7 +205,7 @@ def certain_action(view: Row, t: Row, mask: Array) -> int:
 
 @kernel
 def rule_card(view: Row, t: Row, legal: int) -> int:
-    """Return the card to give up, pass or play, of the `legal` kinds as bits."""
+    """Return the kind of the card to give up, pass or play, of the `legal` kinds (bits)."""
     if legal & (legal - 1) == 0:
         return lowest_bit(legal)
     if view.phase == GIVING:

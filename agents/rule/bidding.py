@@ -1,4 +1,4 @@
-"""The auction: value every possible contract by the chance to win the game, and call the best.
+"""The rule player's auction: value every contract by the chance to win the game, call the best.
 
 The weights, by deck, are in `rule_weights.npz`. The file is frozen; `agents/README.md` describes
 how it was made.
@@ -36,7 +36,11 @@ WORTH_A_LOOK = 0.002  # smaller chances of a number of tricks are ignored
 
 
 class AuctionFeatures(NamedTuple):
-    """Indices of a side's passes, and of its tricks bid, by strain relative to a given one."""
+    """Indices of one side's features of the auction, relative to a given strain.
+
+    `passes` is a number of passes. Each other feature is the sum of the tricks of bids whose strain
+    has this relation to the given strain.
+    """
 
     passes: int
     same: int  # in the given strain
@@ -83,14 +87,17 @@ def load_weights(kinds: int, copies: int) -> Array:
 
 @kernel
 def we_lead(view: Row, t: Row, declarer: int, alone: bool) -> int:
-    """Return 1 if we would lead to the first trick of this contract, else 0."""
+    """Return 1 if we would lead to the first trick with this declarer, a relative seat; else 0."""
     sitting_out = (declarer + 2) & 3 if alone else -1
     return 1 if opening_leader(t, view.dealer, declarer, sitting_out) == 0 else 0
 
 
 @kernel
 def describe_auction(view: Row, t: Row, strain: int, features: Array) -> None:
-    """Write the features of the calls so far for a strain to `features`, float64."""
+    """Write the features of the other seats' calls, relative to a strain, to `features`, float64.
+
+    The first half is partner's (`PARTNER`), the second that of the opponents (`OPPONENTS`).
+    """
     for i in range(N_AUCTION_FEATURES):
         features[i] = 0.0
     for seat in range(1, 4):
@@ -114,7 +121,10 @@ def describe_auction(view: Row, t: Row, strain: int, features: Array) -> None:
 
 @kernel
 def expected_tricks(view: Row, t: Row, weights: Row, strain: int, scratch: Row) -> float:
-    """Return our side's expected tricks if we declare in this strain with partner."""
+    """Return our side's expected tricks if we declare in this strain with partner.
+
+    The estimate depends on the hand and the calls so far.
+    """
     features, plain = scratch.features, no_trump(strain)
     describe_hand(view, t, strain, we_lead(view, t, 0, False), 0, features)
     mean = weigh(features, weights.tricks[DECLARER, plain])
@@ -126,7 +136,10 @@ def expected_tricks(view: Row, t: Row, weights: Row, strain: int, scratch: Row) 
 
 @kernel
 def lone_chance(view: Row, t: Row, weights: Row, strain: int, exchange: int, scratch: Row) -> float:
-    """Return the chance to take every trick alone in this strain after an exchange."""
+    """Return the chance to take every trick alone in this strain.
+
+    `exchange` is the number of cards exchanged with partner before the play.
+    """
     missing = 0 if strain == NO_TRUMP else 2 * t.copies - bowers_held(view, strain)
     missing *= missing  # two missing bowers are much more than twice as bad as one
     if exchange > 0 and missing > 1 and t.copies == 2:
@@ -137,7 +150,10 @@ def lone_chance(view: Row, t: Row, weights: Row, strain: int, exchange: int, scr
 
 @kernel
 def lone_strain(view: Row, t: Row, weights: Row, exchange: int, scratch: Row) -> tuple[int, float]:
-    """Return the strain with the highest chance of a lone bid, and the chance."""
+    """Return the strain with the highest chance to make a lone bid, and the chance.
+
+    `exchange` is the number of cards exchanged with partner.
+    """
     best, most = 0, -1.0
     for strain in range(N_STRAINS):
         chance = lone_chance(view, t, weights, strain, exchange, scratch)
@@ -160,9 +176,10 @@ def bell_curve(mean: float, deviation: float, tricks: int, chances: Array) -> No
 
 @kernel
 def contract_worth(view: Row, t: Row, level: int, us: bool, scratch: Row) -> float:
-    """Return the value of a partnered contract, with chances of tricks in `scratch.chances`.
+    """Return the value to us of a partnered contract, which we declare if `us`, else opponents.
 
-    A made bid has the same value at any level: `scratch.made_worth` caches it by tricks.
+    `scratch.chances` has the chance of each number of tricks of the declarer's side. A made bid has
+    the same value at any level: `scratch.made_worth` caches it by tricks; set it to -1.0 before.
     """
     tricks, need, chances, made_worth = t.tricks, t.need[level], scratch.chances, scratch.made_worth
     total = 0.0
@@ -180,14 +197,17 @@ def contract_worth(view: Row, t: Row, level: int, us: bool, scratch: Row) -> flo
 
 @kernel
 def played_worth(view: Row, t: Row, level: int, us: bool, won: int) -> float:
-    """Return the value of a partnered contract whose side takes `won` tricks."""
+    """Return the value to us of a partnered contract whose side takes `won` tricks.
+
+    `us` says whether that is our side.
+    """
     ours, theirs, done = played_points(t, level, won, us)
     return worth(view, t, float(ours), float(theirs), us, done)
 
 
 @kernel
 def lone_worth(view: Row, t: Row, level: int, us: bool, made: float) -> float:
-    """Return the value of a lone bid that is made with chance `made`."""
+    """Return the value to us of a lone bid that is made with chance `made`; `us`: our side bids."""
     value = float(t.payoff[level, t.tricks])
     if us:
         good, bad = worth(view, t, value, 0.0, us, True), worth(view, t, -value, 1.0, us, False)
@@ -198,9 +218,10 @@ def lone_worth(view: Row, t: Row, level: int, us: bool, made: float) -> float:
 
 @kernel
 def standing_tricks(view: Row, t: Row, weights: Row, scratch: Row, chances: Array) -> None:
-    """Write the chances of the tricks of the standing bid's side, estimated from our hand.
+    """Write to `chances` how likely each number of tricks is for the side of the standing bid.
 
-    A bid without a strain is averaged over all strains.
+    The chances are estimated from our hand, for the case that the bid becomes the contract. A bid
+    without a strain is averaged over all strains.
     """
     level, seat, strain = view.level, view.standing, view.strain
     role = HELPER if seat == 2 else DEFENDER
@@ -217,7 +238,10 @@ def standing_tricks(view: Row, t: Row, weights: Row, scratch: Row, chances: Arra
 
 @kernel
 def pass_worth(view: Row, t: Row, weights: Row, best_mean: float, scratch: Row) -> float:
-    """Return our value if we pass."""
+    """Return the value to us of a pass, if the standing bid becomes the contract.
+
+    Without a standing bid it is estimated from `best_mean`, our expected tricks in the best strain.
+    """
     if view.standing >= 0:
         us = view.standing == 2
         if t.alone[view.level]:
@@ -238,7 +262,7 @@ def pass_worth(view: Row, t: Row, weights: Row, best_mean: float, scratch: Row) 
 
 @kernel
 def call_action(t: Row, level: int, strain: int) -> int:
-    """Return the action of a call (level -1: a pass)."""
+    """Return the action of a call; level -1 is a pass. `strain` is ignored if bids have none."""
     if level < 0:
         return 0
     per_bid = t.strains_per_bid
@@ -247,7 +271,10 @@ def call_action(t: Row, level: int, strain: int) -> int:
 
 @kernel
 def choose_call(view: Row, t: Row, weights: Row, legal: int, scratch: Row) -> int:
-    """Return the call, as an action; `legal` has bit 0 for a pass and bit 1 + level for a bid."""
+    """Return the call of highest value, as an action; `legal` are calls as bits, see `call_bits`.
+
+    Before the last call a slightly worse higher bid is preferred, because it shuts others out.
+    """
     read_time(view)
     best_strain, best_mean = 0, -1.0
     for strain in range(N_STRAINS):
@@ -287,7 +314,7 @@ def choose_call(view: Row, t: Row, weights: Row, legal: int, scratch: Row) -> in
 
 @kernel
 def choose_strain(view: Row, t: Row, weights: Row, scratch: Row) -> int:
-    """Return the strain to name after winning the auction."""
+    """Return the strain of highest value to name after winning the auction."""
     read_time(view)
     level = view.level
     if t.alone[level]:

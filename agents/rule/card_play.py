@@ -1,7 +1,8 @@
-"""Card play: leads, cards played to a trick, cards thrown off, given up and passed.
+"""Card play of the rule player: leads, cards played to a trick, cards thrown off, given up, passed.
 
-The cards are counted: unseen cards are equally likely in every place, except that a seat never
-holds a suit that it has failed to follow.
+Chances come from counting the cards: an unseen card is equally likely in every place, except that a
+seat never holds a suit that it has failed to follow. Sets of kinds are bit masks, and seats are
+relative. A boss is a card that no unseen card of its suit beats.
 """
 
 from __future__ import annotations
@@ -13,17 +14,17 @@ from bideuchre_env.runtime.intrinsics import lowest_bit, popcount
 from bideuchre_env.runtime.jit import Row, kernel
 
 OPPONENTS = 0b1010  # seats, as bits
-SAFE = 0.9  # chance of partner's card to win from which it is left to win
-HELP = 0.25  # least gain in chance over partner's card at which ours is spent
-LEAVE = 0.7  # chance of partner to win above which second hand does not ruff
-SECOND = 0.55  # least chance to win the trick at which second hand spends a card
+SAFE = 0.9  # minimum chance of partner's card to win the trick at which we leave it to win
+HELP = 0.25  # minimum gain in chance over partner's card at which we play a winning card
+LEAVE = 0.7  # chance of partner to beat the best card above which second hand does not ruff
+SECOND = 0.55  # minimum chance to win the trick at which second hand plays a winning card
 THIRD = 0.1  # the same for third hand, with only one opponent to come
 LOW_TRUMP = 13  # strength of the king of trumps
 
 
 @kernel
 def lead(view: Row, t: Row, legal: int) -> int:
-    """Return the card to lead."""
+    """Return the kind to lead, of the `legal` kinds (bits)."""
     card = claiming_lead(view, t)
     if card >= 0:
         return card
@@ -44,7 +45,10 @@ def lead(view: Row, t: Row, legal: int) -> int:
 
 @kernel
 def draw_trumps(view: Row, t: Row, trumps: int) -> int:
-    """Return a trump to lead while opponents may hold trumps; -1 to keep ours."""
+    """Return the trump to lead, of `trumps` (bits), while opponents may hold some.
+
+    -1 means to lead another suit and keep the trumps.
+    """
     strain = view.strain
     top = highest(trumps, strain)
     above = beaters(view, top)
@@ -62,7 +66,10 @@ def draw_trumps(view: Row, t: Row, trumps: int) -> int:
 
 @kernel
 def best_boss(view: Row, t: Row, kinds: int) -> int:
-    """Return the card most likely to win, of boss and unbeatable cards; -1 if there is none."""
+    """Return the kind, of `kinds` (bits), that is most likely to win the trick if led.
+
+    Only bosses and cards that are almost certain to win are considered; -1 if there is none.
+    """
     strain = view.strain
     best, best_chance = -1, 0.0
     while kinds:
@@ -76,7 +83,10 @@ def best_boss(view: Row, t: Row, kinds: int) -> int:
 
 @kernel
 def lowest_from(view: Row, t: Row, side: int) -> int:
-    """Return a low card: from the shortest suit in a trump contract, else from the longest."""
+    """Return the lowest card of a suit of `side` (bits), to lead without a boss.
+
+    The suit is one that partner can ruff, else the shortest, or at no trump the longest.
+    """
     strain = view.strain
     short = view.trumps != 0
     best, best_value = -1, 1 << 30
@@ -96,7 +106,10 @@ def lowest_from(view: Row, t: Row, side: int) -> int:
 
 @kernel
 def lead_against(view: Row, t: Row, legal: int) -> int:
-    """Return a lead in defence: a boss or else low side card, rather not from a guarded honour."""
+    """Return the lead in defence: a boss side card, else a low card of a short side suit.
+
+    Suits with a guarded honour are avoided. With only trumps, a boss trump, else the lowest.
+    """
     strain = view.strain
     side = legal & ~view.trumps
     boss = best_boss(view, t, side)
@@ -123,7 +136,7 @@ def lead_against(view: Row, t: Row, legal: int) -> int:
 
 @kernel
 def best_holding(view: Row, t: Row, winners: int) -> int:
-    """Return the cheapest card whose chance to win the trick is nearly the highest."""
+    """Return the cheapest of `winners` (bits) with nearly the highest chance to win the trick."""
     strain, led, after = view.strain, view.led, view.after
     best, best_chance = -1, -1.0
     while winners:
@@ -137,7 +150,7 @@ def best_holding(view: Row, t: Row, winners: int) -> int:
 
 @kernel
 def follow(view: Row, t: Row, legal: int) -> int:
-    """Return the card to play to a trick that another seat led."""
+    """Return the kind to play, of the `legal` kinds (bits), to a trick that another seat led."""
     winners = winning_cards(view, legal)
     if winners == 0:
         return least_kept(view, t, legal)
@@ -153,7 +166,10 @@ def follow(view: Row, t: Row, legal: int) -> int:
 
 @kernel
 def over_partner(view: Row, t: Row, legal: int, winners: int) -> int:
-    """Return the card while partner is winning: throw off unless ours is much safer."""
+    """Return the card to play while partner is winning: throw off unless ours is much safer.
+
+    `winners` are the legal kinds that beat partner's card.
+    """
     led, after = view.led, view.after
     if after & OPPONENTS == 0:
         return least_kept(view, t, legal)
@@ -170,7 +186,10 @@ def over_partner(view: Row, t: Row, legal: int, winners: int) -> int:
 
 @kernel
 def over_opponent(view: Row, t: Row, legal: int, winners: int) -> int:
-    """Return the card to play if one opponent is winning and the other plays later."""
+    """Return the card to play if one opponent is winning and the other plays later.
+
+    `winners` are the legal kinds that beat the best card. The result is a winner or is thrown off.
+    """
     strain, led, after = view.strain, view.led, view.after
     card = best_holding(view, t, winners)
     chance = holds_chance(view, t, card, led, after)
@@ -207,7 +226,10 @@ def keep_value(view: Row, t: Row, kind: int) -> int:
 
 @kernel
 def guards_honour(view: Row, suit: int, kind: int, length: int) -> bool:
-    """Whether throwing this card would leave a higher card of its suit without enough guards."""
+    """Whether throwing this card would leave a higher card of its suit without enough guards.
+
+    `suit` are the kinds of the suit (bits), `length` its cards in hand.
+    """
     strain = view.strain
     higher = view.held & BEATS[strain, kind]
     while higher:
@@ -221,7 +243,10 @@ def guards_honour(view: Row, suit: int, kind: int, length: int) -> bool:
 
 @kernel
 def least_kept(view: Row, t: Row, kinds: int, trumps_last: bool = False) -> int:
-    """Return the card with the least `keep_value`; `trumps_last`: low trumps below boss cards."""
+    """Return the kind with the least `keep_value`, of `kinds` (bits).
+
+    With `trumps_last`, trumps up to the king have less value than boss cards of side suits.
+    """
     strain = view.strain
     best, least = -1, 1 << 30
     while kinds:
@@ -237,7 +262,10 @@ def least_kept(view: Row, t: Row, kinds: int, trumps_last: bool = False) -> int:
 
 @kernel
 def pass_value(view: Row, t: Row, kind: int) -> int:
-    """Return the value of a card for a lone declarer: bowers, side aces, trumps, side cards."""
+    """Return the value of a card that partner passes to a lone declarer; only the order matters.
+
+    In a trump contract the order is bowers, side aces, other trumps, other side cards.
+    """
     strain = view.strain
     strength = STRENGTH[strain, kind]
     if view.trumps >> kind & 1:
@@ -250,7 +278,7 @@ def pass_value(view: Row, t: Row, kind: int) -> int:
 
 @kernel
 def pass_over(view: Row, t: Row, legal: int) -> int:
-    """Return the card that the partner of a lone declarer passes."""
+    """Return the kind, of the `legal` kinds (bits), that partner passes to a lone declarer."""
     best, most = -1, -1
     while legal:
         kind = lowest_bit(legal)
@@ -263,7 +291,10 @@ def pass_over(view: Row, t: Row, legal: int) -> int:
 
 @kernel
 def lacks(view: Row, seat: int, kinds: int) -> float:
-    """Return the chance that a seat not known to be void holds none of these kinds of one suit."""
+    """Return the chance that a seat holds none of `kinds` (bits), which are of one suit.
+
+    The seat must not be known to be void in it.
+    """
     n = count(view, kinds)
     unseen = view.n_unseen
     if n == 0 or unseen == 0:
@@ -279,7 +310,7 @@ def lacks(view: Row, seat: int, kinds: int) -> float:
 
 @kernel
 def may_hold(view: Row, seat: int, kinds: int, suit: int) -> bool:
-    """Whether a seat still in play can hold one of these kinds of a suit."""
+    """Whether a seat has cards left and can hold one of `kinds` (bits) of this suit."""
     return view.cards_left[seat] > 0 and count(view, kinds) > 0 and view.void[seat] >> suit & 1 == 0
 
 
@@ -294,7 +325,7 @@ def enemy_trumps(view: Row) -> bool:
 
 @kernel
 def beats_chance(view: Row, t: Row, seat: int, kind: int, led: int) -> float:
-    """Return the chance that a seat can beat the best card of a trick in which `led` was led."""
+    """Return the chance that a seat can beat the card `kind` in a trick of the suit `led`."""
     strain = view.strain
     if view.cards_left[seat] == 0:
         return 0.0
@@ -314,7 +345,10 @@ def beats_chance(view: Row, t: Row, seat: int, kind: int, led: int) -> float:
 
 @kernel
 def holds_chance(view: Row, t: Row, kind: int, led: int, seats: int) -> float:
-    """Return the chance that none of the opponents in `seats` (bits) can beat this card."""
+    """Return the chance that none of the opponents in `seats` (bits) can beat the card `kind`.
+
+    `led` is the suit led; partner, if in `seats`, is ignored.
+    """
     chance = 1.0
     if seats >> 1 & 1:
         chance *= 1.0 - beats_chance(view, t, 1, kind, led)

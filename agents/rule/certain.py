@@ -29,7 +29,7 @@ ALL_SUITS = ACES = JACKS = 0b1111  # as bits
 
 @inline_kernel
 def beatable(strain: int, unseen: int) -> int:
-    """Return the kinds that are beaten by an unseen kind of the same suit; all kinds as bits.
+    """Return the kinds that some `unseen` kind of the same suit beats; both are bit masks.
 
     In a suit the next higher kind is four bits lower; the bowers are shifted in above the aces.
     """
@@ -50,7 +50,10 @@ def beatable(strain: int, unseen: int) -> int:
 
 @inline_kernel
 def unseen_of(view: Row, t: Row, seats: int) -> tuple[int, int]:
-    """Return the unseen kinds that these seats may hold, given their voids, and may hold twice."""
+    """Return the unseen kinds that at least one of `seats` (bits) may hold, given their voids.
+
+    The second result is those of which both copies are unseen; both are bit masks.
+    """
     unseen, voids = view.unseen, ALL_SUITS
     for seat in range(1, N_SEATS):
         if seats >> seat & 1 and view.cards_left[seat] > 0:
@@ -91,7 +94,10 @@ def certain_winners(
 
 @inline_kernel
 def may_lose(view: Row, t: Row, cards: int, unseen: int) -> bool:
-    """Whether the lowest of these cards (bits) is not a certain winner, by a cheap partial test."""
+    """Whether a quick test shows that the lowest of `cards` (bits) is not certain to win a trick.
+
+    False leaves it open.
+    """
     if cards == 0:
         return False
     low = highest_bit(cards)
@@ -103,7 +109,7 @@ def may_lose(view: Row, t: Row, cards: int, unseen: int) -> bool:
 
 @kernel
 def claiming_lead(view: Row, t: Row) -> int:
-    """Return a lead that is certain to take every trick left, or -1."""
+    """Return a kind whose lead is certain to take this and every later trick, or -1."""
     strain, held = view.strain, view.held
     unseen, pair = unseen_of(view, t, OTHERS)
     if may_lose(view, t, held, unseen):
@@ -115,7 +121,7 @@ def claiming_lead(view: Row, t: Row) -> int:
 
 @inline_kernel
 def winning_cards(view: Row, legal: int) -> int:
-    """Return the legal cards that beat the best card on the table, as bits; they have one suit."""
+    """Return the `legal` kinds that beat the best card on the table, as bits; all of one suit."""
     best, higher = view.winning_kind, BEATS[view.strain, view.winning_kind]
     if view.trumps >> max(best, 0) & 1 == 0:
         higher |= view.trumps
@@ -124,7 +130,10 @@ def winning_cards(view: Row, legal: int) -> int:
 
 @kernel
 def claiming_follow(view: Row, t: Row, winners: int) -> int:
-    """Return a card of `winning_cards` that is certain to take every trick left, or -1."""
+    """Return a kind of `winners` that is certain to take this and every later trick, or -1.
+
+    `winners` is the result of `winning_cards`.
+    """
     if winners == 0:
         return -1
     strain, (unseen, pair) = view.strain, unseen_of(view, t, OTHERS)
@@ -141,7 +150,10 @@ def claiming_follow(view: Row, t: Row, winners: int) -> int:
 
 @kernel
 def wins_rest(view: Row, t: Row, strain: int, card: int, unseen: int, pair: int) -> bool:
-    """Whether the hand without this card is certain to take every trick when it is on lead."""
+    """Whether the hand without `card` is certain to take every trick left when it is on lead.
+
+    `unseen` and `pair` are the kinds that other hands may hold, and may hold twice (bits).
+    """
     held, held_pair = view.held, view.held_pair
     if held_pair >> card & 1:
         held_pair ^= 1 << card
@@ -162,7 +174,10 @@ def certain_card(view: Row, t: Row, legal: int) -> int:
 
 @entry_kernel
 def claim(observations: Array, masks: Array, tables: Array, offsets: Array, views: Array) -> int:
-    """Return a card action of row 0 that is certain to take every trick left, or -1."""
+    """Return a legal action of row 0 that is certain to take every trick left, or -1.
+
+    Only playing a card is considered. `views` is scratch memory.
+    """
     t, view = tables[0], views[0]
     read_view(row_of(observations, 0), t, offsets[0], view)
     legal = gather_bits(row_of(masks, 0), t.card_offset, t.kinds, 0)
@@ -172,7 +187,10 @@ def claim(observations: Array, masks: Array, tables: Array, offsets: Array, view
 
 @kernel
 def takes_all(view: Row, t: Row, strain: int, alone: bool) -> bool:
-    """Whether the declarer's dealt hand is certain to take every trick in a strain."""
+    """Whether the hand is certain to take every trick in this strain if its seat declares.
+
+    `alone`: partner sits out. No card has been played yet.
+    """
     held, unseen, pair = view.held, view.unseen, view.unseen_pair
     if we_lead(view, t, 0, alone) == 1:
         return certain_winners(t, strain, held, view.held_pair, unseen, pair) == held
@@ -186,7 +204,7 @@ def takes_all(view: Row, t: Row, strain: int, alone: bool) -> bool:
 
 @kernel
 def certain_answer(view: Row, t: Row, strain: int, suit: int) -> int:
-    """Return the lowest card that is certain to win when another seat leads this suit, or -1."""
+    """Return the lowest card in hand that is certain to win if another seat leads `suit`, or -1."""
     unseen, cards, trumps = view.unseen, view.held & t.suit_bits[strain, suit], 0
     if strain != NO_TRUMP:
         trumps = t.suit_bits[strain, strain]
@@ -220,9 +238,10 @@ def certain_strain(view: Row, t: Row, alone: bool) -> int:
 
 @kernel
 def certain_call(view: Row, t: Row, legal: int) -> int:
-    """Return a call or strain, as an action, that is certain to take every trick, or -1.
+    """Return a call or strain, as an action, with which the hand is certain to take every trick.
 
-    The call is the highest lone bid without an exchange, if no legal call is worth more points.
+    The call is the highest lone bid without an exchange, if no legal call is worth more points. -1
+    if there is no such action. `legal` are calls as bits, see `call_bits`.
     """
     if view.phase != AUCTION:
         if t.exchange[view.level] > 0:

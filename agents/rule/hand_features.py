@@ -1,4 +1,7 @@
-"""Features of a hand for each strain: bowers, trump length, side aces, guarded kings."""
+"""Features of a hand for each strain: bowers, trump length, side aces, guarded kings.
+
+Weighted sums of the features estimate tricks and chances (`bidding.py`).
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,10 @@ from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel
 
 
 class TrumpFeatures(NamedTuple):
-    """Index of each feature with trumps; the first and the last two are the same at no trump."""
+    """Index of each feature of a hand in a trump suit.
+
+    `constant`, `on_lead` and `level` are the same as in `PlainFeatures`.
+    """
 
     constant: int
     rights: int
@@ -29,13 +35,12 @@ class TrumpFeatures(NamedTuple):
     guarded_kings: int
     ruffs: int  # of void suits, and half a ruff for a singleton
     on_lead: int  # 1 if this hand leads to the first trick
-    level: (
-        int  # tricks of another seat's contract; for a lone bid, the square of the missing bowers
-    )
+    # tricks of another seat's contract; for our own lone bid, the square of the missing bowers
+    level: int
 
 
 class PlainFeatures(NamedTuple):
-    """Index of each feature at no trump."""
+    """Index of each feature of a hand at no trump, counted over all suits."""
 
     constant: int
     aces: int  # suits with an ace
@@ -70,7 +75,10 @@ def no_trump(strain: int) -> int:
 def describe_hand(
     view: Row, t: Row, strain: int, on_lead: int, level: int, features: Array
 ) -> None:
-    """Write the hand's features for a strain to `features`, float64 (N_FEATURES,)."""
+    """Write the features of the hand in `view` for a strain to `features`, float64 (N_FEATURES,).
+
+    `on_lead` and `level` are the values of the last two features; see `TrumpFeatures`.
+    """
     features[:] = 0.0
     features[TRUMPS.constant] = 1.0
     features[TRUMPS.on_lead] = on_lead
@@ -83,19 +91,19 @@ def describe_hand(
 
 @kernel
 def copies_held(view: Row, kind: int) -> int:
-    """Number of copies of a kind in hand."""
+    """Return the number of copies of a kind in hand."""
     return (view.held >> kind & 1) + (view.held_pair >> kind & 1)
 
 
 @kernel
 def bowers_held(view: Row, strain: int) -> int:
-    """Number of bowers of a trump suit in hand."""
+    """Return the number of right and left bowers in hand if the suit `strain` is trump."""
     return copies_held(view, right_bower(strain)) + copies_held(view, left_bower(strain))
 
 
 @kernel
 def describe_trumps(view: Row, t: Row, strain: int, features: Array) -> None:
-    """Write bowers, trumps by rank and number; side aces, kings, voids and singletons."""
+    """Write the `TrumpFeatures` of the cards: trumps by rank, side aces and kings, short suits."""
     copies = t.copies
     rights = copies_held(view, right_bower(strain))
     lefts = copies_held(view, left_bower(strain))
@@ -130,7 +138,7 @@ def describe_trumps(view: Row, t: Row, strain: int, features: Array) -> None:
 
 @kernel
 def describe_no_trump(view: Row, t: Row, features: Array) -> None:
-    """Write aces, cards behind all higher cards, guarded kings, and suits without an ace."""
+    """Write the `PlainFeatures` of the cards: aces, kings, long cards and suits without an ace."""
     copies, open_suits = t.copies, 0
     for suit in range(4):
         length = count_held(view, t.suit_bits[NO_TRUMP, suit])
@@ -161,7 +169,7 @@ def describe_no_trump(view: Row, t: Row, features: Array) -> None:
 
 @kernel
 def weigh(features: Array, weights: Array) -> float:
-    """Return the weighted sum of the features."""
+    """Return the weighted sum of the features; both arrays are float64 (N_FEATURES,)."""
     total = 0.0
     for i in range(N_FEATURES):
         total += features[i] * weights[i]

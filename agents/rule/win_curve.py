@@ -33,13 +33,19 @@ def logistic(x: float) -> float:
 
 @kernel
 def lead_chance(lead: float, tricks: float, hands: float) -> float:
-    """Return the chance that a lead of `lead` points remains a lead after `hands` hands."""
+    """Return the chance that a lead of `lead` points remains a lead after `hands` more hands.
+
+    `tricks` is the number of tricks of a hand.
+    """
     return logistic(1.7 * lead / (SWING * tricks * sqrt(hands)))
 
 
 @kernel
 def read_time(view: Row) -> None:
-    """Fill `view.turning`: chances that a lead becomes a win in time; [1] if only by a made bid."""
+    """Write `view.turning`: the chances that a lead becomes a win before the last deal.
+
+    [1] is for a side past the target that must still make a bid, [0] for all other cases.
+    """
     left = float(view.hands_left - 1)
     view.turning[0] = 1.0 - exp(-left / HURRY)
     view.turning[1] = 1.0 - exp(-left / PATIENCE)
@@ -47,7 +53,11 @@ def read_time(view: Row) -> None:
 
 @kernel
 def worth(view: Row, t: Row, ours: float, theirs: float, us_declare: bool, made: bool) -> float:
-    """Return the value of a result for bidding: the chance to win, and a little for the points."""
+    """Return the value to us of a hand with these points, for bidding.
+
+    It is our chance to win the game, plus a little for the points; for points as the goal, only the
+    point difference. `us_declare` and `made`: whether we declared, and whether the bid was made.
+    """
     if view.for_points:
         return POINT_ALONE * (ours - theirs)
     return win_chance(view, t, ours, theirs, us_declare, made) + POINT * (ours - theirs)
@@ -55,7 +65,10 @@ def worth(view: Row, t: Row, ours: float, theirs: float, us_declare: bool, made:
 
 @kernel
 def final_chance(t: Row, us_to_go: float, them_to_go: float, us_declare: bool, made: bool) -> float:
-    """Return 1, 0, or 0.5 for a draw, if the game is over at these points to go; else -1.0."""
+    """Return 1.0 for our win, 0.0 for a loss, 0.5 for a draw; -1.0 if the game is not over.
+
+    `us_to_go` and `them_to_go` are the points to the target after a hand, 0 or less at or past it.
+    """
     if us_declare:
         result = result_at_target(t, -us_to_go, -them_to_go, made)
     else:
@@ -71,7 +84,10 @@ def final_chance(t: Row, us_to_go: float, them_to_go: float, us_declare: bool, m
 def win_chance(
     view: Row, t: Row, ours: float, theirs: float, us_declare: bool, made: bool
 ) -> float:
-    """Return the chance to win after a hand of `ours` and `theirs` points; a draw is a half."""
+    """Return our chance to win the game after a hand of `ours` and `theirs` points; a draw is 0.5.
+
+    `read_time` must have been called for this view.
+    """
     tricks = float(t.tricks)
     left = float(view.hands_left - 1)
     if view.rounds == 1:

@@ -1,10 +1,10 @@
 """Search agents (perfect-information Monte Carlo): try actions in sampled deals, called worlds.
 
 A world is played out in all four seats until few tricks are left (`playouts.py`); the solver plays
-the rest. In the play `pimc` samples worlds uniformly among those consistent with the observation;
-`inference` weights them by the likelihood of the others' calls, exchange and cards (`sampler.py`),
-and starts from the card choice of agent `net`. Before the play both weight worlds by the calls:
-with uniform worlds every bid of the others would seem easy to set.
+the rest. During card play `pimc` samples worlds uniformly among those consistent with the
+observation; `inference` weights them by the likelihood of the others' calls, exchange and cards
+(`sampler.py`), and starts from the card choice of agent `net`. Before the play both weight worlds
+by the calls: with uniform worlds every bid of the others would seem easy to set.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ from bideuchre_env.rules.cards import MAX_TRICKS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
-MOST_CONSIDERED = 1000
-WORLDS = 200  # worlds tried for a card
-PLAYED_OUT = 200  # worlds tried for a call, a strain or an exchange
+MOST_CONSIDERED = 1000  # maximum of the option `considered`
+WORLDS = 200  # default number of worlds tried for a card
+PLAYED_OUT = 200  # default number of worlds tried for a call, a strain or an exchange
 STANDARD_ERRORS = 1.0  # by which a candidate must beat `expert_action` if there are no priors
 STAGE = 40  # worlds per batch without a time limit, and before the first `drop_hopeless`
-CALLS_CONSIDERED = 6  # worlds weighed for each world that is played out
+CALLS_CONSIDERED = 6  # default of `considered` before the play
 LAST_CARDS = 2  # cards in hand up to which the expert's deals are better than uniform worlds
 FITTED_MODEL = {
     "points": 0.4, "tricks": 0.0494, "chance": 0.06, "error_rate": 0.01, "error_points": 3.3,
@@ -56,7 +56,7 @@ FITTED_MODEL = {
 }  # fmt: skip
 """Parameters of `CHOICE_MODEL` except `reads_cards`; `agents/README.md` describes the fit."""
 TriesWorlds = Callable[[SearchWorkspace, Array, Array], None]
-"""Function of (space, numbers, weights) that tries the candidates in the numbered worlds."""
+"""Function of (space, numbers, weights) that tries the candidates in worlds, as `try_worlds`."""
 SOLVED = 3  # number of last tricks that the solver plays
 
 
@@ -107,7 +107,7 @@ class PimcAgent(RowAgent):
         kernels=("expert", "search"),
     )
     at_once = 2  # boards of a match in lock step: few, for early progress and a quick Ctrl-C
-    considers = 0  # default of `considered` in the play
+    considers = 0  # default of `considered` during card play
     reads_cards = 0  # 1: the weights of worlds include the likelihood of cards played
     prefers_net = False  # default of `net_cards`
 
@@ -144,7 +144,11 @@ class PimcAgent(RowAgent):
         self.space.choice_models["reads_cards"] = self.reads_cards
 
     def load_net(self, net_cards: Any) -> NetAgent | None:
-        """Return the net for `net_cards`, or None; `OptionError` if True without weights."""
+        """Return the net agent for the option `net_cards`, or None for a search without it.
+
+        Raises `OptionError` if `net_cards` is not a bool or None, or if it is True and the net has
+        no weights for these rules.
+        """
         if net_cards is not None and not isinstance(net_cards, bool):
             raise OptionError(f"net_cards={brief(net_cards)}: expected True, False or None")
         if net_cards is False or (net_cards is None and not self.prefers_net):
@@ -168,7 +172,7 @@ class PimcAgent(RowAgent):
         return choices
 
     def open(self, observations: Array, action_masks: Array, i: int) -> None:
-        """Set up the position of row i and its candidates."""
+        """Rebuild the position of row i in the workspace, and list its candidate actions."""
         begin(self.space, observations, action_masks, i)
         if self.net is not None:
             lean_on_net(self.space, observations, action_masks, i)
@@ -176,10 +180,12 @@ class PimcAgent(RowAgent):
     def search(
         self, began: float, tries: TriesWorlds = try_worlds, to_the_end: bool = False
     ) -> None:
-        """Try the candidates in batches of worlds, by `tries`; the time limit counts from `began`.
+        """Try the candidates of the open position in batches of sampled worlds.
 
-        Candidates that are significantly worse than the best are dropped, calls already before the
-        first world. The search stops when only one candidate is left, unless `to_the_end`.
+        `tries` tries one batch; `began` is the clock's reading from which the time limit counts.
+        Candidates that are significantly worse than the best are dropped; calls also before the
+        first world, by their priors. The search stops when only one candidate is left, unless
+        `to_the_end`.
         """
         space = self.space
         limit = inf if self.milliseconds is None else self.milliseconds / 1000
@@ -204,21 +210,25 @@ class PimcAgent(RowAgent):
                 break
 
     def takes_expert_action(self) -> bool:
-        """Whether to play the expert's action without search: it is certain, or a last card."""
+        """Whether to play `expert_action` without search.
+
+        It is certain to take every trick left, or worlds are uniform and few cards are left
+        (`LAST_CARDS`).
+        """
         if self.space.plans[0]["certain"]:
             return True
         view, uniform = self.space.expert.views[0], self.considered[1] == 0
         return bool(uniform and view["phase"] == PLAY and view["cards_left"][0] <= LAST_CARDS)
 
     def choice(self) -> int:
-        """Return the best action in the worlds tried so far."""
+        """Return the best action in the worlds tried so far, or `expert_action` without search."""
         if self.takes_expert_action():
             return int(self.space.plans[0]["expert_action"])
         return int(choose(self.space.plans, self.standard_errors))
 
 
 class InferenceAgent(PimcAgent):
-    """Like `PimcAgent`, but weighs worlds in the play too, by calls, exchange and cards played.
+    """Like `PimcAgent`, but weighs worlds also during card play, by calls, exchange and cards.
 
     It has the arguments of `PimcAgent`. `considered=None` means 6 before the play and 10 in it.
     `net_cards=None` means True if agent `net` has weights for the rules, else False.
@@ -236,7 +246,10 @@ class InferenceAgent(PimcAgent):
 
 
 def check_milliseconds(milliseconds: Any) -> float | None:
-    """Return a time limit in ms, or None; `OptionError` unless above 0 and up to an hour."""
+    """Return a time limit in ms as a float, or None for no limit.
+
+    Raises `OptionError` unless it is above 0 and at most an hour.
+    """
     if milliseconds is None:
         return None
     number = isinstance(milliseconds, (int, float)) and not isinstance(milliseconds, bool)

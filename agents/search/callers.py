@@ -2,7 +2,7 @@
 
 Few uniform deals contain a hand with which a rare call is likely. So every hand that the caller may
 have been dealt is enumerated and weighted by the choice model. Worlds then take the caller's hand
-from this list and deal the other cards uniformly (`proposals.py`). There is no list if a deck has
+from this list and deal the other cards uniformly (`proposals.py`). There is no list if there are
 too many hands to enumerate.
 """
 
@@ -28,10 +28,11 @@ NEGLIGIBLE = 12.0  # a hand is left out if its log-weight is this much below the
 
 
 def list_caller(space: SearchWorkspace, n_worlds: int, most: float) -> bool:
-    """List the likely hands of the seat whose calls are least likely in the first stored worlds.
+    """List the likely dealt hands of the seat with the rarest calls in the `CALLER` record.
 
-    Call it after `weigh_draws`; `most` is passed to `weigh_hands_dealt`. Return False if no seat's
-    calls are rare, or if its hands cannot be enumerated.
+    Calls are rare if they are unlikely in the first `n_worlds` stored worlds, so `weigh_draws`
+    must have run. `most` is passed to `weigh_hands_dealt`. Returns False, without a list, if no
+    seat's calls are rare, or if its hands cannot be enumerated.
     """
     chances = np.zeros(N_SEATS)
     call_chances(space, n_worlds, chances)
@@ -54,7 +55,10 @@ def list_caller(space: SearchWorkspace, n_worlds: int, most: float) -> bool:
 
 @entry_kernel
 def call_chances(space: SearchWorkspace, n_worlds: int, chances: Array) -> None:
-    """Write for seats 1 to 3 the mean chance of their calls in the first stored worlds."""
+    """Write the mean chance of the calls of seats 1 to 3 in the first `n_worlds` stored worlds.
+
+    `chances`, float64 (4,), by seat, must be zeros on entry.
+    """
     for j in range(n_worlds):
         copy_hidden(space.stored[j], space.worlds[0])
         for seat in range(1, N_SEATS):
@@ -64,7 +68,7 @@ def call_chances(space: SearchWorkspace, n_worlds: int, chances: Array) -> None:
 
 @kernel
 def last_call(space: SearchWorkspace, seat: int) -> int:
-    """Return the index of a seat's last call or strain among the moments, or -1."""
+    """Return the index of a seat's last call or named strain in `space.moments`, or -1."""
     moment = space.histories[0].last[seat]
     while moment >= 0 and space.moment_views[moment].phase > NAMING:
         moment = space.moments[moment].before
@@ -94,10 +98,13 @@ def dealt_hand(world: Row, seat: int) -> int:
 def weigh_hands_dealt(
     space: SearchWorkspace, seat: int, most: float, hands: Array, logs: Array, ways: Array
 ) -> int:
-    """Write hands that a seat may have been dealt; return their number, 0 if they cannot be listed.
+    """Enumerate the hands that a seat may have been dealt; return the number of hands written.
 
-    Writes `hands`, the log-likelihoods `logs` of the seat's calls, and the numbers of deals `ways`.
-    Of `most` to `MOST_SUBSETS` subsets of the unknown cards every (subsets / most)-th is written.
+    Writes each hand to `hands`, the log-likelihood of the seat's calls to `logs`, and the number of
+    choices of copies to `ways`. If there are more than `most` subsets of the unknown cards, only
+    every (subsets / most)-th hand is written. Returns 0 if the hands cannot be listed: there are
+    more subsets than `MOST_SUBSETS` or more hands than `hands` has room for, part of the hand is
+    known, or the seat has exchanged cards as the declarer's partner.
     """
     world, t, redeal = space.worlds[0], space.expert.tables[0], space.redeals[0]
     caller, n, seconds, drawn, passed_over = space.callers[0], 0, 0, 0, 0
@@ -142,7 +149,7 @@ def weigh_hands_dealt(
 
 @kernel
 def count_subsets(n: int, size: int) -> float:
-    """Number of subsets of this size of n cards."""
+    """Return the number of subsets of n cards that have this size."""
     subsets = 1.0
     for i in range(size):
         subsets *= (n - i) / (i + 1.0)
@@ -151,7 +158,10 @@ def count_subsets(n: int, size: int) -> float:
 
 @kernel
 def join_cards(world: Row, caller: Row, seat: int, own: int, subset: int) -> int:
-    """Return the hand of the cards played in `own` and the unknown cards in `subset`, as bits."""
+    """Return the hand of some cards that a seat has played and some unknown cards.
+
+    `own` are the numbers of the seat's tricks, `subset` indices of `caller.pool`, both as bits.
+    """
     hand = 0
     while own:
         hand = put(hand, world.plays[seat * MAX_TRICKS + lowest_bit(own)])

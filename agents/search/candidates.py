@@ -1,8 +1,9 @@
 """Candidate actions of a decision, and their values in worlds drawn from an observation.
 
-All candidates are tried in the same worlds. A result is valued by the chance to win the game, or by
-points if they are the goal (`win_table.chance_to_win`). The priors of cards are the net's
-estimates, without its margin and search.
+All candidates are tried in the same worlds; the record `PLAN` has them and their sums. A result is
+valued by the chance to win the game, or by points if they are the goal
+(`win_table.chance_to_win`). A prior is a value estimated without worlds: that of a call by the
+expert, that of a card by agent `net`, without its margin and search.
 """
 
 from __future__ import annotations
@@ -30,17 +31,18 @@ HOPELESS = 3.0  # standard errors below the best at which a candidate is dropped
 HARDLY = 1e-3  # tolerance for the total weight of worlds
 RELIABLE_SIZE = 40.0  # effective sample size above which a standard error is reliable
 NET_ERROR = 0.7  # standard error of the net's difference between two cards, in points
-NEAR = 3.0  # points below the best call up to which a call is tried
+NEAR = 3.0  # points below the best call up to which a call is a candidate
 MOST_CALLS = 8  # maximum number of calls tried, if the expert has weighed them
 REACH = 1.6  # tricks above the expected tricks up to which a bid is tried
-LIKELY = 0.1  # a lone bid is tried if its chance is above this
+LIKELY = 0.1  # a lone bid is tried if the chance to make it is above this
 
 
 @entry_kernel
 def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> None:
-    """Rebuild the position of row i, and list the candidates in the plan.
+    """Rebuild the position of row i in the workspace, and list the candidates in the plan.
 
     The list is empty if no game has this observation, or if the mask is not that of the position.
+    `expert_action` is set in any case.
     """
     observation, mask = row_of(observations, i), row_of(masks, i)
     expert, plan, view = space.expert, space.plans[0], space.expert.views[0]
@@ -90,7 +92,10 @@ def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> 
 
 @kernel
 def hand_worth(s: Row, t: Row, view: Row, wins: Array, won: int) -> float:
-    """Return the hand's value to the seat of `view`, seat 0, if its side wins `won` tricks."""
+    """Return the value of the hand to side 0 if it wins `won` tricks with the contract in `s`.
+
+    `view` is that of seat 0. The value is that of `chance_to_win`.
+    """
     level = s.level
     if level < 0:
         return passed_out(view, t, wins)
@@ -112,7 +117,7 @@ def add_candidate(plan: Row, action: int) -> None:
 
 @kernel
 def kind_of_call(t: Row, action: int) -> int:
-    """Index of a call in `CALL_ERRORS`: 0 a pass, 1 a bid with partner, 2 a lone bid."""
+    """Return a call's index in `CALL_ERRORS`: 0 a pass, 1 a bid with partner, 2 a lone bid."""
     if action == 0:
         return 0
     return 2 if t.alone[(action - 1) // t.strains_per_bid] else 1
@@ -120,7 +125,7 @@ def kind_of_call(t: Row, action: int) -> int:
 
 @kernel
 def list_weighed(space: SearchWorkspace, legal_calls: int) -> None:
-    """Add the expert's call, and calls with nearly the same value, best first, with priors."""
+    """Add the expert's call, then `legal_calls` (bits) up to `NEAR` points worse, with priors."""
     expert, plan = space.expert, space.plans[0]
     t, calls = expert.tables[0], expert.calls[0]
     weigh_calls(expert.views[0], t, expert.learned, legal_calls, calls)
@@ -146,7 +151,7 @@ def list_weighed(space: SearchWorkspace, legal_calls: int) -> None:
 
 @kernel
 def list_run(mask: Array, offset: int, n: int, plan: Row) -> None:
-    """Add every legal action from `offset` to `offset` + `n` - 1."""
+    """Add every legal action from `offset` to `offset` + `n` - 1 to the candidates."""
     for action in range(offset, offset + n):
         if mask[action] != 0:
             add_candidate(plan, action)
@@ -154,7 +159,10 @@ def list_run(mask: Array, offset: int, n: int, plan: Row) -> None:
 
 @kernel
 def list_calls(space: SearchWorkspace, legal_calls: int) -> None:
-    """Add the expert's call, a pass, likely lone bids, and near bids in the best two strains."""
+    """Add the expert's call, a pass, likely lone bids, and bids in reach in the best two strains.
+
+    For games without a network of calls; `legal_calls` as of `call_bits`.
+    """
     expert, plan = space.expert, space.plans[0]
     t, view, scratch = expert.tables[0], expert.views[0], expert.scratch[0]
     weights = expert.learned.weights[0]
@@ -186,7 +194,10 @@ def list_calls(space: SearchWorkspace, legal_calls: int) -> None:
 
 @entry_kernel
 def try_worlds(space: SearchWorkspace, numbers: Array, weights: Array) -> None:
-    """Try the candidates in the worlds with these numbers; world j has the weight `weights[j]`."""
+    """Try the candidates in the worlds with these numbers, and add the values to the plan's sums.
+
+    World j has the weight `weights[j]`.
+    """
     expert, plan, s = space.expert, space.plans[0], space.simulated[0]
     t, view, wins = expert.tables[0], expert.views[0], expert.learned.wins
     for i in range(len(numbers)):
@@ -203,7 +214,10 @@ def try_worlds(space: SearchWorkspace, numbers: Array, weights: Array) -> None:
 
 @kernel
 def solve_world(space: SearchWorkspace) -> bool:
-    """Solve the current world for every card; return False if too many tricks are left."""
+    """Solve the current world for every legal card, into `plan.moves`.
+
+    Returns False, without solving, before the play or if more than `plan.solved` tricks are left.
+    """
     plan, world, t = space.plans[0], space.worlds[0], space.expert.tables[0]
     if world.phase != PLAY or t.tricks - world.trick > plan.solved:
         return False
@@ -214,9 +228,9 @@ def solve_world(space: SearchWorkspace) -> bool:
 
 @kernel
 def tricks_after(space: SearchWorkspace, action: int, solved: bool) -> int:
-    """Return the tricks that side 0 takes in the hand after this action in the current world.
+    """Return the tricks that side 0 takes in the whole hand after an action in the current world.
 
-    Unless `solve_world` has `solved` it, the hand is played out in `simulated`.
+    `solved` is the result of `solve_world`; if False, the hand is played out in `space.simulated`.
     """
     plan, world, t = space.plans[0], space.worlds[0], space.expert.tables[0]
     if solved:
@@ -230,7 +244,7 @@ def tricks_after(space: SearchWorkspace, action: int, solved: bool) -> int:
 
 @kernel
 def add_values(plan: Row, weight: float) -> None:
-    """Add the candidates' values in a world to the sums, with the world's weight."""
+    """Add the candidates' values in one world, `plan.values`, to the sums with this weight."""
     base = plan.values[index_of(plan, plan.expert_action)]
     for i in range(plan.n):
         gain = plan.values[i] - base
@@ -251,15 +265,15 @@ def index_of(plan: Row, action: int) -> int:
 
 @kernel
 def count_tried(plan: Row) -> float:
-    """Effective sample size of the worlds tried."""
+    """Return the effective sample size of the worlds tried; 0 if there are none."""
     return float(plan.total * plan.total / plan.total_squares) if plan.total > 0.0 else 0.0
 
 
 @kernel
 def standard_error(plan: Row, i: int) -> float:
-    """Return the standard error of a candidate's gain over `expert_action`; 1 for one world.
+    """Return the standard error of candidate i's mean gain over `expert_action`.
 
-    It is 0 once all existing worlds have been tried.
+    It is 1.0 for an effective sample size up to 1, and 0.0 once all existing worlds are tried.
     """
     total = plan.total
     if plan.all_worlds > 0.0 and total > plan.all_worlds - HARDLY:
@@ -274,9 +288,10 @@ def standard_error(plan: Row, i: int) -> float:
 
 @kernel
 def known_gain(plan: Row, i: int) -> tuple[float, float]:
-    """Return a candidate's gain over `expert_action` and its standard error.
+    """Return candidate i's gain over `expert_action` (0.0 for itself) and its standard error.
 
-    Prior and sampled gain are combined with inverse-variance weights.
+    The prior gain, if there is one, and the mean gain over worlds are combined with
+    inverse-variance weights.
     """
     experts = index_of(plan, plan.expert_action)
     if i == experts:
@@ -294,10 +309,10 @@ def known_gain(plan: Row, i: int) -> tuple[float, float]:
 
 @entry_kernel
 def drop_hopeless(plans: Array) -> int:
-    """Drop candidates significantly below the best, by `known_gain`; return the number left.
+    """Drop candidates significantly worse than the best, by `known_gain`; return the number left.
 
-    `expert_action` stays. Nothing is dropped before the first world without priors, nor later while
-    the effective sample size is at most `RELIABLE_SIZE`.
+    `expert_action` is never dropped. Before the first world, candidates are dropped only if they
+    have priors; later, only if the effective sample size is above `RELIABLE_SIZE`.
     """
     plan, left = plans[0], 0
     informed = plan.has_priors == 1 if plan.total <= 0.0 else count_tried(plan) > RELIABLE_SIZE
@@ -327,9 +342,10 @@ def drop_hopeless(plans: Array) -> int:
 
 @entry_kernel
 def choose(plans: Array, standard_errors: float) -> int:
-    """Return the best action by `known_gain`; `expert_action` if no world was tried.
+    """Return the action with the highest `known_gain`; `expert_action` if no world was tried.
 
-    Without priors, `standard_errors` standard errors are subtracted from each gain.
+    If the candidates have no priors, `standard_errors` standard errors are subtracted from each
+    gain over `expert_action`.
     """
     plan = plans[0]
     if plan.n == 0 or plan.total <= 0.0:
@@ -346,7 +362,10 @@ def choose(plans: Array, standard_errors: float) -> int:
 
 @entry_kernel
 def lean_on_net(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> None:
-    """Write the net's card and priors to the plan, after `begin` for row i; calls are unchanged."""
+    """Make the net's card the plan's `expert_action`, and its estimates the priors of the cards.
+
+    Call `begin` for row i before. Has no effect on calls and strains.
+    """
     plan, net, view = space.plans[0], space.net, space.expert.views[0]
     if view.phase == AUCTION or view.phase == NAMING:
         return
@@ -365,7 +384,7 @@ def lean_on_net(space: SearchWorkspace, observations: Array, masks: Array, i: in
 
 @kernel
 def worth_of_point(space: SearchWorkspace) -> float:
-    """Return the mean value of a point over all results of the hand; 0 if all have one value."""
+    """Return the mean value of a point: the range of a hand's values over that of its points."""
     s, t, view = space.worlds[0], space.expert.tables[0], space.expert.views[0]
     us, wins = s.declarer & 1 == 0, space.expert.learned.wins
     least, most, fewest, best = 1e9, -1e9, 1e9, -1e9

@@ -5,7 +5,8 @@ likelihood rises from 0 to 1 while the chains are resampled by their weights and
 chain swaps some pairs of cards by a cheap surrogate of the likelihood, the *leanings* of cards to
 seats (`fit_leanings`). The resulting world is weighed once, and accepted by the ratio of its
 likelihood to the surrogate (Liu 2001, surrogate transition method). So the surrogate affects only
-the speed of convergence.
+the speed of convergence. A *place* is a hidden hand, by its seat, or a pile of exchanged cards
+(`GIVEN_PILE`, `PASSED_PILE`). `mixing` is the record `MIXING`.
 """
 
 from __future__ import annotations
@@ -52,7 +53,11 @@ def log_uniform(mixing: Row) -> float:
 
 @entry_kernel
 def weigh_draws(space: SearchWorkspace, logs: Array, first: int, last: int) -> None:
-    """Draw and store worlds `first` to `last` - 1; write log-weights, `UNLIKELY` if impossible."""
+    """Draw worlds `first` to `last` - 1, store them, and write their log-weights to `logs`.
+
+    The log-weight is `UNLIKELY` if the drawn world is impossible. Weighed hands are recorded as
+    samples for `fit_leanings`.
+    """
     world = space.worlds[0]
     if first == 0:
         record_history(space)
@@ -71,7 +76,10 @@ def weigh_draws(space: SearchWorkspace, logs: Array, first: int, last: int) -> N
 
 
 def fit_leanings(space: SearchWorkspace, kinds: int) -> None:
-    """Fit the leanings of cards to seats 1 to 3 from the hands weighed last."""
+    """Fit the leanings of cards to seats 1 to 3 from the samples of `record_seat`.
+
+    `kinds` is the number of kinds in the deck.
+    """
     mixing, powers = space.mixings[0], space.mixings["powers"][0]
     samples = space.samples.reshape(N_SEATS, MOST_SAMPLES)
     for seat in range(1, N_SEATS):
@@ -84,7 +92,8 @@ def fit_leanings(space: SearchWorkspace, kinds: int) -> None:
 def logistic_fit(hands: Array, logs: Array, kinds: int) -> Array:
     """Fit a logistic model of a hand's likelihood, relative to the maximum, from its cards.
 
-    Ridge-penalised, by Newton's method; returns the coefficients of the kinds, and a constant.
+    `hands`, int64 (n,), have the log-likelihoods `logs`, float64 (n,). Ridge-penalised, by Newton's
+    method; returns the coefficients of the kinds, then a constant, float64 (kinds + 1,).
     """
     places = np.arange(kinds)
     cards = np.ones((len(hands), kinds + 1))
@@ -108,7 +117,10 @@ def logistic_fit(hands: Array, logs: Array, kinds: int) -> Array:
 
 @entry_kernel
 def weigh_chains(space: SearchWorkspace, n_chains: int) -> None:
-    """Fill in the exact log-likelihoods of the first `n_chains` chains; clear stored worlds."""
+    """Write the exact log-likelihoods of the worlds of the first `n_chains` chains.
+
+    Also seeds the random stream, finds the places of unknown cards and clears the stored worlds.
+    """
     space.mixings[0].word = mix(space.plans[0].stream + GOLDEN)
     space.mixings[0].n_stored = 0
     find_places(space)
@@ -123,10 +135,13 @@ def weigh_chains(space: SearchWorkspace, n_chains: int) -> None:
 def next_power(fixed: Array, rest: Array, most: float, share: float) -> float:
     """Return the rise of the annealing exponent after which the effective share is `share`.
 
-    The log-weight of a particle is `fixed` + rise * `rest`; the rise is at most `most`.
+    The effective share is the effective sample size over the number of particles, whose log-weights
+    are `fixed` + rise * `rest`. The rise is at most `most` and, if `most` allows, at least
+    `LEAST_RISE`.
     """
 
     def effective_share(rise: float) -> float:
+        """Return the effective share of the particles after this rise."""
         logs = fixed + rise * rest
         weights = np.exp(logs - logs.max())
         return float(weights.sum() ** 2 / (weights * weights).sum() / weights.size)
@@ -149,7 +164,7 @@ def systematic(weights: Array, n: int, offset: float) -> Array:
 
 @kernel
 def record_seat(space: SearchWorkspace, seat: int, least: float) -> float:
-    """Return `seat_log`, and record it as a sample for `fit_leanings` (ring buffer)."""
+    """Return `seat_log`; store it and the hand as a sample for `fit_leanings` (ring buffer)."""
     mixing, total = space.mixings[0], seat_log(space, seat, least)
     sample = space.samples[seat * MOST_SAMPLES + mixing.n_samples[seat] % MOST_SAMPLES]
     sample.hand = space.worlds[0].hands[seat]
@@ -160,7 +175,10 @@ def record_seat(space: SearchWorkspace, seat: int, least: float) -> float:
 
 @kernel
 def find_places(space: SearchWorkspace) -> None:
-    """Record the places of unknown cards, and whether the cards passed are hidden."""
+    """Record in `MIXING` the places of unknown cards, and whether the passed cards are hidden.
+
+    They are hidden from the defenders once the play begins.
+    """
     world, mixing, redeal = space.worlds[0], space.mixings[0], space.redeals[0]
     mixing.n_places = 0
     for place in range(1, PLACES):
@@ -176,10 +194,10 @@ def find_places(space: SearchWorkspace) -> None:
 def run_chains(
     space: SearchWorkspace, n_chains: int, first: int, last: int, weights: Array, keep: bool
 ) -> None:
-    """Take steps `first` to `last` - 1 in the first chains; with `keep`, store their final worlds.
+    """Take the steps numbered `first` to `last` - 1 in each of the first `n_chains` chains.
 
-    Even steps make `SWAPS` swaps, odd steps fewer. With `keep`, the weight of the stored world of
-    each chain increases by 1.
+    Even steps try `SWAPS` swaps, odd steps fewer. With `keep`, each chain's final world is stored,
+    unless it is stored already, and its weight in `weights` increases by 1.
     """
     mixing = space.mixings[0]
     for i in range(n_chains):
@@ -198,13 +216,16 @@ def run_chains(
 
 @kernel
 def guess_of(total: float) -> float:
-    """Log of the surrogate likelihood: the logistic function of a hand's summed leanings."""
+    """Return the log of the surrogate likelihood of a hand whose leanings sum to `total`.
+
+    The surrogate is the logistic function of the sum.
+    """
     return -log(1.0 + exp(-total)) if total > -MOST_SUM else total
 
 
 @kernel
 def add_leanings(world: Row, mixing: Row) -> None:
-    """Write each hand's summed leanings to `sums`; reset `gained`. Piles have no leanings."""
+    """Write each hidden hand's summed leanings to `mixing.sums`; set `mixing.gained` to 0."""
     mixing.gained = 0.0
     for seat in range(1, N_SEATS):
         total, hand = mixing.constants[seat], world.hands[seat]
@@ -216,7 +237,10 @@ def add_leanings(world: Row, mixing: Row) -> None:
 
 @kernel
 def take_step(space: SearchWorkspace, chain: Row, swaps: int) -> None:
-    """Propose swaps in the world, which holds the chain's state; restore it if rejected."""
+    """Make one Metropolis step of `swaps` swaps from the chain's state, the current world.
+
+    If the new world is accepted, it is written to `chain`; else the current world is restored.
+    """
     world, mixing, changed, old = space.worlds[0], space.mixings[0], 0, 0.0
     add_leanings(world, mixing)
     for _ in range(swaps):
@@ -248,9 +272,10 @@ def take_step(space: SearchWorkspace, chain: Row, swaps: int) -> None:
 
 @kernel
 def swap_cards(space: SearchWorkspace, world: Row, mixing: Row) -> int:
-    """Swap cards of two places, accepted by the surrogate; return the changed seats as bits.
+    """Swap a card of one place with a card of another, if the surrogate accepts it.
 
-    The places and the card in each are chosen uniformly; copies of a card count as different cards.
+    Returns the seats whose likelihood may change, as bits; 0 without a swap. Places and cards are
+    chosen uniformly; copies of a card count as different cards.
     """
     if mixing.n_places < 2:
         return 0
@@ -282,7 +307,7 @@ def swap_cards(space: SearchWorkspace, world: Row, mixing: Row) -> int:
 
 @kernel
 def pick_card(world: Row, redeal: Row, mixing: Row, place: int) -> int:
-    """Choose an unknown card of a place to move: return its kind, or its index in a pile."""
+    """Choose a random unknown card of a place; return its kind, or its index if it is in a pile."""
     if place >= GIVEN_PILE:
         return random_below(mixing, redeal.room[place])
     hand, fixed = world.hands[place], redeal.known[place]
@@ -295,7 +320,7 @@ def pick_card(world: Row, redeal: Row, mixing: Row, place: int) -> int:
 
 @kernel
 def kind_at(world: Row, place: int, i: int) -> int:
-    """Return the kind of the card for the result `i` of `pick_card`."""
+    """Return the kind of the card that `pick_card` has chosen in a place; `i` is its result."""
     if place == GIVEN_PILE:
         return int(world.given[i])
     if place == PASSED_PILE:
@@ -305,9 +330,10 @@ def kind_at(world: Row, place: int, i: int) -> int:
 
 @kernel
 def replace(world: Row, mixing: Row, place: int, i: int, kind: int) -> int:
-    """Replace the card `i` of `pick_card` by a card of this kind; return changed seats as bits.
+    """Replace the card that `pick_card` has chosen, `i`, by a card of this kind.
 
-    If the cards passed to the declarer are hidden, the new card counts as passed if the old did.
+    Returns the seats whose likelihood may change, as bits. If the declarer's card was a hidden
+    passed card, so is the new one.
     """
     declarer = world.declarer
     if place == GIVEN_PILE:
@@ -342,7 +368,10 @@ def was_passed(world: Row, mixing: Row, kind: int) -> bool:
 
 @kernel
 def change_passed(world: Row, mixing: Row) -> int:
-    """Record another card that the declarer holds or played as passed; return changed seats."""
+    """Replace a hidden passed card by another card that the declarer holds or has played.
+
+    Returns the seats whose likelihood may change, as bits; 0 without a change.
+    """
     declarer, n = world.declarer, 0
     for i in range(MAX_EXCHANGE):
         n += 1 if world.passed[i] >= 0 else 0

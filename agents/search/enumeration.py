@@ -1,10 +1,11 @@
 """Enumeration of all remaining worlds with their likelihoods, if few are left.
 
-The likelihood of a world is a product over its three hands (`likelihood.py`). There are far fewer
-hands than worlds, so each hand is weighed once. Then all worlds are enumerated twice: the first
-pass sums their weights, the second pass stores the worlds that matter. The unknown cards are
+The likelihood of a world is a product over its three hidden hands (`likelihood.py`). There are far
+fewer hands than worlds, so each hand is weighed once. Then all worlds are enumerated twice: the
+first pass sums their weights, the second pass stores the worlds that matter. The unknown cards are
 numbered from 0 on, and a hand is a bit set of these numbers. The second copy of a card follows the
-first; hands that differ only in the choice of copies are listed once.
+first; hands that differ only in the choice of copies are listed once. `listing` is the record
+`LISTING`.
 """
 
 from __future__ import annotations
@@ -26,14 +27,15 @@ from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, k
 DEEP = 16.0  # a hand is left out if its log-likelihood is this much below its seat's best so far
 LEAST = 1e-4  # worlds up to this share of the weight are left out, if there is room for all
 LEFT_OUT = 0.01  # maximum share of the weight that is left out
-TOO_MANY = 1e18
+TOO_MANY = 1e18  # result of `open_listing` if the worlds cannot be enumerated
 
 
 @entry_kernel
 def open_listing(space: SearchWorkspace) -> float:
-    """Return an upper bound of the number of worlds of the current position.
+    """Number the unknown cards; return an upper bound of the number of worlds of the position.
 
-    It is `TOO_MANY` before the play, or if an exchange or a part of a hidden hand is known.
+    It is `TOO_MANY` before the play, with more than `MOST_UNKNOWN` unknown cards, if exchanged
+    cards are unknown, or if a card in a hidden hand is known.
     """
     listing, world, redeal = space.listings[0], space.worlds[0], space.redeals[0]
     find_places(space)
@@ -55,7 +57,7 @@ def open_listing(space: SearchWorkspace) -> float:
 
 @kernel
 def number_cards(space: SearchWorkspace, listing: Row) -> None:
-    """Number the unknown cards and record which seats may have them."""
+    """Number the unknown cards in `listing`, and record which seats may have them."""
     world, redeal, n = space.worlds[0], space.redeals[0], 0
     listing.seconds = 0
     listing.allowed[:] = 0
@@ -73,10 +75,12 @@ def number_cards(space: SearchWorkspace, listing: Row) -> None:
 
 @entry_kernel
 def list_worlds(space: SearchWorkspace, n_samples: int, weights: Array) -> bool:
-    """Store worlds and their weights, after `open_listing`; `weights`, float64 (n_samples,), are 0.
+    """Enumerate all worlds, and store up to `n_samples` of them with weights; after `open_listing`.
 
-    Up to `n_samples` worlds are stored with exact posterior weights, without negligible ones. From
-    more worlds, `n_samples` are drawn by systematic sampling. False if all weights are 0.
+    If there are at most `n_samples` worlds, all but negligible ones are stored, with exact
+    posterior weights. Of more worlds, `n_samples` are drawn by systematic sampling. The index in
+    `weights`, float64 (n_samples,), zeros on entry, is the number of a stored world. Returns False
+    if all worlds have weight 0.
     """
     listing = space.listings[0]
     record_history(space)
@@ -103,7 +107,10 @@ def list_worlds(space: SearchWorkspace, n_samples: int, weights: Array) -> bool:
 
 @kernel
 def weigh_hands(space: SearchWorkspace, listing: Row, seat: int) -> None:
-    """Fill in the likelihood of a seat's actions for every hand that the seat may have."""
+    """Write the likelihood of a seat's actions to `listing.chances` for every possible hand.
+
+    It is 0 for a hand that is far less likely than the seat's best so far (`DEEP`).
+    """
     world, most = space.worlds[0], NO_LIMIT
     among, room = listing.allowed[seat], space.redeals[0].room[seat]
     subset, end = (1 << room) - 1, 1 << popcount(among)
@@ -128,7 +135,7 @@ def next_subset(subset: int, end: int) -> int:
 
 @kernel
 def hand_of(listing: Row, bits: int) -> int:
-    """Return the hand of the cards with these numbers, given as bits."""
+    """Return the hand, as in a state, of the unknown cards with the numbers in `bits`."""
     hand = 0
     while bits:
         hand = put(hand, listing.kinds[lowest_bit(bits)])
@@ -138,20 +145,26 @@ def hand_of(listing: Row, bits: int) -> int:
 
 @inline_kernel
 def is_first(listing: Row, cards: int, hand: int) -> bool:
-    """Whether the hand has no second copy of a card whose first copy is in `cards` outside it."""
+    """Whether to list this hand among the equal hands that can be dealt from `cards`.
+
+    It is listed if it has no second copy of a card whose first copy is in `cards` but not in it.
+    """
     return (hand & listing.seconds) >> 1 & cards & ~hand == 0
 
 
 @inline_kernel
 def copies(listing: Row, cards: int, hand: int) -> float:
-    """Number of hands that differ from this hand only in the choice of copies, itself included."""
+    """Return how many hands dealt from `cards` are equal to this one up to the choice of copies.
+
+    The hand itself is counted.
+    """
     both = (cards & listing.seconds) >> 1 & cards
     return float(1 << popcount(both & hand & ~((hand & listing.seconds) >> 1)))
 
 
 @kernel
 def enumerate_worlds(space: SearchWorkspace, listing: Row, weights: Array) -> None:
-    """Pass over all worlds: sum their weights if `listing.n_stored` is -1, else store worlds."""
+    """Call `add_world` for every possible world: its first pass if `listing.n_stored` is -1."""
     cards, chances, rooms = (1 << listing.n) - 1, listing.chances, space.redeals[0].room
     among = listing.allowed[1]
     subset, end = (1 << rooms[1]) - 1, 1 << popcount(among)
@@ -175,7 +188,11 @@ def enumerate_worlds(space: SearchWorkspace, listing: Row, weights: Array) -> No
 def add_world(
     space: SearchWorkspace, listing: Row, one: int, two: int, weight: float, weights: Array
 ) -> None:
-    """Add a world, with the hands of seats 1 and 2, to the total, or store it if due."""
+    """Add a world to the totals in the first pass; store it in the second pass, if it is chosen.
+
+    `one` and `two` are the hands of seats 1 and 2, as bits. A world is chosen if it is not
+    negligible, or by systematic sampling if not all worlds can be stored.
+    """
     if listing.n_stored < 0:
         listing.total += weight
         listing.n_worlds += 1 if weight > 0.0 else 0
@@ -200,7 +217,10 @@ def add_world(
 def store_world(
     space: SearchWorkspace, listing: Row, one: int, two: int, weight: float, weights: Array
 ) -> None:
-    """Store a world; `stride` puts successive worlds, which are similar, in distant places."""
+    """Store a world with the hands `one` and `two` of seats 1 and 2 (bits), and its weight.
+
+    `listing.stride` puts successive worlds, which are similar, in distant places.
+    """
     places = min(listing.n_worlds, len(weights))
     place, world = listing.n_stored * listing.stride % places, space.worlds[0]
     world.hands[1] = hand_of(listing, one)

@@ -1,7 +1,7 @@
-"""History of a hand: the other seats' actions and their views at those moments.
+"""History of a hand: the other seats' actions, and their views before them, called moments.
 
-The hand is replayed once for each decision of a searcher. A view is the same in all worlds except
-for the seat's own cards.
+The hand is replayed once for each decision of a search agent. The view of a moment is the same in
+all worlds except for the seat's own cards.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MODEL_UNIT = 1e9  # parameters of the choice model are hashed in units of 1 / MO
 
 @kernel
 def calls_hash(space: SearchWorkspace, seat: int) -> Word:
-    """Hash everything that the likelihood of a seat's calls depends on, except its hand."""
+    """Return a hash of all that the likelihood of a seat's calls depends on, except its hand."""
     replay, model = space.replays[0], space.choice_models[0]
     word = mix(GOLDEN + np.uint64((seat - replay.dealer) & 3))
     for after in range(1, N_SEATS + 1):
@@ -47,7 +47,10 @@ def calls_hash(space: SearchWorkspace, seat: int) -> Word:
 
 @entry_kernel
 def record_history(space: SearchWorkspace) -> None:
-    """Record the other seats' actions from the replay, and clear cached likelihoods of hands."""
+    """Record the moments of seats 1 to 3 from the replay; clear the cached likelihoods of hands.
+
+    Calls and strains without an alternative are left out.
+    """
     s, replay, history, players = (
         space.simulated[0],
         space.replays[0],

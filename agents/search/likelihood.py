@@ -2,8 +2,9 @@
 
 The expert chooses for every seat at each of its decisions. In the auction it values every call, and
 a better call is more likely; elsewhere an action that differs from the expert's choice reduces the
-likelihood. The choice model (`workspace.py`) sets by how much; no action has likelihood 0. Public
-information is recorded once (`history.py`); for a world only the seat's cards in the view change.
+likelihood. The choice model (`CHOICE_MODEL`, argument `model`) sets by how much; no action has
+likelihood 0. Public information is recorded once (`history.py`), as a list of moments; for a world
+only the seat's cards in the view of each moment change.
 """
 
 from __future__ import annotations
@@ -31,14 +32,17 @@ from bideuchre_env.runtime.intrinsics import popcount
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel
 
 UNLIKELY = -1e9  # log-likelihood of a negligible or impossible world
-FAR = 8.0  # a call worse by more than this many units of the choice model counts as an error
+FAR = 8.0  # a call that is worse by more than this many softmax temperatures counts as an error
 LOWEST_ERROR = -30.0  # minimum exponent of an error's chance, so that no call is impossible
 LEAST_EXCHANGE = -8.0  # minimum log-likelihood of cards given or passed: players differ
 
 
 @kernel
 def mismatch_penalty(t: Row, phase: int, did: int, would: int, model: Row) -> float:
-    """Return the log-likelihood of a call or strain `did` if the expert chooses `would`."""
+    """Return the log-likelihood of a call or strain `did` if the expert chooses `would`.
+
+    Both are actions; the penalty depends on the difference of their levels and strains.
+    """
     if did == would:
         return 0.0
     if phase == NAMING:
@@ -55,7 +59,10 @@ def mismatch_penalty(t: Row, phase: int, did: int, would: int, model: Row) -> fl
 def call_chance(
     view: Row, t: Row, learned: ExpertTables, legal: int, did: int, calls: Row, model: Row
 ) -> float:
-    """Return the chance of a call after `weigh_hand`: a softmax over calls' worths, plus errors."""
+    """Return the chance that a seat makes the call `did` of the `legal` calls (bits).
+
+    It is a softmax over the calls' worths, mixed with errors. Call `weigh_hand` before.
+    """
     level, strain = call_of(t, did, calls)
     if did == 0:  # a pass is rarely an error, so all calls are weighed now, each only once
         weigh_calls(view, t, learned, legal, calls)
@@ -84,7 +91,10 @@ def call_chance(
 
 @kernel
 def error_chance(t: Row, gain: float, calls: Row, model: Row) -> float:
-    """Return the chance of a call by error; `gain` is its worth minus that of a better call."""
+    """Return the chance that a call is made by error.
+
+    `gain` is its worth minus that of a better call: the more negative, the less likely.
+    """
     cost = max(gain / (calls.slope * model.error_points), LOWEST_ERROR)
     return float(model.error_rate / t.n_actions * exp(cost))
 
@@ -93,9 +103,9 @@ def error_chance(t: Row, gain: float, calls: Row, model: Row) -> float:
 def usual_worth(
     view: Row, t: Row, learned: ExpertTables, legal: int, weighed: bool, calls: Row
 ) -> float:
-    """Return the higher worth of a pass and of the lowest bid in the best strain.
+    """Return the worth of a pass or of the lowest legal bid in the best strain, the higher of them.
 
-    `weighed`: `weigh_calls` has filled in the worths.
+    If `weighed`, `weigh_calls` has filled in the worths; else they are computed here.
     """
     most = NOT_WEIGHED
     for level in range(-1, t.n_levels):
@@ -111,7 +121,10 @@ def usual_worth(
 
 @kernel
 def call_of(t: Row, action: int, calls: Row) -> tuple[int, int]:
-    """Level and strain of a call; a pass has level -1 and the best strain."""
+    """Return level and strain of a call; a pass has level -1 and the best strain.
+
+    If bids have no strain, it is the best strain for the bid.
+    """
     if action == 0:
         return -1, calls.ranked[0]
     level = (action - 1) // t.strains_per_bid
@@ -122,7 +135,10 @@ def call_of(t: Row, action: int, calls: Row) -> tuple[int, int]:
 
 @kernel
 def strain_chance(t: Row, level: int, strain: int, calls: Row, model: Row) -> float:
-    """Return the chance that this strain is named for a contract of this level."""
+    """Return the chance that a seat names this strain for a contract of this level.
+
+    It is a softmax over the strains' tricks or, for a lone bid, chances, mixed with errors.
+    """
     total, own, alone, exchange = 0.0, 0.0, t.alone[level], t.exchange[level]
     for other in range(N_STRAINS):
         if alone:
@@ -138,14 +154,17 @@ def strain_chance(t: Row, level: int, strain: int, calls: Row, model: Row) -> fl
 
 @kernel
 def card_chance(view: Row, bits: int, did: int, would: int, model: Row) -> float:
-    """Return the chance of card `did` among the legal `bits` if the expert plays `would`."""
+    """Return the chance that a seat plays the kind `did` if the expert plays `would`.
+
+    `bits` are the legal kinds, at least two.
+    """
     errors = float(model.lead if view.led < 0 else model.follow)
     return 1.0 - errors if did == would else errors / (popcount(bits) - 1)
 
 
 @kernel
 def call_log(space: SearchWorkspace, moment: Row, view: Row) -> float:
-    """Return the log-likelihood of a moment's call or named strain, given the hand in the view."""
+    """Return the log-likelihood of a moment's call or named strain, for the hand in `view`."""
     players, model = space.players, space.choice_models[0]
     t, learned = players.tables[0], players.learned
     calls, scratch = players.calls[0], players.scratch[0]
@@ -160,7 +179,7 @@ def call_log(space: SearchWorkspace, moment: Row, view: Row) -> float:
 
 @kernel
 def card_log(view: Row, t: Row, kind: int, model: Row) -> float:
-    """Return the log-likelihood of playing this card, given the hand in the view."""
+    """Return the log-likelihood of playing this kind, for the hand in `view`."""
     legal = view.held
     if view.led >= 0 and legal & t.suit_bits[view.strain, view.led]:
         legal &= t.suit_bits[view.strain, view.led]
@@ -173,10 +192,12 @@ def card_log(view: Row, t: Row, kind: int, model: Row) -> float:
 def exchange_log(
     view: Row, t: Row, hand: int, cards: Array, gone: int, gone_pair: int, penalty: float
 ) -> float:
-    """Log-likelihood of the cards given or passed: `penalty` for each kind preferred to them.
+    """Return the log-likelihood of the `cards` given up or passed, at least `LEAST_EXCHANGE`.
 
-    The expert picks card by card from `hand`, the hand before the exchange. A pick that is not
-    among the remaining `cards` is a preferred kind, and is excluded afterwards.
+    It is `penalty` times the number of kinds that the expert prefers to them. The expert picks card
+    by card from `hand`, the hand before the exchange. A pick that is not among the remaining
+    `cards` is a preferred kind, and is excluded afterwards. `gone` and `gone_pair` are as in
+    `show_hand`.
     """
     remaining, preferred, total = 0, 0, 0.0
     for card in cards:
@@ -196,10 +217,10 @@ def exchange_log(
 
 @kernel
 def weigh_seat(space: SearchWorkspace, seat: int, least: float) -> tuple[float, bool]:
-    """Return the log-likelihood of the seat's actions in the world, and whether it is complete.
+    """Return the log-likelihood of a seat's actions in the current world, and whether it is exact.
 
     Actions are weighed from the last to the first, because calls take longest. The sum stops early,
-    and is incomplete, once it is below `least`.
+    and is then only an upper bound, once it is below `least`.
     """
     world, model, total, undone = space.worlds[0], space.choice_models[0], 0.0, False
     t, hand, i = space.players.tables[0], world.hands[seat], space.histories[0].last[seat]
@@ -238,9 +259,10 @@ def weigh_seat(space: SearchWorkspace, seat: int, least: float) -> tuple[float, 
 
 @kernel
 def calls_log(space: SearchWorkspace, seat: int, last: int, hand: int) -> float:
-    """Return the log-likelihood of a seat's calls up to moment `last`, given its dealt hand.
+    """Return the log-likelihood of a seat's calls and strain, for the dealt hand `hand`.
 
-    Calls are slow to weigh: results are cached across decisions by hand and public information.
+    `last` is the index of the seat's last call or strain in `space.moments`; -1 for none. Results
+    are cached across decisions by hand and public information, because calls are slow to weigh.
     """
     cache, key = (
         space.call_caches[0],
@@ -262,9 +284,9 @@ def calls_log(space: SearchWorkspace, seat: int, last: int, hand: int) -> float:
 
 @kernel
 def hand_key(world: Row, seat: int) -> Word:
-    """Return a hash of a seat's hand in a world and of the cards it gave up, passed or was passed.
+    """Return a hash of all hidden cards on which the likelihood of a seat's actions depends.
 
-    The order of the cards has no effect.
+    These are its hand, and the cards that it gave up, passed or was passed, in any order.
     """
     key = mix(np.uint64(world.hands[seat]) + np.uint64(seat) * GOLDEN)
     declarer = world.declarer
@@ -280,7 +302,10 @@ def hand_key(world: Row, seat: int) -> Word:
 
 @kernel
 def seat_log(space: SearchWorkspace, seat: int, least: float) -> float:
-    """Return the log-likelihood of a seat's actions in the world; exact if above `least`."""
+    """Return the log-likelihood of a seat's actions in the current world, from a cache if possible.
+
+    It is exact if it is at least `least`, else an upper bound may be returned.
+    """
     cache, key = space.hand_caches[0], hand_key(space.worlds[0], seat)
     place = int(key & np.uint64(CACHED_HANDS - 1))
     if cache.keys[place] == key and (cache.complete[place] == 1 or cache.logs[place] < least):
@@ -294,7 +319,10 @@ def seat_log(space: SearchWorkspace, seat: int, least: float) -> float:
 
 @entry_kernel
 def log_likelihood(space: SearchWorkspace, floor: float) -> float:
-    """Log-likelihood of the other seats' actions in the world; `UNLIKELY` below `floor`."""
+    """Return the log-likelihood of all actions of seats 1 to 3 in the current world.
+
+    `UNLIKELY` if it is below `floor`.
+    """
     total = 0.0
     for seat in range(1, N_SEATS):
         total += seat_log(space, seat, floor - total)
@@ -307,9 +335,10 @@ def log_likelihood(space: SearchWorkspace, floor: float) -> float:
 def weigh_worlds(
     space: SearchWorkspace, logs: Array, first: int, last: int, negligible: float
 ) -> None:
-    """Write the log-weights of worlds `first` to `last` - 1 to `logs`; earlier ones are filled in.
+    """Draw worlds `first` to `last` - 1, and write their log-weights to `logs`, float64.
 
-    Weighing of a world stops when it is more than `negligible` below the best.
+    `logs[:first]` are already filled in. A world more than `negligible` below the best so far is
+    not weighed to its end; its log-weight is about `UNLIKELY`.
     """
     most = UNLIKELY
     if first == 0:

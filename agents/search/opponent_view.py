@@ -1,7 +1,7 @@
 """Views of the seat to act in the play, computed from a state: faster than from its observation.
 
-Only the fields that the card play of `rule/` reads are filled in. The caller keeps track of the
-cards played.
+Only the fields that the card play of `rule/` reads are filled in. The calling function keeps track
+of the kinds that the seat has seen outside its hand: `gone` once or more, `gone_pair` twice (bits).
 """
 
 from __future__ import annotations
@@ -16,13 +16,16 @@ from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel
 
 @inline_kernel
 def add_gone(gone: int, gone_pair: int, kind: int) -> tuple[int, int]:
-    """Add a card to the kinds seen, as bits; if seen before, also to the kinds seen twice."""
+    """Add a card to `gone`, the kinds seen; if it is there already, also to `gone_pair`.
+
+    Returns both, as bits.
+    """
     return gone | 1 << kind, gone_pair | gone & 1 << kind
 
 
 @inline_kernel
 def add_given(gone: int, gone_pair: int, given: Array) -> tuple[int, int]:
-    """Add the cards given up (-1: none) to the kinds seen, and those seen twice."""
+    """Add the cards that the declarer gave up (-1: none) to `gone` and `gone_pair`; return both."""
     for i in range(MAX_EXCHANGE):
         if given[i] >= 0:
             gone, gone_pair = add_gone(gone, gone_pair, given[i])
@@ -31,7 +34,10 @@ def add_given(gone: int, gone_pair: int, given: Array) -> tuple[int, int]:
 
 @kernel
 def show_hand(view: Row, t: Row, hand: int, gone: int, gone_pair: int) -> None:
-    """Write a hand to a view; `gone` are kinds seen outside it, `gone_pair` those seen twice."""
+    """Write the cards held and unseen to a view.
+
+    `gone` are the kinds seen outside the hand, `gone_pair` those seen twice (bits).
+    """
     once, pair, deck = hand & KIND_BITS, hand >> COPY_SHIFT, (1 << t.kinds) - 1
     view.held = once
     view.held_pair = pair
@@ -46,7 +52,10 @@ def show_hand(view: Row, t: Row, hand: int, gone: int, gone_pair: int) -> None:
 
 @kernel
 def see_play(s: Row, t: Row, gone: int, gone_pair: int, view: Row) -> None:
-    """Fill in the view of the seat to act in the play; `gone`, `gone_pair`: kinds played."""
+    """Fill in the view of the seat to act in state `s`, during the play.
+
+    `gone` are the kinds played in the hand, `gone_pair` those played twice (bits).
+    """
     seat, strain, led, declarer = s.turn, s.strain, s.led, s.declarer
     view.phase = PLAY
     view.dealer = (s.dealer - seat) & 3

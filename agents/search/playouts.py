@@ -1,9 +1,9 @@
 """Playouts: play a world to its end, so that bids and cards are valued by realistic play.
 
 The expert plays all four seats from each seat's own view, without its search of the last tricks.
-If a searcher with `net_cards` tries a card, the net plays the following cards instead, also without
-search; after a candidate call the expert plays, because many more cards follow. The solver plays
-the last tricks with all hands open.
+If a search agent with `net_cards` tries a card, the net plays the following cards instead, also
+without search; after a candidate call the expert plays, because many more cards follow. The solver
+plays the last tricks with all hands open.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ from bideuchre_env.solver.values import solve_position
 
 @kernel
 def play_out(space: SearchWorkspace) -> int:
-    """Play the simulated world to its end; return the tricks that side 0 takes in the hand."""
+    """Play the simulated world to its end; return the tricks of side 0 in the whole hand.
+
+    The solver's value replaces the play of the last tricks.
+    """
     s, t, plan = space.simulated[0], space.players.tables[0], space.plans[0]
     view, gone, gone_pair = space.players.views[0], 0, 0
     by_net = plan.plays_net == 1
@@ -63,7 +66,10 @@ def play_out(space: SearchWorkspace) -> int:
 
 @kernel
 def net_kind(space: SearchWorkspace, bits: int) -> int:
-    """Return the card of `bits` that the net plays, gives or passes in the simulated world."""
+    """Return the kind, of the legal kinds `bits`, that the net plays, gives up or passes.
+
+    It acts for the seat to act in the simulated world.
+    """
     if bits & (bits - 1) == 0:
         return lowest_bit(bits)
     encode_turn(space)

@@ -1,4 +1,7 @@
-"""Proposals of worlds: the caller has a hand from its list, all other cards are uniform."""
+"""Proposals of worlds: the caller has a hand from its list, all other cards are dealt uniformly.
+
+The caller is the seat with the rarest calls (`callers.py`); the record `CALLER` has the list.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +25,12 @@ ULP = 2.0**-53
 
 @kernel
 def deal_caller(space: SearchWorkspace, number: int) -> float:
-    """Give the caller of a uniform world a listed hand; return its log-density, or `IMPOSSIBLE`.
+    """Give the caller a random listed hand in the current world; return the log-density.
 
-    The caller gives up the cards that the expert would. It gets the missing cards from the other
-    hidden hands by random swaps, so these stay uniform as long as no void is known.
+    The density is relative to uniform deals; `IMPOSSIBLE` if the result is not a world of the
+    position. If the caller has given up cards, they are those that the expert would. The caller
+    gets missing cards from the other hidden hands by random swaps, so these stay uniform as long
+    as no void is known. `number` seeds the random choices.
     """
     world, caller, t = space.worlds[0], space.callers[0], space.expert.tables[0]
     caller.word = mix(space.plans[0].stream + np.uint64(number) * GOLDEN) + np.uint64(1)
@@ -54,7 +59,10 @@ def deal_caller(space: SearchWorkspace, number: int) -> float:
 
 @kernel
 def put_cards(hand: int, cards: Array) -> int:
-    """Return the hand plus `cards` up to the first -1; `NO_CARDS` for three copies of a kind."""
+    """Return the hand plus the kinds in `cards` up to the first -1.
+
+    `NO_CARDS` if the hand is `NO_CARDS` or would have three copies of a kind.
+    """
     for i in range(len(cards)):
         if cards[i] < 0 or hand == NO_CARDS:
             return hand
@@ -64,21 +72,21 @@ def put_cards(hand: int, cards: Array) -> int:
 
 @kernel
 def random_below(stream: Row, n: int) -> int:
-    """Return a random number from 0 to n - 1; advances `stream.word`."""
+    """Return a random whole number from 0 to n - 1; advances `stream.word`."""
     stream.word += GOLDEN
     return int(np.int64(((mix(stream.word) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32)))
 
 
 @kernel
 def random_share(stream: Row) -> float:
-    """Return a random number in [0, 1); advances `stream.word`."""
+    """Return a uniform random number in [0, 1); advances `stream.word`."""
     stream.word += GOLDEN
     return float(mix(stream.word) >> np.uint64(11)) * ULP
 
 
 @kernel
 def choose_listed(caller: Row) -> int:
-    """Return the index of a listed hand, drawn in proportion to the weights."""
+    """Return the index of a random listed hand of the caller, in proportion to the weights."""
     mark = random_share(caller) * caller.reached[caller.n - 1]
     low, high = 0, caller.n - 1
     while low < high:
@@ -92,7 +100,10 @@ def choose_listed(caller: Row) -> int:
 
 @kernel
 def choose_given(space: SearchWorkspace, seat: int, hand: int, cards: Array) -> int:
-    """Write the cards that the expert gives up from a dealt hand; return the remaining hand."""
+    """Write the cards that the expert would give up from `hand` to `cards`; return the other cards.
+
+    `hand` is the seat's hand before the exchange.
+    """
     t, gone, gone_pair = space.players.tables[0], 0, 0
     for pick in range(MAX_EXCHANGE):
         i = space.histories[0].last[seat]
@@ -124,9 +135,10 @@ def breaks_void(world: Row, t: Row, seat: int, hand: int) -> bool:
 
 @kernel
 def swap_differences(world: Row, t: Row, caller: Row, old: int, new: int) -> bool:
-    """Turn the caller's hand `old` into `new` by swaps with the other hidden hands.
+    """Swap cards with the other hidden hands so that the caller's hand `old` can become `new`.
 
-    False if none of them has a missing card, or if a card would go to a seat void in its suit.
+    Changes only the other hands. Returns False if a card cannot be swapped: no other hand has it,
+    or the card in return breaks a void or would be a third copy.
     """
     n = 0
     for kind in range(t.kinds):
@@ -151,7 +163,7 @@ def swap_differences(world: Row, t: Row, caller: Row, old: int, new: int) -> boo
 
 @kernel
 def free_copies(world: Row, seat: int, kind: int) -> int:
-    """Number of copies of a kind that a seat holds, without unplayed copies passed to it."""
+    """Return the number of copies of a kind in a seat's hand, without cards that partner passed."""
     copies = held(world.hands[seat], kind)
     if seat != world.declarer or world.phase < PLAY:
         return copies
@@ -166,7 +178,10 @@ def free_copies(world: Row, seat: int, kind: int) -> int:
 
 @kernel
 def choose_holder(world: Row, caller: Row, kind: int) -> int:
-    """Draw another hidden seat in proportion to its `free_copies` of a card; -1 if none has any."""
+    """Return a random hidden seat other than the caller, in proportion to `free_copies` of a kind.
+
+    -1 if none has a free copy.
+    """
     copies = 0
     for seat in range(1, N_SEATS):
         if seat != caller.seat:

@@ -3,7 +3,8 @@
 If few deals are left, all are enumerated. Otherwise worlds are drawn uniformly and weighted. If the
 effective sample size of the first worlds is too small, the hand of the seat with the rarest calls
 (the caller) is drawn from a list of its likely hands instead. If it is still too small, annealed
-Metropolis chains sample the posterior, in independent groups whose spread gives the error.
+Metropolis chains sample the posterior, in independent groups whose spread gives the error. An
+effective share is the effective sample size over the number of worlds.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ from bideuchre_env.runtime.jit import Array
 
 AT_ONCE = 4  # worlds tried between two readings of the clock
 WEIGHED_AT_ONCE = 24  # worlds weighed between two readings of the clock
-CHUNK = 1000  # worlds weighed between two checks for Ctrl-C
+CHUNK = 1000  # worlds weighed between two checks for Ctrl-C, without a time limit
 NEGLIGIBLE = 7.0  # a world is negligible if its log-weight is this much below another's
 ENOUGH = 0.02  # effective share of the draws above which more draws are better than chains
-LISTED_SHARE = 0.00375  # effective share of the draws up to which hands are listed
-HANDS_LISTED = 3e4  # subsets of the unknown cards up to which all hands are listed
+LISTED_SHARE = 0.00375  # effective share of the draws up to which the caller's hands are listed
+HANDS_LISTED = 3e4  # subsets of the unknown cards up to which all of its hands are listed
 LISTED = 100_000  # worlds up to which all are enumerated
 DRAWN = 0.25  # share of the worlds weighed that is drawn before the method is chosen
 MOST_DRAWN = 400  # maximum of these draws
@@ -49,7 +50,10 @@ Report = Callable[[str, int, int], None]
 
 
 class WorldSampler:
-    """Samples the worlds of one position at a time, in the workspace of a searcher."""
+    """Samples the worlds of one position at a time, in the workspace of a search agent.
+
+    `kinds` is the number of kinds in the deck; `clock` returns the time in seconds.
+    """
 
     def __init__(self, space: SearchWorkspace, kinds: int, clock: Callable[[], float]) -> None:
         self.space, self.kinds, self.clock = space, kinds, clock
@@ -57,14 +61,16 @@ class WorldSampler:
         self.enough, self.listed_share, self.hands_listed = ENOUGH, LISTED_SHARE, HANDS_LISTED
 
     def list_all_hands(self) -> None:
-        """List all hands of the caller whenever uniform draws are not enough (for advice)."""
+        """Make `weights` list all hands of the caller whenever uniform draws are not enough."""
         self.listed_share = self.hands_listed = inf
 
     def weights(self, n_worlds: int, considered: int, ends: float) -> Array:
-        """Sample worlds and return their weights, float64 (n,); the weights sum to `n_worlds`.
+        """Sample worlds and return their weights, float64 (n,), for `load_world`.
 
-        About `n_worlds` x `considered` worlds are weighed; both numbers are smaller if the clock
-        reaches `ends` first. All weights are 1 if `considered` is 0 or no seat has called yet.
+        Index j of the array is the number of a world; many weights may be 0. About `n_worlds` x
+        `considered` worlds are weighed, and the weights sum to `n_worlds`; both numbers are smaller
+        if the clock reaches `ends` first. All weights are 1 if `considered` is 0 or no seat has
+        called yet.
         """
         space, weighed = self.space, n_worlds * considered
         space.mixings["n_stored"], space.callers["n"] = 0, 0
@@ -88,14 +94,15 @@ class WorldSampler:
         return self.run_chains(logs, weighed, n_worlds, ends)
 
     def progress(self, done: int, total: int) -> None:
-        """Report the number of worlds that have been weighed."""
+        """Call `report`, if set, with the numbers of worlds weighed so far and in total."""
         if self.report is not None:
             self.report("weighed", done, total)
 
     def draw(self, weighed: int, ends: float) -> tuple[Array, float]:
-        """Return the log-weights of the first draws, and their effective share.
+        """Draw a part of the `weighed` worlds; return their log-weights and effective share.
 
-        The share is 0 if the actions of some seat are very unlikely in every drawn world.
+        The share is 0 if the actions of some seat are very unlikely in every drawn world. Stops
+        when the clock reaches `ends`.
         """
         space = self.space
         logs = np.empty(max(1, min(int(DRAWN * weighed), MOST_DRAWN)))
@@ -113,7 +120,11 @@ class WorldSampler:
         return logs, float(chances.sum() ** 2 / (chances @ chances) / len(logs))
 
     def draws_posterior(self) -> bool:
-        """Whether weighted draws converge to the posterior; see `proposals.deal_caller`."""
+        """Whether weighted draws converge to the posterior.
+
+        They do not if a caller's hands are listed and a known void or an exchange restricts the
+        deals; see `proposals.deal_caller`.
+        """
         world = self.space.worlds[0]
         constrained = world["voids"][1:].any() or world["given"][0] >= 0
         return bool(self.space.callers["n"][0] == 0 or not constrained)
@@ -121,7 +132,11 @@ class WorldSampler:
     def weigh_draws(
         self, drawn: Array, weighed: int, n_worlds: int, considered: int, ends: float
     ) -> Array:
-        """Return the weights of `weighed` draws; `drawn` are the first log-weights."""
+        """Weigh drawn worlds until there are `weighed`, and return whole-number weights.
+
+        `drawn` are the log-weights of the first worlds. The weights, float64 (n,), are the numbers
+        of copies in a systematic resampling of `n_worlds` (fewer if the clock reaches `ends`).
+        """
         logs = np.append(drawn, np.empty(weighed - len(drawn)))
         step = CHUNK if ends == inf else WEIGHED_AT_ONCE
         last = len(drawn)
@@ -134,7 +149,11 @@ class WorldSampler:
         return np.diff(np.floor(reached / reached[-1] * n_worlds + 0.5), prepend=0.0)
 
     def run_chains(self, drawn: Array, weighed: int, n_worlds: int, ends: float) -> Array:
-        """Return the weights of worlds from annealed chains, which start at the first draws."""
+        """Store worlds from annealed chains, and return their weights, float64 (n_worlds,).
+
+        The chains start at the first draws, with log-weights `drawn`. The weights sum to
+        `n_worlds`. Also writes the plan's `design_effect`.
+        """
         space, began = self.space, self.clock()
         n_groups = min(n_worlds, GROUPS)
         per_group = min(n_worlds, CHAINS) // n_groups
@@ -157,9 +176,10 @@ class WorldSampler:
         return weights * (n_worlds / weights.sum())
 
     def anneal(self, drawn: Array, n_groups: int, per_group: int, ends: float) -> Array:
-        """Anneal chains from drawn worlds to the posterior; return the log-evidence, (n_groups,).
+        """Anneal chains from drawn worlds to the posterior.
 
-        If a caller's hands are listed, its likelihood has the exponent 1 from the start.
+        Returns the log-evidence of each group, float64 (n_groups,), by which its worlds are
+        weighted. If a caller's hands are listed, its likelihood has the exponent 1 from the start.
         """
         space, n = self.space, n_groups * per_group
         rng = np.random.default_rng(int(space.plans["stream"][0]))
@@ -202,7 +222,10 @@ class WorldSampler:
 
 
 def load_kernels(space: SearchWorkspace) -> None:
-    """Load or compile the kernels by running them on no data, before a time limit starts."""
+    """Load or compile the sampling kernels by running them on no data.
+
+    So a time limit that starts afterwards does not include compilation.
+    """
     none, zeros = np.empty(0), np.zeros(N_SEATS)
     weigh_worlds(space, none, 0, 0, 0.0)
     weigh_draws(space, zeros, 1, 1)
@@ -213,7 +236,10 @@ def load_kernels(space: SearchWorkspace) -> None:
 
 
 def split_evenly(numbers: Array, n_groups: int) -> Array:
-    """Split numbers into groups of equal size, (n_groups, n); if too few, each group has all."""
+    """Split an array into groups of equal size, (n_groups, size); a remainder is left out.
+
+    If there are fewer numbers than groups, each group has all of them.
+    """
     size = len(numbers) // n_groups
     if size == 0:
         return np.tile(numbers, (n_groups, 1))
@@ -225,7 +251,8 @@ def design_effect(hands: Array, weights: Array, groups: Array) -> float:
     """Design effect of the chains: worlds per independent world, at least 1.
 
     It is the jackknife variance (leaving out one group at a time) of the chances that seats hold
-    cards, divided by the variance for independent worlds. `hands` (n, 3), `weights`, `groups` (n,).
+    cards, divided by the variance for independent worlds. For n worlds, `hands`, int64 (n, 3), are
+    those of seats 1 to 3; `weights` and `groups`, the index of the group, are (n,).
     """
     held = (hands[:, :, np.newaxis] >> np.arange(2 * COPY_SHIFT) & 1).reshape(len(hands), -1)
     member = (groups == np.arange(groups.max() + 1)[:, np.newaxis]) * weights

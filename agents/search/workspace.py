@@ -1,4 +1,8 @@
-"""Workspace of a searcher's kernels: the arrays of one decision, caches and scratch memory."""
+"""Workspace of a search agent's kernels: the arrays of one decision, caches and scratch memory.
+
+Each dtype below describes the record of one array in `SearchWorkspace`. A log-likelihood is that of
+a seat's actions, given the hands of a world.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +29,8 @@ from bideuchre_env.solver.transpositions import Searcher, new_searcher
 MOST_WORLDS = 10_000
 GROUPS = 8  # independent groups of Metropolis chains: their spread gives the error
 CHAINS = 96  # in all groups together
-MOST_SAMPLES = 512  # hands of a seat from which the leanings are fitted
-MOST_LISTED = 1 << 15  # hands of a caller
+MOST_SAMPLES = 512  # maximum number of hands of a seat from which leanings are fitted
+MOST_LISTED = 1 << 15  # maximum number of listed hands of the caller (`CALLER`)
 MOST_CANDIDATES = 2 * MAX_BIDS + 2
 CACHED_HANDS = 1 << 13
 CACHED_CALLS = 1 << 18
@@ -38,31 +42,31 @@ SOLVER_MEGABYTES = 16
 PLAN = np.dtype(
     [
         ("stream", np.uint64),  # random seed of the worlds
-        ("expert_action", np.int64),  # or the net's card, if the searcher leans on the net
+        ("expert_action", np.int64),  # the expert's action, or the net's card after `lean_on_net`
         ("certain", np.int64),  # 1: `expert_action` is certain to take every trick left
-        ("n", np.int64),  # candidates; 0: play as the expert does
+        ("n", np.int64),  # number of candidates; 0: play as the expert does
         ("actions", np.int64, (MOST_CANDIDATES,)),
         ("sums", np.float64, (MOST_CANDIDATES,)),  # weighted sums of the values over worlds
-        ("squares", np.float64, (MOST_CANDIDATES,)),  # the same of (gain on `expert_action`)^2
+        ("squares", np.float64, (MOST_CANDIDATES,)),  # sums of (gain over `expert_action`)^2
         ("values", np.float64, (MOST_CANDIDATES,)),  # in the current world
         ("total", np.float64),  # weight of the worlds tried
         ("total_squares", np.float64),  # `design_effect` times the sum of the squared weights
         ("design_effect", np.float64),  # worlds per independent world
         ("all_worlds", np.float64),  # weight of all worlds, if all are to be tried; else 0
         ("priors", np.float64, (MOST_CANDIDATES,)),  # values estimated without worlds
-        ("prior_errors", np.float64, (MOST_CANDIDATES,)),  # of their gains on `expert_action`
+        ("prior_errors", np.float64, (MOST_CANDIDATES,)),  # errors of gains over `expert_action`
         ("has_priors", np.int64),  # 1: `priors` are filled in
         ("prior_unit", np.float64),  # value of a point in priors of cards; 1 in those of calls
         ("by_tricks", np.float64, (MAX_TRICKS + 1,)),  # value of the hand, by our side's tricks
         ("solver_ready", np.int64),  # 1: the solver's table holds worlds of this decision
         ("solved", np.int64),  # tricks left that the solver plays; earlier tricks are played out
         ("plays_net", np.int64),  # 1: the net plays the cards of a world; 0: the expert does
-        ("moves", np.int8, (MAX_KINDS,)),  # the solver's result, by kind
+        ("moves", np.int8, (MAX_KINDS,)),  # by kind played: tricks of side 0 from now on, or -1
     ],
     align=True,
 )
 
-# Model of how a seat chooses its actions.
+# Model of how a seat chooses its actions, relative to the expert's values; see `likelihood.py`.
 CHOICE_MODEL = np.dtype(
     [
         # softmax temperatures: a choice worse by this much is 1/e as likely
@@ -86,8 +90,9 @@ CHOICE_MODEL = np.dtype(
 # Another seat's action and the cards played before it; `moment_views` has the rest.
 MOMENT = np.dtype(
     [
-        ("action", np.int64),  # a call or strain, the kind of a played card, or an exchange's pick
-        ("legal", np.int64),  # calls: bit 0 a pass, bit 1 + level that bid
+        # a call or strain, the kind of a played card, or the index of a card given up or passed
+        ("action", np.int64),
+        ("legal", np.int64),  # legal calls: bit 0 a pass, bit 1 + level that bid
         ("gone", np.int64),  # kinds played before, as bits
         ("gone_pair", np.int64),  # kinds played twice before
         ("before", np.int64),  # index of the seat's previous moment, or -1
@@ -104,7 +109,7 @@ HISTORY = np.dtype(
     align=True,
 )
 
-# Log-likelihoods of hands weighed in one decision, by the low bits of a key.
+# Log-likelihoods of a seat's actions by its hand, in one decision; index: low bits of the key.
 HAND_CACHE = np.dtype(
     [
         ("keys", np.uint64, (CACHED_HANDS,)),  # `hand_key`; 0: empty
@@ -113,10 +118,10 @@ HAND_CACHE = np.dtype(
     ]
 )
 
-# Log-likelihoods of all calls of a seat, given its hand, by the low bits of a key; never cleared.
+# Log-likelihoods of all calls of a seat, given its hand; index: low bits of the key. Never cleared.
 CALL_CACHE = np.dtype(
     [
-        ("keys", np.uint64, (CACHED_CALLS,)),  # hash of `call_hashes` and the hand; 0: empty
+        ("keys", np.uint64, (CACHED_CALLS,)),  # hash of `HISTORY.call_hashes` and hand; 0: empty
         ("logs", np.float64, (CACHED_CALLS,)),
     ]
 )
@@ -142,13 +147,13 @@ MIXING = np.dtype(
         ("word", np.uint64),  # state of the random stream
         ("powers", np.float64, (N_SEATS,)),  # by seat: annealing exponent of its likelihood
         ("n_stored", np.int64),  # number of stored worlds; 0: worlds are drawn by number
-        ("n_places", np.int64),
-        ("places", np.int64, (PLACES,)),  # hands and piles with unknown cards
+        ("n_places", np.int64),  # number of `places`
+        ("places", np.int64, (PLACES,)),  # hands and exchange piles with unknown cards
         ("hides_passed", np.int64),  # 1: the declarer's hand and the cards passed are unknown
         ("logs", np.float64, (N_SEATS,)),  # of the world that a step proposes
         ("leanings", np.float64, (PLACES, MAX_KINDS)),  # see `logistic_fit`; 0 for piles
         ("constants", np.float64, (N_SEATS,)),
-        ("sums", np.float64, (PLACES,)),  # of the leanings of a place's cards; 0 for piles
+        ("sums", np.float64, (PLACES,)),  # by place: summed leanings of its cards; 0 for piles
         ("gained", np.float64),  # log-ratio of the surrogate likelihoods, in this step
         ("n_samples", np.int64, (N_SEATS,)),  # hands weighed so far, by seat
     ],
@@ -160,14 +165,14 @@ MIXING = np.dtype(
 CALLER = np.dtype(
     [
         ("seat", np.int64),
-        ("n", np.int64),  # hands; 0: the worlds are uniform
+        ("n", np.int64),  # number of listed hands; 0: worlds are drawn uniformly
         ("hands", np.int64, (MOST_LISTED,)),
         ("reached", np.float64, (MOST_LISTED,)),  # cumulative weights
         ("logs", np.float64, (MOST_LISTED,)),  # log-density relative to uniform deals
         ("pool", np.int8, (4 * MAX_TRICKS,)),  # scratch: the unknown cards
-        ("excess", np.int8, (MAX_TRICKS + MAX_EXCHANGE,)),
-        ("given", np.int8, (MAX_EXCHANGE,)),
-        ("word", np.uint64),  # of the random stream
+        ("excess", np.int8, (MAX_TRICKS + MAX_EXCHANGE,)),  # scratch of `swap_differences`
+        ("given", np.int8, (MAX_EXCHANGE,)),  # scratch: the cards given up
+        ("word", np.uint64),  # state of the random stream
     ],
     align=True,
 )
@@ -178,13 +183,13 @@ SAMPLE = np.dtype([("hand", np.int64), ("log", np.float64)], align=True)
 # Enumeration of all worlds of one decision, if they are few.
 LISTING = np.dtype(
     [
-        ("n", np.int64),  # unknown cards
-        ("kinds", np.int64, (MOST_UNKNOWN,)),
+        ("n", np.int64),  # number of unknown cards
+        ("kinds", np.int64, (MOST_UNKNOWN,)),  # by number of the unknown card: its kind
         ("seconds", np.int64),  # cards that are second copies of the card before, as bits
         ("allowed", np.int64, (N_SEATS,)),  # by seat: cards of suits that it may have, as bits
         ("chances", np.float64, (N_SEATS, 1 << MOST_UNKNOWN)),  # by seat and hand: likelihood
         ("total", np.float64),  # weight of all worlds
-        ("n_worlds", np.int64),
+        ("n_worlds", np.int64),  # number of possible worlds
         ("least", np.float64),  # a world must weigh more to be stored, if there is room for all
         ("reached", np.float64),  # weight enumerated so far, in the second pass
         ("n_stored", np.int64),  # stored worlds, or sampling marks passed; -1: the first pass
@@ -195,16 +200,19 @@ LISTING = np.dtype(
 
 
 class SearchWorkspace(NamedTuple):
-    """The arrays that the kernels of a searcher share; most have one row."""
+    """The arrays that the kernels of a search agent share; most have one row.
+
+    Seats are relative to the observation of the decision: 0 is the seat to act.
+    """
 
     expert: ExpertWorkspace  # for the decision; holds its view
     players: ExpertWorkspace  # for all seats in a world; without the search of the last tricks
     net: NetWorkspace  # chooses the initial card and plays out worlds; unused without a net
-    replays: Array  # state: the hand so far
-    worlds: Array  # state: a position that gives the observation
+    replays: Array  # state: the hand so far, as a replay (`core/replay.py`)
+    worlds: Array  # state: the current world, a position that gives the observation
     simulated: Array  # state: a world or a replay that is being played
     observations: Array  # int8 (1, D): of the seat to act in `simulated`
-    masks: Array  # int8 (1, A)
+    masks: Array  # int8 (1, A): of the same seat
     plans: Array
     choice_models: Array
     histories: Array
@@ -227,7 +235,10 @@ class SearchWorkspace(NamedTuple):
 def new_workspace(
     rules: Rules, seed: int | None, goal: Goal, net: NetAgent | None
 ) -> SearchWorkspace:
-    """Allocate a searcher's workspace; the caller fills in the plan and the choice model."""
+    """Allocate a search agent's workspace; the caller fills in the plan and the choice model.
+
+    `net` is the agent that plays cards in worlds; None leaves that to the expert.
+    """
     low, high = split_seed(seed)
     expert = ExpertAgent(rules, goal=goal).workspace()
     moment_views = new_rows(VIEW, MOST_MOMENTS)

@@ -2,7 +2,8 @@
 
 A replay (`core/replay.py`) is written from an observation, with hands that are consistent with it,
 and played by the game's own kernels. `resample.py` then redeals the cards that the seat does not
-know. Seats are relative to the observation: 0 is the seat to act.
+know. Seats are relative to the observation: 0 is the seat to act. Arguments `t` and `o` are the
+records of the game's tables and of the offsets in an observation; `s` is a state row.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, inline_ker
 
 @kernel
 def read_pile(row: Array, at: int, kinds: int, cards: Array) -> int:
-    """Write the cards of a block of counts to `cards`; return their number, or -1 if invalid."""
+    """Read an observation's block of cards, counts by kind from `row[at]` on, into `cards`.
+
+    `cards` gets the kinds, then -1. Returns the number of cards, or -1 if the block is invalid.
+    """
     n = 0
     cards[:] = -1
     for kind in range(kinds):
@@ -44,7 +48,10 @@ def read_pile(row: Array, at: int, kinds: int, cards: Array) -> int:
 
 @kernel
 def read_plays(row: Array, t: Row, o: Row, plays: Array) -> bool:
-    """Write the card of each seat in each trick to `plays`; False if the block is invalid."""
+    """Read the cards played from an observation into `plays`; False if its block is invalid.
+
+    `plays[seat * MAX_TRICKS + trick]` is the kind that a seat played, or -1.
+    """
     kinds, copies, tricks = t.kinds, t.copies, t.tricks
     plays[:] = -1
     at = o.private + o.played
@@ -62,7 +69,10 @@ def read_plays(row: Array, t: Row, o: Row, plays: Array) -> bool:
 
 @kernel
 def read_numbers(row: Array, t: Row, o: Row, replay: Row) -> bool:
-    """Write scores and numbers of hands that the observation encodes; False if impossible."""
+    """Read the scores and the numbers of hands dealt and played from an observation.
+
+    Writes them to `replay`; returns False if the numbers of hands are impossible.
+    """
     public = o.private
     for side in range(2):
         score = row[public + o.score + side]
@@ -81,7 +91,10 @@ def read_numbers(row: Array, t: Row, o: Row, replay: Row) -> bool:
 
 @kernel
 def fill(replay: Row, seat: int, rest: int, n_cards: int) -> int:
-    """Fill a hand up to `n_cards` with the lowest of `rest`; return the rest, or `NO_CARDS`."""
+    """Fill a seat's hand in `replay` up to `n_cards` cards with the lowest cards of `rest`.
+
+    Returns the cards that remain of `rest`, or `NO_CARDS` if there are too few.
+    """
     while popcount(replay.hands[seat]) < n_cards:
         if rest <= 0:
             return NO_CARDS
@@ -93,9 +106,10 @@ def fill(replay: Row, seat: int, rest: int, n_cards: int) -> int:
 
 @kernel
 def read_replay(row: Array, t: Row, o: Row, view: Row, replay: Row) -> bool:
-    """Write the hand so far, with possible dealt hands, to `replay`; `view` is the row's view.
+    """Read the hand so far from an observation into `replay`, with possible dealt hands.
 
-    False if the observation is obviously invalid or its seat is not to act.
+    `view` has been read from the same `row`. Returns False if the observation is obviously
+    invalid, or its seat is not to act.
     """
     kinds, phase = t.kinds, view.phase
     if phase < 0 or view.dealer < 0 or row[o.private + o.to_act] != 1:
@@ -127,10 +141,11 @@ def read_replay(row: Array, t: Row, o: Row, view: Row, replay: Row) -> bool:
 
 @kernel
 def deal_around(t: Row, view: Row, replay: Row, n_given: int, n_passed: int) -> bool:
-    """Write dealt hands to `replay.hands`, where seat 0 has the hand held now.
+    """Complete `replay.hands` to the four dealt hands; at first seat 0 has the cards held now.
 
-    Unknown cards are filled in arbitrarily, even against the rules of following suit. False if the
-    known cards do not fit into one deck.
+    `n_given` and `n_passed` are the numbers of known cards given up and passed. Unknown cards are
+    filled in arbitrarily, even against the rules of following suit. Returns False if the known
+    cards do not fit into one deck.
     """
     kinds, tricks = t.kinds, t.tricks
     rest = (1 << kinds) - 1
@@ -161,7 +176,11 @@ def deal_around(t: Row, view: Row, replay: Row, n_given: int, n_passed: int) -> 
 def before_exchange(
     t: Row, view: Row, replay: Row, n_cards: int, n_given: int, n_passed: int, rest: int
 ) -> int:
-    """Undo the exchange, with unknown cards from `rest`; return the rest, or `NO_CARDS`."""
+    """Change `replay.hands` from the hands after an exchange of `n_cards` to those before it.
+
+    Unknown cards given up or passed are taken from `rest`. Returns the cards that remain of it, or
+    `NO_CARDS` if the known cards do not allow the exchange.
+    """
     declarer, phase, tricks = view.declarer, view.phase, t.tricks
     partner = (declarer + 2) & 3
     if n_cards == 0 or phase < GIVING or rest < 0:
@@ -198,7 +217,7 @@ def before_exchange(
 
 @kernel
 def give_lowest(replay: Row, seat: int, n_cards: int, cards: Array) -> None:
-    """Write the `n_cards` lowest kinds of a hand to `cards`."""
+    """Write the `n_cards` lowest kinds of a seat's hand to `cards`; the hand keeps them."""
     hand = replay.hands[seat]
     for i in range(n_cards):
         kind = lowest_bit(hand & KIND_BITS)
@@ -208,7 +227,10 @@ def give_lowest(replay: Row, seat: int, n_cards: int, cards: Array) -> None:
 
 @kernel
 def hand_over(replay: Row, declarer: int, partner: int, n_cards: int) -> None:
-    """Undo the passing: move the cards from declarer to partner; skip cards the declarer lacks."""
+    """Move the passed cards back from the declarer's hand to the partner's, in `replay`.
+
+    Cards that the declarer does not hold are skipped.
+    """
     for i in range(n_cards):
         kind = replay.passed[i]
         left = take(replay.hands[declarer], kind)
@@ -219,7 +241,7 @@ def hand_over(replay: Row, declarer: int, partner: int, n_cards: int) -> None:
 
 @kernel
 def carry_out(replay: Row, t: Row, s: Row) -> bool:
-    """Play the replay from the deal in `s`; return False at an illegal action.
+    """Apply all actions of the replay to the deal in `s`; stop and return False at an illegal one.
 
     Following suit is not checked, because the filled-in hands need not allow the cards played.
     """
@@ -240,7 +262,8 @@ def carry_out(replay: Row, t: Row, s: Row) -> bool:
 def rebuild(row: Array, t: Row, o: Row, view: Row, replay: Row, world: Row, again: Array) -> bool:
     """Write a full position that encodes to the observation `row`, int8 (D,), to `world`.
 
-    False if no game gives this observation to a seat to act. `again`, int8 (D,), is scratch memory.
+    Also fills in `view` and `replay`. Returns False if no game gives this observation to the seat
+    to act. `again`, int8 (D,), is scratch memory.
     """
     read_view(row, t, o, view)
     if not read_replay(row, t, o, view, replay):
@@ -267,7 +290,11 @@ def prepare_worlds(space: SearchWorkspace) -> None:
 
 @kernel
 def draw_world(space: SearchWorkspace, number: int) -> float:
-    """Redeal `world` as the world with this number; return its log-density, or `IMPOSSIBLE`."""
+    """Redeal the hidden cards of the current world; in one decision `number` fixes the deal.
+
+    If a caller's hands are listed, its hand comes from the list. Returns the log-density relative
+    to uniform deals, or `IMPOSSIBLE` if the proposed deal is not a world of the position.
+    """
     stream = space.plans[0].stream + np.uint64(number) * GOLDEN
     world, redeal = space.worlds[0], space.redeals[0]
     redeal_row(world, space.expert.tables[0], 0, redeal, stream, space.high)
@@ -285,7 +312,10 @@ def n_played(world: Row, seat: int) -> int:
 
 @kernel
 def copy_hidden(source: Row, target: Row) -> None:
-    """Copy the cards that the seat to act cannot see, between a world and a stored one."""
+    """Copy the hands of seats 1 to 3 and the exchanged cards from one world to another.
+
+    Each may be a state row or a `STORED_WORLD`.
+    """
     for seat in range(1, N_SEATS):
         target.hands[seat] = source.hands[seat]
     for i in range(MAX_EXCHANGE):
@@ -295,7 +325,7 @@ def copy_hidden(source: Row, target: Row) -> None:
 
 @kernel
 def load_world(space: SearchWorkspace, number: int) -> None:
-    """Set `world` to the world with this number: a stored one, or a redeal if none are stored."""
+    """Set the current world to the one with this number: a stored one, or a redeal if none are."""
     if space.mixings[0].n_stored > 0:
         copy_hidden(space.stored[number], space.worlds[0])
     else:
@@ -304,21 +334,21 @@ def load_world(space: SearchWorkspace, number: int) -> None:
 
 @inline_kernel
 def encode_turn(space: SearchWorkspace) -> None:
-    """Write the observation of the seat to act in the simulated world."""
+    """Write the observation of the seat to act in the simulated world to `space.observations`."""
     s, t = space.simulated[0], space.players.tables[0]
     encode(s, t, space.players.offsets[0], s.turn, row_of(space.observations, 0))
 
 
 @inline_kernel
 def look(space: SearchWorkspace) -> None:
-    """Write the observation and the mask of the seat to act in the simulated world."""
+    """Write the observation and the legal mask of the seat to act in the simulated world."""
     encode_turn(space)
     legal(space.simulated[0], space.players.tables[0], row_of(space.masks, 0))
 
 
 @kernel
 def stream_of(row: Array, n: int, low: Word) -> Word:
-    """Seed of an observation's worlds: a hash of the observation, int8 (n,), and `low`."""
+    """Return the random seed of an observation's worlds: a hash of `row`, int8 (n,), and `low`."""
     word, i = mix(low + GOLDEN), 0
     while i + 8 <= n:
         word = mix(word ^ load_word(row, i)) + GOLDEN

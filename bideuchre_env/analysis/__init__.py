@@ -1,8 +1,9 @@
-"""Review of finished games: the cost of each decision, and bad luck.
+"""Review of recorded games: the cost of each decision, mistakes, and bad luck.
 
     print(analysis.review(record))
 
-It imports `agents`, whose advice it uses, and the folders before them.
+`review` returns a `Review`, which has a `HandReview` for each hand with its `Decision`s, and the
+totals of each `Player`. Decisions are judged by the advice of an agent (`agents/advice`).
 """
 
 from bideuchre_env.analysis.review import Decision, HandReview, Player, Review

@@ -1,4 +1,4 @@
-"""The result of a review: decisions by hand, totals by player, and their text."""
+"""The result of a review: `Review`, with decisions by hand, totals by player, and their text."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ from bideuchre_env.rules.cards import STRAINS
 from bideuchre_env.solver.par import Par
 
 WIDTH = 80
-# thresholds of a mistake: minimum loss of
-POINTS = 0.25  # expected points, or
-WINS = 0.02  # chance to win the game;
-LEAST_WINS = 0.001  # also chance to win the game, unless the goal is points;
-SURE = 3.0  # and standard errors of one set of worlds
-LEAST_CHANCE = 0.03  # the least difference of chances that is reported
+# A mistake loses at least POINTS or WINS and, unless the goal is points, at least LEAST_WINS.
+# Each of these losses must be more than SURE standard errors of one set of worlds.
+POINTS = 0.25  # expected points of the hand
+WINS = 0.02  # chance to win the game
+LEAST_WINS = 0.001  # chance to win the game
+SURE = 3.0
+LEAST_CHANCE = 0.03  # minimum difference of chances that a sentence mentions
 
 
 @dataclass(frozen=True)
 class Decision:
-    """A decision between two or more actions.
+    """A player's decision between two or more legal actions, compared with the agent's choice.
 
     Points and chances are expectations over deals of the cards that the player did not see. `str`
-    returns the sentence of a mistake.
+    formats the decision as a mistake.
     """
 
     hand: int
@@ -39,12 +40,14 @@ class Decision:
     """Number of the action in its hand, from 0."""
     seat: int
     player: str | None
+    """Name of the player; None if the record has no names."""
     phase: Phase
     trick: int
     """Number of complete tricks; 0 before the play."""
     action: str
+    """The action that the player took, by name."""
     best: str
-    """The reviewing agent's own choice."""
+    """The reviewing agent's own choice, by name."""
     lost: float
     """Expected points of the hand lost by the action taken against `best`; at least 0."""
     error: float
@@ -52,16 +55,20 @@ class Decision:
     wins_lost: float
     """Chance to win the game lost by the action taken against `best`; at least 0."""
     wins_error: float
+    """Standard error of `wins_lost`."""
     points: float
     """Expected points of the hand after the action taken, ours minus theirs."""
     made: float | None
-    """Chance that our contract is made or theirs is set; None if no deal has a contract."""
+    """Chance, after the action taken, that our contract is made or theirs is set; for a bid, the
+    chance that it is made. None if no deal has such a contract."""
     wins: float
-    """The chance to win the game."""
+    """Chance to win the game after the action taken."""
     best_made: float | None
+    """The same as `made`, after `best`."""
     open: int | None
     """Tricks given away with all hands open; None if the action is not a card played."""
     mistake: bool
+    """Whether the loss is large and significant (see `review`)."""
     defends: bool
     """Whether the contract is the other side's."""
     why: str
@@ -69,7 +76,7 @@ class Decision:
 
     @property
     def place(self) -> str:
-        """The place of the decision in its hand: "trick 2"."""
+        """The place of the decision in its hand: "auction", "strain", "exchange" or "trick 2"."""
         if self.phase == Phase.PLAY:
             return f"trick {self.trick + 1}"
         return {Phase.AUCTION: "auction", Phase.NAMING: "strain"}.get(self.phase, "exchange")
@@ -79,7 +86,7 @@ class Decision:
 
     @property
     def sentence(self) -> str:
-        """Sentences on the mistake, its reason, and its cost with all hands open."""
+        """Sentences on the mistake: actions and loss, the reason, and its cost with open hands."""
         who = player_text(self.seat, self.player)
         sentences = [
             f"{who} {action_verb(self.phase, self.action)}; "
@@ -93,7 +100,10 @@ class Decision:
 
     @property
     def amount(self) -> str:
-        """Significant losses, in points and in % of games, with half-widths of 95 % intervals."""
+        """The loss in points and in % of games: "0.6 ± 0.2 points and 2.1 ± 0.8 % of games".
+
+        Each has the half-width of its 95 % interval. Small or insignificant losses are left out.
+        """
         parts = []
         if self.lost >= POINTS and self.lost > 2 * Z * self.error:
             parts.append(f"{self.lost:.1f} ± {Z * self.error:.1f} points")
@@ -103,13 +113,14 @@ class Decision:
 
     @property
     def chance_of(self) -> str:
-        """The event with chance `made`: "made", "set", or for a pass "made or set"."""
+        """The event whose chance is `made`: "made", "set", or for a pass "made or set"."""
         if self.phase == Phase.AUCTION:
             return "made or set" if self.action == "pass" else "made"
         return "set" if self.defends else "made"
 
     @property
     def _chances(self) -> str:
+        """A clause on the chances that the contract is made (or set), or "" if they are similar."""
         if self.made is None or self.best_made is None or self.phase == Phase.AUCTION:
             return ""
         if self.best_made - self.made < LEAST_CHANCE:
@@ -120,13 +131,14 @@ class Decision:
 
 @dataclass(frozen=True)
 class HandReview:
-    """A hand of the record, its value with all hands open, and its decisions."""
+    """The review of a hand; `str()` has its result, par and mistakes."""
 
     number: int
     """Number of the hand in the record, from 0."""
     result: str
     """Result of the hand in a sentence."""
     par: Par
+    """Value of the deal with all hands open and best play."""
     decisions: tuple[Decision, ...]
 
     @property
@@ -136,7 +148,7 @@ class HandReview:
 
     @property
     def head(self) -> str:
-        """The hand, its result and par, in a paragraph."""
+        """A paragraph with the number of the hand, from 1, its result and par."""
         return (
             f"Hand {self.number + 1}: {self.result} Par, with all hands open: {par_text(self.par)}."
         )
@@ -149,12 +161,15 @@ class HandReview:
 
 @dataclass(frozen=True)
 class Player:
-    """Totals of a seat's decisions."""
+    """Totals of a seat's decisions in the hands reviewed; `str()` is a sentence."""
 
     seat: int
     name: str | None
+    """Name of the player; None if the record has no names."""
     hands: int
+    """Number of hands reviewed."""
     decisions: int
+    """Number of decisions between two or more actions."""
     mistakes: int
     lost: float
     """Total of points lost by mistakes, judged by the information of the player."""
@@ -167,7 +182,7 @@ class Player:
 
     @property
     def lost_per_hand(self) -> float:
-        """Points given away per hand."""
+        """Points lost by mistakes per hand; 0.0 without hands."""
         return self.lost / self.hands if self.hands else 0.0
 
     def __str__(self) -> str:
@@ -203,10 +218,11 @@ class Review:
         return [each for hand in self.hands for each in hand.mistakes]
 
     def notes(self) -> dict[str, Any]:
-        """Return the notes of a page for each action, as JSON values.
+        """Return the notes on each action for a page of the record, as a dict of JSON values.
 
-        `hands` has an entry for each hand of the record: `par`, None if the hand was not reviewed,
-        and `plies`, with None for forced actions.
+        The list `hands` has a dict for each hand of the record: `par`, a text or None if the hand
+        was not reviewed, and `plies`, which has a note for each action, or None if the action was
+        forced or not reviewed. `players` has the totals of each seat, `agent` the agent's name.
         """
         hands: list[dict[str, Any]] = [{"par": None, "plies": [None] * n} for n in self.plies]
         for hand in self.hands:
@@ -233,6 +249,7 @@ class Review:
 
     @property
     def _head(self) -> str:
+        """The title of the record and the agent's name."""
         return f"{self.title}, reviewed by {self.agent}"
 
     def _repr_html_(self) -> str:
@@ -250,12 +267,13 @@ class Review:
 
 
 def _mistake_list(mistakes: list[Decision]) -> str:
+    """Format mistakes as an HTML list; "" if there are none."""
     lines = "".join(f"<li>{escape(str(each))}</li>" for each in mistakes)
     return f"<ul>{lines}</ul>" if lines else ""
 
 
 def _note(decision: Decision) -> dict[str, Any]:
-    """Return the note of an action for a page."""
+    """Return the note on an action for `Review.notes`, with rounded numbers."""
     return {
         "lost": round(decision.lost, 3),
         "error": round(decision.error, 3),
@@ -271,16 +289,17 @@ def _note(decision: Decision) -> dict[str, Any]:
 
 
 def _folded(text: str) -> str:
+    """Wrap a text at `WIDTH` characters, with later lines indented."""
     return textwrap.fill(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def tricks(number: int) -> str:
-    """Format a number of tricks: "one trick", "no tricks"."""
+    """Format a number of tricks in words: "one trick", "no tricks"."""
     return f"{number_word(number)} trick{'s' * (number != 1)}"
 
 
 def counted(number: int, noun: str) -> str:
-    """Format a number with a noun: "1 point", "12 points"."""
+    """Format a number with a noun: "no points", "1 point", "12 points"."""
     return f"{number or 'no'} {noun}{'s' * (number != 1)}"
 
 
@@ -290,7 +309,10 @@ def player_text(seat: int, name: str | None) -> str:
 
 
 def action_verb(phase: Phase, action: str) -> str:
-    """Return an action as a verb: "passed", "bid 4 H", "named hearts trump", "played JH"."""
+    """Format an action as a verb: "passed", "bid 4 H", "named hearts trump", "played JH".
+
+    `action` is its name in notation.
+    """
     if phase == Phase.AUCTION:
         return "passed" if action == "pass" else action
     if phase == Phase.NAMING:
@@ -301,7 +323,10 @@ def action_verb(phase: Phase, action: str) -> str:
 
 
 def action_noun(phase: Phase, action: str) -> str:
-    """Return an action as a noun: "a pass", "bid 4 H", "hearts", "JH"."""
+    """Format an action as a noun: "a pass", "bid 4 H", "hearts", "JH".
+
+    `action` is its name in notation.
+    """
     if phase == Phase.AUCTION:
         return "a pass" if action == "pass" else action
     if phase == Phase.NAMING:
@@ -310,7 +335,7 @@ def action_noun(phase: Phase, action: str) -> str:
 
 
 def par_text(par: Par) -> str:
-    """Describe par: "4 H by seat 1 with five tricks, 4 points to seats 1 and 3"."""
+    """Describe par: "4 H by seat 1 with five tricks, 4 points to seats 1 and 3"; or "all pass"."""
     if par.contract is None:
         return "all pass"
     words = f"{par.contract} by seat {par.declarer} with {tricks(par.tricks or 0)}"

@@ -1,4 +1,4 @@
-"""Review a game: an agent decides again in the place of each player."""
+"""`review`: an agent decides again in the place of each player of a recorded game."""
 
 from __future__ import annotations
 
@@ -65,16 +65,17 @@ def review(
     without a mistake are bad luck, or not significant.
 
     Args:
-        record: the game.
-        agent: the reviewing agent; it must support advice.
-        worlds: deals in a set, by default 200.
+        record: the game, finished or not.
+        agent: the reviewing agent: a name, a factory or an agent object, as for `advise`.
+        worlds: number of deals in a set, by default 200.
         seed: seed of the sampled deals.
         hands: the numbers of the hands to review, from 0; by default all.
-        progress: `progress(done, total, decisions)` is called after each action of these hands.
+        progress: `progress(done, total, decisions)` is called after each action of these hands,
+            with the numbers of actions done and in total. `decisions` is equal to `done`.
 
     Raises:
         RecordError: for a record that does not replay.
-        OptionError: for hands that the record does not have, and for invalid `worlds`.
+        OptionError: for hands that the record does not have, and for other invalid arguments.
     """
     if not isinstance(record, GameRecord):
         raise OptionError(f"record={brief(record)}: expected a GameRecord")
@@ -105,7 +106,10 @@ def review(
 
 
 def _numbers(hands: Collection[int] | None, n: int) -> list[int]:
-    """Return the numbers of the hands to review, in order."""
+    """Return the numbers of the hands to review, sorted; None means all of the n hands.
+
+    Raises `OptionError` for a number that is not from 0 to n - 1.
+    """
     if hands is None:
         return list(range(n))
     numbers = to_list("hands", hands, f"numbers of hands from 0 to {n - 1}")
@@ -117,10 +121,11 @@ def _numbers(hands: Collection[int] | None, n: int) -> list[int]:
 
 @dataclass(frozen=True)
 class _Comparison:
-    """The agent's choice and the player's, evaluated in one set of worlds or in several.
+    """The agent's choice `best` and the player's action `taken`, evaluated in `sets` of worlds.
 
-    Errors are those of one set: a loss that is not significant in one set is not a mistake, even if
-    it is significant in all sets together.
+    `error` (points) and `wins_error` (chance to win) are standard errors of the difference for one
+    set: a loss that is not significant in one set is not a mistake, even if it is significant in
+    all sets together.
     """
 
     best: Option
@@ -132,7 +137,7 @@ class _Comparison:
 
     @classmethod
     def of(cls, advisor: Advisor, trials: list[Situation], action: int) -> _Comparison:
-        """Compare an action with the best one, over the worlds of all sets."""
+        """Compare an action with the agent's most frequent choice, over the worlds of all sets."""
         advice = advisor.advice(trials, action)
         best, option = advice.best, advice.option(action)
         return cls(
@@ -150,7 +155,10 @@ class _Comparison:
         return self.taken.action == self.best.action
 
     def mistake(self, goal: Goal, part: float = 1.0) -> bool:
-        """Whether the loss is large enough and significant; `part` scales all thresholds."""
+        """Whether the loss of the action taken is large enough and significant.
+
+        `goal` is the reviewing agent's; `part` is a factor of all thresholds.
+        """
         points, wins, sure = self.taken.loss, self.taken.wins_loss, part * SURE
         in_points = points >= part * POINTS and points > sure * self.error
         if goal == "points":
@@ -162,10 +170,11 @@ class _Comparison:
 def _error(
     trials: list[Situation], option: Option, best: Option, figure: str, error: float
 ) -> float:
-    """Return the standard error of one set; `error` is that of all sets together.
+    """Return the standard error, for one set of worlds, of an option's loss against `best`.
 
-    It is the larger of a set's own estimate and the spread of the sets: if few worlds have most of
-    the weight, a set's own estimate is too small.
+    `figure` is "points" or "wins", and `error` the standard error in all sets together. The result
+    is the larger of the estimate from `error` and the standard deviation between the sets: if few
+    worlds have most of the weight, the former is too small.
     """
     if len(trials) == 1:
         return error
@@ -182,7 +191,7 @@ def _lost(row: Any, t: Any) -> bool:
 
 
 class _Reviewer:
-    """Asks the agent about every decision of a record."""
+    """Evaluates the decisions of a record, with one advisor for each set of worlds."""
 
     def __init__(
         self, record: GameRecord, agent: AgentSource, worlds: int | None, seed: int
@@ -196,9 +205,12 @@ class _Reviewer:
     def decisions(
         self, number: int, played: PlayedHand, open_losses: dict[tuple[int, int], int]
     ) -> Iterator[Decision | None]:
-        """Yield each action's decision, None if forced; keys of `open_losses` are (hand, ply)."""
+        """Yield the `Decision` of each action of a hand; None for a forced action.
+
+        `open_losses` has the tricks lost with all hands open, by (hand, ply).
+        """
         states, mask = rows_of([played.dealt]), np.zeros(actions.of(self.rules).n, np.int8)
-        states["rng"] = 1  # any valid state: the next deal is not part of the hand
+        states["rng"] = 1  # any valid value: only later deals use it
         for ply, action in enumerate(played.actions.tolist()):
             mask_row(states, self.tables, mask)
             decision = None
@@ -211,10 +223,10 @@ class _Reviewer:
             step_row(states, self.tables, action)
 
     def _compare(self, states: Array, action: int) -> tuple[_Comparison, bool]:
-        """Return the comparison of the action taken, and whether it is a mistake.
+        """Compare the action taken with the agent's choice; also return whether it is a mistake.
 
-        A suspected mistake is judged in the additional sets of worlds. An action that the agent
-        itself chooses in one of these sets is not a mistake.
+        A suspected mistake is judged only in the additional sets of worlds. An action that the
+        agent itself chooses in one of these sets is not a mistake.
         """
         goal, trial = self.first.goal, self.first.try_row(states, also=[action])
         first = _Comparison.of(self.first, [trial], action)
@@ -237,6 +249,7 @@ class _Reviewer:
         open_loss: int | None,
         ply: int,
     ) -> Decision:
+        """Return the `Decision` for a comparison; `row` is the state row before the action."""
         best, option, seat = comparison.best, comparison.taken, int(row["turn"])
         agents, declarer = self.record.agents, int(row["declarer"])
         return Decision(
@@ -263,7 +276,7 @@ class _Reviewer:
         )
 
     def hand(self, number: int, played: PlayedHand, decisions: list[Decision]) -> HandReview:
-        """Return the review of a hand, with its result and par."""
+        """Return the review of a hand from its decisions, with the hand's result and par."""
         hand = self.record.hands[number]
         ended = Look(played.ended[0], self.rules, None, agents=self.record.agents)
         return HandReview(
