@@ -254,7 +254,7 @@ def load_or_explain(what: str, load: Callable[[], Any]) -> Any:
 
 
 def in_one_line(error: BaseException) -> str:
-    """Format an error of user code: its type, its message, and the last line of user code."""
+    """Format an error of user code: its type, its message, and the file and line in user code."""
     text = " ".join(str(error).split())
     kind = type(error).__name__
     if isinstance(error, SyntaxError):

@@ -44,10 +44,10 @@ _BY_SIDE = ("score", "points", "tricks_won")
 
 @entry_kernel
 def lay_cards(states: Array, tables: Array, kinds: Array) -> int:
-    """Play, give up or pass the cards `kinds` in row 0, one by one, and return their number.
+    """Give up, pass or play the cards `kinds` one by one in row 0; return how many were applied.
 
     Before each card, the hand of the seat to act is replaced by that card alone, so that legality
-    is not checked. Stops early at the end of the deal.
+    is not checked. Stops early if the hand is over.
     """
     s, t = states[0], tables[0]
     for i in range(len(kinds)):

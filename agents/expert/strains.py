@@ -45,7 +45,7 @@ def weigh_strains(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls:
 
 @kernel
 def look_up(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> bool:
-    """Write the hand's chances in every strain from the hand table; False if it has no row."""
+    """Write the chances of tricks and lone bids to `calls`; False if the table lacks the hand."""
     hand = view.held | view.held_pair << COPY_SHIFT
     key, symmetry = canonical(hand)
     row = find_row(learned.keys, key)

@@ -81,7 +81,7 @@ def win_table(rules: Rules) -> Array:
 def rule_table(rules: Rules) -> Array:
     """Return a `win_table` from hands of the rule player, for any rules.
 
-    It has the shape (0, 0, 0) for games without a target or with a target above `MOST_TARGET`.
+    It has the shape (0, 0, 0) for games to a target above `MOST_TARGET`.
     """
     outcomes = sampled_outcomes(rules)
     if rules.win_rule == "rounds":
@@ -255,8 +255,8 @@ def chance_to_win(
 ) -> float:
     """Return the value to us of a hand: our chance to win the game, plus a little for its points.
 
-    By the table a won game has the value 1.0, an unfinished game less. For points as the goal,
-    `wins` is empty and only the points count.
+    `ours` and `theirs` are these points. By the table a won game has the value 1.0, an unfinished
+    game less. For points as the goal, `wins` is empty and only the points count.
     """
     chance = table_chance(view, t, wins, ours, theirs, us_declare, made)
     if chance < 0.0:

@@ -211,8 +211,8 @@ def net_card(observation: Array, legal: int, card: int, work: NetWorkspace) -> i
 def best_card(observation: Array, legal: int, card: int, work: NetWorkspace) -> tuple[int, int]:
     """Return the card without search: the best by the network if it beats `card` by the margin.
 
-    `card` is the rule player's choice, `legal` the legal kinds (bits). Also returns the symmetry of
-    the network's outputs, for `points_of`.
+    `card` is the rule player's choice, `legal` the legal kinds (bits). The view in `work.expert`
+    must be that of `observation`. Also returns the symmetry of the outputs, for `points_of`.
     """
     points, symmetry = work.cards.outputs, weigh_cards(observation, work)
     t, best, left = work.expert.tables[0], card, legal

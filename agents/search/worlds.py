@@ -106,7 +106,7 @@ def fill(replay: Row, seat: int, rest: int, n_cards: int) -> int:
 
 @kernel
 def read_replay(row: Array, t: Row, o: Row, view: Row, replay: Row) -> bool:
-    """Read the hand so far from an observation into `replay`, with possible dealt hands.
+    """Read the hand so far from an observation into `replay`; unknown cards are dealt arbitrarily.
 
     `view` has been read from the same `row`. Returns False if the observation is obviously
     invalid, or its seat is not to act.

@@ -120,7 +120,10 @@ class Decision:
 
     @property
     def _chances(self) -> str:
-        """A clause on the chances that the contract is made (or set), or "" if they are similar."""
+        """A clause on the chance, lower than after `best`, that the contract is made (or set).
+
+        It is "" in the auction, and if the chance is not much lower.
+        """
         if self.made is None or self.best_made is None or self.phase == Phase.AUCTION:
             return ""
         if self.best_made - self.made < LEAST_CHANCE:

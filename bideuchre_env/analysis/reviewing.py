@@ -249,7 +249,7 @@ class _Reviewer:
         open_loss: int | None,
         ply: int,
     ) -> Decision:
-        """Return the `Decision` for a comparison; `row` is the state row before the action."""
+        """Return the `Decision` for a comparison at `ply` of hand `number`; `row` is before it."""
         best, option, seat = comparison.best, comparison.taken, int(row["turn"])
         agents, declarer = self.record.agents, int(row["declarer"])
         return Decision(

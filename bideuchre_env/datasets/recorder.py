@@ -106,7 +106,7 @@ class VecRecorder:
     def close(self) -> None:
         """Write the finished episodes, and publish the dataset. Idempotent.
 
-        Raises `OptionError`, and an old dataset stays, if no episode has ended.
+        Raises `OptionError`, and an old dataset stays, if no decision of an ended episode is in it.
         """
         if self._closed:
             return

@@ -4,7 +4,7 @@ Numbers are one-hot, cards are planes of a bit per kind, and some derived facts 
 inputs: which cards are boss (no unseen card of the suit beats them), which beat the trick, how many
 cards of a suit are unseen. Suits are renamed, so that experience with one trump suit holds for all
 four: trump becomes the first suit. Among the remaining renamings, which preserve the colour pairs,
-the one with the smallest hand number is used.
+the one is used that makes the hand the smallest as an integer (see `suits`).
 
 The outputs are renamed in the same way. Those of the part "auction" are the calls, then the five
 strains to name; those of "cards" are the card kinds, to give, to pass or to play. The score is not

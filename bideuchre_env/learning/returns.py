@@ -108,8 +108,8 @@ def return_rows(
 ) -> None:
     """Write the `lambda_returns` of validated arrays to `made`, whose arrays are zero.
 
-    `carried`, float64 (3, n, 4), is zero but for `bootstrap` in [NEXT_VALUE], NaN where it is not
-    known; it is overwritten.
+    `carried`, float64 (3, n, 4), must be `bootstrap` (NaN: unknown) at [NEXT_VALUE], and zero
+    elsewhere; it is overwritten.
     """
     steps, n = seats.shape
     for t in range(steps - 1, -1, -1):

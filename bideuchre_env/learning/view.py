@@ -161,7 +161,7 @@ def read_calls(observation: Array, public: int, t: Row, o: Row, view: Row) -> No
 
 @kernel
 def read_scores(observation: Array, public: int, t: Row, o: Row, view: Row) -> None:
-    """Fill in scores, points to the target, and the length of the game."""
+    """Fill in scores, points to the target, hands left (and `rounds`), and tricks won."""
     view.rounds = 1 if t.win_rule == ROUNDS else 0
     view.hands_left = observation[public + o.hands_left]
     for side in range(2):
@@ -242,7 +242,7 @@ def thrown_suits(observation: Array, public: int, t: Row, o: Row, view: Row) -> 
 
 @kernel
 def card_of(observation: Array, public: int, t: Row, o: Row, seat: int, trick: int) -> int:
-    """Return the kind that a seat played to trick `trick`, from 1, as the observation shows it."""
+    """Return the kind that a seat played to trick `trick`, from 1; 0 if none is observed."""
     kinds = t.kinds
     first = public + o.played + seat * t.copies * kinds
     for at in range(t.copies * kinds):

@@ -48,7 +48,7 @@ _INSTEAD = {id(each): twin for each, twin in [*_TWINS, (lower_cell, _lower_cell)
 
 
 def _python_of(value: Any) -> Any:
-    """Return the Python function of a kernel; None if the object is not a kernel."""
+    """Return the Python function of a kernel or its `_INSTEAD` replacement; None if neither."""
     return _INSTEAD.get(id(value)) or getattr(value, _PYTHON, None)
 
 

@@ -36,7 +36,7 @@ def trick_mask(position: Row, depth: int, winner: int) -> int:
 
 @kernel
 def last_trick(position: Row, depth: int, leader: int) -> int:
-    """Return the result of the last trick, led by `leader`: `WON` if side 0 wins it.
+    """Return the result of the last trick, led by `leader`: a mask, with `WON` if side 0 wins it.
 
     Each seat has one card left. The hands at `depth` may still contain the cards of a complete
     trick before it; these are ignored.

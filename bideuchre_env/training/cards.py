@@ -89,7 +89,8 @@ class Course:
     def steps(self) -> list[str]:
         """Return the kinds of all steps, in order: keys of `FITS`, or "calls".
 
-        They are rounds of cards, the calls before the last two of these, and the last fit.
+        "first", a "cards" for each further round, "polish". With `call_rounds`, "calls" is before
+        the last two rounds, but after "first".
         """
         steps = ["first", *["cards"] * (self.rounds - 1)]
         if self.call_rounds:
