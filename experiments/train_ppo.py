@@ -174,7 +174,10 @@ def main(args: Args) -> int:
 
 
 def compare(training: Run, log: Log, boards: int, seed: int, stopped: Callable[[], bool]) -> bool:
-    """Measure the networks and log the result; return False if interrupted by Ctrl-C."""
+    """Measure the networks against every opponent on `boards` boards with this seed.
+
+    Log the result and return True; if `stopped()` becomes true, log nothing and return False.
+    """
     strengths: dict[str, Strength] = {}
     for opponent in training.args.opponents:
         networks = training.learner.networks

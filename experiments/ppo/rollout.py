@@ -120,14 +120,17 @@ class Tables:
         self.memory.run(kernel, n, self.states, *map(self.array_of, arguments))
 
     def deal(self, low: np.uint64, high: np.uint64) -> None:
-        """Deal a hand at each table i with the seed `high:low` + i; on the CPU."""
+        """Deal a hand at each table on the CPU; table i has the seed high * 2**64 + low + i."""
         seed_rows(self._dealt, low, high)
         start_rows(self._dealt, compile_tables(self.rules), np.full(self.n, -1))
         deal_rows(self._dealt, compile_tables(self.rules))
         self.states = self.memory.put(self._dealt)
 
     def advance(self) -> list[Tensor]:
-        """Play forced moves; return the tables that then wait for each part, int64 (m,)."""
+        """Play forced moves; return the tables that wait for a call and those that wait for a card.
+
+        Both are indices, int64 (m,).
+        """
         self.run(wait_rows, self.n, self.tables, self._waits)
         return [torch.nonzero(self._waits == part)[:, 0] for part in (CALLS, CARDS)]
 
@@ -216,7 +219,7 @@ class Part:
             raise DivergedError(f"row {row}: the network's logits are not finite")
 
     def decisions(self, returns: Tensor, rows: Any) -> Decisions:
-        """Return the decisions of these rows; `returns` has all decisions."""
+        """Return the decisions of these rows; `returns`, (n,), are the returns of all decisions."""
         room = self.room
         hidden = room.hidden if self.all_hands else room.hidden.new_zeros((self.n, 0))
         columns = (room.inputs, room.legal, room.outputs, room.log_probs, self.values)
@@ -243,7 +246,7 @@ class Dealer:
         self._alone = self.tables.to_device(alone)
 
     def play(self, terms: Terms, networks: Networks) -> Batch:
-        """Play a batch by these networks."""
+        """Deal and play a batch of hands with these networks."""
         began = time.process_time()
         rng = np.random.default_rng([terms.seed, terms.number])
         words = rng.integers(0, 2**64, 2, np.uint64)
@@ -265,9 +268,11 @@ class Dealer:
     def _explore(
         self, terms: Terms, rng: np.random.Generator, new: slice, points: Tensor
     ) -> Tensor:
-        """Return logits of calls, (n, O), from the auction network's points; mark forced calls.
+        """Return logits of calls, (m, O), from the auction network's outputs; mark forced calls.
 
-        Half of the forced calls are uniform, half have the temperature `WIDE`.
+        A call is forced with the probability `terms.forced`: half of these are uniform, half have
+        the temperature `WIDE`. In the hands that suit a lone bid best (`BEST`), one is forced with
+        the probability `terms.alone`.
         """
         auction = self.parts["auction"]
         points = points * terms.scale
@@ -305,7 +310,10 @@ class Dealer:
         )
 
     def _returns(self, part: Part, rewards: Tensor, lambda_: float) -> Tensor:
-        """Per-seat lambda-returns of a part's decisions; all hands end after the last round."""
+        """Return the per-seat lambda-returns of a part's decisions, float32 (n,).
+
+        All hands count as ending after the last round.
+        """
         zeros, keys = self.tables.zeros, part.room.keys[: part.n]
         at = part.steps[: part.n], keys >> 2
         shape = (part.rounds + 1, self.n)
@@ -317,7 +325,10 @@ class Dealer:
         return self.tables.to_device(lambda_returns(*arrays, lambda_=lambda_).returns)[at]
 
     def _learned_calls(self) -> Tensor:
-        """Return the calls to learn from: a hand's calls from its last forced one on."""
+        """Return the indices of calls to learn from: those of a hand from its last forced one on.
+
+        Earlier calls led to a hand that the forced call changed.
+        """
         auction = self.parts["auction"]
         rows = auction.room.keys[: auction.n] >> 2
         forced = auction.forced[: auction.n]
