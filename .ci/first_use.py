@@ -1,9 +1,10 @@
-"""Use an extra in an environment that has no other extra and no test library.
+"""Use an extra once, to check that its dependencies suffice: no other extra is installed.
 
     python .ci/first_use.py          # print the names of all extras of pyproject.toml
     python .ci/first_use.py minari   # use this one
 
-An extra without a function here or a block in the guide of the adapters is an error.
+The use of an extra is the function of its name; for an adapter, the blocks of the adapters' guide
+that import it. An extra without either is an error.
 """
 
 from __future__ import annotations
@@ -32,7 +33,10 @@ def extras() -> list[str]:
 
 
 def run(*command: str) -> None:
-    """Run a command; exit if it fails, or prints a traceback or a warning of illegal moves."""
+    """Run a command and print its output; exit if it fails.
+
+    A traceback in the output, or a warning of illegal moves, is a failure, too.
+    """
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     print(done.stdout, flush=True)
     if done.returncode or NOISE.search(done.stdout):
@@ -122,7 +126,7 @@ def supersuit() -> None:
 
 
 def adapter(name: str) -> None:
-    """Run the blocks of the guide that import an adapter."""
+    """Run the blocks of the adapters' guide that import adapter `name`; none is an error."""
     text = GUIDE.read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
     own = [block for block in blocks if re.search(rf"adapters[. ](import )?{name}\b", block)]
