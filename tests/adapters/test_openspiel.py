@@ -22,7 +22,7 @@ SMALL = bideuchre_env.Rules(ranks="J", partnered=(1, 2), lone=(), target=10)
 
 
 def dealt_state(game, seed):
-    """A state after a random deal, and the generator."""
+    """A state of `game` after a random deal, and the generator that dealt it."""
     state, rng = game.new_initial_state(), np.random.default_rng(seed)
     deal(state, rng)
     return state, rng
@@ -121,7 +121,7 @@ def test_a_game_equals_that_of_the_aec_environment(reward):
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_the_checks_of_the_library_pass(name):
-    """They cover random play, clones, histories, tensors, bounds, sums and serialization."""
+    """OpenSpiel's `random_sim_test` covers random play, clones, tensors, sums and serialization."""
     game = pyspiel.load_game(f"bideuchre_{name}")
     pyspiel.random_sim_test(game, num_sims=1, serialize=True, verbose=False)
     short = bideuchre_env.make(bideuchre_env.variants[name].rules, name=f"short_{name}")
@@ -273,9 +273,9 @@ assert pyspiel.MCTSBot.step.unguarded is own
 
 
 def test_a_pickled_game_is_the_same_game_in_another_process(tmp_path):
-    """This holds for a custom game that the other process has not registered.
+    """A custom game can be unpickled by a process that has not registered it.
 
-    The process may reload the module, as in a notebook, and ends without an error.
+    That process may reload the adapter's module, as in a notebook, and ends without an error.
     """
     custom = openspiel.register(bideuchre_env.make(SMALL, name="pickled_v0"))
     names = [*(f"bideuchre_{name}" for name in VARIANTS), custom]

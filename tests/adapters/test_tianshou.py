@@ -61,7 +61,7 @@ def dqn():
 
 
 def seat_collector(tables, policy=None, seed=None, **options):
-    """A collector of the decisions of all seats, after its reset, and its buffer."""
+    """A collector of the decisions of all seats, already reset, and its buffer."""
     seats = Seats(GAME, tables, **options)
     buffer = VectorReplayBuffer(len(seats) * 1000, len(seats))
     collector = SeatCollector(policy or actor_policy(), seats, buffer, exploration_noise=True)
@@ -160,7 +160,7 @@ def test_one_algorithm_learns_from_all_seats(algorithm):
 
 @pytest.mark.parametrize("algorithm", [ppo, dqn])
 def test_the_collector_of_tianshou_collects_from_one_learner_at_many_tables(algorithm):
-    """It collects steps and episodes, also with more tables than episodes."""
+    """The collector collects steps and episodes, also with more tables than episodes."""
     torch.manual_seed(0)
     envs = VecEnv(GAME, 6, opponents="rule", episode="hand")
     learner, buffer = algorithm(), VectorReplayBuffer(6 * 300, 6)
@@ -202,7 +202,7 @@ def test_a_table_is_the_solo_environment_of_its_seed():
 
 
 def test_infos_have_the_result_and_the_players_of_an_episode():
-    """They equal the infos of `solo`."""
+    """The infos of a table equal those of `solo` with the same seed."""
     pool = bideuchre_env.Pool("cautious", "rule")
     options = {"opponents": pool, "partner": "rule", "episode": "hand", "observation": "flat"}
     envs, solo = VecEnv(GAME, 2, **options), GAME.solo(**options)

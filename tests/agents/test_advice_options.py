@@ -95,7 +95,7 @@ def test_a_time_limit_alone_sets_the_number_of_deals():
 
 
 def levels_of(some, acts, t, alone):
-    """The levels of the lone or of the partnered bids among actions."""
+    """The ladder levels of the bids in `some`, which are actions; lone bids only, or partnered."""
     levels = {(action - 1) // acts.strains_per_bid for action in some if action > 0}
     return {level for level in levels if level < t["n_levels"] and t["alone"][level] == alone}
 
@@ -105,7 +105,7 @@ CUSTOM = Rules(ranks="9", copies=1, partnered=(2, 6), strain_named="in_bid", tar
 
 @pytest.mark.parametrize("rules", [*RULES.values(), CUSTOM], ids=[*RULES, "custom"])
 def test_a_pass_a_partnered_bid_and_every_lone_bid_are_tried(rules):
-    """Every agent's advice tries them, and every strain to name and card to play."""
+    """Advice of any agent tries these calls, every strain to name and every card to play."""
     acts, t = actions.of(rules), compile_tables(rules)[0]
     advisor = Advisor(rules, Passes(), worlds=4)
     for _, mask, state in varied_decisions(rules, 12, seed=8):
@@ -127,7 +127,10 @@ JACKS = {"C": "JS", "D": "JH", "H": "JD", "S": "JC"}
 
 
 def dealt(rules, own, n, seed=0):
-    """The four hands of n random deals in which seat 0 holds these cards, int64 (n, 4)."""
+    """The four hands of n random deals in which seat 0 holds the cards `own`, int64 (n, 4).
+
+    Also return the kinds of the other cards as bits.
+    """
     rng, held = np.random.default_rng(seed), [parse_card(name) for name in own.split()]
     deck = [kind for kind in range(rules.kinds) for _ in range(rules.copies)]
     for kind in held:
@@ -147,7 +150,7 @@ def suit(name, trump):
 
 
 def holds(words, names, trump):
-    """Whether the hands, lists of names by seat, agree with the words of a cause."""
+    """Whether `words`, the sentence of a cause, is true of the hands, lists of names by seat."""
     who = [names[2]] if words.startswith("partner") else [names[1], names[3]]
     if match := re.search(r"has no (club|diamond|heart|spade)$", words):
         letter = match[1][0].upper()

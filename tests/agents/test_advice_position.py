@@ -101,7 +101,7 @@ def test_an_impossible_position_is_a_one_line_error(facts, message):
 
 @pytest.mark.parametrize("variant", RULES)
 def test_scores_of_a_game_that_is_over_are_refused(variant):
-    """Each win rule has its own limits; scores below zero are valid."""
+    """The scores that end a game depend on its win rule; scores below zero are valid."""
     rules = RULES[variant]
     target = rules.target or 40
     hand = [CARD_NAMES[kind] for kind in range(rules.tricks)]

@@ -72,7 +72,10 @@ def first_beaten(leads, hand, strain):
 
 
 def tricks_of(leads, unseen, strain):
-    """The number of leads that win in a row, minimized over all hands of another seat."""
+    """The number of leads that win in a row against the best hand of another seat.
+
+    Such a hand is any subset of the cards `unseen`.
+    """
     hands = set(combinations(sorted(unseen), min(len(leads), len(unseen))))
     return min((first_beaten(leads, hand, strain) for hand in hands), default=len(leads))
 
@@ -177,7 +180,7 @@ def sure_hands(variant):
 
 
 def bid_made(rules, agent, hand, story="", seat=1):
-    """The agent's bid with a hand, and its strain, also if named after the auction."""
+    """The agent's bid with `hand` in `seat` after the actions `story`, and the strain it names."""
     position = Position(rules, {seat: hand})
     position.agent = agent
     if story:

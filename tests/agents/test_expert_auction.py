@@ -162,7 +162,7 @@ FITTED = ("barrie_v0", "club_v0", "double_deck_v0", "simplified_v0")
 
 @pytest.mark.parametrize("name", FITTED)
 def test_a_fitted_variant_has_its_own_network_and_table(name):
-    """Another `max_hands` changes nothing."""
+    """Rules that differ only in `max_hands` have the same network and table."""
     rules = RULES[name]
     for same in (rules, rules.replace(max_hands=rules.max_hands + 1)):
         assert fitted_name(same) == name
@@ -184,7 +184,7 @@ def test_a_fitted_variant_has_its_own_network_and_table(name):
     ],
 )
 def test_a_game_that_was_not_fitted_has_no_network(rules):
-    """It uses the win table of the rule player's hands."""
+    """A game that was not fitted uses the win table from the rule player's hands."""
     assert fitted_name(rules) is None
     assert len(load_score_network(rules)) == 0
     assert np.array_equal(win_table(rules), rule_table(rules))

@@ -25,7 +25,7 @@ ALL = (*FAST, "expert", "ppo", "net", "net:search=true", "net:goal=points", *SEA
 
 
 def made(name, rules, **options):
-    """An agent; search agents get few worlds, in double deck only one."""
+    """An agent by name; search agents have few worlds, in double deck only one."""
     if name not in SEARCH:
         return agents.make(name, rules, seed=1)
     worlds = 1 if rules == RULES["double_deck_v0"] else 3

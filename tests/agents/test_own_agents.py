@@ -170,10 +170,12 @@ def test_installed_agents_are_found_by_entry_points(monkeypatch):
 
 
 def no_rules(*, goal=None, seed=0):
+    """A factory of agents that takes no rules."""
     return made("none", seed, goal)
 
 
 def made(*arguments):
+    """An agent with the arguments of its factory as an attribute."""
     agent = Once()
     agent.arguments = arguments
     return agent
@@ -210,7 +212,7 @@ def test_a_factory_with_another_required_parameter_is_refused(factory):
     ],
 )
 def test_two_processes_play_the_same_boards_as_one(pair):
-    """This holds for names, registered classes and agents that can be pickled."""
+    """Names, registered classes and agents that can be pickled may play in two processes."""
     one, two = (
         match.play("cincinnati_v0", *pair, boards=12, at_once=1, seed=3, workers=k) for k in (1, 2)
     )
@@ -253,7 +255,10 @@ def goals():
 
 
 def test_boards_are_played_for_points_and_games_for_the_game():
-    """Exceptions: a name with the option `goal`, and agents that exist already."""
+    """Agents made for boards get the goal points, agents made for games the goal game.
+
+    A name with the option `goal` keeps it, and an agent that exists already is not changed.
+    """
     match.play("cincinnati_v0", "recorder", "rule", boards=2, games=2)
     assert goals() == {"points", "game"}
     for length, goal in (({"boards": 2}, "points"), ({"games": 2}, "game")):

@@ -24,7 +24,7 @@ VARIANTS = bideuchre_env.variants
 
 
 def deal_with(hand, seat, rules):
-    """A deal in which a seat holds `hand`, and the others the remaining cards in order."""
+    """A deal in which `seat` holds `hand`; the other cards are dealt in order."""
     names = hand.split()
     rest = [name for name in CARD_NAMES[: rules.kinds] if name not in names]
     hands = [rest[k :: rules.cards // rules.tricks - 1] for k in range(3)]
@@ -37,9 +37,10 @@ HIGH = {"deal": deal_with("JH JD AH KH QH AS", 1, RULES), "dealer": 1}
 
 
 def hand_with(variant, change=None, *, seed=0, deal=None, dealer=0, agent="expert", score=(0, 0)):
-    """The record of a hand of one agent, and (ply, name) of the replaced action, or None.
+    """The record of a hand that one agent plays in all seats, with at most one replaced action.
 
-    `change(row, names)` returns None or the name of a legal action to replace the agent's.
+    `change(row, names)` returns None, or the legal action to play instead of the agent's. Also
+    return (ply, name) of the replaced action, or None.
     """
     env = bideuchre_env.make(variant).raw_env(episode="hand")
     options = {"dealer": dealer, "score": list(score)} | ({} if deal is None else {"deal": deal})
@@ -183,7 +184,7 @@ def weak(tmp_path_factory):
 
 
 def test_notes_have_the_figures_of_every_choice(weak):
-    """There is an entry for each action of the record; None means no choice."""
+    """The notes have an entry for each action of the record; None if there was no choice."""
     record, review = weak
     notes = review.notes()
     assert notes == json.loads(json.dumps(notes, allow_nan=False))

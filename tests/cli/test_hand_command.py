@@ -28,7 +28,7 @@ def test_the_command_prints_hand_worth(capsys):
 
 
 def test_hand_prints_a_column_for_each_strain_the_best_first(capsys):
-    """There is a row for tricks and for each bid's chance; equal moons share a row."""
+    """The tricks and the chance of each bid have a row each; equal moons share a row."""
     cards = "JH JD AH KH QH TH"
     assert run("hand", cards) == 0
     out = capsys.readouterr().out

@@ -23,7 +23,7 @@ SINGLE, DOUBLE = bideuchre_env.six_card_v0.rules, bideuchre_env.double_deck_v0.r
 
 
 def dealt(rules, seed, n, hands=1):
-    """Rows of n consecutive seeds after `hands` deals, and the first dealers."""
+    """States (n,) of games with seeds from `seed` on, after `hands` deals, and first dealers."""
     rows, tables = new_states(n), compile_tables(rules)
     seed_rows(rows, *split_seed(seed))
     start_rows(rows, tables, np.full(n, -1))
@@ -267,7 +267,7 @@ def test_streams_can_be_set_to_a_word():
 
 @pytest.mark.parametrize("n", [3 << 29, 2**31 - 1, 10**6 + 3, 999_983, 2**20 + 1])
 def test_bounded_draws_have_no_bias(n):
-    """Each number comes from the same number of the 2**32 words; other words are redrawn."""
+    """Each number below n comes from equally many of the 2**32 words; other words are redrawn."""
     rows, rng = new_states(1), np.random.default_rng(n)
     for value in [0, 1, n // 2, n - 1, *rng.integers(0, n, 30).tolist()]:
         words = first_words(-(-value * 2**32 // n), -(-(value + 1) * 2**32 // n))
@@ -279,7 +279,7 @@ def test_bounded_draws_have_no_bias(n):
 
 @pytest.mark.parametrize("n", [24, 48, 32, 20])
 def test_shuffles_have_no_bias(n):
-    """Each ordered choice of four cards comes from the same number of words."""
+    """Each ordered choice of four of n cards comes from equally many of the 2**32 words."""
     rows, rng = new_states(1), np.random.default_rng(n)
     span = n * (n - 1) * (n - 2) * (n - 3)
     outcomes = set()

@@ -237,7 +237,7 @@ def test_exchanges_are_redealt_uniformly(phase, level, picks, role):
 
 
 def test_auctions_are_redealt_uniformly():
-    """Only the own hand is known: 12! / 4!^3 deals."""
+    """In the auction a seat knows only its own hand: 12! / 4!^3 deals are possible."""
     env = start(TINY, 5)
     weights = assert_uniform(env, 2, 23, most=20_000)
     assert len(weights) == 34_650

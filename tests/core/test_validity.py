@@ -52,7 +52,7 @@ FORGERIES = {  # a change of several numbers, and the field that the error names
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("forgery", FORGERIES)
 def test_forged_rows_are_refused(variant, forgery):
-    """Each number is in range, but no game reaches this combination."""
+    """A forged row has numbers in range, but no game reaches their combination."""
     vec = bideuchre_env.variants[variant].vec(3)
     vec.reset(seed=4)
     states = vec.get_state()

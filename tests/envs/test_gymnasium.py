@@ -30,7 +30,7 @@ every_id = pytest.mark.parametrize("name", IDS)
 
 
 def test_every_variant_is_registered():
-    """Each has both entry points and no step limit."""
+    """The registered id of a variant has both entry points and no step limit."""
     assert tuple(bideuchre_env.variants[name].gymnasium_id for name in VARIANTS) == IDS
     assert {name for name in gymnasium.registry if name.startswith("bideuchre/")} == set(IDS)
     for name in IDS:

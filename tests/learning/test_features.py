@@ -62,7 +62,7 @@ def strength(card, strain):
 
 
 class Twin:
-    """Blocks of one decision, computed from `layout.decode`."""
+    """Slow features: the nonzero inputs of one decision by block, from `layout.decode`."""
 
     def __init__(self, features, layout, observation, mask, symmetry):
         self.rules, self.part = features.rules, features.part

@@ -24,7 +24,7 @@ def net_of(features, seed=0, hidden=(31, 17)):
 
 
 def examples(n, seed=0, features=CARDS):
-    """Random examples; a quarter of them has no second output to compare with."""
+    """Random examples; in a quarter of them there is no second output (-1)."""
     rng = np.random.default_rng(seed)
     inputs = np.packbits(rng.random((n, features.size)) < 1 / 6, axis=1)
     of, against = rng.integers(0, features.outputs, (2, n))
@@ -154,7 +154,7 @@ def test_a_fit_that_diverges_raises():
 
 
 def test_bits_past_the_inputs_are_refused():
-    """They would index rows of weights that do not exist."""
+    """Bits past the inputs would index rows of weights that do not exist."""
     assert CARDS.size % 8
     for bit in range(-CARDS.size % 8):
         data = examples(20)

@@ -19,7 +19,7 @@ BARRIE = variants["barrie_v0"].rules
 
 
 class Twin:
-    """Pairs of one hand: each line is played from the deal, action by action."""
+    """Slow pairs: each line of a hand is played from the deal, action by action."""
 
     def __init__(self, policy, rules, seed, phases, opponent=None):
         self.opponent = opponent

@@ -52,7 +52,7 @@ def play(session, seed=0, stop=None):
 
 
 def place(session):
-    """The row and the record of a game in progress."""
+    """The state row and the record of a game in progress, to compare games."""
     return rows_bytes(session.row.reshape(1)), session.record().to_dict()
 
 
@@ -100,7 +100,7 @@ def forward(session):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_undone_and_repeated_actions_lead_to_the_same_game(variant):
-    """This holds across hands, and for agents that act at random."""
+    """Undo may cross hands, and agents that act at random repeat their actions."""
     session, rng, decisions = begin(variant), random.Random(3), []
     while forward(session) or not session.over:
         decisions.append((place(session), choice(session, rng)))
@@ -153,7 +153,7 @@ def test_a_claim_takes_all_tricks_left_and_is_saved(variant, tmp_path):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_game_resumes_exactly_from_its_file(variant, tmp_path):
-    """It resumes after every action and deal; later deals and random choices stay the same."""
+    """A game resumes after every action and deal; later deals and random choices are the same."""
     path, rng = tmp_path / "folder" / "game.json", random.Random(0)
     whole = play(begin(variant)).record()
     whole.verify()

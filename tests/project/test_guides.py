@@ -76,7 +76,7 @@ def test_the_code_of_a_page_runs(guide, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("block", code_of(ADAPTERS, "python"))
 def test_the_code_of_an_adapter_runs(block, capsys):
-    """Each example runs by itself, if its library is installed."""
+    """Each example of the adapters' page runs by itself, if its library is installed."""
     try:
         exec(compile(block, ADAPTERS, "exec"), {})
     except ModuleNotFoundError as error:

@@ -80,7 +80,7 @@ def after(value, changes):
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_frames_give_the_view_of_every_seat_at_every_position(name):
-    """Frames are changes of the open view."""
+    """The frames of a hand, applied as changes, give `table_view` of every seat."""
     record = game(name, 7)
     for hand in record.played_hands():
         frames = json.loads(json.dumps(hand_frames(hand.dealt, hand.actions, record.rules, None)))

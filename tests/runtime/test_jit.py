@@ -48,7 +48,7 @@ def run(*args, where=TESTS, **environment):
     ],
 )
 def test_results_are_the_same_under(setting, part):
-    """Warnings are errors."""
+    """The checksums are those of compiled kernels, and no warning is raised."""
     out, _ = run("-W", "error", "-m", "support.exercise", part, **SETTINGS[setting])
     assert out.strip() == PARTS[part]()
 
@@ -178,7 +178,7 @@ def run_copy(folder, code, **environment):
 
 
 def ask(folder, **environment):
-    """Number of legal strains in a new process, its cache hits and its cache folder."""
+    """The number of legal strains in a new process, its cache hits and its cache folder."""
     strains, hits, cache = run_copy(folder, ASK, **environment).split("|")
     return int(strains), int(hits), Path(cache)
 

@@ -73,7 +73,7 @@ def test_the_command_in_the_weights_reproduces_them(ppo, tmp_path):
 
 
 def test_on_a_device_a_run_is_the_same():
-    """See `support/simulated_ppo.py`, which uses numba's simulator."""
+    """The tests of `support/simulated_ppo.py` pass in a process with numba's simulator."""
     pytest.importorskip("torch")
     assert re.match(r"\d+ passed", simulated("support/simulated_ppo.py"))
 

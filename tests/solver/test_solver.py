@@ -19,7 +19,7 @@ from bideuchre_env.rules.cards import STRAINS
 
 
 def values(endings):
-    """The tricks that side 0 takes of each ending, by the package's solver."""
+    """The tricks that side 0 takes in each ending by the package's solver, a list."""
     tricks = np.zeros(len(endings), np.int64)
     for rules in RULES.values():
         at = [i for i, ending in enumerate(endings) if ending.rules == rules]
@@ -117,7 +117,7 @@ def test_endings_that_a_player_can_count():
 
 
 def test_a_partners_card_is_no_entry_if_an_opponent_plays_its_equal_first():
-    """Both hold a king of diamonds; the opponent's is played before the partner's."""
+    """Partner and an opponent hold a king of diamonds each; the opponent's is played first."""
     hands = [hand.split() for hand in ("AH AD JD", "KD JD JC", "KD QD QC", "KS QD JS")]
     ending = Ending(RULES["J", 2], hands, [], 0, "NT", None)
     assert all_lines(hands, [], 0, "NT") == 2

@@ -35,7 +35,7 @@ def hard_deals():
 
 
 def solved(ending):
-    """The tricks of the side to lead, and the cards tried."""
+    """Solve an ending; return the tricks of the side to lead, and the number of cards tried."""
     states, _ = position_of(ending.row, ending.rules, None, None)
     searcher, out = new_searcher(64), np.zeros(1, np.int8)
     values.solve_rows(searcher, states, compile_tables(ending.rules), 0, 1, out)

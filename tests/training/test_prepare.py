@@ -224,7 +224,7 @@ def test_a_prepared_file_that_does_not_fit_is_an_error(farm):
 
 
 def test_without_a_cache_folder_the_packaged_weights_are_used(farm, monkeypatch, tmp_path):
-    """Preparing then raises an error."""
+    """Without a cache folder agents use the packaged weights, and preparing raises an error."""
     (tmp_path / "cache").write_bytes(b"")  # no folder
     assert np.array_equal(load_network(farm.rules), package_network(farm.rules))
     with pytest.raises(OptionError, match="cannot be written"):

@@ -103,7 +103,7 @@ def test_too_many_connections_are_refused_until_one_is_closed():
 
 
 def test_a_silent_connection_is_closed(monkeypatch):
-    """It is closed after half a head or without the body; a request in parts is answered."""
+    """A connection with no request or half of one is closed; a request in parts is answered."""
     monkeypatch.setattr(connections.Connection.__init__, "__defaults__", (0.3,))
     monkeypatch.setattr("bideuchre_env.web.server.BODY_SECONDS", 0.3)
     with served(lambda: live(session("cincinnati_v0"))) as (_, links):
