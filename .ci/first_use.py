@@ -57,6 +57,7 @@ def render() -> None:
 
 
 def data(out: str = "games.parquet") -> None:
+    """Export two agents' games to `out`, a file or a Minari dataset."""
     agents = ("--agents", "random", "cautious")
     run(*BIDEUCHRE, "selfplay", *agents, "--games", "4", "--out", "games.jsonl")
     run(*BIDEUCHRE, "export", "games.jsonl", out, "--episode", "hand")
@@ -71,6 +72,7 @@ def minari() -> None:
 
 
 def web() -> None:
+    """Start a game in the browser, load its page, and end the server by Ctrl-C."""
     game = ("play", "--web", "--port", "0", "--partner", "rule", "--opponents", "rule")
     server = subprocess.Popen(
         [*BIDEUCHRE, *game, "--adviser", "rule"],
@@ -136,6 +138,7 @@ def adapter(name: str) -> None:
 
 
 def main() -> None:
+    """Print the extras, or use the one on the command line in a new temporary folder."""
     if len(sys.argv) == 1:
         print(*extras())
         return

@@ -108,6 +108,7 @@ class Worker:
         )
 
     def replace(self, mutant: dict[str, Any]) -> None:
+        """Replace the mutant's `old` text by its `new` text in the copy of its file."""
         path = self.tree / mutant["file"]
         text = path.read_text(encoding="utf-8")
         assert text.count(mutant["old"]) == 1, mutant
@@ -163,6 +164,7 @@ def unchanged(mutants: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def digest(mutant: dict[str, Any]) -> str:
+    """Return a hash of the mutant's fields, to detect saved results of an older version."""
     return hashlib.sha256(json.dumps(mutant, sort_keys=True).encode()).hexdigest()[:12]
 
 
@@ -210,6 +212,7 @@ def run_all(mutants: list[dict[str, Any]], args: argparse.Namespace, folder: Pat
 
 
 def main() -> int:
+    """Run the mutants that the options choose; return 1 if any result is not as expected."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--list", action="store_true", help="print the mutants and exit")
     parser.add_argument("--baseline", action="store_true", help="run the tests without mutants")

@@ -107,6 +107,7 @@ class Program:
             self.rates.setdefault(name, []).append(rate)
 
     def _answer(self) -> dict[str, Any]:
+        """Return the next JSON line of the program; `Unavailable` if it has ended."""
         line = self.process.stdout.readline()
         if line:
             return json.loads(line)

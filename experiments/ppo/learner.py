@@ -128,6 +128,7 @@ class Learner:
             self.optimizers[part].step()
 
     def _tensors(self, decisions: Decisions) -> list[Tensor]:
+        """Return the columns of decisions as tensors on the learner's device."""
         return [torch.as_tensor(array, device=self.device) for array in decisions]
 
 

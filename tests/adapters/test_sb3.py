@@ -36,6 +36,7 @@ def tables(n=4, **options):
 
 
 def last_legal(envs):
+    """The last legal action of every table."""
     masks = np.array(envs.env_method("action_masks"))
     return masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
 

@@ -139,6 +139,7 @@ def test_a_truncated_episode_is_not_bootstrapped():
 
 
 def assert_learns(learner, buffer):
+    """Update a learner from the buffer; its losses must be finite."""
     sizes = {"batch_size": 64, "repeat": 2} if isinstance(learner, PPO) else {"sample_size": 64}
     with policy_within_training_step(learner.policy):
         losses = learner.update(buffer, **sizes).get_loss_stats_dict()

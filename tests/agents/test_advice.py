@@ -31,6 +31,7 @@ AGENTS = {
 
 
 def unwrapped(advice):
+    """The text of an advice as one line."""
     return " ".join(advice.text().split())
 
 

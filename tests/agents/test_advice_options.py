@@ -21,6 +21,8 @@ from bideuchre_env.rules.variants import RULES
 
 
 class Passes:
+    """An agent that takes the first legal action, in an auction the pass."""
+
     def act(self, observation, action_mask):
         return int(action_mask.argmax())
 

@@ -158,6 +158,7 @@ def test_agents_take_all_tricks_where_they_are_certain(name, variant, rows, deal
 
 @entry_kernel
 def strain_of(observations, tables, offsets, views):
+    """`certain_strain` of the seat to act, from the observation in row 0."""
     read_view(row_of(observations, 0), tables[0], offsets[0], views[0])
     return certain_strain(views[0], tables[0], True)
 

@@ -33,6 +33,7 @@ def made(name, rules, **options):
 
 
 def variants_of(name):
+    """The variants that an agent can play."""
     kind = name.partition(":")[0]
     return shipped(kind) if kind in LEARNED else tuple(RULES)
 
@@ -46,6 +47,7 @@ def custom_games(name):
 
 
 def each_in_its_variants(names):
+    """All pairs (agent, variant) of these agents and the variants that each can play."""
     return [(name, variant) for name in names for variant in variants_of(name)]
 
 

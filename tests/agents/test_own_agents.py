@@ -35,6 +35,7 @@ def folder_with_agents(monkeypatch, tmp_path):
 
 
 def choices(agent, n=5):
+    """The actions of an agent as eldest hand in n fixed deals."""
     observations, masks = look(RULES, start(RULES, n), np.arange(n))
     return np.asarray(agent.act_rows(observations, masks)).tolist()
 
@@ -251,6 +252,7 @@ def test_an_exception_of_an_agent_names_its_line(workers):
 
 
 def goals():
+    """The goals with which agents `recorder` were made."""
     return {each[2] for each in Recorder.calls}
 
 

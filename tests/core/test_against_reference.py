@@ -147,6 +147,7 @@ class Pair:
 
 
 def run(variant: str, hands: int, seed: int) -> Counter:
+    """Play random games of a variant and its options; return counts of calls and endings."""
     rng = random.Random(f"{variant} {seed}")
     counts: Counter = Counter()
     base = bideuchre_env.variants[variant].rules

@@ -24,6 +24,7 @@ def root(tmp_path, monkeypatch):
 
 
 def played(agents=("rule", "cautious"), games=4):
+    """Record games of two agents; return the name of the file."""
     selfplay.play("cincinnati_v0", *agents, games=games, seed=2, out="games.jsonl", overwrite=True)
     return "games.jsonl"
 

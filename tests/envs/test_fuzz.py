@@ -54,6 +54,7 @@ def fuzz_vec(seed, actions):
 
 
 def solo_state(rows):
+    """All states of the games and their learners, as bytes."""
     return rows.states.tobytes() + rows.solos.tobytes()
 
 

@@ -99,6 +99,7 @@ def test_reset_by_mask_restarts_only_masked_rows():
 
 
 def hands_of(seed):
+    """The four hands, as names, that `vec` deals with a seed."""
     vec = bideuchre_env.simplified_v0.vec(1)
     vec.reset(seed=seed)
     return [hand_names(hand) for hand in vec.get_state()[0]["hands"]]

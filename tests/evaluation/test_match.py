@@ -20,6 +20,7 @@ from bideuchre_env.rules.rules import Rules
 
 
 def same(one, other):
+    """Whether two arrays of results are equal in every byte."""
     return one.tobytes() == other.tobytes() and len(one) == len(other)
 
 

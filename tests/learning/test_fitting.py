@@ -18,6 +18,7 @@ CARDS = features_of(RULE_SET, "cards")
 
 
 def net_of(features, seed=0, hidden=(31, 17)):
+    """A network with random weights for these features."""
     rng = np.random.default_rng(seed)
     empty = new_network(features.size, hidden, features.outputs, rng)
     return Network(*(rng.normal(0, 0.2, part.shape).astype(np.float32) for part in empty))
@@ -43,6 +44,7 @@ def outputs_of(network, packed):
 
 
 def loss(network, data):
+    """Half the mean squared error of the examples, in double precision."""
     outputs, rows = outputs_of(network, data.inputs), np.arange(len(data.of))
     less = np.where(data.against >= 0, outputs[rows, data.against], 0.0)
     return 0.5 * np.mean((outputs[rows, data.of] - less - data.targets) ** 2)

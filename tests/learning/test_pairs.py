@@ -67,6 +67,7 @@ class Twin:
 
 
 def same(a, b):
+    """Whether two tuples of arrays are equal in values and dtypes."""
     return all(
         one.dtype == two.dtype and np.array_equal(one, two) for one, two in zip(a, b, strict=True)
     )

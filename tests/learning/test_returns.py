@@ -81,6 +81,8 @@ def test_returns_and_advantages_equal_the_slow_implementation(gamma, lambda_):
 
 
 def put(value, *at):
+    """A function that sets elements of an array in place."""
+
     def change(array):
         array[at] = value
         return array

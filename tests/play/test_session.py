@@ -92,6 +92,7 @@ def test_actions_out_of_turn_or_against_the_rules_are_refused():
 
 
 def forward(session):
+    """Advance until a person is to act or the game is over."""
     while not session.over and not session.waits_for_person:
         session.advance()
         if session.hand_over:
@@ -231,6 +232,7 @@ def test_a_damaged_file_is_an_error_and_stays_unchanged(saved):
 
 
 def full(*arguments):
+    """Fail like a write to a full disk."""
     raise OutputError("no room")
 
 

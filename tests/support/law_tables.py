@@ -198,6 +198,7 @@ def one_bid(seat, bid, dealer=0):
 
 
 def bids_in_strains(*bids):
+    """The actions that bid each of `bids` in every strain."""
     return [f"bid {bid} {strain}" for bid in bids for strain in STRAINS]
 
 

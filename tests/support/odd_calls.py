@@ -43,6 +43,8 @@ GAME = bideuchre_env.cincinnati_v0
 
 
 class _NoArray:
+    """An object that fails if it is converted to an array or measured by `len`."""
+
     def __array__(self, *args, **keywords):
         raise RuntimeError("no array")
 

@@ -125,6 +125,8 @@ def equal(left, right):
 
 
 class Pair:
+    """An `env()` and its twin in PettingZoo's wrappers, which get the same calls."""
+
     def __init__(self, name, **options):
         variant = bideuchre_env.variants[name].replace(max_hands=4)
         self.ours = variant.env(**options)

@@ -60,6 +60,7 @@ def learned(whole, monkeypatch, tmp_path):
 
 
 def small(game, **options):
+    """A preparation with 1,000 hands and two boards, without output."""
     return Preparation(game, **{"hands": 1000, "boards": 2, "report": lambda line: None, **options})
 
 
@@ -77,10 +78,12 @@ def set_results(monkeypatch, *points):
 
 
 def bytes_of(game):
+    """The prepared files of a game, as bytes by kind of agent."""
     return {kind: prepared_file(kind, game.rules).read_bytes() for kind in KINDS}
 
 
 def write_files(game, data):
+    """Write prepared files of a game."""
     for kind, each in data.items():
         file = prepared_file(kind, game.rules)
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -35,6 +35,7 @@ def resampled(game, seat, seed):
 
 
 async def at_turn(client, seat=0):
+    """Start the table, and return its state at the first turn of a seat."""
     client.table.start()
     await wait_until_idle(client.table)
     _, state = await client.seat(seat, "table")

@@ -44,6 +44,7 @@ JSON = "application/json"
 
 
 def short(value):
+    """A test id: the first 40 characters of a value in ASCII."""
     return ascii(value)[:40]
 
 
