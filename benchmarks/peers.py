@@ -115,7 +115,7 @@ class Program:
         raise Unavailable(f"its program ended: {reason(self.errors.read())}")
 
     def close(self) -> None:
-        """End the program."""
+        """Kill the program, and close its files."""
         self.process.kill()
         self.process.communicate()
         self.errors.close()

@@ -102,7 +102,7 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
 
 
 def pinning(core: int | None) -> str:
-    """Return a phrase for the core that a measurement was pinned to; None if it was not pinned."""
+    """Return a phrase on the core of a measurement; `core` is None if it was not pinned."""
     return "not pinned: this system cannot" if core is None else f"one pinned core ({core})"
 
 

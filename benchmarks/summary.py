@@ -108,12 +108,12 @@ def rate(report: Report, group: str, name: str) -> str:
 
 
 def missed(row: Figure) -> str:
-    """Return the target of a figure in parentheses if it is not met."""
+    """Return the target of a figure in parentheses if it is not met, else ""."""
     return "" if row.meets is not False else f" ({row.verdict})".replace("NOT met", "**not met**")
 
 
 def ratio(report: Report, group: str, name: str) -> str:
-    """Return how many times as fast ours is, with the figure's median in parentheses."""
+    """Return the ratio of our speed to a figure's, with the figure's median in parentheses."""
     row = find(report, group, name)
     return f"{amount(row.ratio)} ({amount(row.median)})" if row and row.ratio else ""
 

@@ -127,11 +127,11 @@ def stage_of(phase: int, trick: int) -> str:
 
 
 def rare_positions(searcher: InferenceAgent, args: Args) -> list[tuple[float, Position]]:
-    """Return up to `args.positions` positions, the rarest first, each with a chance of calls.
+    """Return up to `args.positions` pairs (chance, position), the rarest position first.
 
-    This chance is that of the other seat with the least likely calls, over uniform deals. Of each
-    bid, role and stage except `end`, up to `OF_ONE_KIND` positions are tried at random, and the
-    rarest with a chance from `LEAST_RARE` to `MOST_RARE` is taken.
+    The chance is the probability, over uniform deals, of a seat's calls: of the other seat with the
+    least likely ones. For each bid, role and stage except `end`, up to `OF_ONE_KIND` random
+    positions are tried, and the rarest with a chance from `LEAST_RARE` to `MOST_RARE` is taken.
     """
     by_kind: dict[tuple[str, str, str], list[tuple[float, Position]]] = {}
     result, _ = positions(searcher.rules, args.hands, args.seed)
@@ -277,10 +277,11 @@ def calibrate(rules: Rules, args: Args) -> list[Row]:
 
 
 def by_range(predicted: Array, made: Array) -> list[Row]:
-    """Return the number, mean prediction and number made, over all and by range of `BINS`.
+    """Return rows with the number of contracts, their mean prediction, and the number made.
 
-    Both arrays are float (n,): the predicted chance, and 1 if the contract was made. A range
-    without contracts has no row.
+    The rows are for all contracts, and for those with a prediction in each range of `BINS`; a range
+    without contracts has no row. `predicted` and `made` are float (n,): the predicted chance, and 1
+    if the contract was made.
     """
     bins = np.digitize(predicted, BINS)
     edges = enumerate(pairwise([0.0, *BINS, 1.0]))

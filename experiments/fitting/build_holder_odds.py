@@ -193,6 +193,7 @@ def count_true(s: Row, view: Row, deal: Row, counts: Array) -> None:
     """Add the true holders of the unseen cards to `counts`, `SHAPE`, with weight `DRAWN` a card.
 
     Two unseen copies of a card are indistinguishable: each counts half for each of their holders.
+    A card that no playing seat holds counts for `NOWHERE`.
     """
     contract, n = contract_of(view), count_held(view, -1)
     cards = deal.unseen

@@ -226,7 +226,10 @@ def try_rows(
 
 @kernel
 def note_call(work: ExpertWorkspace, call: int, which: int, trial: Row) -> None:
-    """Write a call, 8 * (1 + level) + its strain's index in `calls.ranked`, to entry `which`."""
+    """Write a call to `trial` at index `which`, 0 or 1, with the inputs and the formula's chance.
+
+    `call` is 8 * (1 + level) + the index of its strain in `calls.ranked`.
+    """
     t, view, calls = work.tables[0], work.views[0], work.calls[0]
     level, strain = (call >> 3) - 1, calls.ranked[call & 7]
     worth = call_worth(view, t, work.learned, level, strain, calls)

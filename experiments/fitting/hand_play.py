@@ -98,7 +98,8 @@ def play_deals(
 ) -> None:
     """Play one hand in the strains `playing`, as bits, on deals `start` to `stop` - 1.
 
-    A strain ends early once its half-width is at most `limit`. `won` is (5, tricks + 1), as above.
+    A strain ends early once its half-width is at most `limit`. `won` (5, tricks + 1) counts the
+    deals by strain and number of tricks of the declarer's side. `row` and `low` seed the deals.
     """
     deal, s, t = table.states[0], table.states[1], table.work.tables[0]
     for j in range(start, stop):
@@ -158,7 +159,7 @@ def play_alone(
 
 @kernel
 def best_strains(won: Array, near: float) -> int:
-    """Return, as bits, the `BEST` strains by mean tricks, and those less than `near` behind them.
+    """Return, as bits, the `BEST` strains by mean tricks, and any less than `near` behind those.
 
     The chances in the table are rounded, so a strain just behind may be among the best there.
     """
@@ -194,7 +195,7 @@ def mean_tricks(counts: Array) -> float:
 
 @kernel
 def ahead_of(won: Array, strain: int) -> int:
-    """Return the number of strains with more mean tricks; equal ones count if they come before."""
+    """Return the number of strains with more mean tricks than `strain`, or equal and before it."""
     own, ahead = mean_tricks(won[strain]), 0
     for other in range(N_STRAINS):
         mean = mean_tricks(won[other])

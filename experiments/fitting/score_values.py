@@ -35,7 +35,7 @@ before it, the points of the hand of both sides in this order, whether the contr
 def played_hands(agent: RowAgent, games: int, rng: np.random.Generator) -> Array:
     """Let the agent play `games` games against itself; return their hands, int64 (n, 6).
 
-    The columns are those above; hands passed out are left out.
+    The columns are `SCORE`, `PLAYED`, `POINTS` and `MADE`; hands passed out are left out.
     """
     states, tables = new_states(games), agent.tables
     seed_rows(states, *split_seed(int(rng.integers(2**62))))
@@ -52,7 +52,7 @@ def played_hands(agent: RowAgent, games: int, rng: np.random.Generator) -> Array
 
 
 def hands_of(before: Array, after: Array, tables: Array) -> Array:
-    """Return the columns of the hands between states `before` and `after`, int64 (n, 6).
+    """Return the hands played from states `before` to `after`, int64 (n, 6), as `played_hands`.
 
     Hands passed out are left out.
     """
@@ -77,7 +77,7 @@ def fill_made(states: Array, tables: Array, done: Array) -> None:
 def score_values(rules: Rules, hands: Array) -> Array:
     """Return the chance to win at every score, rounded, with the shape of `win_table.win_table`.
 
-    `hands` has the columns above, int64 (n, 6).
+    `hands`, int64 (n, 6), is a result of `played_hands`.
     """
     table = by_rounds(rules, hands) if rules.win_rule == "rounds" else to_target(rules, hands)
     return np.round(table, DIGITS)

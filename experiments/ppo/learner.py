@@ -58,7 +58,7 @@ class Learner:
     def learn(
         self, batch: Batch, args: Any, learning_rate: float, entropy: float
     ) -> dict[str, float]:
-        """Learn from a batch, once; return its statistics by name.
+        """Train all networks on a batch, in one pass; return the statistics by name.
 
         `args` are the trainer's options; `entropy` is the weight of the entropy bonus.
         """

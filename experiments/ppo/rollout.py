@@ -137,8 +137,8 @@ class Tables:
     def results(self, scale: float) -> tuple[Tensor, int, int]:
         """Return the results of the hands, all of which are over.
 
-        Points by seat, float32 (n, 4), divided by `scale`; the numbers of contracts that were
-        played alone, and that were not made.
+        They are the point difference for each seat's side, float32 (n, 4), divided by `scale`, the
+        number of contracts played alone, and the number of contracts not made.
         """
         rewards = np.zeros((self.n, N_SEATS), np.float32)
         states = self.memory.to_host(self.states)
@@ -147,7 +147,7 @@ class Tables:
 
 
 class Part:
-    """Buffer of a batch's decisions in one part, the auction or the cards."""
+    """The decisions of a batch in one part, the auction or the cards, and the kernels' buffers."""
 
     def __init__(self, tables: Tables, name: str, all_hands: bool) -> None:
         rules = tables.rules
@@ -181,12 +181,15 @@ class Part:
         self.n = self.rounds = 0
 
     def clear(self) -> None:
-        """Begin a batch without decisions."""
+        """Drop all decisions, to begin a new batch."""
         self.n = self.rounds = 0
         self.forced[:] = False
 
     def enter(self, rows: Tensor) -> slice:
-        """Record a round of decisions, one per table of `rows`, int64 (m,); return its slice."""
+        """Write the inputs of a round of decisions, one for each table in `rows`, int64 (m,).
+
+        Return their slice of the part's columns.
+        """
         new = slice(self.n, self.n + len(rows))
         self._cells.fill_(len(rows))
         self.tables.run(enter_rows, len(rows), *self._arrays, rows, self.n, self._cells)
@@ -294,7 +297,7 @@ class Dealer:
         return logits
 
     def _batch(self, terms: Terms, began: float) -> Batch:
-        """Return the batch, after all hands have ended."""
+        """Return the batch, after all hands have ended; it began at processor time `began`."""
         rewards, lone, set_back = self.tables.results(terms.scale)
         auction, cards = self.parts["auction"], self.parts["cards"]
         of_cards = self._returns(cards, rewards, terms.lambda_)

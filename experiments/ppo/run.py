@@ -100,7 +100,11 @@ class Run:
         return statistics | {"play_seconds": played - began, "learn_seconds": ended - played}
 
     def _next_batch(self) -> Batch:
-        """Return the next batch; workers start another with networks not yet trained on it."""
+        """Return the next batch.
+
+        With workers, also start the batch after it, with the networks as they are before they learn
+        from the returned one.
+        """
         if self.pool is None:
             batch = self.dealer.play(*self._new_request())
         else:

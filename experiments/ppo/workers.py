@@ -77,7 +77,7 @@ class Work(NamedTuple):
 
 
 def play_blocks(pool: Pool, work: Work) -> Batch:
-    """Play a batch on the workers."""
+    """Play the blocks of a batch on the workers of `pool`, and return them as one batch."""
     arrays = {
         part: {name: weight.detach().cpu().numpy() for name, weight in weights.items()}
         for part, weights in work.networks.items()

@@ -22,7 +22,7 @@ STANDING_IN = {  # methods of `DeviceMemory` that work on host arrays
     "view": lambda self, array: array.view(),
     "foreign": lambda self, value: value if isinstance(value, np.ndarray) else None,
 }
-_DONE = {}
+_DONE = {}  # code by (program, types, architecture)
 
 
 def simulated(*args):

@@ -97,7 +97,7 @@ class Table:
 
 
 def opening(rules, strain):
-    """The first bid of the game's ladder, and the actions that make it the contract."""
+    """The actions by which the first seat to call wins the auction with the lowest bid."""
     name = rules.ladder[0].name
     passes = ["pass"] * 3
     if rules.strain_named == "in_bid":

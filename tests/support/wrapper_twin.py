@@ -141,7 +141,7 @@ class Pair:
 
 
 def chosen(env, legal, at=0):
-    """Return the number of a legal action, or of an illegal one."""
+    """Return the action at index `at` of the legal ones, or of the illegal ones."""
     numbers = np.flatnonzero(mask_of(env.unwrapped) == legal)
     return int(numbers[at % len(numbers)]) if len(numbers) else at
 
