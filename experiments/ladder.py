@@ -101,7 +101,7 @@ def play(args: Args, game: bideuchre_env.Variant, rungs: list[tuple[str, str]]) 
             raise KeyboardInterrupt
         rows += played.matches
     for row in rows:
-        del row["outcomes"]  # a letter per board
+        del row["outcomes"]  # long: a letter for each board
     return sorted(rows, key=lambda row: rungs.index(tuple(row["agents"])))
 
 

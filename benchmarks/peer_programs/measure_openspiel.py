@@ -100,7 +100,7 @@ def rollouts(game: Any) -> Task:
     Two simulations roll out from the given state and from one decision later; the time of the tree
     is negligible compared with that of the rollouts.
     """
-    # the rollouts do not count decisions
+    # the rollouts do not count decisions: use the mean number in games from the start
     length = sum(play(game.new_initial_state()) for _ in range(LENGTH_GAMES)) / LENGTH_GAMES
     evaluator = pyspiel.RandomRolloutEvaluator(n_rollouts=ROLLOUTS, seed=1)
     bot = pyspiel.MCTSBot(game, evaluator, 1.0, 2, 10, False, 7, False)

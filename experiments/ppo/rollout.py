@@ -82,8 +82,8 @@ class Batch(NamedTuple):
 class Terms:
     """The settings of a batch."""
 
-    number: int  # the batch's
-    seed: int
+    number: int  # of the batch
+    seed: int  # of the run
     temperature: float  # of the softmax of calls, in points
     forced: float  # probability of a forced call
     alone: float  # probability of a forced lone bid in a candidate hand, see `BEST`

@@ -133,7 +133,7 @@ def test_the_checks_of_the_library_pass(name):
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_a_player_cannot_tell_a_redeal_from_the_state(name):
-    """Every seat is checked throughout hands; the cards of the others change."""
+    """In every state of a hand, a redeal looks the same to its seat, and moves hidden cards."""
     game = pyspiel.load_game(f"bideuchre_{name}")
     sampler, changed = pyspiel.UniformProbabilitySampler(0.0, 1.0), 0
     for seed in range(2):

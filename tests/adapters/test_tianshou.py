@@ -125,7 +125,7 @@ def test_the_last_transition_of_every_seat_has_the_points_of_the_hand():
 
 
 def test_a_truncated_episode_is_not_bootstrapped():
-    """The target is the reward of the seat and does not depend on the critic."""
+    """The value target of a truncated step is the seat's reward, whatever the critic's value."""
     options = {"episode": "game", "reward": "points", "max_hands": 1}
     collector, buffer = seat_collector(2, **options)
     collector.collect(n_episode=40)

@@ -92,7 +92,7 @@ def test_a_time_limit_alone_sets_the_number_of_deals():
     rules = RULES["cincinnati_v0"]
     row = known_position(rules, ["JH", "JD", "AH", "KH", "QS", "9C"])
     advisor, ticks = Advisor(rules, milliseconds=1000.0), iter(range(10**6))
-    advisor.searcher.clock = lambda: next(ticks) / 100  # a hundred looks
+    advisor.searcher.clock = lambda: next(ticks) / 100  # the limit is reached at reading 100
     assert 300 < advisor.of_row(row).drawn < 500
 
 
@@ -208,6 +208,6 @@ def test_chance_and_rare_holdings_are_no_cause():
         assert cause_of(rng.random(len(hands)) < 0.6) is None
         assert cause_of(rng.random(len(hands)) < np.where(ace, 0.65, 0.5)) is None
     assert cause_of(ace) is not None
-    assert cause_of(ace, np.where(ace, 0.1, 1.0)) is None  # 1 deal of 25
+    assert cause_of(ace, np.where(ace, 0.1, 1.0)) is None  # 1 deal of 21, by weight
     assert cause_of(ace, np.arange(len(hands)) < 12) is None
     assert cause_of(ace, np.zeros(len(hands))) is None

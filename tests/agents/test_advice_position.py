@@ -25,7 +25,7 @@ SECOND = ["AC", "9C", "9H", "TC", "AD", "TD", "KC", "9D", "QD"]
 
 @pytest.mark.parametrize("variant", RULES)
 def test_the_facts_known_to_a_seat_give_its_observation(variant):
-    """In every phase, the position is valid and has the same observation and mask."""
+    """In every phase, the position from a seat's facts is valid, with its observation and mask."""
     rules = RULES[variant]
     positions = decisions(rules, 3, seed=11, hands=2, every=2)
     for bid in rules.lone:

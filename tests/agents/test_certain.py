@@ -148,7 +148,7 @@ def claims(variant):
     ],
 )
 def test_agents_take_all_tricks_where_they_are_certain(name, variant, rows, deals):
-    """In these positions the seat on lead wins the rest against all hands of the others."""
+    """Where the seat on lead wins the rest against all hands, the agent takes all tricks."""
     rules, positions = RULES[variant], claims(variant)
     agent = agents.make(name, rules, **({"worlds": 2} if name in SEARCH else {}))
     assert len(positions) > 20

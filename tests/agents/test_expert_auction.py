@@ -100,7 +100,7 @@ def test_every_variant_has_its_own_network(name):
     ],
 )
 def test_a_game_unlike_the_variants_has_no_network(rules):
-    """Such games have another deck, or lone bids of other values."""
+    """A game with another deck, or with lone bids of other values, has a network of zeros."""
     assert np.array_equal(load_network(rules), new_network())
 
 
@@ -114,7 +114,7 @@ def test_without_network_and_table_the_expert_bids_like_rule(rules):
 @pytest.mark.parametrize("number", [np.nan, np.inf, -1e9])
 @pytest.mark.parametrize("part", NETWORK.names)
 def test_networks_with_numbers_that_are_not_finite_are_refused(part, number):
-    """Kernels would compute array indices from them."""
+    """Kernels would compute array indices from such numbers."""
     network = new_network()
     network["first"] = 1.0
     network[part][..., -1:] = number
@@ -124,7 +124,7 @@ def test_networks_with_numbers_that_are_not_finite_are_refused(part, number):
 
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0", "double_deck_v0"])
 def test_the_call_network_wins_points(variant):
-    """The opponent bids without the network; both play the rule player's cards."""
+    """The expert beats an expert without the network; both play the rule player's cards."""
     rules = RULES[variant]
     sides = [ExpertAgent(rules, network=n, wanted=QUICK) for n in (None, new_network())]
     assert match.play(variant, *sides, boards=4000, seed=3).boards.points_per_hand.low > 0.1
@@ -197,7 +197,7 @@ def test_networks_are_read_only():
 
 
 def test_the_score_network_wins_games():
-    """The opponent uses the rule player's win table; both play the rule player's cards."""
+    """The expert beats an expert without the score network and with the rule player's win table."""
     expert, plain = (ExpertAgent(SIMPLIFIED, wanted=QUICK) for _ in range(2))
     nothing, wins = sealed(new_score_network()), sealed(rule_table(SIMPLIFIED))
     plain.learned = plain.learned._replace(score=nothing, wins=wins)

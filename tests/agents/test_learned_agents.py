@@ -77,7 +77,7 @@ def test_the_net_without_its_network_is_the_expert(name, goal):
 
 @pytest.mark.parametrize("name", ["cincinnati_v0", "barrie_v0", "club_v0"])
 def test_the_net_plays_the_card_with_the_largest_output(name):
-    """The card must be better by the margin than the rule player's."""
+    """The net plays it only if its output exceeds that of the rule player's card by the margin."""
     rules, features = RULES[name], features_of(RULES[name], "cards")
     rows, masks = cards_of(name)
     plain = agents.make("rule", rules).act_rows(rows, masks)

@@ -35,7 +35,7 @@ def expected_view(reference, seat, game):
 
 @in_two_sizes(20, game=rules(), seed=seeds(), choices=CHOICES)
 def test_decoded_observation_equals_the_view_of_the_reference(game, seed, choices):
-    """Every block, for every seat, after every action, within the declared bounds."""
+    """Every block agrees for every seat after every action, and is within its declared bounds."""
     env = start(game, seed)
     reference = ReferenceGame(game.to_dict(), env.record.hands[0]["dealer"])
     hands = 0

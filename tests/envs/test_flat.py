@@ -74,7 +74,7 @@ def test_pettingzoo_tests_pass(name):
 @pytest.mark.parametrize("copied", [False, True])
 @every_variant
 def test_vec_observations_are_scaled(name, copied):
-    """Observations of `reset`, `step`, `observe` and `set_state`."""
+    """The observations of `reset`, `step`, `observe` and `set_state` are scaled."""
     variant = bideuchre_env.variants[name]
     plain = variant.vec(7, episode="hand")
     flat = variant.vec(7, episode="hand", observation="flat", copy=copied, threads=2)

@@ -144,7 +144,7 @@ def test_function_is_an_agent():
         assert observation.dtype == mask.dtype == np.int8
         calls.append((observation.shape, mask.shape))
         mask = mask.copy()
-        observation[:] = 7  # its own
+        observation[:] = 7  # the array is a copy for this function
         return int(mask.argmax())
 
     same = (First(), lambda rules, seed: First(), counted, first)

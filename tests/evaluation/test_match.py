@@ -93,8 +93,8 @@ def test_figures_follow_from_the_boards(game, length):
     assert scores.ties == sum(first == -second for first, second in rows["points"].tolist())
     per_board = (points - mean * hands).sum(axis=1) / hands.sum(axis=1).mean()
     assert scores.board_sd == pytest.approx(np.sqrt((per_board**2).sum() / (len(rows) - 1)))
-    single = ((points - mean * hands) ** 2).mean()  # a table's
-    paired = ((points - mean * hands).sum(axis=1) ** 2).mean()  # two tables'
+    single = ((points - mean * hands) ** 2).mean()  # variance of a table
+    paired = ((points - mean * hands).sum(axis=1) ** 2).mean()  # variance of a board
     assert scores.variance_reduction == pytest.approx(2 * single / paired)
     if length == "boards":
         assert (rows["hands"] == 1).all()

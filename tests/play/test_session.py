@@ -69,7 +69,7 @@ def test_agents_are_seated_from_the_left_of_the_first_person(people, opponents, 
 
 
 def test_actions_out_of_turn_or_against_the_rules_are_refused():
-    """The error has the reason, and nothing changes."""
+    """The error of a refused action has the reason, and the game does not change."""
     session = play(begin(people=(0, 1)), stop=lambda game: game.waits_for_person)
     before, other = place(session), 1 - session.seat
     for seat, name, words in (

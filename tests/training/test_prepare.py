@@ -91,7 +91,7 @@ def write_files(game, data):
 
 
 def test_prepared_files_are_used_by_agents(farm, learned, monkeypatch):
-    """The intermediate files of the run are removed."""
+    """Agents use the files of a run, and its intermediate files are removed."""
     with pytest.raises(OptionError, match="`bideuchre prepare` makes some"):
         agents.make("net", farm.rules)
     before = load_network(farm.rules)
@@ -183,7 +183,7 @@ def test_better_prepared_files_are_not_replaced(farm, whole, learned, monkeypatc
 
 
 def test_a_large_deck_without_a_network_learns_one(monkeypatch):
-    """Such a deck has no hand table, either."""
+    """A game with 48 cards, with neither a packaged network nor a hand table, learns a network."""
     set_results(monkeypatch, BETTER)
     game = variant_of("double_deck_v0", ['lone=[{"name": "moon", "value": 24}]'])
     assert not load_network(game.rules)["first"].any()
@@ -201,7 +201,7 @@ def test_prepared_files_of_variants_are_ignored():
 
 
 def test_prepared_files_may_appear_and_disappear_while_a_program_runs(farm, whole):
-    """A match or tournament uses the files that exist when it begins."""
+    """New agents use a prepared file while it exists; a match uses those at its beginning."""
     before = load_network(farm.rules)
     write_files(farm, whole)
     with freeze_files():
