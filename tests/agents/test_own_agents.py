@@ -190,7 +190,7 @@ def made(*arguments):
     ],
 )
 def test_a_factory_is_called_with_the_parameters_that_it_has(factory, arguments):
-    """Rules, seed and goal are passed as keyword arguments."""
+    """A factory gets rules, seed and goal as keyword arguments, if it has these parameters."""
     assert agents.agent_of(factory, RULES, seed=7, goal="points").agent.arguments == arguments
 
 

@@ -59,7 +59,7 @@ def test_sampled_worlds_are_possible_and_have_their_own_likelihood(variant, bid)
 
 @pytest.mark.parametrize(("variant", "trick"), [("cincinnati_v0", 4), ("simplified_v0", 6)])
 def test_endgame_worlds_are_sampled_in_proportion_to_their_likelihood(variant, trick):
-    """The total variation distance from the exact distribution is small."""
+    """Sampled worlds have a small total variation distance from the exact distribution."""
     rules, apart, uniform = RULES[variant], [], []
     agent = searcher("inference", rules)
     for row, mask, state in decisions(rules, 14, seed=11, hands=2):

@@ -113,7 +113,7 @@ def test_both_copies_go_to_every_pair_of_seats(tallies):
 
 
 def test_the_first_dealer_is_any_seat():
-    """Uniform over seats (3 df), and independent of the holder of each card (9 df)."""
+    """The first dealer is uniform over seats (3 df), and independent of a card's holder (9 df)."""
     rows, dealers = dealt(SINGLE, 31, 160_000)
     assert_fits(np.bincount(dealers, minlength=4), np.full(4, 40_000))
     held = counts_of(rows, 24).reshape(-1, 4, 24)
@@ -165,7 +165,7 @@ def test_successive_deals_are_independent():
 
 
 def test_a_hundred_thousand_seeds_give_different_deals():
-    """A hundred thousand neighbouring seeds, a hundred thousand deals (of 2.3e12 there are)."""
+    """100,000 neighbouring seeds give 100,000 different deals, of 2.3e12 possible ones."""
     rows, _ = dealt(SINGLE, 0, 100_000)
     assert len(np.unique(rows["hands"], axis=0)) == 100_000
 

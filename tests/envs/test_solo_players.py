@@ -110,7 +110,7 @@ def test_pool_is_drawn_by_its_weights():
 
 
 def test_infos_name_the_drawn_players():
-    """The infos at the beginning and at the end of an episode have the names."""
+    """The infos at the beginning and end of an episode name the players drawn from a pool."""
     env = cincinnati.solo(opponents=Pool("rule", ("cautious", "random")), partner=first)
     seen = set()
     for seed in range(20):

@@ -21,7 +21,7 @@ every_mode = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mod
 
 
 def test_reset_changes_players_from_that_episode_on():
-    """The environment then equals a new one with these players; other options stay."""
+    """After a reset with other players, an environment equals a new one with these players."""
     for options in (
         {"partner": First},
         {"opponents": (first, "cautious"), "partner": "rule"},

@@ -135,7 +135,7 @@ def test_undo_is_refused_before_the_first_decision_and_with_several_people():
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_claim_takes_all_tricks_left_and_is_saved(variant, tmp_path):
-    """The record is the same as if every card had been played."""
+    """A claim plays the hand to its end; its record verifies, and the saved game has it."""
     options = {} if variant == "simplified_v0" else {"max_hands": 30}
     session = play_to_claim(begin(variant, path=tmp_path / "game.json", seed=2, **options))
     left, side, moves = session.rules.tricks - session.row["trick"], session.seat & 1, []
@@ -279,7 +279,7 @@ def test_a_saved_game_runs_no_code_that_is_not_trusted(tmp_path, monkeypatch):
 
 
 def test_the_game_to_resume_is_the_unfinished_one_played_last(tmp_path, monkeypatch):
-    """Finished games are skipped; a damaged file is an error."""
+    """`unfinished_game` skips finished games; a damaged file is an error."""
     monkeypatch.chdir(tmp_path)
     assert unfinished_game("cincinnati_v0") is None
     paths = []

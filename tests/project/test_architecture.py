@@ -238,7 +238,7 @@ def test_everything_public_has_a_docstring(name):
 
 
 def test_public_names_equal_the_stub():
-    """`dir` lists them, each can be imported, and the stub declares every variant."""
+    """`dir` lists the public names, each can be imported, and the stub declares every variant."""
     assert dir(bideuchre_env) == sorted(bideuchre_env.__all__)
     assert {"Rules", "make", "match", "records_io"} <= set(dir(bideuchre_env))
     for name in bideuchre_env.__all__:

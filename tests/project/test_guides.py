@@ -67,7 +67,7 @@ def code_of(guide, language):
     [page for page in guides() if page not in (ADAPTERS, "README.md") and code_of(page, "python")],
 )
 def test_the_code_of_a_page_runs(guide, tmp_path, monkeypatch):
-    """The blocks run in order in one namespace."""
+    """The Python blocks of a page run in order in one namespace."""
     monkeypatch.chdir(tmp_path)
     scope = {}
     for block in code_of(guide, "python"):
@@ -87,7 +87,7 @@ def test_the_code_of_an_adapter_runs(block, capsys):
 
 
 def test_the_custom_agent_of_the_page_plays_from_the_shell(tmp_path, monkeypatch, capsys):
-    """The file and the command of the agents' page, with one worker."""
+    """The file of the agents' page plays by the page's command, here with one worker."""
     [file] = [block for block in code_of("agents/README.md", "python") if "# mine.py" in block]
     (tmp_path / "mine.py").write_text(file, encoding="utf-8")
     monkeypatch.chdir(tmp_path)

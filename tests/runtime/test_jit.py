@@ -199,7 +199,7 @@ def test_an_edit_of_an_imported_file_is_compiled(installed):
 
 
 def test_kernels_are_cached_beside_the_package_or_in_the_first_usable_folder(installed):
-    """Order: `NUMBA_CACHE_DIR`, the package, the user's cache, a private temporary folder."""
+    """The order is `NUMBA_CACHE_DIR`, package, user's cache, private temporary folder."""
     user, temporary, chosen = (installed / name for name in ("user", "temporary", "chosen"))
     temporary.mkdir()
     places = {"XDG_CACHE_HOME": str(user), "TMPDIR": str(temporary)}

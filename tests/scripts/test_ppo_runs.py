@@ -29,7 +29,7 @@ def ppo():
 def test_a_run_resumed_after_ctrl_c_equals_an_uninterrupted_one(
     ppo, tmp_path, monkeypatch, options
 ):
-    """The run stops after some batches and in an evaluation; files are equal bit for bit."""
+    """A run stopped after some batches and in an evaluation ends with the same files."""
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
     assert run(ppo, whole, *options) == 0
     update, measure, calls = ppo.script.Run.update, ppo.script.measure, []
