@@ -177,7 +177,7 @@ def test_an_exchange_is_private():
 
 
 def test_observers_have_the_blocks_of_the_layout():
-    """A spectator has no private blocks."""
+    """A player's observer has the blocks of the layout; a spectator's has no private blocks."""
     game = pyspiel.load_game("bideuchre_cincinnati_v0")
     state, _ = dealt_state(game, 3)
     own = game.make_py_observer()

@@ -43,7 +43,7 @@ def dealt(agent, seat, most=inf):
 
 @pytest.mark.parametrize("rules", [SMALL, BARRIE], ids=["16 cards", "barrie"])
 def test_every_hand_that_a_caller_may_have_been_dealt_is_enumerated_once(rules):
-    """The enumeration equals all subsets of the cards that the seat to act does not see."""
+    """The enumeration equals all hands of unseen cards that the caller's voids and plays allow."""
     agent, compared = searcher("inference", rules), 0
     for row, mask, state in lone_decisions(rules, "moon", 4, seed=3):
         set_up(agent, row, mask)

@@ -181,7 +181,7 @@ def made(script, out, *options):
 
 
 def test_the_script_writes_every_deck(script, tmp_path, capsys):
-    """The file has the loaded format; the same seed gives the same bytes."""
+    """The file has the arrays that agents load, and the same seed writes the same bytes."""
     first, again = tmp_path / "new" / "one.npz", tmp_path / "two.npz"
     arrays = made(script, first)
     assert "16x2: simplified_v0, club_v0, barrie_v0" in capsys.readouterr().out

@@ -84,7 +84,7 @@ def own_call(call):
 
 
 def throws_a_bower_away(row, names):
-    """In last seat, waste the right bower on partner's trick."""
+    """A `change` by which a last seat plays the right bower on a trick that its partner wins."""
     played = sum(row["plays"].reshape(4, -1)[:, row["trick"]] >= 0)
     in_play = row["phase"] == Phase.PLAY and row["led"] >= 0
     if not in_play or played < 3 or row["strain"] == 4 or row["trick"] > 3:
@@ -95,7 +95,7 @@ def throws_a_bower_away(row, names):
 
 
 def gives_up_the_right_bower(row, names):
-    """In an exchange, discard the right bower."""
+    """A `change` by which the declarer gives up the right bower."""
     bower = f"J{'CDHS'[row['strain']]}" if 0 <= row["strain"] < 4 else None
     return bower if row["phase"] == Phase.GIVING and bower in names else None
 
@@ -157,7 +157,7 @@ def test_all_figures_of_a_mistake_are_averages_over_the_same_deals():
 
 
 def test_a_side_whose_contract_is_set_already_makes_no_mistake():
-    """The card gives the defenders another trick, but the contract was lost before."""
+    """A card that loses another trick is no mistake when the contract was lost before."""
     t = compile_tables(RULES)[0]
 
     def change(row, names):

@@ -55,7 +55,10 @@ def random_rules(rng: random.Random, base: Rules) -> Rules:
 
 
 def chooser(rng: random.Random, temper: str):
-    """A policy over action names; `temper` sets how often it passes and how high it bids."""
+    """A random policy over action names.
+
+    `temper`, one of TEMPERS, sets how often it passes and how high it bids.
+    """
 
     def choose(names: list[str]) -> str:
         bids = [name for name in names if name.startswith("bid")]

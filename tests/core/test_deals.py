@@ -68,7 +68,7 @@ def tally(rows, at, copies, single, both, pair):
 
 @pytest.fixture(scope="module")
 def tallies():
-    """Counts over all deals of each deck."""
+    """For each of two decks, the sums `single`, `both` and `pair` of `tally` over all deals."""
     result = {}
     for rules, seed in ((SINGLE, 1000), (DOUBLE, 2**77)):
         counts = [np.zeros(shape, np.int64) for shape in (96, 96, (96, 96))]
@@ -207,7 +207,7 @@ def test_reading_draws_nothing_from_the_stream():
 
 
 def word_row(word):
-    """A row whose stream gives this word next: with x = 0 the word is y turned by 17 bits."""
+    """A row whose random stream gives `word` next: with x = 0 this is y rotated by 17 bits."""
     row = new_states(1)
     y = (word >> 17 | word << 47) & (2**64 - 1)
     row["rng"] = [0, y]

@@ -152,7 +152,7 @@ def test_a_registered_agent_that_cannot_be_pickled_plays_in_one_process(monkeypa
 
 
 def slow_agent(at_once):
-    """An agent with the attribute `at_once`."""
+    """An agent with the attribute `at_once`, by which a match sets how many boards run at once."""
     agent = Plain()
     agent.at_once = at_once
     return agent

@@ -30,9 +30,10 @@ class Twin:
         self.phase_of = layout_of(rules).slices["phase"]
 
     def line(self, hand, first):
-        """(observation, mask, player, action) of each decision, and the rewards.
+        """Play hand number `hand`, and return its decisions and its rewards.
 
-        The policy chooses after the `first` actions.
+        The first actions are `first`, and the policies choose the later ones. A decision is
+        (observation, mask, player, action).
         """
         self.env.reset(seed=(self.high << 64) + hand)
         decisions = []

@@ -127,7 +127,10 @@ def test_a_game_that_is_left_resumes_with_the_same_record(way, code, tmp_path, m
 
 
 def at_a_terminal(session, read):
-    """A `Terminal` of the session in this process, and its output."""
+    """A `Terminal` of the session in this process, and its output.
+
+    `read(output)` gets all output so far, and returns the line that the user types.
+    """
     out = io.StringIO()
     console = Console(file=out, width=80, highlight=False, markup=False, emoji=False)
     terminal = Terminal(session, console, adviser="rule", read=lambda: read(out.getvalue()))

@@ -264,7 +264,7 @@ def test_an_agent_error_is_logged_and_published_without_cards(
 
 
 def test_a_full_disk_loses_nothing(tmp_path, monkeypatch):
-    """The response is 507, and the request can be repeated."""
+    """The response to an action is then 507, and the action can be repeated."""
 
     def full(*arguments):
         raise OutputError("no room")
