@@ -225,7 +225,7 @@ def half_width(counts: Array) -> float:
 def deal_others(deal: Row, t: Row, hand: int) -> None:
     """Give seat 0 its hand, deal the other cards to the other seats, and draw a dealer.
 
-    Seat 3 never deals: seat 0 would be the eldest hand and lead by either rule.
+    The dealer is not seat 3: seat 0 would then be the eldest hand, and lead by either lead rule.
     """
     n, each = 0, t.tricks
     for kind in range(t.kinds):

@@ -41,7 +41,7 @@ def choices(agent, n=5):
 
 
 def first_legal(n=5):
-    """The first legal actions in the same rows."""
+    """The first legal action in each of the same deals."""
     return look(RULES, start(RULES, n), np.arange(n))[1].argmax(axis=1).tolist()
 
 

@@ -101,7 +101,7 @@ def test_vec_observations_are_scaled(name, copied):
 
 
 def test_functions_get_observations_in_the_learners_format():
-    """A function gets the learner's format: a snapshot of the learner can be an opponent."""
+    """A function gets the learner's format, so that a copy of the learner can be an opponent."""
     seen = {word: [] for word in ("dict", "flat")}
     for word, observations in seen.items():
 

@@ -111,7 +111,7 @@ def test_t_quantiles_and_wilson_intervals_equal_published_values():
     ("gap", "trials"), [(1.0, 100), (3.0, 300), pytest.param(0.25, 400, marks=pytest.mark.slow)]
 )
 def test_the_sequential_test_errs_in_5_percent_at_most(populations, name, gap, trials):
-    """The pair "close" is the hardest: one side wins nearly all boards that are not tied."""
+    """The pair "close" may err in 8 %: there one side wins nearly all boards that are not tied."""
     rng = np.random.default_rng(5)
     points, tricks = populations[name]
     points = points.mean(axis=1)

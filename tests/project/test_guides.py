@@ -24,7 +24,7 @@ def guides():
 
 
 def links(guide):
-    """(file or folder, anchor, names after it) of every local link of a guide."""
+    """Yield (file or folder, anchor, names after it) of every local link of a guide."""
     text = (ROOT / guide).read_text(encoding="utf-8")
     for target, names in LINK.findall(re.sub(r"```.*?```", "", text, flags=re.S)):
         if "://" not in target:

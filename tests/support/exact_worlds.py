@@ -13,7 +13,7 @@ from bideuchre_env.rules.cards import COPY_SHIFT, hand_bits
 
 
 def assert_possible(space, worlds, row):
-    """Check that worlds are sound positions that give the observation `row`."""
+    """Check that worlds are valid positions that give the observation `row`."""
     again, tables = np.zeros_like(row), space.expert.tables
     for world in worlds:
         space.worlds["hands"][0, 1:] = world["hands"][1:]

@@ -133,7 +133,7 @@ class Pair:
         self.theirs = in_wrappers(Plain(variant.rules, name, **options))
 
     def do(self, call):
-        """Call both, and fail unless the effects and the attributes are equal."""
+        """Make a call on both environments; fail if their effects or attributes then differ."""
         ours, theirs = effects(call, self.ours), effects(call, self.theirs)
         assert equal(ours, theirs), (call, ours, theirs)
         assert same(books(self.ours), books(self.theirs)), call
