@@ -23,7 +23,7 @@ PYRIGHT = {"reportMissingImports": False, "reportUnnecessaryTypeIgnoreComment": 
 
 
 def write_programs(folder: Path) -> None:
-    """Write each program to its own file."""
+    """Write each program to its own file in `folder`."""
     listed = subprocess.run(
         ["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True
     )
@@ -38,7 +38,7 @@ def write_programs(folder: Path) -> None:
 
 
 def main() -> int:
-    """Return 0 if both checkers find no error."""
+    """Run mypy and pyright on the programs, which print their errors; return 1 if either fails."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_programs(folder)

@@ -1,4 +1,4 @@
-"""Build hook of `pip install -e`: a link to the package in its own folder, `.editable/`.
+"""Build hook of `pip install -e`: link the package into a folder of its own, `.editable/`.
 
 An editable install adds this folder to the import path. Type checkers follow a path, but no import
 hook. The top folder as path would make `agents`, `experiments` and `tests` importable, too.

@@ -1,9 +1,10 @@
-"""Use an extra in an environment that has no other extra and no test library.
+"""Use an extra once, to check that its dependencies suffice: no other extra is installed.
 
     python .ci/first_use.py          # print the names of all extras of pyproject.toml
     python .ci/first_use.py minari   # use this one
 
-An extra without a function here or a block in the guide of the adapters is an error.
+The use of an extra is the function of its name; for an adapter, the blocks of the adapters' guide
+that import it. An extra without either is an error.
 """
 
 from __future__ import annotations
@@ -32,7 +33,10 @@ def extras() -> list[str]:
 
 
 def run(*command: str) -> None:
-    """Run a command; exit if it fails, or prints a traceback or a warning of illegal moves."""
+    """Run a command and print its output; exit if it fails.
+
+    A traceback in the output, or a warning of illegal moves, is a failure, too.
+    """
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     print(done.stdout, flush=True)
     if done.returncode or NOISE.search(done.stdout):
@@ -53,6 +57,7 @@ def render() -> None:
 
 
 def data(out: str = "games.parquet") -> None:
+    """Export two agents' games to `out`, a file or a Minari dataset."""
     agents = ("--agents", "random", "cautious")
     run(*BIDEUCHRE, "selfplay", *agents, "--games", "4", "--out", "games.jsonl")
     run(*BIDEUCHRE, "export", "games.jsonl", out, "--episode", "hand")
@@ -67,6 +72,7 @@ def minari() -> None:
 
 
 def web() -> None:
+    """Start a game in the browser, load its page, and end the server by Ctrl-C."""
     game = ("play", "--web", "--port", "0", "--partner", "rule", "--opponents", "rule")
     server = subprocess.Popen(
         [*BIDEUCHRE, *game, "--adviser", "rule"],
@@ -122,7 +128,7 @@ def supersuit() -> None:
 
 
 def adapter(name: str) -> None:
-    """Run the blocks of the guide that import an adapter."""
+    """Run the blocks of the adapters' guide that import adapter `name`; none is an error."""
     text = GUIDE.read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
     own = [block for block in blocks if re.search(rf"adapters[. ](import )?{name}\b", block)]
@@ -132,6 +138,7 @@ def adapter(name: str) -> None:
 
 
 def main() -> None:
+    """Print the extras, or use the one on the command line in a new temporary folder."""
     if len(sys.argv) == 1:
         print(*extras())
         return

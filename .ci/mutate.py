@@ -1,4 +1,4 @@
-"""Mutation test: apply each mutant of mutants.toml to a copy of the sources; a test must fail.
+"""Mutation test: apply each mutant in mutants.toml to a copy of the sources; a test must fail.
 
     python .ci/mutate.py --results before.json    # run all mutants, or resume
     python .ci/mutate.py --only play web          # run areas, or single mutants
@@ -38,12 +38,17 @@ PYTEST = ("-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider", "-p", 
 NO_SHRINKS = "from hypothesis.internal.conjecture import engine\n\nengine.MAX_SHRINKS = 0\n"
 """A plugin: Hypothesis does not shrink failures, which takes minutes."""
 CACHE = "bideuchre_env/runtime/cache.py"
+# in mode "shared" the cache folder must not depend on the hash of all sources: a mutant changes it
 HASH = "    digest = hashlib.sha256()\n"
 FIXED_HASH = f'    if "MUTATE_SHARED" in os.environ:\n        return "shared"\n{HASH}'
 
 
 def load() -> list[dict[str, Any]]:
-    """Return the mutants; exit with a message if the table does not fit the tree."""
+    """Return the mutants of the table, named "area/name", each with a mode.
+
+    Exit with a message if the table does not fit the tree: for example an `old` text that does not
+    occur exactly once.
+    """
     mutants, faults, names = [], [], set()
     for area, group in tomllib.loads(TABLE.read_text(encoding="utf-8")).items():
         for mutant in group:
@@ -88,7 +93,7 @@ class Worker:
             raise RuntimeError(f"the package is imported from {package}, not from {self.tree}")
 
     def python(self, mode: str, *arguments: str) -> subprocess.Popen[str]:
-        """Start Python in the copy, with the copy first on the path."""
+        """Start Python in the copy, in a new process group, with the copy first on the path."""
         paths = filter(None, (str(self.tree), os.environ.get("PYTHONPATH")))
         own = {"PYTHONPATH": os.pathsep.join(paths), "NUMBA_CACHE_DIR": str(self.cache)}
         switch = {"plain": "NUMBA_DISABLE_JIT", "shared": "MUTATE_SHARED"}
@@ -103,6 +108,7 @@ class Worker:
         )
 
     def replace(self, mutant: dict[str, Any]) -> None:
+        """Replace the mutant's `old` text by its `new` text in the copy of its file."""
         path = self.tree / mutant["file"]
         text = path.read_text(encoding="utf-8")
         assert text.count(mutant["old"]) == 1, mutant
@@ -127,7 +133,10 @@ class Worker:
         return "error", f"pytest exit code {process.returncode}: {output[-300:]}"
 
     def run(self, mutant: dict[str, Any]) -> tuple[str, str]:
-        """Test a mutant by its `tests` and, if it survives, by `then`; return as `self.pytest`."""
+        """Test a mutant by its `tests` and, if it survives, by `then`; return as `self.pytest`.
+
+        The file is restored afterwards, and kernels compiled from the mutant are deleted.
+        """
         path = self.tree / mutant["file"]
         content, times = path.read_bytes(), path.stat()
         try:
@@ -155,11 +164,16 @@ def unchanged(mutants: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def digest(mutant: dict[str, Any]) -> str:
+    """Return a hash of the mutant's fields, to detect saved results of an older version."""
     return hashlib.sha256(json.dumps(mutant, sort_keys=True).encode()).hexdigest()[:12]
 
 
 def run_all(mutants: list[dict[str, Any]], args: argparse.Namespace, folder: Path) -> bool:
-    """Run the mutants without a result; return whether all are killed (`--baseline`: survive)."""
+    """Run the mutants that have no result in `args.results`, in `args.jobs` threads.
+
+    Results are printed, and written to that file. Return whether all mutants are killed; with
+    `--baseline`, whether all survive.
+    """
     results: dict[str, Any] = {}
     if args.results and args.results.exists():
         results = json.loads(args.results.read_text(encoding="utf-8"))
@@ -198,6 +212,7 @@ def run_all(mutants: list[dict[str, Any]], args: argparse.Namespace, folder: Pat
 
 
 def main() -> int:
+    """Run the mutants that the options choose; return 1 if any result is not as expected."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--list", action="store_true", help="print the mutants and exit")
     parser.add_argument("--baseline", action="store_true", help="run the tests without mutants")

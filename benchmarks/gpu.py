@@ -4,8 +4,9 @@
     python benchmarks/gpu.py --games 1024 65536 --no-install
     python benchmarks/gpu.py --check
 
-All tasks take turns in every round, in wall time: steps of the vector environment from Python,
-rollouts of whole hands, and pgx in its own process and virtual environment.
+Three kinds of tasks take turns in every round: steps of the vector environment from Python,
+rollouts of whole hands, and pgx in its own process and virtual environment. All are measured in
+wall time.
 
 `--check` measures nothing: it plays every variant on the GPU and on the CPU in lock-step, and
 compares all returned arrays.
@@ -73,7 +74,10 @@ def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run the check, or measure in rounds and publish."""
+    """Run `--check`, or measure in rounds and publish the report; return the exit code.
+
+    `OptionError` without a usable GPU.
+    """
     if args.redraw:
         return reporting.redraw("gpu", args.out)
     measure.check(args.repeats, args.seconds)
@@ -114,7 +118,10 @@ def main(args: argparse.Namespace) -> int:
 
 
 def tasks_of(games: list[int], skipped: list[str]) -> Tasks:
-    """Return our tasks, each tried once; those that exceed the GPU's memory are skipped."""
+    """Return this package's tasks by (group, name), after a first run of each.
+
+    A task that exceeds the GPU's memory is left out, with a line in `skipped`.
+    """
     makers: dict[tuple[str, str], Callable[[], Task]] = {}
     for n in games:
         makers[STEPS, f"{n:,} games"] = partial(steps, n)
@@ -150,7 +157,10 @@ def steps(n: int) -> Task:
 
 
 def rollouts(n: int, policy: str, observe: bool) -> Task:
-    """Return a task: `HANDS` hands at each of `n` tables in one call."""
+    """Return a task: `HANDS` hands at each of `n` tables in one call of the rollout kernel.
+
+    `policy` is `random` or `rule`; with `observe`, the observations are written, too.
+    """
     words, memory = split_seed(0), memory_of("cuda")
     space = new_workspace(GAME.rules, HANDS * n, n, words)
     kernel, arguments = job(GAME.rules, policy, space, words[0], observe, n)
@@ -174,7 +184,10 @@ def figures(
     runs: list[peers.Program],
     targets: dict[tuple[str, str], float],
 ) -> list[Figure]:
-    """Return a figure for every task, and figures of pgx with ratios to ours."""
+    """Return a figure for every task in `rates`, and one for every task of pgx, with the ratio.
+
+    `rates` has one rate per round; `targets` the goals of some tasks.
+    """
     rows = [
         measure.figure(group, name, DECISIONS, values, target=targets.get((group, name)))
         for (group, name), values in rates.items()
@@ -184,10 +197,10 @@ def figures(
 
 
 def check(n: int, decisions: int) -> int:
-    """Play every variant in lock-step, `n` games at once; return an exit code.
+    """Play every variant on CPU and GPU in lock-step, `n` games at once; return an exit code.
 
-    It is 1 if anything differs or no episode ends. `solo_vec` is played with the three kinds of
-    players that a GPU supports.
+    It is `FAILED` if any result differs, or if no episode ends. `solo_vec` is played with the three
+    kinds of players that a GPU supports.
     """
     failed = 0
     for name, variant in bideuchre_env.variants.items():
@@ -201,7 +214,10 @@ def check(n: int, decisions: int) -> int:
 
 
 def compare(one: Any, two: Any, n: int, decisions: int) -> tuple[bool, int, int]:
-    """Return whether all results are equal, the number of decisions, and of ended episodes."""
+    """Play two environments with the same random actions, up to `decisions` or a difference.
+
+    Return whether all results are equal, the number of decisions, and that of ended episodes.
+    """
     rng, done, ended = np.random.default_rng(0), 0, 0
     outputs, other = one.reset(seed=1), two.reset(seed=1)
     same = equal(outputs, other)
@@ -216,7 +232,7 @@ def compare(one: Any, two: Any, n: int, decisions: int) -> tuple[bool, int, int]
 
 
 def equal(ours: Any, theirs: Any) -> bool:
-    """Return whether all arrays are equal: numpy's, and those of the GPU."""
+    """Return whether two arrays, tuples or dictionaries are equal; `theirs` may be on the GPU."""
     if isinstance(ours, dict):
         return ours.keys() == theirs.keys() and all(equal(ours[k], theirs[k]) for k in ours)
     if isinstance(ours, tuple):

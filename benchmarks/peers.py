@@ -44,11 +44,11 @@ class Unavailable(BidEuchreError):
 
 @dataclass(frozen=True)
 class Peer:
-    """A peer: its title, the packages that pip installs (none for ours), and its program."""
+    """A library to compare with, and how to measure it."""
 
     title: str
-    requires: tuple[str, ...]
-    program: str
+    requires: tuple[str, ...]  # packages that pip installs; () to run in this environment
+    program: str  # file name in `peer_programs/`
 
 
 PEERS = {
@@ -65,9 +65,10 @@ PEERS = {
 
 
 class Program:
-    """A running measuring program, with its tasks and the rates so far.
+    """A running program of `peer_programs/`, and the rates it has measured, by task.
 
-    The constructor waits until a slice of every task has run; `Unavailable` if the program ends.
+    The constructor starts it and waits until every task has run once; `Unavailable` if the program
+    ends before. `like` has, for each task, the name of our task to compare it with.
     """
 
     def __init__(self, title: str, python: Path, script: Path, seconds: float, *more: str) -> None:
@@ -96,7 +97,7 @@ class Program:
         self.skipped = [f"{title}, {name}: {why}" for name, why in hello["skipped"].items()]
 
     def round(self) -> None:
-        """Measure every task once; `Unavailable` if the program ends."""
+        """Measure every task once, and store the rates; `Unavailable` if the program ends."""
         try:
             self.process.stdin.write("round\n")
             self.process.stdin.flush()
@@ -106,6 +107,7 @@ class Program:
             self.rates.setdefault(name, []).append(rate)
 
     def _answer(self) -> dict[str, Any]:
+        """Return the next JSON line of the program; `Unavailable` if it has ended."""
         line = self.process.stdout.readline()
         if line:
             return json.loads(line)
@@ -113,7 +115,7 @@ class Program:
         raise Unavailable(f"its program ended: {reason(self.errors.read())}")
 
     def close(self) -> None:
-        """End the program."""
+        """Kill the program, and close its files."""
         self.process.kill()
         self.process.communicate()
         self.errors.close()
@@ -135,7 +137,7 @@ def add_venv_options(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Install and start the peers, measure in rounds, and publish."""
+    """Install and start the peers, measure in rounds, and publish the report; return 0."""
     if args.redraw:
         return reporting.redraw("peers", args.out)
     measure.check(args.repeats, args.seconds)
@@ -167,7 +169,10 @@ def main(args: argparse.Namespace) -> int:
 
 
 def install(peer: Peer, venv: Path, args: argparse.Namespace, skipped: list[str]) -> Path | None:
-    """Return the Python of a peer's environment; None, with the reason in `skipped`."""
+    """Return the path of Python in a peer's environment, which is created if necessary.
+
+    If that fails, return None and append the reason to `skipped`.
+    """
     try:
         return environment(peer, venv, args.no_install)
     except Unavailable as error:
@@ -183,7 +188,10 @@ def start(
     skipped: list[str],
     *more: str,
 ) -> list[Program]:
-    """Return a peer's running program, which `stack` ends; none, with the reason in `skipped`."""
+    """Start a peer's program, which `stack` will end; return a list with it.
+
+    If it cannot run, return [] and append the reason to `skipped`.
+    """
     try:
         run = Program(peer.title, python, PROGRAMS / peer.program, args.seconds, *more)
     except Unavailable as error:
@@ -194,7 +202,10 @@ def start(
 
 
 def measure_round(run: Program, skipped: list[str]) -> bool:
-    """Run a round of a program; return False if it has ended, which is an error for ours."""
+    """Run a round of a program; return False if it has ended, with the reason in `skipped`.
+
+    If it is this package's own program, raise `Unavailable` instead.
+    """
     try:
         run.round()
     except Unavailable as error:
@@ -206,7 +217,10 @@ def measure_round(run: Program, skipped: list[str]) -> bool:
 
 
 def environment(peer: Peer, venv: Path, no_install: bool) -> Path:
-    """Return the Python of a peer's virtual environment, created if necessary; or `Unavailable`."""
+    """Return the path of Python in a peer's virtual environment, created if necessary.
+
+    `Unavailable` if it cannot be created, or does not exist and `no_install` is set.
+    """
     if not peer.requires:
         return Path(sys.executable)
     python = venv / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
@@ -231,7 +245,7 @@ def environment(peer: Peer, venv: Path, no_install: bool) -> Path:
 
 
 def reason(text: str) -> str:
-    """Return the most informative line of a failed program's output."""
+    """Return the most informative line of a failed program's output, cut to 200 characters."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     named = [line for line in lines if re.match(r"[\w.]*(Error|Exception): ", line)]
     errors = [line for line in lines if line.lower().startswith("error")]
@@ -239,7 +253,11 @@ def reason(text: str) -> str:
 
 
 def figures_of(run: Program, ours: dict[str, list[float]]) -> list[Figure]:
-    """Return a figure for every task of a program, with the ratio of ours in the same rounds."""
+    """Return a figure for every task of a program, with the ratio of our rate to its rate.
+
+    `ours` has the rates of our tasks in the same rounds; without a task to compare there is no
+    ratio.
+    """
     rows = []
     for name, rates in run.rates.items():
         like = run.like[name]

@@ -1,7 +1,7 @@
 """Functions shared by the benchmark scripts: options, reports, pictures, and the README.
 
-A script measures, creates a `Report` and calls `publish`. That writes `results/NAME.json`, a
-picture beside it, and the tables of the README (see `summary`).
+A script measures, creates a `Report` and calls `publish`. That writes `results/NAME.json`, the
+picture `results/NAME-light.svg` and `-dark.svg`, and the tables of both READMEs (see `summary`).
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ NOT_DRAWN = re.compile(r" (?!cincinnati)\w+_v\d+$|, 1 thread$")  # only in the t
 
 @dataclass(frozen=True)
 class Report:
-    """The figures of one script; `how` describes the measurement in a sentence."""
+    """The figures of one script, and the conditions of their measurement."""
 
-    script: str
+    script: str  # file name without .py
     title: str
-    how: str
+    how: str  # the conditions in a sentence
     figures: list[Figure]
-    skipped: list[str] = field(default_factory=list)
-    packages: dict[str, str] = field(default_factory=dict)
+    skipped: list[str] = field(default_factory=list)  # tasks that were not measured, and why
+    packages: dict[str, str] = field(default_factory=dict)  # version by name
     machine: dict[str, Any] = field(default_factory=measure.machine)
 
     def to_dict(self) -> dict[str, Any]:
@@ -68,7 +68,7 @@ class Report:
         return {**vars(self), "figures": [row.to_dict() for row in self.figures]}
 
     def groups(self) -> list[list[Figure]]:
-        """Return the figures by group."""
+        """Return the figures as a list for each group."""
         return [list(rows) for _, rows in groupby(self.figures, key=lambda row: row.group)]
 
 
@@ -94,7 +94,7 @@ def options(doc: str | None, seconds: float | None = SECONDS) -> argparse.Argume
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the output."""
+    """Add the options for the files and the format of the output."""
     argument(parser, "--out FOLDER", "where results/ and README.md are written", Path, HERE)
     argument(parser, "--no-plot", "draw no picture")
     argument(parser, "--redraw", "measure nothing: draw the report there is again")
@@ -102,7 +102,7 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
 
 
 def pinning(core: int | None) -> str:
-    """Return a phrase for the core of the measurement."""
+    """Return a phrase on the core of a measurement; `core` is None if it was not pinned."""
     return "not pinned: this system cannot" if core is None else f"one pinned core ({core})"
 
 
@@ -112,7 +112,10 @@ def announce(name: str) -> None:
 
 
 def publish(report: Report, args: argparse.Namespace) -> None:
-    """Write the report's files and the README; print the report even if that fails."""
+    """Write the report's files and the READMEs; print the report even if that fails.
+
+    Without matplotlib no picture is drawn.
+    """
     try:
         path = args.out / "results" / report.script
         write_file(path.with_suffix(".json"), json.dumps(report.to_dict(), indent=1) + "\n")
@@ -134,7 +137,10 @@ def publish(report: Report, args: argparse.Namespace) -> None:
 
 
 def redraw(script: str, folder: Path) -> int:
-    """Draw a script's saved report again, and write the README; return the exit code."""
+    """Draw a script's saved report again, and write the READMEs; return 0.
+
+    `OptionError` if there is no report.
+    """
     report = next((each for each in read_reports(folder) if each.script == script), None)
     if report is None:
         raise OptionError(f"--redraw: there is no {folder / 'results' / script}.json")
@@ -147,13 +153,16 @@ def redraw(script: str, folder: Path) -> int:
 
 
 def write_readme(folder: Path) -> None:
-    """Write the README and that of `results/` into a folder."""
+    """Write the pages of `pages` into a folder."""
     for name, text in pages(folder).items():
         write_file(folder / name, text)
 
 
 def pages(folder: Path) -> dict[str, str]:
-    """Return this folder's pages by path, with the reports and pictures of `folder`."""
+    """Return the text of both READMEs by path, with the reports and pictures of `folder`.
+
+    The prose comes from the READMEs of this package's `benchmarks/`.
+    """
     reports, drawn = read_reports(folder), {}
     for script in ORDER:
         exists = all(file.exists() for file in pictures.files(folder / "results" / script))
@@ -172,7 +181,7 @@ def draw(report: Report, path: Path) -> None:
 
 
 def draw_peers(report: Report, theme: Theme) -> Any:
-    """Draw a dot for each task of a peer: our speed divided by its speed, best first."""
+    """Return a figure with a dot for each task of a peer: our speed / its speed, best first."""
     groups = [[row for row in rows if row.ratio is not None] for rows in report.groups()]
     groups = [sorted(rows, key=lambda row: -(row.ratio or 1.0)) for rows in groups if rows]
     figure, axes = page(report, groups, "Speed of bideuchre_env beside other packages")
@@ -192,7 +201,10 @@ def draw_peers(report: Report, theme: Theme) -> Any:
 
 
 def draw_figures(report: Report, theme: Theme) -> Any:
-    """Draw a panel for each group and unit, a dot with quartiles and goal for each figure."""
+    """Return a figure with a panel for each group and unit; a dot for each median.
+
+    A line marks the quartiles, a tick the goal.
+    """
     drawn = [row for row in report.figures if not NOT_DRAWN.search(row.name)]
     units = list(dict.fromkeys(row.unit for row in drawn))
     drawn.sort(key=lambda row: units.index(row.unit))
@@ -222,7 +234,7 @@ def draw_figures(report: Report, theme: Theme) -> Any:
 
 
 def page(report: Report, panels: Sequence[Sequence[Any]], title: str) -> tuple[Any, list[Any]]:
-    """Return a picture with an empty panel for each list of rows, one below another."""
+    """Return a figure with an empty panel for each list of rows, one below another; its axes."""
     heights = [ROW * len(panel) + PANEL for panel in panels]
     figure, axes = pictures.new_figure(sum(heights) + EDGE, len(panels), height_ratios=heights)
     facts = f"{title} ({report.machine['processor']}, {report.machine['date']})"
@@ -241,7 +253,10 @@ def prepare(axis: Any, names: Sequence[str], heading: str, theme: Theme) -> None
 
 
 def limits(axis: Any, values: Sequence[float], room: float = 0.35) -> None:
-    """Set the limits and tick labels of a panel's axis, with room for notes at the right."""
+    """Set the limits and tick labels of a panel's logarithmic axis, to show all `values`.
+
+    The axis extends to the right, for notes: by (2 * high / low) ** `room` if its range is wide.
+    """
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     low, high = min(values), max(values)

@@ -106,7 +106,7 @@ def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run the chosen measurement and print it."""
+    """Run the measurement that the options choose, and print or publish it; return 0."""
     if args.deals is not None and args.deals < 1:
         raise OptionError(f"--deals {args.deals}: 1 or more")
     if args.redraw:
@@ -130,7 +130,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def publish(args: argparse.Namespace) -> None:
-    """Measure rounds with different deals, and write the report with those of other scripts."""
+    """Measure `ROUNDS` rounds with different deals, and write the report and the READMEs."""
     figures = []
     with measure.pinned() as core:
         for deck in ("24", "32", "48"):
@@ -150,7 +150,7 @@ def publish(args: argparse.Namespace) -> None:
 
 
 def time_deals(args: argparse.Namespace, deck: str, question: str, seed: int) -> Row:
-    """Solve random deals of a deck one by one; return their figures."""
+    """Solve random deals of a deck one by one; return a row with the fields of `LINE`."""
     rules, deals = rules_of(deck), args.deals or DEALS[deck]
     times, tried = solve(rules, random_deals(rules, deals, seed), question, args.memory)
     return {"deck": deck, "question": question, "deals": deals, "rate": 1e6 / times.mean()} | {
@@ -173,7 +173,7 @@ def spread(numbers: Array) -> dict[str, float]:
 
 
 def rules_of(deck: str) -> Rules:
-    """Return rules with this deck."""
+    """Return rules with the deck of this name in `DECKS`."""
     ranks, copies = DECKS[deck]
     return Rules(ranks=ranks, copies=copies, partnered=(1, 4), target=52)
 
@@ -188,7 +188,10 @@ def random_deals(rules: Rules, deals: int, seed: int) -> Array:
 
 
 def solve(rules: Rules, hands: Array, question: str, memory: float) -> tuple[Array, Array]:
-    """Return microseconds and cards tried for each deal, each from an empty table."""
+    """Return microseconds and cards tried for each deal of `hands`, (deals, 4); both (deals,).
+
+    Each deal is solved from an empty table of `memory` MB.
+    """
     strain, alone = QUESTIONS[question]
     deals, tables = len(hands), compile_tables(rules)
     states, out = new_states(deals), np.zeros(deals, np.int8)
@@ -213,7 +216,10 @@ def solve(rules: Rules, hands: Array, question: str, memory: float) -> tuple[Arr
 
 
 def exchanges(args: argparse.Namespace) -> Iterator[Row]:
-    """Yield wall times, in milliseconds, of the best exchange of a lone call on random deals."""
+    """Yield a row for each deck, number of cards and strain, with the fields of `EXCHANGE_LINE`.
+
+    The wall times, in milliseconds, are those of the best exchange of a lone call on random deals.
+    """
     for deck in args.decks:
         rules = rules_of(deck)
         hands = random_deals(rules, args.deals or EXCHANGES, args.seed)
@@ -230,7 +236,11 @@ def exchanges(args: argparse.Namespace) -> Iterator[Row]:
 
 
 def hard(args: argparse.Namespace) -> Iterator[Row]:
-    """Yield the hard deals' cards tried and times, in multiples of the mean of random deals."""
+    """Yield a row for each deck and question with hard deals, with the fields of `HARD_LINE`.
+
+    Cards tried and times of the hardest deal are also given in multiples of the mean of random
+    deals; `means` has the multiples of all hard deals.
+    """
     lines = [json.loads(text) for text in CORPUS.read_text(encoding="utf-8").splitlines()]
     for deck in args.decks:
         rules = rules_of(deck)

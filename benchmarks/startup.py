@@ -77,14 +77,20 @@ def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
 
 
 def python(cache: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run Python with this cache folder; capture its output."""
+    """Run Python with this cache folder, and return the finished process with its output.
+
+    `CalledProcessError` if it fails.
+    """
     env = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
     command = [sys.executable, *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=True, env=env)
 
 
 def fresh(program: str, cache: Path, rows: int = ROWS) -> dict[str, Any]:
-    """Run a program, with `rows` for ROWS, in a new Python; return s (cpu, wall) and peak MB."""
+    """Run a program in a new Python, with `rows` in place of ROWS.
+
+    Return the seconds `cpu` and `wall`, and the peak memory `MB`.
+    """
     started = time.perf_counter()
     done = python(cache, "-c", program.replace("ROWS", str(rows)) + FOOTER)
     wall = time.perf_counter() - started
@@ -92,7 +98,10 @@ def fresh(program: str, cache: Path, rows: int = ROWS) -> dict[str, Any]:
 
 
 def cold(program: str) -> dict[str, Any]:
-    """Run a program with an empty cache; return `fresh`'s figures and the compiled kernels."""
+    """Run a program with an empty cache; return the figures of `fresh`, and `kernels`.
+
+    `kernels` are the names of the compiled kernels.
+    """
     with new_cache() as cache:
         run = fresh(program, cache)
         names = (KERNEL_FILE.match(path.name) for path in cache.rglob("*.nbi"))
@@ -107,7 +116,7 @@ def new_cache() -> Iterator[Path]:
 
 
 def imports(repeats: int, cache: Path) -> Iterator[Figure]:
-    """Measure the import of the package and its dependencies, and a bare Python."""
+    """Yield the import times of the package and its dependencies, and the time of a bare Python."""
     times: dict[str, list[float]] = {}
     for _ in range(repeats):
         printed = python(cache, "-X", "importtime", "-c", PACKAGE).stderr
@@ -129,7 +138,10 @@ def imports(repeats: int, cache: Path) -> Iterator[Figure]:
 
 
 def first_steps(repeats: int, cache: Path) -> Iterator[Figure]:
-    """Measure the first step of an environment, and all kernels, by state of the cache."""
+    """Yield the times of an environment's first step and of all kernels, by state of the cache.
+
+    `cache` is a filled cache; a cold cache is a new folder.
+    """
     for way, target in (("warm cache", 1.5), ("cold cache", None)):
         warm = way == "warm cache"
         runs = [fresh(FIRST_STEP, cache) if warm else cold(FIRST_STEP) for _ in range(repeats)]
@@ -150,7 +162,7 @@ def first_steps(repeats: int, cache: Path) -> Iterator[Figure]:
 
 
 def memory(repeats: int, cache: Path) -> Iterator[Figure]:
-    """Measure the bytes of a row, and the peak memory of processes."""
+    """Yield the size of a state in bytes, and the peak memory of processes."""
     one, few, many = (
         column([fresh(program, cache, rows) for _ in range(repeats)], "MB")
         for program, rows in ((FIRST_STEP, 1), (FIRST_VEC_STEP, 1), (FIRST_VEC_STEP, ROWS))
@@ -168,7 +180,7 @@ def column(runs: list[dict[str, Any]], name: str) -> list[float]:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Measure everything and publish."""
+    """Measure everything and publish the report; return 0."""
     if args.redraw:
         return reporting.redraw("startup", args.out)
     measure.check(args.repeats, 1.0)

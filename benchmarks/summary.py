@@ -108,12 +108,12 @@ def rate(report: Report, group: str, name: str) -> str:
 
 
 def missed(row: Figure) -> str:
-    """Return the target of a figure in parentheses if it is not met."""
+    """Return the target of a figure in parentheses if it is not met, else ""."""
     return "" if row.meets is not False else f" ({row.verdict})".replace("NOT met", "**not met**")
 
 
 def ratio(report: Report, group: str, name: str) -> str:
-    """Return how many times as fast ours is, with the figure's median in parentheses."""
+    """Return the ratio of our speed to a figure's, with the figure's median in parentheses."""
     row = find(report, group, name)
     return f"{amount(row.ratio)} ({amount(row.median)})" if row and row.ratio else ""
 
@@ -129,7 +129,7 @@ def conditions(report: Report) -> str:
 
 
 def speed(report: Report) -> str:
-    """Return the decisions per second of every environment."""
+    """Return the table of decisions per second of every environment."""
 
     threads = most_threads(report)
 
@@ -152,7 +152,7 @@ def most_threads(report: Report) -> str:
 
 
 def rows_and_threads(report: Report) -> str:
-    """Return the decisions per second of the vector environment by rows, and of threads."""
+    """Return the table of decisions per second of `vec` by rows and threads, and of `rollout`."""
 
     def cells(label: str, *names: tuple[str, str]) -> tuple[str, ...]:
         return label, *(rate(report, group, name) for group, name in names)
@@ -178,7 +178,7 @@ def rows_and_threads(report: Report) -> str:
 
 
 def variants(report: Report) -> str:
-    """Return the decisions per second of every variant."""
+    """Return the table of decisions per second of every variant."""
 
     def cells(name: str) -> Iterable[str]:
         usual = name == GAME
@@ -196,7 +196,7 @@ def variants(report: Report) -> str:
 
 
 def agents(report: Report) -> str:
-    """Return the decisions per second of every agent."""
+    """Return the table of decisions per second of every agent."""
     measured = [row for row in report.figures if row.group.startswith("Agents")]
     names = list(
         dict.fromkeys(row.name.partition(",")[0] for row in measured if "self-play" not in row.name)
@@ -207,7 +207,7 @@ def agents(report: Report) -> str:
 
 
 def openspiel(report: Report) -> str:
-    """Return the speed relative to OpenSpiel by task and game."""
+    """Return the table of the speed relative to OpenSpiel, by task and game."""
     rows = (
         (
             task,
@@ -221,7 +221,7 @@ def openspiel(report: Report) -> str:
 
 
 def libraries(report: Report) -> str:
-    """Return the speed relative to the other libraries and to the minimal game."""
+    """Return the table of the speed relative to the other libraries and the minimal game."""
 
     def cells(library: str, group: str, pattern: str, ours: str) -> tuple[str, ...]:
         tasks = (
@@ -238,14 +238,14 @@ def libraries(report: Report) -> str:
 
 
 def call(name: str) -> str:
-    """Return our call in the comparison from the name of its task."""
+    """Return the Markdown of our call that the task `name` measures."""
     if name.startswith("rollouts"):
         return "`rollout(observe=True)`" if "observing" in name else "`rollout`"
     return "`vec(4096)`" if name.startswith("vec") else f"`{name.removeprefix('AEC ')}`"
 
 
 def solver(report: Report) -> str:
-    """Return solved deals per second by deck, with the tail of the cards tried."""
+    """Return the table of solved deals per second by deck, with the tail of the cards tried."""
     decks = tuple(dict.fromkeys(row.group for row in report.figures))
 
     def cell(deck: str, question: str) -> str:
@@ -257,7 +257,7 @@ def solver(report: Report) -> str:
 
 
 def compilation(report: Report) -> str:
-    """Return seconds to the first step, and to compile every group of kernels."""
+    """Return the table of seconds to the first step, and to compile every group of kernels."""
     splits = (row.name.partition(f", {CACHES[1]}") for row in report.figures)
     programs = ["", *(program for program, separator, _ in splits if separator)]
     rows = (
@@ -281,7 +281,7 @@ def memory(report: Report) -> str:
 
 
 def everything(report: Report) -> str:
-    """Return all figures of a report."""
+    """Return the table of all figures of a report."""
     rows = (measure.cells(row) for row in report.figures)
     return table(("task", "median", "quartiles", ""), rows)
 
@@ -305,7 +305,10 @@ BLOCKS: dict[str, tuple[str, Callable[[Report], str]]] = {
 
 
 def fill(page: str, reports: Sequence[Report], pictures: Mapping[str, str]) -> str:
-    """Return the page with all tables and pictures; `pictures` has Markdown by script."""
+    """Return the page with all tables and pictures; `pictures` has Markdown by script.
+
+    A table without a report says that it is not measured.
+    """
     by_script = {report.script: report for report in reports}
     texts = {f"{script} picture": picture for script, picture in pictures.items()}
     for name, (script, write) in BLOCKS.items():

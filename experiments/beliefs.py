@@ -3,11 +3,11 @@
     python experiments/studies.py beliefs
     python experiments/studies.py beliefs --check calibration --variants barrie_v0
 
-Positions come from games of `expert` against `net`. `coverage` asks for advice on positions after
-rare calls with many seeds, and counts how often the 95 % interval of an action's points contains a
-reference from very many uniform deals. `calibration` compares the predicted chance that a contract
-is made, when a defender first plays, with the share that was made. The rows of finished variants
-are cached in the folder `--out`.
+Positions come from hands of `expert` against `net`. `coverage` asks for advice on positions after
+rare calls with many seeds. It counts how often the 95 % interval of the points of an action
+contains a reference value, computed from at least a million uniform deals. `calibration` predicts
+the chance that a contract is made when a defender first plays, and compares it with the share of
+contracts that were made. The results of finished variants are cached in the folder `--out`.
 """
 
 from __future__ import annotations
@@ -77,11 +77,11 @@ class Args(ScriptArgs):
 
 @dataclass(frozen=True)
 class Position:
-    """A decision after another seat's bid, as its seat sees it."""
+    """A decision after another seat's bid, as the seat to act sees it."""
 
-    bid: str
-    role: str  # of the seat to act, relative to the bidder
-    stage: str
+    bid: str  # name of the highest bid
+    role: str  # of the seat to act: partner or opponent of the bidder
+    stage: str  # see `stage_of`
     observation: Array
     mask: Array
     hand: int  # the number of its hand
@@ -92,9 +92,10 @@ class Position:
 
 
 def positions(rules: Rules, hands: int, seed: int) -> tuple[list[Position], Array]:
-    """Return decisions after other seats' bids, and the final state rows of the `hands`.
+    """Play `hands` hands of `expert` (seats 0 and 2) against `net`.
 
-    A decision with a single legal action is included only in the auction.
+    Return every decision after another seat's bid, and the final states, (hands,). A decision with
+    a single legal action is included only in the auction.
     """
     one, other = (agents.make(name, rules, seed=seed) for name in PLAYERS)
     states, lone = deal_hands(rules, range(hands), seed), compile_tables(rules)[0]["alone"]
@@ -126,7 +127,12 @@ def stage_of(phase: int, trick: int) -> str:
 
 
 def rare_positions(searcher: InferenceAgent, args: Args) -> list[tuple[float, Position]]:
-    """Return the rarest position of each bid, role and stage, with the chance of its calls."""
+    """Return up to `args.positions` pairs (chance, position), the rarest position first.
+
+    The chance is the probability, over uniform deals, of a seat's calls: of the other seat with the
+    least likely ones. For each bid, role and stage except `end`, up to `OF_ONE_KIND` random
+    positions are tried, and the rarest with a chance from `LEAST_RARE` to `MOST_RARE` is taken.
+    """
     by_kind: dict[tuple[str, str, str], list[tuple[float, Position]]] = {}
     result, _ = positions(searcher.rules, args.hands, args.seed)
     order = np.random.default_rng(args.seed).permutation(len(result))
@@ -154,9 +160,10 @@ def rare_positions(searcher: InferenceAgent, args: Args) -> list[tuple[float, Po
 def weigh_uniform(
     space: SearchWorkspace, logs: Array, first: int, last: int, order: Array, most: float
 ) -> float:
-    """Write the log-likelihoods of uniform worlds to `logs`; return the best so far.
+    """Write the log-likelihoods of uniform worlds `first` to `last` - 1 to `logs`; return the best.
 
-    Seats are weighed in `order`: the rarest first, because it excludes most worlds.
+    `most` is the best of earlier worlds; a world that is `DEPTH` behind the best gets `UNLIKELY`.
+    Seats are weighed in `order`: the one with the rarest calls first, as it excludes most worlds.
     """
     for j in range(first, last):
         draw_world(space, j)
@@ -171,7 +178,11 @@ def weigh_uniform(
 
 
 def reference(searcher: InferenceAgent, position: Position, action: int) -> Row:
-    """Estimate the points of an action from uniform deals weighed by the choice model."""
+    """Estimate the points of an action from uniform deals, weighed by the likelihood of the calls.
+
+    Return the mean as `reference`, its standard error as `error`, the standard `deviation` of the
+    points, and the number of `deals`.
+    """
     searcher.open(position.observation[np.newaxis], position.mask[np.newaxis], 0)
     space, pilot = searcher.space, np.empty(PILOT)
     weigh_draws(space, pilot, 0, PILOT)
@@ -200,10 +211,11 @@ def reference(searcher: InferenceAgent, position: Position, action: int) -> Row:
 
 
 def cover(searcher: InferenceAgent, chance: float, position: Position, args: Args) -> Row:
-    """Compare advice on a position, with many seeds, with the reference.
+    """Return a row that compares advice with `args.seeds` seeds with the reference of the position.
 
-    The stated effective sample size is the harmonic mean over seeds, because the mean squared error
-    is proportional to the mean of its inverse.
+    Both evaluate the action that `expert` plays. `stated` is the effective sample size by the
+    advice: the harmonic mean over seeds, because the mean squared error is proportional to the mean
+    of its inverse. `true` is the sample size that explains the actual squared error.
     """
     searcher.open(position.observation[np.newaxis], position.mask[np.newaxis], 0)
     action = int(searcher.space.plans["expert_action"][0])
@@ -236,7 +248,7 @@ def cover(searcher: InferenceAgent, chance: float, position: Position, args: Arg
 
 
 def calibrate(rules: Rules, args: Args) -> list[Row]:
-    """Return rows of `by_range` for all lone contracts and equally many partnered ones.
+    """Return rows of `by_range` for lone contracts, and for at most as many partnered ones.
 
     A contract is predicted at the first card of the defender who plays first. The prediction is for
     the card that `expert` plays; choosing the best of many predictions would bias it.
@@ -265,10 +277,11 @@ def calibrate(rules: Rules, args: Args) -> list[Row]:
 
 
 def by_range(predicted: Array, made: Array) -> list[Row]:
-    """Return the number, mean prediction and number made, over all and by range of `BINS`.
+    """Return rows with the number of contracts, their mean prediction, and the number made.
 
-    Both arrays are float (n,): the predicted chance, and 1 if the contract was made. A range
-    without contracts has no row.
+    The rows are for all contracts, and for those with a prediction in each range of `BINS`; a range
+    without contracts has no row. `predicted` and `made` are float (n,): the predicted chance, and 1
+    if the contract was made.
     """
     bins = np.digitize(predicted, BINS)
     edges = enumerate(pairwise([0.0, *BINS, 1.0]))
@@ -290,7 +303,7 @@ def by_range(predicted: Array, made: Array) -> list[Row]:
 
 
 def main(args: Args) -> int:
-    """Check every game and print the table."""
+    """Check the games in `args.variants`, print the table, and write `args.json` if it is set."""
     if args.check not in ("coverage", "calibration"):
         raise OptionError(f"--check {args.check}: expected coverage or calibration")
     if unknown := sorted(set(args.variants) - set(RULES)):
@@ -322,7 +335,10 @@ def coverage(rules: Rules, args: Args) -> list[Row]:
 
 
 def coverage_table(by_variant: dict[str, list[Row]]) -> str:
-    """Format the positions and their mean as Markdown."""
+    """Format the rows by variant as Markdown, with a last line of means.
+
+    Results without a precise reference are printed as unknown, and are not in the means.
+    """
     lines = [
         ["game", "bid", "seat", "stage", "chance of the calls", "reference", "covered", "RMS error",
          "effective deals stated", "true"]

@@ -3,7 +3,8 @@
     python experiments/studies.py bidding-vs-cards --agents rule ppo net
     python experiments/studies.py bidding-vs-cards --variant barrie_v0 --json rows.json
 
-Every pair of agents plays the same duplicate boards against `--over`.
+Each pair is a combined agent: one agent makes its calls, another plays its cards. All pairs play
+the same duplicate boards against the agent `--over`.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class Combined:
 
 
 def main(args: Args) -> int:
-    """Play every pair and print the table."""
+    """Play every pair, print the table, and write `args.json` if it is set."""
     if args.boards < 2:
         raise OptionError("--boards: 2 or more")
     game = bideuchre_env.make(args.variant)

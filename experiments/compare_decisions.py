@@ -4,8 +4,9 @@
     python experiments/studies.py compare-decisions --agents pimc ./mine.py:Mine
 
 The positions are those in which the expert has a choice when it plays against itself. Every agent
-decides each of them by itself. If it differs from the first agent, both actions are evaluated over
-many deals, sampled, weighed and played out as in `advise`, with a seed that no agent has.
+decides each position in a separate call. If its action differs from that of the first agent, both
+actions are evaluated on many deals, which are sampled, weighed and played out as in `advise`, with
+another seed than that of the agents.
 """
 
 from __future__ import annotations
@@ -50,15 +51,15 @@ class Args(ScriptArgs):
 
 @dataclass(frozen=True)
 class Positions:
-    """Decisions with a choice: int8 (n, D) and (n, A), and whether each is a card, bool (n,)."""
+    """The n decisions with at least two legal actions that all agents decide."""
 
-    observations: Array
-    masks: Array
-    cards: Array
+    observations: Array  # int8 (n, D)
+    masks: Array  # int8 (n, A)
+    cards: Array  # bool (n,): whether the decision is about cards, not a call
 
 
 def main(args: Args) -> int:
-    """Collect all decisions, evaluate the differences, and print the table."""
+    """Collect the agents' decisions, evaluate differences, print the table, and write the JSON."""
     if args.boards < 1:
         raise OptionError("--boards: 1 or more")
     game = bideuchre_env.make(args.variant)
@@ -123,7 +124,11 @@ def answers_of(name: str, rules: Rules, positions: Positions, seed: int) -> tupl
 
 
 def row_of(name: str, differs: Array, seconds: Array, losses: Array, cards: Array) -> Row:
-    """Return the row of one agent: its time, its differences and their cost."""
+    """Return the row of one agent: its time, its differences from the first agent, and their cost.
+
+    Arrays are (n,), one entry for each position: `differs` is bool, `seconds` the time of the
+    decision, `losses` the points lost against the first agent's action, `cards` as in `Positions`.
+    """
     row: Row = {"agent": name, "points_lost_in_100": mean(100 * losses)}
     for part, here in zip(PARTS, (~cards, cards), strict=True):
         row[part] = {
@@ -135,7 +140,7 @@ def row_of(name: str, differs: Array, seconds: Array, losses: Array, cards: Arra
 
 
 def table(rows: list[Row], first: str, n: int) -> str:
-    """Format the rows as Markdown."""
+    """Format the rows as Markdown; `first` is the first agent, `n` the number of decisions."""
     heads = ["agent", "ms a call", "ms a card"]
     heads += [f"{part} unlike {first}" for part in PARTS] + ["points lost in 100 decisions"]
     lines = [heads]

@@ -5,7 +5,7 @@
 
 `ladder` reads the file of `ladder.py --json`, `regret` that of `studies.py regret --json`, and
 `learning` a folder of `VARIANT-seedN.csv`, the curves of `train_ppo.py`. Each writes
-`FIGURE-light.svg` and `FIGURE-dark.svg`. They need matplotlib.
+`FIGURE-light.svg` and `FIGURE-dark.svg` to the folder `--out`. All need matplotlib.
 """
 
 from __future__ import annotations
@@ -49,15 +49,19 @@ def half(interval: Row) -> float:
 
 # --- the ladder -----------------------------------------------------------------------------------
 
-RUNG = 0.52  # inches
+RUNG = 0.52  # height of a row in inches
 WIDEST = 0.06  # width of an interval of games won; wider ones are not printed
 ROOM = 0.75  # of the largest total: a label is aligned to a bar's end beyond this fraction
 
 
 def ladder(rungs: list[Row], theme: Theme) -> Any:
-    """Draw a panel per variant, two side by side; a row per agent, the strongest at the top."""
+    """Return a figure with a panel per variant, two side by side, and a bar per agent.
+
+    `rungs` are the pairs of each variant from the weakest agent to the strongest, which is at the
+    top.
+    """
     variants: dict[str, dict[str, list[Row]]] = {}
-    for rung in rungs:  # by stronger agent: first its step, then its other matches
+    for rung in rungs:  # an agent's first rung is its step; its label also names the others
         steps = variants.setdefault(rung["variant"], {})
         steps.setdefault(rung["agents"][0], []).append(rung)
     columns = min(len(variants), 2)
@@ -84,7 +88,10 @@ def ladder(rungs: list[Row], theme: Theme) -> Any:
 
 
 def draw_steps(axis: Any, steps: dict[str, list[Row]], theme: Theme) -> None:
-    """Draw a variant: each step is a bar that starts at the end of the weaker agent's bar."""
+    """Draw a variant: each step is a bar that starts at the end of the weaker agent's bar.
+
+    `steps` has the rungs by stronger agent: the first is the step, the others are only printed.
+    """
     lowest = next(iter(steps.values()))[0]["agents"][1]
     places, ends = {lowest: 0}, {lowest: 0.0}
     for agent, (rung, *_) in steps.items():
@@ -111,7 +118,10 @@ def draw_steps(axis: Any, steps: dict[str, list[Row]], theme: Theme) -> None:
 
 
 def label_of(rung: Row, over: bool = False) -> str:
-    """Format a rung: points, games won if known well enough, and time or, if `over`, opponent."""
+    """Format a rung: points per hand and games won; if `over`, the opponent, else the time.
+
+    Games won are left out if their interval is wider than `WIDEST`.
+    """
     stronger, weaker = rung["agents"]
     points, won = rung["points_per_hand"], rung.get("win_rate") or {}
     parts = [f"{points['mean']:+.2f} ± {half(points):.2f}" + (f" over {weaker}" if over else "")]
@@ -135,7 +145,11 @@ OPPONENTS = ("rule", "expert")
 
 
 def read_curves(folder: Path) -> dict[str, list[Curve]]:
-    """Read the columns of each variant's curves; use the last of repeated measurements."""
+    """Return the curves of each variant, one per seed, as lists by column.
+
+    Of several measurements after the same number of decisions, the last counts. `ValueError` if the
+    folder has no curves.
+    """
     curves: dict[str, list[Curve]] = {}
     names = [f"{opponent} {value}" for opponent in OPPONENTS for value in ("points", "low", "high")]
     for path in sorted(folder.glob("*-seed*.csv")):
@@ -151,7 +165,7 @@ def read_curves(folder: Path) -> dict[str, list[Curve]]:
 
 
 def learning(curves: dict[str, list[Curve]], theme: Theme) -> Any:
-    """Draw a panel per variant: a line with its interval per seed, a colour per opponent."""
+    """Return a figure with a panel per variant: a line per seed, a colour per opponent."""
     figure, axes = new_figure(3.4, 1, len(curves))
     for axis, (variant, seeds) in zip(axes[0], curves.items(), strict=True):
         axis.axhline(0, color=theme.soft, linewidth=0.8)
@@ -175,13 +189,17 @@ def learning(curves: dict[str, list[Curve]], theme: Theme) -> Any:
 
 # --- tricks given away ----------------------------------------------------------------------------
 
-AGENT = 0.42  # inches
-PARTS = {"declarer": 0, "helper": 1, "defenders": 2, "alone": 3, "against alone": 3}  # colours
+AGENT = 0.42  # height of a row in inches
+PARTS = {"declarer": 0, "helper": 1, "defenders": 2, "alone": 3, "against alone": 3}
+"""[role]: index of its colour, and of its name in `NAMES`."""
 NAMES = ("declarer", "helper", "defenders", "hands alone")
 
 
 def parts_of(row: Row) -> list[tuple[float, int]]:
-    """Return the parts of a row's total: tricks per hand over all hands, and a colour's index."""
+    """Return the parts of a row's total: tricks per hand over all hands, and a colour's index.
+
+    There is a part for each role in `PARTS`.
+    """
     parts = []
     for role, mark in PARTS.items():
         lone = mark == PARTS["alone"]
@@ -191,7 +209,7 @@ def parts_of(row: Row) -> list[tuple[float, int]]:
 
 
 def regret(rows: list[Row], theme: Theme) -> Any:
-    """Draw two panels for each game: bars by role, and a table by trick."""
+    """Return a figure with two panels for each game: bars by role, and a table by trick."""
     from matplotlib.patches import Patch
 
     games = dict.fromkeys(row["variant"] for row in rows)
@@ -263,7 +281,7 @@ READ: dict[str, tuple[Callable[[Path], Any], Callable[[Any, Theme], Any], Path, 
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write both files of the chosen figure."""
+    """Draw the figure named in `arguments`, and write its light and its dark file; return 0."""
     parser = argparse.ArgumentParser(**script_help(__doc__))
     parser.add_argument("figure", choices=tuple(READ), help="figure to draw")
     parser.add_argument("--data", type=Path, help="its file, or folder (default: the published)")

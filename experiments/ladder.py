@@ -67,7 +67,7 @@ def searches(agent: str) -> bool:
 
 
 def pairs(agents: list[str]) -> list[tuple[str, str]]:
-    """Return the rungs of these agents as (stronger, weaker)."""
+    """Return the rungs as (stronger, weaker); `agents` are ordered from the weakest up."""
     result = []
     for k, stronger in enumerate(agents):
         before = agents[:k]
@@ -77,7 +77,10 @@ def pairs(agents: list[str]) -> list[tuple[str, str]]:
 
 
 def play(args: Args, game: bideuchre_env.Variant, rungs: list[tuple[str, str]]) -> list[Row]:
-    """Play the rungs of a variant; return its rows, or raise `KeyboardInterrupt`."""
+    """Play the rungs of a variant that are not saved in `args.out`; return a row for each rung.
+
+    Raise `KeyboardInterrupt` if interrupted by Ctrl-C.
+    """
     rows = []
     for name, share in (("fast", 1), ("search", SHARE)):
         chosen = [pair for pair in rungs if any(map(searches, pair)) == (name == "search")]
@@ -98,7 +101,7 @@ def play(args: Args, game: bideuchre_env.Variant, rungs: list[tuple[str, str]]) 
             raise KeyboardInterrupt
         rows += played.matches
     for row in rows:
-        del row["outcomes"]  # a letter per board
+        del row["outcomes"]  # long: a letter for each board
     return sorted(rows, key=lambda row: rungs.index(tuple(row["agents"])))
 
 
@@ -126,7 +129,7 @@ def table(rungs: list[Row]) -> str:
 
 
 def main(args: Args) -> int:
-    """Play the missing rungs, and print the ladder."""
+    """Play the missing rungs, print the ladder, and write `args.json` if it is set."""
     if args.boards < 2 or args.games < 0:
         raise OptionError("--boards: 2 or more; --games: 0 or more")
     rows: list[Row] = []

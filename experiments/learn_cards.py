@@ -58,7 +58,10 @@ def main(args: Args) -> int:
 
 
 def learn(name: str, game: Variant, args: Args, pool: RayPool | None) -> None:
-    """Train one game, and write the weights."""
+    """Train one game, and write its weights to `net-GAME.npz` in `args.out`.
+
+    `name` is the game's entry in `args.games`, for the saved command.
+    """
     names = ("games", "first", "hands", "rounds", "call_hands", "call_rounds", "seed")
     command = args.command("experiments/learn_cards.py", names, games=name)
     report = partial(print, flush=True)

@@ -6,8 +6,9 @@
 
 Each agent plays the cards of all four seats on the same deals, in contracts that the expert bids.
 The loss of a card is the number of tricks that its side could take before it, minus the number
-after it. Figures are per hand of a kind, without hands passed out, with 95 % intervals over deals;
-the difference to the first agent is paired by deal. `figures.py regret` draws the file of `--json`.
+after it. The figures of a role are per hand in which the role occurs: with partner or alone. The
+total is per hand that is not passed out. All have 95 % intervals over deals; the difference to the
+first agent is paired by deal. `figures.py regret` draws the file of `--json`.
 
 The results of finished agents are cached in the folder `--out`: use another folder after a change
 of an agent.
@@ -66,10 +67,10 @@ class Args(ScriptArgs):
 
 
 class Losses(NamedTuple):
-    """Losses of an agent by hand, role and trick, int8 (n, 5, tricks); kinds of hands (n,)."""
+    """Losses of an agent in n hands."""
 
-    tricks: Array
-    kinds: Array
+    tricks: Array  # int8 (n, 5, tricks): tricks lost, by hand, role in `ROLES` and trick
+    kinds: Array  # int8 (n,): `PASSED_OUT`, `PARTNERS` or `ALONE`
 
     def of(self, role: str) -> Array:
         """Return tricks lost by a role, or in `TOTAL`, in the hands with that role: (m, tricks)."""
@@ -85,7 +86,7 @@ class Losses(NamedTuple):
 def measure(rules: Rules, agent: str, hands: int, seed: int, progress: Progress) -> Losses:
     """Return the losses of `agent` on hands 0 to `hands` - 1 of a seed, bid by `CALLER`.
 
-    Hand i is dealt as board i of a match, by seat i % 4.
+    Hand i has the cards of board i of a match with this seed; seat i % 4 deals.
     """
     # the block size must not depend on the caller: it determines the agent's seeds
     alone = seat_agent(agent, rules, seed, 0, True)
@@ -103,7 +104,10 @@ def measure(rules: Rules, agent: str, hands: int, seed: int, progress: Progress)
 
 
 def losses(states: Array, rules: Rules, caller: CompleteAgent, player: CompleteAgent) -> Losses:
-    """Play out the hands, `caller` bidding and `player` playing; return the losses of its cards."""
+    """Play out the dealt hands, and return the losses of `player`, who plays all cards to tricks.
+
+    `caller` makes all other decisions: auction and exchange. `states` (n,) are changed in place.
+    """
     n, tricks = len(states), rules.tricks
     before = np.zeros((n, 4 * tricks, STATE.itemsize), np.uint8)  # each card, as bytes
     plies = np.zeros(n, np.int64)
@@ -141,7 +145,7 @@ def losses(states: Array, rules: Rules, caller: CompleteAgent, player: CompleteA
 
 
 def losses_of(args: Args, game: bideuchre_env.Variant, agent: str) -> Losses:
-    """Return the losses of an agent from its file; if there is none, measure and save them."""
+    """Return the losses of an agent from its file in `args.out`; without one, measure and save."""
 
     def compute() -> dict[str, Any]:
         with progress_bar(f"{game.name}: {agent}", "hands", "hands") as progress:
@@ -165,7 +169,10 @@ def is_sound(saved: dict[str, Any], args: Args, game: bideuchre_env.Variant) -> 
 
 
 def figures(variant: str, agent: str, own: Losses, first: Losses) -> dict[str, Any]:
-    """Return an agent's row: tricks lost by role, by trick, in total, and more than the first."""
+    """Return an agent's row: tricks lost by role and in total, by trick, and more than the first.
+
+    `own` and `first` are the losses of the agent and of the first agent on the same deals.
+    """
     row: dict[str, Any] = {"variant": variant, "calls": CALLER, "agent": agent}
     row["hands"] = int((own.kinds != PASSED_OUT).sum())
     row["lone_hands"] = int((own.kinds == ALONE).sum())
@@ -196,7 +203,7 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 
 def main(args: Args) -> int:
-    """Measure the agents that are not saved yet, and print the figures."""
+    """Measure the agents that are not saved yet, print the figures, and write the JSON."""
     if args.hands < 2:
         raise OptionError(f"--hands {args.hands}: 2 or more, for an interval")
     check_seed(args.seed, args.hands)

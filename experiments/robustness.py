@@ -42,7 +42,7 @@ class Args(ScriptArgs):
 
 
 def main(args: Args) -> int:
-    """Play every pair and print the tables."""
+    """Play every pair that is not saved yet, print the tables, and write `args.json` if set."""
     if args.boards < 2:
         raise OptionError("--boards: 2 or more")
     game = bideuchre_env.make(args.variant)
@@ -62,7 +62,10 @@ def main(args: Args) -> int:
 
 
 def points_of(pair: tuple[str, str], game: bideuchre_env.Variant, args: Args) -> Array:
-    """Return the first agent's points over the second's on both tables, float64 (boards,)."""
+    """Return the points of the first agent over the second, both tables of a board added.
+
+    The result is float64 (boards,); it is read from `args.out` if the pair is saved there.
+    """
 
     def play() -> list[int]:
         return play_match(game, *pair, args).board_rows["points"].sum(axis=1).tolist()
@@ -74,7 +77,10 @@ def points_of(pair: tuple[str, str], game: bideuchre_env.Variant, args: Args) ->
 
 
 def row_of(agent: str, opponent: str, points: dict[tuple[str, str], Array], first: str) -> Row:
-    """Return the result of a pair, and its difference to the first agent on the same boards."""
+    """Return the result of a pair, and the difference to the agent `first` on the same boards.
+
+    `points` has the points of every pair, as `points_of` returns them.
+    """
     own, others = points[agent, opponent], points[first, opponent]
     return {
         "agent": agent,
@@ -85,7 +91,10 @@ def row_of(agent: str, opponent: str, points: dict[tuple[str, str], Array], firs
 
 
 def table(rows: list[Row], column: str, agents: list[str], opponents: list[str]) -> str:
-    """Format a column of the rows as Markdown: agents by row, opponents by column."""
+    """Format `column` of the rows as Markdown: agents by row, opponents by column.
+
+    `column` is `points_per_hand` or `more`; an agent without an entry has no row.
+    """
     cells = {(row["agent"], row["opponent"]): row[column] for row in rows}
     title = "points per hand" if column == "points_per_hand" else f"more than {agents[0]}"
     lines = [[title, *(f"over {name}" for name in opponents)]]

@@ -41,7 +41,10 @@ Item = TypeVar("Item")
 def games_of(
     variants: Iterable[str], agents: Iterable[str]
 ) -> list[tuple[bideuchre_env.Variant, list[str]]]:
-    """Return the games with the agents that can play each; `OptionError` for wrong names."""
+    """Return each game with the agents that can play it; omitted agents are printed on stderr.
+
+    `OptionError` for an unknown variant or agent, or for two games with the same name.
+    """
     games = [bideuchre_env.make(variant) for variant in variants]
     if len({game.name for game in games}) < len(games):
         raise OptionError(f"--variants {' '.join(variants)}: each needs a name of its own")
@@ -76,7 +79,10 @@ def tracked(title: str, items: Sequence[Item]) -> Iterator[Item]:
 
 
 def deal_hands(rules: Rules, numbers: range, stream: int) -> Array:
-    """Deal the hands with these numbers, dealers in rotation; `stream` is the seed of hand 0."""
+    """Return new states with hands dealt, one for each number; seat number % 4 deals.
+
+    `stream` is the seed of hand 0; hand i has the seed `stream` + i.
+    """
     states, tables = new_states(len(numbers)), compile_tables(rules)
     seed_rows(states, *split_seed(stream + numbers.start))
     start_rows(states, tables, np.array(numbers) & 3)
@@ -93,8 +99,9 @@ def play_hands(
 ) -> None:
     """Play hands to their end in lock step; their states change in place.
 
-    `second` maps the states in play to a mask of the rows in which the second agent decides. Before
-    each step `watch` is called with the rows in play, their observations and their masks.
+    `second` maps the states in play, (m,), to a mask, (m,), of those in which the second agent
+    decides. Before each step `watch` is called with the indices of the hands in play, int64 (m,),
+    their observations, int8 (m, D), and their masks, int8 (m, A).
     """
     tables, layout, n_actions = compile_tables(rules), layout_of(rules), actions.of(rules).n
     while len(slots := np.flatnonzero(states["phase"] < Phase.DEAL)):
@@ -112,7 +119,10 @@ def play_hands(
 
 
 def play_match(game: Any, a: Any, b: Any, args: Any) -> Result:
-    """Play the boards of `args`; raise `KeyboardInterrupt` if the match is interrupted."""
+    """Play `args.boards` duplicate boards with `args.seed`, and return the result of agent `a`.
+
+    Raise `KeyboardInterrupt` if the match is interrupted.
+    """
     result = match.play(game, a, b, boards=args.boards, seed=args.seed)
     if result.interrupted:
         raise KeyboardInterrupt
@@ -147,7 +157,7 @@ def cached(
 
 
 def write_json(path: Path | None, content: Any, indent: int | None = 1) -> None:
-    """Write the file of `--json`, if the option is set."""
+    """Write `content` to `path` as JSON; do nothing if `path` is None."""
     if path is not None:
         write_file(path, json.dumps(content, indent=indent) + "\n")
 

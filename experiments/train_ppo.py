@@ -3,8 +3,8 @@
     python experiments/train_ppo.py --out runs/ppo/cincinnati
     python experiments/train_ppo.py --variant barrie_v0 --millions 500 --out runs/ppo/barrie
 
-Both partners receive their side's points. Forced moves are not learned from. Every batch is
-`--hands` new hands, played to the end by the current networks and used once:
+The reward of both partners is the point difference of their side. Forced moves are not learned
+from. Every batch is `--hands` new hands, played to the end by the current networks and used once:
 
 - The cards (given up, passed, played) by PPO: a clipped step with each seat's own lambda-returns.
 - The auction (calls, and naming the strain) by regression: a separate network predicts each call's
@@ -174,7 +174,10 @@ def main(args: Args) -> int:
 
 
 def compare(training: Run, log: Log, boards: int, seed: int, stopped: Callable[[], bool]) -> bool:
-    """Measure the networks and log the result; return False if interrupted by Ctrl-C."""
+    """Measure the networks against every opponent on `boards` boards with this seed.
+
+    Log the result and return True; if `stopped()` becomes true, log nothing and return False.
+    """
     strengths: dict[str, Strength] = {}
     for opponent in training.args.opponents:
         networks = training.learner.networks

@@ -1,6 +1,6 @@
-"""Settings for every test: Hypothesis searches the same examples in every run, without deadline.
+"""Settings for every test: Hypothesis tries the same examples in every run, without a deadline.
 
-Tests in several processes (`-n 2`) find the kernels compiled.
+If tests run in several processes (`-n 2`), the kernels are compiled before.
 """
 
 import os
@@ -33,7 +33,7 @@ settings.load_profile("repeatable")
 
 @pytest.fixture
 def default_ctrl_c():
-    """Python's own handler of Ctrl-C, during one test, which must leave it in place."""
+    """Install Python's own Ctrl-C handler for one test, and check that it is still there after."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     after = signal.signal(signal.SIGINT, before)
@@ -42,6 +42,6 @@ def default_ctrl_c():
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes() -> None:
-    """Compile each kernel once; otherwise every worker process would compile its own."""
+    """Compile all kernels before the workers start; otherwise each worker would compile its own."""
     if jit.CACHE_FOLDER:
         subprocess.run([sys.executable, "-m", "bideuchre_env", "compile"], check=False)

@@ -46,7 +46,7 @@ Lines = list[str]
 
 
 class Lesson:
-    """An example hand: its state rows before each action and after the last."""
+    """The example hand of a variant: its state rows before each action and after the last."""
 
     def __init__(self, name: str) -> None:
         lines = HANDS.read_text(encoding="utf-8").splitlines()
@@ -61,17 +61,17 @@ class Lesson:
             step_row(self.rows[-1], compile_tables(self.rules), action)
 
     def view(self, at: int) -> dict[str, Any]:
-        """The table as the reader sees it after so many actions."""
+        """Return the table as the reader sees it after `at` actions, as the page's JSON."""
         return table_view(self.rows[at][0], self.rules, self.seat)
 
     @property
     def start(self) -> int:
-        """The number of actions before the play."""
+        """Number of actions before the first card is played."""
         return int(self.frames["tricks"][0]["first"])
 
     @property
     def steps(self) -> tuple[int, ...]:
-        """The numbers of actions before each picture: dealt, contract, trick, trick won, end.
+        """Number of actions before each picture: dealt, contract, trick, trick won, end.
 
         The third picture precedes the reader's left bower, or follows it if that card is led.
         """
@@ -81,18 +81,18 @@ class Lesson:
         return (0, self.start, about_to, int(trick["end"]), len(self.rows) - 1)
 
     def events(self, start: int, stop: int) -> str:
-        """The actions from one number to another, in sentences."""
+        """Return sentences on actions `start` to `stop` - 1."""
         return " ".join(self.view(at)["happened"] for at in range(start + 1, stop + 1))
 
 
 @lru_cache(maxsize=8)
 def lesson(name: str) -> Lesson:
-    """The hand of a variant."""
+    """Return the cached hand of a variant."""
     return Lesson(name)
 
 
 def pictures(name: str) -> dict[str, str]:
-    """The SVG documents of a variant's hand, by file name."""
+    """Return the SVG documents of a variant's hand by file name: five pictures in two themes."""
     hand = lesson(name)
     return {
         f"learn-{name}-{number}-{theme}.svg": table_svg(
@@ -104,7 +104,7 @@ def pictures(name: str) -> dict[str, str]:
 
 
 def picture(name: str, number: int) -> str:
-    """A picture of the hand in a page."""
+    """Return the HTML of picture `number`, from 1, in the page of a variant."""
     file = f"../../.github/pictures/learn-{name}-{number}"
     source = f'<source media="(prefers-color-scheme: dark)" srcset="{file}-dark.svg">'
     alt = ALT[number - 1].format(lesson(name).trick + 1)
@@ -112,7 +112,7 @@ def picture(name: str, number: int) -> str:
 
 
 def learn_lines(name: str) -> Lines:
-    """The section of a page: the trumps of the hand, its pictures and its tricks."""
+    """Return the Markdown lines of a page's section: the hand's trumps, pictures and tricks."""
     hand = lesson(name)
     dealt, start, about_to, won, _ = hand.steps
     before, first = hand.view(about_to), int(hand.frames["tricks"][hand.trick]["first"])
@@ -145,7 +145,7 @@ def learn_lines(name: str) -> Lines:
 
 
 def _trumps(hand: Lesson) -> str:
-    """The order of the trumps of the hand, and the suit that has lost its jack to them."""
+    """Return a sentence on the order of the trumps, and on the suit that loses its jack to them."""
     look = Look(hand.rows[-1][0], hand.rules, None)
     names = list(CARD_NAMES[: hand.rules.kinds])
     trumps = look.fanned([name for name in names if look.trump_power(name)])
@@ -161,7 +161,7 @@ def _trumps(hand: Lesson) -> str:
 
 
 def _trick_lines(hand: Lesson) -> Lines:
-    """The tricks as a list."""
+    """Return the tricks as lines of a numbered list."""
     look = Look(hand.rows[-1][0], hand.rules, hand.seat)
     lines = []
     for number, trick in enumerate(hand.frames["tricks"], 1):
@@ -175,7 +175,7 @@ def _trick_lines(hand: Lesson) -> Lines:
 
 
 def _result(hand: Lesson) -> str:
-    """The result of the hand."""
+    """Return a sentence on the result of the hand, which must be a made contract in a suit."""
     side = hand.seat & 1
     ours, theirs = hand.hand["tricks"][side], hand.hand["tricks"][1 - side]
     bid = int(hand.hand["contract"].split()[0])

@@ -38,12 +38,12 @@ NAMES = {
 
 
 def blocks(language: str, page: Path = README) -> list[str]:
-    """The code blocks of a page in one language."""
+    """Return the contents of a page's code blocks in one language."""
     return re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), re.S)
 
 
 def figures() -> str:
-    """The README's measured figures, from the results of the benchmark of peers."""
+    """Return the README's list item of measured figures, from `benchmarks/results/peers.json`."""
     report = json.loads((ROOT / "benchmarks" / "results" / "peers.json").read_text("utf-8"))
     rows = {(row["group"], row["name"]): row for row in report["figures"]}
     env, vec, hands = (
@@ -69,7 +69,7 @@ def figures() -> str:
 
 
 def trainers() -> str:
-    """The table of trainers, from the results of their scripts."""
+    """Return the table of trainers, from the results in `experiments/results/trainers/`."""
     lines = [
         "| trainer | call | observation | autoreset | extra | decisions/s | over `cautious` "
         "| over `rule` |",
@@ -90,14 +90,14 @@ def trainers() -> str:
 
 
 def variants() -> str:
-    """The table of variants, from the page of the rules."""
+    """Return the table of variants from the page of the rules, with links that fit the README."""
     page = (ROOT / "bideuchre_env" / "rules" / "README.md").read_text("utf-8")
     table = page.partition("<!-- variants -->\n")[2].partition("<!-- end -->")[0]
     return re.sub(r"\]\((\w+\.md)\)", r"](bideuchre_env/rules/\1)", table)
 
 
 def layout_block() -> str:
-    """The printed observation layout of Cincinnati."""
+    """Return the observation layout of Cincinnati, as `print` shows it."""
     return f"{bideuchre_env.cincinnati_v0.raw_env().observation_layout}\n"
 
 
@@ -110,12 +110,12 @@ def main_job(folder: Path) -> str:
 
 
 def excerpt(output: str) -> str:
-    """Return the results of the main job's output: games and points."""
+    """Return the lines on games and points from the output of `main_job`."""
     return output.partition("hands\n")[2].partition("\n\n")[0] + "\n"
 
 
 def write() -> None:
-    """Write the generated parts of both pages."""
+    """Generate the parts of both pages anew, and write the pages."""
     with tempfile.TemporaryDirectory() as folder:
         outputs = {README: excerpt(main_job(Path(folder))), ENVS: layout_block()}
     for page, output in outputs.items():

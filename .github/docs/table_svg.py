@@ -22,7 +22,7 @@ from bideuchre_env.rules.rules import Rules
 
 
 def table_svg(row: Any, rules: Rules, *, viewer: int, dark: bool) -> str:
-    """The table in a state row as the seat `viewer` sees it, an SVG document of 760 by 488 pixels.
+    """Return the table in a state row as seat `viewer` sees it: an SVG document, 760 x 488 pixels.
 
     The viewer sits at the bottom, its partner at the top; other cards are face down. If the viewer
     is to give or play a card, its legal cards are highlighted.
@@ -45,7 +45,7 @@ def table_svg(row: Any, rules: Rules, *, viewer: int, dark: bool) -> str:
 
 
 def _painted(mark: Mark, theme: dict[str, str]) -> str:
-    """A mark as SVG."""
+    """Return a mark of the picture as an SVG element; `theme` has the colours by name."""
     at = f'x="{mark.x:g}" y="{mark.y:g}"'
     if isinstance(mark, Box):
         return (

@@ -31,19 +31,19 @@ Row = tuple[str, ...]
 
 
 def manual_lines(name: str) -> list[str]:
-    """The sections of the manual that depend on the rules."""
+    """Return the Markdown lines of the manual's sections that depend on the rules of a variant."""
     parts = sections(name, RULES[name]).items()
     lines = [line for title, body in parts for line in ("", f"## {title}", "", *body)]
     return lines[1:]
 
 
 def lone_bids(rules: Rules) -> str:
-    """The lone bids as a cell of a table."""
+    """Return the lone bids and their values as a cell of a table."""
     return ", ".join(f"{bid.name} {bid.value}" for bid in rules.lone) or "none"
 
 
 def option_rows() -> list[Row]:
-    """Every option of `Rules`: its name, its values and its meaning."""
+    """Return a row for every option of `Rules`: its name, its values and its meaning."""
     rows = []
     for each in fields(Rules):
         words = " ".join(f'`"{word}"`' for word in words_of(each))
@@ -52,7 +52,7 @@ def option_rows() -> list[Row]:
 
 
 def variant_rows() -> list[Row]:
-    """Every variant: its name, linked to its page, and its figures."""
+    """Return a row for every variant: its name with a link to its page, its title and figures."""
     rows = []
     for name, rules in RULES.items():
         bids = "{} to {}".format(*rules.partnered) if rules.partnered else "none"
@@ -65,7 +65,7 @@ def variant_rows() -> list[Row]:
 
 
 def parts_of(file: str) -> dict[str, Callable[[], list[str]]]:
-    """The generators of the parts between marks, by the word of the mark."""
+    """Return functions that generate the lines between a page's marks, by the word of the mark."""
     name = file.removesuffix(".md")
     if file == INDEX:
         heads = ("name", "game", "cards", "tricks", "bids", "lone bids", "A", "D")
@@ -77,7 +77,10 @@ def parts_of(file: str) -> dict[str, Callable[[], list[str]]]:
 
 
 def renewed(file: str) -> str:
-    """Return a page with its generated parts renewed; raise an error if a mark is missing."""
+    """Return the text of a page with its generated parts renewed.
+
+    `AssertionError` if its marks are not those of `parts_of`.
+    """
     text = (FOLDER / file).read_text(encoding="utf-8")
     parts = parts_of(file)
     marks = [match[2] for match in MARKED.finditer(text)]
@@ -86,7 +89,7 @@ def renewed(file: str) -> str:
 
 
 def page_files() -> list[str]:
-    """The files of all pages."""
+    """Return the file names of all pages: one for each variant, and the index."""
     return [*(f"{name}.md" for name in RULES), INDEX]
 
 

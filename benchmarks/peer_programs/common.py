@@ -1,8 +1,9 @@
 """Protocol of the measuring programs. Standard library only: each runs in a peer's environment.
 
-A program adds its tasks, which runs a slice of each, and serves: it sends their names, and then
-measures every task once for each line that it reads. Programs therefore take turns, and their
-figures come from the same minutes of the same core.
+A program adds its tasks, and then serves `peers.py` over stdin and stdout, with JSON lines. It
+first sends the names of its tasks; then, for each line that it reads, it measures every task once
+and sends the rates. So programs take turns, and their figures come from the same minutes of the
+same core.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Callable
 from importlib import metadata
 
 Task = Callable[[], tuple[int, float]]
+"""Plays a slice of decisions; returns their number and the time in seconds."""
 
 # Steps of many games at once, by name: rows, and whether the time of drawing actions counts.
 VEC = {
@@ -30,7 +32,10 @@ uniform = random.Random(0).random
 
 
 class Program:
-    """The tasks of one program; `seconds` is the time of a task in a round."""
+    """The tasks of one program; the first argument of the command line is their `seconds` a round.
+
+    The constructor redirects stdout to stderr, so that libraries cannot print into the answers.
+    """
 
     def __init__(self) -> None:
         self.seconds = float(sys.argv[1])
@@ -38,12 +43,13 @@ class Program:
         self.like: dict[str, str] = {}
         self.skipped: dict[str, str] = {}
         self.answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-        os.dup2(2, 1)  # keeps output of libraries out of the answers
+        os.dup2(2, 1)
 
     def add(self, name: str, like: str, make: Callable[[], Task]) -> None:
-        """Add the task that `make` returns, and run a slice; `like` is our task to compare with.
+        """Add the task that `make` returns, and run a slice, which may compile.
 
-        A task that cannot be created or run is skipped, and the reason is stored.
+        `like` is the name of this package's task to compare with. A task that cannot be created or
+        run is skipped, and the reason is stored.
         """
         try:
             task = make()
@@ -56,14 +62,14 @@ class Program:
         self.like[name] = like
 
     def serve(self, *packages: str) -> None:
-        """Answer until the end of the input; `packages` are the measured ones."""
+        """Answer until the end of the input; `packages` are those whose versions are reported."""
         versions = {name: metadata.version(name) for name in packages}
         self.answer({"like": self.like, "skipped": self.skipped, "packages": versions})
         for _ in sys.stdin:
             self.answer({name: self.rate(task) for name, task in self.tasks.items()})
 
     def answer(self, message: object) -> None:
-        """Send one line of JSON."""
+        """Send a message as one line of JSON."""
         self.answers.write(json.dumps(message) + "\n")
         self.answers.flush()
 

@@ -9,7 +9,7 @@ from bideuchre_env.bench import tasks
 
 
 def main() -> None:
-    """Measure the environment in every way that is compared with a peer."""
+    """Serve the tasks that are compared with a task of a peer."""
     program = Program()
     game = bideuchre_env.cincinnati_v0
     for name, wrapped in (("AEC raw_env()", False), ("AEC env()", True)):

@@ -92,7 +92,7 @@ def play(s: Row, t: Row, card: int) -> bool:
 
 @inline_kernel
 def plane(out: Array, at: int, bits: int) -> None:
-    """Write 24 bits as bytes."""
+    """Write the 24 lowest bits of `bits` as bytes 0 or 1, from index `at` on."""
     word = np.uint64(bits)
     for i in range(3):
         store_word(out, at + 8 * i, spread_byte(word >> np.uint64(8 * i)))
@@ -204,7 +204,7 @@ def alone() -> Task:
 
 
 def main() -> None:
-    """Measure the same tasks as for `vec` and the rollouts."""
+    """Serve the tasks of the minimal game that correspond to those of `vec` and the rollouts."""
     program = Program()
     for like, (rows, drawn) in VEC.items():
         name = like.partition(", ")[2]

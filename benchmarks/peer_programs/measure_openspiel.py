@@ -26,14 +26,14 @@ GAMES = {
     "hearts": "hearts",
 }
 LOOP = Path(__file__).with_name("openspiel_loop.cc")
-LOOKS = ("nothing", "mask", "mask and tensor")
+LOOKS = ("nothing", "mask", "mask and tensor")  # output before a decision, as in the C++ loop
 ROLLOUTS = 200
 LENGTH_GAMES = 400
 PYTHON, ROLLED, OBSERVED = "AEC raw_env()", "rollouts", "rollouts, observing"
 
 
 def main() -> None:
-    """Measure the four games that are most similar to Bid Euchre."""
+    """Serve the tasks of the four games that are most similar to Bid Euchre."""
     program = Program()
     for name, full in GAMES.items():
         game = pyspiel.load_game(full)
@@ -66,7 +66,10 @@ def nothing(state: Any) -> None:
 
 
 def play(state: Any, look: Callable[[Any], Any] = nothing) -> int:
-    """Play at random to the end; return the number of decisions, without chance moves."""
+    """Play at random to the end; return the number of decisions, without chance moves.
+
+    `look(state)` is called before every decision.
+    """
     decisions = 0
     while not state.is_terminal():
         legal = state.legal_actions()
@@ -78,7 +81,7 @@ def play(state: Any, look: Callable[[Any], Any] = nothing) -> int:
 
 
 def dealt(game: Any) -> Any:
-    """Return a state after the deal."""
+    """Return a new state after a random deal."""
     state = game.new_initial_state()
     while state.is_chance_node():
         legal = state.legal_actions()
@@ -97,7 +100,7 @@ def rollouts(game: Any) -> Task:
     Two simulations roll out from the given state and from one decision later; the time of the tree
     is negligible compared with that of the rollouts.
     """
-    # the rollouts do not count decisions
+    # the rollouts do not count decisions: use the mean number in games from the start
     length = sum(play(game.new_initial_state()) for _ in range(LENGTH_GAMES)) / LENGTH_GAMES
     evaluator = pyspiel.RandomRolloutEvaluator(n_rollouts=ROLLOUTS, seed=1)
     bot = pyspiel.MCTSBot(game, evaluator, 1.0, 2, 10, False, 7, False)
@@ -136,13 +139,13 @@ def loop() -> Any:
 
 
 def looping(name: str, look: int) -> Task:
-    """Return a task: whole games in C++, with the view `look` written before every decision."""
+    """Return a task: whole games in C++; before each decision `LOOKS[look]` is written."""
     play_games, seeds = loop(), count(1)
     return timed(lambda: int(play_games(name.encode(), 100, look, next(seeds))))
 
 
 def environment(name: str) -> Task:
-    """Return a task: an episode of the Python environment that its learning algorithms use."""
+    """Return a task: an episode of `rl_environment`, which OpenSpiel's learning algorithms use."""
     env = rl_environment.Environment(name)
 
     def run() -> int:

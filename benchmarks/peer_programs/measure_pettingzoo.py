@@ -15,7 +15,7 @@ RAW, WRAPPED = "AEC raw_env()", "AEC env()"
 
 
 def main() -> None:
-    """Measure each game both ways, and OpenSpiel's euchre as Shimmy's AEC environment."""
+    """Serve two tasks of each game, raw and wrapped, and OpenSpiel's euchre through Shimmy."""
     program = Program()
     for game in GAMES:
         name = game.rpartition("_v")[0]
@@ -26,7 +26,7 @@ def main() -> None:
 
 
 def new_env(game: str, way: str) -> Any:
-    """Return the environment of a classic game from its module."""
+    """Return a classic game by the function `way` of its module: `env` or `raw_env`."""
     return getattr(import_module(f"pettingzoo.classic.{game}"), way)()
 
 
@@ -38,7 +38,10 @@ def shimmy(name: str) -> Any:
 
 
 def episodes(env: Any) -> Task:
-    """Return a task: one game with `last()` at every step; dead agents' steps do not count."""
+    """Return a task: one random game with `last()` at every step; dead agents' steps do not count.
+
+    The mask of legal actions comes from the observation or the info; without one all are legal.
+    """
     env.reset(seed=1)
 
     def run() -> int:

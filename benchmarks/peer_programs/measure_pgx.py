@@ -30,7 +30,7 @@ DRAWN, ALONE = "vec, 4,096 rows, actions drawn", "vec, 4,096 rows, step alone"
 
 
 def main() -> None:
-    """Measure the card games, and tic-tac-toe or connect four."""
+    """Serve the tasks of the card games, and of tic-tac-toe (CPU) or connect four (GPU)."""
     program = Program()
     if ON_GPU:
         for rows in map(int, sys.argv[3:]):
@@ -74,7 +74,7 @@ def drawn(name: str, rows: int = ROWS, clock: Callable[[], float] = time.process
 
 
 def step_alone(name: str) -> Task:
-    """Return a task: one call applies given actions in games of all stages, without restarts."""
+    """Return a task: one call applies fixed actions in games of all stages, without restarts."""
     env = make(name)
     advance, state = restarting(env, ROWS)
     key = jax.random.PRNGKey(1)
@@ -91,7 +91,10 @@ def step_alone(name: str) -> Task:
 
 
 def restarting(env: Any, rows: int) -> tuple[Any, Any]:
-    """Return a compiled random step that restarts finished games, and the initial rows."""
+    """Return a compiled function that steps all games at random, and the initial states.
+
+    The function maps (state, key) to (state, actions, key), and restarts finished games.
+    """
     step = jax.vmap(auto_reset(env.step, env.init))
 
     @jax.jit

@@ -9,7 +9,7 @@ GAMES = ("bridge", "gin-rummy", "doudizhu", "mahjong", "leduc-holdem", "limit-ho
 
 
 def main() -> None:
-    """Measure `env.step`, with the observation and legal actions it returns."""
+    """Serve a task for each game: `env.step`, with the observation and legal actions it returns."""
     program = Program()
     for name in GAMES:
         program.add(name, "AEC raw_env()", lambda name=name: episodes(name))

@@ -1,18 +1,19 @@
-"""Build `agents/data/hand_worth.npz`: the value of every hand to a declarer.
+"""Build `agents/data/hand_worth.npz`: the chances of every hand if its holder is the declarer.
 
     python experiments/fitting/build_hand_table.py --seed 1 --workers 2
 
-For every canonical hand of the decks of 16, 20, 24 and 32 cards (`agents/expert/hand_table.py`),
-the other cards are dealt at random, and the rule player plays all seats. The holder of the hand has
-the contract: with partner in every strain, and alone in every strain after every exchange. The
-hands of single decks are played equally often with the declarer leading and with another seat
-leading; those of 32 cards with the declarer leading, as in every declared game of that deck.
+The table (`agents/expert/hand_table.py`) has a row for every canonical hand of the decks of 16, 20,
+24 and 32 cards. With partner, it has the chance of each number of tricks in each strain; alone, the
+chance of all the tricks in each strain, after an exchange of 0 to 3 cards. To estimate them, the
+script deals the other cards at random and lets the rule player play all seats. Hands of single
+decks are played twice: with the declarer leading, and with the eldest hand leading, which is then
+another seat. In the registered games with 32 cards, the declarer always leads.
 
-Every strain is played on `--first` deals. The best three are then played until half the width of
-each chance's 95 % interval is at most `--partnered` with partner and `--lone` alone. A strain that
-is then among the best three, or indistinguishable from them in the table, is also continued: the
-best three in the table always have that precision. Each hand has its own random streams from the
-seed, so the numbers do not depend on the order of work.
+Every strain is played on `--first` deals. Only the three strains with the most tricks continue,
+until half the width of the 95 % interval of each chance is at most `--partnered` with partner and
+`--lone` alone, or until `--most` deals. If another strain is then among the best three, or equal to
+one of them after rounding, it continues in the same way. The random numbers of a hand depend only
+on the seed, the deck, the leader and the row of the hand, so `--workers` does not change the table.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ BLOCK = 128  # hands per task of a process
 
 
 NAMES = {f"{kinds}x{copies}": (kinds, copies) for kinds, copies in DECKS}
-LEADERS = {1: ("declarer", "eldest"), 2: ("declarer",)}  # by copies
-LOWEST = {16: "J", 20: "10", 24: "9"}
+LEADERS = {1: ("declarer", "eldest"), 2: ("declarer",)}  # [copies]: `Rules.opening_lead` to play
+LOWEST = {16: "J", 20: "10", 24: "9"}  # [kinds]: the lowest rank of the deck
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,10 @@ class Args(ScriptArgs):
 
 
 def main(args: Args) -> int:
-    """Play the decks and write the file; no file if interrupted."""
+    """Compute the tables of `args.decks` and write `args.out`; nothing is written if interrupted.
+
+    Raise `OptionError` for invalid options.
+    """
     split_seed(args.seed)
     if not 1 <= args.first <= args.most or args.hands < 0 or args.workers < 1:
         raise OptionError("--first: 1 deal to --most; --hands: at least 0; --workers: at least 1")
@@ -93,7 +97,7 @@ def main(args: Args) -> int:
 
 
 def tables(args: Args) -> dict[str, Array]:
-    """Play the decks; return the arrays of the file by name."""
+    """Return the arrays of the file: `keys_`, `tricks_` and `lone_` + deck, as in `HandTable`."""
     arrays: dict[str, Array] = {}
     with ProcessPoolExecutor(args.workers, get_context("spawn")) as pool:
         for deck in args.decks:
@@ -114,7 +118,10 @@ def tables(args: Args) -> dict[str, Array]:
 def play_hands(
     kinds: int, copies: int, lead: int, keys: Array, args: Args, pool: ProcessPoolExecutor
 ) -> dict[str, Array]:
-    """Play the hands of a deck with one leader; return tables by name, a row for each hand."""
+    """Play all hands `keys`, int64 (n,), of a deck in blocks on `pool`, and show the progress.
+
+    `lead` is an index of `LEADERS[copies]`. Return the concatenated tables of `play_block`.
+    """
     starts = range(0, len(keys), BLOCK)
     blocks = [keys[start : start + BLOCK] for start in starts]
     play = partial(play_block, args, kinds, copies, lead)
@@ -149,13 +156,16 @@ def canonical_hands(kinds: int, copies: int) -> Array:
 
 @entry_kernel
 def key_rows(hands: Array, keys: Array) -> None:
-    """Fill `keys` with the canonical hand of every hand."""
+    """Fill `keys` with the canonical hand of each of `hands`, both int64 (n,)."""
     for i in range(len(hands)):
         keys[i] = canonical(hands[i])[0]
 
 
 def game(kinds: int, copies: int, leader: str) -> Rules:
-    """Return rules with a bid for half the tricks and a lone bid for every exchange."""
+    """Return rules with a bid for half the tricks and a lone bid for each exchange of 0 to 3 cards.
+
+    `leader` is the value of `Rules.opening_lead`.
+    """
     half = kinds * copies // 8
     lone = tuple(Bid(f"call-{k}", value=1, exchange=k) for k in range(N_EXCHANGES))
     return Rules(
@@ -171,13 +181,18 @@ def game(kinds: int, copies: int, leader: str) -> Rules:
 def play_block(
     args: Args, kinds: int, copies: int, lead: int, start: int, keys: Array
 ) -> dict[str, Array]:
-    """Play the hands from number `start` on; return tables by name, a row for each hand."""
+    """Play one block of hands: `keys`, int64 (n,), of which the first is row `start` of the deck.
+
+    `lead` is an index of `LEADERS[copies]`. Return chances in units of 1 / `SCALE`: `tricks`, uint8
+    (n, 5, tricks + 1), by strain and number of tricks, and `lone`, uint8 (n, 4, 5), by exchange and
+    strain.
+    """
     n, tricks = len(keys), kinds * copies // 4
     table = new_table(game(kinds, copies, LEADERS[copies][lead]))
     low = np.uint64((int(split_seed(args.seed)[0]) + 2 * lead + 4 * copies) % (1 << 64))
     won = np.zeros((n, N_STRAINS, tricks + 1), np.int64)
     alone = np.zeros((n, N_EXCHANGES, N_STRAINS, 2), np.int64)
-    for i in range(0, n, 8):  # in parts, so that Ctrl-C interrupts
+    for i in range(0, n, 8):  # Ctrl-C cannot interrupt a kernel, so each call plays few hands
         part = slice(i, min(i + 8, n))
         hands = (table, keys[part], start + i, low)
         play_partnered(*hands, args.first, args.most, args.partnered, won[part])

@@ -1,19 +1,21 @@
-"""Build `agents/data/holder_odds.npz`: the likely holder of each unseen card.
+"""Build `agents/data/holder_odds.npz`: the odds that a seat holds an unseen card.
 
     python experiments/fitting/build_holder_odds.py --seed 1
 
-made the shipped file (`--out agents/data/holder_odds.npz`). The rule player plays `--hands` hands
-of every registered variant at all seats, in each of `--rounds` rounds. At each decision with 6 to 2
-cards in hand, the script counts the true holders of the unseen cards, and the holders in sampled
-deals (`agents/expert/sampled_deals.py`). The ratio of the two corrects the odds of a holder for a
-card. The next round samples its deals with the new odds, which are limited to `MOST`, about 16
-times a defender's. Counts of all variants with the same deck are added: the odds are per deck. The
-first round assumes equal odds everywhere. `CAREFUL` is added to both counts, so that rare cases
-hardly change the odds. A contract that was never played with a number of cards in hand gets zeros,
-which mean unknown.
+made the shipped file (`--out agents/data/holder_odds.npz`). In each of `--rounds` rounds, the rule
+player plays `--hands` hands of every registered variant, in all seats. Whenever a seat with 2 to 6
+cards in hand is to play, the script counts the true holders of the cards that this seat cannot see.
+It also counts their holders in deals sampled for this seat (`agents/expert/sampled_deals.py`).
+After the round, the odds are multiplied by true count / sampled count; the next round samples its
+deals with the new odds. The first round has equal odds everywhere.
 
-Each game and round has its own random stream from the seed. The file is written only at the end;
-after Ctrl-C there is none.
+Variants with the same deck are counted together: the odds are per deck. `CAREFUL` is added to both
+counts, so that rare cases hardly change the odds. The limit `MOST` is about 16 times the odds of a
+defender. If a kind of contract was never played with some number of cards in hand, its odds are 0,
+which means unknown.
+
+Each variant and round has its own random stream from the seed. The file is written at the end; if
+interrupted by Ctrl-C, the script writes nothing.
 """
 
 from __future__ import annotations
@@ -56,9 +58,9 @@ from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows
 
-DRAWN = 2  # deals sampled at each card
+DRAWN = 2  # deals sampled at each decision
 CAREFUL = 25.0  # cards added to both the true and the sampled counts
-MOST = 255  # maximum odds of a holder
+MOST = 255  # maximum odds of a holder; a defender has `EQUAL`
 AT_ONCE = 250  # hands between two checks for Ctrl-C
 
 
@@ -73,7 +75,7 @@ class Args(ScriptArgs):
 
 
 def main(args: Args) -> int:
-    """Count every deck and write the file; no file if interrupted."""
+    """Estimate the odds of every deck and write `args.out`; nothing is written if interrupted."""
     split_seed(args.seed)
     if args.hands < 1 or args.rounds < 1:
         raise OptionError(f"--hands {args.hands} --rounds {args.rounds}: at least 1 of each")
@@ -99,7 +101,7 @@ def main(args: Args) -> int:
 
 
 def decks() -> dict[str, list[str]]:
-    """Return the registered variants by the deck's name in the file: kinds x copies."""
+    """Return the names of the registered variants by deck, such as "24x1": kinds x copies."""
     variants: dict[str, list[str]] = {}
     for name, rules in RULES.items():
         variants.setdefault(f"{rules.kinds}x{rules.copies}", []).append(name)
@@ -107,7 +109,10 @@ def decks() -> dict[str, list[str]]:
 
 
 def count_deck(deck: str, names: list[str], args: Args) -> Array:
-    """Return the odds of one deck, uint8 `SHAPE`."""
+    """Return the odds of the holders of a card in one deck, uint8 `SHAPE`; 0 where unknown.
+
+    `names` are the variants played with this deck.
+    """
     odds, seen = np.full(SHAPE, EQUAL, np.uint8), np.zeros(SHAPE[:2], bool)
     hands, done, decisions = args.hands * len(names) * args.rounds, 0, 0
     with progress_bar(deck, "hands") as progress:
@@ -130,7 +135,10 @@ def count_deck(deck: str, names: list[str], args: Args) -> Array:
 
 
 def correct_odds(odds: Array, counts: Array) -> Array:
-    """Return the odds times true / sampled counts, uint8; defenders stay at `EQUAL`."""
+    """Return `odds` times true / sampled counts, uint8 `SHAPE`, scaled to `EQUAL` for defenders.
+
+    `counts` (2, *`SHAPE`): the true counts and the sampled ones.
+    """
     true, sampled = counts + CAREFUL
     weights = odds * true / sampled
     weights *= EQUAL / weights[:, :, DEFENDER : DEFENDER + 1]
@@ -143,9 +151,10 @@ def correct_odds(odds: Array, counts: Array) -> Array:
 
 @entry_kernel
 def count_hands(table: Table, deals: Array, first: int, last: int, counts: Array) -> int:
-    """Play hands by the rule player, counting unseen cards' holders; return the number of actions.
+    """Play hands `first` to `last` - 1 by the rule player, adding holders of cards to `counts`.
 
-    `counts` (2, contracts, cards in hand, holders, ranks): true counts, and those of sampled deals.
+    `deals` has one row, `SAMPLED_DEAL`, with the odds for sampling. `counts` (2, *`SHAPE`): the
+    true counts and the sampled ones. Return the number of actions played.
     """
     work, s = table.work, table.states[0]
     t, o, view = work.tables[0], work.offsets[0], work.views[0]
@@ -167,7 +176,10 @@ def count_hands(table: Table, deals: Array, first: int, last: int, counts: Array
 
 @kernel
 def count_card(s: Row, view: Row, deal: Row, counts: Array) -> None:
-    """Add the true and the sampled holders of the unseen cards at one decision."""
+    """Add the holders of the unseen cards at one decision to `counts`: [0] true, [1] sampled.
+
+    `deal` is a workspace for the sampled deals.
+    """
     number_cards(view, deal)
     begin_deals(view, deal)
     count_true(s, view, deal, counts[0])
@@ -178,7 +190,11 @@ def count_card(s: Row, view: Row, deal: Row, counts: Array) -> None:
 
 @kernel
 def count_true(s: Row, view: Row, deal: Row, counts: Array) -> None:
-    """Add the true holders of the unseen cards; two copies in two hands count half for each."""
+    """Add the true holders of the unseen cards to `counts`, `SHAPE`, with weight `DRAWN` a card.
+
+    Two unseen copies of a card are indistinguishable: each counts half for each of their holders.
+    A card that no playing seat holds counts for `NOWHERE`.
+    """
     contract, n = contract_of(view), count_held(view, -1)
     cards = deal.unseen
     while cards:
@@ -196,7 +212,7 @@ def count_true(s: Row, view: Row, deal: Row, counts: Array) -> None:
 
 @kernel
 def count_sampled(view: Row, deal: Row, counts: Array) -> None:
-    """Add the holders of the unseen cards in a sampled deal."""
+    """Add the holders of the unseen cards in the sampled deal `deal.hands` to `counts`, `SHAPE`."""
     contract, n = contract_of(view), count_held(view, -1)
     for seat in range(1, NOWHERE + 1):
         cards, holder = deal.hands[seat], holder_of(view, seat)

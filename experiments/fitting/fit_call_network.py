@@ -1,4 +1,4 @@
-"""Build `agents/data/call_network.npz`: train the networks of the expert's auction.
+"""Build `agents/data/call_network.npz`: train the networks that value the expert's calls.
 
     script=experiments/fitting/fit_call_network.py
     python $script --seed 1 --games cincinnati_v0 --hands 500000 --rounds 8
@@ -13,7 +13,7 @@ won game were given bounds, so the earlier commands now give other weights. If t
 file is written.
 
 The expert plays against itself and the rule player, and learns from pairs of calls:
-`bideuchre_env/training/calls.py` has the method. Games not named keep the package's weights.
+`bideuchre_env/training/calls.py` has the method. Games not in `--games` keep the package's weights.
 """
 
 from __future__ import annotations
@@ -58,7 +58,10 @@ class Args(ScriptArgs):
 
 
 def main(args: Args) -> int:
-    """Fit the games and write the file; no file if interrupted."""
+    """Train the networks of `args.games` and write `args.out`; nothing is written if interrupted.
+
+    Raise `OptionError` for invalid options.
+    """
     check_games(args)
     if args.hands < 100 or args.rounds < 1 or args.search not in (0, 1):
         raise OptionError("--hands at least 100, --rounds at least 1, --search 0 or 1")
@@ -73,7 +76,7 @@ def main(args: Args) -> int:
 
 
 def check_games(args: Any) -> None:
-    """Raise `OptionError` for an invalid seed, or a game that the scripts do not fit."""
+    """Raise `OptionError` if `args.seed` is invalid or `args.games` has a game not in `GAMES`."""
     split_seed(args.seed)
     if unknown := sorted(set(args.games) - set(GAMES)):
         raise OptionError(f"--games {' '.join(unknown)}: of {' '.join(GAMES)}")
@@ -87,10 +90,11 @@ def refit(
     load: Callable[[str], Any],
     fit: Callable[[str, Any], Any],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Fit the games of `args`; return the results of all games, and their provenance.
+    """Return the result of every game and its provenance, two dictionaries by name of the game.
 
-    Games not named are loaded, with their provenance in `shipped`. `numbers` are the options that
-    determine a result.
+    `fit(name, args)` computes the games in `args.games`. `load(name)` returns the package's result
+    of every other game in `shipped`, the package's provenance by game. The provenance of a new
+    result has the path `script`, its command, and the options of `args` named in `numbers`.
     """
     origins = {} if set(args.games) == set(GAMES) else dict(shipped)
     results = {name: load(name) for name in origins if name not in args.games}
@@ -105,7 +109,7 @@ def refit(
 
 
 def fit_game(name: str, args: Args) -> Array:
-    """Return the network of one game, a `NETWORK` record."""
+    """Train the network of one game from random weights; return it, `NETWORK` (1,)."""
     rng = np.random.default_rng([args.seed, GAMES.index(name)])
     search = DEALS if args.search else NO_SEARCH
 

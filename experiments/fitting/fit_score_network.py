@@ -1,22 +1,26 @@
-"""Build `agents/data/score_network.npz`: the expert's chances to win from scores, and networks.
+"""Build `agents/data/score_network.npz`: the chance to win at every score, and score networks.
 
     script=experiments/fitting/fit_score_network.py
     games="simplified_v0 club_v0 double_deck_v0"
     python $script --seed 1 --games $games --hands 250000 --rounds 3
     python $script --seed 1 --games barrie_v0 --rounds 0
 
-made the shipped file (`--out agents/data/score_network.npz`). First the table, the chance to win
-from every score: the expert plays games against itself, twice, the second time with the table of
-the first (`score_values.py`). Then the network, from games against itself and the rule player: at a
-random turn of every hand the best call and another one, usually nearly as good, are both played
-out. The network learns the chance to win after the hand, by the table, minus that of the formula,
-mainly from the difference of the two calls (`bideuchre_env/training/calls.py`). The game continues
-from the best call, so that scores are as frequent as in games. Each round is played by the network
-of the previous one and learns from all trials so far. Games not named keep the package's data.
+made the shipped file (`--out agents/data/score_network.npz`). Games not in `--games` keep the
+package's data. For each game the script makes two things:
+
+1. The table: the chance to win the game at every score. The expert plays games against itself with
+   the table of the rule player, and again with the table of the first pass (`score_values.py`).
+2. The score network, which corrects the formula's chance to win with a call. The expert plays
+   against itself and the rule player. At a random turn of every hand, the best call and another,
+   usually nearly as good, are both played out. The network learns the table's chance after the hand
+   minus the formula's chance of the call, mainly from the difference of the two calls
+   (`bideuchre_env/training/calls.py`). The game continues from the best call, so that scores are as
+   frequent as in games. Each round is played with the network of the previous round, and trains a
+   new network on the trials of all rounds so far.
 
 Barrie has no network: with one fitted in this way, a nearly beaten side bid moon after moon to keep
-the others from the bid that they needed, and lost many points for few more games. Cincinnati and
-six-card have neither: there they won no more games than the formula does.
+the opponents from the bid that they needed, and lost many points for few more games. Cincinnati and
+six-card have neither table nor network: with them, the expert won no more games than without.
 """
 
 from __future__ import annotations
@@ -58,22 +62,22 @@ from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows
 from bideuchre_env.training.calls import check_trained, descend, forward, seen, step, two_calls
 
 SCRIPT = "experiments/fitting/fit_score_network.py"
-WIDTH, SOME = 2.5, 0.03  # most points, and chance to win, below the best call
+WIDTH, SOME = 2.5, 0.03  # the other call: at most so many points, plus this chance, below the best
 ANY = 10  # of 100 turns, the number in which any call may be tried
-AT_ONCE = 10_000  # games side by side
+AT_ONCE = 10_000  # parallel games
 EPOCHS, RATE = 15, 6e-3
 PARTS = tuple(SCORE_NETWORK.names or ())
 
 TRY = np.dtype(
     [
-        ("inputs", np.float32, (2, N_SCORE)),  # of the best call and the other
+        ("inputs", np.float32, (2, N_SCORE)),  # of the score network
         ("action", np.int64, (2,)),
-        ("promise", np.float64, (2,)),  # the formula's chance to win
-        ("won", np.float64, (2,)),  # the chance to win after the hand
-        ("used", np.float32, (2,)),  # 0 if all pass: the network is not used
+        ("promise", np.float64, (2,)),  # the formula's chance to win the game with the call
+        ("won", np.float64, (2,)),  # the chance to win the game after the hand
+        ("used", np.float32, (2,)),  # 0 for the fourth pass: it is valued without the network
     ]
 )
-"""A turn to call at which two calls were tried."""
+"""A turn to call at which two calls were tried: index 0 is the best call, 1 the other."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,10 @@ class Args(ScriptArgs):
 
 
 def main(args: Args) -> int:
-    """Fit the games and write the file; no file if interrupted."""
+    """Fit `args.games` and write tables and networks to `args.out`; nothing if interrupted.
+
+    Raise `OptionError` for invalid options.
+    """
     check_games(args)
     if args.hands < 100 or args.rounds < 0 or args.played < 10:
         raise OptionError("--hands at least 100, --rounds at least 0, --played at least 10")
@@ -106,12 +113,15 @@ def main(args: Args) -> int:
 
 
 def shipped_game(name: str) -> tuple[Array, Array]:
-    """Return the table and the network of a game in the package."""
+    """Return the win table and the score network of a game from the package's data."""
     return fitted_wins(RULES[name]), fitted_score_network(name)
 
 
 def fit_game(name: str, args: Args) -> tuple[Array, Array]:
-    """Return the chance to win from every score of one game, and its network."""
+    """Return the win table of one game (as `win_table.win_table`) and its network, `SCORE_NETWORK`.
+
+    With `args.rounds` 0 the network has only zeros.
+    """
     rules, rng = RULES[name], np.random.default_rng([args.seed, GAMES.index(name), 1])
     network, wins = new_score_network(), rule_table(rules)
     for _ in range(2):
@@ -128,7 +138,7 @@ def fit_game(name: str, args: Args) -> tuple[Array, Array]:
 
 
 def expert(rules: Rules, network: Array, wins: Array) -> ExpertAgent:
-    """Return an expert with this score network and table, without search."""
+    """Return an expert that uses this score network and win table, without search."""
     agent = ExpertAgent(rules, wanted=NO_SEARCH)
     agent.learned = agent.learned._replace(score=sealed(network.copy()), wins=sealed(wins))
     return agent
@@ -137,10 +147,11 @@ def expert(rules: Rules, network: Array, wins: Array) -> ExpertAgent:
 def try_hands(
     agent: ExpertAgent, other: RowAgent, n: int, hands: int, rng: np.random.Generator
 ) -> Array:
-    """Play `hands` hands in each of `n` parallel games; return `TRY` records of two calls each.
+    """Play `hands` hands in each of `n` parallel games, trying two calls a hand; return `TRY` (m,).
 
-    A hand without a second call to try gives no record. A finished game is followed by a new one.
-    The agent plays for the side of the tried calls, `other` for the other side.
+    The turn of the two calls is random, the same in all games. A hand without a second call to try
+    gives no record. A finished game is followed by a new one. `agent` plays for the side of the
+    tried calls, `other` for the other side.
     """
     tables, work, states, everyone = agent.tables, agent.workspace(), new_states(n), np.arange(n)
     seed_rows(states, *split_seed(int(rng.integers(2**62))))
@@ -174,7 +185,11 @@ def try_hands(
 
 @entry_kernel
 def value_rows(states: Array, tables: Array, wins: Array, seats: Array, won: Array) -> None:
-    """Write to `won` each seat's chance to win the game after a finished hand."""
+    """Write to `won`, float64 (n,), the chance of each seat's side to win after a finished hand.
+
+    `seats`, int64 (n,), has one seat for each row of `states`; `wins` is the win table. A drawn
+    game counts half.
+    """
     t, last = tables[0], wins.shape[1] - 1
     for i in range(len(states)):
         s, us = states[i], seats[i] & 1
@@ -195,7 +210,10 @@ def value_rows(states: Array, tables: Array, wins: Array, seats: Array, won: Arr
 def try_rows(
     work: ExpertWorkspace, observations: Array, masks: Array, words: Array, trials: Array
 ) -> None:
-    """Fill the trials: each row's best call, and one drawn by `words` (action -1: none)."""
+    """Fill each row of `trials`, `TRY` (n,), with the best call and another, chosen at random.
+
+    `words`, int64 (n,), are the random bits of the rows. Without another call its action is -1.
+    """
     for i in range(len(observations)):
         trials[i].action[1] = -1
         observation, mask = row_of(observations, i), row_of(masks, i)
@@ -208,7 +226,10 @@ def try_rows(
 
 @kernel
 def note_call(work: ExpertWorkspace, call: int, which: int, trial: Row) -> None:
-    """Write a call, 8 * (1 + level) + the place of its strain, into a trial."""
+    """Write a call to `trial` at index `which`, 0 or 1, with the inputs and the formula's chance.
+
+    `call` is 8 * (1 + level) + the index of its strain in `calls.ranked`.
+    """
     t, view, calls = work.tables[0], work.views[0], work.calls[0]
     level, strain = (call >> 3) - 1, calls.ranked[call & 7]
     worth = call_worth(view, t, work.learned, level, strain, calls)
@@ -221,7 +242,10 @@ def note_call(work: ExpertWorkspace, call: int, which: int, trial: Row) -> None:
 
 
 def train(network: Array, trials: Array, rng: np.random.Generator) -> str:
-    """Train the network from scratch on these trials, and return a summary."""
+    """Overwrite `network` with one trained from scratch on `trials`, `TRY` (n,); return a summary.
+
+    Raise `DivergedError` if training diverges.
+    """
     x = trials["inputs"]
     y = ((trials["won"] - trials["promise"]) / SCALE * trials["used"]).astype(np.float32)
     p = {name: np.zeros_like(network[name][0]) for name in PARTS}

@@ -1,4 +1,7 @@
-"""Kernels of `build_hand_table.py`: play out a hand until its chances are precise enough."""
+"""Kernels of `build_hand_table.py`: play a hand on random deals until its chances are precise.
+
+The hand is always seat 0's, and seat 0 is the declarer.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +31,9 @@ from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel
 
 BEST = 3  # number of strains that are played to the required precision
-NEAR = 0.05  # tricks: strains less than this behind the best three count, too (rounding)
+NEAR = 0.05  # mean tricks: rounding in the table may reverse a smaller difference of two strains
 LOOK = 64  # deals between two checks of the precision
-N_EXCHANGES = 4
+N_EXCHANGES = 4  # 0 to 3 cards
 Z2 = 1.959963984540054**2  # squared normal quantile of a 95 % interval
 
 
@@ -38,13 +41,13 @@ class Table(NamedTuple):
     """Workspace and state rows for playing hands."""
 
     work: RuleWorkspace
-    states: Array  # the deal, and the hand played from it
+    states: Array  # (2,): the deal, and the hand played from it
     observations: Array  # (1, D)
     masks: Array  # (1, A)
 
 
 def new_table(rules: Rules) -> Table:
-    """Return the table of a game."""
+    """Return a new workspace for hands of a game."""
     return Table(
         rule_workspace(rules),
         new_states(2),
@@ -64,10 +67,11 @@ def play_partnered(
     limit: float,
     won: Array,
 ) -> None:
-    """Play out every hand with partner, and count the tricks in `won`, (n, 5, tricks + 1).
+    """Play each of the hands `keys`, int64 (n,), with partner, and count the results in `won`.
 
-    Each strain is played on `first` deals; the best three continue until their half-widths are at
-    most `limit`, or to `most` deals.
+    `won` (n, 5, tricks + 1): the deals by strain and number of tricks of the declarer's side. Each
+    strain is played on `first` deals; the best three continue until their half-widths are at most
+    `limit`, or to `most` deals. `low` and the row `first_row` + i seed the deals of hand i.
     """
     for i in range(len(keys)):
         row, every = np.uint64(first_row + i), (1 << N_STRAINS) - 1
@@ -92,7 +96,11 @@ def play_deals(
     limit: float,
     won: Array,
 ) -> None:
-    """Play the strains of `playing` on deals `start` to `stop`, each until precise enough."""
+    """Play one hand in the strains `playing`, as bits, on deals `start` to `stop` - 1.
+
+    A strain ends early once its half-width is at most `limit`. `won` (5, tricks + 1) counts the
+    deals by strain and number of tricks of the declarer's side. `row` and `low` seed the deals.
+    """
     deal, s, t = table.states[0], table.states[1], table.work.tables[0]
     for j in range(start, stop):
         if j > start and (j - start) % LOOK == 0:
@@ -120,9 +128,11 @@ def play_alone(
     won: Array,
     alone: Array,
 ) -> None:
-    """Play out every hand alone after each exchange; count losses and successes in `alone`.
+    """Play each of the hands `keys`, int64 (n,), alone after each exchange; count the results.
 
-    `alone` is (n, exchanges, 5, 2). The best strains are those with partner, from `won`.
+    `alone` (n, exchanges, 5, 2): the deals by exchange and strain; the last index is 1 if the
+    declarer won all the tricks, else 0. All strains are played on `first` deals. The best strains
+    with partner, by `won` of `play_partnered`, continue as there.
     """
     deal, s, t = table.states[0], table.states[1], table.work.tables[0]
     for i in range(len(keys)):
@@ -149,9 +159,9 @@ def play_alone(
 
 @kernel
 def best_strains(won: Array, near: float) -> int:
-    """Return the best strains, and those less than `near` tricks behind the last of them, as bits.
+    """Return, as bits, the `BEST` strains by mean tricks, and any less than `near` behind those.
 
-    The chances in the table are rounded, so that such a near strain may rank higher there.
+    The chances in the table are rounded, so a strain just behind may be among the best there.
     """
     third, best = 0.0, 0
     for strain in range(N_STRAINS):
@@ -165,7 +175,7 @@ def best_strains(won: Array, near: float) -> int:
 
 @kernel
 def unsure(won: Array, strains: int, most: int, limit: float) -> int:
-    """Return the strains, as bits, that are not precise enough and have fewer than `most` deals."""
+    """Return the bits of `strains` with a half-width above `limit` and fewer than `most` deals."""
     left = 0
     for strain in range(N_STRAINS):
         wide = half_width(won[strain]) > limit and won[strain].sum() < most
@@ -185,7 +195,7 @@ def mean_tricks(counts: Array) -> float:
 
 @kernel
 def ahead_of(won: Array, strain: int) -> int:
-    """Return the number of better strains; of equal ones the first counts as better."""
+    """Return the number of strains with more mean tricks than `strain`, or equal and before it."""
     own, ahead = mean_tricks(won[strain]), 0
     for other in range(N_STRAINS):
         mean = mean_tricks(won[other])
@@ -195,7 +205,10 @@ def ahead_of(won: Array, strain: int) -> int:
 
 @kernel
 def half_width(counts: Array) -> float:
-    """Return the largest half-width of Wilson's 95 % intervals of the chances of at least k."""
+    """Return the largest half-width of the 95 % Wilson intervals of P(at least k), over all k.
+
+    `counts` is a histogram: the number of deals with each result k.
+    """
     n = 0.0
     for number in range(len(counts)):
         n += counts[number]
@@ -212,7 +225,7 @@ def half_width(counts: Array) -> float:
 def deal_others(deal: Row, t: Row, hand: int) -> None:
     """Give seat 0 its hand, deal the other cards to the other seats, and draw a dealer.
 
-    Seat 3, to the right of seat 0, never deals: seat 0 would then lead by either rule.
+    The dealer is not seat 3: seat 0 would then be the eldest hand, and lead by either lead rule.
     """
     n, each = 0, t.tricks
     for kind in range(t.kinds):
@@ -232,7 +245,10 @@ def deal_others(deal: Row, t: Row, hand: int) -> None:
 
 @kernel
 def give_contract(s: Row, deal: Row, t: Row, level: int, strain: int) -> None:
-    """Start a hand after seat 0 has won the auction with this bid and all others have passed."""
+    """Set `s` to the end of an auction on `deal`: seat 0 won it with this bid, all others passing.
+
+    The next phase, exchange or card play, has begun.
+    """
     s.dealer = deal.dealer
     begin_hand(s)
     for seat in range(4):
@@ -251,7 +267,7 @@ def give_contract(s: Row, deal: Row, t: Row, level: int, strain: int) -> None:
 
 @kernel
 def play_out(s: Row, table: Table) -> None:
-    """Let the rule player play out the hand, or until a lone declarer loses a trick."""
+    """Let the rule player play the hand to its end; a lone hand stops at the first lost trick."""
     t = table.work.tables[0]
     observation, mask = row_of(table.observations, 0), row_of(table.masks, 0)
     alone = s.sitting_out >= 0

@@ -21,18 +21,22 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, entry_kernel
 from bideuchre_env.training.calls import step
 
-WIDE, NEAR = (10.0, 12.0), (2.0, 1.5)  # points; smoothing widths, to a target and by rounds
+# smoothing widths in points: in games to a target, and in games of a fixed number of hands
+WIDE, NEAR = (10.0, 12.0), (2.0, 1.5)
 PRIOR = 30.0  # weight of the wider neighbourhood, in hands
-SWEEPS = 80
-DIGITS = 4
+SWEEPS = 80  # maximum number of iterations
+DIGITS = 4  # decimals of a chance
 
 SCORE, PLAYED, POINTS, MADE = slice(0, 2), 2, slice(3, 5), 5
-"""Columns of a hand: scores of the declarer's and the other side, hands before it, points of both
-sides, whether the contract was made."""
+"""Columns of a hand: the scores before it of the declarer's and the other side, the number of hands
+before it, the points of the hand of both sides in this order, whether the contract was made."""
 
 
 def played_hands(agent: RowAgent, games: int, rng: np.random.Generator) -> Array:
-    """Let the agent play whole games against itself; return their hands, int64 (n, 6)."""
+    """Let the agent play `games` games against itself; return their hands, int64 (n, 6).
+
+    The columns are `SCORE`, `PLAYED`, `POINTS` and `MADE`; hands passed out are left out.
+    """
     states, tables = new_states(games), agent.tables
     seed_rows(states, *split_seed(int(rng.integers(2**62))))
     start_rows(states, tables, np.full(games, -1))
@@ -48,7 +52,10 @@ def played_hands(agent: RowAgent, games: int, rng: np.random.Generator) -> Array
 
 
 def hands_of(before: Array, after: Array, tables: Array) -> Array:
-    """Return the hands between these states, without those passed out, int64 (n, 6)."""
+    """Return the hands played from states `before` to `after`, int64 (n, 6), as `played_hands`.
+
+    Hands passed out are left out.
+    """
     done = np.zeros(len(after), np.int64)
     fill_made(after, tables, done)
     bid = after["level"] >= 0
@@ -68,13 +75,19 @@ def fill_made(states: Array, tables: Array, done: Array) -> None:
 
 
 def score_values(rules: Rules, hands: Array) -> Array:
-    """Return the chance to win from every score, in the form of `win_table.win_table`, rounded."""
+    """Return the chance to win at every score, rounded, with the shape of `win_table.win_table`.
+
+    `hands`, int64 (n, 6), is a result of `played_hands`.
+    """
     table = by_rounds(rules, hands) if rules.win_rule == "rounds" else to_target(rules, hands)
     return np.round(table, DIGITS)
 
 
 def by_rounds(rules: Rules, hands: Array) -> Array:
-    """Return the chance to win by hands to come and lead, float64 (layers, leads, 1)."""
+    """Return the chance to win a game of a fixed number of hands, float64 (layers, leads, 1).
+
+    The index is [hands left, `LEAD` + our lead, 0].
+    """
     total, span = int(compile_tables(rules)["hands_to_play"][0]), 2 * LEAD + 1
     lead = hands[:, 0] - hands[:, 1]
     gain = hands[:, 3] - hands[:, 4]
@@ -94,7 +107,10 @@ def by_rounds(rules: Rules, hands: Array) -> Array:
 
 
 def to_target(rules: Rules, hands: Array) -> Array:
-    """Return the chance to win a game to a target, float64 (1, points, points)."""
+    """Return the chance to win a game to a target, float64 (1, points, points).
+
+    The index is [0, target - 1 - ours, target - 1 - theirs].
+    """
     size = rules.target + BELOW
     other = hands[:, [1, 0, 2, 4, 3, 5]]
     both = np.concatenate([hands, other])
@@ -118,7 +134,11 @@ def to_target(rules: Rules, hands: Array) -> Array:
 
 
 def shares(counts: Array, widths: tuple[float, ...]) -> Array:
-    """Return smoothed shares of each result by score from counts, both (scores..., ends)."""
+    """Return the smoothed share of each result of a hand at each score, from its `counts`.
+
+    Both arrays are (scores..., results). `widths` runs from wide to narrow: the shares smoothed
+    with one width are the prior for the next.
+    """
     total = counts.sum(axis=tuple(range(counts.ndim - 1)))
     share = np.broadcast_to(total / total.sum(), counts.shape)
     for width in widths:
@@ -130,7 +150,7 @@ def shares(counts: Array, widths: tuple[float, ...]) -> Array:
 
 
 def blur(counts: Array, width: float, axis: int) -> Array:
-    """Return sums of nearby counts along an axis, with Gaussian weights of height 1."""
+    """Return sums of nearby counts along an axis, with Gaussian weights: 1 at distance 0."""
     apart = np.subtract.outer(np.arange(counts.shape[axis]), np.arange(counts.shape[axis]))
     weights = np.where(abs(apart) <= int(4 * width) + 1, np.exp(-0.5 * (apart / width) ** 2), 0.0)
     return np.moveaxis(np.tensordot(weights, counts, (1, axis)), 0, axis)
@@ -138,10 +158,11 @@ def blur(counts: Array, width: float, axis: int) -> Array:
 
 @entry_kernel
 def sweep_ends(tables: Array, ends: Array, share: Array, table: Array, out: Array) -> float:
-    """Fill `out` with the chances one hand before those of `table`; return the largest change.
+    """Fill `out` with the chances to win one hand before `table`; return the largest change.
 
-    `ends` (k, 4), int64: our points, theirs, whether we declared, whether the contract was made.
-    `share` (points, points, k): the frequency of each end by score.
+    `table` and `out` are indexed as the result of `to_target`. `ends` (k, 4), int64, are the
+    results of a hand: our points, theirs, whether we declared, whether the contract was made.
+    `share` (points, points, k) is the frequency of each result by score.
     """
     t, size, change = tables[0], table.shape[1], 0.0
     for ours in range(size):

@@ -1,4 +1,4 @@
-"""The learner: PPO for the cards, a regression for the auction."""
+"""Training of the networks on a batch: PPO for the cards, a regression for the auction."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ MAX_GRADIENT_NORM = 1.0
 
 
 class Learner:
-    """The networks of both parts and their optimizers.
+    """The networks of both parts, auction and cards, and their optimizers.
 
-    With `hidden` above 0 there is also a critic, which has `hidden` more inputs: the cards of the
-    other seats.
+    `sizes` has the layers of each part: inputs, two hidden layers, outputs with the critic's value.
+    With `hidden` above 0 there is also a separate critic for the cards. It has `hidden` more
+    inputs: the cards of the other seats.
     """
 
     def __init__(
@@ -39,7 +40,7 @@ class Learner:
         }
 
     def state(self) -> dict[str, Any]:
-        """The argument that `load` needs to restore this learner; not a copy."""
+        """Return the networks and the state of the optimizers, for `load`; the memory is shared."""
         return {
             "networks": self.networks,
             "optimizers": {part: each.state_dict() for part, each in self.optimizers.items()},
@@ -57,7 +58,7 @@ class Learner:
     def learn(
         self, batch: Batch, args: Any, learning_rate: float, entropy: float
     ) -> dict[str, float]:
-        """Learn from a batch, once; return its statistics by name.
+        """Train all networks on a batch, in one pass; return the statistics by name.
 
         `args` are the trainer's options; `entropy` is the weight of the entropy bonus.
         """
@@ -69,7 +70,10 @@ class Learner:
         return {name: float(value) for name, value in statistics.items()}
 
     def _learn_cards(self, cards: Decisions, args: Any, bonus: float) -> dict[str, Tensor]:
-        """PPO: one pass over the decisions; advantages are computed once, from stored values."""
+        """Train the cards' network by PPO, in one pass over the decisions; return mean statistics.
+
+        Advantages are computed once, from the values stored when the outputs were chosen.
+        """
         inputs, legal, outputs, before, values, returns, _, hidden = self._tensors(cards)
         advantages = returns - values
         deviation = advantages.std() if len(advantages) > 1 else torch.ones(())  # undefined for one
@@ -95,9 +99,10 @@ class Learner:
         return {name: torch.stack(each).mean() for name, each in totals.items()}
 
     def _learn_auction(self, auction: Decisions, minibatch: int) -> dict[str, Tensor]:
-        """Regression: a call's target is the hand's return minus the critic's value.
+        """Train the auction's network by regression; return the critic's mean squared error.
 
-        The critic itself learns only from calls that were not forced.
+        The output of a call learns the hand's return minus the critic's value. The critic learns
+        the return, but only from calls that were not forced.
         """
         inputs, _, outputs, _, _, returns, forced, _ = self._tensors(auction)
         total: list[Tensor] = []
@@ -112,7 +117,7 @@ class Learner:
         return {"call_critic": torch.stack(total).mean()}
 
     def _descend(self, loss: Tensor, *parts: str) -> None:
-        """Take a step down the gradient with the networks of these parts that exist."""
+        """Take an optimizer step on `loss` with the networks of those `parts` that exist."""
         learning = [part for part in parts if part in self.networks]
         for part in learning:
             self.optimizers[part].zero_grad()
@@ -123,15 +128,16 @@ class Learner:
             self.optimizers[part].step()
 
     def _tensors(self, decisions: Decisions) -> list[Tensor]:
+        """Return the columns of decisions as tensors on the learner's device."""
         return [torch.as_tensor(array, device=self.device) for array in decisions]
 
 
 def minibatches(n: int, size: int) -> list[slice]:
-    """Strided minibatches [i::k], so that each mixes tables and tricks."""
+    """Return slices [i::k] of n decisions, each of about `size`, which mix hands and tricks."""
     k = max(1, round(n / size))
     return [slice(first, None, k) for first in range(k)]
 
 
 def log_softmax(logits: Tensor, legal: Tensor) -> Tensor:
-    """Log-probabilities (n, O) of the outputs; illegal ones get the logit `NEVER`."""
+    """Return the log-probabilities (n, O) of the outputs; illegal ones get the logit `NEVER`."""
     return torch.log_softmax(logits.masked_fill(legal == 0, NEVER), dim=1)

@@ -75,9 +75,10 @@ def measure(
 
 
 class Log(ExitStack):
-    """The progress bar of a run, and the logs in its folder.
+    """The progress bar of a run, and the logs in its folder: `curve.csv` and `tensorboard/`.
 
-    Entries of `curve.csv` after `batch` are dropped. Raises `OptionError` if it cannot be read.
+    `batch` is the number of batches when the run resumes: later entries of the logs are dropped.
+    Raises `OptionError` if `curve.csv` cannot be read.
     """
 
     def __init__(self, folder: Path, batch: int) -> None:
@@ -92,7 +93,10 @@ class Log(ExitStack):
         self.first: int | None = None  # decisions at the first batch of this process
 
     def batch(self, run: Any, statistics: Mapping[str, float]) -> None:
-        """Log the statistics of a batch."""
+        """Advance the progress bar, and log the statistics of a batch.
+
+        TensorBoard gets the means over every `EVERY` batches.
+        """
         self.first = run.decisions if self.first is None else self.first
         total = round(1e6 * run.args.millions)
         self.progress(min(run.decisions, total), total, run.decisions - self.first)
@@ -109,7 +113,10 @@ class Log(ExitStack):
     def strengths(
         self, run: Any, boards: int, seed: int, strengths: Mapping[str, Strength]
     ) -> None:
-        """Log a measurement: a line on stderr, a row of the curve."""
+        """Log a measurement, by opponent: a line on stderr, a row of the curve, TensorBoard.
+
+        A row with the same batch, boards and seed is replaced.
+        """
         times = round(run.seconds, 1), round(run.processor, 1)
         own = (run.decisions, run.hands, run.batch, *times, boards, seed)
         row = {name: str(value) for name, value in zip(OWN, own, strict=True)}

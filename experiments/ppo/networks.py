@@ -58,9 +58,9 @@ def new_weights(
 
 
 def forward(weights: Weights, lists: Tensor, more: Tensor | None = None) -> Tensor:
-    """The outputs (n, O + 1) for lists of inputs, int16 (n, WIDTH).
+    """Return the outputs (n, O + 1) for lists of inputs, int16 (n, WIDTH); the last is the value.
 
-    `more` has the lists of the additional inputs.
+    `more` has the lists of the additional inputs, for a critic that sees all hands.
     """
     hidden = first_layer(lists, weights["first"], weights["first_bias"])
     if more is not None:
@@ -73,7 +73,7 @@ def forward(weights: Weights, lists: Tensor, more: Tensor | None = None) -> Tens
 
 
 def first_layer(lists: Tensor, matrix: Tensor, bias: Tensor) -> Tensor:
-    """Sums (n, H) of bias (H,) and the rows of matrix (F, H) in each of the lists (n, WIDTH)."""
+    """Return the sums (n, H) of bias (H,) and the rows of matrix (F, H) in each list (n, WIDTH)."""
     if lists.device.type == "cpu":
         return SumOfRows.apply(lists, matrix, bias)
     return gathered_rows(lists, matrix, bias)
@@ -130,19 +130,19 @@ def add_to_rows(lists: Array, gradients: Array, matrix: Array) -> None:
 
 
 def torch_device(device: str) -> str:
-    """Torch's name for a device of the package; in numba's simulator it is the CPU."""
+    """Return torch's name for a device of the package: the CPU if numba simulates CUDA."""
     return "cpu" if config.ENABLE_CUDASIM else device
 
 
 def made_for(rules: Rules) -> dict[str, str]:
-    """Metadata that must match for weights to fit a game."""
+    """Return the metadata that weights of agent `ppo` for a game must have."""
     return files.made_for(KIND, rules, VERSION)
 
 
 def agent_weights(
     rules: Rules, networks: Mapping[str, Weights], metadata: Mapping[str, str]
 ) -> files.Weights:
-    """The networks in the format of agent `ppo`, without the critic's output."""
+    """Return the networks in the format of agent `ppo`, without the critic's output."""
     arrays: dict[str, Any] = {}
     for part in PARTS:
         network = {name: w.detach().cpu().numpy() for name, w in networks[part].items()}

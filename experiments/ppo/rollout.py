@@ -82,8 +82,8 @@ class Batch(NamedTuple):
 class Terms:
     """The settings of a batch."""
 
-    number: int  # the batch's
-    seed: int
+    number: int  # of the batch
+    seed: int  # of the run
     temperature: float  # of the softmax of calls, in points
     forced: float  # probability of a forced call
     alone: float  # probability of a forced lone bid in a candidate hand, see `BEST`
@@ -120,22 +120,25 @@ class Tables:
         self.memory.run(kernel, n, self.states, *map(self.array_of, arguments))
 
     def deal(self, low: np.uint64, high: np.uint64) -> None:
-        """Deal a hand at each table i with the seed `high:low` + i; on the CPU."""
+        """Deal a hand at each table on the CPU; table i has the seed high * 2**64 + low + i."""
         seed_rows(self._dealt, low, high)
         start_rows(self._dealt, compile_tables(self.rules), np.full(self.n, -1))
         deal_rows(self._dealt, compile_tables(self.rules))
         self.states = self.memory.put(self._dealt)
 
     def advance(self) -> list[Tensor]:
-        """Play forced moves; return the tables that then wait for each part, int64 (m,)."""
+        """Play forced moves; return the tables that wait for a call and those that wait for a card.
+
+        Both are indices, int64 (m,).
+        """
         self.run(wait_rows, self.n, self.tables, self._waits)
         return [torch.nonzero(self._waits == part)[:, 0] for part in (CALLS, CARDS)]
 
     def results(self, scale: float) -> tuple[Tensor, int, int]:
         """Return the results of the hands, all of which are over.
 
-        Points by seat, float32 (n, 4), divided by `scale`; the numbers of contracts that were
-        played alone, and that were not made.
+        They are the point difference for each seat's side, float32 (n, 4), divided by `scale`, the
+        number of contracts played alone, and the number of contracts not made.
         """
         rewards = np.zeros((self.n, N_SEATS), np.float32)
         states = self.memory.to_host(self.states)
@@ -144,7 +147,7 @@ class Tables:
 
 
 class Part:
-    """Buffer of a batch's decisions in one part, the auction or the cards."""
+    """The decisions of a batch in one part, the auction or the cards, and the kernels' buffers."""
 
     def __init__(self, tables: Tables, name: str, all_hands: bool) -> None:
         rules = tables.rules
@@ -178,12 +181,15 @@ class Part:
         self.n = self.rounds = 0
 
     def clear(self) -> None:
-        """Begin a batch without decisions."""
+        """Drop all decisions, to begin a new batch."""
         self.n = self.rounds = 0
         self.forced[:] = False
 
     def enter(self, rows: Tensor) -> slice:
-        """Record a round of decisions, one per table of `rows`, int64 (m,); return its slice."""
+        """Write the inputs of a round of decisions, one for each table in `rows`, int64 (m,).
+
+        Return their slice of the part's columns.
+        """
         new = slice(self.n, self.n + len(rows))
         self._cells.fill_(len(rows))
         self.tables.run(enter_rows, len(rows), *self._arrays, rows, self.n, self._cells)
@@ -216,7 +222,7 @@ class Part:
             raise DivergedError(f"row {row}: the network's logits are not finite")
 
     def decisions(self, returns: Tensor, rows: Any) -> Decisions:
-        """Return the decisions of these rows; `returns` has all decisions."""
+        """Return the decisions of these rows; `returns`, (n,), are the returns of all decisions."""
         room = self.room
         hidden = room.hidden if self.all_hands else room.hidden.new_zeros((self.n, 0))
         columns = (room.inputs, room.legal, room.outputs, room.log_probs, self.values)
@@ -243,7 +249,7 @@ class Dealer:
         self._alone = self.tables.to_device(alone)
 
     def play(self, terms: Terms, networks: Networks) -> Batch:
-        """Play a batch by these networks."""
+        """Deal and play a batch of hands with these networks."""
         began = time.process_time()
         rng = np.random.default_rng([terms.seed, terms.number])
         words = rng.integers(0, 2**64, 2, np.uint64)
@@ -265,9 +271,11 @@ class Dealer:
     def _explore(
         self, terms: Terms, rng: np.random.Generator, new: slice, points: Tensor
     ) -> Tensor:
-        """Return logits of calls, (n, O), from the auction network's points; mark forced calls.
+        """Return logits of calls, (m, O), from the auction network's outputs; mark forced calls.
 
-        Half of the forced calls are uniform, half have the temperature `WIDE`.
+        A call is forced with the probability `terms.forced`: half of these are uniform, half have
+        the temperature `WIDE`. In the hands that suit a lone bid best (`BEST`), one is forced with
+        the probability `terms.alone`.
         """
         auction = self.parts["auction"]
         points = points * terms.scale
@@ -289,7 +297,7 @@ class Dealer:
         return logits
 
     def _batch(self, terms: Terms, began: float) -> Batch:
-        """Return the batch, after all hands have ended."""
+        """Return the batch, after all hands have ended; it began at processor time `began`."""
         rewards, lone, set_back = self.tables.results(terms.scale)
         auction, cards = self.parts["auction"], self.parts["cards"]
         of_cards = self._returns(cards, rewards, terms.lambda_)
@@ -305,7 +313,10 @@ class Dealer:
         )
 
     def _returns(self, part: Part, rewards: Tensor, lambda_: float) -> Tensor:
-        """Per-seat lambda-returns of a part's decisions; all hands end after the last round."""
+        """Return the per-seat lambda-returns of a part's decisions, float32 (n,).
+
+        All hands count as ending after the last round.
+        """
         zeros, keys = self.tables.zeros, part.room.keys[: part.n]
         at = part.steps[: part.n], keys >> 2
         shape = (part.rounds + 1, self.n)
@@ -317,7 +328,10 @@ class Dealer:
         return self.tables.to_device(lambda_returns(*arrays, lambda_=lambda_).returns)[at]
 
     def _learned_calls(self) -> Tensor:
-        """Return the calls to learn from: a hand's calls from its last forced one on."""
+        """Return the indices of calls to learn from: those of a hand from its last forced one on.
+
+        Earlier calls led to a hand that the forced call changed.
+        """
         auction = self.parts["auction"]
         rows = auction.room.keys[: auction.n] >> 2
         forced = auction.forced[: auction.n]

@@ -69,8 +69,9 @@ def enter_rows(
     start: int,
     stop: int,
 ) -> None:
-    """Write the decision of table `rows[j]` to row `first + j` of `room`.
+    """Write the inputs and legal outputs of table `rows[j]` to row `first + j` of `room`.
 
+    Also write the symmetry, the key and, for a critic that sees them, the other seats' cards.
     `cells`, int64 (1,), is set to -1 if a list of inputs is too long.
     """
     work, own = scratch.features, min(start, len(scratch.masks) - 1)
@@ -146,9 +147,10 @@ def act_rows(
 
 @entry_kernel
 def result_rows(states: Array, tables: Array, scale: float, rewards: Array) -> tuple[int, int]:
-    """Write the points of hands that are over by seat, float32 (n, 4), divided by `scale`.
+    """Write the point difference of each finished hand for each seat's side to `rewards`.
 
-    Return how many contracts were played alone, and how many were not made.
+    `rewards` is float32 (n, 4), in points / `scale`. Return the number of contracts played alone,
+    and the number of contracts not made.
     """
     lone = set_back = 0
     for i in range(len(states)):

@@ -77,7 +77,7 @@ class Run:
         return min(1.0, self.decisions / (1e6 * self.args.millions))
 
     def anneal(self, first: float, last: float) -> float:
-        """Interpolate a number from its first value to its last over the run."""
+        """Interpolate linearly from `first`, at the start of the run, to `last`, at its end."""
         return first + (last - first) * self.progress
 
     def is_measurement_due(self) -> bool:
@@ -86,7 +86,7 @@ class Run:
         return int(self.decisions / every) > int(self.measured / every)
 
     def update(self) -> dict[str, float]:
-        """Play a batch and learn from it; return its statistics."""
+        """Play a batch and learn from it; return its statistics by name."""
         args, began = self.args, time.perf_counter()
         rate = self.anneal(args.rate, 0.02 * args.rate)
         entropy = self.anneal(args.entropy, 0.1 * args.entropy)
@@ -100,7 +100,11 @@ class Run:
         return statistics | {"play_seconds": played - began, "learn_seconds": ended - played}
 
     def _next_batch(self) -> Batch:
-        """Return the next batch; workers start another with networks not yet trained on it."""
+        """Return the next batch.
+
+        With workers, also start the batch after it, with the networks as they are before they learn
+        from the returned one.
+        """
         if self.pool is None:
             batch = self.dealer.play(*self._new_request())
         else:
@@ -115,7 +119,10 @@ class Run:
         return batch
 
     def _new_request(self) -> Request:
-        """The request for the next batch, with the networks as they are now."""
+        """Return the request for the next batch, with the networks as they are now.
+
+        Workers get a copy of the networks, because training continues while they play.
+        """
         args = self.args
         temperature = self.anneal(args.temperature, args.last_temperature)
         terms = Terms(
@@ -151,7 +158,11 @@ class Run:
         write_weights(self.args.out / WEIGHTS, weights.arrays, weights.metadata)
 
     def _resume(self) -> None:
-        """Restore the checkpoint, if there is one."""
+        """Restore the checkpoint, if there is one.
+
+        `OptionError` if it is of other settings, or if there are other files of a run without a
+        checkpoint; `WeightsError` if it is damaged.
+        """
         path = self.args.out / CHECKPOINT
         if not path.exists():
             for name in (CURVE, WEIGHTS):

@@ -30,7 +30,7 @@ from ppo.rollout import Batch, Dealer, Decisions, Terms
 
 @contextmanager
 def pool_of(workers: int, ray: bool, address: str | None) -> Iterator[Pool | None]:
-    """The pool of `--workers`, `--ray` and `--ray-address`; None without workers."""
+    """Yield the pool of `--workers`, `--ray` and `--ray-address`; None without workers."""
     if ray or address is not None:
         with RayPool(address) as pool:
             yield pool
@@ -53,7 +53,10 @@ class Processes:
     def in_order(
         self, function: Callable[[Any, Any], Any], shared: Any, blocks: Iterable[Any]
     ) -> Iterator[Any]:
-        """`function(shared, block)` of each block, in order."""
+        """Yield `function(shared, block)` of each block, in order, computed by the processes.
+
+        `WorkerError` if a process has ended.
+        """
         try:
             yield from self._pool.map(partial(function, shared), blocks)
         except BrokenProcessPool:
@@ -74,7 +77,7 @@ class Work(NamedTuple):
 
 
 def play_blocks(pool: Pool, work: Work) -> Batch:
-    """Play a batch on the workers."""
+    """Play the blocks of a batch on the workers of `pool`, and return them as one batch."""
     arrays = {
         part: {name: weight.detach().cpu().numpy() for name, weight in weights.items()}
         for part, weights in work.networks.items()
@@ -111,5 +114,5 @@ def copied(decisions: Decisions) -> Decisions:
 
 
 def concatenated(parts: Iterable[Decisions]) -> Decisions:
-    """The decisions of several blocks as one."""
+    """Return the decisions of several blocks as one, block after block."""
     return Decisions(*map(np.concatenate, zip(*parts, strict=True)))

@@ -3,7 +3,8 @@
     python experiments/trainers/agilerl_ppo.py --out runs/agilerl
     bideuchre match experiments/trainers/agilerl_ppo.py:Player rule --boards 2000
 
-It is trained in one seat, and evaluated in both seats of a side on duplicate boards of other deals.
+The policy learns in one seat. It is evaluated in both seats of a side, on duplicate boards of other
+deals.
 """
 
 from __future__ import annotations

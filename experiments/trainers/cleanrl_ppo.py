@@ -71,7 +71,7 @@ def network(inputs: int, hidden: int, outputs: int, std: float) -> nn.Sequential
 
 
 class Agent(nn.Module):
-    """A critic and an actor, for all seats."""
+    """A critic and an actor: two separate networks, shared by all seats."""
 
     def __init__(self, inputs: int, outputs: int, hidden: int) -> None:
         super().__init__()
@@ -81,7 +81,10 @@ class Agent(nn.Module):
     def get_action_and_value(
         self, seen: Tensor, masks: Tensor, actions: Tensor | None = None
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Return actions (sampled if None), log-probabilities, entropies and values."""
+        """Return actions (sampled if None), log-probabilities, entropies and values, all (n,).
+
+        `seen` (n, D) are scaled observations, `masks` (n, A) the legal actions.
+        """
         drawn = Categorical(logits=self.actor(seen).masked_fill(~masks, -1e8))
         actions = drawn.sample() if actions is None else actions
         return actions, drawn.log_prob(actions), drawn.entropy(), self.critic(seen).flatten()
@@ -118,7 +121,12 @@ class Storage:
         self.ended = np.zeros((steps, n), bool)
 
     def batch(self, args: Args) -> tuple[Tensor, ...]:
-        """Return the decisions with known returns: not the last of a seat in an unfinished hand."""
+        """Return the m decisions with known returns, as tensors (m, ...).
+
+        A seat's last decision in an unfinished hand has no return yet, and is left out; so are
+        forced moves. The tensors are observations, masks, actions, log-probabilities, returns and
+        advantages.
+        """
         result = lambda_returns(
             self.seats,
             self.rewards / SCALE,

@@ -2,8 +2,8 @@
 
     python experiments/trainers/openspiel_ismcts.py --boards 50 --simulations 200
 
-The search uses random rollouts of redealt hands, without training. On each board one deal is
-played twice with the sides swapped.
+The search deals the hidden cards anew and rolls the hands out at random, without training. On each
+board one deal is played twice, with the sides swapped.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Args(ScriptArgs):
 
 
 def points(args: Args, judge: str) -> Interval:
-    """Return points per hand over the judge."""
+    """Return the points per hand of the search over the agent `judge`, with a 95 % interval."""
     game = pyspiel.load_game(openspiel.register(args.variant))
     draws = np.random.RandomState(args.seed)
     rollouts = RandomRolloutEvaluator(1, draws)

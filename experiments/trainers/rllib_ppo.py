@@ -70,7 +70,7 @@ class Player:
 
 
 def configured(args: Args) -> PPOConfig:
-    """Return the trainer's settings."""
+    """Return RLlib's configuration of a run with these options."""
     return (
         PPOConfig()
         .environment(MultiAgentEnv, env_config={"game": args.variant, "episode": "hand"})

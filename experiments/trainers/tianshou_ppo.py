@@ -3,7 +3,7 @@
     python experiments/trainers/tianshou_ppo.py --out runs/tianshou
     bideuchre match experiments/trainers/tianshou_ppo.py:Player rule --boards 2000
 
-It is evaluated in both seats of a side, on duplicate boards of other deals.
+The policy is evaluated in both seats of a side, on duplicate boards of other deals.
 """
 
 from __future__ import annotations

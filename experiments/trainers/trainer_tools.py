@@ -51,7 +51,7 @@ class TrainerArgs(ScriptArgs):
 
 @dataclass(frozen=True)
 class PpoArgs(TrainerArgs):
-    """The settings of PPO in most of the libraries."""
+    """The settings of PPO that all trainers but `cleanrl_ppo.py` share."""
 
     steps: int = option(1_000_000, "decisions to learn from")
     tables: int = option(256, "tables that are played at once")
@@ -62,7 +62,7 @@ class PpoArgs(TrainerArgs):
 
 @dataclass(frozen=True)
 class SeatArgs(PpoArgs):
-    """The settings of a learner in one seat."""
+    """The settings of a trainer whose policy learns in one seat, among fixed agents."""
 
     table_steps: int = option(64, "decisions at each of the tables between updates")
     opponents: str = option("cautious", "who plays in the other three seats")
@@ -78,8 +78,9 @@ def learn_and_evaluate(
 ) -> int:
     """Train, `save(policy, file)`, and play duplicate boards with the agent `player(rules, file)`.
 
-    `train` returns the policy and the number of its training decisions; `library` is the name of
-    the trainer's package on PyPI. The result is printed, and written to the file of `--json`.
+    `train(args)` returns the policy and the number of its training decisions; `library` is the name
+    of the trainer's package on PyPI. The results are printed, and written to the file of `--json`.
+    Return 0; `KeyboardInterrupt` if the evaluation is interrupted.
     """
     import torch
 

@@ -10,7 +10,7 @@ from support.ray_clusters import settings_for_ray
 
 @pytest.fixture(autouse=True, scope="module")
 def one_thread_of_torch():
-    """Use one thread, for more would compete with the other test process."""
+    """Limit torch to one thread: more would compete with the other test process."""
     torch = sys.modules.get("torch")
     if torch is None:
         yield

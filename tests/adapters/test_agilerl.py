@@ -35,7 +35,7 @@ class IllegalActionCounter(VectorWrapper):
 
 
 def test_ppo_acts_and_learns_by_the_masks():
-    """The test calls AgileRL's functions that collect, train and test."""
+    """In AgileRL's functions that collect, train and test, PPO takes only legal actions."""
     envs = IllegalActionCounter(make_vec(GAME, 8, opponents="rule", episode="hand"))
     spaces = envs.single_observation_space, envs.single_action_space
     agent = PPO(*spaces, net_config=SMALL, num_envs=8, learn_step=320, batch_size=64)

@@ -42,7 +42,7 @@ def test_every_adapter_is_listed():
 
 
 def test_a_missing_library_is_one_line_that_names_the_extra():
-    """The error comes from the import and from the attribute."""
+    """Importing an adapter and reading it as an attribute raise the same one-line error."""
     program = WITHOUT.format(libraries=LIBRARIES)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     names = [name for name in LIBRARIES for _ in range(2)]

@@ -22,7 +22,7 @@ SMALL = bideuchre_env.Rules(ranks="J", partnered=(1, 2), lone=(), target=10)
 
 
 def dealt_state(game, seed):
-    """A state after a random deal, and the generator."""
+    """A state of `game` after a random deal, and the generator that dealt it."""
     state, rng = game.new_initial_state(), np.random.default_rng(seed)
     deal(state, rng)
     return state, rng
@@ -121,7 +121,7 @@ def test_a_game_equals_that_of_the_aec_environment(reward):
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_the_checks_of_the_library_pass(name):
-    """They cover random play, clones, histories, tensors, bounds, sums and serialization."""
+    """OpenSpiel's `random_sim_test` covers random play, clones, tensors, sums and serialization."""
     game = pyspiel.load_game(f"bideuchre_{name}")
     pyspiel.random_sim_test(game, num_sims=1, serialize=True, verbose=False)
     short = bideuchre_env.make(bideuchre_env.variants[name].rules, name=f"short_{name}")
@@ -133,7 +133,7 @@ def test_the_checks_of_the_library_pass(name):
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_a_player_cannot_tell_a_redeal_from_the_state(name):
-    """Every seat is checked throughout hands; the cards of the others change."""
+    """In every state of a hand, a redeal looks the same to its seat, and moves hidden cards."""
     game = pyspiel.load_game(f"bideuchre_{name}")
     sampler, changed = pyspiel.UniformProbabilitySampler(0.0, 1.0), 0
     for seed in range(2):
@@ -177,7 +177,7 @@ def test_an_exchange_is_private():
 
 
 def test_observers_have_the_blocks_of_the_layout():
-    """A spectator has no private blocks."""
+    """A player's observer has the blocks of the layout; a spectator's has no private blocks."""
     game = pyspiel.load_game("bideuchre_cincinnati_v0")
     state, _ = dealt_state(game, 3)
     own = game.make_py_observer()
@@ -273,9 +273,9 @@ assert pyspiel.MCTSBot.step.unguarded is own
 
 
 def test_a_pickled_game_is_the_same_game_in_another_process(tmp_path):
-    """This holds for a custom game that the other process has not registered.
+    """A custom game can be unpickled by a process that has not registered it.
 
-    The process may reload the module, as in a notebook, and ends without an error.
+    That process may reload the adapter's module, as in a notebook, and ends without an error.
     """
     custom = openspiel.register(bideuchre_env.make(SMALL, name="pickled_v0"))
     names = [*(f"bideuchre_{name}" for name in VARIANTS), custom]

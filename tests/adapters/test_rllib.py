@@ -16,7 +16,7 @@ from bideuchre_env.adapters import rllib
 
 
 def random_legal(seen, rng):
-    """An action that a mask allows."""
+    """A uniform random legal action by the mask of an observation."""
     return int(rng.choice(np.flatnonzero(seen["action_mask"])))
 
 
@@ -69,7 +69,7 @@ def test_self_play_equals_the_aec_environment(name):
 
 
 def test_an_illegal_action_ends_the_episode_without_a_warning(caplog, capsys):
-    """RLlib's environment check samples actions without masks."""
+    """RLlib's environment check, which samples actions without masks, prints no warning either."""
     from ray.rllib.utils.pre_checks.env import check_multiagent_environments
 
     env = rllib.MultiAgentEnv({"episode": "hand"})
@@ -106,7 +106,7 @@ def test_bad_actions_and_options_are_refused():
 
 
 def test_one_learner_equals_the_solo_environment():
-    """Observations are in RLlib's format, or with "flat" a single array."""
+    """An observation has the keys of RLlib; with "flat" it is only the array of observations."""
     options = {"opponents": "cautious", "seat": 2, "episode": "hand"}
     env = rllib.Env({"game": "barrie_v0", **options})
     flat = rllib.Env({"game": "barrie_v0", "observation": "flat", **options})

@@ -31,11 +31,12 @@ SMALL = {"n_steps": 16, "batch_size": 64, "n_epochs": 1, "device": "cpu", "seed"
 
 
 def tables(n=4, **options):
-    """A few tables of one hand each."""
+    """A `VecEnv` of `n` tables; an episode is one hand."""
     return VecEnv(n, "cincinnati_v0", **{"episode": "hand", "observation": "flat"} | options)
 
 
 def last_legal(envs):
+    """The last legal action of every table."""
     masks = np.array(envs.env_method("action_masks"))
     return masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
 
@@ -84,7 +85,7 @@ def assert_same(actual, expected):
     ],
 )
 def test_a_truncated_game_has_time_limit_truncated(options, expected):
-    """Stable-Baselines3 bootstraps values if this key is True."""
+    """Stable-Baselines3 bootstraps values if `TimeLimit.truncated` is True."""
     envs = tables(8, **options)
     envs.reset()
     flags = []
@@ -96,7 +97,7 @@ def test_a_truncated_game_has_time_limit_truncated(options, expected):
 
 
 def test_attributes_and_methods_by_row():
-    """Trainers and wrappers make these calls; unknown names raise `AttributeError`."""
+    """Trainers and wrappers use these attributes; unknown ones raise `AttributeError`."""
     envs = tables(3, seat=2)
     for name in ("seat", "players", "seats", "action_masks", "view", "episode", "rules"):
         assert envs.has_attr(name)
@@ -146,7 +147,7 @@ def test_a_bad_action_changes_no_table():
 
 
 def test_a_suitable_vector_environment_is_accepted():
-    """It needs mode SameStep, copies, the CPU, and no Gymnasium wrappers."""
+    """An environment is suitable with mode SameStep, copies, the CPU, and no Gymnasium wrappers."""
     envs = VecEnv(make_vec(ID, num_envs=4, opponents="rule", observation="flat"))
     assert envs.num_envs == 4
     assert envs.reset().shape == (4, 289)

@@ -61,7 +61,7 @@ def dqn():
 
 
 def seat_collector(tables, policy=None, seed=None, **options):
-    """A collector of the decisions of all seats, after its reset, and its buffer."""
+    """A collector of the decisions of all seats, already reset, and its buffer."""
     seats = Seats(GAME, tables, **options)
     buffer = VectorReplayBuffer(len(seats) * 1000, len(seats))
     collector = SeatCollector(policy or actor_policy(), seats, buffer, exploration_noise=True)
@@ -125,7 +125,7 @@ def test_the_last_transition_of_every_seat_has_the_points_of_the_hand():
 
 
 def test_a_truncated_episode_is_not_bootstrapped():
-    """The target is the reward of the seat and does not depend on the critic."""
+    """The value target of a truncated step is the seat's reward, whatever the critic's value."""
     options = {"episode": "game", "reward": "points", "max_hands": 1}
     collector, buffer = seat_collector(2, **options)
     collector.collect(n_episode=40)
@@ -139,6 +139,7 @@ def test_a_truncated_episode_is_not_bootstrapped():
 
 
 def assert_learns(learner, buffer):
+    """Update a learner from the buffer; its losses must be finite."""
     sizes = {"batch_size": 64, "repeat": 2} if isinstance(learner, PPO) else {"sample_size": 64}
     with policy_within_training_step(learner.policy):
         losses = learner.update(buffer, **sizes).get_loss_stats_dict()
@@ -160,7 +161,7 @@ def test_one_algorithm_learns_from_all_seats(algorithm):
 
 @pytest.mark.parametrize("algorithm", [ppo, dqn])
 def test_the_collector_of_tianshou_collects_from_one_learner_at_many_tables(algorithm):
-    """It collects steps and episodes, also with more tables than episodes."""
+    """The collector collects steps and episodes, also with more tables than episodes."""
     torch.manual_seed(0)
     envs = VecEnv(GAME, 6, opponents="rule", episode="hand")
     learner, buffer = algorithm(), VectorReplayBuffer(6 * 300, 6)
@@ -202,7 +203,7 @@ def test_a_table_is_the_solo_environment_of_its_seed():
 
 
 def test_infos_have_the_result_and_the_players_of_an_episode():
-    """They equal the infos of `solo`."""
+    """The infos of a table equal those of `solo` with the same seed."""
     pool = bideuchre_env.Pool("cautious", "rule")
     options = {"opponents": pool, "partner": "rule", "episode": "hand", "observation": "flat"}
     envs, solo = VecEnv(GAME, 2, **options), GAME.solo(**options)

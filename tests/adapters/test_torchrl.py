@@ -149,7 +149,7 @@ def test_fixed_options_are_refused():
 
 
 def test_the_wrappers_of_torchrl_work_without_an_adapter():
-    """They wrap an id, a vector environment without autoreset, and the PettingZoo environment."""
+    """TorchRL wraps a Gymnasium id, a vector environment without autoreset, and `env()`."""
     check_env_specs(GymEnv("bideuchre/Cincinnati-v0", episode="hand"))
     batch = gymnasium.make_vec(
         "bideuchre/Cincinnati-v0", num_envs=4, vectorization_mode="vector_entry_point",

@@ -66,7 +66,7 @@ def test_a_short_run_prints_results_and_saves_an_agent(script, tmp_path, capsys)
 @pytest.mark.slow
 @every_script
 def test_a_whole_run_beats_cautious(script, tmp_path):
-    """The boards have another seed than the script's."""
+    """With default options, the policy beats `cautious` on boards that the script does not use."""
     assert script.main(script.Args.parse(["--out", str(tmp_path), "--boards", "2"])) == 0
     agent = f"{script.__file__}:Player:weights={tmp_path / script.POLICY}"
     result = match.play("cincinnati_v0", agent, "cautious", boards=1000, seed=9)

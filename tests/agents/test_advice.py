@@ -31,12 +31,13 @@ AGENTS = {
 
 
 def unwrapped(advice):
+    """The text of an advice as one line."""
     return " ".join(advice.text().split())
 
 
 @pytest.mark.parametrize("name", AGENTS)
 def test_advice_has_the_choice_of_its_agent(name):
-    """The choices agree in all phases; the options are ordered by the goal's figure."""
+    """In all phases, advice chooses as its agent does; options are ordered by the goal's figure."""
     for variant in shipped(name) if name == "net" else RULES:
         rules = RULES[variant]
         advisor = Advisor(rules, AGENTS[name], 4 if name in ("rule", "expert", "net") else None)

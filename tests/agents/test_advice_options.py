@@ -21,6 +21,8 @@ from bideuchre_env.rules.variants import RULES
 
 
 class Passes:
+    """An agent that takes the first legal action, in an auction the pass."""
+
     def act(self, observation, action_mask):
         return int(action_mask.argmax())
 
@@ -90,12 +92,12 @@ def test_a_time_limit_alone_sets_the_number_of_deals():
     rules = RULES["cincinnati_v0"]
     row = known_position(rules, ["JH", "JD", "AH", "KH", "QS", "9C"])
     advisor, ticks = Advisor(rules, milliseconds=1000.0), iter(range(10**6))
-    advisor.searcher.clock = lambda: next(ticks) / 100  # a hundred looks
+    advisor.searcher.clock = lambda: next(ticks) / 100  # the limit is reached at reading 100
     assert 300 < advisor.of_row(row).drawn < 500
 
 
 def levels_of(some, acts, t, alone):
-    """The levels of the lone or of the partnered bids among actions."""
+    """The ladder levels of the bids in `some`, which are actions; lone bids only, or partnered."""
     levels = {(action - 1) // acts.strains_per_bid for action in some if action > 0}
     return {level for level in levels if level < t["n_levels"] and t["alone"][level] == alone}
 
@@ -105,7 +107,7 @@ CUSTOM = Rules(ranks="9", copies=1, partnered=(2, 6), strain_named="in_bid", tar
 
 @pytest.mark.parametrize("rules", [*RULES.values(), CUSTOM], ids=[*RULES, "custom"])
 def test_a_pass_a_partnered_bid_and_every_lone_bid_are_tried(rules):
-    """Every agent's advice tries them, and every strain to name and card to play."""
+    """Advice of any agent tries these calls, every strain to name and every card to play."""
     acts, t = actions.of(rules), compile_tables(rules)[0]
     advisor = Advisor(rules, Passes(), worlds=4)
     for _, mask, state in varied_decisions(rules, 12, seed=8):
@@ -127,7 +129,10 @@ JACKS = {"C": "JS", "D": "JH", "H": "JD", "S": "JC"}
 
 
 def dealt(rules, own, n, seed=0):
-    """The four hands of n random deals in which seat 0 holds these cards, int64 (n, 4)."""
+    """The four hands of n random deals in which seat 0 holds the cards `own`, int64 (n, 4).
+
+    Also return the kinds of the other cards as bits.
+    """
     rng, held = np.random.default_rng(seed), [parse_card(name) for name in own.split()]
     deck = [kind for kind in range(rules.kinds) for _ in range(rules.copies)]
     for kind in held:
@@ -147,7 +152,7 @@ def suit(name, trump):
 
 
 def holds(words, names, trump):
-    """Whether the hands, lists of names by seat, agree with the words of a cause."""
+    """Whether `words`, the sentence of a cause, is true of the hands, lists of names by seat."""
     who = [names[2]] if words.startswith("partner") else [names[1], names[3]]
     if match := re.search(r"has no (club|diamond|heart|spade)$", words):
         letter = match[1][0].upper()
@@ -203,6 +208,6 @@ def test_chance_and_rare_holdings_are_no_cause():
         assert cause_of(rng.random(len(hands)) < 0.6) is None
         assert cause_of(rng.random(len(hands)) < np.where(ace, 0.65, 0.5)) is None
     assert cause_of(ace) is not None
-    assert cause_of(ace, np.where(ace, 0.1, 1.0)) is None  # 1 deal of 25
+    assert cause_of(ace, np.where(ace, 0.1, 1.0)) is None  # 1 deal of 21, by weight
     assert cause_of(ace, np.arange(len(hands)) < 12) is None
     assert cause_of(ace, np.zeros(len(hands))) is None

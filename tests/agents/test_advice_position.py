@@ -25,7 +25,7 @@ SECOND = ["AC", "9C", "9H", "TC", "AD", "TD", "KC", "9D", "QD"]
 
 @pytest.mark.parametrize("variant", RULES)
 def test_the_facts_known_to_a_seat_give_its_observation(variant):
-    """In every phase, the position is valid and has the same observation and mask."""
+    """In every phase, the position from a seat's facts is valid, with its observation and mask."""
     rules = RULES[variant]
     positions = decisions(rules, 3, seed=11, hands=2, every=2)
     for bid in rules.lone:
@@ -101,7 +101,7 @@ def test_an_impossible_position_is_a_one_line_error(facts, message):
 
 @pytest.mark.parametrize("variant", RULES)
 def test_scores_of_a_game_that_is_over_are_refused(variant):
-    """Each win rule has its own limits; scores below zero are valid."""
+    """The scores that end a game depend on its win rule; scores below zero are valid."""
     rules = RULES[variant]
     target = rules.target or 40
     hand = [CARD_NAMES[kind] for kind in range(rules.tricks)]

@@ -25,6 +25,7 @@ def phases_of(rules):
 
 
 def plan_bytes(agent):
+    """The results of a searcher's last decision, as bytes."""
     return [agent.space.plans[part].tobytes() for part in PLAN_FIELDS]
 
 

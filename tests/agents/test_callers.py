@@ -26,12 +26,16 @@ BARRIE = RULES["barrie_v0"]
 
 
 def set_up(agent, row, mask, draws=100):
+    """Begin the search of a decision, and weigh `draws` uniform worlds."""
     begin(agent.space, row[np.newaxis], mask[np.newaxis], 0)
     weigh_draws(agent.space, np.empty(draws), 0, draws)
 
 
 def dealt(agent, seat, most=inf):
-    """The hands that a seat may have been dealt, their log-likelihoods and numbers of deals."""
+    """The hands that a seat may have been dealt, as bits, with log-likelihoods and deal counts.
+
+    `most` is the limit of `weigh_hands_dealt`.
+    """
     hands, logs, ways = np.zeros(1 << 18, np.int64), np.empty(1 << 18), np.empty(1 << 18)
     n = weigh_hands_dealt(agent.space, seat, most, hands, logs, ways)
     return hands[:n], logs[:n], ways[:n]
@@ -39,7 +43,7 @@ def dealt(agent, seat, most=inf):
 
 @pytest.mark.parametrize("rules", [SMALL, BARRIE], ids=["16 cards", "barrie"])
 def test_every_hand_that_a_caller_may_have_been_dealt_is_enumerated_once(rules):
-    """The enumeration equals all subsets of the cards that the seat to act does not see."""
+    """The enumeration equals all hands of unseen cards that the caller's voids and plays allow."""
     agent, compared = searcher("inference", rules), 0
     for row, mask, state in lone_decisions(rules, "moon", 4, seed=3):
         set_up(agent, row, mask)
@@ -93,7 +97,7 @@ MOON_OF_SPADES = -23.3
 
 
 def test_intervals_after_a_rare_call_contain_the_true_value():
-    """Only 1 deal in 3,000 explains the opponent's moon; the others give +27 points."""
+    """Only 1 uniform deal in 3,000 explains the opponent's moon; all others give +27 points."""
     hand = ["JH", "AH", "KH", "QH", "JD", "AS", "KS", "QC"]
     position = known_position(BARRIE, hand, calls=["moon S"], score=(10, 45))
     for seed in range(4):

@@ -15,9 +15,10 @@ FIRST, SECOND, THIRD = 11, 12, 13
 
 
 def plan_of(priors, gains, *, prior_error=0.0, worlds=0, spread=0.0):
-    """A plan with candidates 11, 12, ...; the first is the expert's.
+    """A search plan with candidates 11, 12, ..., of which the first is the expert's action.
 
-    In each world a candidate gained its entry of `gains` plus or minus `spread`.
+    In half of the worlds a candidate gains its entry of `gains` plus `spread`, in the others minus.
+    `priors` and `prior_error` are the net's values and their error; `worlds` is the number tried.
     """
     plans = new_rows(PLAN, 1)
     plan, n = plans[0], len(priors)
@@ -37,8 +38,8 @@ def left_of(plans):
     return plans["actions"][0][:n].tolist()
 
 
-FAR = HOPELESS * 0.5
-BEHIND = HOPELESS * 0.1
+FAR = HOPELESS * 0.5  # limit for a candidate behind by priors with an error of 0.5
+BEHIND = HOPELESS * 0.1  # the same by trials with an error of 0.1
 TRIED = {"worlds": 101, "spread": 1.0}  # a standard error of 0.1
 ERROR = 0.1 * 0.2 / sqrt(0.1**2 + 0.2**2)  # of a trial and a prior together
 WEIGHED = TRIED | {"prior_error": 0.2}
@@ -66,7 +67,7 @@ def test_candidates_behind_by_several_errors_are_dropped_but_the_experts_never(p
 
 
 def test_the_error_of_the_best_candidate_counts_too():
-    """Two candidates gain 1 and 0.9, the second constant in all worlds."""
+    """A candidate's constant gain of 0.9 is not hopeless against a noisy gain of 1."""
     plans = plan_of([0.0] * 3, [0.0, 1.0, 0.9], worlds=101, spread=1.0)
     plans["squares"][0, 2] = 101 * 0.81
     assert left_of(plans) == [FIRST, SECOND, THIRD]

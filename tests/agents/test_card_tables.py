@@ -174,13 +174,14 @@ def script():
 
 
 def made(script, out, *options):
+    """Run the script with small settings, and return the arrays of its file."""
     assert script.main(script.Args.parse([*SMALL, "--out", str(out), *options])) == 0
     with np.load(out) as arrays:
         return {name: arrays[name] for name in arrays.files}
 
 
 def test_the_script_writes_every_deck(script, tmp_path, capsys):
-    """The file has the loaded format; the same seed gives the same bytes."""
+    """The file has the arrays that agents load, and the same seed writes the same bytes."""
     first, again = tmp_path / "new" / "one.npz", tmp_path / "two.npz"
     arrays = made(script, first)
     assert "16x2: simplified_v0, club_v0, barrie_v0" in capsys.readouterr().out

@@ -72,7 +72,10 @@ def first_beaten(leads, hand, strain):
 
 
 def tricks_of(leads, unseen, strain):
-    """The number of leads that win in a row, minimized over all hands of another seat."""
+    """The number of leads that win in a row against the best hand of another seat.
+
+    Such a hand is any subset of the cards `unseen`.
+    """
     hands = set(combinations(sorted(unseen), min(len(leads), len(unseen))))
     return min((first_beaten(leads, hand, strain) for hand in hands), default=len(leads))
 
@@ -145,7 +148,7 @@ def claims(variant):
     ],
 )
 def test_agents_take_all_tricks_where_they_are_certain(name, variant, rows, deals):
-    """In these positions the seat on lead wins the rest against all hands of the others."""
+    """Where the seat on lead wins the rest against all hands, the agent takes all tricks."""
     rules, positions = RULES[variant], claims(variant)
     agent = agents.make(name, rules, **({"worlds": 2} if name in SEARCH else {}))
     assert len(positions) > 20
@@ -155,6 +158,7 @@ def test_agents_take_all_tricks_where_they_are_certain(name, variant, rows, deal
 
 @entry_kernel
 def strain_of(observations, tables, offsets, views):
+    """`certain_strain` of the seat to act, from the observation in row 0."""
     read_view(row_of(observations, 0), tables[0], offsets[0], views[0])
     return certain_strain(views[0], tables[0], True)
 
@@ -177,7 +181,7 @@ def sure_hands(variant):
 
 
 def bid_made(rules, agent, hand, story="", seat=1):
-    """The agent's bid with a hand, and its strain, also if named after the auction."""
+    """The agent's bid with `hand` in `seat` after the actions `story`, and the strain it names."""
     position = Position(rules, {seat: hand})
     position.agent = agent
     if story:

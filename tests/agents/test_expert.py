@@ -81,7 +81,7 @@ def plain_search(x, hands, turn, table, led, left, out):
 
 @pytest.mark.parametrize("copies", [1, 2])
 def test_the_search_gives_the_tricks_of_brute_force(copies):
-    """Endgames of up to three tricks, with and without trumps, with three or four seats."""
+    """The endgames have up to three tricks, with and without trumps, and three or four seats."""
     rng = np.random.default_rng(copies)
     for case in range(300):
         x, left = new_rows(SAMPLED_DEAL, 1)[0], int(rng.integers(1, 4))

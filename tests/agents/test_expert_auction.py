@@ -100,7 +100,7 @@ def test_every_variant_has_its_own_network(name):
     ],
 )
 def test_a_game_unlike_the_variants_has_no_network(rules):
-    """Such games have another deck, or lone bids of other values."""
+    """A game with another deck, or with lone bids of other values, has a network of zeros."""
     assert np.array_equal(load_network(rules), new_network())
 
 
@@ -114,7 +114,7 @@ def test_without_network_and_table_the_expert_bids_like_rule(rules):
 @pytest.mark.parametrize("number", [np.nan, np.inf, -1e9])
 @pytest.mark.parametrize("part", NETWORK.names)
 def test_networks_with_numbers_that_are_not_finite_are_refused(part, number):
-    """Kernels would compute array indices from them."""
+    """Kernels would compute array indices from such numbers."""
     network = new_network()
     network["first"] = 1.0
     network[part][..., -1:] = number
@@ -124,7 +124,7 @@ def test_networks_with_numbers_that_are_not_finite_are_refused(part, number):
 
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0", "double_deck_v0"])
 def test_the_call_network_wins_points(variant):
-    """The opponent bids without the network; both play the rule player's cards."""
+    """The expert beats an expert without the network; both play the rule player's cards."""
     rules = RULES[variant]
     sides = [ExpertAgent(rules, network=n, wanted=QUICK) for n in (None, new_network())]
     assert match.play(variant, *sides, boards=4000, seed=3).boards.points_per_hand.low > 0.1
@@ -162,7 +162,7 @@ FITTED = ("barrie_v0", "club_v0", "double_deck_v0", "simplified_v0")
 
 @pytest.mark.parametrize("name", FITTED)
 def test_a_fitted_variant_has_its_own_network_and_table(name):
-    """Another `max_hands` changes nothing."""
+    """Rules that differ only in `max_hands` have the same network and table."""
     rules = RULES[name]
     for same in (rules, rules.replace(max_hands=rules.max_hands + 1)):
         assert fitted_name(same) == name
@@ -184,7 +184,7 @@ def test_a_fitted_variant_has_its_own_network_and_table(name):
     ],
 )
 def test_a_game_that_was_not_fitted_has_no_network(rules):
-    """It uses the win table of the rule player's hands."""
+    """A game that was not fitted uses the win table from the rule player's hands."""
     assert fitted_name(rules) is None
     assert len(load_score_network(rules)) == 0
     assert np.array_equal(win_table(rules), rule_table(rules))
@@ -197,7 +197,7 @@ def test_networks_are_read_only():
 
 
 def test_the_score_network_wins_games():
-    """The opponent uses the rule player's win table; both play the rule player's cards."""
+    """The expert beats an expert without the score network and with the rule player's win table."""
     expert, plain = (ExpertAgent(SIMPLIFIED, wanted=QUICK) for _ in range(2))
     nothing, wins = sealed(new_score_network()), sealed(rule_table(SIMPLIFIED))
     plain.learned = plain.learned._replace(score=nothing, wins=wins)

@@ -51,7 +51,7 @@ def cards_of(name, tables=24):
 
 
 def planted(rules, output, points):
-    """Weights whose network outputs `points` for one output, and 0 for the others."""
+    """Weights of a net that gives `points` to output number `output`, and 0 to all others."""
     base = weights_for(rules)
     network = Network(*(np.zeros_like(each) for each in network_of(base, "cards")))
     network.last_bias[output] = points
@@ -77,7 +77,7 @@ def test_the_net_without_its_network_is_the_expert(name, goal):
 
 @pytest.mark.parametrize("name", ["cincinnati_v0", "barrie_v0", "club_v0"])
 def test_the_net_plays_the_card_with_the_largest_output(name):
-    """The card must be better by the margin than the rule player's."""
+    """The net plays it only if its output exceeds that of the rule player's card by the margin."""
     rules, features = RULES[name], features_of(RULES[name], "cards")
     rows, masks = cards_of(name)
     plain = agents.make("rule", rules).act_rows(rows, masks)
@@ -193,7 +193,7 @@ def test_a_game_without_weights_is_refused(name):
 
 
 def networks(rules, seed=3):
-    """A random network for each part, which depends on every input."""
+    """A network with random weights for each part; its outputs depend on every input."""
     rng, result = np.random.default_rng(seed), {}
     for part in PARTS:
         features = features_of(rules, part)

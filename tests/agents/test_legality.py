@@ -25,7 +25,7 @@ ALL = (*FAST, "expert", "ppo", "net", "net:search=true", "net:goal=points", *SEA
 
 
 def made(name, rules, **options):
-    """An agent; search agents get few worlds, in double deck only one."""
+    """An agent by name; search agents have few worlds, in double deck only one."""
     if name not in SEARCH:
         return agents.make(name, rules, seed=1)
     worlds = 1 if rules == RULES["double_deck_v0"] else 3
@@ -33,6 +33,7 @@ def made(name, rules, **options):
 
 
 def variants_of(name):
+    """The variants that an agent can play."""
     kind = name.partition(":")[0]
     return shipped(kind) if kind in LEARNED else tuple(RULES)
 
@@ -46,6 +47,7 @@ def custom_games(name):
 
 
 def each_in_its_variants(names):
+    """All pairs (agent, variant) of these agents and the variants that each can play."""
     return [(name, variant) for name in names for variant in variants_of(name)]
 
 

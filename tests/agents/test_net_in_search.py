@@ -32,7 +32,10 @@ def finished(space):
 
 
 def in_python(rules, state, calls, cards, left=0):
-    """The state after two agents play calls and cards until `left` tricks are left."""
+    """The state after agent `calls` plays the auction and agent `cards` all else, in Python.
+
+    The play stops when `left` tricks are left.
+    """
     states, tables = state.copy().reshape(1), compile_tables(rules)
     while states["phase"][0] < DEAL:
         if states["phase"][0] == PLAY and rules.tricks - states["trick"][0] <= left:
@@ -46,7 +49,7 @@ def in_python(rules, state, calls, cards, left=0):
 
 @pytest.mark.parametrize("variant", RULES)
 def test_playouts_use_calls_of_the_expert_and_cards_of_the_net_or_expert(variant):
-    """Both agents play without a search, from every phase."""
+    """In playouts, from every phase, the expert and the net play without a search."""
     rules = RULES[variant]
     searcher = InferenceAgent(rules, seed=1, solved=0)
     expert, net = agents.make("expert", rules, wanted=NO_SEARCH), agents.make("net", rules)
@@ -124,7 +127,7 @@ def test_priors_are_the_outputs_of_the_net(variant, goal):
 
 
 def test_the_net_gives_priors_where_it_has_weights():
-    """It is the default of `inference` and an option of `pimc`."""
+    """The net is used by default in `inference`, and as an option in `pimc`."""
     cincinnati, strange = RULES["cincinnati_v0"], RULES["cincinnati_v0"].replace(ranks="10")
     assert InferenceAgent(cincinnati).net is not None
     assert PimcAgent(cincinnati).net is None

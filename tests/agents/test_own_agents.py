@@ -35,12 +35,13 @@ def folder_with_agents(monkeypatch, tmp_path):
 
 
 def choices(agent, n=5):
+    """The actions of an agent as eldest hand in n fixed deals."""
     observations, masks = look(RULES, start(RULES, n), np.arange(n))
     return np.asarray(agent.act_rows(observations, masks)).tolist()
 
 
 def first_legal(n=5):
-    """The first legal actions in the same rows."""
+    """The first legal action in each of the same deals."""
     return look(RULES, start(RULES, n), np.arange(n))[1].argmax(axis=1).tolist()
 
 
@@ -170,10 +171,12 @@ def test_installed_agents_are_found_by_entry_points(monkeypatch):
 
 
 def no_rules(*, goal=None, seed=0):
+    """A factory of agents that takes no rules."""
     return made("none", seed, goal)
 
 
 def made(*arguments):
+    """An agent with the arguments of its factory as an attribute."""
     agent = Once()
     agent.arguments = arguments
     return agent
@@ -187,7 +190,7 @@ def made(*arguments):
     ],
 )
 def test_a_factory_is_called_with_the_parameters_that_it_has(factory, arguments):
-    """Rules, seed and goal are passed as keyword arguments."""
+    """A factory gets rules, seed and goal as keyword arguments, if it has these parameters."""
     assert agents.agent_of(factory, RULES, seed=7, goal="points").agent.arguments == arguments
 
 
@@ -210,7 +213,7 @@ def test_a_factory_with_another_required_parameter_is_refused(factory):
     ],
 )
 def test_two_processes_play_the_same_boards_as_one(pair):
-    """This holds for names, registered classes and agents that can be pickled."""
+    """Names, registered classes and agents that can be pickled may play in two processes."""
     one, two = (
         match.play("cincinnati_v0", *pair, boards=12, at_once=1, seed=3, workers=k) for k in (1, 2)
     )
@@ -249,11 +252,15 @@ def test_an_exception_of_an_agent_names_its_line(workers):
 
 
 def goals():
+    """The goals with which agents `recorder` were made."""
     return {each[2] for each in Recorder.calls}
 
 
 def test_boards_are_played_for_points_and_games_for_the_game():
-    """Exceptions: a name with the option `goal`, and agents that exist already."""
+    """Agents made for boards get the goal points, agents made for games the goal game.
+
+    A name with the option `goal` keeps it, and an agent that exists already is not changed.
+    """
     match.play("cincinnati_v0", "recorder", "rule", boards=2, games=2)
     assert goals() == {"points", "game"}
     for length, goal in (({"boards": 2}, "points"), ({"games": 2}, "game")):

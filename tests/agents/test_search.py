@@ -30,7 +30,7 @@ def test_invalid_options_are_refused(name, option, values, allowed):
 
 @pytest.mark.parametrize("name", SEARCH)
 def test_a_decision_depends_on_seed_and_observation_alone(name):
-    """Other rows, their order and earlier decisions change nothing."""
+    """Other rows, their order and earlier decisions do not change an agent's decision."""
     rules = RULES["club_v0"]
     cases = decisions(rules, 6, seed=2, every=3)
     rows, masks = np.stack([row for row, _, _ in cases]), np.stack([mask for _, mask, _ in cases])

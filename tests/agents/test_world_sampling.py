@@ -19,7 +19,10 @@ from bideuchre_env.rules.variants import RULES
 
 
 def sampled_worlds(agent, row, mask, n_worlds, considered=10):
-    """The worlds sampled at a decision and their counts; None if there is no search."""
+    """The worlds sampled at a decision by Markov chains, and their counts: `n_worlds` in all.
+
+    None if there is no search.
+    """
     begin(agent.space, row[np.newaxis], mask[np.newaxis], 0)
     if agent.space.plans["n"][0] < 2:
         return None
@@ -56,7 +59,7 @@ def test_sampled_worlds_are_possible_and_have_their_own_likelihood(variant, bid)
 
 @pytest.mark.parametrize(("variant", "trick"), [("cincinnati_v0", 4), ("simplified_v0", 6)])
 def test_endgame_worlds_are_sampled_in_proportion_to_their_likelihood(variant, trick):
-    """The total variation distance from the exact distribution is small."""
+    """Sampled worlds have a small total variation distance from the exact distribution."""
     rules, apart, uniform = RULES[variant], [], []
     agent = searcher("inference", rules)
     for row, mask, state in decisions(rules, 14, seed=11, hands=2):
@@ -111,7 +114,7 @@ def drawn_world(space, number):
 
 
 def card_shares(hands, passed, weights, rules):
-    """The mean number of each card with each seat, and among the cards passed."""
+    """The weighted mean number of each kind in each hand and among passed cards, (4, kinds)."""
     kinds = np.arange(rules.kinds)
     held = (hands[:, :, np.newaxis] >> kinds & 1) + (
         hands[:, :, np.newaxis] >> (kinds + COPY_SHIFT) & 1
@@ -137,7 +140,7 @@ def listed(agent, row, mask, n_worlds):
 
 
 def endings(unknown, cases):
-    """The decisions in the play with at most `unknown` unseen cards."""
+    """Yield the cases in the card play, with a choice, and at most `unknown` unseen cards."""
     for row, mask, state in cases:
         others = [seat for seat in range(4) if seat != int(state["turn"])]
         left = sum(int(state["hands"][seat]).bit_count() for seat in others)

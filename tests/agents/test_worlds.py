@@ -53,6 +53,8 @@ def rebuild_row(observation, tables, offsets, views, scripts, worlds, again):
 
 
 class Rebuilder:
+    """Rebuilds a position from the observation of the seat to act, redeals and observes it."""
+
     def __init__(self, rules):
         self.rules, self.tables, self.layout = rules, compile_tables(rules), layout_of(rules)
         self.views, self.scripts, self.worlds = new_rows(VIEW, 1), new_states(1), new_states(1)

@@ -24,7 +24,7 @@ VARIANTS = bideuchre_env.variants
 
 
 def deal_with(hand, seat, rules):
-    """A deal in which a seat holds `hand`, and the others the remaining cards in order."""
+    """A deal in which `seat` holds `hand`; the other cards are dealt in order."""
     names = hand.split()
     rest = [name for name in CARD_NAMES[: rules.kinds] if name not in names]
     hands = [rest[k :: rules.cards // rules.tricks - 1] for k in range(3)]
@@ -37,9 +37,10 @@ HIGH = {"deal": deal_with("JH JD AH KH QH AS", 1, RULES), "dealer": 1}
 
 
 def hand_with(variant, change=None, *, seed=0, deal=None, dealer=0, agent="expert", score=(0, 0)):
-    """The record of a hand of one agent, and (ply, name) of the replaced action, or None.
+    """The record of a hand that one agent plays in all seats, with at most one replaced action.
 
-    `change(row, names)` returns None or the name of a legal action to replace the agent's.
+    `change(row, names)` returns None, or the legal action to play instead of the agent's. Also
+    return (ply, name) of the replaced action, or None.
     """
     env = bideuchre_env.make(variant).raw_env(episode="hand")
     options = {"dealer": dealer, "score": list(score)} | ({} if deal is None else {"deal": deal})
@@ -83,7 +84,7 @@ def own_call(call):
 
 
 def throws_a_bower_away(row, names):
-    """In last seat, waste the right bower on partner's trick."""
+    """A `change` by which a last seat plays the right bower on a trick that its partner wins."""
     played = sum(row["plays"].reshape(4, -1)[:, row["trick"]] >= 0)
     in_play = row["phase"] == Phase.PLAY and row["led"] >= 0
     if not in_play or played < 3 or row["strain"] == 4 or row["trick"] > 3:
@@ -94,7 +95,7 @@ def throws_a_bower_away(row, names):
 
 
 def gives_up_the_right_bower(row, names):
-    """In an exchange, discard the right bower."""
+    """A `change` by which the declarer gives up the right bower."""
     bower = f"J{'CDHS'[row['strain']]}" if 0 <= row["strain"] < 4 else None
     return bower if row["phase"] == Phase.GIVING and bower in names else None
 
@@ -156,7 +157,7 @@ def test_all_figures_of_a_mistake_are_averages_over_the_same_deals():
 
 
 def test_a_side_whose_contract_is_set_already_makes_no_mistake():
-    """The card gives the defenders another trick, but the contract was lost before."""
+    """A card that loses another trick is no mistake when the contract was lost before."""
     t = compile_tables(RULES)[0]
 
     def change(row, names):
@@ -183,7 +184,7 @@ def weak(tmp_path_factory):
 
 
 def test_notes_have_the_figures_of_every_choice(weak):
-    """There is an entry for each action of the record; None means no choice."""
+    """The notes have an entry for each action of the record; None if there was no choice."""
     record, review = weak
     notes = review.notes()
     assert notes == json.loads(json.dumps(notes, allow_nan=False))

@@ -30,7 +30,7 @@ def own_agents(folder, monkeypatch):
 
 @pytest.mark.parametrize("name", registry.BUILT_IN)
 def test_a_built_in_agent_describes_itself_and_its_options(name):
-    """Exceptions are options that only Python code can set."""
+    """Every option has a description, except those that only Python code can set."""
     info = find(name).info
     assert info.description
     assert info.milliseconds > 0

@@ -27,6 +27,7 @@ COMMAND = (
 
 @pytest.fixture(scope="module")
 def games(tmp_path_factory):
+    """Six game records, as lines of their file."""
     out = tmp_path_factory.mktemp("games") / "games.jsonl"
     selfplay.play("cincinnati_v0", "rule", "cautious", games=6, seed=1, out=out)
     return out.read_text().splitlines(keepends=True)

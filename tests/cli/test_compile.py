@@ -50,7 +50,7 @@ def test_without_compilation_or_a_cache_it_is_an_error(
 
 @pytest.mark.slow
 def test_later_commands_compile_nothing(folder):
-    """The cache is empty at the start."""
+    """After `bideuchre compile` with an empty cache, other commands compile nothing."""
 
     def fresh(*arguments):
         command = [sys.executable, "-m", "bideuchre_env", *arguments]

@@ -16,6 +16,7 @@ from bideuchre_env import selfplay
 
 @pytest.fixture
 def games():
+    """A file of six games."""
     selfplay.play("six_card_v0", "rule", "random", games=6, seed=4, out="games.jsonl")
     return "games.jsonl"
 

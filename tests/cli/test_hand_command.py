@@ -28,7 +28,7 @@ def test_the_command_prints_hand_worth(capsys):
 
 
 def test_hand_prints_a_column_for_each_strain_the_best_first(capsys):
-    """There is a row for tricks and for each bid's chance; equal moons share a row."""
+    """The tricks and the chance of each bid have a row each; equal moons share a row."""
     cards = "JH JD AH KH QH TH"
     assert run("hand", cards) == 0
     out = capsys.readouterr().out
@@ -70,7 +70,7 @@ def bid_at_the_table(cards, rules, passes):
 
 @pytest.mark.parametrize("variant", SMALL_DECKS)
 def test_hand_has_the_call_of_the_expert(variant, capsys):
-    """The calls of the first and last caller, as in a game, with the strain."""
+    """The expert's call as first and as last caller is that of a game, with the strain."""
     rules = RULES[variant].replace(all_pass="redeal_next")
     six = ("JH JD AH KH QH TH", "9H TS QC 9D KD TC")
     eight = ("JH JH JD JD AH AH KH KH", "QH QS KS QC QC KD QD KC")

@@ -21,6 +21,7 @@ COMMAND = "bideuchre prepare six_card_v0 --option target=21 --hands 1000 --seed 
 
 @pytest.fixture(autouse=True)
 def own_cache(folder, monkeypatch):
+    """Use an empty cache folder, and write custom rules to `farm.toml`."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
     Path("farm.toml").write_text('base = "six_card_v0"\nname = "up/down"\ntarget = 21\n')
 

@@ -24,6 +24,7 @@ def games(folder):
 
 
 def page_of(path):
+    """The games in the data of an HTML page."""
     data = re.search(r'id="data">(.*?)</script>', Path(path).read_text(encoding="utf-8"))[1]
     return json.loads(data)["games"]
 

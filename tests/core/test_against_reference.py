@@ -55,7 +55,10 @@ def random_rules(rng: random.Random, base: Rules) -> Rules:
 
 
 def chooser(rng: random.Random, temper: str):
-    """A policy over action names; `temper` sets how often it passes and how high it bids."""
+    """A random policy over action names.
+
+    `temper`, one of TEMPERS, sets how often it passes and how high it bids.
+    """
 
     def choose(names: list[str]) -> str:
         bids = [name for name in names if name.startswith("bid")]
@@ -147,6 +150,7 @@ class Pair:
 
 
 def run(variant: str, hands: int, seed: int) -> Counter:
+    """Play random games of a variant and its options; return counts of calls and endings."""
     rng = random.Random(f"{variant} {seed}")
     counts: Counter = Counter()
     base = bideuchre_env.variants[variant].rules
@@ -160,7 +164,7 @@ def run(variant: str, hands: int, seed: int) -> Counter:
 
 @pytest.mark.parametrize("variant", bideuchre_env.variants)
 def test_games_agree_with_the_reference(variant: str) -> None:
-    """500 hands of a variant and its options, with every kind of call and ending."""
+    """500 hands of a variant with random options agree, with every kind of call and ending."""
     counts = run(variant, HANDS, seed=1)
     assert counts["hands"] >= HANDS
     for kind in ("won", "truncated", "passed out", "trump", "bid", "pass", "card"):

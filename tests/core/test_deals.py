@@ -23,7 +23,7 @@ SINGLE, DOUBLE = bideuchre_env.six_card_v0.rules, bideuchre_env.double_deck_v0.r
 
 
 def dealt(rules, seed, n, hands=1):
-    """Rows of n consecutive seeds after `hands` deals, and the first dealers."""
+    """States (n,) of games with seeds from `seed` on, after `hands` deals, and first dealers."""
     rows, tables = new_states(n), compile_tables(rules)
     seed_rows(rows, *split_seed(seed))
     start_rows(rows, tables, np.full(n, -1))
@@ -68,7 +68,7 @@ def tally(rows, at, copies, single, both, pair):
 
 @pytest.fixture(scope="module")
 def tallies():
-    """Counts over all deals of each deck."""
+    """For each of two decks, the sums `single`, `both` and `pair` of `tally` over all deals."""
     result = {}
     for rules, seed in ((SINGLE, 1000), (DOUBLE, 2**77)):
         counts = [np.zeros(shape, np.int64) for shape in (96, 96, (96, 96))]
@@ -113,7 +113,7 @@ def test_both_copies_go_to_every_pair_of_seats(tallies):
 
 
 def test_the_first_dealer_is_any_seat():
-    """Uniform over seats (3 df), and independent of the holder of each card (9 df)."""
+    """The first dealer is uniform over seats (3 df), and independent of a card's holder (9 df)."""
     rows, dealers = dealt(SINGLE, 31, 160_000)
     assert_fits(np.bincount(dealers, minlength=4), np.full(4, 40_000))
     held = counts_of(rows, 24).reshape(-1, 4, 24)
@@ -165,7 +165,7 @@ def test_successive_deals_are_independent():
 
 
 def test_a_hundred_thousand_seeds_give_different_deals():
-    """A hundred thousand neighbouring seeds, a hundred thousand deals (of 2.3e12 there are)."""
+    """100,000 neighbouring seeds give 100,000 different deals, of 2.3e12 possible ones."""
     rows, _ = dealt(SINGLE, 0, 100_000)
     assert len(np.unique(rows["hands"], axis=0)) == 100_000
 
@@ -207,7 +207,7 @@ def test_reading_draws_nothing_from_the_stream():
 
 
 def word_row(word):
-    """A row whose stream gives this word next: with x = 0 the word is y turned by 17 bits."""
+    """A row whose random stream gives `word` next: with x = 0 this is y rotated by 17 bits."""
     row = new_states(1)
     y = (word >> 17 | word << 47) & (2**64 - 1)
     row["rng"] = [0, y]
@@ -267,7 +267,7 @@ def test_streams_can_be_set_to_a_word():
 
 @pytest.mark.parametrize("n", [3 << 29, 2**31 - 1, 10**6 + 3, 999_983, 2**20 + 1])
 def test_bounded_draws_have_no_bias(n):
-    """Each number comes from the same number of the 2**32 words; other words are redrawn."""
+    """Each number below n comes from equally many of the 2**32 words; other words are redrawn."""
     rows, rng = new_states(1), np.random.default_rng(n)
     for value in [0, 1, n // 2, n - 1, *rng.integers(0, n, 30).tolist()]:
         words = first_words(-(-value * 2**32 // n), -(-(value + 1) * 2**32 // n))
@@ -279,7 +279,7 @@ def test_bounded_draws_have_no_bias(n):
 
 @pytest.mark.parametrize("n", [24, 48, 32, 20])
 def test_shuffles_have_no_bias(n):
-    """Each ordered choice of four cards comes from the same number of words."""
+    """Each ordered choice of four of n cards comes from equally many of the 2**32 words."""
     rows, rng = new_states(1), np.random.default_rng(n)
     span = n * (n - 1) * (n - 2) * (n - 3)
     outcomes = set()

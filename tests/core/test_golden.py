@@ -61,6 +61,7 @@ class FixedChooser:
         self.seed, self.count = seed, 0
 
     def number(self, n):
+        """A number from 0 to n - 1, by the checksum of the next count."""
         self.count += 1
         return crc32(f"{self.seed}/{self.count}".encode()) % n
 

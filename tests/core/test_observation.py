@@ -35,7 +35,7 @@ def expected_view(reference, seat, game):
 
 @in_two_sizes(20, game=rules(), seed=seeds(), choices=CHOICES)
 def test_decoded_observation_equals_the_view_of_the_reference(game, seed, choices):
-    """Every block, for every seat, after every action, within the declared bounds."""
+    """Every block agrees for every seat after every action, and is within its declared bounds."""
     env = start(game, seed)
     reference = ReferenceGame(game.to_dict(), env.record.hands[0]["dealer"])
     hands = 0
@@ -54,7 +54,7 @@ def test_decoded_observation_equals_the_view_of_the_reference(game, seed, choice
 
 @in_two_sizes(20, game=rules(), seed=seeds(), choices=CHOICES)
 def test_the_state_contains_the_four_hands(game, seed, choices):
-    """Its parts are the private blocks of the four seats, and seat 0's public part."""
+    """The state consists of the private blocks of the four seats, and seat 0's public blocks."""
     env = start(game, seed)
     layout = env.observation_layout
     private, held = layout.private_size, layout.slices["hand"]

@@ -185,7 +185,7 @@ def test_redeals_keep_a_seats_observation_and_can_be_played_out(game, seed, choi
 
 @in_two_sizes(15, game=rules(), seed=seeds(), choices=CHOICES)
 def test_a_record_is_read_back_at_every_ply(game, seed, choices):
-    """Written, read and replayed, it is the same record and leads to the same state."""
+    """A record that is written and read again is equal, and its replay leads to the same state."""
     env = start(game, seed)
     for _ in plies(env, Chooser(choices), 120):
         record = env.record

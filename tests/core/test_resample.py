@@ -178,7 +178,7 @@ SLOW = [pytest.param(kind, 32, marks=pytest.mark.slow) for kind in ENDINGS]
 
 @pytest.mark.parametrize(("kind", "positions"), USUAL + SLOW)
 def test_endings_are_redealt_uniformly(kind, positions):
-    """Small endgames, for every seat, most of them with known voids."""
+    """Redeals of small endgames are uniform for every seat, mostly with known voids."""
     rules, *limits = ENDINGS[kind]
     limit = limits[positions == 32]
     checked, with_voids, roles, uneven = 0, 0, set(), 0
@@ -230,14 +230,14 @@ BEFORE_THE_PLAY += exchanges(3, 5, 0, ()) + exchanges(3, 4, 1, (0,))
 
 @pytest.mark.parametrize(("phase", "level", "picks", "role"), BEFORE_THE_PLAY)
 def test_exchanges_are_redealt_uniformly(phase, level, picks, role):
-    """Redeals during an exchange, for the declarer, the partner and both defenders."""
+    """Redeals during an exchange are uniform for declarer, partner and both defenders."""
     env = at_phase(phase, level, picks)
     seat = (int(env._states[0]["declarer"]) + role) % 4
     assert len(assert_uniform(env, seat, 17, most=20_000)) >= 12
 
 
 def test_auctions_are_redealt_uniformly():
-    """Only the own hand is known: 12! / 4!^3 deals."""
+    """In the auction a seat knows only its own hand: 12! / 4!^3 deals are possible."""
     env = start(TINY, 5)
     weights = assert_uniform(env, 2, 23, most=20_000)
     assert len(weights) == 34_650

@@ -14,6 +14,7 @@ from bideuchre_env.errors import OptionError
 
 
 def lowest(hand):
+    """The index of the lowest bit of a hand."""
     return (int(hand) & -int(hand)).bit_length() - 1
 
 
@@ -26,6 +27,7 @@ def put_aside(row):
 
 
 def move_a_card(row):
+    """Move a card to another hand, so that the hands have the wrong sizes."""
     for giver, taker in ((0, 1), (1, 0), (2, 3)):
         kinds = int(row["hands"][giver]) & ~int(row["hands"][taker]) & (1 << 24) - 1
         single = kinds & ~(int(row["hands"][giver]) >> 24)
@@ -36,6 +38,7 @@ def move_a_card(row):
 
 
 def count_this_hand(row):
+    """Count the unfinished hand as played."""
     row["hands_played"] = row["hands_dealt"]
 
 
@@ -52,7 +55,7 @@ FORGERIES = {  # a change of several numbers, and the field that the error names
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("forgery", FORGERIES)
 def test_forged_rows_are_refused(variant, forgery):
-    """Each number is in range, but no game reaches this combination."""
+    """A forged row has numbers in range, but no game reaches their combination."""
     vec = bideuchre_env.variants[variant].vec(3)
     vec.reset(seed=4)
     states = vec.get_state()

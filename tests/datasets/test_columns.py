@@ -29,6 +29,7 @@ def recorded(tmp_path, variant="cincinnati_v0", games=2, episode="game", reward=
 
 
 def arrays(path):
+    """The arrays of an .npz file by name."""
     with np.load(path) as file:
         return {name: file[name] for name in file.files}
 
@@ -128,7 +129,7 @@ def test_unfinished_games_are_left_out_and_counted(tmp_path):
 
 
 def test_a_hand_without_a_call_is_no_episode(tmp_path):
-    """Other games may come before it or after it."""
+    """A hand that was only dealt is left out, whether other games come before or after it."""
     path, records = tmp_path / "games.jsonl", [only_dealt(1, 2), only_dealt(2), only_dealt(3, 3)]
     for order in (records, records[1:] + records[:1]):
         records_io.write(path, order, overwrite=True)

@@ -90,7 +90,7 @@ def test_a_missing_extra_is_named(library, name, extra, records, tmp_path, monke
 
 @pytest.fixture(params=["a.npz", "a.parquet"])
 def name(request, tmp_path, monkeypatch):
-    """The name of a file in a temporary current folder."""
+    """The name of a dataset file, .npz or .parquet; the current folder is a temporary one."""
     if request.param.endswith("parquet"):
         pytest.importorskip("pyarrow")
     monkeypatch.chdir(tmp_path)

@@ -24,6 +24,7 @@ def root(tmp_path, monkeypatch):
 
 
 def played(agents=("rule", "cautious"), games=4):
+    """Record games of two agents; return the name of the file."""
     selfplay.play("cincinnati_v0", *agents, games=games, seed=2, out="games.jsonl", overwrite=True)
     return "games.jsonl"
 
@@ -46,7 +47,7 @@ def test_a_dataset_is_loaded_and_its_environment_recovered():
 
 @pytest.mark.parametrize("observation", ["dict", "flat"])
 def test_an_episode_equals_that_of_the_solo_environment(observation):
-    """The learner's actions are replayed there; agents choose those of the other seats."""
+    """An episode has the observations and rewards of `solo` for the learner's actions."""
     options = {"opponents": "rule", "episode": "hand", "observation": observation}
     game, learner = make("cincinnati_v0"), 1
     env = game.solo(seat=learner, **options)
@@ -131,7 +132,7 @@ def test_a_dataset_of_custom_rules_has_no_environment_to_recover():
 
 
 def test_a_dataset_is_replaced_with_overwrite_alone(root):
-    """After Ctrl-C the old dataset stays."""
+    """A dataset is replaced only with `overwrite`; after Ctrl-C the old dataset stays."""
     datasets.export(played(), f"minari:{ID}")
     before = minari.load_dataset(ID).total_steps
     with pytest.raises(OptionError, match=f"minari:{ID} exists"):
@@ -164,7 +165,7 @@ def test_a_bad_id_and_gamma_are_refused(options, name, message, root):
 
 
 def test_a_run_killed_between_two_moves_loses_no_dataset(root):
-    """The next run restores the old dataset."""
+    """If a run is killed while it replaces a dataset, the next run restores the old one."""
     games = played(games=2)
     made = datasets.export(games, f"minari:{ID}")
     staging = root / ".bideuchre"

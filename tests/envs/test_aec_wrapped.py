@@ -15,7 +15,7 @@ from bideuchre_env.core.one_row import NOT_LEGAL
 @pytest.mark.parametrize("episode", ["game", "hand"])
 @pytest.mark.parametrize("misuse", [0.3, 0.03])
 def test_every_call_has_the_effects_of_pettingzoos_wrappers(name, episode, misuse):
-    """Games with other calls between the steps, before the first reset and after the end."""
+    """The games have other calls between steps, before the first reset and after the end."""
     rng = random.Random(f"{name} {episode}")
     options = {"reward": "win"} if misuse > 0.1 else {"reward": "points", "observation": "flat"}
     pair = Pair(name, episode=episode, render_mode="ansi", **options)

@@ -53,6 +53,7 @@ def assert_refused(env, error, match, call, *arguments, **keywords):
 
 
 def positions(name):
+    """Yield a copy of a game at its first decision in each phase."""
     env, phases = start(name, 12, max_hands=40), set()
     for _ in plies(env, Chooser(12)):
         phase = int(env._states[0]["phase"])

@@ -74,7 +74,7 @@ def test_pettingzoo_tests_pass(name):
 @pytest.mark.parametrize("copied", [False, True])
 @every_variant
 def test_vec_observations_are_scaled(name, copied):
-    """Observations of `reset`, `step`, `observe` and `set_state`."""
+    """The observations of `reset`, `step`, `observe` and `set_state` are scaled."""
     variant = bideuchre_env.variants[name]
     plain = variant.vec(7, episode="hand")
     flat = variant.vec(7, episode="hand", observation="flat", copy=copied, threads=2)
@@ -101,7 +101,7 @@ def test_vec_observations_are_scaled(name, copied):
 
 
 def test_functions_get_observations_in_the_learners_format():
-    """A snapshot of the learner can therefore be an opponent."""
+    """A function gets the learner's format, so that a copy of the learner can be an opponent."""
     seen = {word: [] for word in ("dict", "flat")}
     for word, observations in seen.items():
 

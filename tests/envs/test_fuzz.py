@@ -26,7 +26,10 @@ def episode(number):
 
 
 def fuzz_vec(seed, actions):
-    """A refused step of many rows changes no row."""
+    """Play odd actions in `vec`; a refused step must change no row.
+
+    Return the numbers of refused and of accepted steps, and 0.
+    """
     rng, rows = np.random.default_rng(seed), 250
     refused = done = 0
     for number, variant in variants():
@@ -51,11 +54,16 @@ def fuzz_vec(seed, actions):
 
 
 def solo_state(rows):
+    """All states of the games and their learners, as bytes."""
     return rows.states.tobytes() + rows.solos.tobytes()
 
 
 def fuzz_solo_vec(seed, actions):
-    """Refused steps move no row; an illegal action costs its row the penalty."""
+    """Play odd actions in `solo_vec`; refused steps must move no row.
+
+    An illegal action must end its row's episode with the penalty. Return the numbers of refused and
+    of accepted steps, and of penalties.
+    """
     rng = np.random.default_rng(seed)
     refused = done = penalties = 0
     for number, variant in variants():
@@ -110,7 +118,7 @@ def test_odd_actions_are_refused_or_penalised(face, actions):
 @pytest.mark.slow
 @every_face
 def test_odd_actions_stay_within_bounds(face):
-    """The same under NUMBA_BOUNDSCHECK=1."""
+    """Odd actions under numba's bounds checks, in a subprocess, index no array out of bounds."""
     refused, done, _ = bounds_checked(__file__, face, 2, 10**6)
     assert refused > 1000
     assert done > 500

@@ -30,7 +30,7 @@ every_id = pytest.mark.parametrize("name", IDS)
 
 
 def test_every_variant_is_registered():
-    """Each has both entry points and no step limit."""
+    """The registered id of a variant has both entry points and no step limit."""
     assert tuple(bideuchre_env.variants[name].gymnasium_id for name in VARIANTS) == IDS
     assert {name for name in gymnasium.registry if name.startswith("bideuchre/")} == set(IDS)
     for name in IDS:
@@ -103,7 +103,7 @@ def test_specs_as_json_restore_the_players(num_envs, options):
 
 @every_id
 def test_made_environments_play_as_solo_does(name):
-    """The mask is read by `get_wrapper_attr`, as trainers do."""
+    """`gymnasium.make` gives the results of `solo`; masks are read by `get_wrapper_attr`."""
     options = {"opponents": "rule", "partner": "cautious", "max_hands": 5}
     env = gymnasium.make(name, seat=None, **options)
     plain = bideuchre_env.variants[VARIANTS[IDS.index(name)]].solo(**options)
@@ -169,7 +169,7 @@ def run_code(code):
 
 
 def test_registration_does_not_load_numba():
-    """A second import raises no warning."""
+    """Importing the package does not load numba; a second import raises no warning."""
     output = run_code(
         "import sys, importlib, bideuchre_env\n"
         "print('numba' in sys.modules, 'bideuchre_env.envs.solo.env' in sys.modules)\n"

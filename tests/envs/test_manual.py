@@ -142,14 +142,14 @@ def test_the_registered_ids_of_a_manual_make_the_game(name):
 
 @pytest.mark.parametrize("name", RULES)
 def test_the_options_of_a_manual_make_the_game(name):
-    """Every option but `lone`, which has a table."""
+    """The Arguments section has the value of every option except `lone`, which has a table."""
     text = part(name, "Arguments")
     values = {option: eval(value) for option, value in re.findall(r"`(\w+)=(.+?)`", text)}
     assert Rules(**values, lone=RULES[name].lone) == RULES[name]
 
 
 def test_the_table_of_options_is_complete():
-    """Each option of the environments, its default, and the methods that do not have it."""
+    """The table has each option of the environments, its default, and methods that lack it."""
     declared = {each.name: each.default for each in fields(SoloVecOptions)}
     rows = {row[0].strip("`"): row[1:] for row in manual.OPTION_ROWS}
     assert rows.keys() == declared.keys()

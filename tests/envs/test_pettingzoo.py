@@ -28,7 +28,7 @@ HARMLESS = (  # warnings of api_test about every environment whose observation i
 @every_variant
 @every_kind
 def test_api_test_passes(name, kind):
-    """PettingZoo's `api_test`, wrapped and raw; only the two warnings for dict spaces occur."""
+    """PettingZoo's `api_test` passes, wrapped and raw, with only the warnings for dict spaces."""
     for env in (bideuchre_env.variants[name](**kind), bideuchre_env.variants[name].raw_env(**kind)):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -39,7 +39,7 @@ def test_api_test_passes(name, kind):
 
 @every_variant
 def test_seed_test_passes(name):
-    """PettingZoo's `seed_test`, which ends with the first episode."""
+    """PettingZoo's `seed_test` passes; it ends with the first episode."""
     seed_test(bideuchre_env.variants[name], num_cycles=300)
 
 
@@ -63,7 +63,7 @@ def test_reset_without_a_seed_continues_the_stream(name):
 
 @every_variant
 def test_render_test_passes(name, capsys):
-    """PettingZoo's `render_test`; human mode prints the table."""
+    """PettingZoo's `render_test` passes, and human mode prints the table."""
     render_test(lambda render_mode=None: bideuchre_env.variants[name](render_mode=render_mode))
     assert "score" in capsys.readouterr().out
 
@@ -166,7 +166,7 @@ def test_rewards_sum_to_zero_and_last_returns_them_all(name, kind):
 
 
 def test_an_episode_of_one_hand_terminates():
-    """The episode is not truncated, even if `max_hands` ends the game."""
+    """An episode of one hand is terminated, not truncated, even if `max_hands` ends the game."""
     env = bideuchre_env.barrie_v0.raw_env(episode="hand", max_hands=1)
     env.reset(seed=8)
     finish(env, Chooser(8))

@@ -16,7 +16,10 @@ cincinnati = bideuchre_env.cincinnati_v0
 
 
 def walk_beside_aec(variant, seed, seat, others, steps, **options):
-    """Compare a `SoloEnv` with an AEC environment whose other seats one agent plays."""
+    """Compare a `SoloEnv` with an AEC environment in which agent `others` plays the other seats.
+
+    `steps` is the number of the learner's decisions; return the number of finished episodes.
+    """
     env = variant.solo(opponents=others, seat=seat, **options)
     aec = variant.raw_env(**options)
     agent = agents.make(others, variant.rules)
@@ -80,7 +83,7 @@ def test_solo_equals_the_aec_environment_under_any_rules(game, seed):
 
 
 def test_learner_that_sits_out_is_rewarded_for_the_hand():
-    """If the partner calls a moon, the learner's only call gets the whole hand's points."""
+    """If the learner sits out in its partner's moon, its only call gets the hand's points."""
     env = cincinnati.solo(
         opponents=lambda rules, seed: Caller(rules, "pass"),
         partner=lambda rules, seed: Caller(rules, "bid moon"),
@@ -109,7 +112,10 @@ class Caller(agents.make("rule", cincinnati.rules).__class__):
 
 
 def first_calls(who, seeds=20_000):
-    """How often agent `who`, in the seat after the dealer, chooses each action as first call."""
+    """The number of times that agent `who` chooses each call as the first of an auction.
+
+    The agent sits after the dealer; `seeds` hands are played.
+    """
     env = cincinnati.solo_vec(seeds, opponents=who, seat=1, copy=False)
     obs, _ = env.reset(seed=1, options={"dealer": 3})
     calls = env.observation_layout.slices["calls"]
@@ -129,7 +135,7 @@ def test_random_players_are_uniform_over_legal_calls():
 
 
 def test_cautious_players_pass_nine_times_in_ten():
-    """Otherwise they make the lowest bid."""
+    """As first call, cautious players make the lowest bid one time in ten."""
     counts = first_calls("cautious")
     assert_fits(counts[:2], [18_000, 2_000])
     assert counts[:2].sum() == 20_000

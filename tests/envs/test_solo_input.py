@@ -239,7 +239,7 @@ def test_after_an_error_of_a_player_all_rows_need_a_reset(mode, answer):
 
 @every_face
 def test_copies_and_pickles_continue_equally_and_independently(face):
-    """Rows whose players were changed by a reset, too."""
+    """Copies continue as the original does, also in rows whose players a reset has changed."""
     options = {"opponents": Pool("rule", "net", "cautious"), "partner": First, "episode": "hand"}
     env = made(face, **options)
     env.reset(seed=3)

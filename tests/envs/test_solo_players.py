@@ -90,7 +90,7 @@ def test_nets_beyond_the_limit_of_the_kernels_play_as_agents():
 
 
 def test_pool_is_drawn_by_its_weights():
-    """Each episode draws opponents and partner independently; uniformly without weights."""
+    """Each episode draws opponents and partner independently, without weights uniformly."""
     pool = Pool("rule", ("random", "cautious"), "cautious", weights=(5, 2, 1))
     vec = cincinnati.solo_vec(
         4000, opponents=pool, partner=Pool("rule", "random"), autoreset_mode="Disabled"
@@ -110,7 +110,7 @@ def test_pool_is_drawn_by_its_weights():
 
 
 def test_infos_name_the_drawn_players():
-    """The infos at the beginning and at the end of an episode have the names."""
+    """The infos at the beginning and end of an episode name the players drawn from a pool."""
     env = cincinnati.solo(opponents=Pool("rule", ("cautious", "random")), partner=first)
     seen = set()
     for seed in range(20):
@@ -137,14 +137,14 @@ def test_partner_is_required_where_opponents_differ(face):
 
 
 def test_function_is_an_agent():
-    """It is called for each row separately."""
+    """A function plays as an agent does, and is called for each row separately."""
     calls = []
 
     def counted(observation, mask, calls=calls):
         assert observation.dtype == mask.dtype == np.int8
         calls.append((observation.shape, mask.shape))
         mask = mask.copy()
-        observation[:] = 7  # its own
+        observation[:] = 7  # the array is a copy for this function
         return int(mask.argmax())
 
     same = (First(), lambda rules, seed: First(), counted, first)
@@ -167,7 +167,7 @@ def test_function_is_an_agent():
     ],
 )
 def test_function_with_an_invalid_result_is_named(answer, match):
-    """The error also has the row and the legal actions."""
+    """The error of an invalid result names the function, the row and the legal actions."""
     vec = cincinnati.solo_vec(3, opponents="random", seat=0)
     vec.reset(seed=1)
     options = {"opponents": ["rule", first, answer], "partner": "cautious", "dealer": 2}

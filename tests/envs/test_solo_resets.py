@@ -21,7 +21,7 @@ every_mode = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mod
 
 
 def test_reset_changes_players_from_that_episode_on():
-    """The environment then equals a new one with these players; other options stay."""
+    """After a reset with other players, an environment equals a new one with these players."""
     for options in (
         {"partner": First},
         {"opponents": (first, "cautious"), "partner": "rule"},
@@ -56,7 +56,7 @@ def test_players_by_row():
     assert vec._rows.states[~mask].tobytes() == states[~mask].tobytes()
     for place, names in vec.players.items():
         assert (names[~mask] == before[place][~mask]).all()
-        assert infos[f"_{place}"].tolist() == [False] * 2 + [True] + [False] * 3  # one has a pool
+        assert infos[f"_{place}"].tolist() == [False] * 2 + [True] + [False] * 3  # one pool
     assert vec.players["left"][:2].tolist() == ["cautious", "rule"]
     assert vec.players["right"][:2].tolist() == ["cautious", "cautious"]
     assert vec.players["partner"].tolist() == ["rule"] * 3 + ["cautious", "last", "net"]

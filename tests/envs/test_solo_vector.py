@@ -17,7 +17,10 @@ ROWS = 5
 
 
 def walk_both(vec, sync, steps, seed=None, careless=30):
-    """Step both with equal actions, compare all results, and count the finished episodes."""
+    """Step both environments with equal actions, and compare all results.
+
+    Return the number of finished episodes.
+    """
     result, twin = vec.reset(seed=seed), sync.reset(seed=seed)
     ended = 0
     for turn in range(steps):

@@ -38,6 +38,7 @@ def test_action_names_are_read_in_any_spelling(variant):
 
 
 def begun(make):
+    """A new environment after a reset in which seat 3 deals."""
     env = make()
     env.reset(seed=3, options={"dealer": 3})
     return env

@@ -99,6 +99,7 @@ def test_reset_by_mask_restarts_only_masked_rows():
 
 
 def hands_of(seed):
+    """The four hands, as names, that `vec` deals with a seed."""
     vec = bideuchre_env.simplified_v0.vec(1)
     vec.reset(seed=seed)
     return [hand_names(hand) for hand in vec.get_state()[0]["hands"]]
@@ -164,7 +165,10 @@ def test_saved_states_continue_in_any_rows():
 
 
 def test_unusable_states_are_refused():
-    """`core/test_validity.py` tries every field."""
+    """Arrays of another shape or dtype, and states that are over, are refused.
+
+    `core/test_validity.py` tries every field.
+    """
     vec = bideuchre_env.barrie_v0.vec(40)
     vec.reset(seed=6)
     saved = vec.get_state()

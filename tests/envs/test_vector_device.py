@@ -12,7 +12,7 @@ from bideuchre_env.errors import OptionError
 
 @pytest.mark.slow
 def test_simulated_device_equals_the_cpu():
-    """`support/simulated_cuda.py`: hands, rollouts, refusals, resets and states."""
+    """The tests of `support/simulated_cuda.py` pass in a process with numba's simulator."""
     summary = simulated("support/simulated_cuda.py")
     assert re.match(r"\d+ passed", summary)
     assert "skipped" not in summary

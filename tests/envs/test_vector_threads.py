@@ -40,7 +40,7 @@ def test_forked_process_starts_its_own_threads():
 
 
 def test_threads_end_with_their_environment():
-    """They end with `close` or with the last reference; stepping starts them again."""
+    """Threads end with `close` or with the last reference; stepping starts them again."""
     before = set(threading.enumerate())  # threads of an earlier test may still run
 
     def started():
@@ -92,7 +92,7 @@ def test_second_thread_is_refused_during_a_write(face, write):
 
 @pytest.mark.parametrize("gain", [0.3, 1.4])
 def test_threads_are_used_where_they_gain_time(gain):
-    """The environment adapts to a change of the gain within eight seconds."""
+    """Within eight seconds, the environment adapts to a change of the gain from threads."""
     pace, alone = Pace(), 300e-6
     for now in (gain, 1 / gain, gain):
         spent = 0.0

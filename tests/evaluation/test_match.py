@@ -20,6 +20,7 @@ from bideuchre_env.rules.rules import Rules
 
 
 def same(one, other):
+    """Whether two arrays of results are equal in every byte."""
     return one.tobytes() == other.tobytes() and len(one) == len(other)
 
 
@@ -92,8 +93,8 @@ def test_figures_follow_from_the_boards(game, length):
     assert scores.ties == sum(first == -second for first, second in rows["points"].tolist())
     per_board = (points - mean * hands).sum(axis=1) / hands.sum(axis=1).mean()
     assert scores.board_sd == pytest.approx(np.sqrt((per_board**2).sum() / (len(rows) - 1)))
-    single = ((points - mean * hands) ** 2).mean()  # a table's
-    paired = ((points - mean * hands).sum(axis=1) ** 2).mean()  # two tables'
+    single = ((points - mean * hands) ** 2).mean()  # variance of a table
+    paired = ((points - mean * hands).sum(axis=1) ** 2).mean()  # variance of a board
     assert scores.variance_reduction == pytest.approx(2 * single / paired)
     if length == "boards":
         assert (rows["hands"] == 1).all()
@@ -151,7 +152,7 @@ def test_a_registered_agent_that_cannot_be_pickled_plays_in_one_process(monkeypa
 
 
 def slow_agent(at_once):
-    """An agent with the attribute `at_once`."""
+    """An agent with the attribute `at_once`, by which a match sets how many boards run at once."""
     agent = Plain()
     agent.at_once = at_once
     return agent

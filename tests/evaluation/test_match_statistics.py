@@ -55,7 +55,10 @@ def interval_of(points, tricks):
 
 
 def covered(rng, points, n, trials, tricks=None):
-    """Share of intervals of n boards of a population that contain its mean."""
+    """The share of `trials` intervals, each of n random boards of a population, with its mean.
+
+    `points` is an entry of `populations`; `tricks` is the tie margin instead of the entry's.
+    """
     points, of_a_match = points
     true, hits = points.mean(), 0
     for _ in range(trials):
@@ -75,7 +78,7 @@ def test_intervals_cover_the_mean_95_times_in_100(populations, name, boards):
 @pytest.mark.parametrize("name", ["far apart", "plain", "close", "nearly equal"])
 @pytest.mark.parametrize("boards", [3, 10, 30])
 def test_intervals_of_few_boards_are_not_too_narrow(populations, name, boards):
-    """This holds even if nearly all boards are ties."""
+    """The intervals cover at least 92.5 %, even if nearly all boards are ties."""
     assert covered(np.random.default_rng(boards), populations[name], boards, 1500) >= 0.925
 
 
@@ -108,7 +111,7 @@ def test_t_quantiles_and_wilson_intervals_equal_published_values():
     ("gap", "trials"), [(1.0, 100), (3.0, 300), pytest.param(0.25, 400, marks=pytest.mark.slow)]
 )
 def test_the_sequential_test_errs_in_5_percent_at_most(populations, name, gap, trials):
-    """The pair "close" is the hardest: one side wins nearly all boards that are not tied."""
+    """The pair "close" may err in 8 %: there one side wins nearly all boards that are not tied."""
     rng = np.random.default_rng(5)
     points, tricks = populations[name]
     points = points.mean(axis=1)
@@ -167,7 +170,7 @@ def test_unusable_bounds_are_refused(bounds):
 
 
 def meeting(rng, a, b, gap, boards):
-    """Boards between two agents `gap` points apart."""
+    """Results of boards between two agents whose ratings are `gap` points apart."""
     chance = 1 / (1 + 10 ** (-gap / 400))
     results = np.where(rng.random(boards) < chance, 1, -1)
     return Meeting(a, b, np.arange(boards), results)

@@ -88,7 +88,7 @@ def same(a, b):
 
 
 def test_a_match_on_ray_equals_the_match_of_one_process(pool, tmp_path, monkeypatch):
-    """This holds for agents of a file, and with a sequential test."""
+    """A match on Ray is the same with agents of a file, and with a sequential test."""
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text(own_agents.FILE)
     calls = []

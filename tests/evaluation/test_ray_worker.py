@@ -21,7 +21,7 @@ def unpacked(data):
 
 
 def test_errors_of_a_block_are_sent_back(tmp_path, monkeypatch):
-    """Errors of this package keep their type."""
+    """A worker sends errors of a block back; those of this package keep their type."""
     monkeypatch.chdir(tmp_path)
     kinds = {"option": OptionError, "illegal": IllegalActionError, "value": WorkerError}
     sender = ray_worker.Sender.here(ray_blocks.fail_at_3)

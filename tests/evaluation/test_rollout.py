@@ -15,7 +15,7 @@ from bideuchre_env.evaluation.rollout import TABLES_AT_ONCE, rollout
 
 
 def counts(result):
-    """A rollout without its time."""
+    """The result of a rollout with its time set to 0, for comparisons."""
     return replace(result, seconds=0.0)
 
 

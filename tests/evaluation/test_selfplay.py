@@ -160,11 +160,13 @@ class Bad(RandomAgent):
 
 
 def _one_illegal(good, masks):
+    """Make the choice in row 1 illegal."""
     good[1] = int((masks[1] == 0).argmax())
     return good
 
 
 def _own_mask(good, masks):
+    """Choose action 0, which only a changed mask allows."""
     masks[:] = 1  # the choice is checked against another mask
     good[0] = 0
     return good
@@ -211,6 +213,8 @@ def test_unusable_arguments_are_refused(options, message):
 
 
 class CtrlC(RandomAgent):
+    """A random agent that presses Ctrl-C in its n-th decision."""
+
     name = "slow"
 
     def __init__(self, n):

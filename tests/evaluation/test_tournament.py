@@ -42,6 +42,7 @@ def no_pictures(monkeypatch):
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory):
+    """A finished tournament, and its folder."""
     out = tmp_path_factory.mktemp("tournament") / "t"
     return play(out), out
 

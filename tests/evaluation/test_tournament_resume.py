@@ -55,6 +55,7 @@ def list_pairs(monkeypatch):
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
+    """A tournament played without interruption."""
     return play(tmp_path_factory.mktemp("whole"))
 
 

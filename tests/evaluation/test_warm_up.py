@@ -19,7 +19,7 @@ def entries_of_the_package():
 
 
 def test_the_parts_compile_every_entry_kernel():
-    """Exception: `bideuchre prepare` compiles its kernel at the first use."""
+    """Only `try_rows`, the kernel of `bideuchre prepare`, is left to compile at its first use."""
     for name in cache.kernel_sources():
         import_module(f"bideuchre_env.{name.removesuffix('.py').replace('/', '.')}")
     for play in warm_up.PARTS.values():

@@ -77,6 +77,8 @@ def test_workers_end_when_their_parent_is_killed():
 
 
 class Leaves:
+    """An agent whose first decision ends its process."""
+
     name = "leaves"
 
     def __init__(self, rules, *, seed=None):

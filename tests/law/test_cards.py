@@ -36,6 +36,7 @@ def dealt(game, **options):
 
 
 def whole(ranks, copies):
+    """The number of copies of each card in a whole deck."""
     return Counter({rank + suit: copies for rank in ranks for suit in SUITS})
 
 
@@ -55,6 +56,7 @@ def outsiders(game, strain, suit_cards):
 
 
 def trumps(strain, ranks):
+    """The trumps of a suit from low to high."""
     plain = [rank + strain for rank in ranks if rank != "J"]
     return [*plain, "J" + COLOUR_MATE[strain], "J" + strain]
 

@@ -28,6 +28,7 @@ def after_auction(game, name, **options):
 
 
 def held(table, seat):
+    """The cards that a seat holds, sorted."""
     return sorted(table.sees(seat)["hand"])
 
 

@@ -32,6 +32,7 @@ def decisions(name, rows=24, steps=60):
 
 
 def of_part(features, observations, masks):
+    """The decisions of the features' part: the auction or the cards."""
     cards = masks[:, actions.of(features.rules).card_offset :].any(axis=1)
     chosen = cards == (features.part == "cards")
     return observations[chosen], masks[chosen]
@@ -55,6 +56,7 @@ def suit_of(card, strain):
 
 
 def strength(card, strain):
+    """The strength of a card in its suit, higher for better cards."""
     rank, suit = card[:-1].replace("10", "T"), card[-1]
     if rank == "J" and suit_of(card, strain) == strain:
         return 20 if suit == strain else 19
@@ -62,7 +64,7 @@ def strength(card, strain):
 
 
 class Twin:
-    """Blocks of one decision, computed from `layout.decode`."""
+    """Slow features: the nonzero inputs of one decision by block, from `layout.decode`."""
 
     def __init__(self, features, layout, observation, mask, symmetry):
         self.rules, self.part = features.rules, features.part

@@ -18,13 +18,14 @@ CARDS = features_of(RULE_SET, "cards")
 
 
 def net_of(features, seed=0, hidden=(31, 17)):
+    """A network with random weights for these features."""
     rng = np.random.default_rng(seed)
     empty = new_network(features.size, hidden, features.outputs, rng)
     return Network(*(rng.normal(0, 0.2, part.shape).astype(np.float32) for part in empty))
 
 
 def examples(n, seed=0, features=CARDS):
-    """Random examples; a quarter of them has no second output to compare with."""
+    """Random examples; in a quarter of them there is no second output (-1)."""
     rng = np.random.default_rng(seed)
     inputs = np.packbits(rng.random((n, features.size)) < 1 / 6, axis=1)
     of, against = rng.integers(0, features.outputs, (2, n))
@@ -43,6 +44,7 @@ def outputs_of(network, packed):
 
 
 def loss(network, data):
+    """Half the mean squared error of the examples, in double precision."""
     outputs, rows = outputs_of(network, data.inputs), np.arange(len(data.of))
     less = np.where(data.against >= 0, outputs[rows, data.against], 0.0)
     return 0.5 * np.mean((outputs[rows, data.of] - less - data.targets) ** 2)
@@ -154,7 +156,7 @@ def test_a_fit_that_diverges_raises():
 
 
 def test_bits_past_the_inputs_are_refused():
-    """They would index rows of weights that do not exist."""
+    """Bits past the inputs would index rows of weights that do not exist."""
     assert CARDS.size % 8
     for bit in range(-CARDS.size % 8):
         data = examples(20)

@@ -19,7 +19,7 @@ BARRIE = variants["barrie_v0"].rules
 
 
 class Twin:
-    """Pairs of one hand: each line is played from the deal, action by action."""
+    """Slow pairs: each line of a hand is played from the deal, action by action."""
 
     def __init__(self, policy, rules, seed, phases, opponent=None):
         self.opponent = opponent
@@ -30,9 +30,10 @@ class Twin:
         self.phase_of = layout_of(rules).slices["phase"]
 
     def line(self, hand, first):
-        """(observation, mask, player, action) of each decision, and the rewards.
+        """Play hand number `hand`, and return its decisions and its rewards.
 
-        The policy chooses after the `first` actions.
+        The first actions are `first`, and the policies choose the later ones. A decision is
+        (observation, mask, player, action).
         """
         self.env.reset(seed=(self.high << 64) + hand)
         decisions = []
@@ -67,6 +68,7 @@ class Twin:
 
 
 def same(a, b):
+    """Whether two tuples of arrays are equal in values and dtypes."""
     return all(
         one.dtype == two.dtype and np.array_equal(one, two) for one, two in zip(a, b, strict=True)
     )

@@ -21,7 +21,7 @@ def trajectory(seed, steps=40, n=30, waiting=0.2):
 
 
 def twin(seats, rewards, ended, values, bootstrap, gamma, lambda_):
-    """Returns from the definition, row by row and seat by seat."""
+    """Slow lambda returns, from the definition, row by row and seat by seat, and `complete`."""
     steps, n = seats.shape
     returns, complete = np.zeros((steps, n)), np.zeros((steps, n), bool)
     for i in range(n):
@@ -42,7 +42,11 @@ def twin(seats, rewards, ended, values, bootstrap, gamma, lambda_):
 
 
 def fill(episode, values, after, gamma, lambda_, returns, complete):
-    """Fill in the returns of a seat's decisions of an episode: mixtures of n-step returns."""
+    """Write the returns of a seat's decisions in an episode: mixtures of n-step returns.
+
+    `episode` has [step, reward until the seat's next decision]; `after` is the value at its end,
+    NaN if unknown.
+    """
     if episode and np.isnan(after):
         returns[episode[-1][0]] = after = values[episode[-1][0]]
         episode.pop()
@@ -77,6 +81,8 @@ def test_returns_and_advantages_equal_the_slow_implementation(gamma, lambda_):
 
 
 def put(value, *at):
+    """A function that sets elements of an array in place."""
+
     def change(array):
         array[at] = value
         return array

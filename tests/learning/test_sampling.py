@@ -20,6 +20,7 @@ def rows(seed, n=N, spread=3.0):
 
 
 def drawn(logits, legal, words):
+    """The choices of `sample`, and their log-probabilities."""
     choices, log_probs = np.full(len(logits), -7), np.full(len(logits), np.nan, np.float32)
     sample(logits, legal, words, choices, log_probs)
     return choices, log_probs
@@ -115,6 +116,7 @@ def put(value, *at):
 
 
 def read_only(array):
+    """A copy of an array that cannot be written."""
     array = array.copy()
     array.flags.writeable = False
     return array

@@ -69,6 +69,7 @@ def packed(compression=zipfile.ZIP_STORED, **members):
 
 
 def equal(one, other):
+    """Whether two weights have the same metadata and the same arrays, bit for bit."""
     return (
         one.metadata == other.metadata
         and one.arrays.keys() == other.arrays.keys()

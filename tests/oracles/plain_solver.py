@@ -72,7 +72,10 @@ def after(seat, absent):
 
 
 def slow_tricks(hands, leader, strain, absent=None):
-    """The tricks side 0 takes of a whole deal: alpha-beta, with a cache of trick boundaries."""
+    """The tricks that side 0 takes in a whole deal, by alpha-beta search.
+
+    Bounds are cached at the beginning of each trick. `leader` leads; seat `absent` sits out.
+    """
     cards = sorted(
         (card for hand in hands for card in hand),
         key=lambda card: (suit_of(card, strain), height(card, strain)),
@@ -94,7 +97,10 @@ def slow_tricks(hands, leader, strain, absent=None):
 
     @cache
     def in_order(legal, others):
-        """Legal cards, high first, one of each run that no card of another hand divides."""
+        """Legal cards, high first; of equivalent cards only the highest.
+
+        Cards are equivalent if no card of the other hands or the table, `others`, is between them.
+        """
         chosen, last = [], None
         for card in reversed(range(legal.bit_length())):
             if not legal >> card & 1:

@@ -25,25 +25,25 @@ class Level(NamedTuple):
 
 
 def deck(ranks, copies):
-    """S2: "In some versions ... the nines, or the nines and tens are omitted from the deck"."""
+    """All cards. S2: "In some versions ... the nines, or the nines and tens are omitted"."""
     lowest = {"9": "9", "10": "T", "J": "J"}[ranks]
     ranks_left = PLAIN_ORDER[PLAIN_ORDER.index(lowest) :]
     return [rank + suit for rank in ranks_left for suit in SUITS] * copies
 
 
 def is_left_bower(card, strain):
-    """S4: "then the other jack of the same colour (left bower)"; R: none at no trump."""
+    """Whether a card is S4's "other jack of the same colour (left bower)"; R: none at no trump."""
     return strain != "NT" and card == "J" + SAME_COLOUR[strain]
 
 
 def suit_of(card, strain):
-    """S4: "The left bower(s) count for all purposes as belonging to the trump suit"."""
+    """A card's suit. S4: "left bower(s) count for all purposes as belonging to the trump suit"."""
     return strain if is_left_bower(card, strain) else card[1]
 
 
 def height(card, strain):
-    """S4: "the highest trump is the jack of the trump suit (right bower), then the other jack of
-    the same colour (left bower), then ace, king, queen, 10, 9"; plain suits rank A K Q J 10 9.
+    """A card's strength in its suit. S4: "the highest trump is the jack of the trump suit (right
+    bower), then the other jack of the same colour (left bower), then ace, king, queen, 10, 9".
     """
     if strain != "NT" and card == "J" + strain:
         return 101
@@ -53,7 +53,7 @@ def height(card, strain):
 
 
 def winner_of(plays, strain):
-    """The seat winning `plays`, a list of (seat, card) in the order played.
+    """The seat that wins the trick `plays`, a list of (seat, card) in the order played.
 
     S0: "the highest card in the lead suit or the highest trump card if trump is played".
     S4: "the first played of two equal cards beats the second": only a better card takes over.
@@ -116,7 +116,7 @@ class ReferenceGame:
         return self.level.words if self.strain is None else f"{self.level.words} {self.strain}"
 
     def deal(self, hands):
-        """S4: "All the cards are dealt out equally to the players"."""
+        """Begin a hand. S4: "All the cards are dealt out equally to the players"."""
         if not self.needs_deal:
             raise ValueError("no deal is due")
         if len(hands) != 4 or any(len(hand) != self.size for hand in hands):
@@ -240,14 +240,14 @@ class ReferenceGame:
             self._start_play()
 
     def _give(self, card):
-        """S4: "the bidder discards the relevant number of cards face down"."""
+        """Give up one card. S4: "the bidder discards the relevant number of cards face down"."""
         self.hands[self.declarer].remove(card)
         self.given.append(card)
         if len(self.given) == self.level.exchange:
             self.phase, self.to_act = "passing", self.sitting_out
 
     def _pass_card(self, card):
-        """S4: "the bidder's partner passes an equal number of cards face down to the bidder"."""
+        """Pass one card. S4: "the bidder's partner passes an equal number of cards face down"."""
         self.hands[self.sitting_out].remove(card)
         self.passed.append(card)
         if len(self.passed) == self.level.exchange:
@@ -328,7 +328,7 @@ class ReferenceGame:
         return points
 
     def _decide(self):
-        """After a played hand: has the game been won or drawn?"""
+        """Set winner and outcome after a played hand, if the game has been won or drawn."""
         rule = self.rules["win_rule"]
         if rule == "rounds":
             # R: "`rounds` x 4 played hands ...; most points wins, equal = draw"

@@ -29,7 +29,10 @@ from bideuchre_env.runtime.jit import entry_kernel, kernel
 
 @entry_kernel
 def replayed_log(space, replays):
-    """The log-likelihood of the other seats' actions in the world of a searcher."""
+    """The log-likelihood of the other seats' actions in the world `space.worlds[0]`.
+
+    `replays` has the hand as the searcher knows it; it is dealt anew with the cards of the world.
+    """
     s, replay, t, total = space.simulated[0], replays[0], space.players.tables[0], 0.0
     model, preferred, n_new, exchanged = space.choice_models[0], 0, 0, 0.0
     wind_back(t, space.worlds[0], replay)
@@ -55,9 +58,10 @@ def replayed_log(space, replays):
 
 @kernel
 def next_pick(space, replay, preferred):
-    """Move the expert's next pick to the front of the remaining cards of this half.
+    """Move the exchanged card that the expert would pick first to the front of the remaining ones.
 
-    Return its action, the preferred kinds so far as bits, and the number of kinds added now.
+    `preferred` has, as bits, the kinds that the expert would have picked before the cards so far.
+    Return the card's action, the new `preferred`, and the number of kinds added to it.
     """
     s, players = space.simulated[0], space.players
     first, cards = players.tables[0].card_offset, replay.passed

@@ -52,7 +52,7 @@ def play(session, seed=0, stop=None):
 
 
 def place(session):
-    """The row and the record of a game in progress."""
+    """The state row and the record of a game in progress, to compare games."""
     return rows_bytes(session.row.reshape(1)), session.record().to_dict()
 
 
@@ -69,7 +69,7 @@ def test_agents_are_seated_from_the_left_of_the_first_person(people, opponents, 
 
 
 def test_actions_out_of_turn_or_against_the_rules_are_refused():
-    """The error has the reason, and nothing changes."""
+    """The error of a refused action has the reason, and the game does not change."""
     session = play(begin(people=(0, 1)), stop=lambda game: game.waits_for_person)
     before, other = place(session), 1 - session.seat
     for seat, name, words in (
@@ -92,6 +92,7 @@ def test_actions_out_of_turn_or_against_the_rules_are_refused():
 
 
 def forward(session):
+    """Advance until a person is to act or the game is over."""
     while not session.over and not session.waits_for_person:
         session.advance()
         if session.hand_over:
@@ -100,7 +101,7 @@ def forward(session):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_undone_and_repeated_actions_lead_to_the_same_game(variant):
-    """This holds across hands, and for agents that act at random."""
+    """Undo may cross hands, and agents that act at random repeat their actions."""
     session, rng, decisions = begin(variant), random.Random(3), []
     while forward(session) or not session.over:
         decisions.append((place(session), choice(session, rng)))
@@ -134,7 +135,7 @@ def test_undo_is_refused_before_the_first_decision_and_with_several_people():
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_claim_takes_all_tricks_left_and_is_saved(variant, tmp_path):
-    """The record is the same as if every card had been played."""
+    """A claim plays the hand to its end; its record verifies, and the saved game has it."""
     options = {} if variant == "simplified_v0" else {"max_hands": 30}
     session = play_to_claim(begin(variant, path=tmp_path / "game.json", seed=2, **options))
     left, side, moves = session.rules.tricks - session.row["trick"], session.seat & 1, []
@@ -153,7 +154,7 @@ def test_a_claim_takes_all_tricks_left_and_is_saved(variant, tmp_path):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_game_resumes_exactly_from_its_file(variant, tmp_path):
-    """It resumes after every action and deal; later deals and random choices stay the same."""
+    """A game resumes after every action and deal; later deals and random choices are the same."""
     path, rng = tmp_path / "folder" / "game.json", random.Random(0)
     whole = play(begin(variant)).record()
     whole.verify()
@@ -231,6 +232,7 @@ def test_a_damaged_file_is_an_error_and_stays_unchanged(saved):
 
 
 def full(*arguments):
+    """Fail like a write to a full disk."""
     raise OutputError("no room")
 
 
@@ -277,7 +279,7 @@ def test_a_saved_game_runs_no_code_that_is_not_trusted(tmp_path, monkeypatch):
 
 
 def test_the_game_to_resume_is_the_unfinished_one_played_last(tmp_path, monkeypatch):
-    """Finished games are skipped; a damaged file is an error."""
+    """`unfinished_game` skips finished games; a damaged file is an error."""
     monkeypatch.chdir(tmp_path)
     assert unfinished_game("cincinnati_v0") is None
     paths = []

@@ -104,7 +104,7 @@ def test_a_game_ends_with_its_review_which_ctrl_c_skips(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("way", "code"), [("q", 0), ("ctrl-d", 0), ("ctrl-c", 130)])
 def test_a_game_that_is_left_resumes_with_the_same_record(way, code, tmp_path, monkeypatch):
-    """The game is saved before the command ends."""
+    """A game left by q, Ctrl-C or end of input is saved, and resumes to the same record."""
     (tmp_path / "whole").mkdir()
     in_process(tmp_path / "whole", monkeypatch, *short("barrie_v0"))
     file, before = tmp_path / FILE.format("barrie_v0"), []
@@ -127,7 +127,10 @@ def test_a_game_that_is_left_resumes_with_the_same_record(way, code, tmp_path, m
 
 
 def at_a_terminal(session, read):
-    """A `Terminal` of the session in this process, and its output."""
+    """A `Terminal` of the session in this process, and its output.
+
+    `read(output)` gets all output so far, and returns the line that the user types.
+    """
     out = io.StringIO()
     console = Console(file=out, width=80, highlight=False, markup=False, emoji=False)
     terminal = Terminal(session, console, adviser="rule", read=lambda: read(out.getvalue()))

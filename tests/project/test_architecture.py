@@ -52,9 +52,9 @@ FILES = modules()
 
 @cache
 def imports(path):
-    """(module, late) of every import of a file; modules of the package by their keys in `FILES`.
+    """The set of (module, late) of every import of a file; late means inside a function.
 
-    An import inside a function is late. Imports for type checkers count, too.
+    Modules of the package are keys of `FILES`. Imports for type checkers count, too.
     """
     result = set()
 
@@ -106,7 +106,10 @@ def test_imports_follow_the_order_of_folders(name):
 
 
 def graph(prefix=""):
-    """Imports among the files and folders of a folder, as a dict of sets."""
+    """The imports among the modules and folders directly in one folder, as a dict of sets.
+
+    `prefix` is the folder's name with a dot, "" for the package.
+    """
     edges = {}
     for name, path in FILES.items():
         if not name.startswith(prefix):
@@ -235,7 +238,7 @@ def test_everything_public_has_a_docstring(name):
 
 
 def test_public_names_equal_the_stub():
-    """`dir` lists them, each can be imported, and the stub declares every variant."""
+    """`dir` lists the public names, each can be imported, and the stub declares every variant."""
     assert dir(bideuchre_env) == sorted(bideuchre_env.__all__)
     assert {"Rules", "make", "match", "records_io"} <= set(dir(bideuchre_env))
     for name in bideuchre_env.__all__:

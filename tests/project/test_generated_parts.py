@@ -39,7 +39,7 @@ def test_the_readme_and_the_page_of_environments_are_current():
 
 
 def test_every_picture_of_a_generator_is_on_disk(pages):
-    """There is a light and a dark picture for each step of a hand of every variant."""
+    """Each of the five steps of every variant's example hand has a light and a dark picture."""
     drawn = {}
     for name in RULES:
         drawn |= pages.pictures(name)

@@ -24,7 +24,7 @@ def guides():
 
 
 def links(guide):
-    """(file or folder, anchor, names after it) of every local link of a guide."""
+    """Yield (file or folder, anchor, names after it) of every local link of a guide."""
     text = (ROOT / guide).read_text(encoding="utf-8")
     for target, names in LINK.findall(re.sub(r"```.*?```", "", text, flags=re.S)):
         if "://" not in target:
@@ -67,7 +67,7 @@ def code_of(guide, language):
     [page for page in guides() if page not in (ADAPTERS, "README.md") and code_of(page, "python")],
 )
 def test_the_code_of_a_page_runs(guide, tmp_path, monkeypatch):
-    """The blocks run in order in one namespace."""
+    """The Python blocks of a page run in order in one namespace."""
     monkeypatch.chdir(tmp_path)
     scope = {}
     for block in code_of(guide, "python"):
@@ -76,7 +76,7 @@ def test_the_code_of_a_page_runs(guide, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("block", code_of(ADAPTERS, "python"))
 def test_the_code_of_an_adapter_runs(block, capsys):
-    """Each example runs by itself, if its library is installed."""
+    """Each example of the adapters' page runs by itself, if its library is installed."""
     try:
         exec(compile(block, ADAPTERS, "exec"), {})
     except ModuleNotFoundError as error:
@@ -87,7 +87,7 @@ def test_the_code_of_an_adapter_runs(block, capsys):
 
 
 def test_the_custom_agent_of_the_page_plays_from_the_shell(tmp_path, monkeypatch, capsys):
-    """The file and the command of the agents' page, with one worker."""
+    """The file of the agents' page plays by the page's command, here with one worker."""
     [file] = [block for block in code_of("agents/README.md", "python") if "# mine.py" in block]
     (tmp_path / "mine.py").write_text(file, encoding="utf-8")
     monkeypatch.chdir(tmp_path)

@@ -40,7 +40,7 @@ def blocks(language: str, page: Path = README) -> list[str]:
 
 
 def test_the_first_command_prints_the_output_of_the_readme(tmp_path: Path) -> None:
-    """The same lines for the same seed, except the speed; the README has an excerpt."""
+    """The command prints the same lines every time, except the speed; the README has an excerpt."""
     with load_scripts(".github/docs", "readme") as [readme]:
         printed = readme.main_job(tmp_path)
         assert readme.excerpt(printed) == blocks("text")[0]
@@ -68,7 +68,7 @@ def test_the_commands_for_players_run(
 
 
 def test_the_python_blocks_run() -> None:
-    """They run in order in one namespace; the first loop plays a game to its end."""
+    """The Python blocks run in order in one namespace; the first plays a game to its end."""
     namespace: dict[str, Any] = {}
     assert len(blocks("python")) >= 2
     for number, block in enumerate(blocks("python")):
@@ -79,7 +79,7 @@ def test_the_python_blocks_run() -> None:
 
 
 def test_the_first_training_run_learns(capsys: pytest.CaptureFixture[str]) -> None:
-    """Its points grow as stated on the page, and the policy beats `cautious`."""
+    """The points of the first training run grow as the page states; its policy beats `cautious`."""
     [block] = [each for each in blocks("python", LEARNING) if "for iteration in" in each]
     namespace: dict[str, Any] = {}
     exec(compile(block, "README.md", "exec"), namespace)

@@ -30,6 +30,7 @@ def full_after(room, monkeypatch):
 
 
 def names(folder):
+    """The names of the files in a folder, sorted."""
     return sorted(path.name for path in folder.iterdir())
 
 

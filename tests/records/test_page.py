@@ -80,7 +80,7 @@ def after(value, changes):
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_frames_give_the_view_of_every_seat_at_every_position(name):
-    """Frames are changes of the open view."""
+    """The frames of a hand, applied as changes, give `table_view` of every seat."""
     record = game(name, 7)
     for hand in record.played_hands():
         frames = json.loads(json.dumps(hand_frames(hand.dealt, hand.actions, record.rules, None)))
@@ -102,7 +102,7 @@ def test_frames_give_the_view_of_every_seat_at_every_position(name):
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_tricks_and_stops_equal_the_record(name):
-    """Every card is in its trick; a part ends with the auction and with each trick."""
+    """Every card is in its trick; there is a stop after the auction and after each trick."""
     record = game(name, 9)
     for hand, data in zip(record.hands, game_data(record)["hands"], strict=True):
         assert [ply["action"] for ply in data["plies"]] == hand["actions"]

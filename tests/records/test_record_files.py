@@ -95,7 +95,7 @@ def test_a_bad_line_is_an_error_and_the_next_is_read(fault, games, tmp_path):
 
 
 def test_a_truncated_last_line_is_called_torn(games, tmp_path):
-    """The line may end anywhere before its last brace."""
+    """A truncated line, which may end anywhere before its last brace, has an error with "torn"."""
     path = tmp_path / "games.jsonl"
     line = b'{"seed": -1.5e+3, "a": [true, false, null, "\\u00e9"], ' + games[1][1:].rstrip()
     for left in (*range(1, 60), *range(60, len(line), 7), len(line) - 1):
@@ -118,7 +118,7 @@ def test_a_last_line_with_another_fault_is_not_called_torn(last, games, tmp_path
 
 
 def test_a_compressed_file_is_read(games, tmp_path):
-    """The file's name does not matter; games before a damaged place are read, then an error."""
+    """A gzip file of any name is read; games before a damaged place are read, then an error."""
     path = tmp_path / "games"
     packed = b"".join(map(gzip.compress, games))
     path.write_bytes(packed)

@@ -48,7 +48,7 @@ def run(*args, where=TESTS, **environment):
     ],
 )
 def test_results_are_the_same_under(setting, part):
-    """Warnings are errors."""
+    """The checksums are those of compiled kernels, and no warning is raised."""
     out, _ = run("-W", "error", "-m", "support.exercise", part, **SETTINGS[setting])
     assert out.strip() == PARTS[part]()
 
@@ -178,7 +178,10 @@ def run_copy(folder, code, **environment):
 
 
 def ask(folder, **environment):
-    """Number of legal strains in a new process, its cache hits and its cache folder."""
+    """Run ASK with the copy of the package in a new process.
+
+    Return the number of legal strains, the number of cache hits and the cache folder.
+    """
     strains, hits, cache = run_copy(folder, ASK, **environment).split("|")
     return int(strains), int(hits), Path(cache)
 
@@ -199,7 +202,7 @@ def test_an_edit_of_an_imported_file_is_compiled(installed):
 
 
 def test_kernels_are_cached_beside_the_package_or_in_the_first_usable_folder(installed):
-    """Order: `NUMBA_CACHE_DIR`, the package, the user's cache, a private temporary folder."""
+    """The order is `NUMBA_CACHE_DIR`, package, user's cache, private temporary folder."""
     user, temporary, chosen = (installed / name for name in ("user", "temporary", "chosen"))
     temporary.mkdir()
     places = {"XDG_CACHE_HOME": str(user), "TMPDIR": str(temporary)}

@@ -86,7 +86,7 @@ def test_a_kernel_that_only_kernels_call_refuses_python():
 
 
 def test_code_for_another_type_does_not_replace_that_of_the_first(folder, monkeypatch):
-    """This holds even if both processes start without an index of the cache."""
+    """Both codes are saved, even if both processes start without an index of the cache."""
     with monkeypatch.context() as patch:
         patch.setattr(numba_private._KernelFiles, "_load_index", lambda files: {})
         assert fresh(folder)(21) == 42

@@ -115,7 +115,7 @@ def test_throughput_measures_every_group(scripts, groups, tmp_path, capsys):
 
 @pytest.mark.slow
 def test_the_gpu_benchmark_runs_in_the_simulator():
-    """See `support/simulated_bench.py`."""
+    """The tests of `support/simulated_bench.py` pass in a process with numba's simulator."""
     assert re.match(r"2 passed", simulated("support/simulated_bench.py"))
 
 

@@ -28,7 +28,7 @@ def ran():
 
 
 def test_boards_have_less_variance_than_tables(ran):
-    """The variance is also less than that of the mean of two independent tables."""
+    """Boards even have less variance than the mean of two independent tables."""
     names, (figure, _) = ran
     tables, boards = names["tables"], names["boards"]
     assert tables.mean() == pytest.approx(boards.mean())

@@ -35,7 +35,7 @@ def scripts():
 
 
 def run(script, out, *options):
-    """Arrays that a small run writes."""
+    """Run a script with small settings and `options`; return the arrays that it writes."""
     words = [*SMALL[script.__name__], "--out", str(out), *options]
     assert script.main(script.Args.parse(words)) == 0
     with np.load(out) as arrays:

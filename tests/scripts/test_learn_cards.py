@@ -23,7 +23,7 @@ def learn():
 
 
 def run(learn, out, *options):
-    """Bytes of the weights that a run writes, by file."""
+    """Run the script with small settings; return the bytes of the weights it writes, by file."""
     assert learn.main(learn.Args.parse([*TINY, "--out", str(out), *options])) == 0
     return {path.name: path.read_bytes() for path in out.glob("*.npz")}
 

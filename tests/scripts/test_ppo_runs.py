@@ -29,7 +29,7 @@ def ppo():
 def test_a_run_resumed_after_ctrl_c_equals_an_uninterrupted_one(
     ppo, tmp_path, monkeypatch, options
 ):
-    """The run stops after some batches and in an evaluation; files are equal bit for bit."""
+    """A run stopped after some batches and in an evaluation ends with the same files."""
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
     assert run(ppo, whole, *options) == 0
     update, measure, calls = ppo.script.Run.update, ppo.script.measure, []
@@ -73,7 +73,7 @@ def test_the_command_in_the_weights_reproduces_them(ppo, tmp_path):
 
 
 def test_on_a_device_a_run_is_the_same():
-    """See `support/simulated_ppo.py`, which uses numba's simulator."""
+    """The tests of `support/simulated_ppo.py` pass in a process with numba's simulator."""
     pytest.importorskip("torch")
     assert re.match(r"\d+ passed", simulated("support/simulated_ppo.py"))
 

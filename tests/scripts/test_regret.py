@@ -39,10 +39,10 @@ class Scripted:
 
 @pytest.mark.parametrize("alone", [False, True])
 def test_losses_of_a_hand_counted_by_hand(regret, alone):
-    """No trump: leading the nine costs the declarer four tricks; the nine of hearts back, four.
+    """At no trump, two cards of the hand below lose four tricks each; all others lose none.
 
-    With the ace to the ten of hearts and one small spade it has five tricks. After the spade, seat
-    1 has five spades, and the declarer the last heart.
+    The declarer, seat 0, has five winning hearts and the nine of spades. Its lead of the nine gives
+    seat 1 five spades. Seat 1 then leads the nine of hearts, and the declarer has the rest again.
     """
     deal = ["AH KH QH JH TH 9S", "AS KS QS JS TS 9H", "AD KD QD JD TD 9D", "AC KC QC JC TC 9C"]
     played = ["9S AS 9D 9C", "9H TD TC TH", "AH KS JD JC", "KH QS QD QC", "QH JS KD KC"]

@@ -23,6 +23,7 @@ def scripts():
 
 
 def run(study, folder, *words):
+    """Run a study with these options; return the rows of its JSON file."""
     file, out = folder / "rows.json", folder / "saved"
     words = ["--json", str(file), *words]
     if "out" in vars(study.Args()):

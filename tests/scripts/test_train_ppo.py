@@ -143,6 +143,7 @@ def test_torch_and_the_agent_compute_the_same_outputs_and_gradients(ppo, part):
 
 
 def trained(ppo, folder, *options):
+    """Train with these options; return agent `ppo` with the weights."""
     script = ppo.script
     options = ["--out", str(folder), "--opponents", "cautious", "--final-boards", "2", *options]
     assert script.main(script.Args.parse(options)) == 0

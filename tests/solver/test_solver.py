@@ -19,7 +19,7 @@ from bideuchre_env.rules.cards import STRAINS
 
 
 def values(endings):
-    """The tricks that side 0 takes of each ending, by the package's solver."""
+    """The tricks that side 0 takes in each ending by the package's solver, a list."""
     tricks = np.zeros(len(endings), np.int64)
     for rules in RULES.values():
         at = [i for i, ending in enumerate(endings) if ending.rules == rules]
@@ -38,7 +38,7 @@ def values(endings):
     [pytest.param(1_000, id="1000"), pytest.param(100_000, id="100000", marks=pytest.mark.slow)],
 )
 def test_endings_agree_with_trying_every_card(n):
-    """Endings of all decks and strains, lone or not, at any point of a trick."""
+    """The solver agrees with `all_lines` in endings of all decks, at any point of a trick."""
     endings = random_endings(n, seed=n)
     for ending, tricks in zip(endings, values(endings), strict=True):
         expected = all_lines(ending.hands, ending.table, ending.seat, ending.strain, ending.absent)
@@ -47,7 +47,7 @@ def test_endings_agree_with_trying_every_card(n):
 
 @pytest.mark.parametrize("n", [40, pytest.param(1_000, id="1000", marks=pytest.mark.slow)])
 def test_whole_deals_agree_with_an_independent_solver(n):
-    """Whole 24-card deals, every strain in turn, one in four alone."""
+    """The solver agrees with `slow_tricks` in whole 24-card deals, one in four of them alone."""
     rng, rules = random.Random(24), RULES["9", 1]
     deals = [whole_deal(rng, rules, STRAINS[i % 5], lone=i % 4 == 3) for i in range(n)]
     for deal, tricks in zip(deals, values(deals), strict=True):
@@ -96,7 +96,7 @@ def test_a_hand_played_by_the_solver_takes_the_solved_number_of_tricks(variant):
 
 
 def test_endings_that_a_player_can_count():
-    """Endings with equal cards, bowers, a finesse and a lone hand."""
+    """The solver gives the tricks counted by hand: equal cards, bowers, a finesse, a lone hand."""
     double, single = RULES["J", 2], RULES["9", 1]
 
     def tricks(rules, hands, seat, strain, absent=None):
@@ -117,7 +117,7 @@ def test_endings_that_a_player_can_count():
 
 
 def test_a_partners_card_is_no_entry_if_an_opponent_plays_its_equal_first():
-    """Both hold a king of diamonds; the opponent's is played before the partner's."""
+    """Partner and an opponent hold a king of diamonds each; the opponent's is played first."""
     hands = [hand.split() for hand in ("AH AD JD", "KD JD JC", "KD QD QC", "KS QD JS")]
     ending = Ending(RULES["J", 2], hands, [], 0, "NT", None)
     assert all_lines(hands, [], 0, "NT") == 2

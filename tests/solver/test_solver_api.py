@@ -174,7 +174,7 @@ def test_a_bad_option_of_a_batch_is_refused_by_name(message, options):
 
 
 def test_a_batch_that_is_no_deal_is_refused():
-    """Missing, repeated and foreign cards, arrays of another shape, and state rows."""
+    """Batches with missing, repeated or foreign cards, or of another shape or type, are refused."""
     deal = np.array([[hand_bits(range(6 * i, 6 * i + 6)) for i in range(4)]])
     options = {"strain": "H", "declarer": 0}
     assert solver.solve_batch(deal, SINGLE, **options).shape == (1,)

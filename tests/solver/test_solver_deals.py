@@ -147,7 +147,7 @@ def test_best_cards_of_an_unfinished_hand_give_nothing_away():
 @settings(max_examples=15)
 @given(any_rules(), seeds())
 def test_a_table_has_the_tricks_of_every_contract_under_any_rules(rules, seed):
-    """Rules of up to six tricks."""
+    """Entries of a deal's table equal `solve_batch`, under any rules of up to six tricks."""
     if rules.tricks > 6:
         return
     env = start(rules, seed)

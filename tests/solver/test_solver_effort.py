@@ -35,7 +35,7 @@ def hard_deals():
 
 
 def solved(ending):
-    """The tricks of the side to lead, and the cards tried."""
+    """Solve an ending; return the tricks of the side to lead, and the number of cards tried."""
     states, _ = position_of(ending.row, ending.rules, None, None)
     searcher, out = new_searcher(64), np.zeros(1, np.int8)
     values.solve_rows(searcher, states, compile_tables(ending.rules), 0, 1, out)
@@ -61,7 +61,7 @@ def test_the_effort_of_hard_deals_does_not_grow(slow):
 
 @pytest.mark.slow
 def test_hard_deals_agree_with_an_independent_solver():
-    """All deals of single decks, and lone deals of 32 cards."""
+    """The saved tricks agree with `slow_tricks` in single decks, and in lone hands of 32 cards."""
     for ending, tricks, _ in hard_deals():
         if ending.rules.copies == 1 or (ending.absent is not None and ending.rules.cards == 32):
             assert slow_tricks(ending.hands, 0, ending.strain, ending.absent) == tricks

@@ -36,7 +36,7 @@ def start(rules, n, seed=5):
 
 
 def look(rules, states, index):
-    """Observations and masks of the seats to act."""
+    """Observations, int8 (n, D), and masks, int8 (n, A), of the seats to act in `states[index]`."""
     tables, layout = compile_tables(rules), layout_of(rules)
     rows = np.zeros((len(index), layout.size), np.int8)
     masks = np.zeros((len(index), int(tables["n_actions"][0])), np.int8)
@@ -60,7 +60,11 @@ def redeals(rules, row, n, seed=0):
 
 
 def play_on(rules, states, sides, hands=1, watch=None):
-    """Play agents of the even and the odd side; call `watch(rows, masks, actions)` each round."""
+    """Play `hands` hands to their end, and deal the next; check that every action is legal.
+
+    `sides` has the agents of seats 0 and 2 and of seats 1 and 3. `watch(observations, masks,
+    actions)` is called with the decisions of each side in each step.
+    """
     tables = compile_tables(rules)
     for _ in range(hands):
         while len(live := live_rows(states)):
@@ -85,6 +89,7 @@ def play_games(rules, sides, games):
 
 
 def random_rules(rng):
+    """Random valid rules with any deck, ladder and options."""
     ranks, copies = rng.choice(["9", "10", "J"]), int(rng.integers(1, 3))
     tricks = {"9": 6, "10": 5, "J": 4}[ranks] * copies
     low = int(rng.integers(1, tricks + 1))
@@ -120,7 +125,11 @@ def searcher(name, rules, **options):
 
 
 def decisions(rules, n, seed, hands=1, every=1):
-    """(row, mask, state row) of the decisions of n games between rule and cautious players."""
+    """(observation, mask, state row) of the decisions of n games, `hands` hands of each.
+
+    The rule player plays all seats, the cautious one every seventh turn. Only every `every`th turn
+    is in the result.
+    """
     result, tables = [], compile_tables(rules)
     states = start(rules, n, seed=seed)
     players = [agents.make(name, rules, seed=seed) for name in ("rule", "cautious")]
@@ -137,7 +146,10 @@ def decisions(rules, n, seed, hands=1, every=1):
 
 
 def lone_decisions(rules, bid, n, seed):
-    """Decisions with a choice from n hands in which eldest hand makes this bid."""
+    """Decisions with two or more legal actions, after eldest hand makes this bid and others pass.
+
+    They are (observation, mask, state row), from n hands.
+    """
     states, tables, result = start(rules, n, seed=seed), compile_tables(rules), []
     rule, level = agents.make("rule", rules), [b.name for b in rules.ladder].index(bid)
     while len(live := live_rows(states)):
@@ -153,7 +165,7 @@ def lone_decisions(rules, bid, n, seed):
 
 
 def varied_decisions(rules, n, seed):
-    """Up to n decisions of each phase with two or more legal actions; every kind of exchange."""
+    """About n decisions of each phase with two or more legal actions; all kinds of exchange."""
     candidates = decisions(rules, 3, seed=seed, hands=2)
     for bid in rules.lone:
         if bid.exchange:

@@ -18,7 +18,7 @@ from bideuchre_env.runtime.jit import entry_kernel
 
 @entry_kernel
 def settle(observations, masks, tables, offsets, views, certain, reduced):
-    """Fill `certain` with actions or -1, and take dominated calls out of `reduced`."""
+    """Fill `certain` with the certain actions or -1, and set dominated calls in `reduced` to 0."""
     t, view = tables[0], views[0]
     for i in range(len(observations)):
         read_view(row_of(observations, i), t, offsets[0], view)
@@ -31,7 +31,10 @@ def settle(observations, masks, tables, offsets, views, certain, reduced):
 
 
 def settled(rules, rows, masks):
-    """Return actions that take every trick left, or -1, and masks without dominated calls."""
+    """Return the actions, (n,), that certainly take all tricks left, or -1.
+
+    Also return the masks, (n, A), without dominated calls.
+    """
     certain, reduced = np.zeros(len(rows), np.int64), masks.copy()
     rows, masks = np.ascontiguousarray(rows), np.ascontiguousarray(masks)
     tables, offsets = compile_tables(rules), layout_of(rules).offsets
@@ -40,7 +43,10 @@ def settled(rules, rows, masks):
 
 
 def wins_the_rest(rules, agent, row, deals=40):
-    """Whether an agent takes all tricks left from a row against random players in many redeals."""
+    """Whether an agent takes all tricks left in `deals` redeals of the hidden cards.
+
+    The agent plays the seat to act in the state row; all other seats play at random.
+    """
     states, tables = redeals(rules, row, deals, seed=2), compile_tables(rules)
     seat, side, rng = int(row["turn"]), int(row["turn"]) & 1, np.random.default_rng(4)
     while len(live := live_rows(states)):

@@ -12,7 +12,7 @@ from bideuchre_env.envs.aec.bookkeeping import AGENT_NAMES
 def game_decisions(
     variant: str, seed: int, *, episode: str, reward: str, **options: Any
 ) -> tuple[list[list[dict[str, Any]]], Any]:
-    """The decisions of a whole game, by episode, and its record.
+    """The decisions of a whole game played by `Chooser(seed)`, a list for each episode; its record.
 
     The rewards of a step are added to each agent's own last decision.
     """
@@ -55,7 +55,10 @@ def game_decisions(
 
 
 def columns_by_hand(episodes: list[list[dict[str, Any]]], gamma: float) -> dict[str, Any]:
-    """Decisions as the columns of a dataset, without the players."""
+    """The columns of a dataset of these decisions, except the players' names.
+
+    The return of a decision discounts rewards by `gamma` for each later decision of the seat.
+    """
     rows = []
     for number, decisions in enumerate(episodes):
         returns = [0.0] * 4

@@ -22,11 +22,14 @@ STANDING_IN = {  # methods of `DeviceMemory` that work on host arrays
     "view": lambda self, array: array.view(),
     "foreign": lambda self, value: value if isinstance(value, np.ndarray) else None,
 }
-_DONE = {}
+_DONE = {}  # code by (program, types, architecture)
 
 
 def simulated(*args):
-    """Run tests with numba's simulator in a subprocess, and return pytest's last line."""
+    """Run pytest with arguments `args` in a process with numba's simulator; all tests must pass.
+
+    Return the last line of its output.
+    """
     outer = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *args],
@@ -42,10 +45,10 @@ def simulated(*args):
 
 @contextmanager
 def compile_only(monkeypatch, stack=0):
-    """Compile programs for two architectures instead of starting them.
+    """Compile GPU programs for two architectures when they are called, instead of starting them.
 
-    Yield a dict of the code by program, types and architecture. Skip the test if numba-cuda is
-    not installed.
+    Yield a dict of the code by program, types and architecture. A program that needs more than
+    `stack` bytes of local memory fails. The test is skipped if numba-cuda is not installed.
     """
     pytest.importorskip("numba_cuda", reason="needs the extra cuda")
     from numba.cuda import dispatcher
@@ -68,7 +71,7 @@ def compile_only(monkeypatch, stack=0):
 
 
 def machine_code(program, arguments, stack):
-    """A program's PTX for each architecture, with a local stack of at most `stack` bytes."""
+    """A program's PTX code for each architecture, with at most `stack` bytes of local memory."""
     import numba
     from numba import cuda
     from numba.cuda.cudadrv.devicearray import DeviceNDArray

@@ -13,7 +13,7 @@ from bideuchre_env.rules.cards import COPY_SHIFT, hand_bits
 
 
 def assert_possible(space, worlds, row):
-    """Check that worlds are sound positions that give the observation `row`."""
+    """Check that worlds are valid positions that give the observation `row`."""
     again, tables = np.zeros_like(row), space.expert.tables
     for world in worlds:
         space.worlds["hands"][0, 1:] = world["hands"][1:]
@@ -24,7 +24,7 @@ def assert_possible(space, worlds, row):
 
 
 def deals(cards, sizes):
-    """All ways to deal cards, the two copies of a card distinct, into hands of these sizes."""
+    """Yield all ways to deal cards into hands of these sizes; two copies of a card are distinct."""
     if not sizes:
         yield ()
         return
@@ -35,7 +35,11 @@ def deals(cards, sizes):
 
 
 def exact_worlds(space, rules):
-    """The probability of each deal of the unseen cards that the known voids allow, by hands."""
+    """The exact probability of each deal of the unseen cards that the known voids allow.
+
+    The key is the tuple of the other seats' hands, as bits. A deal's probability is proportional to
+    the likelihood of the actions in it.
+    """
     world, tables = space.worlds[0], space.expert.tables
     hands = [int(hand) for hand in world["hands"][1:]]
     cards = [

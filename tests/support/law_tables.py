@@ -36,7 +36,10 @@ def full_deal(rules, hands):
 
 
 class Table:
-    """A game in progress of variant `game`; `hands` fixes some or all hands of the first deal."""
+    """A game in progress of variant `game`.
+
+    `hands` fixes cards of the first deal, as in `full_deal`.
+    """
 
     def __init__(self, game, *, dealer=0, hands=None, score=(0, 0), seed=1, **options):
         self.env = game.raw_env(**options)
@@ -52,7 +55,7 @@ class Table:
 
     @property
     def legal(self):
-        """The names of the actions its mask allows."""
+        """The names of the legal actions of the seat to act."""
         mask = self.env.observe(self.env.agent_selection)["action_mask"]
         return [name for name, bit in zip(self.env.action_names, mask, strict=True) if bit]
 
@@ -76,13 +79,13 @@ class Table:
         return self.env.observation_layout.decode(seen)
 
     def do(self, *names):
-        """Carry out actions by name."""
+        """Carry out actions by name; return the table."""
         for name in names:
             self.env.step(self.env.action_names.index(name))
         return self
 
     def play(self, cards):
-        """Give or play cards, "JH 9H"."""
+        """Give, pass or play cards, such as "JH 9H"; return the table."""
         return self.do(*cards.split())
 
     def settle(self, choose=lambda table: table.legal[0]):
@@ -94,7 +97,7 @@ class Table:
 
 
 def opening(rules, strain):
-    """The first bid of the game's ladder, and the actions that make it the contract."""
+    """The actions by which the first seat to call wins the auction with the lowest bid."""
     name = rules.ladder[0].name
     passes = ["pass"] * 3
     if rules.strain_named == "in_bid":
@@ -195,6 +198,7 @@ def one_bid(seat, bid, dealer=0):
 
 
 def bids_in_strains(*bids):
+    """The actions that bid each of `bids` in every strain."""
     return [f"bid {bid} {strain}" for bid in bids for strain in STRAINS]
 
 

@@ -39,13 +39,13 @@ _WORDS = re.compile(r"(ace|king|queen|jack|ten|nine) of (clubs|diamonds|hearts|s
 
 
 def session(variant: str, people: tuple[int, ...] = (0,), seed: int = 1, **more: Any) -> Session:
-    """A short game of these people with agents `rule` and `cautious`."""
+    """A short game: people in the seats `people`, agents `rule` and `cautious` in the others."""
     names = assign_players(people, "rule", ["rule", "cautious"])
     return Session(make(variant, **SHORT[variant]), people, names, seed=seed, **more)
 
 
 def live(game: Session, **more: Any) -> LiveTable:
-    """A table without pauses and reviews; the next game has the next seed."""
+    """The live table of a game, without pauses and reviews; the next game has the next seed."""
 
     def again(old: Session) -> Session:
         return Session(Variant(old.variant, old.rules), old.people, old.agents, seed=old.seed + 1)

@@ -43,6 +43,8 @@ GAME = bideuchre_env.cincinnati_v0
 
 
 class _NoArray:
+    """An object that fails if it is converted to an array or measured by `len`."""
+
     def __array__(self, *args, **keywords):
         raise RuntimeError("no array")
 
@@ -109,6 +111,8 @@ def reset_with(make):
 
 
 def positional(function):
+    """A function that passes its keyword arguments on by position."""
+
     def call(**values):
         return function(*values.values())
 
@@ -180,7 +184,7 @@ def usable_values(folder):
 
 
 def calls(folder):
-    """Each function with a usable value for every parameter, by name."""
+    """Pairs of a public function and valid arguments for all its parameters, by name."""
     usable, numbers = usable_values(folder), itertools.count()
     game, auction = usable["record"], usable["features"]
     file, network_ = usable["path"], usable["network"]
@@ -297,7 +301,7 @@ def calls(folder):
 
 
 def complete(function, values, usable):
-    """Add values for the missing parameters."""
+    """Return `values` with the missing parameters of a function, from `usable` or its defaults."""
     added = {}
     for parameter in inspect.signature(function).parameters.values():
         name = parameter.name

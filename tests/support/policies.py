@@ -8,7 +8,7 @@ import numpy as np
 class ObservationPolicy:
     """Legal actions chosen by a hash of the observation.
 
-    It passes more often than at random, so that not every auction ends at the top.
+    It passes more often than at random, so that not every auction ends with the highest bid.
     """
 
     def __init__(self, seed: int) -> None:

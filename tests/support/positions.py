@@ -28,7 +28,10 @@ BOTH = pytest.mark.parametrize("agent", ["rule", "expert"])
 
 
 class Position:
-    """A game: `do` plays actions by name, `choice` is the action of the agent."""
+    """A game: `do` plays actions by name, `choice` is the agent's action for the seat to act.
+
+    `hands` has cards by seat, such as {0: "JH AH"}; `played` is the number of hands before.
+    """
 
     def __init__(self, rules, hands, *, dealer=0, score=(0, 0), played=0, agent="rule"):
         self.rules, self.tables, self.layout = rules, compile_tables(rules), layout_of(rules)
@@ -66,7 +69,7 @@ class Position:
 
 
 def deal_out(rules, hands):
-    """The hands as bits: named cards, then the cards left over from the lowest up."""
+    """The four hands as bits: the named cards, filled up with the lowest cards left."""
     kinds = {seat: [parse_card(card) for card in text.split()] for seat, text in hands.items()}
     left = [kind for kind in range(rules.kinds) for _ in range(rules.copies)]
     for held in kinds.values():

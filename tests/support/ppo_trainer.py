@@ -24,7 +24,10 @@ NAMES = ("rollout", "learner", "networks")
 
 @contextmanager
 def trainer():
-    """The modules of the trainer."""
+    """Yield the modules of the trainer: `script`, those in `NAMES`, and `torch`.
+
+    The test is skipped if torch or TensorBoard is not installed.
+    """
     pytest.importorskip("torch")
     pytest.importorskip("tensorboard")
     with load_scripts("experiments", "train_ppo", *(f"ppo.{name}" for name in NAMES)) as modules:
@@ -36,7 +39,7 @@ def trainer():
 
 
 def run(ppo, folder, *options):
-    """Exit code of a small run in this folder."""
+    """Run the trainer in this folder with small settings, and return its exit code."""
     script = ppo.script
     return script.main(script.Args.parse([*TINY, "--out", str(folder), *options]))
 
@@ -60,7 +63,7 @@ def plain(value):
 
 
 def play_batch(dealer, *how):
-    """Play a batch of a dealer, and return a copy as numpy arrays."""
+    """Play a batch of a dealer, and return it with its columns copied to numpy arrays."""
     batch = dealer.play(*how)
     parts = {
         name: type(part)(*(column.numpy().copy() for column in part))
@@ -70,10 +73,12 @@ def play_batch(dealer, *how):
 
 
 def press():
+    """Press Ctrl-C."""
     signal.raise_signal(signal.SIGINT)
 
 
 def random_networks(ppo, seed=1, size=16):
+    """Networks of both parts with random weights; outputs are large, so that policies differ."""
     rng, nets = np.random.default_rng(seed), {}
     for name, part in ppo.rollout.Dealer(RULES, 1).parts.items():
         sizes = (part.features.size, size, size, part.features.outputs + 1)

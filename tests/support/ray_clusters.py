@@ -20,7 +20,7 @@ SETTINGS = {
 
 @contextmanager
 def settings_for_ray(monkeypatch: Any, *paths: str, **more: str) -> Iterator[None]:
-    """Environment of Ray: import paths of workers, and a temporary folder for its files."""
+    """Set Ray's environment variables: import paths of workers, and a temporary folder."""
     folder = tempfile.mkdtemp(prefix="ray-", dir="/tmp")  # sockets have short paths
     os.mkdir(f"{folder}/ray")
     before = filter(None, [os.environ.get("PYTHONPATH")])
@@ -35,7 +35,7 @@ def settings_for_ray(monkeypatch: Any, *paths: str, **more: str) -> Iterator[Non
 
 @contextmanager
 def cluster_of(nodes: int) -> Iterator[Any]:
-    """A cluster of nodes with one processor each; the first is the head."""
+    """Start and yield a cluster of nodes with one processor each; the first is the head."""
     import ray
     from ray.cluster_utils import Cluster
 

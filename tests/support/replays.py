@@ -13,7 +13,7 @@ NASTY = ["</script><script>bad()</script>", "<b>&amp;", "\"'{sheets}", "rule"]
 
 
 class Caller(Chooser):
-    """Choose at random, and often call for cards."""
+    """Choose at random, but often a bid with an exchange of cards, if one is legal."""
 
     def __call__(self, env: Any) -> int:
         calls = [name for name in legal_names(env) if name.startswith("bid call-")]

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 @contextmanager
 def load_scripts(folder, *names):
-    """Import scripts of a folder; remove them from `sys.modules` afterwards."""
+    """Import scripts of a folder and yield the modules; drop them from `sys.modules` afterwards."""
     path, before = str(ROOT / folder), set(sys.modules)
     sys.path.insert(0, path)
     try:

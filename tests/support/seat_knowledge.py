@@ -36,7 +36,7 @@ def knowledge_of(state, rules):
 
 
 def played(state):
-    """The cards played, in order."""
+    """The names of the cards played in a hand, in the order of play."""
     names = []
     for trick in range(min(int(state["trick"]) + 1, MAX_TRICKS)):
         leader = int(state["leaders"][trick])

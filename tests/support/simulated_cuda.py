@@ -70,7 +70,10 @@ def pair(face, name="cincinnati_v0", n=3, **options):
 
 
 def play(one, two, steps, seed=0):
-    """Step both, compare the results, and return the number of finished episodes."""
+    """Step both environments with the same random actions, and compare all results.
+
+    Return the number of finished episodes.
+    """
     rng, ended = np.random.default_rng(seed), 0
     for _ in range(steps):
         if hasattr(one, "sample"):
@@ -93,7 +96,7 @@ OTHERS = {"opponents": Pool("random", ("rule", "cautious"), weights=(1, 3)), "pa
 
 @every_variant
 def test_hands_are_equal(name):
-    """200 hands from four seats, 200 of learners, and rollouts."""
+    """200 hands of `vec`, 200 of `solo_vec`, whole games and rollouts equal those of the CPU."""
     for face, options in (("vec", {}), ("solo_vec", OTHERS)):
         hands, (one, two) = 0, pair(face, name, 8, episode="hand", **options)
         while hands < 200:
@@ -146,7 +149,7 @@ def test_refused_steps_change_nothing(face):
 
 @every_face
 def test_resets_with_options(face):
-    """Resets by mask, with a dealer, a score and a deal; learners also with other players."""
+    """Resets of masked rows, with dealer, score and deal; `solo_vec` also gets new players."""
     one, two = pair(face, "six_card_v0", episode="hand")
     play(one, two, 5)
     options = {"dealer": 2, "score": [10, -3], "reset_mask": np.array([True, False, True])}

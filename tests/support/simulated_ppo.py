@@ -30,7 +30,7 @@ def assert_same(batch, other):
 
 
 def test_batches_are_the_same(ppo):
-    """Equal bit for bit, with a critic that sees all hands."""
+    """Batches of both devices are equal bit for bit, with a critic that sees all hands."""
     dealers = [ppo.rollout.Dealer(RULES, 24, each, all_hands=True) for each in ("cpu", "cuda")]
     nets = random_networks(ppo)
     sizes = (len(nets["cards"]["first"]), 16, 16, 1)
@@ -41,7 +41,7 @@ def test_batches_are_the_same(ppo):
 
 
 def test_a_whole_run_is_the_same(ppo, tmp_path):
-    """Weights, checkpoint and curve are equal, except for the setting `device`."""
+    """Checkpoint and curve of runs on both devices are equal, except for the option `device`."""
     short = ("--millions", "0.002", "--hands", "16")
     assert run(ppo, tmp_path / "cpu", *short) == 0
     assert run(ppo, tmp_path / "cuda", *short, "--device", "cuda") == 0

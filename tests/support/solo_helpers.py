@@ -22,7 +22,10 @@ def chosen_action(mask, observation, turn=0, careless=0):
 
 
 class Spy(RowAgent):
-    """Chooses by its observation, and records the seats it plays for if `dealt_by` deals."""
+    """Chooses by its observation, and records in `seats` the seats that it plays.
+
+    An observation has relative seats, so the seat is right only if seat `dealt_by` is the dealer.
+    """
 
     name = "spy"
     dealt_by = 0
@@ -40,7 +43,7 @@ class Spy(RowAgent):
 
 
 class Bad(Spy):
-    """Returns legal actions for `after` calls, then invalid ones."""
+    """Returns legal actions in its first `after` calls, then `answer(n)` for n rows."""
 
     name = "bad"
 

@@ -23,7 +23,10 @@ RULES = {
 
 @dataclass
 class Ending:
-    """Cards in hand, cards on the table as (seat, card), whose turn it is, and the strain."""
+    """A position of play: cards in hand by seat, cards on the table as (seat, card), and `seat`.
+
+    `seat` is to act; seat `absent`, if any, sits out.
+    """
 
     rules: Rules
     hands: list[list[str]]
@@ -34,7 +37,7 @@ class Ending:
 
     @property
     def left(self) -> int:
-        """Tricks not complete."""
+        """The number of tricks that are not complete."""
         return len(self.hands[self.seat])
 
     @property

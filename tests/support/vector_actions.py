@@ -14,7 +14,10 @@ def draws(rows, step):
 
 
 def choose(masks, step):
-    """Legal actions: half of the calls a pass, half of the bids among the lowest few."""
+    """A legal action for each row: in the auction half of them pass, others mostly bid low.
+
+    The choice depends only on the row's number, its mask and `step`.
+    """
     u, v = draws(len(masks), 2 * step), draws(len(masks), 2 * step + 1)
     counts = masks.sum(axis=1)
     bids = (masks[:, 0] == 1) & (counts > 1)

@@ -125,13 +125,15 @@ def equal(left, right):
 
 
 class Pair:
+    """An `env()` and its twin in PettingZoo's wrappers, which get the same calls."""
+
     def __init__(self, name, **options):
         variant = bideuchre_env.variants[name].replace(max_hands=4)
         self.ours = variant.env(**options)
         self.theirs = in_wrappers(Plain(variant.rules, name, **options))
 
     def do(self, call):
-        """Call both, and fail unless the effects and the attributes are equal."""
+        """Make a call on both environments; fail if their effects or attributes then differ."""
         ours, theirs = effects(call, self.ours), effects(call, self.theirs)
         assert equal(ours, theirs), (call, ours, theirs)
         assert same(books(self.ours), books(self.theirs)), call
@@ -139,7 +141,7 @@ class Pair:
 
 
 def chosen(env, legal, at=0):
-    """Return the number of a legal action, or of an illegal one."""
+    """Return the action at index `at` of the legal ones, or of the illegal ones."""
     numbers = np.flatnonzero(mask_of(env.unwrapped) == legal)
     return int(numbers[at % len(numbers)]) if len(numbers) else at
 

@@ -15,7 +15,7 @@ from bideuchre_env.training import calls
 
 
 def test_training_fits_planted_points():
-    """The points of both calls share noise."""
+    """Training finds the planted points of calls, although both calls share larger noise."""
     rng = np.random.default_rng(2)
     trials = new_rows(calls.TRIAL, 20_000)
     x = rng.random((20_000, 2, N_INPUTS)) < 0.1
@@ -50,7 +50,7 @@ def test_diverged_training_is_an_error(monkeypatch, points, rate, message):
 
 
 def test_calls_outside_the_width_are_tried_at_times():
-    """Some tried calls are worse by more than the width, according to the network."""
+    """In about `ANY` of 100 turns, the other call may be worse than the best by any amount."""
     rules = RULES["barrie_v0"]
     agent = ExpertAgent(rules, wanted=(0,) * 13)
     tried = {

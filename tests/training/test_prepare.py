@@ -60,6 +60,7 @@ def learned(whole, monkeypatch, tmp_path):
 
 
 def small(game, **options):
+    """A preparation with 1,000 hands and two boards, without output."""
     return Preparation(game, **{"hands": 1000, "boards": 2, "report": lambda line: None, **options})
 
 
@@ -77,10 +78,12 @@ def set_results(monkeypatch, *points):
 
 
 def bytes_of(game):
+    """The prepared files of a game, as bytes by kind of agent."""
     return {kind: prepared_file(kind, game.rules).read_bytes() for kind in KINDS}
 
 
 def write_files(game, data):
+    """Write prepared files of a game."""
     for kind, each in data.items():
         file = prepared_file(kind, game.rules)
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -88,7 +91,7 @@ def write_files(game, data):
 
 
 def test_prepared_files_are_used_by_agents(farm, learned, monkeypatch):
-    """The intermediate files of the run are removed."""
+    """Agents use the files of a run, and its intermediate files are removed."""
     with pytest.raises(OptionError, match="`bideuchre prepare` makes some"):
         agents.make("net", farm.rules)
     before = load_network(farm.rules)
@@ -180,7 +183,7 @@ def test_better_prepared_files_are_not_replaced(farm, whole, learned, monkeypatc
 
 
 def test_a_large_deck_without_a_network_learns_one(monkeypatch):
-    """Such a deck has no hand table, either."""
+    """A game with 48 cards, with neither a packaged network nor a hand table, learns a network."""
     set_results(monkeypatch, BETTER)
     game = variant_of("double_deck_v0", ['lone=[{"name": "moon", "value": 24}]'])
     assert not load_network(game.rules)["first"].any()
@@ -198,7 +201,7 @@ def test_prepared_files_of_variants_are_ignored():
 
 
 def test_prepared_files_may_appear_and_disappear_while_a_program_runs(farm, whole):
-    """A match or tournament uses the files that exist when it begins."""
+    """New agents use a prepared file while it exists; a match uses those at its beginning."""
     before = load_network(farm.rules)
     write_files(farm, whole)
     with freeze_files():
@@ -224,7 +227,7 @@ def test_a_prepared_file_that_does_not_fit_is_an_error(farm):
 
 
 def test_without_a_cache_folder_the_packaged_weights_are_used(farm, monkeypatch, tmp_path):
-    """Preparing then raises an error."""
+    """Without a cache folder agents use the packaged weights, and preparing raises an error."""
     (tmp_path / "cache").write_bytes(b"")  # no folder
     assert np.array_equal(load_network(farm.rules), package_network(farm.rules))
     with pytest.raises(OptionError, match="cannot be written"):

@@ -26,10 +26,12 @@ GET = b"GET / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n"
 
 
 def port_of(links):
+    """The port in the links of the seats."""
     return int(re.search(r":(\d+)/", links[0])[1])
 
 
 def wait_until(condition):
+    """Wait until a condition is true; fail after 100 seconds."""
     for _ in range(20_000):
         if condition():
             return
@@ -38,6 +40,7 @@ def wait_until(condition):
 
 
 def connected(links):
+    """A connection to the server of these links."""
     return socket.create_connection(("127.0.0.1", port_of(links)))
 
 
@@ -103,7 +106,7 @@ def test_too_many_connections_are_refused_until_one_is_closed():
 
 
 def test_a_silent_connection_is_closed(monkeypatch):
-    """It is closed after half a head or without the body; a request in parts is answered."""
+    """A connection with no request or half of one is closed; a request in parts is answered."""
     monkeypatch.setattr(connections.Connection.__init__, "__defaults__", (0.3,))
     monkeypatch.setattr("bideuchre_env.web.server.BODY_SECONDS", 0.3)
     with served(lambda: live(session("cincinnati_v0"))) as (_, links):

@@ -130,7 +130,7 @@ def test_a_whole_game_is_played_by_clicks_and_keys_on_a_small_screen(pages):
 
 
 def test_keys_that_are_turned_off_do_nothing(pages):
-    """They stay off after a reload. With a patience of 0 the second press deals the next hand."""
+    """Keys stay off after a reload. With a patience of 0 the second press deals the next hand."""
     page, game = pages[0], session("cincinnati_v0", (0, 2), seed=4)
     while not game.hand_over:
         game.advance()

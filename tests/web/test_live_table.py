@@ -35,6 +35,7 @@ def resampled(game, seat, seed):
 
 
 async def at_turn(client, seat=0):
+    """Start the table, and return its state at the first turn of a seat."""
     client.table.start()
     await wait_until_idle(client.table)
     _, state = await client.seat(seat, "table")
@@ -92,7 +93,7 @@ def test_a_page_receives_nothing_that_its_seat_does_not_know(variant, people):
 
 
 def test_open_hands_are_recognized_as_a_leak():
-    """The check above recognizes cards as codes and in words."""
+    """The check of cards in a text recognizes them as codes and in words."""
     game = session("barrie_v0")
     seen, every = (table_view(game.row, game.rules, seat) for seat in (0, None))
     assert cards_in(json.dumps(seen)) <= known_cards(game, 0)
@@ -263,7 +264,7 @@ def test_an_agent_error_is_logged_and_published_without_cards(
 
 
 def test_a_full_disk_loses_nothing(tmp_path, monkeypatch):
-    """The response is 507, and the request can be repeated."""
+    """The response to an action is then 507, and the action can be repeated."""
 
     def full(*arguments):
         raise OutputError("no room")

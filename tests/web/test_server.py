@@ -44,6 +44,7 @@ JSON = "application/json"
 
 
 def short(value):
+    """A test id: the first 40 characters of a value in ASCII."""
     return ascii(value)[:40]
 
 
@@ -128,7 +129,7 @@ def test_the_page_has_nothing_of_the_game_and_errors_are_json():
 
 @pytest.mark.parametrize("host", ["evil.example", f"evil.example:{PORT}", "127.0.0.1:1", "", None])
 def test_other_hosts_are_refused(host):
-    """This prevents DNS rebinding: a foreign page's host name may resolve to this address."""
+    """Refusing other hosts prevents DNS rebinding: a foreign name may resolve to this address."""
 
     async def check(client):
         async for status, body in ask_every_path(client, client.token(0), host=host):

@@ -40,7 +40,7 @@ def start(folder, *arguments):
 
 
 def ask(link, path, body=None):
-    """The JSON response to a request of a seat's page."""
+    """Send a request of a seat's page, POST if there is a `body`; return the JSON response."""
     address, token = link.split("/#seat=")
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     data = None if body is None else json.dumps(body).encode()
@@ -49,7 +49,7 @@ def ask(link, path, body=None):
 
 
 def test_a_game_of_two_people_is_saved_and_resumed_after_ctrl_c(tmp_path):
-    """Each person has a link with a token after the #; a resumed game has new links."""
+    """A person's link has a token after the #; a resumed game has new links."""
     process, links, printed = start(tmp_path, *AGENTS, "--people", "0,1", "--seed", "5")
     assert printed.startswith("New game in runs/play-cincinnati_v0.json\n")
     assert links.keys() == {0, 1}
