@@ -65,14 +65,14 @@ class Args(ScriptArgs):
 
     check: str = option("coverage", "coverage or calibration", metavar="CHECK")
     variants: tuple[str, ...] = option(
-        ("barrie_v0", "simplified_v0", "club_v0", "cincinnati_v0"), "the games"
+        ("barrie_v0", "simplified_v0", "club_v0", "cincinnati_v0"), "variants"
     )
-    hands: int = option(6000, "hands that positions are taken from")
-    positions: int = option(15, "positions of each game, at most")
-    seeds: int = option(20, "how often advice is asked for on each")
-    seed: int = option(0, "same seed, same positions")
-    out: Path = option(Path("runs/beliefs"), "where the rows of finished games are")
-    json: Path | None = option(None, "a file to write the rows to")
+    hands: int = option(6000, "hands from which positions are taken")
+    positions: int = option(15, "maximum of positions per variant")
+    seeds: int = option(20, "requests for advice per position, each with another seed")
+    seed: int = option(0, "seed of the positions")
+    out: Path = option(Path("runs/beliefs"), "folder with the rows of finished variants")
+    json: Path | None = option(None, "JSON file for the rows")
 
 
 @dataclass(frozen=True)

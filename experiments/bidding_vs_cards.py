@@ -32,13 +32,13 @@ class Args(ScriptArgs):
     """The settings of the study; every field is an option of the command line."""
 
     agents: tuple[str, ...] = option(
-        ("rule", "expert", "ppo", "net"), "whose calls and whose cards"
+        ("rule", "expert", "ppo", "net"), "agents to combine: each gives the calls or the cards"
     )
-    over: str = option("rule", "the agent that all play against")
-    variant: str = option("cincinnati_v0", "the game")
+    over: str = option("rule", "opponent of all combinations")
+    variant: str = option("cincinnati_v0", "variant")
     boards: int = option(10_000, "duplicate boards of each pair")
-    seed: int = option(0, "same seed, same deals and results")
-    json: Path | None = option(None, "a file to write the rows to")
+    seed: int = option(0, "seed of deals and results")
+    json: Path | None = option(None, "JSON file for the rows")
 
 
 class Combined:

@@ -40,13 +40,13 @@ class Args(ScriptArgs):
 
     agents: tuple[str, ...] = option(
         ("inference", "inference:considered=4", "inference:worlds=100", "expert"),
-        "who is asked; the others are compared with the first",
+        "agents to compare; all others are compared with the first",
     )
-    variant: str = option("cincinnati_v0", "the game")
-    boards: int = option(100, "boards that positions are taken from")
-    worlds: int = option(2_500, "deals that differences are tried in")
-    seed: int = option(0, "same seed, same positions and answers")
-    json: Path | None = option(None, "a file to write the rows to")
+    variant: str = option("cincinnati_v0", "variant")
+    boards: int = option(100, "boards from which positions are taken")
+    worlds: int = option(2_500, "deals in which differing actions are tried")
+    seed: int = option(0, "seed of positions and decisions")
+    json: Path | None = option(None, "JSON file for the rows")
 
 
 @dataclass(frozen=True)

@@ -51,14 +51,14 @@ Row = dict[str, Any]
 class Args(ScriptArgs):
     """The settings of a ladder; every field is an option of the command line."""
 
-    variants: tuple[str, ...] = option(("cincinnati_v0", "barrie_v0"), "the games")
-    agents: tuple[str, ...] = option(tuple(COMPARED), "who is compared, weakest first")
+    variants: tuple[str, ...] = option(("cincinnati_v0", "barrie_v0"), "variants")
+    agents: tuple[str, ...] = option(tuple(COMPARED), "agents to compare, weakest first")
     boards: int = option(100_000, f"boards of a rung; with agents that search a {SHARE}th")
     games: int = option(10_000, f"whole games of a rung; with agents that search a {SHARE}th")
-    seed: int = option(0, "same seed, same deals and results")
-    workers: int = option(1, "processes that play; same results")
-    out: Path = option(Path("runs/ladder"), "the folder of finished rungs")
-    json: Path | None = option(None, "a file to write the rows to")
+    seed: int = option(0, "seed of deals and results")
+    workers: int = option(1, "processes that play; the results are the same")
+    out: Path = option(Path("runs/ladder"), "folder of finished rungs")
+    json: Path | None = option(None, "JSON file for the rows")
 
 
 def searches(agent: str) -> bool:

@@ -38,7 +38,7 @@ class Args(Course, ScriptArgs):
     """The settings of a course, and the games; every field is an option of the command line."""
 
     games: tuple[str, ...] = option(tuple(RULES), "variants, or files of rules (.toml)")
-    ray: bool = option(False, "make the pairs on Ray, started here")
+    ray: bool = option(False, "make the pairs on Ray, started on this machine")
     ray_address: str | None = option(None, "make the pairs on this cluster of Ray, as host:port")
 
 

@@ -52,18 +52,16 @@ hands without a lost trick still have an interval of positive width."""
 class Args(ScriptArgs):
     """The settings of the study; every field is an option of the command line."""
 
-    variants: tuple[str, ...] = option(
-        ("cincinnati_v0",), "the games: variants, or .toml files of rules"
-    )
+    variants: tuple[str, ...] = option(("cincinnati_v0",), "variants, or .toml files of rules")
     agents: tuple[str, ...] = option(
         ("random", "cautious", "rule", "expert", "ppo", "net"),
         "the agents; the others are compared with the first, those without weights "
         "for a game are left out",
     )
-    hands: int = option(2_000, "hands that each agent plays")
-    seed: int = option(0, "same seed, same deals and results")
-    out: Path = option(Path("runs/regret"), "where finished agents are")
-    json: Path | None = option(None, "a file to write the figures to")
+    hands: int = option(2_000, "hands played per agent")
+    seed: int = option(0, "seed of deals and results")
+    out: Path = option(Path("runs/regret"), "folder of finished agents")
+    json: Path | None = option(None, "JSON file for the figures")
 
 
 class Losses(NamedTuple):

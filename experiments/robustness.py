@@ -32,13 +32,15 @@ Row = dict[str, Any]
 class Args(ScriptArgs):
     """The settings of the study; every field is an option of the command line."""
 
-    agents: tuple[str, ...] = option(("expert", "pimc", "inference"), "who is measured")
-    opponents: tuple[str, ...] = option(("rule", RASH, TIMID, "ppo", "net"), "the styles")
-    variant: str = option("cincinnati_v0", "the game")
+    agents: tuple[str, ...] = option(("expert", "pimc", "inference"), "agents to measure")
+    opponents: tuple[str, ...] = option(
+        ("rule", RASH, TIMID, "ppo", "net"), "opponents, one style each"
+    )
+    variant: str = option("cincinnati_v0", "variant")
     boards: int = option(1000, "duplicate boards of each pair")
-    seed: int = option(0, "same seed, same deals and results")
-    out: Path = option(Path("runs/styles"), "where pairs are saved")
-    json: Path | None = option(None, "a file to write the rows to")
+    seed: int = option(0, "seed of deals and results")
+    out: Path = option(Path("runs/styles"), "folder for finished pairs")
+    json: Path | None = option(None, "JSON file for the rows")
 
 
 def main(args: Args) -> int:

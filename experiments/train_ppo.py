@@ -79,37 +79,45 @@ LOOSE = ("variant", "threads")
 class Args(ScriptArgs):
     """The settings of a run; every field is an option of the command line."""
 
-    variant: str = option("cincinnati_v0", "the game")
+    variant: str = option("cincinnati_v0", "variant")
     out: Path = option(Path("runs/ppo"), "folder of the run, new or to resume")
-    seed: int = option(1, "of deals, draws and first weights")
+    seed: int = option(1, "seed of deals, samples and initial weights")
     millions: float = option(120.0, "decisions of the whole run, in millions")
-    hands: int = option(2048, "hands of a batch")
-    minibatch: int = option(4096, "decisions of a step of learning")
-    hidden: int = option(128, "units of either hidden layer of the cards' network")
-    hidden_auction: int = option(64, "the same of the auction's")
-    rate: float = option(0.001, "learning rate at first; it falls to a fiftieth")
-    clip: float = option(0.1, "how far from 1 PPO lets the ratio of probabilities go")
-    entropy: float = option(0.01, "weight of the entropy bonus at first; it falls to a tenth")
-    critic: float = option(0.5, "weight of the critic's error")
-    lambda_: float = option(0.9, "of the returns: 0 trusts the critic, 1 the result of the hand")
-    forced: float = option(
-        0.08, "share of calls drawn anew, at random or nearly, so that rare ones are seen"
+    hands: int = option(2048, "hands per batch")
+    minibatch: int = option(4096, "decisions of a minibatch")
+    hidden: int = option(128, "units of each hidden layer of the card network")
+    hidden_auction: int = option(64, "units of each hidden layer of the auction network")
+    rate: float = option(0.001, "initial learning rate; it falls to 1/50 of it")
+    clip: float = option(0.1, "PPO's clip coefficient")
+    entropy: float = option(0.01, "initial weight of the entropy bonus; it falls to 1/10 of it")
+    critic: float = option(0.5, "weight of the value loss")
+    lambda_: float = option(
+        0.9, "lambda of the returns: 0 bootstraps from the critic, 1 uses the points of the hand"
     )
-    alone: float = option(0.3, "share of the hands that suit it best in which a bid alone is tried")
-    temperature: float = option(0.3, "of the softmax that calls are drawn by, at first, in points")
-    last_temperature: float = option(0.1, "the same at last")
+    forced: float = option(
+        0.08, "share of calls replaced by exploration, uniform or nearly, for rare calls"
+    )
+    alone: float = option(0.3, "share of the hands best suited to a lone bid in which one is tried")
+    temperature: float = option(0.3, "initial temperature of the softmax over calls, in points")
+    last_temperature: float = option(0.1, "final temperature")
     measure: float = option(10.0, "millions of decisions between measurements")
     boards: int = option(1000, "boards of a measurement, against each opponent")
-    final_boards: int = option(10_000, "boards of the last one, of another seed")
-    opponents: tuple[str, ...] = option(("cautious", "rule", "expert"), "agents to measure by")
-    threads: int = option(1, "of torch; more than 1 is not the same bit for bit")
-    device: str = option(
-        "cpu", "where it is learned, and played without --workers: cpu, or cuda, a GPU"
+    final_boards: int = option(10_000, "boards of the last measurement, of another seed")
+    opponents: tuple[str, ...] = option(("cautious", "rule", "expert"), "opponents in measurements")
+    threads: int = option(1, "threads of torch; results of more than 1 are not bit for bit equal")
+    device: str = option("cpu", "device of learning, and of play without --workers: cpu or cuda")
+    all_hands: bool = option(
+        False, "separate critic for the card play, with all hands as its input"
     )
-    all_hands: bool = option(False, "a critic of its own for the cards, which sees all hands")
-    workers: int = option(0, "processes that play while this one learns, by weights one update old")
-    ray: bool = option(False, "play as --workers do, but on Ray: the cluster here, or one begun")
-    ray_address: str | None = option(None, "play as --workers do, but on this cluster of Ray")
+    workers: int = option(
+        0, "processes that play while this one learns; their weights are one update old"
+    )
+    ray: bool = option(
+        False, "play on Ray instead of --workers: on a running local cluster, or a new one"
+    )
+    ray_address: str | None = option(
+        None, "play on this Ray cluster instead of --workers, as host:port"
+    )
 
 
 def check(args: Args) -> Variant:

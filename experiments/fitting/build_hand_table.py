@@ -54,14 +54,14 @@ LOWEST = {16: "J", 20: "10", 24: "9"}  # [kinds]: the lowest rank of the deck
 class Args(ScriptArgs):
     """The settings of the table; every field is an option of the command line."""
 
-    first: int = option(100, "deals of every strain and lone bid")
-    partnered: float = option(0.03, "half the width of a chance's interval with partner")
-    lone: float = option(0.02, "the same alone")
-    most: int = option(2500, "deals of a strain at most")
-    decks: tuple[str, ...] = option(tuple(NAMES), "the decks: kinds of cards x copies of each")
-    hands: int = option(0, "only so many hands of a deck; 0 for all")
-    workers: int = option(1, "processes; the table stays the same")
-    seed: int = option(1, "same seed, same table")
+    first: int = option(100, "deals per strain and lone bid before strains are dropped")
+    partnered: float = option(0.03, "half width of the 95 % interval of a chance, partnered bids")
+    lone: float = option(0.02, "half width of the 95 % interval of a chance, lone bids")
+    most: int = option(2500, "maximum of deals per strain")
+    decks: tuple[str, ...] = option(tuple(NAMES), "decks: kinds of cards x copies of each")
+    hands: int = option(0, "number of hands of a deck to compute; 0: all")
+    workers: int = option(1, "processes; the table is the same")
+    seed: int = option(1, "seed of the deals")
     out: Path = option(Path("runs/hand_worth.npz"), "the file to write, at the end")
 
 

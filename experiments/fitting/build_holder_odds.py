@@ -68,9 +68,9 @@ AT_ONCE = 250  # hands between two checks for Ctrl-C
 class Args(ScriptArgs):
     """The settings of the count; every field is an option of the command line."""
 
-    hands: int = option(5000, "hands of each game in each round")
-    rounds: int = option(4, "rounds of counting; each begins from the odds of the last")
-    seed: int = option(1, "same seed, same numbers")
+    hands: int = option(5000, "hands per variant and round")
+    rounds: int = option(4, "rounds of counting; each starts from the odds of the previous round")
+    seed: int = option(1, "seed of the hands")
     out: Path = option(Path("runs/holder_odds.npz"), "the file to write, at the end")
 
 

@@ -49,11 +49,13 @@ GAMES = (
 class Args(ScriptArgs):
     """The settings of the fit; every field is an option of the command line."""
 
-    games: tuple[str, ...] = option(GAMES, "the games to fit")
-    hands: int = option(500_000, "hands of each game in each round")
-    rounds: int = option(8, "rounds of training; each begins from the weights of the last")
-    search: int = option(0, "1: play the last tricks as the expert does")
-    seed: int = option(0, "same seed, same hands; same weights on one machine")
+    games: tuple[str, ...] = option(GAMES, "variants to fit")
+    hands: int = option(500_000, "hands per variant and round")
+    rounds: int = option(
+        8, "rounds of training; each starts from the weights of the previous round"
+    )
+    search: int = option(0, "1: search the last tricks as the expert does")
+    seed: int = option(0, "seed of the hands; on one machine also of the weights")
     out: Path = option(Path("runs/call_network.npz"), "the file to write, at the end")
 
 

@@ -84,11 +84,11 @@ TRY = np.dtype(
 class Args(ScriptArgs):
     """The settings of the fit; every field is an option of the command line."""
 
-    games: tuple[str, ...] = option(GAMES, "the games to fit")
-    played: int = option(8000, "games for each table of scores")
-    hands: int = option(200_000, "hands of each game in each round")
-    rounds: int = option(2, "rounds of trials; 0: the tables alone, and no network")
-    seed: int = option(0, "same seed, same hands; same weights on one machine")
+    games: tuple[str, ...] = option(GAMES, "variants to fit")
+    played: int = option(8000, "games per score table")
+    hands: int = option(200_000, "hands per variant and round")
+    rounds: int = option(2, "rounds of trials; 0: only the tables, no network")
+    seed: int = option(0, "seed of the hands; on one machine also of the weights")
     out: Path = option(Path("runs/score_network.npz"), "the file to write, at the end")
 
 

@@ -40,16 +40,16 @@ class Args(TrainerArgs):
 
     out: Path = option(Path("runs/cleanrl"), "folder for the policy")
     total_timesteps: int = option(1_000_000, "decisions of all seats together")
-    learning_rate: float = option(1e-3, "of Adam at first; it falls to nothing")
-    num_envs: int = option(512, "tables that are played at once")
-    num_steps: int = option(64, "decisions at each of them between updates")
-    gamma: float = option(1.0, "discount of a seat's next own decision")
-    gae_lambda: float = option(0.95, "of the returns")
-    update_epochs: int = option(4, "times each decision is learned from")
-    clip_coef: float = option(0.2, "how far from 1 the ratio of probabilities may go")
-    ent_coef: float = option(0.01, "worth of entropy")
-    vf_coef: float = option(0.5, "weight of the critic's error")
-    max_grad_norm: float = option(0.5, "longest gradient")
+    learning_rate: float = option(1e-3, "initial learning rate of Adam; it falls to 0")
+    num_envs: int = option(512, "tables played at once")
+    num_steps: int = option(64, "decisions per table between updates")
+    gamma: float = option(1.0, "discount per own decision of a seat")
+    gae_lambda: float = option(0.95, "lambda of GAE")
+    update_epochs: int = option(4, "epochs per batch")
+    clip_coef: float = option(0.2, "PPO's clip coefficient")
+    ent_coef: float = option(0.01, "weight of the entropy bonus")
+    vf_coef: float = option(0.5, "weight of the value loss")
+    max_grad_norm: float = option(0.5, "maximum norm of the gradient")
 
 
 def layer_init(layer: nn.Linear, std: float = 2**0.5) -> nn.Linear:

@@ -30,12 +30,12 @@ with extra("openspiel", "searching"):
 class Args(ScriptArgs):
     """The settings of the matches; every field is an option of the command line."""
 
-    variant: str = option("cincinnati_v0", "the game")
-    boards: int = option(50, "duplicate boards against each judge")
-    simulations: int = option(200, "of a decision")
+    variant: str = option("cincinnati_v0", "variant")
+    boards: int = option(50, "duplicate boards per opponent")
+    simulations: int = option(200, "simulations per decision")
     uct: float = option(5.0, "weight of exploration in the search (UCT constant)")
-    seed: int = option(1, "of deals and searches")
-    judges: tuple[str, ...] = option(("random", "cautious"), "who it is measured by")
+    seed: int = option(1, "seed of deals and searches")
+    judges: tuple[str, ...] = option(("random", "cautious"), "opponents of the final measurement")
 
 
 def points(args: Args, judge: str) -> Interval:

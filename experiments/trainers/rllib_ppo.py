@@ -42,11 +42,11 @@ class Args(PpoArgs):
     """The settings of a run; every field is an option of the command line."""
 
     out: Path = option(Path("runs/rllib"), "folder for the policy")
-    steps: int = option(200_000, "decisions to learn from")
+    steps: int = option(200_000, "decisions of the whole training")
     batch: int = option(8000, "decisions between updates")
-    tables: int = option(64, "tables that are played at once")
-    minibatch: int = option(1000, "decisions of a step of learning")
-    runners: int = option(0, "processes that play; 0: this one does")
+    tables: int = option(64, "tables played at once")
+    minibatch: int = option(1000, "decisions of a minibatch")
+    runners: int = option(0, "processes that play; 0: this process plays")
 
 
 class Player:

@@ -34,10 +34,12 @@ class Args(SeatArgs):
     """The settings of a run; every field is an option of the command line."""
 
     out: Path = option(Path("runs/sb3"), "folder for the policy")
-    steps: int = option(400_000, "decisions to learn from")
-    minibatch: int = option(1024, "decisions of a step of learning")
-    rate: float = option(0.001, "learning rate at first; it falls to nothing")
-    lambda_: float = option(0.95, "of the returns: 0 trusts the critic, 1 the hand's points")
+    steps: int = option(400_000, "decisions of the whole training")
+    minibatch: int = option(1024, "decisions of a minibatch")
+    rate: float = option(0.001, "initial learning rate; it falls to 0")
+    lambda_: float = option(
+        0.95, "lambda of the returns: 0 bootstraps from the critic, 1 uses the points of the hand"
+    )
 
 
 class Player:

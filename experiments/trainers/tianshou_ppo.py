@@ -40,9 +40,11 @@ class Args(PpoArgs):
     """The settings of a run; every field is an option of the command line."""
 
     out: Path = option(Path("runs/tianshou"), "folder for the policy")
-    tables: int = option(128, "tables that are played at once")
-    seat_steps: int = option(32, "decisions of each seat at each of them between updates")
-    lambda_: float = option(0.95, "of the returns: 0 trusts the critic, 1 the hand's points")
+    tables: int = option(128, "tables played at once")
+    seat_steps: int = option(32, "decisions per seat and table between updates")
+    lambda_: float = option(
+        0.95, "lambda of the returns: 0 bootstraps from the critic, 1 uses the points of the hand"
+    )
 
 
 def layers(inputs: int, hidden: int, outputs: int) -> torch.nn.Sequential:

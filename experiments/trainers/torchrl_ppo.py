@@ -42,8 +42,10 @@ class Args(SeatArgs):
     """The settings of a run; every field is an option of the command line."""
 
     out: Path = option(Path("runs/torchrl"), "folder for the policy")
-    rate: float = option(0.001, "learning rate at first; it falls to nothing")
-    lambda_: float = option(0.95, "of the returns: 0 trusts the critic, 1 the hand's points")
+    rate: float = option(0.001, "initial learning rate; it falls to 0")
+    lambda_: float = option(
+        0.95, "lambda of the returns: 0 bootstraps from the critic, 1 uses the points of the hand"
+    )
 
 
 def layers(rules: Rules, outputs: int, hidden: int) -> MLP:

@@ -38,34 +38,34 @@ def extra(name: str, purpose: str = "learning") -> Iterator[None]:
 class TrainerArgs(ScriptArgs):
     """The settings of every trainer script."""
 
-    variant: str = option("cincinnati_v0", "the game")
-    seed: int = option(1, "of deals, draws and first weights")
-    boards: int = option(1000, "duplicate boards it is measured on, against each judge")
-    judges: tuple[str, ...] = option(("cautious", "rule"), "who it is measured by")
+    variant: str = option("cincinnati_v0", "variant")
+    seed: int = option(1, "seed of deals, samples and initial weights")
+    boards: int = option(1000, "duplicate boards of the final measurement, per opponent")
+    judges: tuple[str, ...] = option(("cautious", "rule"), "opponents of the final measurement")
     out: Path = option(Path("runs/trainer"), "folder for the policy")
-    json: Path | None = option(None, "a file to keep the result in")
+    json: Path | None = option(None, "JSON file for the result")
     hidden: int = option(128, "units of each hidden layer")
-    minibatch: int = option(2048, "decisions of a step of learning")
-    threads: int = option(1, "of torch")
+    minibatch: int = option(2048, "decisions of a minibatch")
+    threads: int = option(1, "threads of torch")
 
 
 @dataclass(frozen=True)
 class PpoArgs(TrainerArgs):
     """The settings of PPO that all trainers but `cleanrl_ppo.py` share."""
 
-    steps: int = option(1_000_000, "decisions to learn from")
-    tables: int = option(256, "tables that are played at once")
+    steps: int = option(1_000_000, "decisions of the whole training")
+    tables: int = option(256, "tables played at once")
     rate: float = option(0.001, "learning rate")
-    epochs: int = option(4, "times each decision is learned from")
-    entropy: float = option(0.01, "worth of entropy")
+    epochs: int = option(4, "epochs per batch")
+    entropy: float = option(0.01, "weight of the entropy bonus")
 
 
 @dataclass(frozen=True)
 class SeatArgs(PpoArgs):
     """The settings of a trainer whose policy learns in one seat, among fixed agents."""
 
-    table_steps: int = option(64, "decisions at each of the tables between updates")
-    opponents: str = option("cautious", "who plays in the other three seats")
+    table_steps: int = option(64, "decisions per table between updates")
+    opponents: str = option("cautious", "agent in the other three seats")
 
 
 def learn_and_evaluate(
