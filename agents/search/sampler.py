@@ -61,16 +61,16 @@ class WorldSampler:
         self.enough, self.listed_share, self.hands_listed = ENOUGH, LISTED_SHARE, HANDS_LISTED
 
     def list_all_hands(self) -> None:
-        """Make `weights` list all hands of the caller whenever uniform draws are not enough."""
+        """Make later calls of `weights` list all hands of the caller if few draws are effective."""
         self.listed_share = self.hands_listed = inf
 
     def weights(self, n_worlds: int, considered: int, ends: float) -> Array:
-        """Sample worlds and return their weights, float64 (n,), for `load_world`.
+        """Sample worlds of the position in `space` and return their weights, float64 (n,).
 
-        Index j of the array is the number of a world; many weights may be 0. About `n_worlds` x
-        `considered` worlds are weighed, and the weights sum to `n_worlds`; both numbers are smaller
-        if the clock reaches `ends` first. All weights are 1 if `considered` is 0 or no seat has
-        called yet.
+        Index j of the array is the number of a world for `load_world`; many weights may be 0. About
+        `n_worlds` x `considered` worlds are weighed, and the weights sum to `n_worlds`; both
+        numbers may be smaller if the clock reaches `ends` first. All weights are 1 if `considered`
+        is 0 or no seat has called yet.
         """
         space, weighed = self.space, n_worlds * considered
         space.mixings["n_stored"], space.callers["n"] = 0, 0
@@ -135,7 +135,8 @@ class WorldSampler:
         """Weigh drawn worlds until there are `weighed`, and return whole-number weights.
 
         `drawn` are the log-weights of the first worlds. The weights, float64 (n,), are the numbers
-        of copies in a systematic resampling of `n_worlds` (fewer if the clock reaches `ends`).
+        of copies in a systematic resampling of `n_worlds` worlds. If the clock reaches `ends`,
+        fewer worlds are weighed and resampled.
         """
         logs = np.append(drawn, np.empty(weighed - len(drawn)))
         step = CHUNK if ends == inf else WEIGHED_AT_ONCE
