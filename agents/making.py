@@ -192,7 +192,7 @@ def info_of(factory: Any) -> AgentInfo | None:
 
 
 def options_of(factory: Factory, *, in_name: bool = False) -> dict[str, Parameter]:
-    """Return the options of a factory: its parameters except `rules` and `seed`, by name.
+    """Return the options of a factory by name: its parameters except `rules` and `seed`.
 
     With `in_name`, only those that can be written in an agent's name. If the factory is a class
     with its own `info`, these are the options of that `AgentInfo`.

@@ -94,7 +94,7 @@ def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> 
 def hand_worth(s: Row, t: Row, view: Row, wins: Array, won: int) -> float:
     """Return the value of the hand to side 0 if side 0 wins `won` tricks, by `chance_to_win`.
 
-    The contract is that in the state `s`; without a bid, all have passed. `view` is that of seat 0.
+    The contract is that in state `s`, all having passed without one. `view` is that of seat 0.
     """
     level = s.level
     if level < 0:
@@ -125,10 +125,9 @@ def kind_of_call(t: Row, action: int) -> int:
 
 @kernel
 def list_weighed(space: SearchWorkspace, legal_calls: int) -> None:
-    """Add the expert's call and other good calls to the candidates, with priors.
+    """Add the expert's call and the best `legal_calls` (see `call_bits`), with priors.
 
-    These are up to `MOST_CALLS` of the `legal_calls` (see `call_bits`), the best first, at most
-    `NEAR` points worse than the best. Call `weigh_hand` before.
+    They are at most `NEAR` points worse than the best. Call `weigh_hand` before.
     """
     expert, plan = space.expert, space.plans[0]
     t, calls = expert.tables[0], expert.calls[0]
@@ -348,8 +347,8 @@ def drop_hopeless(plans: Array) -> int:
 def choose(plans: Array, standard_errors: float) -> int:
     """Return the candidate with the highest `known_gain`.
 
-    It is `expert_action` if no world was tried, or if no gain is above 0. If the candidates have no
-    priors, `standard_errors` standard errors are subtracted from each gain over `expert_action`.
+    It is `expert_action` if no world was tried or no gain is positive. Without priors,
+    `standard_errors` standard errors are subtracted from each gain over `expert_action`.
     """
     plan = plans[0]
     if plan.n == 0 or plan.total <= 0.0:
