@@ -15,8 +15,8 @@ _log = logging.getLogger("bideuchre_env")
 class Compiling:
     """Counts the kernels that this process has compiled; `show` displays the number.
 
-    `kernels` are the package's kernels, others do not count. `saved` is whether the compiled code
-    is cached.
+    By default `show` logs one line, at the first kernel. `kernels` are the package's kernels,
+    others do not count. `saved` says whether the compiled code is cached.
     """
 
     def __init__(self, kernels: list[Any], saved: bool) -> None:
@@ -41,9 +41,11 @@ class Compiling:
             self.show(self._text())
 
     def _text(self) -> str:
+        """Return the text to display; "" if nothing is being compiled."""
         return f"compiling kernels, {self.count} done" if self._depth else ""
 
     def _log_once(self, text: str) -> None:
+        """Log once, in one process only, that kernels are being compiled; ignores `text`."""
         process = multiprocessing.current_process()
         first = multiprocessing.parent_process() is None
         if not self._logged and (first or process.name.endswith("-1")):  # only one of many workers

@@ -62,7 +62,10 @@ class RaiseOnce(Quit):
 
 
 def quit_on_ctrl_c(name: str) -> None:
-    """Let Ctrl-C end this program with a line that names it, unless it has another handler."""
+    """Let Ctrl-C end this program at once, with a line that names it.
+
+    Has no effect if the program has another handler than Python's.
+    """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, Quit(name))
 
@@ -104,6 +107,7 @@ def ctrl_c() -> Iterator[threading.Event]:
         return
 
     def handle(number: int, frame: FrameType | None) -> None:
+        """Set the event, and restore the handler before."""
         event.set()
         signal.signal(signal.SIGINT, before)
 
@@ -115,7 +119,7 @@ def ctrl_c() -> Iterator[threading.Event]:
 
 
 def typed_line() -> str:
-    """Return a line of standard input, like `input`; Ctrl-C ends the wait at any moment.
+    """Return a line of standard input, like `input()`; Ctrl-C ends the wait at any moment.
 
     `input` checks for signals and then blocks: a signal in between is handled only after the next
     line. So this function first waits for the terminal and for a pipe to which Python writes every
@@ -128,7 +132,10 @@ def typed_line() -> str:
 
 
 def _wait_for(descriptor: int) -> None:
-    """Wait until there is something to read; handlers of signals run meanwhile, and may raise."""
+    """Wait until the file descriptor can be read; signal handlers run meanwhile, and may raise.
+
+    Only for the main thread.
+    """
     woken, waker = os.pipe()
     os.set_blocking(waker, False)
     before = signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
