@@ -51,8 +51,8 @@ def kernel(function: F) -> F:
     """Decorate a kernel that other kernels call; it is compiled on first use.
 
     A kernel has no allocation, no exceptions and no Python objects: parameters and results are only
-    numbers, rows and arrays; small integers are passed as int64. Python itself cannot call it (see
-    `entry_kernel`): that raises `TypeError`, or may crash with an untested version of numba.
+    numbers, rows and arrays; small integers are passed as int64. Python itself must not call it:
+    with a tested version of numba, that raises `TypeError` (see `entry_kernel`).
     """
     return _compile(function)
 
@@ -60,7 +60,7 @@ def kernel(function: F) -> F:
 def inline_kernel(function: F) -> F:
     """Decorate a kernel that is inlined into its callers: a short one that is called often.
 
-    Python cannot call it, as for `kernel`.
+    Python itself must not call it, as for `kernel`.
     """
     return _compile(function, inline=True)
 
