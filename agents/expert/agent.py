@@ -72,7 +72,10 @@ class ExpertWorkspace(NamedTuple):
 
 
 def check_network(network: Any) -> None:
-    """Raise `OptionError` unless `network` is one record of `NETWORK` with weights in range."""
+    """Raise `OptionError` unless `network` is one `NETWORK` record, shape (1,), of valid weights.
+
+    Weights must be below `LARGEST_WEIGHT` in size.
+    """
     if not (isinstance(network, np.ndarray) and network.dtype == NETWORK and network.shape == (1,)):
         raise OptionError("network: expected one record of `call_network.NETWORK`, or None")
     for name in NETWORK.names or ():

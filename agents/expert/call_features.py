@@ -119,7 +119,7 @@ def describe_table(view: Row, t: Row, calls: Row) -> None:
 
 @kernel
 def bowers(view: Row, strain: int) -> float:
-    """Return half the number of bowers of a trump suit in hand; 0 at no trump."""
+    """Return 0.5 for each bower in hand if the suit `strain` is trump; 0 at no trump."""
     return 0.0 if strain == NO_TRUMP else 0.5 * bowers_held(view, strain)
 
 

@@ -92,7 +92,8 @@ class Decision:
     def sentence(self) -> str:
         """Up to three sentences that word the decision as a mistake.
 
-        They have the two actions and the loss, the reason, and the tricks lost with all hands open.
+        They have the two actions with loss and chances, the reason if there is one, and for a card
+        the tricks lost with all hands open.
         """
         who = player_text(self.seat, self.player)
         sentences = [

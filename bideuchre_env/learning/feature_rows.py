@@ -161,7 +161,10 @@ def put_auction(t: Row, p: Row, view: Row, symmetry: int, active: Array, n: int)
 
 @kernel
 def put_contract(t: Row, p: Row, view: Row, symmetry: int, active: Array, n: int) -> int:
-    """Append the contract, the tricks won and still needed, and counts of cards held and unseen."""
+    """Append the contract, the tricks won and still needed, and the unseen cards.
+
+    Also appends the numbers of cards held and unseen in each suit.
+    """
     n = put_number(active, n, p.bid, view.level, t.n_levels - 1)
     n = put_number(active, n, p.declarer, view.declarer, 3)
     if view.strain == NO_TRUMP:
@@ -205,9 +208,10 @@ def put_exchange(
 def put_trick(
     observation: Array, t: Row, o: Row, p: Row, view: Row, symmetry: int, active: Array, n: int
 ) -> int:
-    """Append the current trick, and the cards that the other seats have played.
+    """Append the current trick, and the other seats' cards played and known voids.
 
-    Also appends which held cards are boss or nearly boss, and which beat the trick.
+    Also appends which held cards are boss or nearly boss (see `features`), and which legal ones
+    beat the trick.
     """
     kinds, strain, copies = t.kinds, max(view.strain, 0), t.copies
     power = 0

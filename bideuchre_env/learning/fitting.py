@@ -23,8 +23,8 @@ BETAS = np.array([0.9, 0.999], np.float32)  # of Adam
 class Examples(NamedTuple):
     """Training examples; m rows.
 
-    `of` and `against` are indices of outputs. The target is for output `of` minus output `against`,
-    or for output `of` alone if `against` is -1.
+    `of` and `against` are indices of outputs (`Features.outputs_of` converts actions to them). The
+    target is for output `of` minus output `against`, or for output `of` alone if `against` is -1.
     """
 
     inputs: Array  # uint8 (m, B), packed by `Features.pack`
@@ -34,7 +34,10 @@ class Examples(NamedTuple):
 
 
 def concatenate(parts: list[Examples]) -> Examples:
-    """Concatenate one or more `Examples`; `OptionError` if their inputs differ in width."""
+    """Concatenate one or more `Examples` into one.
+
+    Raises `OptionError` for an empty list, and for inputs of different widths.
+    """
     parts = to_list("parts", parts, "one or more Examples")
     if not parts or not all(isinstance(part, Examples) for part in parts):
         raise OptionError(f"parts={brief(parts)}: expected one or more Examples")
@@ -164,7 +167,10 @@ def check_examples(examples: Examples, features: Features) -> None:
 
 
 def check_steps(epochs: Any, batch: Any, learning_rate: Any) -> None:
-    """Raise `OptionError` for an invalid number of epochs, batch size or learning rate."""
+    """Raise `OptionError` unless the learning rate is above 0 and the others are at least 1.
+
+    `epochs` and `batch` must be whole numbers up to `MOST_STEPS`, the learning rate finite.
+    """
     for name, number in (("epochs", epochs), ("batch", batch)):
         if not is_integer(number) or not 1 <= number <= MOST_STEPS:
             raise OptionError(

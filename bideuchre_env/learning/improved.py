@@ -21,7 +21,7 @@ PHASES = {"auction": (Phase.AUCTION, Phase.NAMING), "cards": CARDS}
 
 
 class ImprovedPolicy:
-    """Plays the action of `policy`, unless a network predicts a gain above a margin for another.
+    """Plays the action of `policy`, unless a network predicts that another gains enough points.
 
     `networks` has a network for one or both of the parts "auction" and "cards". Its outputs are the
     values of actions in points, up to a constant per decision, as `fit` learns them from pairs. In

@@ -77,7 +77,7 @@ def next_decisions(
 def carry_out(states: Array, tables: Array, live: Array, choices: Array) -> int:
     """Apply the action `choices[j]`, any int64, in line `live[j]`, for all j.
 
-    Returns -1. If an action is illegal, nothing is applied and the first such j is returned.
+    Returns -1 if all are legal. Otherwise nothing is applied, and the first illegal j is returned.
     """
     t = tables[0]
     for j in range(len(live)):
@@ -107,6 +107,7 @@ def keep_decisions(
     Line `live[j]` has chosen `choices[j]`. `decisions` has `count` entries before the call; the new
     count is returned. A decision is eligible if `phases`, int8 (2, 7), is not 0 for its side and
     phase. Each eligible decision is stored with probability `share`.
+
     `state_words` are the states as uint64 (n, W). `made`, int64 (n,), counts the decisions of each
     line so far, stored or not; it is increased. The random bits of a decision depend on the seed
     `draws`, the number of the hand (`first` for row 0) and the decision's number in the hand.

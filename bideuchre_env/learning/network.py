@@ -37,7 +37,7 @@ class Network(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        """Numbers of inputs, of hidden units in both layers, and of outputs."""
+        """The numbers (F, H, K, O) of inputs, of hidden units in both layers, and of outputs."""
         return (*self.first.shape, *self.last.shape)
 
 
@@ -46,7 +46,8 @@ def new_network(
 ) -> Network:
     """Return an untrained network: two random hidden layers of these widths, outputs all 0.
 
-    `inputs` and `outputs` are their numbers: `size` and `outputs` of `Features`.
+    `inputs` and `outputs` are their numbers: `size` and `outputs` of `Features`. Raises
+    `OptionError` unless the numbers are from 1 to `MOST_UNITS`.
     """
     widths = [inputs, *to_list("hidden", hidden, "two widths"), outputs]
     if len(widths) != 4 or not all(is_integer(n) and 1 <= n <= MOST_UNITS for n in widths):
@@ -58,6 +59,7 @@ def new_network(
     inputs, one, two, outputs = map(int, widths)
 
     def drawn(n: int, m: int, spread: float) -> Array:
+        """Return normal random weights, float32 (n, m), with this standard deviation."""
         return rng.normal(0.0, spread, (n, m)).astype(np.float32)
 
     return Network(

@@ -31,7 +31,7 @@ def random_words(seed: int, step: int, rows: int | Array) -> Array:
     """Return 64 random bits for each of n rows at one step, uint64 (n,), for `sample`.
 
     `rows` is n, for rows 0 to n - 1, or their numbers, int64 (n,). A row's word depends only on
-    the seed, the step and the row's number.
+    the seed, the step (0 or more) and the row's number. Raises `OptionError` for invalid arguments.
     """
     low, high = required_seed(seed)
     if not is_integer(step) or not 0 <= step < 1 << 63:
@@ -171,7 +171,7 @@ def total(logits: Array, legal: Array, i: int, top: float) -> float:
 def sample_rows(
     logits: Array, legal: Array, words: Array, choices: Array, log_probs: Array
 ) -> None:
-    """Write the draws of `sample`, for validated arrays."""
+    """Write the results of `sample` to `choices` and `log_probs`, for validated arrays."""
     for i in range(len(logits)):
         best = highest(logits, legal, i)
         top = np.float64(logits[i, best])
@@ -190,7 +190,7 @@ def sample_rows(
 
 @entry_kernel
 def greedy_rows(logits: Array, legal: Array, choices: Array, log_probs: Array) -> None:
-    """Write the choices of `greedy`, for validated arrays."""
+    """Write the results of `greedy` to `choices` and `log_probs`, for validated arrays."""
     for i in range(len(logits)):
         best = highest(logits, legal, i)
         choices[i] = best
