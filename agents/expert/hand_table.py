@@ -67,7 +67,7 @@ def find_row(keys: Array, key: int) -> int:
 
 @lru_cache(maxsize=len(DECKS))
 def hand_table(kinds: int, copies: int) -> HandTable | None:
-    """Return the table of a deck of so many kinds and copies, read-only; None if it has none.
+    """Return the table of the deck of `kinds` kinds in `copies` copies; None if it has none.
 
     Raises `TableError` if the data file is missing or damaged.
     """

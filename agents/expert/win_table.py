@@ -71,9 +71,10 @@ def fitted_wins(rules: Rules) -> Array | None:
 def win_table(rules: Rules) -> Array:
     """Return our side's chance to win the game from every score between two hands, float64.
 
-    In games to a target, the index is [0, target - 1 - ours, target - 1 - theirs], for scores down
-    to `BELOW` points below 0. In games of a fixed number of hands it is [hands left, `LEAD` + our
-    lead, 0]. The shape is (0, 0, 0) for games to a target above `MOST_TARGET`.
+    In games to a target, the index is [0, target - 1 - ours, target - 1 - theirs], where `ours` and
+    `theirs` are the scores, down to `BELOW` points below 0. In games of a fixed number of hands it
+    is [hands left, `LEAD` + our lead, 0]. The shape is (0, 0, 0) for games to a target above
+    `MOST_TARGET`.
     """
     fitted = fitted_wins(rules)
     return rule_table(rules) if fitted is None else fitted
@@ -106,7 +107,8 @@ def sampled_outcomes(rules: Rules) -> Array:
     """Return the distinct outcomes of hands of the rule player, float64 (n, 4).
 
     The columns are the points of the declarer's side, those of the defenders, 1 if the bid was made
-    (else 0), and the share of hands with this outcome. Passed-out hands are left out.
+    (else 0), and the share of hands with this outcome. Passed-out hands are left out; if all were
+    passed out, there is one row without points.
     """
     work, outcomes = rule_workspace(rules), np.zeros((HANDS, 3), np.int64)
     observations = np.zeros((1, layout_of(rules).size), np.int8)

@@ -94,7 +94,7 @@ def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> 
 def hand_worth(s: Row, t: Row, view: Row, wins: Array, won: int) -> float:
     """Return the value of the hand to side 0 if side 0 wins `won` tricks, by `chance_to_win`.
 
-    The contract is that in state `s`, all having passed without one. `view` is that of seat 0.
+    State `s` has the contract; if it has no bid, all have passed. `view` is that of seat 0.
     """
     level = s.level
     if level < 0:
@@ -217,7 +217,7 @@ def try_worlds(space: SearchWorkspace, numbers: Array, weights: Array) -> None:
 
 @kernel
 def solve_world(space: SearchWorkspace) -> bool:
-    """Solve the current world: write side 0's tricks after every legal card to `plan.moves`.
+    """Solve the current world: write side 0's further tricks after each legal card to `plan.moves`.
 
     Returns False, without solving, before the play or if more than `plan.solved` tricks are left.
     """
@@ -293,8 +293,8 @@ def standard_error(plan: Row, i: int) -> float:
 def known_gain(plan: Row, i: int) -> tuple[float, float]:
     """Return candidate i's gain over `expert_action` (0.0 for itself) and its standard error.
 
-    The prior gain (alone before the first world) and the mean gain over worlds are combined with
-    inverse-variance weights.
+    It combines the prior gain and the mean gain over worlds with inverse-variance weights; without
+    a prior or before the first world, it is the other one alone.
     """
     experts = index_of(plan, plan.expert_action)
     if i == experts:
@@ -345,7 +345,7 @@ def drop_hopeless(plans: Array) -> int:
 
 @entry_kernel
 def choose(plans: Array, standard_errors: float) -> int:
-    """Return the candidate with the highest `known_gain`.
+    """Return the action of the candidate with the highest `known_gain`.
 
     It is `expert_action` if no world was tried or no gain is positive. Without priors,
     `standard_errors` standard errors are subtracted from each gain over `expert_action`.

@@ -168,7 +168,7 @@ def copies(listing: Row, cards: int, hand: int) -> float:
 
 @kernel
 def enumerate_worlds(space: SearchWorkspace, listing: Row, weights: Array) -> None:
-    """Call `add_world` for every possible world, once: a first or a second pass (see there)."""
+    """Call `add_world` with every possible world and its weight: one of the two passes."""
     cards, chances, rooms = (1 << listing.n) - 1, listing.chances, space.redeals[0].room
     among = listing.allowed[1]
     subset, end = (1 << rooms[1]) - 1, 1 << popcount(among)

@@ -177,10 +177,12 @@ class WorldSampler:
         return weights * (n_worlds / weights.sum())
 
     def anneal(self, drawn: Array, n_groups: int, per_group: int, ends: float) -> Array:
-        """Anneal chains from drawn worlds to the posterior.
+        """Anneal chains from the first stored worlds to the posterior, in `space.chains`.
 
-        Returns the log-evidence of each group, float64 (n_groups,), by which its worlds are
-        weighted. If a caller's hands are listed, its likelihood has the exponent 1 from the start.
+        `drawn` are the log-weights of these worlds. Returns the log-evidence of each group,
+        float64 (n_groups,), by which its worlds are weighted. If a caller's hands are listed, its
+        likelihood has the exponent 1 from the start. Once the clock reaches `ends`, the exponent
+        rises to 1 at once.
         """
         space, n = self.space, n_groups * per_group
         rng = np.random.default_rng(int(space.plans["stream"][0]))
