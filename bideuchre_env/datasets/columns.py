@@ -201,7 +201,7 @@ def _seat_by_seat(
     at_end = np.repeat(ends.astype(np.float32), N_SEATS).reshape(n, 1, N_SEATS)
 
     def sums(rewards: Array, rate: float) -> Array:
-        """Return the discounted sum of the seat's rewards from each decision on, float32 (N,)."""
+        """Return the sum of the seat's rewards from each decision on, discounted by `rate`."""
         made = lambda_returns(seats, rewards, ends[:, None], nothing, gamma=rate, lambda_=1.0)
         returns: Array = made.returns[:, 0]
         return returns

@@ -70,9 +70,9 @@ class MinariFile:
         before_quitting.add(self.discard)
 
     def write(self, columns: Columns, finals: Array | None = None) -> None:
-        """Append the rows of complete episodes: an episode of the dataset for each seat of each.
+        """Append the rows of complete episodes, as an episode of the dataset for each seat.
 
-        `finals`, (episodes, 4, D), are the observations of each seat after each episode. It is
+        `finals`, (episodes, 4, D), are the observations of each seat after each episode. They are
         required.
         """
         assert finals is not None

@@ -78,7 +78,7 @@ class VecRecorder:
         mask: Array | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
-        """Call `reset` of `vec`; the episodes that it aborts are left out."""
+        """Call `reset` of `vec` and return its results; episodes that it aborts are left out."""
         self._require_open()
         reset_mask = reset_options(options, RESET_MASK).get(RESET_MASK)
         rows = np.array(rows_to_reset(mask, reset_mask, self.vec.num_envs))

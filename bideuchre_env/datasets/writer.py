@@ -42,7 +42,7 @@ class DatasetWriter:
         return np.array([players.index(name) for name in names or ()] or [NONE] * N_SEATS, np.int32)
 
     def add(self, steps: Steps, finals: Array | None = None) -> None:
-        """Write the decisions of complete episodes; if the option `player` is set, only that one's.
+        """Write the decisions of complete episodes, or only those of the option `player` if set.
 
         `finals` are the final observations by seat, (episodes, 4, D). Only a Minari dataset needs
         them. Without steps, nothing is written.

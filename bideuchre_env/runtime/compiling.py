@@ -28,13 +28,13 @@ class Compiling:
         self._depth = 0  # of nested compilations: a kernel waits for those that it calls
 
     def begin(self, compiled: Any) -> None:
-        """Handle the start of a compilation by numba; that of another package is ignored."""
+        """Handle the start of a compilation by numba, if `compiled` is one of `kernels`."""
         if compiled in self.kernels:
             self._depth += 1
             self.show(self._text())
 
     def end(self, compiled: Any) -> None:
-        """Handle the end of a compilation, also a failed one; another package's is ignored."""
+        """Count a compilation that has ended or failed, if `compiled` is one of `kernels`."""
         if compiled in self.kernels:
             self._depth -= 1
             self.count += 1

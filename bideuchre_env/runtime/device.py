@@ -40,6 +40,7 @@ warnings.filterwarnings("ignore", "Grid size", NumbaPerformanceWarning)
 
 
 def _lower_cell(cells: Array, i: int, value: int) -> None:
+    """Lower `cells[i]` to a value, atomically: `lower_cell` for a GPU."""
     cuda.atomic.min(cells, i, value)
 
 
@@ -159,7 +160,7 @@ class DeviceMemory:
         return moved(value, _to_device)
 
     def to_host(self, value: Any) -> Any:
-        """Return a value with numpy arrays, copied if needed, after all started kernels."""
+        """Return an array or nested tuple with numpy arrays, copied once all kernels are done."""
         return moved(value, _to_host)
 
     def write(self, array: DeviceArray, values: Array) -> None:
@@ -167,7 +168,7 @@ class DeviceMemory:
         array.copy_to_device(values)
 
     def copy(self, array: DeviceArray) -> DeviceArray:
-        """Copy an array within this memory."""
+        """Return a copy of an array in this memory."""
         copy = cuda.device_array(array.shape, array.dtype)
         copy.copy_to_device(array)
         return copy
@@ -195,7 +196,7 @@ class DeviceMemory:
         cuda.synchronize()
 
     def run(self, kernel: Any, n: int, *arguments: Any) -> None:
-        """Start a thread with `kernel(*arguments, i, i + 1)` for each of n rows."""
+        """Start a thread with `kernel(*arguments, i, i + 1)` for each of n rows; do not wait."""
         if kernel not in self._programs:
             self._programs[kernel] = Program(kernel)
         self._programs[kernel](n, *arguments)

@@ -38,7 +38,7 @@ class HostMemory:
         return value
 
     def write(self, array: Any, values: Any) -> None:
-        """Overwrite an array with a numpy array of the same shape and type."""
+        """Overwrite an array with a numpy array of the same shape and dtype."""
         array[...] = values
 
     copy: Callable[[Any], Array] = staticmethod(np.ndarray.copy)
@@ -60,7 +60,7 @@ class HostMemory:
         """Do nothing: on the CPU, kernels are done when their call returns."""
 
     def run(self, kernel: Callable[..., Any], n: int, *arguments: Any) -> None:
-        """Call `kernel(*arguments, start, stop)` for n rows."""
+        """Call `kernel(*arguments, 0, n)`, which works on n rows."""
         kernel(*arguments, 0, n)
 
     def prepare(self, kernel: Callable[..., Any], n: int, *like: Any) -> Callable[..., None]:

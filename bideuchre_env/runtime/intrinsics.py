@@ -26,14 +26,17 @@ PLAIN_TWINS: list[tuple[Any, Any]] = []
 
 
 def _choose(plain: Any, fast: Any, fits: bool, compile_plain: Any = kernel) -> Any:
-    """Return `fast` as an intrinsic of numba if `fits`, else `plain` compiled; record the twins."""
+    """Return `fast` as an intrinsic of numba if `fits`, else `compile_plain(plain)`.
+
+    Also records the result and its twin `plain` in `PLAIN_TWINS`.
+    """
     chosen = intrinsic(fast) if fits else compile_plain(plain)
     PLAIN_TWINS.append((chosen, plain))
     return chosen
 
 
 def _popcount(bits: int) -> int:
-    """Number of bits set in a non-negative int64."""
+    """Return the number of bits set in a non-negative int64."""
     return int(bits).bit_count()
 
 

@@ -56,7 +56,7 @@ def widened(value: Any) -> Any:
 
 
 class _Running(threading.local):
-    """Whether this thread is inside a kernel."""
+    """State of each thread: `inside` says whether the thread is inside a kernel."""
 
     inside = False
 
