@@ -193,9 +193,10 @@ def sweep(tables: Array, outcomes: Array, table: Array, out: Array) -> float:
 
 @entry_kernel
 def iterate_rounds(outcomes: Array, table: Array) -> None:
-    """Fill a `win_table` of a game of a fixed number of hands, layer by layer.
+    """Fill `table`, a `win_table` of a game of a fixed number of hands, layer by layer.
 
-    The first layer has no hands left, where the lead decides.
+    The first layer has no hands left, where the lead decides. `outcomes` is the result of
+    `sampled_outcomes`.
     """
     lead = (table.shape[1] - 1) // 2
     for at in range(2 * lead + 1):
@@ -266,7 +267,8 @@ def chance_to_win(
 
     It is our chance to win the game (see `game_chance`), plus a little for the points. By the
     table, a won game has the value 1.0, an unfinished game at most `ALMOST`. If the goal is points,
-    `wins` must be empty, and the value is the point difference times a small factor.
+    `wins` must be empty, and the value is the point difference times a small factor. The other
+    arguments are those of `table_chance`.
     """
     chance = table_chance(view, t, wins, ours, theirs, us_declare, made)
     if chance < 0.0:

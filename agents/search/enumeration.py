@@ -195,8 +195,9 @@ def add_world(
     """Add a world to the totals in the first pass; store it in the second pass, if it is chosen.
 
     In the first pass, `listing.n_stored` is -1. `one` and `two` are the hands of seats 1 and 2, as
-    bits. A world is chosen if it is not negligible, or by systematic sampling if not all worlds can
-    be stored.
+    bits, and `weight` is the world's likelihood. A world is chosen if it is not negligible, or by
+    systematic sampling if not all worlds can be stored. `weights` gets the weights of stored
+    worlds.
     """
     if listing.n_stored < 0:
         listing.total += weight

@@ -152,8 +152,9 @@ class WorldSampler:
     def run_chains(self, drawn: Array, weighed: int, n_worlds: int, ends: float) -> Array:
         """Store worlds from annealed chains, and return their weights, float64 (n_worlds,).
 
-        The chains start at the first draws, with log-weights `drawn`. The weights sum to
-        `n_worlds`. Also writes the plan's `design_effect`.
+        The chains start at the first draws, with log-weights `drawn`. About `weighed` worlds are
+        weighed in all, fewer if the clock reaches `ends`. The weights sum to `n_worlds`. Also
+        writes the plan's `design_effect`.
         """
         space, began = self.space, self.clock()
         n_groups = min(n_worlds, GROUPS)
@@ -215,7 +216,10 @@ class WorldSampler:
         return evidence
 
     def walk(self, n_chains: int, steps: int, ends: float) -> int:
-        """Advance the chains by `steps`, or as many as time allows; return the steps taken."""
+        """Advance the chains by `steps`, or fewer once the clock reaches `ends`.
+
+        Returns the number of steps taken, which may be 0.
+        """
         at_once = max(1, (CHUNK if ends == inf else WEIGHED_AT_ONCE) // n_chains)
         done, none = 0, np.empty(0)
         while done < steps and self.clock() < ends:

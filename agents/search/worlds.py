@@ -180,8 +180,9 @@ def before_exchange(
 ) -> int:
     """Change `replay.hands` from the hands after an exchange of `n_cards` to those before it.
 
-    Unknown cards given up or passed are taken from `rest`. Returns the cards that remain of it, or
-    `NO_CARDS` if the known cards do not allow the exchange.
+    `n_given` and `n_passed` are the numbers of known cards given up and passed; unknown ones are
+    taken from `rest`. Returns the cards that remain of `rest`, or `NO_CARDS` if the known cards do
+    not allow the exchange. Nothing changes before an exchange, and in a game without one.
     """
     declarer, phase, tricks = view.declarer, view.phase, t.tricks
     partner = (declarer + 2) & 3
@@ -314,7 +315,7 @@ def n_played(world: Row, seat: int) -> int:
 
 @kernel
 def copy_hidden(source: Row, target: Row) -> None:
-    """Copy the hands of seats 1 to 3 and the exchanged cards from one world to another.
+    """Copy the hands of seats 1 to 3 and the exchanged cards from `source` to `target`.
 
     Each may be a state row or a `STORED_WORLD`.
     """

@@ -166,7 +166,8 @@ class VecRecorder:
     def _writing(self) -> Iterator[None]:
         """Context manager of a write: delays Ctrl-C until the write is complete.
 
-        If the write fails, the new dataset is discarded and the recorder closed.
+        After Ctrl-C, `KeyboardInterrupt` is then raised. If the write fails, the new dataset is
+        discarded and the recorder closed.
         """
         try:
             with ctrl_c() as event:

@@ -252,7 +252,8 @@ class _Maker:
 
         Fills in the observations, masks, other actions and gains of `some`, at most `block` pairs.
         `states` and `words` are those of their `Decisions`. `results` are side 0's points minus
-        side 1's at the end of their main lines.
+        side 1's at the end of their main lines. Raises `IllegalActionError` for an illegal action
+        of `propose` or of a player.
         """
         lines, index = self.branches[: len(states)], np.arange(len(states))
         _as_words(lines)[:] = states

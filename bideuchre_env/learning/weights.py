@@ -98,7 +98,8 @@ def made_for(kind: str, rules: Rules, features: int) -> dict[str, str]:
 
     They are the `kind` of agent, the version `features` of its features, and the properties of the
     game on which features and outputs depend: the deck, the bids' names and numbers of exchanged
-    cards, and when a strain is named. The values of bids are not included.
+    cards, and when a strain is named. The values of bids are not included. Raises `OptionError`
+    unless `rules` are `Rules` and `features` is a whole number.
     """
     check_rules(rules)
     if not is_integer(features):

@@ -201,9 +201,10 @@ class Learner:
         return weights
 
     def judge(self, weights: Weights, other: str, boards: int) -> dict[str, Any]:
-        """Return the points per hand over another agent, with an interval, as a JSON object.
+        """Play a match of `boards` boards against another agent.
 
-        The boards are not used for training. Raises `KeyboardInterrupt` if the match is
+        Returns the points per hand of `weights` minus those of `other`, with an interval, as a JSON
+        object. The boards are not used for training. Raises `KeyboardInterrupt` if the match is
         interrupted.
         """
 
