@@ -194,8 +194,9 @@ def expert_bid(
 ) -> int:
     """Return the action in the auction: one of the `legal` calls, or the strain to name.
 
-    `legal` has bit 0 for a pass, bit 1 + level for a bid. If the expert has no values for the hand
-    (see `weigh_strains`), the rule player chooses. The result is -1 if no call is legal.
+    `legal` has bit 0 for a pass, bit 1 + level for a bid; it is 0 when the strain is to be
+    named. If the expert has no values for the hand (see `weigh_strains`), the rule player chooses.
+    The result may be -1 if no call is legal.
     """
     if weigh_hand(view, t, learned, scratch, calls):
         if view.phase == NAMING:

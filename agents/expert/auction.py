@@ -222,8 +222,9 @@ def final_worth(
     The limits are written to `calls.least` and `calls.most`. `calls.most` is the value of the best
     result, for a lone bid that of the chance `SUREST` to make it. `calls.least` is the chance of
     results that win the game at once; without such results, and for a lone bid, there is no lower
-    limit. `more` are the points that the network adds. For a lone bid they count as a higher chance
-    to make it, whose value also limits the worth; `calls.points` and `calls.win` are overwritten.
+    limit. `more` are the points that the network adds. For a lone bid they change the chance to
+    make it; the value of the changed chance also limits the worth. `calls.points` and `calls.win`
+    are then overwritten.
     """
     calls.least = NOT_WEIGHED
     if t.alone[level]:
