@@ -3,7 +3,7 @@
 `weigh_calls` values the legal calls and `best_call` selects one; `calls`, the record `CALLS`, has
 their inputs and results. A call is a `level` (the bid's index in the ladder; -1 is a pass) and a
 strain. A partnered bid is played with partner, a lone bid alone. The standing bid is the highest so
-far. Points are ours minus theirs.
+far. Points are ours minus theirs. `t` are the game's tables, and `wins` is a `win_table`.
 
 The worth of a call has two parts. The chances of tricks in its strain (`strains.py`) give the
 chance to win the game if its contract is played. A network adds a correction in points, for higher

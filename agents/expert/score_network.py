@@ -4,7 +4,8 @@ The formula of `auction.py` gives every point the same value, which is wrong nea
 The inputs are the changes in the chance to win by possible results of the hand, the formula's worth
 of the call, and some inputs of the call network. The output is the correction of the formula's
 worth. The network is used if the goal is the game and there is a win table. The weights of each
-game are in `score_network.npz`, made by `experiments/fitting/fit_score_network.py`.
+game are in `score_network.npz`, made by `experiments/fitting/fit_score_network.py`. `t` are the
+game's tables, `wins` is a `win_table`, and `calls` is the record `auction.CALLS`.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 Decks of up to 32 cards have a table of hands (`hand_table.py`). Larger decks have too many hands
 for a table: there the rule player's estimates give the mean of a normal distribution of tricks, and
 the chances of lone bids. In both cases weights of the game's network shift the tricks by the hand
-and the others' calls.
+and the others' calls. `t` are the game's tables, `calls` is the record `auction.CALLS`, and
+`scratch` is the rule player's scratch memory.
 """
 
 from __future__ import annotations

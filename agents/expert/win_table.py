@@ -7,7 +7,8 @@ the chance at the score after the hand; this is iterated until it converges. Gam
 of hands have a layer for each number of hands left.
 
 The curve of `win_curve.py` is used if the table has no entry: for a target above the observation's
-range, more hands left than layers, a game about to be truncated, or points as the goal.
+range, more hands left than layers, a game about to be truncated, or points as the goal. In the
+kernels, `t` are the game's tables, and `wins` is a `win_table`.
 """
 
 from __future__ import annotations

@@ -88,7 +88,8 @@ def shipped_weights(kind: str, rules: Rules) -> Weights:
 def package_weights(kind: str, rules: Rules) -> Weights | None:
     """Return the package's weights of a variant that `made_for` treats like these rules, or None.
 
-    It has the same deck, names of bids, exchanges and naming of the strain.
+    It has the same deck, names of bids, exchanges and naming of the strain. Raises `WeightsError`
+    for a damaged file.
     """
     for name, variant in RULES.items():
         if made_for(kind, variant, VERSION) == made_for(kind, rules, VERSION):

@@ -4,7 +4,8 @@ The expert chooses for every seat at each of its decisions. In the auction it va
 a better call is more likely; elsewhere an action that differs from the expert's choice reduces the
 likelihood. The choice model (`CHOICE_MODEL`, argument `model`) sets by how much; no action has
 likelihood 0. Public information is recorded once (`history.py`), as a list of moments; for a world
-only the seat's cards in the view of each moment change.
+only the seat's cards in the view of each moment change. Calls and `calls` are as in
+`expert/auction.py`.
 """
 
 from __future__ import annotations
