@@ -1,8 +1,8 @@
 """Score network: a small network that corrects the worth of a call for the score.
 
 The formula of `auction.py` gives every point the same value, which is wrong near the end of a game.
-The inputs are the changes in the chance to win by possible results of the hand, the formula's worth
-of the call, and some inputs of the call network. The output is the correction of the formula's
+The inputs are changes of the chance to win by possible results of the hand, the formula's worth of
+the call, and some inputs of the call network. The output is the correction of the formula's
 worth. The network is used if the goal is the game and there is a win table. The weights of each
 game are in `score_network.npz`, made by `experiments/fitting/fit_score_network.py`. `t` are the
 game's tables, `wins` is a `win_table`, and `calls` is the record `auction.CALLS`.
@@ -65,8 +65,8 @@ SCORE_NETWORK = np.dtype(
 def describe_score(view: Row, t: Row, wins: Array, calls: Row) -> None:
     """Write the inputs that are the same for every call to `calls.score_inputs`.
 
-    They are inputs of the call network, the changes of the chance to win by 16 possible results of
-    the hand against a passed-out hand, and the state of the game. Call `describe_table` before.
+    They are inputs of the call network, the chances to win after 16 possible results of the hand
+    minus that after a passed-out hand, and the state of the game. Call `describe_table` before.
     """
     inputs, tricks, at, now = calls.score_inputs, t.tricks, N_TABLE_SHARED, float(calls.now)
     for i in range(N_TABLE_SHARED):

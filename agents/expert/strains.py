@@ -139,8 +139,8 @@ def shift_chances(row: Array, shift: float, tricks: int, chances: Array) -> None
 def find_best(t: Row, calls: Row) -> None:
     """Write `calls.means`, `calls.ranked` and `calls.best_lone` from the chances in `calls`.
 
-    They are the expected tricks by strain, the strains by expected tricks (the most first), and the
-    best strain for a lone bid by the number of cards exchanged.
+    `means` are the expected tricks by strain. `ranked` are the strains by expected tricks, the most
+    first. `best_lone` is the best strain for a lone bid, by the number of cards exchanged.
     """
     for strain in range(N_STRAINS):
         calls.means[strain] = 0.0

@@ -72,10 +72,10 @@ def fitted_wins(rules: Rules) -> Array | None:
 def win_table(rules: Rules) -> Array:
     """Return our side's chance to win the game from every score between two hands, float64.
 
-    In games to a target, the index is [0, target - 1 - ours, target - 1 - theirs], where `ours` and
-    `theirs` are the scores, down to `BELOW` points below 0. In games of a fixed number of hands it
-    is [hands left, `LEAD` + our lead, 0]. The shape is (0, 0, 0) for games to a target above
-    `MOST_TARGET`.
+    In games to a target, the index is [0, target - 1 - ours, target - 1 - theirs]: `ours` and
+    `theirs` are the scores, which may be down to `BELOW` points below 0. In games of a fixed number
+    of hands it is [hands left, `LEAD` + our lead, 0]. The shape is (0, 0, 0) for games to a target
+    above `MOST_TARGET`.
     """
     fitted = fitted_wins(rules)
     return rule_table(rules) if fitted is None else fitted

@@ -217,8 +217,8 @@ class PimcAgent(RowAgent):
     def takes_expert_action(self) -> bool:
         """Whether to play the plan's `expert_action` without search.
 
-        This is so if the action is certain to take every trick left, and in the play if worlds are
-        uniform and few cards are in hand (`LAST_CARDS`).
+        This is so if the action is certain to take every trick left. In the play it is also so if
+        worlds are uniform and few cards are in hand (`LAST_CARDS`).
         """
         if self.space.plans[0]["certain"]:
             return True

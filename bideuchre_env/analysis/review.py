@@ -164,7 +164,7 @@ class HandReview:
 
     @property
     def head(self) -> str:
-        """One line with the number of the hand, counted from 1, its result and par."""
+        """A line with the number of the hand, counted from 1, its result and par."""
         return (
             f"Hand {self.number + 1}: {self.result} Par, with all hands open: {par_text(self.par)}."
         )

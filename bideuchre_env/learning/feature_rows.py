@@ -6,9 +6,9 @@ of some 400 inputs are 1, so a first layer is fastest as a sum over the list; `w
 
 Each `put_` kernel appends indices to the list. `n` is the length of the list before, the result the
 length after. `at` is the first index of a block of inputs, and `symmetry` the number (0 to 7) of
-the renaming of suits (see `suits`). `t` are the game's tables, `o` the offsets of the observation's
-blocks, `p` the first indices of the blocks of inputs (`features.PLACES`), and `view` the view of
-the observation (see `view`).
+the renaming of suits (see `suits`). `t` are the game's tables, and `o` the offsets of the
+observation's blocks. `p` are the first indices of the blocks of inputs (`features.PLACES`). `view`
+is the view of the observation (see `view`).
 """
 
 from __future__ import annotations

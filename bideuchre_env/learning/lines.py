@@ -57,9 +57,8 @@ def next_decisions(
     """Advance the lines with indices `live`, int64 (m,), to their next decision.
 
     Forced moves are applied. Returns the number n of lines that have a decision; the others are
-    over. The indices of these n lines become `live[:n]`; `live[n:]` is then meaningless. For the
-    seat to act in line `live[j]`, the observation is written to row j of `observations` (>= m, D)
-    and the mask to row j of `masks` (>= m, A).
+    over. The indices of these n lines become `live[:n]`; `live[n:]` is then meaningless. Row j of
+    `observations` (>= m, D) and of `masks` (>= m, A) is that of the seat to act in line `live[j]`.
     """
     t, count = tables[0], 0
     for j in range(len(live)):

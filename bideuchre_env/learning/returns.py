@@ -1,8 +1,9 @@
 """Per-seat lambda-returns of four seats that take turns.
 
 A seat's reward for a decision is the sum of its rewards until its own next decision or the end of
-the episode, and it bootstraps from its own value there. Other seats' values and other episodes are
-not used. `gamma` and `lambda_` apply once per decision of the seat, not per step of the table.
+the episode. It bootstraps from its own value at that next decision. Other seats' values and other
+episodes are not used. `gamma` and `lambda_` apply once per decision of the seat, not per step of
+the table.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ Agents and the features of networks use it. `read_view` computes the fields from
 game's tables; only `for_points` is set by `new_view`, and `turning` by agents. Seats are relative:
 0 self, 1 left, 2 partner, 3 right. -1 stands for "none".
 
-In the kernels, `observation` is int8 (D,), `t` are the game's tables, `o` the offsets of the
-observation's blocks, and `public` is the index of the first public entry, to which the offsets of
-public blocks are relative. A set of kinds or suits is an integer with a bit for each.
+In the kernels, `observation` is int8 (D,), `t` are the game's tables, and `o` the offsets of the
+observation's blocks. Offsets of public blocks are relative to `public`, the index of the first
+public entry. A set of kinds or suits is an integer with a bit for each.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Fit the network of the expert's calls to a game, by playing hands out with two calls each.
 
 The agent plays against itself and another agent. In every hand one of its calls (the four turns
-rotate) is replaced by another with nearly the same value (`WIDTH`) or, in about a sixth of the
-pairs, by any other call that it evaluates (`ANY`). The hand is played out with both calls. The
+rotate) is replaced by another with nearly the same value (`WIDTH`). In about a sixth of the pairs
+it is replaced by any other call that it evaluates (`ANY`). The hand is played out with both. The
 network learns the points of the caller's side minus those expected from the call's contract. The
 luck of a pair is correlated, so the loss weighs differences of pairs more than their sums.
 
