@@ -44,7 +44,10 @@ class RowAgent:
         return f"<agent {self.name!r} for {self.n_actions} actions>"
 
     def act(self, observation: Array, action_mask: Array) -> int:
-        """Return the action for one observation, int8 (D,), and its mask, int8 (A,)."""
+        """Return the action for one observation, int8 (D,), and its mask, int8 (A,).
+
+        Raises `OptionError` for other arrays, and for a mask without a legal action.
+        """
         check_array("observation", observation, np.int8, (self.layout.size,), any_order=True)
         check_array("action_mask", action_mask, np.int8, (self.n_actions,), any_order=True)
         return int(self.act_rows(observation[np.newaxis], action_mask[np.newaxis])[0])
@@ -52,7 +55,7 @@ class RowAgent:
     def act_rows(self, observations: Array, action_masks: Array) -> Array:
         """Return actions, int64 (n,), for observations, int8 (n, D), and masks, int8 (n, A).
 
-        Raises `OptionError` for a row without a legal action.
+        Raises `OptionError` for other arrays, and for a row without a legal action.
         """
         shape, width = (-1, self.layout.size), self.n_actions
         check_array("observations", observations, np.int8, shape, any_order=True)

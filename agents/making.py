@@ -90,11 +90,12 @@ def agent_of(
 def complete(
     agent: Any, rules: Rules, name: str | None = None, *, called: str | None = None
 ) -> CompleteAgent:
-    """Return an agent with `act`, `act_rows` and `name`; the same object if it has them.
+    """Return an agent with `act`, `act_rows` and `name`: the same object, or an `AdaptedAgent`.
 
     Its name is `called`, else its own `name`, else the argument `name`, else the name of its class.
-    `called` also replaces the object's own `name`, if that can be set. Raises `OptionError` for an
-    object that is not an agent for these rules.
+    `called` also replaces the object's own `name`. The object is adapted if it lacks one of the
+    three, or if its name cannot be replaced. Raises `OptionError` for an object that is not an
+    agent for these rules.
     """
     if acts(agent):
         name = name or getattr(agent, "__name__", None)
@@ -138,7 +139,10 @@ class AdaptedAgent:
         return f"<agent {self.name!r}: {brief(self.agent)}>"
 
     def act(self, observation: Array, action_mask: Array) -> int:
-        """Return the action for one observation, int8 (D,), and its mask, int8 (A,)."""
+        """Return the action for one observation, int8 (D,), and its mask, int8 (A,).
+
+        Raises `IllegalActionError` if the agent's own `act` does not return an integer.
+        """
         if self._once is None:
             return int(self.act_rows(observation[None], action_mask[None])[0])
         # copies, because an agent may store the arrays
@@ -192,7 +196,7 @@ def info_of(factory: Any) -> AgentInfo | None:
 
 
 def options_of(factory: Factory, *, in_name: bool = False) -> dict[str, Parameter]:
-    """Return the options of a factory: its parameters except `rules` and `seed`, by name.
+    """Return the options of a factory by name: its parameters except `rules` and `seed`.
 
     With `in_name`, only those that can be written in an agent's name. If the factory is a class
     with its own `info`, these are the options of that `AgentInfo`.

@@ -72,17 +72,21 @@ def pick(mask: Array, first: int, last: int, draw: float) -> int:
 
 @entry_kernel
 def random_rows(masks: Array, draws: Array, choices: Array) -> None:
-    """Fill `choices` with a random legal action for every row; `draws` as in `RandomAgent.draw`."""
+    """Fill `choices`, int64 (n,), with a random legal action for each of n masks.
+
+    `draws`, float64 (n, 2), are uniform in [0, 1).
+    """
     for i in range(len(masks)):
         choices[i] = pick(masks[i], 0, masks.shape[1], draws[i, 0])
 
 
 @kernel
 def cautious_choice(mask: Array, t: Row, draws: Array) -> int:
-    """Return a pass or the lowest partnered bid in the auction, else a random legal action.
+    """Return the cautious agent's action: outside the auction, a random legal action.
 
-    A bid's strain is random. A lone bid is made only if nothing else is legal. `draws`,
-    float64 (2,), are random numbers in [0, 1).
+    In the auction it is a pass with probability `PASSES`, else the lowest partnered bid in a random
+    strain. A lone bid is made only if nothing else is legal. `draws`, float64 (2,), are random
+    numbers in [0, 1).
     """
     if mask[0] and draws[1] < PASSES:
         return 0
@@ -99,6 +103,9 @@ def cautious_choice(mask: Array, t: Row, draws: Array) -> int:
 
 @entry_kernel
 def cautious_rows(masks: Array, draws: Array, tables: Array, choices: Array) -> None:
-    """Fill `choices` with the cautious agent's action for every row; `draws` are float64 (n, 2)."""
+    """Fill `choices`, int64 (n,), with the cautious agent's action for each of n masks.
+
+    `draws`, float64 (n, 2), are uniform in [0, 1).
+    """
     for i in range(len(masks)):
         choices[i] = cautious_choice(masks[i], tables[0], draws[i])

@@ -198,7 +198,7 @@ def _is_valid_name(name: object) -> bool:
 
 
 def _unknown(name: Any, besides: str = "") -> str:
-    """Return the message for a name of no agent; `besides` follows the name."""
+    """Return the error message for an unknown agent's name; `besides` is added after the name."""
     return (
         f"no agent {brief(name)}{did_you_mean(name, names())}{besides}: the agents are "
         f"{', '.join(names())}, and your own as ./file.py:Agent or package.module:Agent"

@@ -1,1 +1,5 @@
-"""The expert: tables and a network weigh its calls, and a search plays the last tricks."""
+"""The expert: tables and a network weigh its calls, and a search plays the last tricks.
+
+`agent` has `ExpertAgent`. `strains`, `auction` and the networks value calls; `endgame` searches in
+the deals of `sampled_deals`. `hand_worth` reports the table of hands to users.
+"""

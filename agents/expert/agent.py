@@ -72,7 +72,10 @@ class ExpertWorkspace(NamedTuple):
 
 
 def check_network(network: Any) -> None:
-    """Raise `OptionError` unless `network` is one record of `NETWORK` with weights in range."""
+    """Raise `OptionError` unless `network` is one `NETWORK` record, shape (1,), of valid weights.
+
+    Weights must be below `LARGEST_WEIGHT` in size.
+    """
     if not (isinstance(network, np.ndarray) and network.dtype == NETWORK and network.shape == (1,)):
         raise OptionError("network: expected one record of `call_network.NETWORK`, or None")
     for name in NETWORK.names or ():
@@ -81,22 +84,24 @@ def check_network(network: Any) -> None:
 
 
 class ExpertAgent(RowAgent):
-    """Bids by tables and a network, plays by counting, and searches the last tricks.
+    """Bids by tables and a network, plays the rule player's cards, and searches the last tricks.
 
     Args:
         rules: the rules of the game.
         seed: checked, but without effect: the expert is deterministic.
-        network: one `call_network.NETWORK` record that replaces the package's weights of calls.
-        wanted: 13 numbers, indexed by the number of cards in hand: deals in which the last tricks
-            are searched; 0 disables the search.
+        network: weights of calls that replace those of `load_network`: an array (1,) of
+            `call_network.NETWORK`.
+        wanted: 13 whole numbers: with k cards in hand, `wanted[k]` deals are sampled for the search
+            of the last tricks; 0 disables the search.
         margin: points that a searched card must gain over the rule player's card.
-        standard_errors: standard errors of that gain, added to `margin`.
+        standard_errors: the gain must exceed `margin` plus this many of its standard errors.
         lean: quarters added to the odds that a seat holds a card of a suit that it has bid, in the
             deals of the search.
         goal: "game": it bids to win the game, by the score; "points": for the points of each hand.
 
     Raises:
         OptionError: an option has an invalid value.
+        WeightsError: the weights prepared on this machine for these rules are damaged.
     """
 
     name = "expert"
@@ -149,7 +154,7 @@ class ExpertAgent(RowAgent):
         return self._fill(expert_rows, observations, action_masks, self.workspace())
 
     def workspace(self) -> ExpertWorkspace:
-        """Return a new workspace, so that decisions of a shared agent do not interfere."""
+        """Return a new workspace; each thread needs its own, because decisions overwrite it."""
         return ExpertWorkspace(
             self.tables, self.layout.offsets, self.learned, new_view(self.goal == "points"),
             new_rows(SCRATCH, 1), new_rows(CALLS, 1), self._deals.copy(),
@@ -158,7 +163,7 @@ class ExpertAgent(RowAgent):
 
 @entry_kernel
 def expert_rows(observations: Array, masks: Array, work: ExpertWorkspace, choices: Array) -> None:
-    """Fill `choices` with the expert's action for every row."""
+    """Fill `choices`, int64 (n,), with the expert's actions for n observations and masks."""
     for i in range(len(observations)):
         choices[i] = expert_decision(row_of(observations, i), row_of(masks, i), work)
 
@@ -187,9 +192,11 @@ def expert_decision(observation: Array, mask: Array, work: ExpertWorkspace) -> i
 def expert_bid(
     view: Row, legal: int, t: Row, learned: ExpertTables, scratch: Row, calls: Row
 ) -> int:
-    """Return the call to make, of the `legal` calls (see `call_bits`), or the strain to name.
+    """Return the action in the auction: one of the `legal` calls, or the strain to name.
 
-    The result is an action. If the expert cannot value the hand, the rule player chooses.
+    `legal` has bit 0 for a pass, bit 1 + level for a bid; it is 0 when the strain is to be
+    named. If the expert has no values for the hand (see `weigh_strains`), the rule player chooses.
+    The result may be -1 if no call is legal.
     """
     if weigh_hand(view, t, learned, scratch, calls):
         if view.phase == NAMING:
@@ -202,9 +209,10 @@ def expert_bid(
 
 @kernel
 def weigh_hand(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> bool:
-    """Write the values of the hand in every strain, and of the standing bid, to `calls`.
+    """Write the values of the hand in every strain to `calls`, before calls are weighed.
 
-    Returns False if there are no values for this hand (see `weigh_strains`).
+    In the auction, also writes the values of the standing (highest) bid. Returns False if there are
+    no values for this hand (see `weigh_strains`); `calls` is then meaningless.
     """
     if not weigh_strains(view, t, learned, scratch, calls):
         return False

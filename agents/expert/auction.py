@@ -1,7 +1,9 @@
 """The expert's auction: every call is valued by the hand and the calls so far.
 
 `weigh_calls` values the legal calls and `best_call` selects one; `calls`, the record `CALLS`, has
-their inputs and results.
+their inputs and results. A call is a `level` (the bid's index in the ladder; -1 is a pass) and a
+strain. A partnered bid is played with partner, a lone bid alone. The standing bid is the highest so
+far. Points are ours minus theirs. `t` are the game's tables, and `wins` is a `win_table`.
 
 The worth of a call has two parts. The chances of tricks in its strain (`strains.py`) give the
 chance to win the game if its contract is played. A network adds a correction in points, for higher
@@ -84,9 +86,10 @@ CALLS = np.dtype(
 def contract(
     view: Row, t: Row, level: int, us: bool, chances: Array, wins: Array, calls: Row
 ) -> None:
-    """Write `calls.points` and `calls.win`, the expected values if a partnered contract is played.
+    """Write `calls.points` and `calls.win`, the expected values if a partnered bid is played.
 
-    `chances` are those of each number of tricks of the declarer's side, ours if `us`.
+    Our side declares if `us`, else theirs. `chances[k]` is the chance of k tricks of the declarer's
+    side.
     """
     tricks = t.tricks
     calls.points = 0.0
@@ -102,9 +105,9 @@ def contract(
 def lone_contract(
     view: Row, t: Row, level: int, us: bool, made: float, wins: Array, calls: Row
 ) -> None:
-    """Write `calls.points` and `calls.win`, the expected values of a lone bid of our side if `us`.
+    """Write `calls.points` and `calls.win`, the expected values if a lone bid is played.
 
-    `made` is the chance that it is made.
+    Our side declares if `us`, else theirs. `made` is the chance that the bid is made.
     """
     value, lost = t.payoff[level, t.tricks], int(LOST_ALONE + 0.5)
     sign = 1.0 if us else -1.0
@@ -116,9 +119,10 @@ def lone_contract(
 
 @kernel
 def start_calls(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> None:
-    """Write to `calls` all values that are the same for every call, after `weigh_strains`.
+    """Write to `calls` all values that are the same for every call.
 
-    They are those of the standing bid, the value of a point, and the networks' common inputs.
+    They are those of the standing bid, the value of a point, and the networks' common inputs. Call
+    `weigh_strains` and `read_time` before.
     """
     wins = learned.wins
     calls.standing = 0.0
@@ -147,7 +151,7 @@ def start_calls(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: R
 
 @kernel
 def chance_made(t: Row, level: int, strain: int, calls: Row) -> float:
-    """Return the chance that a partnered bid in this strain is made."""
+    """Return the chance that we make a partnered bid in this strain, by `calls.chances`."""
     chance = 0.0
     for won in range(t.need[level], t.tricks + 1):
         chance += calls.chances[strain, won]
@@ -160,9 +164,9 @@ def plain_points(
 ) -> float:
     """Return a call's expected points if it ends the auction, without the network's correction.
 
-    Also writes its `calls.points`, `calls.win` and inputs of the network. A pass before the first
-    bid leaves the auction open, unless it is the fourth: the points returned are then an estimate
-    by the rule player's weights.
+    For a pass, they are those of the standing bid. A pass before the first bid, unless it is the
+    fourth, cannot end the auction: then the rule player's estimate of the points is returned.
+    Also writes the call's `calls.points`, `calls.win` and inputs of the network.
     """
     made, wins = 0.0, learned.wins
     points = calls.standing
@@ -190,7 +194,8 @@ def call_worth(
 ) -> float:
     """Return the worth of a call (level -1: a pass), on the scale of `chance_to_win`.
 
-    It is corrected by the networks, except for a pass that ends the auction without a bid.
+    The networks correct it, except for a pass that ends the auction without a bid. The worth of the
+    auction's last bid is limited by `final_worth`.
     """
     points = plain_points(view, t, learned, level, strain, calls)
     if level < 0 and view.calls_made == 3 and view.standing < 0:
@@ -214,9 +219,12 @@ def final_worth(
 ) -> float:
     """Return the `worth` of the auction's last bid, limited to the possible range.
 
-    It is at most that of the best result, `calls.most`, and at least the chance of results that win
-    the game at once, `calls.least`; both are written here. `more` are the points that the network
-    adds; for a lone bid they count as a higher chance to make it.
+    The limits are written to `calls.least` and `calls.most`. `calls.most` is the value of the best
+    result, for a lone bid that of the chance `SUREST` to make it. `calls.least` is the chance of
+    results that win the game at once; without such results, and for a lone bid, there is no lower
+    limit. `more` are the points that the network adds. For a lone bid they change the chance to
+    make it; the value of the changed chance also limits the worth. `calls.points` and `calls.win`
+    are then overwritten.
     """
     calls.least = NOT_WEIGHED
     if t.alone[level]:
@@ -241,9 +249,9 @@ def final_worth(
 
 @kernel
 def worth_trying(view: Row, t: Row, level: int, place: int, calls: Row) -> bool:
-    """Whether a call may be the best, so that its worth should be computed.
+    """Whether a legal call may be the best, so that its worth should be computed.
 
-    Its strain is `calls.ranked[place]`; level -1 is a pass.
+    Its strain is `calls.ranked[place]`. A pass (level -1) has place 0 only.
     """
     if level < 0:
         return place == 0
@@ -279,9 +287,9 @@ def weigh_calls(view: Row, t: Row, learned: ExpertTables, legal: int, calls: Row
 
 @kernel
 def best_call(t: Row, calls: Row) -> int:
-    """Return the call of highest worth, as 8 * (1 + level) + the place of its strain in `ranked`.
+    """Return the call of highest worth in `calls.worth`, or -1 if no call was weighed.
 
-    -1 if no call was weighed.
+    The result is 8 * (1 + level) + the place of the call's strain in `calls.ranked`.
     """
     best, most = -1, NOT_WEIGHED
     for call in range(8 * (1 + t.n_levels)):
@@ -292,7 +300,10 @@ def best_call(t: Row, calls: Row) -> int:
 
 @kernel
 def expert_strain(view: Row, t: Row, wins: Array, calls: Row) -> int:
-    """Return the strain of highest value to name after winning the auction."""
+    """Return the strain (0 to 4) of highest value for the bid that won the auction.
+
+    Call `weigh_hand` before.
+    """
     level = view.level
     if t.alone[level]:
         return calls.best_lone[t.exchange[level]]

@@ -2,7 +2,8 @@
 
 All inputs are of order 1. Strains are described relative to the hand (its best, its second best, no
 trump), never by name, so that the network generalises over suits. The inputs of the call come last;
-those before them are the same for every legal call.
+those before them are the same for every legal call. `calls` is the record `auction.CALLS`, into
+which `weigh_strains` must have written the chances of the hand.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ SEAT = SeatInputs(*range(len(SeatInputs._fields)))
 class Inputs(NamedTuple):
     """Number of inputs of each feature, in order; `AT` has the index of each feature's first input.
 
-    A "best" strain is the one with the most expected tricks of our hand.
+    The "best" strain is the one in which our hand expects the most tricks.
     """
 
     means: int = 3  # the hand: tricks in its best three strains
@@ -94,7 +95,10 @@ CALL = AT.passing
 
 @kernel
 def describe_table(view: Row, t: Row, calls: Row) -> None:
-    """Write the inputs that are the same for every call to `calls.inputs`; set the rest to 0."""
+    """Write the inputs that are the same for every call to `calls.inputs`; set the rest to 0.
+
+    `calls.standing` must be set.
+    """
     inputs, standing, level, strain = calls.inputs, view.standing, view.level, view.strain
     inputs[:] = 0.0
     describe_strains(view, t, calls)
@@ -115,13 +119,16 @@ def describe_table(view: Row, t: Row, calls: Row) -> None:
 
 @kernel
 def bowers(view: Row, strain: int) -> float:
-    """Return half the number of bowers of a trump suit in hand; 0 at no trump."""
+    """Return 0.5 for each bower in hand if the suit `strain` is trump; 0 at no trump."""
     return 0.0 if strain == NO_TRUMP else 0.5 * bowers_held(view, strain)
 
 
 @kernel
 def describe_strains(view: Row, t: Row, calls: Row) -> None:
-    """Write the inputs of the hand: tricks in the best strains, chances, and high cards."""
+    """Write the inputs of the hand: tricks in the best strains, chances, and high cards.
+
+    `calls.inputs` must be 0 before.
+    """
     inputs, tricks = calls.inputs, t.tricks
     best, second = calls.ranked[0], calls.ranked[1]
     for place in range(3):
@@ -146,7 +153,10 @@ def describe_strains(view: Row, t: Row, calls: Row) -> None:
 
 @kernel
 def describe_seat(view: Row, t: Row, seat: int, calls: Row) -> None:
-    """Write the inputs of another seat's call, with its strain relative to our hand's best ones."""
+    """Write the inputs of another seat's call, if it has called (`seat` 1 to 3, relative to us).
+
+    The strain of its bid is described relative to our hand's best strains.
+    """
     inputs, call, strain = calls.inputs, view.calls[seat], view.call_strains[seat]
     at, best = AT.seats + (seat - 1) * len(SEAT), calls.ranked[0]
     if call == 0:
@@ -171,9 +181,10 @@ def describe_seat(view: Row, t: Row, seat: int, calls: Row) -> None:
 
 @kernel
 def describe_call(view: Row, t: Row, level: int, strain: int, made: float, calls: Row) -> None:
-    """Write the inputs of a call (level -1: a pass) to `calls.inputs`.
+    """Write the inputs of a call (level -1: a pass) to `calls.inputs`, after `describe_table`.
 
-    `made` is the chance to make the bid; `calls.points` are its expected points.
+    `made` is the chance to make the bid; `calls.points` must be its expected points. A pass needs a
+    strain, too: the inputs of the hand's cards are in that strain.
     """
     inputs = calls.inputs
     for i in range(CALL, N_INPUTS):

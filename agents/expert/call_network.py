@@ -1,7 +1,8 @@
-"""The network that values a call: two hidden layers of ReLUs, and a linear skip connection.
+"""The network that corrects the value of a call: two hidden layers of ReLUs and a linear skip.
 
 Its output is the expected points of a call minus those of its contract if that is played. The
 weights of each game are in `call_network.npz`, made by `experiments/fitting/fit_call_network.py`.
+`calls` is the record `auction.CALLS`.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def dot(inputs: Array, weights: Array, first: int, last: int) -> float:
 
 @kernel
 def weigh_table(network: Row, calls: Row) -> None:
-    """Write the part of the first layer and of the output that is the same for every call.
+    """Write to `calls` the part of the first layer and of the output that all calls share.
 
     It depends on the first `CALL` numbers of `calls.inputs`.
     """
@@ -85,7 +86,7 @@ def weigh_table(network: Row, calls: Row) -> None:
 
 @kernel
 def network_points(network: Row, calls: Row) -> float:
-    """Return the network's points for the call in `calls.inputs`, after `weigh_table`."""
+    """Return the network's output in points for the call in `calls.inputs`, after `weigh_table`."""
     copy(calls.table_sums, calls.first_sums)
     add_rows(calls.inputs, CALL, N_INPUTS, network.first, calls.first_sums)
     rectify(calls.first_sums)
@@ -105,15 +106,18 @@ def provenance() -> dict[str, Any]:
 
 
 def fitted_network(name: str) -> Array:
-    """Return the weights of the fitted game with this name: one `NETWORK` record."""
+    """Return the package's weights of a fitted variant, such as "barrie_v0": one `NETWORK` record.
+
+    Raises `TableError` if it has none.
+    """
     return read_record(FILE, name, NETWORK)
 
 
 def load_network(rules: Rules) -> Array:
     """Return the weights for these rules, read-only: one `NETWORK` record.
 
-    They are the weights prepared on this machine for the rules, if any, else those of
-    `package_network`. Raises `WeightsError` for a prepared file that is damaged.
+    They are the weights prepared on this machine for the rules (see `prepared`), if any, else those
+    of `package_network`. Raises `WeightsError` for a prepared file that is damaged.
     """
     prepared = prepared_weights(KIND, rules)
     return package_network(rules) if prepared is None else checked_calls(rules, prepared)
@@ -123,7 +127,7 @@ def load_network(rules: Rules) -> Array:
 def package_network(rules: Rules) -> Array:
     """Return the package's weights of the most similar fitted variant, read-only.
 
-    All zeros if no fitted variant has the same deck and these lone bids.
+    All weights are 0 if no fitted variant has the same deck and all lone bids of `rules`.
     """
     fitted = [name for name in provenance() if weights_fit(rules, RULES[name])]
     if not fitted:
@@ -143,7 +147,10 @@ CALL_SHAPES: dict[str, tuple[int | str, ...]] = {
 
 
 def calls_of(weights: Weights) -> Array:
-    """Return the call network in a file of weights: one `NETWORK` record."""
+    """Return the call network in a file of weights: one `NETWORK` record.
+
+    The arrays must have the names and shapes `CALL_SHAPES`, which is not checked.
+    """
     network = new_network()
     for name in NETWORK.names or ():
         array = weights.arrays[f"calls.{name}"]
@@ -169,7 +176,8 @@ def call_arrays(network: Array) -> dict[str, Array]:
 def weights_fit(rules: Rules, fitted: Rules) -> bool:
     """Whether the weights of the game `fitted` can be used for `rules`.
 
-    The deck must be the same, and `fitted` must have every lone bid of `rules`.
+    The deck must be the same, and `fitted` must have every lone bid of `rules`, with the same
+    exchange and value.
     """
     lone = {(bid.exchange, bid.value) for bid in rules.lone}
     fitted_bids = {(bid.exchange, bid.value) for bid in fitted.lone}
@@ -178,7 +186,10 @@ def weights_fit(rules: Rules, fitted: Rules) -> bool:
 
 
 def difference(one: Rules, other: Rules) -> int:
-    """Return the distance between the bidding of two games: a weighted count of differing rules."""
+    """Return a distance between the bidding of two games, 0 or more.
+
+    It is a weighted count of differing rules, plus the difference of their lowest partnered bids.
+    """
     low = [game.partnered[0] if game.partnered else game.tricks for game in (one, other)]
     return (
         4 * (one.strain_named != other.strain_named)

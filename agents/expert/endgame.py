@@ -4,7 +4,7 @@ In deals consistent with the seat's knowledge, each legal card is played to the 
 play by all seats, and the tricks give the points of the hand. A card that is significantly below
 the margin is dropped early. The card with the highest mean is played if its gain over the rule
 player's card exceeds the margin plus some standard errors. Cards are numbered as places, and `deal`
-is the record `SAMPLED_DEAL` (`sampled_deals.py`).
+is the record `SAMPLED_DEAL` (`sampled_deals.py`). Seats are relative: 0 is the player, 2 partner.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def open_node(deal: Row, depth: int, turn: int, led: int, left: int, base: int) 
 
 @kernel
 def absorb(deal: Row, depth: int, value: int) -> None:
-    """Update the node at `depth` with the `value` of the card tried last.
+    """Update the node at `depth` with the `value` of the card tried last, in tricks of our side.
 
     If that closes the alpha-beta window, the node's remaining cards are skipped.
     """
@@ -63,7 +63,7 @@ def absorb(deal: Row, depth: int, value: int) -> None:
 def last_trick(deal: Row, turn: int, played: int, best: int, winner: int) -> int:
     """Return 1 if seats 0 and 2 win the last trick, in which all cards are forced, else 0.
 
-    For the arguments see `search`.
+    The arguments are those of `search`.
     """
     for _ in range(4):
         if played < deal.players and deal.hands[turn]:
@@ -79,9 +79,9 @@ def last_trick(deal: Row, turn: int, played: int, best: int, winner: int) -> int
 def search(deal: Row, turn: int, played: int, led: int, best: int, winner: int, left: int) -> int:
     """Return the number of the `left` last tricks that seats 0 and 2 take with optimal play.
 
-    `played` cards are on the table, and `best` (a place, of seat `winner`) is winning. `turn` is
-    the seat to play, `led` the suit led or -1. The search is alpha-beta without recursion; it
-    changes `deal.hands` and restores them.
+    All seats see all cards, `deal.hands`. `turn` is the seat to play, `led` the suit led or -1.
+    `played` cards are on the table; of these, `best` (a place, or -1) is winning, played by seat
+    `winner`. The search is alpha-beta without recursion; it changes `deal.hands` and restores them.
     """
     if left == 1:
         return last_trick(deal, turn, played, best, winner)
@@ -141,10 +141,11 @@ def search(deal: Row, turn: int, played: int, led: int, best: int, winner: int, 
 
 @kernel
 def same_as(deal: Row, live: int, hand: int, place: int, above: int) -> bool:
-    """Whether the cards `place` and the higher `above` of a hand are equivalent to play.
+    """Whether two cards of a hand, the places `place` and the higher `above`, are equivalent.
 
-    They are of one suit, and no place of `live` (cards still in play, as bits) outside the hand is
-    between them. Nor may another seat hold a second copy of either: the first copy played wins.
+    They must be of one suit, and no card of `live` (the places in play, as bits) outside the hand
+    may rank between them. Nor may another seat hold a second copy of either, because the first copy
+    played wins.
     """
     if deal.suit[place] != deal.suit[above]:
         return False
@@ -172,7 +173,7 @@ def wins_over(deal: Row, place: int, best: int) -> bool:
 
 @kernel
 def fill_worth(view: Row, t: Row, deal: Row) -> None:
-    """Write `deal.worth`: our points minus theirs for each number of tricks of our side."""
+    """Write `deal.worth`: the points of the hand, ours minus theirs, by the tricks of our side."""
     tricks, level = t.tricks, view.level
     for won in range(tricks + 1):
         if view.declarer & 1:
@@ -183,7 +184,7 @@ def fill_worth(view: Row, t: Row, deal: Row) -> None:
 
 @kernel
 def class_of(deal: Row, place: int) -> int:
-    """Return the highest place of the hand that is equivalent to this place (see `same_as`)."""
+    """Return the highest place in our hand that is equivalent to this place (see `same_as`)."""
     live = deal.unseen | deal.own
     if deal.best >= 0:
         live |= 1 << deal.best
@@ -199,9 +200,10 @@ def class_of(deal: Row, place: int) -> int:
 
 @kernel
 def try_cards(view: Row, deal: Row, legal: int) -> None:
-    """Play every card of `legal` (places, as bits) to the end of the sampled deal.
+    """Play every card of `legal` (places, as bits), then the sampled deal to its end, optimally.
 
-    Writes the points of the hand to `deal.values`, by place.
+    Writes the points of the hand, ours minus theirs, to `deal.values`, by place. `deal.hands[0]` is
+    overwritten.
     """
     left = popcount(deal.own)
     won = min(max(view.tricks_won[0], 0), len(deal.worth) - 1 - left)
@@ -227,7 +229,10 @@ def try_cards(view: Row, deal: Row, legal: int) -> None:
 
 @kernel
 def add_gains(deal: Row, places: int, favourite: int) -> None:
-    """Add the gain of each card of `places` (bits) over the favourite in this deal to the sums."""
+    """Add each card's gain over the favourite in this deal to `deal.sums` and `deal.squares`.
+
+    `places` are the cards, as bits; `favourite` is the place of the rule player's card.
+    """
     while places:
         place = lowest_bit(places)
         places &= places - 1
@@ -249,7 +254,8 @@ def error_of(deal: Row, place: int, n_deals: int) -> float:
 def hopeful(deal: Row, places: int, favourite: int, n_deals: int) -> int:
     """Return, as bits, the favourite and the cards of `places` that may beat it by the margin.
 
-    `n_deals` is the number of deals tried so far.
+    A card remains if its mean gain plus `SURELY` standard errors exceeds `deal.margin`. `n_deals`
+    is the number of deals tried so far.
     """
     remaining = 1 << favourite
     while places:
@@ -264,8 +270,8 @@ def hopeful(deal: Row, places: int, favourite: int, n_deals: int) -> int:
 def endgame_card(view: Row, t: Row, deal: Row, legal: int, chosen: int) -> int:
     """Return the kind to play, of the `legal` kinds (bits), by searching sampled deals.
 
-    `chosen`, the card without search, is returned unless another is clearly better, and if there is
-    no search with so many cards in hand.
+    `chosen`, the rule player's card, is returned unless another is clearly better. There is no
+    search if `deal.n_deals` is 0 for the number of cards in hand.
     """
     most_deals = deal.n_deals[min(count_held(view, -1), len(deal.n_deals) - 1)]
     if most_deals == 0:

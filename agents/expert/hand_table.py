@@ -30,11 +30,12 @@ DECKS = ((24, 1), (16, 2), (20, 1), (16, 1))
 class HandTable:
     """The table of one deck; rows are canonical hands.
 
-    `keys`, int64 (n,), are the hands in rising order. `tricks`, uint8 (n, leads, 5, tricks + 1),
-    are the chances of each number of tricks with partner, in units of 1/255, by the first leader (0
-    the declarer, 1 another seat) and strain. `lone`, uint8 (n, leads, 4, 5), are the chances of all
-    the tricks alone after an exchange of 0 to 3 cards. `leads` is 1 if only deals in which the
-    declarer leads were played.
+    `keys`, int64 (n,), are the hand numbers in rising order. The chances are in units of 1/255, for
+    the hand as declarer. `tricks`, uint8 (n, leads, 5, tricks + 1), has the chance of each number
+    of tricks with partner: [row, leader to the first trick, strain, tricks]. `lone`, uint8
+    (n, leads, 4, 5), has the chance of all the tricks alone: [row, leader, cards exchanged,
+    strain]. The leader is 0 for the declarer, 1 for another seat; `leads` is 1 if only deals in
+    which the declarer leads were played.
     """
 
     keys: Array
@@ -44,8 +45,8 @@ class HandTable:
     def row(self, hand: int) -> tuple[int, Array]:
         """Return the index of a hand's row, -1 if it has none, and its suit map.
 
-        `hand` is an integer, as in states. The suit map, int64 (4,), has the suit in the table for
-        each suit of the hand.
+        `hand` is a full hand as an integer (see `rules/cards.py`). The suit map, int64 (4,), has
+        the suit in the table for each suit of the hand.
         """
         key, symmetry = canonical(int(hand))
         return int(find_row(self.keys, key)), SUIT_MAPS[symmetry]
@@ -66,7 +67,10 @@ def find_row(keys: Array, key: int) -> int:
 
 @lru_cache(maxsize=len(DECKS))
 def hand_table(kinds: int, copies: int) -> HandTable | None:
-    """Return the table of a deck, read-only; None for a deck without a table."""
+    """Return the table of the deck of `kinds` kinds in `copies` copies; None if it has none.
+
+    Raises `TableError` if the data file is missing or damaged.
+    """
     if (kinds, copies) not in DECKS:
         return None
     deck, tricks = f"{kinds}x{copies}", kinds * copies // N_SEATS

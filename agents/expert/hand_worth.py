@@ -49,9 +49,11 @@ class HandWorth:
 
 
 def worth_rows(worth: Worth) -> list[list[str]]:
-    """Return rows of cells: tricks and chances to make each bid; a column per strain, best first.
+    """Return the rows of a table as texts: tricks and chances, with a column per strain.
 
-    Successive bids with equal chances share a row: "moon to quadruple moon".
+    The first row has the strains, by expected tricks, the most first. Then come the tricks, and the
+    chances to make each bid; successive bids with equal chances share a row: "moon to quadruple
+    moon".
     """
     ordered = sorted(worth.items(), key=lambda row: -row[1]["tricks"])
     lines = [["", *(strain for strain, _ in ordered)]]
@@ -75,7 +77,8 @@ def hand_worth(cards: str | Iterable[str], rules: Rules) -> HandWorth:
         rules: the rules of the game; its deck needs a table (`hand_table.DECKS`).
 
     Raises:
-        DealError: `cards` is not a hand of the deck.
+        NotationError: `cards` has something that is no card.
+        DealError: `cards` is not a full hand of the deck.
         OptionError: the deck has no table.
     """
     hand, table = parse_hand(cards, rules), hand_table.hand_table(rules.kinds, rules.copies)
@@ -105,9 +108,10 @@ def _sure(made: dict[str, Any]) -> tuple[dict[str, float], int]:
 
 
 def parse_hand(cards: str | Iterable[str], rules: Rules) -> int:
-    """Return a hand, as an integer of states, from names of cards.
+    """Return a hand, as an integer (see `rules/cards.py`), from a text or names of cards.
 
-    Raises `DealError` unless it is a full hand of this deck.
+    Raises `NotationError` for a name of no card, and `DealError` unless it is a full hand of this
+    deck.
     """
     names = re.split(r"[\s,]+", cards) if isinstance(cards, str) else cards
     kinds = [spelled_card(name) for name in names if name != ""]
@@ -131,7 +135,10 @@ def check_deck(kinds: list[int], rules: Rules) -> None:
 
 
 def _worth(hand: int, rules: Rules, table: hand_table.HandTable, lead: int) -> Worth:
-    """Return a hand's tricks and chances of bids by strain; `lead` is an index of `LEADERS`."""
+    """Return a hand's expected tricks and chances to make each bid, by strain.
+
+    `hand` must be in the table. `lead` is an index of `LEADERS`.
+    """
     row, suits = table.row(hand)
     worth: Worth = {}
     for strain, name in enumerate(STRAINS):

@@ -2,7 +2,8 @@
 
 The cards still to be played are numbered by *place*: suit by suit, from the weakest up, with the
 two copies of a card next to each other. A hand is a set of places, as bits; the higher place of a
-suit beats the lower. Seats are relative, as in a view.
+suit beats the lower. Seats are relative, as in a view. Cards that no seat will play (given up, or
+held by the seat that sits out) have the holder `NOWHERE`.
 
 `holder_odds.npz` has the odds of the holders of an unseen card, by deck: the declarer has most of
 the trumps but few other jacks, and has played its aces by the end.
@@ -103,9 +104,10 @@ SAMPLED_DEAL = np.dtype(
 
 
 def holder_odds(rules: Rules) -> Array:
-    """Return the odds of each holder of a card, uint8 `SHAPE`, read-only; 0 if unknown.
+    """Return the relative odds that a holder has a card, uint8 `SHAPE`, read-only.
 
-    `TableError` if the file is missing or damaged.
+    The index is [contract, cards in hand, holder, rank]. An entry of 0 means unknown; all are 0 for
+    a deck that is not in the file. Raises `TableError` if the file is missing or damaged.
     """
     deck = f"{rules.kinds}x{rules.copies}"
     if deck in read_file(FILE):
@@ -115,9 +117,9 @@ def holder_odds(rules: Rules) -> Array:
 
 @kernel
 def number_cards(view: Row, deal: Row) -> None:
-    """Number the cards in hand, the unseen cards and the best card on the table as places.
+    """Number the cards in hand, the unseen cards and the winning card on the table as places.
 
-    Writes the fields of `deal` from `n` to `own`, and `best`.
+    Writes the fields of `deal` from `n` to `own`, and `best`. `view.strain` must be set.
     """
     strain, n = view.strain, 0
     deal.best = -1
@@ -148,9 +150,10 @@ def number_cards(view: Row, deal: Row) -> None:
 
 @kernel
 def begin_deals(view: Row, deal: Row) -> None:
-    """Seed the random stream with the seat's cards; write possible holders and odds of each card.
+    """Seed the random stream, and write the possible holders and the odds of each unseen card.
 
-    Call it after `number_cards`, before the first `sample_deal`.
+    The seed depends on the cards in hand and the unseen cards only. Call it after `number_cards`,
+    before the first `sample_deal`.
     """
     deal.word = mix(np.uint64(view.held) * GOLDEN + np.uint64(view.unseen))
     deal.word = mix(deal.word + np.uint64(view.held_pair) * GOLDEN + np.uint64(view.unseen_pair))
@@ -165,7 +168,10 @@ def begin_deals(view: Row, deal: Row) -> None:
 
 @kernel
 def holder_of(view: Row, seat: int) -> int:
-    """Return the role of a seat, or of `NOWHERE`: `DECLARER`, `HELPER`, `DEFENDER` or `ASIDE`."""
+    """Return the role of a holder: `DECLARER`, `HELPER` (its partner), `DEFENDER` or `ASIDE`.
+
+    `seat` is a relative seat, or `NOWHERE`, whose role is `ASIDE`.
+    """
     if seat == NOWHERE:
         return ASIDE
     if seat == view.declarer:
@@ -175,7 +181,7 @@ def holder_of(view: Row, seat: int) -> int:
 
 @kernel
 def contract_of(view: Row) -> int:
-    """Return the first index of `holder_odds`: 0 trumps, 1 no trump; plus 2 for a lone hand."""
+    """Return the first index of `holder_odds`: 0 trumps, 1 no trump; plus 2 if a seat sits out."""
     return (2 if view.sitting_out >= 0 else 0) + (1 if view.strain == len(STRAINS) - 1 else 0)
 
 
@@ -199,7 +205,7 @@ def fill_odds(view: Row, deal: Row, seat: int) -> None:
 def sample_deal(view: Row, deal: Row) -> bool:
     """Deal the unseen cards at random to `deal.hands`, in up to `MOST_TRIES` tries.
 
-    Returns False if none gives a valid deal.
+    Returns False if no try gives a valid deal; `deal.hands` is then incomplete.
     """
     tries = 0
     while tries < MOST_TRIES and not try_deal(view, deal):
@@ -209,9 +215,9 @@ def sample_deal(view: Row, deal: Row) -> bool:
 
 @kernel
 def try_deal(view: Row, deal: Row) -> bool:
-    """Deal the unseen cards to allowed holders, the suits with the fewest holders first.
+    """Deal the unseen cards to `deal.hands`, the suits with the fewest allowed holders first.
 
-    Returns False if no allowed holder has room for a card.
+    Returns False if the cards do not fit: no allowed holder has room for one of them.
     """
     left = view.n_unseen
     for seat in range(1, N_SEATS):
@@ -243,9 +249,10 @@ def try_deal(view: Row, deal: Row) -> bool:
 
 @kernel
 def draw_holder(deal: Row, allowed: int, place: int) -> int:
-    """Return a random holder of a card, in proportion to room times odds; -1 if none has room.
+    """Return a random holder of a card (a seat or `NOWHERE`), or -1 if no holder has room.
 
-    `allowed` are the possible holders, seats or `NOWHERE`, as bits.
+    The chance of a holder is proportional to its room times its odds. `allowed` are the possible
+    holders, as bits; `place` is the card.
     """
     total = 0
     for seat in range(1, NOWHERE + 1):

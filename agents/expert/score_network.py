@@ -1,10 +1,11 @@
 """Score network: a small network that corrects the worth of a call for the score.
 
 The formula of `auction.py` gives every point the same value, which is wrong near the end of a game.
-The inputs are the changes in the chance to win by possible results of the hand, the formula's worth
-of the call, and some inputs of the call network. The output is the correction of the formula's
+The inputs are changes of the chance to win by possible results of the hand, the formula's worth of
+the call, and some inputs of the call network. The output is the correction of the formula's
 worth. The network is used if the goal is the game and there is a win table. The weights of each
-game are in `score_network.npz`, made by `experiments/fitting/fit_score_network.py`.
+game are in `score_network.npz`, made by `experiments/fitting/fit_score_network.py`. `t` are the
+game's tables, `wins` is a `win_table`, and `calls` is the record `auction.CALLS`.
 """
 
 from __future__ import annotations
@@ -64,8 +65,8 @@ SCORE_NETWORK = np.dtype(
 def describe_score(view: Row, t: Row, wins: Array, calls: Row) -> None:
     """Write the inputs that are the same for every call to `calls.score_inputs`.
 
-    They are inputs of the call network, changes of the chance to win by 16 possible results of the
-    hand, and the state of the game.
+    They are inputs of the call network, the chances to win after 16 possible results of the hand
+    minus that after a passed-out hand, and the state of the game. Call `describe_table` before.
     """
     inputs, tricks, at, now = calls.score_inputs, t.tricks, N_TABLE_SHARED, float(calls.now)
     for i in range(N_TABLE_SHARED):
@@ -107,9 +108,10 @@ def describe_score(view: Row, t: Row, wins: Array, calls: Row) -> None:
 def end_chance(
     view: Row, t: Row, wins: Array, bid: int, others: int, us: bool, made: bool
 ) -> float:
-    """Return our chance to win after a hand with `bid` points for the declarer's side.
+    """Return our chance to win the game after a hand, declared by us if `us`, else by them.
 
-    `others` are the points of the other side; `us`: we declare.
+    `bid` are the points of the declarer's side, `others` those of the other side; `made` says
+    whether the bid was made.
     """
     if us:
         return game_chance(view, t, wins, bid, others, us, made)
@@ -122,7 +124,8 @@ def describe_promise(
 ) -> None:
     """Write the inputs of a call to `calls.score_inputs`.
 
-    `more` are the points that `call_worth` adds to those of the call's contract.
+    `more` are the points that `call_worth` adds to those of the call's contract. `calls.win`,
+    `calls.promise` and the call's inputs of the call network must be set.
     """
     inputs, now = calls.score_inputs, float(calls.now)
     for i in range(N_TABLE_SHARED, len(SHARED)):
@@ -155,13 +158,13 @@ def describe_promise(
 
 @kernel
 def clip(number: float, most: float) -> float:
-    """Return a number clipped to `-most` .. `most`, the range of the training data."""
+    """Return a number clipped to the range -`most` to `most`, that of the training data."""
     return min(max(number, -most), most)
 
 
 @kernel
 def weigh_score(network: Row, calls: Row) -> None:
-    """Write the parts of hidden sums and output that are the same for every call."""
+    """Write to `calls` the parts of hidden sums and output that are the same for every call."""
     copy(network.first_base, calls.score_table_sums)
     add_rows(calls.score_inputs, 0, N_TABLE, network.first, calls.score_table_sums)
     calls.score_table_straight = network.base + dot(
@@ -171,7 +174,10 @@ def weigh_score(network: Row, calls: Row) -> None:
 
 @kernel
 def score_correction(network: Row, calls: Row) -> float:
-    """Return the correction of a call's worth, after `weigh_score` and `describe_promise`."""
+    """Return the correction of a call's worth, to be added, as a chance to win the game.
+
+    Call `weigh_score` and `describe_promise` before.
+    """
     copy(calls.score_table_sums, calls.score_sums)
     add_rows(calls.score_inputs, FIRST_OF_CALL, N_SCORE, network.first, calls.score_sums)
     rectify(calls.score_sums)
@@ -185,13 +191,16 @@ def score_correction(network: Row, calls: Row) -> float:
 
 
 def fitted_score_network(name: str) -> Array:
-    """Return the weights of the fitted game with this name: one `SCORE_NETWORK` record."""
+    """Return the weights of a fitted variant, such as "barrie_v0": one `SCORE_NETWORK` record.
+
+    Raises `TableError` if it has none.
+    """
     return read_record(FILE, name, SCORE_NETWORK)
 
 
 @lru_cache(maxsize=64)
 def load_score_network(rules: Rules) -> Array:
-    """Return an array with the `SCORE_NETWORK` record of these rules, read-only.
+    """Return the weights of these rules, read-only: an array of one `SCORE_NETWORK` record.
 
     The array is empty for a game that was not fitted.
     """

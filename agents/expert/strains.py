@@ -3,7 +3,8 @@
 Decks of up to 32 cards have a table of hands (`hand_table.py`). Larger decks have too many hands
 for a table: there the rule player's estimates give the mean of a normal distribution of tricks, and
 the chances of lone bids. In both cases weights of the game's network shift the tricks by the hand
-and the others' calls.
+and the others' calls. `t` are the game's tables, `calls` is the record `auction.CALLS`, and
+`scratch` is the rule player's scratch memory.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ from bideuchre_env.runtime.jit import Array, Row, kernel
 def weigh_strains(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> bool:
     """Write chances of tricks, means and order of the strains to `calls`, for the hand in `view`.
 
-    Returns False if the game has neither a hand table nor estimates, or the table lacks the hand.
+    Returns False if there are none: the game has neither a hand table nor estimates, or the table
+    does not have the hand.
     """
     if len(learned.keys) == 0:
         if not learned.estimates:
@@ -45,7 +47,10 @@ def weigh_strains(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls:
 
 @kernel
 def look_up(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> bool:
-    """Write the chances of tricks and lone bids to `calls`; False if the table lacks the hand."""
+    """Write the table's chances of tricks and lone bids in every strain to `calls`.
+
+    Returns False if the table does not have the hand. `scratch.features` is overwritten.
+    """
     hand = view.held | view.held_pair << COPY_SHIFT
     key, symmetry = canonical(hand)
     row = find_row(learned.keys, key)
@@ -71,7 +76,10 @@ def look_up(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) 
 
 @kernel
 def estimate(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> None:
-    """Write the hand's chances in every strain from the rule player's estimates."""
+    """Write the chances of tricks and lone bids in every strain from the rule player's estimates.
+
+    They are written to `calls`; `scratch` is overwritten.
+    """
     weights, features = learned.weights[0], scratch.features
     on_lead = we_lead(view, t, 0, False)
     for strain in range(N_STRAINS):
@@ -93,10 +101,10 @@ def estimate(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row)
 
 @kernel
 def trick_shift(view: Row, t: Row, strain: int, network: Row, features: Array, calls: Row) -> float:
-    """Return the tricks by which the network shifts `calls.table_mean` for the hand and the calls.
+    """Return the tricks that the network adds to `calls.table_mean` for the hand and the calls.
 
-    On entry `features` are those of the hand; they are copied to `calls.features`, and then
-    overwritten by those of the auction.
+    Before the call, `features` must be those of the hand in this strain. They are copied to
+    `calls.features`, and then overwritten by those of the auction.
     """
     shifts = network.shifts[no_trump(strain)]
     shift = calls.table_mean[strain] * shifts[0]
@@ -111,9 +119,10 @@ def trick_shift(view: Row, t: Row, strain: int, network: Row, features: Array, c
 
 @kernel
 def shift_chances(row: Array, shift: float, tricks: int, chances: Array) -> None:
-    """Write the chances of a table row, uint8 (tricks + 1,), moved up by `shift` tricks.
+    """Write the chances of each number of tricks to `chances`, moved up by `shift` tricks.
 
-    `chances`, float64, get the result; fractions of a trick are divided between its neighbours.
+    `row`, uint8 (tricks + 1,), are the table's chances. A fractional number of tricks is divided
+    between its two neighbours; numbers beyond 0 or `tricks` are clipped.
     """
     for won in range(tricks + 1):
         chances[won] = 0.0
@@ -130,8 +139,8 @@ def shift_chances(row: Array, shift: float, tricks: int, chances: Array) -> None
 def find_best(t: Row, calls: Row) -> None:
     """Write `calls.means`, `calls.ranked` and `calls.best_lone` from the chances in `calls`.
 
-    They are expected tricks, the order of the strains, and the best strain of each kind of lone
-    bid.
+    `means` are the expected tricks by strain. `ranked` are the strains by expected tricks, the most
+    first. `best_lone` is the best strain for a lone bid, by the number of cards exchanged.
     """
     for strain in range(N_STRAINS):
         calls.means[strain] = 0.0

@@ -44,10 +44,11 @@ class ExpertTables(NamedTuple):
 
 
 def load_tables(rules: Rules, network: Array | None, goal: Goal) -> ExpertTables:
-    """Return the tables for these rules and goal; a `network` replaces that of `load_network`.
+    """Return the tables for these rules and goal.
 
-    Without a fitted network and without lone bids neither a hand table nor estimates are used,
-    because the rule player's calls are better then.
+    `network` is one `NETWORK` record; None stands for the result of `load_network`. Without a
+    fitted network and without lone bids neither a hand table nor estimates are used, because the
+    rule player's calls are better then. Raises `TableError` or `WeightsError` for a damaged file.
     """
     network = load_network(rules) if network is None else network
     fitted = bool(network["first"].any())

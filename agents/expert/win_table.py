@@ -7,7 +7,8 @@ the chance at the score after the hand; this is iterated until it converges. Gam
 of hands have a layer for each number of hands left.
 
 The curve of `win_curve.py` is used if the table has no entry: for a target above the observation's
-range, more hands left than layers, a game about to be truncated, or points as the goal.
+range, more hands left than layers, a game about to be truncated, or points as the goal. In the
+kernels, `t` are the game's tables, and `wins` is a `win_table`.
 """
 
 from __future__ import annotations
@@ -69,17 +70,19 @@ def fitted_wins(rules: Rules) -> Array | None:
 
 @lru_cache(maxsize=64)
 def win_table(rules: Rules) -> Array:
-    """Return our side's chance to win, float64 (layers, points, points); (0, 0, 0) without a table.
+    """Return our side's chance to win the game from every score between two hands, float64.
 
-    The index is [0, target - 1 - ours, target - 1 - theirs] in games to a target, down to `BELOW`
-    points below 0, and [hands left, `LEAD` + our lead, 0] in games of a fixed number of hands.
+    In games to a target, the index is [0, target - 1 - ours, target - 1 - theirs]: `ours` and
+    `theirs` are the scores, which may be down to `BELOW` points below 0. In games of a fixed number
+    of hands it is [hands left, `LEAD` + our lead, 0]. The shape is (0, 0, 0) for games to a target
+    above `MOST_TARGET`.
     """
     fitted = fitted_wins(rules)
     return rule_table(rules) if fitted is None else fitted
 
 
 def rule_table(rules: Rules) -> Array:
-    """Return a `win_table` from hands of the rule player, for any rules.
+    """Return a `win_table` for any rules, from `HANDS` hands that the rule player plays.
 
     It has the shape (0, 0, 0) for games to a target above `MOST_TARGET`.
     """
@@ -102,9 +105,11 @@ def rule_table(rules: Rules) -> Array:
 
 
 def sampled_outcomes(rules: Rules) -> Array:
-    """Return the different outcomes of hands of the rule player, float64 (n, 4).
+    """Return the distinct outcomes of hands of the rule player, float64 (n, 4).
 
-    The columns are the declarer's points, the defenders' points, 1 if made, and the share of hands.
+    The columns are the points of the declarer's side, those of the defenders, 1 if the bid was made
+    (else 0), and the share of hands with this outcome. Passed-out hands are left out; if all were
+    passed out, there is one row without points.
     """
     work, outcomes = rule_workspace(rules), np.zeros((HANDS, 3), np.int64)
     observations = np.zeros((1, layout_of(rules).size), np.int8)
@@ -125,10 +130,11 @@ def play_outcomes(
     seed: Word,
     outcomes: Array,
 ) -> None:
-    """Let the rule player play n hands at the start of a game, and record their outcomes.
+    """Let the rule player play n hands, each at the start of a game, and record their outcomes.
 
     `outcomes`, int64 (n, 3), gets the points of the declarer's side, those of the defenders, and 1
-    if the bid was made, 0 if set, -1 if the hand was passed out. `seed` fixes the deals.
+    if the bid was made, 0 if set, -1 if the hand was passed out. `seed` fixes the deals. `states`,
+    `observations` and `masks` are one row of scratch each.
     """
     s, t = states[0], work.tables[0]
     observation, mask = row_of(observations, 0), row_of(masks, 0)
@@ -150,7 +156,8 @@ def play_outcomes(
 def after_hand(t: Row, table: Array, ours: int, theirs: int, us_declare: bool, made: bool) -> float:
     """Return our chance to win with `ours` and `theirs` points to go after a hand; a draw is 0.5.
 
-    `us_declare` and `made` are of that hand; `table` is a `win_table` of a game to a target.
+    `us_declare` says whether our side declared that hand, `made` whether the bid was made. `table`
+    is a `win_table` of a game to a target.
     """
     chance = final_chance(t, ours, theirs, us_declare, made)
     if chance >= 0.0:
@@ -163,7 +170,8 @@ def after_hand(t: Row, table: Array, ours: int, theirs: int, us_declare: bool, m
 def sweep(tables: Array, outcomes: Array, table: Array, out: Array) -> float:
     """Write the chances before a hand to `out`, given those after it in `table`: one iteration.
 
-    Returns the largest difference between the two; `outcomes` is that of `sampled_outcomes`.
+    Both are a `win_table` of a game to a target. Returns the largest difference between the two.
+    `outcomes` is the result of `sampled_outcomes`.
     """
     t, size, change = tables[0], table.shape[1], 0.0
     for ours in range(size):
@@ -186,9 +194,10 @@ def sweep(tables: Array, outcomes: Array, table: Array, out: Array) -> float:
 
 @entry_kernel
 def iterate_rounds(outcomes: Array, table: Array) -> None:
-    """Fill a `win_table` of a game of a fixed number of hands, layer by layer.
+    """Fill `table`, a `win_table` of a game of a fixed number of hands, layer by layer.
 
-    The first layer has no hands left, where the lead decides.
+    The first layer has no hands left, where the lead decides. `outcomes` is the result of
+    `sampled_outcomes`.
     """
     lead = (table.shape[1] - 1) // 2
     for at in range(2 * lead + 1):
@@ -208,9 +217,9 @@ def iterate_rounds(outcomes: Array, table: Array) -> None:
 
 @kernel
 def rounds_chance(view: Row, wins: Array, left: int, gain: int) -> float:
-    """Return the table's chance with `left` hands left after our lead has changed by `gain`.
+    """Return our chance to win with `left` hands left after our lead has changed by `gain` points.
 
-    -1.0 without an entry. Only for games of a fixed number of hands.
+    Returns -1.0 if the table `wins` has no entry. Only for games of a fixed number of hands.
     """
     if left < 0 or left >= wins.shape[0]:
         return -1.0
@@ -223,9 +232,10 @@ def rounds_chance(view: Row, wins: Array, left: int, gain: int) -> float:
 def table_chance(
     view: Row, t: Row, wins: Array, ours: int, theirs: int, us_declare: bool, made: bool
 ) -> float:
-    """Return our chance to win after a hand of these points, by the table `wins`.
+    """Return our chance to win after a hand of `ours` and `theirs` points, by the table `wins`.
 
-    -1.0 if the table has no entry. `us_declare`: our side declared; `made`: the bid was made.
+    Returns -1.0 if the table has no entry. `us_declare` says whether our side declared, `made`
+    whether the bid was made.
     """
     if t.win_rule == ROUNDS:
         return rounds_chance(view, wins, view.hands_left - 1, ours - theirs)
@@ -241,7 +251,8 @@ def game_chance(
 ) -> float:
     """Return our chance to win the game after a hand of these points; a draw counts half.
 
-    It is from the table `wins`, or else from the curve of `win_curve.py`.
+    It is from the table `wins` or, without an entry, from the curve of `win_curve.py`, for which
+    `read_time` must have been called. The other arguments are those of `table_chance`.
     """
     chance = table_chance(view, t, wins, ours, theirs, us_declare, made)
     if chance >= 0.0:
@@ -253,10 +264,12 @@ def game_chance(
 def chance_to_win(
     view: Row, t: Row, wins: Array, ours: int, theirs: int, us_declare: bool, made: bool
 ) -> float:
-    """Return the value to us of a hand: our chance to win the game, plus a little for its points.
+    """Return the value to us of a hand of `ours` and `theirs` points, for bidding.
 
-    `ours` and `theirs` are these points. By the table a won game has the value 1.0, an unfinished
-    game less. For points as the goal, `wins` is empty and only the points count.
+    It is our chance to win the game (see `game_chance`), plus a little for the points. By the
+    table, a won game has the value 1.0, an unfinished game at most `ALMOST`. If the goal is points,
+    `wins` must be empty, and the value is the point difference times a small factor. The other
+    arguments are those of `table_chance`.
     """
     chance = table_chance(view, t, wins, ours, theirs, us_declare, made)
     if chance < 0.0:
@@ -271,9 +284,9 @@ def chance_to_win(
 
 @kernel
 def passed_out(view: Row, t: Row, wins: Array) -> float:
-    """Return the value to us of a hand in which all pass: it has no points, and is redealt.
+    """Return the value to us of a passed-out hand, on the scale of `chance_to_win`.
 
-    It does not count as one of a fixed number of hands.
+    It has no points and is redealt, so it does not count as one of a fixed number of hands.
     """
     chance = rounds_chance(view, wins, view.hands_left, 0) if t.win_rule == ROUNDS else -1.0
     return chance if chance >= 0.0 else chance_to_win(view, t, wins, 0, 0, True, False)

@@ -80,9 +80,9 @@ class NetAgent(LearnedAgent):
         seed: checked, but without effect: the net is deterministic.
         weights: a file of weights, or `Weights`; None for the default weights of the rules.
         search: whether to search the last tricks, as the expert does.
-        margin: points by which a card must be better than the rule player's.
-        veto: points; a searched card is not played if the network values its own card by more than
-            this higher.
+        margin: points by which a card must be better than the rule player's, by the network.
+        veto: maximum number of points by which the network may value the card of the search below
+            its own card; else its own card is played.
         goal: "game": it bids to win the game, by the score; "points": for the points of each hand.
 
     Raises:
@@ -137,7 +137,7 @@ class NetAgent(LearnedAgent):
         return self._fill(net_rows, observations, action_masks, self.workspace())
 
     def workspace(self) -> NetWorkspace:
-        """Return a new workspace, so that decisions of a shared agent do not interfere."""
+        """Return a new workspace; each thread needs its own, because decisions overwrite it."""
         cards = another(self._cards, features_of(self.rules, "cards"))
         return NetWorkspace(self._expert.workspace(), cards, self.margin, self.veto)
 
@@ -151,7 +151,10 @@ def weights_for(rules: Rules, weights: str | Path | Weights | None = None) -> We
 
 
 def net_weights(rules: Rules, cards: Network, calls: Array, made: dict[str, str]) -> Weights:
-    """Return `Weights` of a card network and a call network; `made` is their provenance."""
+    """Return `Weights` for agent `net` under these rules, from a card and a call network.
+
+    `calls` is one `NETWORK` record; `made` is the provenance, added to the metadata.
+    """
     arrays: dict[str, Any] = arrays_of(cards, "cards") | call_arrays(calls)
     return Weights(arrays, {**made, **made_for(KIND, rules, VERSION)})
 
@@ -165,7 +168,7 @@ def no_net(rules: Rules, expert: ExpertWorkspace) -> NetWorkspace:
 
 @entry_kernel
 def net_rows(observations: Array, masks: Array, work: NetWorkspace, choices: Array) -> None:
-    """Fill `choices` with the net's action for every row."""
+    """Fill `choices`, int64 (n,), with the net's actions for n observations and masks."""
     for i in range(len(observations)):
         choices[i] = net_decision(row_of(observations, i), row_of(masks, i), work)
 
@@ -228,9 +231,10 @@ def best_card(observation: Array, legal: int, card: int, work: NetWorkspace) -> 
 
 @kernel
 def weigh_cards(observation: Array, work: NetWorkspace) -> int:
-    """Run the card network: write `work.cards.outputs`, and return their suit symmetry.
+    """Run the card network: write `work.cards.outputs`, and return their suit symmetry (0 to 7).
 
-    The view in `work.expert` must have been read from the same observation.
+    The view in `work.expert` must have been read from the same observation. `points_of` looks up
+    the estimate of a card.
     """
     expert, features = work.expert, work.cards.features
     t, o, view = expert.tables[0], expert.offsets[0], expert.views[0]

@@ -76,14 +76,17 @@ class PpoAgent(LearnedAgent):
         return self._fill(ppo_rows, observations, action_masks, self.workspace())
 
     def workspace(self) -> PpoWorkspace:
-        """Return a new workspace, so that decisions of a shared agent do not interfere."""
+        """Return a new workspace; each thread needs its own, because decisions overwrite it."""
         parts = zip(self._work, PARTS, strict=True)
         return PpoWorkspace(*(another(work, features_of(self.rules, part)) for work, part in parts))
 
 
 @entry_kernel
 def ppo_rows(observations: Array, masks: Array, work: PpoWorkspace, choices: Array) -> None:
-    """Fill `choices` with the agent's action for every row."""
+    """Fill `choices`, int64 (n,), with the agent's actions for n observations and masks.
+
+    Each row of the masks must have a legal action.
+    """
     t = work.cards.features.tables[0]
     for i in range(len(observations)):
         mask = row_of(masks, i)
@@ -103,8 +106,8 @@ def best_action(
 ) -> int:
     """Return the legal action from `first` to `stop` - 1 with the largest output of a network.
 
-    `first` must be legal. An action that is certain to take every trick left has priority. Calls
-    that are not in `call_bits` are skipped.
+    `first` must be the first legal action. An action that is certain to take every trick left has
+    priority. Calls that are not in `call_bits` are skipped, but not `first`.
     """
     features, t = work.features, work.features.tables[0]
     o, p, view = features.offsets[0], features.places[0], features.views[0]

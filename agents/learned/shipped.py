@@ -46,9 +46,9 @@ def fitting_weights(
 ) -> Weights:
     """Return the weights of a kind of agent: `weights` itself, from a file, or `shipped_weights`.
 
-    They must have a network for each of `parts` ("auction", "cards"), and other arrays with these
-    `shapes`, by name. Raises `WeightsError` if they do not fit the rules, and `OptionError` if
-    there are none or `weights` has another type.
+    They must have a network for each of `parts` ("auction", "cards"), and the arrays in `shapes`,
+    by name, with these shapes (see `check_weights`). Raises `WeightsError` if they do not fit the
+    rules, and `OptionError` if there are none or `weights` has another type.
     """
     for part in parts:
         features = features_of(rules, part)
@@ -86,7 +86,11 @@ def shipped_weights(kind: str, rules: Rules) -> Weights:
 
 @lru_cache(maxsize=64)
 def package_weights(kind: str, rules: Rules) -> Weights | None:
-    """Return the package's weights of a variant with the deck and bids of these rules, or None."""
+    """Return the package's weights of a variant that `made_for` treats like these rules, or None.
+
+    It has the same deck, names of bids, exchanges and naming of the strain. Raises `WeightsError`
+    for a damaged file.
+    """
     for name, variant in RULES.items():
         if made_for(kind, variant, VERSION) == made_for(kind, rules, VERSION):
             path = file_of(kind, name)
@@ -109,7 +113,10 @@ def file_of(kind: str, variant: str) -> Traversable:
 
 
 def network_of(weights: Weights, part: str) -> Network:
-    """Return the network of a part, "auction" or "cards", from arrays named `PART.first` etc."""
+    """Return the network of a part, "auction" or "cards", from weights that have it.
+
+    Its arrays are named `PART.first` etc.; a missing one raises `KeyError`.
+    """
     return Network(*(weights.arrays[f"{part}.{name}"] for name in Network._fields))
 
 

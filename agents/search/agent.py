@@ -64,12 +64,14 @@ class PimcAgent(RowAgent):
     """Plays the action with the best mean result over sampled deals of the hidden cards.
 
     The search stops when only one candidate is left that may be the best. If deals are sampled
-    uniformly, the expert plays the last two cards, because it samples more likely deals.
+    uniformly in the play, the expert plays the last two cards, because it samples more likely
+    deals.
 
     Args:
         rules: the rules of the game.
-        seed: fixes the deals: the same observation always gets the same action.
-        worlds: number of deals in which a card is tried.
+        seed: fixes the deals, so that the same observation always gets the same action. None: a
+            random seed.
+        worlds: maximum number of deals in which a card is tried.
         played_out: maximum number of deals in which a call, a strain or an exchange is tried.
         considered: deals weighed per deal that is tried. The weight is the likelihood that the
             expert in the others' seats would bid and exchange as they did. Up to three times more
@@ -172,7 +174,10 @@ class PimcAgent(RowAgent):
         return choices
 
     def open(self, observations: Array, action_masks: Array, i: int) -> None:
-        """Rebuild the position of row i in the workspace, and list its candidate actions."""
+        """Rebuild the position of row i in `space`, and list its candidate actions in the plan.
+
+        The list is empty for an observation that no game has.
+        """
         begin(self.space, observations, action_masks, i)
         if self.net is not None:
             lean_on_net(self.space, observations, action_masks, i)
@@ -184,8 +189,8 @@ class PimcAgent(RowAgent):
 
         `tries` tries one batch; `began` is the clock's reading from which the time limit counts.
         Candidates that are significantly worse than the best are dropped; calls also before the
-        first world, by their priors. The search stops when only one candidate is left, unless
-        `to_the_end`.
+        first world, by their priors. The search stops at the time limit, and when only one
+        candidate is left unless `to_the_end`. `choice` then returns the action.
         """
         space = self.space
         limit = inf if self.milliseconds is None else self.milliseconds / 1000
@@ -210,10 +215,10 @@ class PimcAgent(RowAgent):
                 break
 
     def takes_expert_action(self) -> bool:
-        """Whether to play `expert_action` without search.
+        """Whether to play the plan's `expert_action` without search.
 
-        It is certain to take every trick left, or worlds are uniform and few cards are left
-        (`LAST_CARDS`).
+        This is so if the action is certain to take every trick left. In the play it is also so if
+        worlds are uniform and few cards are in hand (`LAST_CARDS`).
         """
         if self.space.plans[0]["certain"]:
             return True

@@ -31,8 +31,8 @@ def list_caller(space: SearchWorkspace, n_worlds: int, most: float) -> bool:
     """List the likely dealt hands of the seat with the rarest calls in the `CALLER` record.
 
     Calls are rare if they are unlikely in the first `n_worlds` stored worlds, so `weigh_draws`
-    must have run. `most` is passed to `weigh_hands_dealt`. Returns False, without a list, if no
-    seat's calls are rare, or if its hands cannot be enumerated.
+    must have run. `most` limits the hands to weigh (see `weigh_hands_dealt`). Returns False,
+    without a list, if no seat's calls are rare, or if its hands cannot be enumerated.
     """
     chances = np.zeros(N_SEATS)
     call_chances(space, n_worlds, chances)
@@ -57,7 +57,7 @@ def list_caller(space: SearchWorkspace, n_worlds: int, most: float) -> bool:
 def call_chances(space: SearchWorkspace, n_worlds: int, chances: Array) -> None:
     """Write the mean chance of the calls of seats 1 to 3 in the first `n_worlds` stored worlds.
 
-    `chances`, float64 (4,), by seat, must be zeros on entry.
+    `chances`, float64 (4,), by seat, must be zeros on entry. The current world is overwritten.
     """
     for j in range(n_worlds):
         copy_hidden(space.stored[j], space.worlds[0])
@@ -68,7 +68,7 @@ def call_chances(space: SearchWorkspace, n_worlds: int, chances: Array) -> None:
 
 @kernel
 def last_call(space: SearchWorkspace, seat: int) -> int:
-    """Return the index of a seat's last call or named strain in `space.moments`, or -1."""
+    """Return the index of a seat's last call or named strain in `space.moments`; -1 if none."""
     moment = space.histories[0].last[seat]
     while moment >= 0 and space.moment_views[moment].phase > NAMING:
         moment = space.moments[moment].before
@@ -101,7 +101,8 @@ def weigh_hands_dealt(
     """Enumerate the hands that a seat may have been dealt; return the number of hands written.
 
     Writes each hand to `hands`, the log-likelihood of the seat's calls to `logs`, and the number of
-    choices of copies to `ways`. If there are more than `most` subsets of the unknown cards, only
+    ways to choose copies that give this hand to `ways`. `hands` is int64, the others are float64,
+    all of the same length. If there are more than `most` subsets of the unknown cards, only
     every (subsets / most)-th hand is written. Returns 0 if the hands cannot be listed: there are
     more subsets than `MOST_SUBSETS` or more hands than `hands` has room for, part of the hand is
     known, or the seat has exchanged cards as the declarer's partner.
@@ -158,9 +159,10 @@ def count_subsets(n: int, size: int) -> float:
 
 @kernel
 def join_cards(world: Row, caller: Row, seat: int, own: int, subset: int) -> int:
-    """Return the hand of some cards that a seat has played and some unknown cards.
+    """Return a hand of some cards that a seat has played and some unknown cards.
 
-    `own` are the numbers of the seat's tricks, `subset` indices of `caller.pool`, both as bits.
+    The cards are those played in the tricks `own`, and those with the indices `subset` in
+    `caller.pool`; both arguments are sets, as bits.
     """
     hand = 0
     while own:

@@ -39,10 +39,10 @@ LIKELY = 0.1  # a lone bid is tried if the chance to make it is above this
 
 @entry_kernel
 def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> None:
-    """Rebuild the position of row i in the workspace, and list the candidates in the plan.
+    """Rebuild the position of row i in the workspace, reset the plan, and list its candidates.
 
     The list is empty if no game has this observation, or if the mask is not that of the position.
-    `expert_action` is set in any case.
+    The plan's `expert_action` is set in any case.
     """
     observation, mask = row_of(observations, i), row_of(masks, i)
     expert, plan, view = space.expert, space.plans[0], space.expert.views[0]
@@ -92,9 +92,9 @@ def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> 
 
 @kernel
 def hand_worth(s: Row, t: Row, view: Row, wins: Array, won: int) -> float:
-    """Return the value of the hand to side 0 if it wins `won` tricks with the contract in `s`.
+    """Return the value of the hand to side 0 if side 0 wins `won` tricks, by `chance_to_win`.
 
-    `view` is that of seat 0. The value is that of `chance_to_win`.
+    State `s` has the contract; if it has no bid, all have passed. `view` is that of seat 0.
     """
     level = s.level
     if level < 0:
@@ -125,7 +125,10 @@ def kind_of_call(t: Row, action: int) -> int:
 
 @kernel
 def list_weighed(space: SearchWorkspace, legal_calls: int) -> None:
-    """Add the expert's call, then `legal_calls` (bits) up to `NEAR` points worse, with priors."""
+    """Add the expert's call and the best `legal_calls` (see `call_bits`), with priors.
+
+    They are at most `NEAR` points worse than the best. Call `weigh_hand` before.
+    """
     expert, plan = space.expert, space.plans[0]
     t, calls = expert.tables[0], expert.calls[0]
     weigh_calls(expert.views[0], t, expert.learned, legal_calls, calls)
@@ -161,7 +164,7 @@ def list_run(mask: Array, offset: int, n: int, plan: Row) -> None:
 def list_calls(space: SearchWorkspace, legal_calls: int) -> None:
     """Add the expert's call, a pass, likely lone bids, and bids in reach in the best two strains.
 
-    For games without a network of calls; `legal_calls` as of `call_bits`.
+    For games without a network of calls. `legal_calls` are the result of `call_bits`.
     """
     expert, plan = space.expert, space.plans[0]
     t, view, scratch = expert.tables[0], expert.views[0], expert.scratch[0]
@@ -196,7 +199,7 @@ def list_calls(space: SearchWorkspace, legal_calls: int) -> None:
 def try_worlds(space: SearchWorkspace, numbers: Array, weights: Array) -> None:
     """Try the candidates in the worlds with these numbers, and add the values to the plan's sums.
 
-    World j has the weight `weights[j]`.
+    The weight of world j is `weights[j]`: the index is the number of the world.
     """
     expert, plan, s = space.expert, space.plans[0], space.simulated[0]
     t, view, wins = expert.tables[0], expert.views[0], expert.learned.wins
@@ -214,7 +217,7 @@ def try_worlds(space: SearchWorkspace, numbers: Array, weights: Array) -> None:
 
 @kernel
 def solve_world(space: SearchWorkspace) -> bool:
-    """Solve the current world for every legal card, into `plan.moves`.
+    """Solve the current world: write side 0's further tricks after each legal card to `plan.moves`.
 
     Returns False, without solving, before the play or if more than `plan.solved` tricks are left.
     """
@@ -244,7 +247,7 @@ def tricks_after(space: SearchWorkspace, action: int, solved: bool) -> int:
 
 @kernel
 def add_values(plan: Row, weight: float) -> None:
-    """Add the candidates' values in one world, `plan.values`, to the sums with this weight."""
+    """Add the candidates' values in a world of this weight, `plan.values`, to the plan's sums."""
     base = plan.values[index_of(plan, plan.expert_action)]
     for i in range(plan.n):
         gain = plan.values[i] - base
@@ -290,8 +293,8 @@ def standard_error(plan: Row, i: int) -> float:
 def known_gain(plan: Row, i: int) -> tuple[float, float]:
     """Return candidate i's gain over `expert_action` (0.0 for itself) and its standard error.
 
-    The prior gain, if there is one, and the mean gain over worlds are combined with
-    inverse-variance weights.
+    It combines the prior gain and the mean gain over worlds with inverse-variance weights; without
+    a prior or before the first world, it is the other one alone.
     """
     experts = index_of(plan, plan.expert_action)
     if i == experts:
@@ -342,10 +345,10 @@ def drop_hopeless(plans: Array) -> int:
 
 @entry_kernel
 def choose(plans: Array, standard_errors: float) -> int:
-    """Return the action with the highest `known_gain`; `expert_action` if no world was tried.
+    """Return the action of the candidate with the highest `known_gain`.
 
-    If the candidates have no priors, `standard_errors` standard errors are subtracted from each
-    gain over `expert_action`.
+    It is `expert_action` if no world was tried or no gain is positive. Without priors,
+    `standard_errors` standard errors are subtracted from each gain over `expert_action`.
     """
     plan = plans[0]
     if plan.n == 0 or plan.total <= 0.0:
@@ -364,7 +367,7 @@ def choose(plans: Array, standard_errors: float) -> int:
 def lean_on_net(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> None:
     """Make the net's card the plan's `expert_action`, and its estimates the priors of the cards.
 
-    Call `begin` for row i before. Has no effect on calls and strains.
+    Call `begin` for row i before. Has no effect in the auction and on the naming of a strain.
     """
     plan, net, view = space.plans[0], space.net, space.expert.views[0]
     if view.phase == AUCTION or view.phase == NAMING:

@@ -56,7 +56,8 @@ def weigh_draws(space: SearchWorkspace, logs: Array, first: int, last: int) -> N
     """Draw worlds `first` to `last` - 1, store them, and write their log-weights to `logs`.
 
     The log-weight is `UNLIKELY` if the drawn world is impossible. Weighed hands are recorded as
-    samples for `fit_leanings`.
+    samples for `fit_leanings`. The first call for a position must have `first` 0, which also
+    records the history.
     """
     world = space.worlds[0]
     if first == 0:
@@ -78,7 +79,7 @@ def weigh_draws(space: SearchWorkspace, logs: Array, first: int, last: int) -> N
 def fit_leanings(space: SearchWorkspace, kinds: int) -> None:
     """Fit the leanings of cards to seats 1 to 3 from the samples of `record_seat`.
 
-    `kinds` is the number of kinds in the deck.
+    They are written to `MIXING`. `kinds` is the number of kinds in the deck.
     """
     mixing, powers = space.mixings[0], space.mixings["powers"][0]
     samples = space.samples.reshape(N_SEATS, MOST_SAMPLES)
@@ -90,10 +91,11 @@ def fit_leanings(space: SearchWorkspace, kinds: int) -> None:
 
 
 def logistic_fit(hands: Array, logs: Array, kinds: int) -> Array:
-    """Fit a logistic model of a hand's likelihood, relative to the maximum, from its cards.
+    """Fit a logistic model of a hand's likelihood, relative to the largest, from its cards.
 
-    `hands`, int64 (n,), have the log-likelihoods `logs`, float64 (n,). Ridge-penalised, by Newton's
-    method; returns the coefficients of the kinds, then a constant, float64 (kinds + 1,).
+    `hands`, int64 (n,), have the log-likelihoods `logs`, float64 (n,). The inputs are the copies
+    held of each kind. Returns the coefficients of the kinds, then a constant, float64 (kinds + 1,).
+    The fit is ridge-penalised, by Newton's method.
     """
     places = np.arange(kinds)
     cards = np.ones((len(hands), kinds + 1))
@@ -117,7 +119,7 @@ def logistic_fit(hands: Array, logs: Array, kinds: int) -> Array:
 
 @entry_kernel
 def weigh_chains(space: SearchWorkspace, n_chains: int) -> None:
-    """Write the exact log-likelihoods of the worlds of the first `n_chains` chains.
+    """Write the exact log-likelihoods of the first `n_chains` chains' worlds to `space.chains`.
 
     Also seeds the random stream, finds the places of unknown cards and clears the stored worlds.
     """
@@ -156,7 +158,10 @@ def next_power(fixed: Array, rest: Array, most: float, share: float) -> float:
 
 
 def systematic(weights: Array, n: int, offset: float) -> Array:
-    """Systematic resampling: return n indices in proportion to `weights`; `offset` in [0, 1)."""
+    """Systematic resampling: return n indices, int64, drawn in proportion to `weights`.
+
+    `offset`, a random number in [0, 1), decides the draw. The indices are in rising order.
+    """
     reached = np.cumsum(weights)
     marks = (np.arange(n) + offset) * (reached[-1] / n)
     return np.minimum(np.searchsorted(reached, marks), len(weights) - 1)
@@ -164,7 +169,10 @@ def systematic(weights: Array, n: int, offset: float) -> Array:
 
 @kernel
 def record_seat(space: SearchWorkspace, seat: int, least: float) -> float:
-    """Return `seat_log`; store it and the hand as a sample for `fit_leanings` (ring buffer)."""
+    """Return the result of `seat_log`; store it with the hand as a sample for `fit_leanings`.
+
+    The samples are a ring buffer.
+    """
     mixing, total = space.mixings[0], seat_log(space, seat, least)
     sample = space.samples[seat * MOST_SAMPLES + mixing.n_samples[seat] % MOST_SAMPLES]
     sample.hand = space.worlds[0].hands[seat]
@@ -177,7 +185,7 @@ def record_seat(space: SearchWorkspace, seat: int, least: float) -> float:
 def find_places(space: SearchWorkspace) -> None:
     """Record in `MIXING` the places of unknown cards, and whether the passed cards are hidden.
 
-    They are hidden from the defenders once the play begins.
+    The passed cards are hidden from the defenders once the play begins.
     """
     world, mixing, redeal = space.worlds[0], space.mixings[0], space.redeals[0]
     mixing.n_places = 0
@@ -237,7 +245,7 @@ def add_leanings(world: Row, mixing: Row) -> None:
 
 @kernel
 def take_step(space: SearchWorkspace, chain: Row, swaps: int) -> None:
-    """Make one Metropolis step of `swaps` swaps from the chain's state, the current world.
+    """Make one Metropolis step of `swaps` swaps; the current world must be the chain's state.
 
     If the new world is accepted, it is written to `chain`; else the current world is restored.
     """
@@ -272,7 +280,7 @@ def take_step(space: SearchWorkspace, chain: Row, swaps: int) -> None:
 
 @kernel
 def swap_cards(space: SearchWorkspace, world: Row, mixing: Row) -> int:
-    """Swap a card of one place with a card of another, if the surrogate accepts it.
+    """Swap a random card of one place with one of another, if the surrogate accepts the swap.
 
     Returns the seats whose likelihood may change, as bits; 0 without a swap. Places and cards are
     chosen uniformly; copies of a card count as different cards.

@@ -78,9 +78,9 @@ def list_worlds(space: SearchWorkspace, n_samples: int, weights: Array) -> bool:
     """Enumerate all worlds, and store up to `n_samples` of them with weights; after `open_listing`.
 
     If there are at most `n_samples` worlds, all but negligible ones are stored, with exact
-    posterior weights. Of more worlds, `n_samples` are drawn by systematic sampling. The index in
-    `weights`, float64 (n_samples,), zeros on entry, is the number of a stored world. Returns False
-    if all worlds have weight 0.
+    posterior weights. Of more worlds, `n_samples` are drawn by systematic sampling. `weights`,
+    float64 (n_samples,), must be zeros on entry; its index is the number of a stored world, and the
+    weights add up to about `n_samples`. Returns False if all worlds have weight 0.
     """
     listing = space.listings[0]
     record_history(space)
@@ -109,7 +109,8 @@ def list_worlds(space: SearchWorkspace, n_samples: int, weights: Array) -> bool:
 def weigh_hands(space: SearchWorkspace, listing: Row, seat: int) -> None:
     """Write the likelihood of a seat's actions to `listing.chances` for every possible hand.
 
-    It is 0 for a hand that is far less likely than the seat's best so far (`DEEP`).
+    A hand that is far less likely than the seat's best so far (`DEEP`) gets 0. The seat's hand in
+    the current world is overwritten.
     """
     world, most = space.worlds[0], NO_LIMIT
     among, room = listing.allowed[seat], space.redeals[0].room[seat]
@@ -125,7 +126,10 @@ def weigh_hands(space: SearchWorkspace, listing: Row, seat: int) -> None:
 
 @inline_kernel
 def next_subset(subset: int, end: int) -> int:
-    """Return the next larger number with as many bits set; `end` if no bit is set."""
+    """Return the next larger number with as many bits set as `subset`; `end` if no bit is set.
+
+    To enumerate the subsets of a size, stop at a result of `end` or more.
+    """
     if subset == 0:
         return end
     low = subset & -subset
@@ -156,7 +160,7 @@ def is_first(listing: Row, cards: int, hand: int) -> bool:
 def copies(listing: Row, cards: int, hand: int) -> float:
     """Return how many hands dealt from `cards` are equal to this one up to the choice of copies.
 
-    The hand itself is counted.
+    The hand itself is counted, so the result is at least 1.
     """
     both = (cards & listing.seconds) >> 1 & cards
     return float(1 << popcount(both & hand & ~((hand & listing.seconds) >> 1)))
@@ -164,7 +168,7 @@ def copies(listing: Row, cards: int, hand: int) -> float:
 
 @kernel
 def enumerate_worlds(space: SearchWorkspace, listing: Row, weights: Array) -> None:
-    """Call `add_world` for every possible world: its first pass if `listing.n_stored` is -1."""
+    """Call `add_world` with every possible world and its weight: one of the two passes."""
     cards, chances, rooms = (1 << listing.n) - 1, listing.chances, space.redeals[0].room
     among = listing.allowed[1]
     subset, end = (1 << rooms[1]) - 1, 1 << popcount(among)
@@ -190,8 +194,10 @@ def add_world(
 ) -> None:
     """Add a world to the totals in the first pass; store it in the second pass, if it is chosen.
 
-    `one` and `two` are the hands of seats 1 and 2, as bits. A world is chosen if it is not
-    negligible, or by systematic sampling if not all worlds can be stored.
+    In the first pass, `listing.n_stored` is -1. `one` and `two` are the hands of seats 1 and 2, as
+    bits, and `weight` is the world's likelihood. A world is chosen if it is not negligible, or by
+    systematic sampling if not all worlds can be stored. `weights` gets the weights of stored
+    worlds.
     """
     if listing.n_stored < 0:
         listing.total += weight

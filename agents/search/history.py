@@ -1,7 +1,7 @@
-"""History of a hand: the other seats' actions, and their views before them, called moments.
+"""History of a hand: a list of moments, each an action of another seat and its view before it.
 
 The hand is replayed once for each decision of a search agent. The view of a moment is the same in
-all worlds except for the seat's own cards.
+all worlds except for the seat's own cards. Seats are relative to the seat that decides, 0.
 """
 
 from __future__ import annotations
@@ -47,9 +47,10 @@ def calls_hash(space: SearchWorkspace, seat: int) -> Word:
 
 @entry_kernel
 def record_history(space: SearchWorkspace) -> None:
-    """Record the moments of seats 1 to 3 from the replay; clear the cached likelihoods of hands.
+    """Record the moments of seats 1 to 3 from `space.replays`.
 
-    Calls and strains without an alternative are left out.
+    Calls and strains without an alternative are left out. Also clears the cached likelihoods of
+    hands; overwrites the simulated world.
     """
     s, replay, history, players = (
         space.simulated[0],

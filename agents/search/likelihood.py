@@ -4,7 +4,8 @@ The expert chooses for every seat at each of its decisions. In the auction it va
 a better call is more likely; elsewhere an action that differs from the expert's choice reduces the
 likelihood. The choice model (`CHOICE_MODEL`, argument `model`) sets by how much; no action has
 likelihood 0. Public information is recorded once (`history.py`), as a list of moments; for a world
-only the seat's cards in the view of each moment change.
+only the seat's cards in the view of each moment change. Calls and `calls` are as in
+`expert/auction.py`.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ LEAST_EXCHANGE = -8.0  # minimum log-likelihood of cards given or passed: player
 def mismatch_penalty(t: Row, phase: int, did: int, would: int, model: Row) -> float:
     """Return the log-likelihood of a call or strain `did` if the expert chooses `would`.
 
-    Both are actions; the penalty depends on the difference of their levels and strains.
+    Both are actions. It is 0 if they are equal, else negative, by the difference of their levels
+    and strains. `phase` is `AUCTION` or `NAMING`.
     """
     if did == would:
         return 0.0
@@ -59,7 +61,7 @@ def mismatch_penalty(t: Row, phase: int, did: int, would: int, model: Row) -> fl
 def call_chance(
     view: Row, t: Row, learned: ExpertTables, legal: int, did: int, calls: Row, model: Row
 ) -> float:
-    """Return the chance that a seat makes the call `did` of the `legal` calls (bits).
+    """Return the chance that a seat makes the call `did`, an action, of the `legal` calls (bits).
 
     It is a softmax over the calls' worths, mixed with errors. Call `weigh_hand` before.
     """
@@ -121,9 +123,10 @@ def usual_worth(
 
 @kernel
 def call_of(t: Row, action: int, calls: Row) -> tuple[int, int]:
-    """Return level and strain of a call; a pass has level -1 and the best strain.
+    """Return the level and the strain of a call.
 
-    If bids have no strain, it is the best strain for the bid.
+    A pass has level -1 and the hand's best strain. If bids have no strain, the strain is the hand's
+    best one for the bid.
     """
     if action == 0:
         return -1, calls.ranked[0]
@@ -164,7 +167,10 @@ def card_chance(view: Row, bits: int, did: int, would: int, model: Row) -> float
 
 @kernel
 def call_log(space: SearchWorkspace, moment: Row, view: Row) -> float:
-    """Return the log-likelihood of a moment's call or named strain, for the hand in `view`."""
+    """Return the log-likelihood of a moment's call or named strain, for the hand in `view`.
+
+    `view` is the moment's view.
+    """
     players, model = space.players, space.choice_models[0]
     t, learned = players.tables[0], players.learned
     calls, scratch = players.calls[0], players.scratch[0]
@@ -179,7 +185,7 @@ def call_log(space: SearchWorkspace, moment: Row, view: Row) -> float:
 
 @kernel
 def card_log(view: Row, t: Row, kind: int, model: Row) -> float:
-    """Return the log-likelihood of playing this kind, for the hand in `view`."""
+    """Return the log-likelihood of playing this kind, for the hand in `view`; 0 if forced."""
     legal = view.held
     if view.led >= 0 and legal & t.suit_bits[view.strain, view.led]:
         legal &= t.suit_bits[view.strain, view.led]
@@ -321,7 +327,7 @@ def seat_log(space: SearchWorkspace, seat: int, least: float) -> float:
 def log_likelihood(space: SearchWorkspace, floor: float) -> float:
     """Return the log-likelihood of all actions of seats 1 to 3 in the current world.
 
-    `UNLIKELY` if it is below `floor`.
+    The result is `UNLIKELY` if it is below `floor`.
     """
     total = 0.0
     for seat in range(1, N_SEATS):
@@ -337,8 +343,9 @@ def weigh_worlds(
 ) -> None:
     """Draw worlds `first` to `last` - 1, and write their log-weights to `logs`, float64.
 
-    `logs[:first]` are already filled in. A world more than `negligible` below the best so far is
-    not weighed to its end; its log-weight is about `UNLIKELY`.
+    `logs[:first]` are already filled in; `first` 0 also records the history. A world whose
+    log-weight is more than `negligible` below the best so far is not weighed to its end; its
+    log-weight is about `UNLIKELY`.
     """
     most = UNLIKELY
     if first == 0:

@@ -18,14 +18,17 @@ from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel
 def add_gone(gone: int, gone_pair: int, kind: int) -> tuple[int, int]:
     """Add a card to `gone`, the kinds seen; if it is there already, also to `gone_pair`.
 
-    Returns both, as bits.
+    Returns the new `gone` and `gone_pair`, as bits.
     """
     return gone | 1 << kind, gone_pair | gone & 1 << kind
 
 
 @inline_kernel
 def add_given(gone: int, gone_pair: int, given: Array) -> tuple[int, int]:
-    """Add the cards that the declarer gave up (-1: none) to `gone` and `gone_pair`; return both."""
+    """Add the kinds in `given` (-1: none) to `gone` and `gone_pair`; return both.
+
+    `given` are the cards that the declarer gave up.
+    """
     for i in range(MAX_EXCHANGE):
         if given[i] >= 0:
             gone, gone_pair = add_gone(gone, gone_pair, given[i])
@@ -34,7 +37,7 @@ def add_given(gone: int, gone_pair: int, given: Array) -> tuple[int, int]:
 
 @kernel
 def show_hand(view: Row, t: Row, hand: int, gone: int, gone_pair: int) -> None:
-    """Write the cards held and unseen to a view.
+    """Write the cards held and unseen to the view of a seat with this hand.
 
     `gone` are the kinds seen outside the hand, `gone_pair` those seen twice (bits).
     """
@@ -54,7 +57,8 @@ def show_hand(view: Row, t: Row, hand: int, gone: int, gone_pair: int) -> None:
 def see_play(s: Row, t: Row, gone: int, gone_pair: int, view: Row) -> None:
     """Fill in the view of the seat to act in state `s`, during the play.
 
-    `gone` are the kinds played in the hand, `gone_pair` those played twice (bits).
+    `gone` are the kinds that all seats have played in this hand, `gone_pair` those played twice
+    (bits). The cards that the declarer gave up are added here.
     """
     seat, strain, led, declarer = s.turn, s.strain, s.led, s.declarer
     view.phase = PLAY
@@ -92,7 +96,10 @@ def see_play(s: Row, t: Row, gone: int, gone_pair: int, view: Row) -> None:
 
 @kernel
 def thrown_suits(s: Row) -> int:
-    """Return side suits that the partner of the seat to act has thrown off, as bits."""
+    """Return the side suits from which partner has discarded when another suit was led, as bits.
+
+    Partner is that of the seat to act. The state `s` must be in the play.
+    """
     strain, partner, thrown = s.strain, (s.turn + 2) & 3, 0
     for trick in range(s.trick):
         kind = s.plays[partner * MAX_TRICKS + trick]

@@ -27,9 +27,10 @@ from bideuchre_env.solver.values import solve_position
 
 @kernel
 def play_out(space: SearchWorkspace) -> int:
-    """Play the simulated world to its end; return the tricks of side 0 in the whole hand.
+    """Play the simulated world, `space.simulated`, to its end; return side 0's tricks in the hand.
 
-    The solver's value replaces the play of the last tricks.
+    These include the tricks won before. The solver's value replaces the play of the last tricks. If
+    all pass, the result is 0.
     """
     s, t, plan = space.simulated[0], space.players.tables[0], space.plans[0]
     view, gone, gone_pair = space.players.views[0], 0, 0

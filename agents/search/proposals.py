@@ -27,10 +27,10 @@ ULP = 2.0**-53
 def deal_caller(space: SearchWorkspace, number: int) -> float:
     """Give the caller a random listed hand in the current world; return the log-density.
 
-    The density is relative to uniform deals; `IMPOSSIBLE` if the result is not a world of the
-    position. If the caller has given up cards, they are those that the expert would. The caller
-    gets missing cards from the other hidden hands by random swaps, so these stay uniform as long
-    as no void is known. `number` seeds the random choices.
+    The density is relative to uniform deals; it is `IMPOSSIBLE` if the result is not a world of the
+    position. If the caller has given up cards, the world has those that the expert would give up.
+    The caller gets missing cards from the other hidden hands by random swaps, so these hands stay
+    uniform as long as no void is known. `number` seeds the random choices.
     """
     world, caller, t = space.worlds[0], space.callers[0], space.expert.tables[0]
     caller.word = mix(space.plans[0].stream + np.uint64(number) * GOLDEN) + np.uint64(1)
@@ -61,7 +61,7 @@ def deal_caller(space: SearchWorkspace, number: int) -> float:
 def put_cards(hand: int, cards: Array) -> int:
     """Return the hand plus the kinds in `cards` up to the first -1.
 
-    `NO_CARDS` if the hand is `NO_CARDS` or would have three copies of a kind.
+    The result is `NO_CARDS` if the hand is `NO_CARDS` or would have three copies of a kind.
     """
     for i in range(len(cards)):
         if cards[i] < 0 or hand == NO_CARDS:
@@ -102,7 +102,8 @@ def choose_listed(caller: Row) -> int:
 def choose_given(space: SearchWorkspace, seat: int, hand: int, cards: Array) -> int:
     """Write the cards that the expert would give up from `hand` to `cards`; return the other cards.
 
-    `hand` is the seat's hand before the exchange.
+    `hand` is the seat's hand before the exchange. As many cards are given up as the history has;
+    later entries of `cards` are unchanged.
     """
     t, gone, gone_pair = space.players.tables[0], 0, 0
     for pick in range(MAX_EXCHANGE):
@@ -163,7 +164,10 @@ def swap_differences(world: Row, t: Row, caller: Row, old: int, new: int) -> boo
 
 @kernel
 def free_copies(world: Row, seat: int, kind: int) -> int:
-    """Return the number of copies of a kind in a seat's hand, without cards that partner passed."""
+    """Return the number of copies of a kind in a seat's hand that another seat may get by a swap.
+
+    Cards that partner passed to the declarer are not free.
+    """
     copies = held(world.hands[seat], kind)
     if seat != world.declarer or world.phase < PLAY:
         return copies
@@ -180,7 +184,7 @@ def free_copies(world: Row, seat: int, kind: int) -> int:
 def choose_holder(world: Row, caller: Row, kind: int) -> int:
     """Return a random hidden seat other than the caller, in proportion to `free_copies` of a kind.
 
-    -1 if none has a free copy.
+    The result is -1 if no such seat has a free copy.
     """
     copies = 0
     for seat in range(1, N_SEATS):

@@ -61,16 +61,16 @@ class WorldSampler:
         self.enough, self.listed_share, self.hands_listed = ENOUGH, LISTED_SHARE, HANDS_LISTED
 
     def list_all_hands(self) -> None:
-        """Make `weights` list all hands of the caller whenever uniform draws are not enough."""
+        """Make later calls of `weights` list all hands of the caller if few draws are effective."""
         self.listed_share = self.hands_listed = inf
 
     def weights(self, n_worlds: int, considered: int, ends: float) -> Array:
-        """Sample worlds and return their weights, float64 (n,), for `load_world`.
+        """Sample worlds of the position in `space` and return their weights, float64 (n,).
 
-        Index j of the array is the number of a world; many weights may be 0. About `n_worlds` x
-        `considered` worlds are weighed, and the weights sum to `n_worlds`; both numbers are smaller
-        if the clock reaches `ends` first. All weights are 1 if `considered` is 0 or no seat has
-        called yet.
+        Index j of the array is the number of a world for `load_world`; many weights may be 0. About
+        `n_worlds` x `considered` worlds are weighed, and the weights sum to `n_worlds`; both
+        numbers may be smaller if the clock reaches `ends` first. All weights are 1 if `considered`
+        is 0 or no seat has called yet.
         """
         space, weighed = self.space, n_worlds * considered
         space.mixings["n_stored"], space.callers["n"] = 0, 0
@@ -135,7 +135,8 @@ class WorldSampler:
         """Weigh drawn worlds until there are `weighed`, and return whole-number weights.
 
         `drawn` are the log-weights of the first worlds. The weights, float64 (n,), are the numbers
-        of copies in a systematic resampling of `n_worlds` (fewer if the clock reaches `ends`).
+        of copies in a systematic resampling of `n_worlds` worlds. If the clock reaches `ends`,
+        fewer worlds are weighed and resampled.
         """
         logs = np.append(drawn, np.empty(weighed - len(drawn)))
         step = CHUNK if ends == inf else WEIGHED_AT_ONCE
@@ -151,8 +152,9 @@ class WorldSampler:
     def run_chains(self, drawn: Array, weighed: int, n_worlds: int, ends: float) -> Array:
         """Store worlds from annealed chains, and return their weights, float64 (n_worlds,).
 
-        The chains start at the first draws, with log-weights `drawn`. The weights sum to
-        `n_worlds`. Also writes the plan's `design_effect`.
+        The chains start at the first draws, with log-weights `drawn`. About `weighed` worlds are
+        weighed in all, fewer if the clock reaches `ends`. The weights sum to `n_worlds`. Also
+        writes the plan's `design_effect`.
         """
         space, began = self.space, self.clock()
         n_groups = min(n_worlds, GROUPS)
@@ -176,10 +178,12 @@ class WorldSampler:
         return weights * (n_worlds / weights.sum())
 
     def anneal(self, drawn: Array, n_groups: int, per_group: int, ends: float) -> Array:
-        """Anneal chains from drawn worlds to the posterior.
+        """Anneal chains from the first stored worlds to the posterior, in `space.chains`.
 
-        Returns the log-evidence of each group, float64 (n_groups,), by which its worlds are
-        weighted. If a caller's hands are listed, its likelihood has the exponent 1 from the start.
+        `drawn` are the log-weights of these worlds. Returns the log-evidence of each group,
+        float64 (n_groups,), by which its worlds are weighted. If a caller's hands are listed, its
+        likelihood has the exponent 1 from the start. Once the clock reaches `ends`, the exponent
+        rises to 1 at once.
         """
         space, n = self.space, n_groups * per_group
         rng = np.random.default_rng(int(space.plans["stream"][0]))
@@ -212,7 +216,10 @@ class WorldSampler:
         return evidence
 
     def walk(self, n_chains: int, steps: int, ends: float) -> int:
-        """Advance the chains by `steps`, or as many as time allows; return the steps taken."""
+        """Advance the chains by `steps`, or fewer once the clock reaches `ends`.
+
+        Returns the number of steps taken, which may be 0.
+        """
         at_once = max(1, (CHUNK if ends == inf else WEIGHED_AT_ONCE) // n_chains)
         done, none = 0, np.empty(0)
         while done < steps and self.clock() < ends:

@@ -237,7 +237,8 @@ def new_workspace(
 ) -> SearchWorkspace:
     """Allocate a search agent's workspace; the caller fills in the plan and the choice model.
 
-    `net` is the agent that plays cards in worlds; None leaves that to the expert.
+    `net` is the agent that plays cards in worlds; None leaves that to the expert. `seed` None draws
+    a random seed.
     """
     low, high = split_seed(seed)
     expert = ExpertAgent(rules, goal=goal).workspace()

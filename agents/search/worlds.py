@@ -32,7 +32,8 @@ from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, inline_ker
 def read_pile(row: Array, at: int, kinds: int, cards: Array) -> int:
     """Read an observation's block of cards, counts by kind from `row[at]` on, into `cards`.
 
-    `cards` gets the kinds, then -1. Returns the number of cards, or -1 if the block is invalid.
+    `cards` gets the kinds, one entry for each copy, then -1. Returns the number of cards, or -1 if
+    the block is invalid.
     """
     n = 0
     cards[:] = -1
@@ -91,9 +92,10 @@ def read_numbers(row: Array, t: Row, o: Row, replay: Row) -> bool:
 
 @kernel
 def fill(replay: Row, seat: int, rest: int, n_cards: int) -> int:
-    """Fill a seat's hand in `replay` up to `n_cards` cards with the lowest cards of `rest`.
+    """Fill a seat's hand in `replay` up to `n_cards` cards with the lowest kinds of `rest`.
 
-    Returns the cards that remain of `rest`, or `NO_CARDS` if there are too few.
+    `rest` is a set of cards as in `core/hands.py`. Returns the cards that remain of it, or
+    `NO_CARDS` if there are too few.
     """
     while popcount(replay.hands[seat]) < n_cards:
         if rest <= 0:
@@ -178,8 +180,9 @@ def before_exchange(
 ) -> int:
     """Change `replay.hands` from the hands after an exchange of `n_cards` to those before it.
 
-    Unknown cards given up or passed are taken from `rest`. Returns the cards that remain of it, or
-    `NO_CARDS` if the known cards do not allow the exchange.
+    `n_given` and `n_passed` are the numbers of known cards given up and passed; unknown ones are
+    taken from `rest`. Returns the cards that remain of `rest`, or `NO_CARDS` if the known cards do
+    not allow the exchange. Nothing changes before an exchange, and in a game without one.
     """
     declarer, phase, tricks = view.declarer, view.phase, t.tricks
     partner = (declarer + 2) & 3
@@ -243,7 +246,7 @@ def hand_over(replay: Row, declarer: int, partner: int, n_cards: int) -> None:
 def carry_out(replay: Row, t: Row, s: Row) -> bool:
     """Apply all actions of the replay to the deal in `s`; stop and return False at an illegal one.
 
-    Following suit is not checked, because the filled-in hands need not allow the cards played.
+    Whether cards follow suit is not checked, because the hands are partly arbitrary.
     """
     action = next_action(replay, t, s)
     while action >= 0:
@@ -282,7 +285,7 @@ def rebuild(row: Array, t: Row, o: Row, view: Row, replay: Row, world: Row, agai
 
 @entry_kernel
 def prepare_worlds(space: SearchWorkspace) -> None:
-    """Prepare redeals of the current position; discard stored worlds and listed hands."""
+    """Prepare redeals of the position in `space.worlds`; discard stored worlds and listed hands."""
     prepare_redeal(space.worlds[0], space.expert.tables[0], 0, space.redeals[0])
     space.mixings[0].n_stored = 0
     space.callers[0].n = 0
@@ -290,7 +293,7 @@ def prepare_worlds(space: SearchWorkspace) -> None:
 
 @kernel
 def draw_world(space: SearchWorkspace, number: int) -> float:
-    """Redeal the hidden cards of the current world; in one decision `number` fixes the deal.
+    """Redeal the hidden cards of the current world; within a decision `number` fixes the deal.
 
     If a caller's hands are listed, its hand comes from the list. Returns the log-density relative
     to uniform deals, or `IMPOSSIBLE` if the proposed deal is not a world of the position.
@@ -312,7 +315,7 @@ def n_played(world: Row, seat: int) -> int:
 
 @kernel
 def copy_hidden(source: Row, target: Row) -> None:
-    """Copy the hands of seats 1 to 3 and the exchanged cards from one world to another.
+    """Copy the hands of seats 1 to 3 and the exchanged cards from `source` to `target`.
 
     Each may be a state row or a `STORED_WORLD`.
     """
@@ -325,7 +328,10 @@ def copy_hidden(source: Row, target: Row) -> None:
 
 @kernel
 def load_world(space: SearchWorkspace, number: int) -> None:
-    """Set the current world to the one with this number: a stored one, or a redeal if none are."""
+    """Set the current world to the one with this number.
+
+    It is a stored world or, if none are stored, a redeal by `draw_world`.
+    """
     if space.mixings[0].n_stored > 0:
         copy_hidden(space.stored[number], space.worlds[0])
     else:
@@ -341,7 +347,10 @@ def encode_turn(space: SearchWorkspace) -> None:
 
 @inline_kernel
 def look(space: SearchWorkspace) -> None:
-    """Write the observation and the legal mask of the seat to act in the simulated world."""
+    """Write the observation and the legal mask of the seat to act in the simulated world.
+
+    They are written to `space.observations` and `space.masks`.
+    """
     encode_turn(space)
     legal(space.simulated[0], space.players.tables[0], row_of(space.masks, 0))
 

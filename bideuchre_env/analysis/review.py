@@ -1,4 +1,7 @@
-"""The result of a review: `Review`, with decisions by hand, totals by player, and their text."""
+"""The result of a review: `Review`, with decisions by hand, totals by player, and their text.
+
+"With all hands open" means: if all four seats saw all cards and played their best.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +33,9 @@ LEAST_CHANCE = 0.03  # minimum difference of chances that a sentence mentions
 class Decision:
     """A player's decision between two or more legal actions, compared with the agent's choice.
 
-    Points and chances are expectations over deals of the cards that the player did not see. `str`
-    formats the decision as a mistake.
+    Points and chances are expectations over sampled deals of the cards that the player did not see,
+    for the player's side ("ours"). `str()` words the decision as a mistake even if it is none; see
+    `mistake`.
     """
 
     hand: int
@@ -86,7 +90,11 @@ class Decision:
 
     @property
     def sentence(self) -> str:
-        """Sentences on the mistake: actions and loss, the reason, and its cost with open hands."""
+        """Up to three sentences that word the decision as a mistake.
+
+        They have the two actions with loss and chances, the reason if there is one, and for a card
+        the tricks lost with all hands open.
+        """
         who = player_text(self.seat, self.player)
         sentences = [
             f"{who} {action_verb(self.phase, self.action)}; "
@@ -102,7 +110,8 @@ class Decision:
     def amount(self) -> str:
         """The loss in points and in % of games: "0.6 ± 0.2 points and 2.1 ± 0.8 % of games".
 
-        Each has the half-width of its 95 % interval. Small or insignificant losses are left out.
+        Each has the half-width of its 95 % interval. A loss is left out if it is below `POINTS` or
+        `LEAST_WINS`, or at most twice that half-width; the text is "" if both are.
         """
         parts = []
         if self.lost >= POINTS and self.lost > 2 * Z * self.error:
@@ -113,16 +122,20 @@ class Decision:
 
     @property
     def chance_of(self) -> str:
-        """The event whose chance is `made`: "made", "set", or for a pass "made or set"."""
+        """The event whose chance is `made`: "made" for our contract, "set" for theirs.
+
+        In the auction, it is "made" for a bid and "made or set" for a pass.
+        """
         if self.phase == Phase.AUCTION:
             return "made or set" if self.action == "pass" else "made"
         return "set" if self.defends else "made"
 
     @property
     def _chances(self) -> str:
-        """A clause on the chance, lower than after `best`, that the contract is made (or set).
+        """A clause that compares `made`, as a number of 100 deals, with `best_made`.
 
-        It is "" in the auction, and if the chance is not much lower.
+        It is "" in the auction, without both chances, and unless `made` is lower by `LEAST_CHANCE`
+        or more.
         """
         if self.made is None or self.best_made is None or self.phase == Phase.AUCTION:
             return ""
@@ -151,7 +164,7 @@ class HandReview:
 
     @property
     def head(self) -> str:
-        """A paragraph with the number of the hand, from 1, its result and par."""
+        """A line with the number of the hand, counted from 1, its result and par."""
         return (
             f"Hand {self.number + 1}: {self.result} Par, with all hands open: {par_text(self.par)}."
         )
@@ -164,7 +177,7 @@ class HandReview:
 
 @dataclass(frozen=True)
 class Player:
-    """Totals of a seat's decisions in the hands reviewed; `str()` is a sentence."""
+    """Totals of a seat's decisions in the hands reviewed; `str()` puts them in a sentence."""
 
     seat: int
     name: str | None
@@ -185,7 +198,7 @@ class Player:
 
     @property
     def lost_per_hand(self) -> float:
-        """Points lost by mistakes per hand; 0.0 without hands."""
+        """Points lost by mistakes per hand reviewed; 0.0 if no hands were reviewed."""
         return self.lost / self.hands if self.hands else 0.0
 
     def __str__(self) -> str:
@@ -217,15 +230,16 @@ class Review:
 
     @property
     def mistakes(self) -> list[Decision]:
-        """Every mistake, in order."""
+        """The mistakes in all hands reviewed, in order."""
         return [each for hand in self.hands for each in hand.mistakes]
 
     def notes(self) -> dict[str, Any]:
         """Return the notes on each action for a page of the record, as a dict of JSON values.
 
-        The list `hands` has a dict for each hand of the record: `par`, a text or None if the hand
-        was not reviewed, and `plies`, which has a note for each action, or None if the action was
-        forced or not reviewed. `players` has the totals of each seat, `agent` the agent's name.
+        Its keys are `agent` (the agent's name), `players` (the totals of each seat) and `hands`, a
+        list with a dict for each hand of the record. In that dict, `par` is a text, or None if the
+        hand was not reviewed. `plies` has a dict for each action, or None if the action was forced
+        or not reviewed.
         """
         hands: list[dict[str, Any]] = [{"par": None, "plies": [None] * n} for n in self.plies]
         for hand in self.hands:
@@ -252,7 +266,7 @@ class Review:
 
     @property
     def _head(self) -> str:
-        """The title of the record and the agent's name."""
+        """A line with the title of the record and the agent's name."""
         return f"{self.title}, reviewed by {self.agent}"
 
     def _repr_html_(self) -> str:
@@ -276,7 +290,7 @@ def _mistake_list(mistakes: list[Decision]) -> str:
 
 
 def _note(decision: Decision) -> dict[str, Any]:
-    """Return the note on an action for `Review.notes`, with rounded numbers."""
+    """Return a dict of fields of a `Decision` for `Review.notes`, with rounded numbers."""
     return {
         "lost": round(decision.lost, 3),
         "error": round(decision.error, 3),
@@ -292,7 +306,7 @@ def _note(decision: Decision) -> dict[str, Any]:
 
 
 def _folded(text: str) -> str:
-    """Wrap a text at `WIDTH` characters, with later lines indented."""
+    """Wrap a text at `WIDTH` characters; lines after the first are indented by two blanks."""
     return textwrap.fill(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
@@ -350,7 +364,8 @@ def par_text(par: Par) -> str:
 def result_text(played: dict[str, Any], ended: Look) -> str:
     """Describe the result of a hand: "4 H by seat 1 (rule), made with five tricks ...".
 
-    `played` is the hand's dict in `GameRecord.hands`, `ended` the table at its end.
+    A hand may also be "passed out." or unfinished. `played` is the hand's dict in
+    `GameRecord.hands`, `ended` the table at its end.
     """
     if played["declarer"] is None:
         return "passed out." if len(played["actions"]) >= 4 else "the auction is unfinished."

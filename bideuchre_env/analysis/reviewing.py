@@ -54,15 +54,21 @@ def review(
 ) -> Review:
     """Review a game: mistakes, judged by the information of the player, and bad luck.
 
-    For every decision, `agent` chooses in the player's place. Its choice and the player's are
-    evaluated in the same sampled deals of the hidden cards, weighted like those of the agent
-    `inference`. A suspected mistake is tested in four more sets of deals. It is a mistake if the
-    agent prefers another action in every set, and that is better by a quarter of a point of the
-    hand or 2 % of the games, and by three standard errors of one set. Unless the agent's goal is
-    points, the loss must also be at least one game in 1,000 and three of its standard errors. A
-    side whose contract is already set makes no mistakes. The review also has the tricks that each
-    card lost with all hands open, and the value of the deal with all hands open. Tricks lost there
-    without a mistake are bad luck, or not significant.
+    At every decision between two or more actions, `agent` chooses in the player's place. Its choice
+    and the player's are evaluated in the same sampled deals of the hidden cards, weighted like
+    those of the agent `inference`. A suspected mistake is tested in four more sets of deals. It is
+    a mistake if
+
+    - the agent chooses another action in every set,
+    - the loss is at least a quarter of a point of the hand or 2 % of the games, and more than three
+      standard errors of one set,
+    - and, unless the agent's goal is points, the loss is also at least one game in 1,000 and more
+      than three of its standard errors.
+
+    Declarer and partner make no mistakes once their contract is set. The review also has the tricks
+    that each card lost with all hands open, and the value of the deal with all hands open: if all
+    seats saw all cards and played their best. Tricks lost there without a mistake are bad luck, or
+    not significant.
 
     Args:
         record: the game, finished or not.
@@ -121,11 +127,12 @@ def _numbers(hands: Collection[int] | None, n: int) -> list[int]:
 
 @dataclass(frozen=True)
 class _Comparison:
-    """The agent's choice `best` and the player's action `taken`, evaluated in `sets` of worlds.
+    """The agent's choice `best` and the player's action `taken`, evaluated in sets of worlds.
 
-    `error` (points) and `wins_error` (chance to win) are standard errors of the difference for one
-    set: a loss that is not significant in one set is not a mistake, even if it is significant in
-    all sets together.
+    A world is a sampled deal of the hidden cards; `sets` is the number of sets. `why` explains
+    `taken`. `error` (points) and `wins_error` (chance to win) are standard errors of the loss of
+    `taken` for one set: a loss that is not significant in one set is not a mistake, even if it is
+    significant in all sets together.
     """
 
     best: Option
@@ -137,7 +144,10 @@ class _Comparison:
 
     @classmethod
     def of(cls, advisor: Advisor, trials: list[Situation], action: int) -> _Comparison:
-        """Compare an action with the agent's most frequent choice, over the worlds of all sets."""
+        """Compare `action` with the agent's most frequent choice, over the worlds of all `trials`.
+
+        Each trial is the result of `try_row` for one set of worlds, and must include `action`.
+        """
         advice = advisor.advice(trials, action)
         best, option = advice.best, advice.option(action)
         return cls(
@@ -151,13 +161,13 @@ class _Comparison:
 
     @property
     def agrees(self) -> bool:
-        """Whether the agent would choose the same action."""
+        """Whether the player's action is the agent's choice."""
         return self.taken.action == self.best.action
 
     def mistake(self, goal: Goal, part: float = 1.0) -> bool:
-        """Whether the loss of the action taken is large enough and significant.
+        """Whether the loss of the action taken is large enough and significant (see `review`).
 
-        `goal` is the reviewing agent's; `part` is a factor of all thresholds.
+        `goal` is that of the reviewing agent. All thresholds are multiplied by `part`.
         """
         points, wins, sure = self.taken.loss, self.taken.wins_loss, part * SURE
         in_points = points >= part * POINTS and points > sure * self.error
@@ -172,9 +182,9 @@ def _error(
 ) -> float:
     """Return the standard error, for one set of worlds, of an option's loss against `best`.
 
-    `figure` is "points" or "wins", and `error` the standard error in all sets together. The result
-    is the larger of the estimate from `error` and the standard deviation between the sets: if few
-    worlds have most of the weight, the former is too small.
+    `figure`, "points" or "wins", is the unit of the loss. `error` is the standard error over all
+    sets together. The result is `error` scaled to one set, or the standard deviation of the loss
+    between the sets if that is larger: if few worlds have most of the weight, `error` is too small.
     """
     if len(trials) == 1:
         return error
@@ -183,7 +193,10 @@ def _error(
 
 
 def _lost(row: Any, t: Any) -> bool:
-    """Whether the contract is set already, and the seat to act is on the declarer's side."""
+    """Whether the contract is set already, and the seat to act is on the declarer's side.
+
+    `row` is the state, `t` the game's tables.
+    """
     if row["declarer"] < 0 or row["declarer"] & 1 != row["turn"] & 1:
         return False
     theirs = row["tricks_won"][1 - (row["turn"] & 1)]
@@ -191,7 +204,10 @@ def _lost(row: Any, t: Any) -> bool:
 
 
 class _Reviewer:
-    """Evaluates the decisions of a record, with one advisor for each set of worlds."""
+    """Evaluates the decisions of a record, with one advisor for each set of worlds.
+
+    `first` is the advisor for every decision, `others` are those that test suspected mistakes.
+    """
 
     def __init__(
         self, record: GameRecord, agent: AgentSource, worlds: int | None, seed: int
@@ -205,7 +221,7 @@ class _Reviewer:
     def decisions(
         self, number: int, played: PlayedHand, open_losses: dict[tuple[int, int], int]
     ) -> Iterator[Decision | None]:
-        """Yield the `Decision` of each action of a hand; None for a forced action.
+        """Yield the `Decision` of each action of hand `number`, in order; None if it was forced.
 
         `open_losses` has the tricks lost with all hands open, by (hand, ply).
         """
@@ -225,8 +241,9 @@ class _Reviewer:
     def _compare(self, states: Array, action: int) -> tuple[_Comparison, bool]:
         """Compare the action taken with the agent's choice; also return whether it is a mistake.
 
-        A suspected mistake is judged only in the additional sets of worlds. An action that the
-        agent itself chooses in one of these sets is not a mistake.
+        An action is suspected if its loss in the first set of worlds exceeds half the thresholds.
+        Then the additional sets decide, without the first, and the comparison is of these sets. An
+        action that the agent itself chooses in one of them is not a mistake. `states` is one row.
         """
         goal, trial = self.first.goal, self.first.try_row(states, also=[action])
         first = _Comparison.of(self.first, [trial], action)
@@ -249,7 +266,11 @@ class _Reviewer:
         open_loss: int | None,
         ply: int,
     ) -> Decision:
-        """Return the `Decision` for a comparison at `ply` of hand `number`; `row` is before it."""
+        """Return the `Decision` for a comparison at `ply` of hand `number`.
+
+        `row` is the state before the action. `open_loss` is the number of tricks that the card lost
+        with all hands open, or None.
+        """
         best, option, seat = comparison.best, comparison.taken, int(row["turn"])
         agents, declarer = self.record.agents, int(row["declarer"])
         return Decision(

@@ -26,7 +26,10 @@ METADATA = "bideuchre"
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetOptions(EpisodeOptions):
-    """Options for the decisions of a dataset. Raises `OptionError` for an invalid value."""
+    """Options of a dataset: those of every environment, and the decisions to include.
+
+    Raises `OptionError` for an invalid value.
+    """
 
     gamma: float = 1.0
     """Discount factor of returns per decision of the same seat, from 0 to 1."""
@@ -58,7 +61,10 @@ class About(NamedTuple):
     """Source of the decisions: the files of records, or the number of rows of a `vec`."""
 
     def dtypes(self) -> dict[str, Any]:
-        """Return the dtype of every column, in order, with the shape of an entry."""
+        """Return the dtype of one entry of every column, by name and in order.
+
+        The dtypes of "observation" and "action_mask" are subarrays, with the shape of an entry.
+        """
         number = np.float32 if self.options.observation == "flat" else np.int8
         return {
             "observation": np.dtype((number, (layout_of(self.rules).size,))),
@@ -77,7 +83,7 @@ class About(NamedTuple):
         }
 
     def metadata(self) -> dict[str, Any]:
-        """Return a JSON object: the game, the observation layout, action names and options."""
+        """Return a dict of JSON values: the game, the observation layout, action names, options."""
         from bideuchre_env import __version__
 
         layout, options = layout_of(self.rules), self.options
@@ -122,9 +128,10 @@ class Steps(NamedTuple):
 
 
 def new_steps(shape: tuple[int, ...], rules: Rules, number: Any = np.int8) -> Steps:
-    """Return arrays for steps of this shape; rewards are 0, flags False, others uninitialized.
+    """Return new arrays for steps; rewards are 0, flags False, others uninitialized.
 
-    `number` is the dtype of observations.
+    `shape` are the first axes of all arrays, as (N,) or (steps, rows). `number` is the dtype of the
+    observations.
     """
     return Steps(
         observations=np.empty((*shape, layout_of(rules).size), number),
@@ -147,7 +154,8 @@ def columns_of(
 ) -> Columns:
     """Return the columns of steps, their episodes numbered from `first_episode`.
 
-    Without `forced`, forced moves are left out; their rewards go to the seat's earlier decisions.
+    `gamma` is the discount factor of the returns. Forced moves are included if `forced`; else they
+    are left out, and their rewards count for the seat's previous decision.
     """
     ends = steps.terminated | steps.truncated
     only = steps.masks.sum(axis=1) == 1
@@ -182,8 +190,9 @@ def _seat_by_seat(
 ) -> tuple[Array, Array, Array]:
     """Return, per decision, its reward, its return, and whether it is the seat's last decision.
 
-    The reward is the sum until the seat's next decision. Only decisions in the mask `selected`
-    count; rewards of others go to earlier ones. `ends` are the ends of episodes, bool (N,).
+    The reward is the sum of the seat's rewards until its next decision in the episode. Decisions
+    outside the mask `selected`, bool (N,), are skipped: they get 0 and False, and their rewards
+    count for the seat's previous selected decision. `ends`, bool (N,), are the ends of episodes.
     """
     n = len(ends)
     seats = np.where(selected, steps.seats, np.int8(NONE))[:, None]
@@ -192,6 +201,7 @@ def _seat_by_seat(
     at_end = np.repeat(ends.astype(np.float32), N_SEATS).reshape(n, 1, N_SEATS)
 
     def sums(rewards: Array, rate: float) -> Array:
+        """Return the sum of the seat's rewards from each decision on, discounted by `rate`."""
         made = lambda_returns(seats, rewards, ends[:, None], nothing, gamma=rate, lambda_=1.0)
         returns: Array = made.returns[:, 0]
         return returns
@@ -200,7 +210,7 @@ def _seat_by_seat(
 
 
 def _first_of_hand(observations: Array, layout: Layout) -> Array:
-    """Mask of the first decisions of hands, bool (n,): auctions without a call."""
+    """Return a mask of the first decisions of hands, bool (n,): no seat has called yet."""
     auction = observations[:, layout.slices["phase"].start + Phase.AUCTION] == 1
     first: Array = auction & ~(observations[:, layout.slices["calls"]] == 1).any(axis=1)
     return first

@@ -1,4 +1,7 @@
-"""Files of datasets: columns written block by block to .npz or .parquet, atomically."""
+"""Files of datasets: columns written block by block to .npz or .parquet, atomically.
+
+`close` publishes a complete file; until then, and after `discard`, an old file is unchanged.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,8 @@ class NpzFile:
     """Writes a .npz file: an array per column, the `players`, and `metadata` as a JSON string.
 
     The columns are written to unnamed temporary files in the folder of the dataset until their
-    length is known. This needs little memory, but disk space for all uncompressed columns.
+    length is known. This needs little memory, but disk space for all uncompressed columns. `names`
+    are the players' names, to which the column "player" refers by index.
     """
 
     def __init__(self, path: PathLike, about: About, *, overwrite: bool = False) -> None:
@@ -71,7 +75,7 @@ class NpzFile:
             raise
 
     def write(self, columns: Columns, finals: Array | None = None) -> None:
-        """Write some rows; `finals` is not used here, but by `MinariFile`."""
+        """Append rows to all columns; `finals` is ignored (`MinariFile` needs it)."""
         with writing(self._name):
             for name, file in self._columns.items():
                 dtype = self._dtypes[name]
@@ -81,7 +85,7 @@ class NpzFile:
         self._rows += len(columns["action"])
 
     def close(self) -> None:
-        """Complete the file and move it to its place."""
+        """Complete the file and move it to its place; no effect after `close` or `discard`."""
         if not self._columns:
             return
         sink, how = _Sink(self._output), zipfile.ZIP_DEFLATED
@@ -111,7 +115,11 @@ class NpzFile:
 
 
 class ParquetFile:
-    """Writes a .parquet file: a row group per `write`, arrays as lists, players by name."""
+    """Writes a .parquet file: a row group per `write`, arrays as lists, players by name.
+
+    Raises `OptionError` without pyarrow. `names` are the players' names, to which the column
+    "player" of `write` refers by index.
+    """
 
     def __init__(self, path: PathLike, about: About, *, overwrite: bool = False) -> None:
         try:
@@ -139,7 +147,7 @@ class ParquetFile:
             raise
 
     def write(self, columns: Columns, finals: Array | None = None) -> None:
-        """Write some rows; `finals` is not used here, but by `MinariFile`."""
+        """Append a row group; `finals` is ignored (`MinariFile` needs it)."""
         arrow, arrays = self._arrow, []
         for field in self._schema:
             values = columns[field.name]
@@ -157,7 +165,7 @@ class ParquetFile:
         self._writer.write_table(table, row_group_size=max(len(table), 1))
 
     def close(self) -> None:
-        """Complete the file and move it to its place."""
+        """Complete the file and move it to its place; no effect after `close` or `discard`."""
         if self._writer is None:
             return
         self._writer.close()
@@ -171,6 +179,7 @@ class ParquetFile:
 
 
 def _arrow_type(arrow: Any, name: str, dtype: Any) -> Any:
+    """Return the Arrow type of a column; `arrow` is the module pyarrow."""
     if name == "player":
         return arrow.dictionary(arrow.int32(), arrow.string())
     element = arrow.from_numpy_dtype(dtype.base)

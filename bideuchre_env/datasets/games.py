@@ -51,13 +51,15 @@ def export(
 ) -> Exported:
     """Write the decisions of files of game records (`-` is standard input) to a dataset.
 
-    Every record is verified. Episodes that do not end in their record are left out. After an error
-    there is no new dataset, and an old one stays.
+    Every record is verified by a replay. Episodes that do not end in their record are left out.
+    After an error there is no new dataset, and an old one stays.
 
     Args:
         records: a path, or several.
         out: a path that ends in .npz or .parquet, or `minari:ID`.
-        progress: `progress(games, decisions)` is called after each block of games.
+        overwrite: whether to replace an existing dataset.
+        progress: `progress(games, decisions)` is called after each block of games, with the numbers
+            written so far.
         options: the keywords of `DatasetOptions`.
 
     Raises:
@@ -91,7 +93,8 @@ def _write_episodes(
 ) -> tuple[int, int]:
     """Write the finished episodes; return the number of games, and of the decisions left out.
 
-    Raises `OptionError` if no episode has ended.
+    Decisions are left out if their episode does not end in its record. Raises `OptionError` if no
+    episode ends.
     """
     total, unfinished = 0, 0
     for block in _blocks(games):
@@ -110,6 +113,7 @@ def _write_episodes(
 
 
 def _paths(records: Any) -> list[str]:
+    """Return the paths in the argument `records` of `export`; `OptionError` for invalid ones."""
     one = isinstance(records, (str, bytes, os.PathLike)) or not isinstance(records, Iterable)
     each = [records] if one else to_list("records", records, "paths of files")
     paths = [check_path("path", path) for path in each]
@@ -119,7 +123,7 @@ def _paths(records: Any) -> list[str]:
 
 
 def _of_one_game(paths: Sequence[str]) -> Iterator[Game]:
-    """Yield the games of all files; `RecordError` if one has other rules than the first."""
+    """Yield the games of all files; `RecordError` at a game with other rules than the first."""
     first = None
     for path in paths:
         for number, (record, hands) in enumerate(read_played(path), start=1):
@@ -136,6 +140,7 @@ def _of_one_game(paths: Sequence[str]) -> Iterator[Game]:
 
 
 def _blocks(games: Iterable[Game]) -> Iterator[list[Game]]:
+    """Yield the games in lists of at least `DECISIONS_AT_ONCE` decisions, except the last."""
     block, decisions = [], 0
     for game in games:
         block.append(game)
@@ -150,10 +155,10 @@ def _blocks(games: Iterable[Game]) -> Iterator[list[Game]]:
 def _replay_games(
     games: Sequence[Game], about: About, writer: DatasetWriter
 ) -> tuple[Steps, Array, int]:
-    """Return the steps of finished episodes, the final observations, and a number.
+    """Return the steps of finished episodes, their final observations, and a number.
 
-    The final observations, (episodes, 4, D), are by seat. The number is that of the decisions left
-    out, because their episode does not end in its record.
+    The final observations are (episodes, 4, D), by seat. The number is that of the decisions left
+    out, because their episode does not end in its record. `writer` numbers the players.
     """
     counts = [len(played) for _, played in games]
     hands = [hand for _, played in games for hand in played]
@@ -176,9 +181,10 @@ def _replay_games(
 
 
 def _play_again(hands: Sequence[PlayedHand], lengths: Array, about: About) -> tuple[Steps, Array]:
-    """Replay hands with these numbers of actions; return their steps and final state rows.
+    """Replay hands; return their steps, one hand after another, and their final state rows.
 
-    The steps are hand by hand; players, rewards and ends are not filled in.
+    `lengths`, int64 (hands,), are the numbers of actions. The steps' players, rewards and ends are
+    not filled in.
     """
     tables, layout = compile_tables(about.rules), layout_of(about.rules)
     total, states = int(lengths.sum()), rows_of([hand.dealt for hand in hands])
@@ -200,8 +206,8 @@ def _play_again(hands: Sequence[PlayedHand], lengths: Array, about: About) -> tu
 def _pay(steps: Steps, states: Array, last: Array, options: DatasetOptions) -> Array:
     """Write rewards and ends to the last decision of each finished hand.
 
-    `states` are the final rows of the hands, `last` the indices of their last decisions. Returns
-    whether an episode ends with each hand, bool (hands,).
+    `states` are the final rows of the hands, `last` the indices of their last decisions in `steps`.
+    Returns, for each hand, whether an episode ends with it, bool (hands,).
     """
     by_hand, by_points = options.episode == "hand", options.reward == "points"
     over = np.zeros(len(states), np.bool_)  # a hand without actions has no last decision
@@ -215,7 +221,7 @@ def _pay(steps: Steps, states: Array, last: Array, options: DatasetOptions) -> A
 
 
 def _final_observations(states: Array, about: About) -> Array:
-    """Return the observations of all four seats in these rows, int8 (n, 4, D)."""
+    """Return the observations of all four seats in n state rows, int8 (n, 4, D)."""
     tables, layout = compile_tables(about.rules), layout_of(about.rules)
     seen = np.empty((N_SEATS, len(states), layout.size), np.int8)
     for seat in range(N_SEATS):
@@ -225,4 +231,5 @@ def _final_observations(states: Array, about: About) -> Array:
 
 
 def _file_name(name: str) -> str:
+    """Return a path as error messages show it; "<stdin>" for standard input."""
     return "<stdin>" if name == STDIN else printable(name)

@@ -70,9 +70,10 @@ class MinariFile:
         before_quitting.add(self.discard)
 
     def write(self, columns: Columns, finals: Array | None = None) -> None:
-        """Write the episodes of some rows.
+        """Append the rows of complete episodes, as an episode of the dataset for each seat.
 
-        `finals`, int8 (episodes, 4, D), are the observations of each seat after each episode.
+        `finals`, (episodes, 4, D), are the observations of each seat after each episode. They are
+        required.
         """
         assert finals is not None
         episodes = list(self._episodes_of(columns, finals))
@@ -87,7 +88,7 @@ class MinariFile:
                 self._dataset.update_dataset_from_buffer(episodes)
 
     def close(self) -> None:
-        """Move the complete dataset to its place."""
+        """Move the complete dataset to its place; no effect if nothing has been written."""
         if self._dataset is None:
             return
         from minari.namespace import create_namespace, list_local_namespaces
@@ -112,12 +113,14 @@ class MinariFile:
         before_quitting.discard(self.discard)
 
     def _clear(self) -> None:
+        """Remove temporary folders; first restore an old dataset that was moved aside."""
         if self._old.exists() and not self._place.exists():  # interrupted between the two moves
             self._old.rename(self._place)
         for folder in (self._staging / "made", self._old):
             shutil.rmtree(folder, ignore_errors=True)
 
     def _episodes_of(self, columns: Columns, finals: Array) -> Iterator[Any]:
+        """Yield Minari's buffer of each seat's decisions in each episode, if it has any."""
         from minari.data_collector.episode_buffer import EpisodeBuffer
 
         key = (columns["episode"] - self._episodes) * N_SEATS + columns["seat"]
@@ -142,6 +145,7 @@ class MinariFile:
             )
 
     def _created(self, episodes: list[Any]) -> Any:
+        """Create the dataset with its first episodes in the temporary folder, and return it."""
         about, (spec, missing) = self._about, _environment(self._about)
         text = f"{about.variant}, {about.options.episode}s, reward {about.options.reward}"
         if missing:
@@ -165,6 +169,7 @@ class MinariFile:
 
 
 def _library() -> Any:
+    """Return the module minari; `OptionError` if it or its HDF5 format is not installed."""
     try:
         import h5py  # noqa: F401, its HDF5 format needs both
         import minari
@@ -176,6 +181,7 @@ def _library() -> Any:
 
 
 def _checked_id(name: str) -> str:
+    """Return the ID of a Minari dataset; `OptionError` for an invalid one."""
     from minari.dataset.minari_dataset import parse_dataset_id
 
     try:
@@ -218,7 +224,10 @@ def _require_room(folder: Path, columns: Columns, episodes: int) -> None:
 
 
 def _maker(name: str) -> str | None:
-    """Return the name by which `agents.make` can make an agent of a record, or None."""
+    """Return the name by which `agents.make` can make a record's player `name`; None if none can.
+
+    The "#2" of a second agent of the same name is dropped.
+    """
     stem = name.removesuffix("#2")
     try:
         parse(stem)

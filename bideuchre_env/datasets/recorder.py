@@ -34,8 +34,8 @@ class VecRecorder:
     in memory. The keywords are `gamma`, `forced` and `player` of `DatasetOptions`; episodes,
     rewards and observations are those of `vec`.
 
-    A context manager, which calls `close`. After Ctrl-C or an error in its block, the finished
-    episodes are saved. If a write fails, nothing is saved, and an old dataset stays.
+    It is a context manager, which calls `close`. After Ctrl-C or an error in its block, the
+    finished episodes are saved. If a write fails, nothing is saved, and an old dataset stays.
 
     Raises `OptionError` as `export` does, for `minari:ID` (only `export` writes it), if `vec` was
     reset or stepped directly, and after `close`.
@@ -78,7 +78,7 @@ class VecRecorder:
         mask: Array | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
-        """Call `reset` of `vec`; the episodes that it aborts are left out."""
+        """Call `reset` of `vec` and return its results; episodes that it aborts are left out."""
         self._require_open()
         reset_mask = reset_options(options, RESET_MASK).get(RESET_MASK)
         rows = np.array(rows_to_reset(mask, reset_mask, self.vec.num_envs))
@@ -90,7 +90,7 @@ class VecRecorder:
         return observation, info
 
     def step(self, actions: Any) -> _Step:
-        """Call `step` of `vec`, record the decisions, and return its results."""
+        """Call `step` of `vec`, record the decisions, and return the results of that call."""
         self._require_open()
         self._require_in_step()
         taken_actions = to_array("actions", actions).copy()  # the step may rewrite the array
@@ -106,7 +106,8 @@ class VecRecorder:
     def close(self) -> None:
         """Write the finished episodes, and publish the dataset. Idempotent.
 
-        Raises `OptionError`, and an old dataset stays, if no decision of an ended episode is in it.
+        If there is no decision of a finished episode, raises `OptionError`, and an old dataset
+        stays.
         """
         if self._closed:
             return
@@ -124,10 +125,12 @@ class VecRecorder:
             self.close()
 
     def _require_open(self) -> None:
+        """Raise `OptionError` after `close`."""
         if self._closed:
             raise OptionError("this recorder is closed: make another")
 
     def _require_in_step(self) -> None:
+        """Raise `OptionError` before the first reset, or if `vec` was reset or stepped directly."""
         if self._changes is None:
             raise OptionError("nothing has been dealt yet: call reset() of the recorder first")
         if self._changes != self.vec.changes:
@@ -137,7 +140,10 @@ class VecRecorder:
             )
 
     def _see(self, observation: Any, info: dict[str, Any]) -> None:
-        """Store the observations of the seats to act, which the next step overwrites."""
+        """Copy the observations, masks and seats to act; the next step overwrites them in `vec`.
+
+        If the arrays are full, first writes the finished episodes.
+        """
         if self._at == len(self._runs):
             with self._writing():
                 self._write()
@@ -158,7 +164,11 @@ class VecRecorder:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Delay Ctrl-C until a write is complete; discard the new dataset if the write fails."""
+        """Context manager of a write: delays Ctrl-C until the write is complete.
+
+        After Ctrl-C, `KeyboardInterrupt` is then raised. If the write fails, the new dataset is
+        discarded and the recorder closed.
+        """
         try:
             with ctrl_c() as event:
                 yield
@@ -172,7 +182,10 @@ class VecRecorder:
             raise KeyboardInterrupt
 
     def _write(self) -> None:
-        """Write the finished episodes, and store the decisions of the unfinished ones."""
+        """Write the finished episodes; store the decisions of the unfinished ones for later.
+
+        Decisions of aborted episodes are dropped.
+        """
         steps = Steps(*(part[: self._at].reshape(-1, *part.shape[2:]) for part in self._steps))
         runs = self._runs[: self._at].reshape(-1)
         if self._unfinished is not None:

@@ -22,7 +22,10 @@ _BY_ENDING: dict[str, DatasetFile] = {".npz": NpzFile, ".parquet": ParquetFile}
 
 
 class DatasetWriter:
-    """Writes steps of complete episodes to a dataset, which `close` moves in place."""
+    """Writes steps of complete episodes to a dataset, which `close` moves to its place.
+
+    `decisions` and `episodes` count those written so far.
+    """
 
     def __init__(self, path: PathLike, about: About, *, overwrite: bool = False) -> None:
         self.decisions = self.episodes = 0
@@ -30,18 +33,19 @@ class DatasetWriter:
         self._file = kind_of(path)(path, about, overwrite=overwrite)
 
     def players(self, names: Sequence[str] | None) -> Array:
-        """Return the indices of players by seat, int32 (4,), adding new names to the dataset.
+        """Return the indices of four players, by seat, int32 (4,); new names are added.
 
-        They are `NONE` without `names`.
+        They are for `Steps.players`, and all `NONE` without `names`.
         """
         players = self._file.names
         players.extend(dict.fromkeys(name for name in names or () if name not in players))
         return np.array([players.index(name) for name in names or ()] or [NONE] * N_SEATS, np.int32)
 
     def add(self, steps: Steps, finals: Array | None = None) -> None:
-        """Write the decisions of complete episodes, those of the option `player` only, if set.
+        """Write the decisions of complete episodes, or only those of the option `player` if set.
 
-        `finals` are the final observations, (episodes, 4, D) by seat, which a Minari dataset needs.
+        `finals` are the final observations by seat, (episodes, 4, D). Only a Minari dataset needs
+        them. Without steps, nothing is written.
         """
         if not len(steps.actions):
             return
@@ -58,7 +62,11 @@ class DatasetWriter:
         self.episodes += ended
 
     def close(self) -> None:
-        """Complete the dataset and move it to its place; `OptionError` if it has no decision."""
+        """Complete the dataset and move it to its place.
+
+        Raises `OptionError` if it has no decision, or if no player has the name of the option
+        `player`.
+        """
         if not self.episodes:
             raise OptionError("expected at least one finished episode")
         options = self._about.options
@@ -83,7 +91,10 @@ def check_player(player: str | None, names: Sequence[str]) -> None:
 
 
 def kind_of(path: PathLike) -> DatasetFile:
-    """Return the class of dataset for a path; `OptionError` if there is none."""
+    """Return the class that writes datasets to this path or `minari:ID`, by its ending.
+
+    Raises `OptionError` for any other ending.
+    """
     name = check_path("path", path)
     if name.startswith(PREFIX):
         return MinariFile

@@ -1,7 +1,8 @@
 """Order of the cards in each strain, as tables; highest and lowest card of a set.
 
-A set of cards is an integer with a bit per kind. The tables cover all 24 kinds; a game with fewer
-ranks uses the first kinds only.
+A set of cards is an integer with a bit per card kind (`rules/cards.py` numbers the kinds). A strain
+is the trump suit, 0 to 3, or 4 for no trump. The tables cover all 24 kinds; a game with fewer ranks
+uses only the first kinds, 0 to `rules.kinds` - 1.
 """
 
 from __future__ import annotations
@@ -41,15 +42,19 @@ def right_bower(trumps: int) -> int:
 
 @inline_kernel
 def left_bower(trumps: int) -> int:
-    """Return the kind of the second highest trump: the jack of the other suit of the colour."""
+    """Return the kind of the second highest trump if the suit `trumps` (0 to 3) is trump.
+
+    It is the jack of the other suit of the same colour.
+    """
     return JACK * 4 + same_colour(trumps)
 
 
 @kernel
 def highest(kinds: int, strain: int) -> int:
-    """Return the strongest kind of a set, any trump first; -1 for an empty set.
+    """Return the strongest kind of a set; -1 for an empty set.
 
-    Of kinds with equal strength, in different suits, it is the first.
+    Any trump is above all other cards. Of cards of equal rank in different suits, the kind with the
+    lowest number is returned.
     """
     best, power = -1, -1
     while kinds:
@@ -62,9 +67,10 @@ def highest(kinds: int, strain: int) -> int:
 
 @kernel
 def lowest(kinds: int, strain: int) -> int:
-    """Return the weakest kind of a set, trumps last; -1 for an empty set.
+    """Return the weakest kind of a set; -1 for an empty set.
 
-    Of kinds with equal strength, in different suits, it is the last.
+    Any trump is above all other cards. Of cards of equal rank in different suits, the kind with the
+    highest number is returned.
     """
     best, power = -1, 99
     while kinds:

@@ -1,9 +1,14 @@
 """Kernels that convert observations to the 0/1 inputs of networks (see `features`).
 
-They list the indices of the inputs that are 1 in an array `active`, int64 (1, size + 1). About 60
+They list the indices of the inputs that are 1, in an array `active`, int64 (1, size + 1). About 60
 of some 400 inputs are 1, so a first layer is fastest as a sum over the list; `write_rows` and
-`pack_rows` write dense rows. In the `put_` kernels `n` is the length of the list, `at` the first
-index of a block of inputs, and `symmetry` the renaming of suits (see `suits`).
+`pack_rows` write dense rows.
+
+Each `put_` kernel appends indices to the list. `n` is the length of the list before, the result the
+length after. `at` is the first index of a block of inputs, and `symmetry` the number (0 to 7) of
+the renaming of suits (see `suits`). `t` are the game's tables, and `o` the offsets of the
+observation's blocks. `p` are the first indices of the blocks of inputs (`features.PLACES`). `view`
+is the view of the observation (see `view`).
 """
 
 from __future__ import annotations
@@ -39,20 +44,20 @@ class FeatureWorkspace(NamedTuple):
 
 @inline_kernel
 def put_one(active: Array, n: int, at: int) -> int:
-    """Append the index `at` of an input that is 1 to the list; return its new length."""
+    """Append the index `at` to the list; return the new length of the list."""
     active[0, n] = at
     return n + 1
 
 
 @inline_kernel
 def put_number(active: Array, n: int, at: int, value: int, most: int) -> int:
-    """Append the input `at` + number, with the number clipped to 0 to `most`; return the length."""
+    """Append index `at` + `value` (one-hot), with `value` clipped to the range 0 to `most`."""
     return put_one(active, n, at + min(max(value, 0), most))
 
 
 @kernel
 def put_kinds(active: Array, n: int, at: int, kinds: int, symmetry: int) -> int:
-    """Append an input for each kind of a set, with renamed suits; return the length of the list."""
+    """Append index `at` + kind for each kind of a set (bits), after renaming the suits."""
     while kinds:
         kind = lowest_bit(kinds)
         kinds &= kinds - 1
@@ -62,7 +67,7 @@ def put_kinds(active: Array, n: int, at: int, kinds: int, symmetry: int) -> int:
 
 @kernel
 def put_suits(active: Array, n: int, at: int, suits: int, symmetry: int) -> int:
-    """Append an input for each suit of a set, renamed; return the length of the list."""
+    """Append index `at` + suit for each suit of a set (bits), after renaming the suits."""
     suits = RENAMED[symmetry, suits & 15]
     while suits:
         n = put_one(active, n, at + lowest_bit(suits))
@@ -72,7 +77,7 @@ def put_suits(active: Array, n: int, at: int, suits: int, symmetry: int) -> int:
 
 @inline_kernel
 def put_strain(active: Array, n: int, at: int, strain: int, symmetry: int) -> int:
-    """Append a strain, its suit renamed, unless it is -1; return the length of the list."""
+    """Append index `at` + strain after renaming its suit; append nothing if the strain is -1."""
     if strain < 0:
         return n
     return put_one(active, n, at + strain_map(strain, symmetry))
@@ -80,15 +85,15 @@ def put_strain(active: Array, n: int, at: int, strain: int, symmetry: int) -> in
 
 @inline_kernel
 def strain_map(strain: int, symmetry: int) -> int:
-    """Return the strain with its suit renamed; no trump stays."""
+    """Return the strain after the renaming of suits; no trump (4) is unchanged."""
     return SUIT_MAPS[symmetry, strain] if strain < NO_TRUMP else strain
 
 
 @kernel
 def active_inputs(observation: Array, rename: bool, work: FeatureWorkspace) -> tuple[int, int]:
-    """Read an observation into `work.views`, and write the inputs that are 1 to `work.active`.
+    """Read an observation into `work.views`, and list its inputs that are 1 in `work.active`.
 
-    Returns their number and the symmetry, as `list_inputs` does.
+    Returns the length of the list and the number of the renaming of suits, as `list_inputs` does.
     """
     t, p, view = work.tables[0], work.places[0], work.views[0]
     read_view(observation, t, work.offsets[0], view)
@@ -99,10 +104,10 @@ def active_inputs(observation: Array, rename: bool, work: FeatureWorkspace) -> t
 def list_inputs(
     observation: Array, t: Row, o: Row, p: Row, view: Row, rename: bool, active: Array
 ) -> tuple[int, int]:
-    """Write the indices of all inputs that are 1 to `active`.
+    """Write the indices of all inputs that are 1 to row 0 of `active`.
 
-    Returns their number and the renaming of suits that was used, 0 without `rename`. `view` is the
-    view of the observation, `p` the places of the part's blocks.
+    Returns how many they are, and the number of the renaming of suits. The number is 0, the
+    identity, if `rename` is False. `read_view` must have read the observation into `view`.
     """
     symmetry = 0
     if rename:
@@ -129,7 +134,11 @@ def list_inputs(
 
 @kernel
 def put_auction(t: Row, p: Row, view: Row, symmetry: int, active: Array, n: int) -> int:
-    """Append the inputs of the part "auction" only: naming, and the hand's holdings by strain."""
+    """Append the inputs that only the part "auction" has.
+
+    They say whether the strain is to be named. For each suit as trump, or for each strain, they
+    also say which bowers and how many trumps, side aces and side voids the hand has.
+    """
     if view.phase == NAMING:
         n = put_one(active, n, p.naming)
     for suit in range(4):
@@ -152,7 +161,10 @@ def put_auction(t: Row, p: Row, view: Row, symmetry: int, active: Array, n: int)
 
 @kernel
 def put_contract(t: Row, p: Row, view: Row, symmetry: int, active: Array, n: int) -> int:
-    """Append the contract, the tricks won and missing, and the cards held and unseen."""
+    """Append the contract, the tricks won and still needed, and the unseen cards.
+
+    Also appends the numbers of cards held and unseen in each suit.
+    """
     n = put_number(active, n, p.bid, view.level, t.n_levels - 1)
     n = put_number(active, n, p.declarer, view.declarer, 3)
     if view.strain == NO_TRUMP:
@@ -180,7 +192,10 @@ def put_contract(t: Row, p: Row, view: Row, symmetry: int, active: Array, n: int
 def put_exchange(
     observation: Array, t: Row, o: Row, p: Row, view: Row, symmetry: int, active: Array, n: int
 ) -> int:
-    """Append the phase, and the cards that the player knows to be given up or passed."""
+    """Append the phase and, in games with an exchange, the exchanged cards the player knows of.
+
+    These are the cards given up by the player and the cards that partner passed to the declarer.
+    """
     n = put_number(active, n, p.phase, view.phase - GIVING, 2)
     if p.given >= 0:
         discarded = gather_bits(observation, o.discarded, t.kinds, 0)
@@ -193,7 +208,11 @@ def put_exchange(
 def put_trick(
     observation: Array, t: Row, o: Row, p: Row, view: Row, symmetry: int, active: Array, n: int
 ) -> int:
-    """Append the play: the current trick, the cards played, and which of our cards can win."""
+    """Append the current trick, and the other seats' cards played and known voids.
+
+    Also appends which held cards are boss or nearly boss (see `features`), and which legal ones
+    beat the trick.
+    """
     kinds, strain, copies = t.kinds, max(view.strain, 0), t.copies
     power = 0
     if view.led >= 0:
@@ -230,9 +249,10 @@ def put_trick(
 
 @inline_kernel
 def output_of(t: Row, cards: int, symmetry: int, action: int) -> int:
-    """Return the output of the network for an action, with its suit renamed.
+    """Return the index of the network's output for an action, after the renaming of suits.
 
-    `cards` is 1 for an action of the part "cards", 0 for one of "auction".
+    `action` is a number of the game's actions. `cards` is 1 for an action of the part "cards", 0
+    for an action of "auction".
     """
     if cards == 1:
         kind = action - t.card_offset
@@ -247,7 +267,7 @@ def output_of(t: Row, cards: int, symmetry: int, action: int) -> int:
 
 @inline_kernel
 def action_of(t: Row, cards: int, symmetry: int, output: int) -> int:
-    """Return the action for an output of the network: the inverse of `output_of`."""
+    """Return the number of the action for an output's index: the inverse of `output_of`."""
     if cards == 1:
         return t.card_offset + (output & ~3) + INVERSE_MAPS[symmetry, output & 3]
     at = t.trump_offset
@@ -261,7 +281,10 @@ def action_of(t: Row, cards: int, symmetry: int, output: int) -> int:
 
 @kernel
 def list_legal(mask: Array, t: Row, cards: int, symmetry: int, legal: Array, i: int) -> None:
-    """Write to row i of `legal`, int8 (n, O), which outputs an action mask allows, 1 or 0."""
+    """Write to row i of `legal`, int8 (n, O), 1 for outputs that an action mask allows, else 0.
+
+    `mask`, int8 (A,), covers all actions of the game; `cards` is as in `output_of`.
+    """
     low, high = (t.card_offset, t.n_actions) if cards == 1 else (0, t.card_offset)
     for action in range(low, high):
         legal[i, output_of(t, cards, symmetry, action)] = mask[action]
@@ -279,7 +302,8 @@ def write_rows(
 ) -> None:
     """Write the features of n rows of observations and masks, as `Features.write` does.
 
-    `inputs` float32 (n, F), `legal` int8 (n, O) and `symmetries` int64 (n,) are overwritten.
+    `inputs` float32 (n, F), `legal` int8 (n, O) and `symmetries` int64 (n,) are overwritten. The
+    arrays are not checked.
     """
     t, p = work.tables[0], work.places[0]
     for i in range(len(observations)):
@@ -304,7 +328,7 @@ def pack_rows(
 ) -> None:
     """Write like `write_rows`, but the inputs as bits of `packed`, uint8 (n, (F + 7) // 8).
 
-    `packed` must be zero at the beginning. The first input of eight is the highest bit.
+    `packed` must be zero before. The first of eight inputs is the highest bit of a byte.
     """
     t, p = work.tables[0], work.places[0]
     for i in range(len(observations)):
@@ -318,7 +342,7 @@ def pack_rows(
 
 @entry_kernel
 def actions_rows(outputs: Array, symmetries: Array, work: FeatureWorkspace, actions: Array) -> None:
-    """Fill `actions` with the actions of these outputs; all arrays are int64 (n,)."""
+    """Fill `actions` with the actions for these indices of outputs; all arrays are int64 (n,)."""
     t, p = work.tables[0], work.places[0]
     for i in range(len(outputs)):
         actions[i] = action_of(t, p.cards, symmetries[i], outputs[i])
@@ -326,7 +350,7 @@ def actions_rows(outputs: Array, symmetries: Array, work: FeatureWorkspace, acti
 
 @entry_kernel
 def outputs_rows(actions: Array, symmetries: Array, work: FeatureWorkspace, outputs: Array) -> None:
-    """Fill `outputs` with the outputs for these actions; all arrays are int64 (n,)."""
+    """Fill `outputs` with the indices of outputs for these actions; all arrays are int64 (n,)."""
     t, p = work.tables[0], work.places[0]
     for i in range(len(actions)):
         outputs[i] = output_of(t, p.cards, symmetries[i], actions[i])

@@ -3,12 +3,13 @@
 Numbers are one-hot, cards are planes of a bit per kind, and some derived facts are separate
 inputs: which cards are boss (no unseen card of the suit beats them), which beat the trick, how many
 cards of a suit are unseen. Suits are renamed, so that experience with one trump suit holds for all
-four: trump becomes the first suit. Among the remaining renamings, which preserve the colour pairs,
-the one is used that makes the hand the smallest as an integer (see `suits`).
+four. In the part "cards", the trump suit becomes suit 0. Among the renamings that remain (all
+preserve the colour pairs), the one is used that makes the hand the smallest as an integer (see
+`suits`).
 
-The outputs are renamed in the same way. Those of the part "auction" are the calls, then the five
-strains to name; those of "cards" are the card kinds, to give, to pass or to play. The score is not
-an input: networks learn to take points.
+Outputs are numbered after the same renaming. In the part "auction" they are the calls, then the
+five strains if the strain is named after the auction. In the part "cards" they are the card kinds,
+to give, to pass or to play. The score is not an input: networks learn to take points.
 """
 
 from __future__ import annotations
@@ -45,7 +46,11 @@ PARTS = ("auction", "cards")
 
 @dataclass(frozen=True)
 class FeatureBlock:
-    """A named slice of the inputs of the parts in `parts`, if it is `present` in the game."""
+    """A named block of `size` consecutive inputs.
+
+    `parts` are the parts of a hand ("auction", "cards") that have the block. `present` is False if
+    these rules do not have it.
+    """
 
     name: str
     size: int
@@ -55,9 +60,9 @@ class FeatureBlock:
 
 
 def every_block(rules: Rules) -> tuple[FeatureBlock, ...]:
-    """Return all blocks in order, also those that these rules or one of the parts lack.
+    """Return all blocks in the order of the inputs, also blocks that these rules do not have.
 
-    Seats are relative to the player, suits are renamed.
+    Seats are relative to the player (0 self, 1 left, 2 partner, 3 right), suits are renamed.
     """
     kinds, tricks, levels = rules.kinds, rules.tricks, len(rules.ladder)
     pair, strained = rules.copies == 2, rules.strain_named == "in_bid"
@@ -110,11 +115,14 @@ PLACES = np.dtype(
 
 
 class Written(NamedTuple):
-    """Packed features of n rows, from `Features.pack`; `Features.unpack` unpacks the inputs."""
+    """Packed features of n rows, from `Features.pack`: F inputs and O outputs a row.
+
+    `Features.unpack` unpacks the inputs.
+    """
 
     inputs: Array  # uint8 (n, (F + 7) // 8)
     legal: Array  # int8 (n, O)
-    symmetries: Array  # int64 (n,)
+    symmetries: Array  # int64 (n,): the number of the renaming of suits, 0 to 7
 
 
 class Features:
@@ -146,7 +154,7 @@ class Features:
         self.places = self._places()
 
     def _places(self) -> Array:
-        """Return a read-only record of `PLACES`, shape (1,)."""
+        """Return the first index of each block: a read-only array of `PLACES`, shape (1,)."""
         places = new_rows(PLACES, 1)
         for name in BLOCKS:
             places[name] = self.slices[name].start if name in self.slices else -1
@@ -174,11 +182,13 @@ class Features:
         *,
         rename: bool = True,
     ) -> None:
-        """Write rows of inputs, legal outputs, and the renamings of suits, in place.
+        """Overwrite `inputs`, `legal` and `symmetries` with the features of n decisions.
 
-        `observations` int8 (n, D) and `masks` int8 (n, A) as the environments return them, with a
-        seat to act in this part of the hand; `inputs` float32 (n, size), `legal` int8 (n, outputs)
-        and `symmetries` int64 (n,) are rewritten. Raises `OptionError` for any other arrays.
+        `observations` int8 (n, D) and `masks` int8 (n, A) are as the environments return them.
+        Their decisions must belong to this part of the hand, which is not checked. The results are
+        `inputs` float32 (n, size), 0 or 1; `legal` int8 (n, outputs), 1 for a legal output; and
+        `symmetries` int64 (n,), the numbers of the renamings of suits, 0 without `rename`. Raises
+        `OptionError` for arrays of another dtype or shape.
         """
         n = self.check_rows(observations, masks)
         check_flag("rename", rename)
@@ -188,7 +198,7 @@ class Features:
         write_rows(observations, masks, rename, inputs, legal, symmetries, self.workspace())
 
     def pack(self, observations: Array, masks: Array, *, rename: bool = True) -> Written:
-        """Return the results of `write` in new arrays, with eight inputs in each byte."""
+        """Return the results of `write` in new arrays, with eight inputs packed in each byte."""
         n = self.check_rows(observations, masks)
         check_flag("rename", rename)
         written = Written(
@@ -200,14 +210,15 @@ class Features:
         return written
 
     def unpack(self, packed: Array) -> Array:
-        """Return packed inputs, uint8 (n, (size + 7) // 8), as float32 (n, size)."""
+        """Convert packed inputs, uint8 (n, (size + 7) // 8), to float32 (n, size), 0 or 1."""
         check_array("packed", packed, np.uint8, (-1, (self.size + 7) // 8))
         return np.unpackbits(packed, axis=1, count=self.size).astype(np.float32)
 
     def actions(self, outputs: Array, symmetries: Array) -> Array:
-        """Return the actions for outputs of a network; all arrays are int64 (n,).
+        """Convert chosen indices of outputs to numbers of actions; all arrays are int64 (n,).
 
-        `symmetries` are the renamings that `write`, `pack` or `evaluate` returned for the rows.
+        `symmetries` are the results of `write`, `pack` or `network.evaluate` for the same rows.
+        Raises `OptionError` for numbers out of range.
         """
         n = self._checked_choices("outputs", outputs, symmetries, 0, self.outputs)
         chosen = np.empty(n, np.int64)
@@ -215,7 +226,7 @@ class Features:
         return chosen
 
     def outputs_of(self, actions: Array, symmetries: Array) -> Array:
-        """Return the outputs of a network for actions of the part: the inverse of `actions`."""
+        """Convert actions of the part to indices of outputs: the inverse of `actions`."""
         low = 0 if self.part == "auction" else self._n_actions - self.outputs
         n = self._checked_choices("actions", actions, symmetries, low, low + self.outputs)
         outputs = np.empty(n, np.int64)
@@ -223,7 +234,10 @@ class Features:
         return outputs
 
     def check_rows(self, observations: Array, masks: Array) -> int:
-        """Return the number of rows; `OptionError` unless they are observations and masks."""
+        """Return the number of rows; `OptionError` unless dtypes and shapes fit the game.
+
+        The content of the observations and masks is not checked.
+        """
         check_array("observations", observations, np.int8, (-1, self._width))
         n = len(observations)
         check_array("masks", masks, np.int8, (n, self._n_actions))
@@ -232,6 +246,10 @@ class Features:
     def _checked_choices(
         self, name: str, choices: Array, symmetries: Array, low: int, stop: int
     ) -> int:
+        """Return the number of `choices`; `OptionError` unless all are from `low` to `stop` - 1.
+
+        Also validates `symmetries`, which must be from 0 to 7.
+        """
         check_array(name, choices, np.int64, (-1,))
         n = len(choices)
         check_array("symmetries", symmetries, np.int64, (n,))
@@ -255,7 +273,7 @@ class Features:
 
 
 def features_of(rules: Rules, part: str) -> Features:
-    """Return the `Features` of a part of a hand, "auction" or "cards", from a cache."""
+    """Return the cached `Features` of a part of a hand, "auction" or "cards"."""
     check_rules(rules)
     check_part(part)
     return _features_of(rules, part)

@@ -1,4 +1,4 @@
-"""Fitting a small network with numpy: regression on its outputs, by Adam."""
+"""Fitting a small network (`network`) with numpy: regression on its outputs, by Adam."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ BETAS = np.array([0.9, 0.999], np.float32)  # of Adam
 class Examples(NamedTuple):
     """Training examples; m rows.
 
-    The target is for the difference of the outputs `of` and `against`, or for the output `of` alone
-    if `against` is -1.
+    `of` and `against` are indices of outputs (`Features.outputs_of` converts actions to them). The
+    target is for output `of` minus output `against`, or for output `of` alone if `against` is -1.
     """
 
     inputs: Array  # uint8 (m, B), packed by `Features.pack`
@@ -34,7 +34,10 @@ class Examples(NamedTuple):
 
 
 def concatenate(parts: list[Examples]) -> Examples:
-    """Concatenate one or more `Examples`; `OptionError` if they are of different features."""
+    """Concatenate one or more `Examples` into one.
+
+    Raises `OptionError` for an empty list, and for inputs of different widths.
+    """
     parts = to_list("parts", parts, "one or more Examples")
     if not parts or not all(isinstance(part, Examples) for part in parts):
         raise OptionError(f"parts={brief(parts)}: expected one or more Examples")
@@ -55,7 +58,7 @@ def fit(
     learning_rate: float = LEARNING_RATE,
     report: Callable[[float], None] = lambda done: None,
 ) -> Network:
-    """Return the network after training on the examples with Adam and the squared error.
+    """Return a new network, trained on the examples with Adam and the squared error.
 
     Args:
         network: the initial weights, which are not changed.
@@ -64,13 +67,13 @@ def fit(
         rng: decides the order of the examples. On one machine with one thread, the same generator
             yields the same weights.
         epochs: passes over the examples.
-        batch: examples in a minibatch.
+        batch: maximum number of examples in a minibatch.
         learning_rate: of the first step; it falls to 0 along a cosine.
-        report: called with the completed fraction, 0 to 1.
+        report: called with the completed fraction, 0 to 1, after every 64 minibatches.
 
     Raises:
-        OptionError: if the arguments do not fit each other.
-        DivergedError: if weights are no longer finite.
+        OptionError: if an argument is invalid, or if the arguments do not fit each other.
+        DivergedError: if weights are not finite after training.
     """
     network = checked(network, features)
     check_examples(examples, features)
@@ -104,7 +107,7 @@ def fit(
 
 
 def gradients(network: Network, examples: Examples) -> Network:
-    """Return the gradient of half the mean squared error with respect to every weight."""
+    """Return the gradient of half the mean squared error, as a `Network` of the same shapes."""
     rows = np.arange(len(examples.targets))
     one = np.empty((len(rows), len(network.first_bias)), np.float32)
     active = np.empty((1, 8 * examples.inputs.shape[1]), np.int64)
@@ -133,7 +136,10 @@ def gradients(network: Network, examples: Examples) -> Network:
 
 
 def check_examples(examples: Examples, features: Features) -> None:
-    """Raise `OptionError` unless the examples are of these features."""
+    """Raise `OptionError` unless there are valid examples for these features, at least one.
+
+    Dtypes and shapes, the range of the indices of outputs, and finite targets are checked.
+    """
     check_type("examples", examples, Examples, "Examples")
     for name, column in examples._asdict().items():
         if not isinstance(column, np.ndarray):
@@ -161,7 +167,10 @@ def check_examples(examples: Examples, features: Features) -> None:
 
 
 def check_steps(epochs: Any, batch: Any, learning_rate: Any) -> None:
-    """Raise `OptionError` for an invalid number of epochs, batch size or learning rate."""
+    """Raise `OptionError` unless the learning rate is above 0 and the others are at least 1.
+
+    `epochs` and `batch` must be whole numbers up to `MOST_STEPS`, the learning rate finite.
+    """
     for name, number in (("epochs", epochs), ("batch", batch)):
         if not is_integer(number) or not 1 <= number <= MOST_STEPS:
             raise OptionError(
@@ -174,7 +183,10 @@ def check_steps(epochs: Any, batch: Any, learning_rate: Any) -> None:
 
 @inline_kernel
 def list_ones(packed: Array, i: int, active: Array) -> int:
-    """Write the indices of the inputs that are 1 in row i to `active`; return their number."""
+    """Write the indices of the inputs that are 1 in row i to `active`, int64 (1, 8 * B).
+
+    Returns how many they are. `packed`, uint8 (n, B), has eight inputs a byte.
+    """
     n = 0
     for b in range(packed.shape[1]):
         byte = np.int64(packed[i, b])
@@ -192,7 +204,7 @@ def list_ones(packed: Array, i: int, active: Array) -> int:
 def add_first(packed: Array, first: Array, bias: Array, sums: Array, active: Array) -> None:
     """Overwrite `sums`, float32 (n, H), with the leaky ReLU of `bias + inputs @ first`.
 
-    `packed`, uint8 (n, B), has eight inputs a byte; `active`, int64 (1, 8 * B), is scratch.
+    `packed`, uint8 (n, B), has the inputs, eight a byte; `active`, int64 (1, 8 * B), is scratch.
     """
     for i in range(len(packed)):
         add_first_layer(active, list_ones(packed, i, active), first, bias, sums, i)
@@ -200,10 +212,11 @@ def add_first(packed: Array, first: Array, bias: Array, sums: Array, active: Arr
 
 @entry_kernel
 def add_gradients(packed: Array, sums: Array, gradients: Array, out: Array, active: Array) -> None:
-    """Add `inputs.T @ gradients` to `out`, float32 (F, H).
+    """Add the gradient with respect to the first layer's weights to `out`, float32 (F, H).
 
-    `gradients`, float32 (n, H), are with respect to the activations `sums`; they are overwritten
-    with those before the leaky ReLU.
+    `sums`, float32 (n, H), are the activations from `add_first`. `gradients`, float32 (n, H), are
+    with respect to `sums`; they are overwritten with the gradients before the leaky ReLU. `packed`
+    and `active` are as in `add_first`.
     """
     width = gradients.shape[1]
     for i in range(len(packed)):
@@ -226,10 +239,11 @@ def adam_rows(
     step_size: float,
     bias_correction: float,
 ) -> None:
-    """Make a step of Adam: update `part`, float32 (n,), and both moments of its gradient.
+    """Make a step of Adam: update the weights `part` and the moments `m` and `v` in place.
 
-    `betas`, float32 (2,), are the decay rates of the moments. `step_size` is the learning rate with
-    the bias of the first moment corrected, and the second moment is divided by `bias_correction`.
+    These arrays and `gradient` are float32 (n,). `betas`, float32 (2,), are the decay rates of the
+    moments. `step_size` is the learning rate divided by the bias correction of `m`;
+    `bias_correction` is the divisor that corrects `v`.
     """
     beta_1, beta_2, one = betas[0], betas[1], np.float32(1.0)
     size, correction = np.float32(step_size), np.float32(bias_correction)

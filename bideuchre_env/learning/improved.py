@@ -21,12 +21,13 @@ PHASES = {"auction": (Phase.AUCTION, Phase.NAMING), "cards": CARDS}
 
 
 class ImprovedPolicy:
-    """Plays the action of `policy`, unless a network predicts a gain above a margin for another.
+    """Plays the action of `policy`, unless a network predicts that another gains enough points.
 
     `networks` has a network for one or both of the parts "auction" and "cards". Its outputs are the
-    values of actions in points, up to a constant per decision, as `fit` learns them from pairs.
-    `margins` has the predicted gain in points that must be exceeded, for each part. Raises
-    `OptionError` for networks that do not fit the rules, and for missing or invalid margins.
+    values of actions in points, up to a constant per decision, as `fit` learns them from pairs. In
+    a part without a network, or whose network is untrained (outputs all 0), `policy` decides.
+    `margins` has, for each part with a network, the predicted gain in points that must be exceeded,
+    0 or more. Raises `OptionError` for invalid arguments.
     """
 
     name = "improved"
@@ -62,7 +63,11 @@ class ImprovedPolicy:
             self.at_once: int = policy.at_once
 
     def act_rows(self, observations: Array, action_masks: Array) -> Array:
-        """Actions, int64 (n,), for observations, int8 (n, D), and masks, int8 (n, A)."""
+        """Return actions, int64 (n,), for observations, int8 (n, D), and masks, int8 (n, A).
+
+        The rows may belong to different parts of the hand. Raises `IllegalActionError` if `policy`
+        does not return n whole numbers.
+        """
         answer = self.policy.act_rows(observations, action_masks)
         choices = whole_numbers("act_rows", answer, len(observations))
         phases = observations[:, self._phase].argmax(axis=1)
@@ -75,6 +80,10 @@ class ImprovedPolicy:
         return choices
 
     def _improve(self, part: str, seen: Array, masks: Array, choices: Array) -> Array:
+        """Return the final actions at decisions of one part; `choices` are those of the policy.
+
+        `seen` are the observations.
+        """
         features = features_of(self.rules, part)
         outputs, legal, symmetries = evaluate(self.networks[part], features, seen, masks)
         rows, own = np.arange(len(seen)), features.outputs_of(choices, symmetries)

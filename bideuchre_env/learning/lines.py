@@ -1,6 +1,8 @@
 """Kernels of `pairs`: they play lines in lock step and store decisions to branch from.
 
-A line is one hand, played on from a given state row to its end.
+A line is one hand, played from the state in one row of `states` to the end of the hand. At a stored
+decision, `pairs` later branches: it plays a second line from there with another action. `tables`
+and `offsets` are the results of `compile_tables` and of `layout_of(rules).offsets`.
 """
 
 from __future__ import annotations
@@ -26,9 +28,9 @@ _SHARE = np.uint64(0xD6E8FEB86659FD93)  # separates the selection of decisions f
 
 
 class Decisions(NamedTuple):
-    """Stored decisions of lines: the state before each, and the action chosen there."""
+    """m stored decisions of lines: the state before each, and the action chosen there."""
 
-    states: Array  # uint64 (m, W): the state row before the decision, as words
+    states: Array  # uint64 (m, W): the state row before the decision, as 64-bit words
     rows: Array  # int64 (m,): the index of the line
     chosen: Array  # int64 (m,): the action
     words: Array  # uint64 (m,): 64 random bits for each decision
@@ -36,7 +38,11 @@ class Decisions(NamedTuple):
 
 @inline_kernel
 def play_forced(s: Row, t: Row) -> int:
-    """Apply actions while only one is legal; return the legal bits then, 0 if the hand is over."""
+    """Apply actions to the state `s` while exactly one is legal.
+
+    Returns the bits of the legal actions at the decision that follows (`core.step.legal_bits`), or
+    0 if the hand is over.
+    """
     bits = legal_bits(s, t)
     while only_one(t, s.phase, bits):
         apply(s, t, pick_legal(t, s.phase, bits, np.uint64(0)))
@@ -48,11 +54,11 @@ def play_forced(s: Row, t: Row) -> int:
 def next_decisions(
     states: Array, tables: Array, offsets: Array, live: Array, observations: Array, masks: Array
 ) -> int:
-    """Advance the lines `live`, int64 (m,), to their next decision; return how many have one.
+    """Advance the lines with indices `live`, int64 (m,), to their next decision.
 
-    Forced moves are applied. The lines with a decision move to the front of `live`, and the
-    observation and the mask of the seat to act in `live[j]` are written to row j of `observations`
-    (>= m, D) and `masks` (>= m, A).
+    Forced moves are applied. Returns the number n of lines that have a decision; the others are
+    over. The indices of these n lines become `live[:n]`; `live[n:]` is then meaningless. Row j of
+    `observations` (>= m, D) and of `masks` (>= m, A) is that of the seat to act in line `live[j]`.
     """
     t, count = tables[0], 0
     for j in range(len(live)):
@@ -70,7 +76,7 @@ def next_decisions(
 def carry_out(states: Array, tables: Array, live: Array, choices: Array) -> int:
     """Apply the action `choices[j]`, any int64, in line `live[j]`, for all j.
 
-    Returns -1, or the first illegal j; then nothing is applied.
+    Returns -1 if all are legal. Otherwise nothing is applied, and the first illegal j is returned.
     """
     t = tables[0]
     for j in range(len(live)):
@@ -95,14 +101,15 @@ def keep_decisions(
     decisions: Decisions,
     count: int,
 ) -> int:
-    """Append a sample of the choices that are about to be made to `decisions`.
+    """Append a random sample of the lines' next actions to `decisions`, before they are applied.
 
-    Line `live[j]` chooses `choices[j]`. `decisions` has `count` entries before; the new count is
-    returned. A decision is eligible if `phases`, int8 (2, 7), flags its side and phase; a random
-    `share` of these is stored.
-    `state_words` are the states as uint64 (n, W). `made` (n,), the number of decisions of each
-    line, is increased. A random word depends on the seed `draws`, the number of the hand (`first`
-    for row 0) and the decision's number in the hand.
+    Line `live[j]` has chosen `choices[j]`. `decisions` has `count` entries before the call; the new
+    count is returned. A decision is eligible if `phases`, int8 (2, 7), is not 0 for its side and
+    phase. Each eligible decision is stored with probability `share`.
+
+    `state_words` are the states as uint64 (n, W). `made`, int64 (n,), counts the decisions of each
+    line so far, stored or not; it is increased. The random bits of a decision depend on the seed
+    `draws`, the number of the hand (`first` for row 0) and the decision's number in the hand.
     """
     for j in range(len(live)):
         i = live[j]
@@ -123,10 +130,11 @@ def keep_decisions(
 
 @entry_kernel
 def draw_others(masks: Array, chosen: Array, words: Array, others: Array) -> None:
-    """Fill `others` (m,), int64, with uniform legal actions other than the chosen ones.
+    """Fill `others`, int64 (m,), with a random legal action other than the chosen one in each row.
 
-    At least two actions are legal in each row of `masks`, int8 (m, A). `words`, uint64 (m,), are
-    the random numbers.
+    These actions are equally likely. Each row of `masks`, int8 (m, A), must have at least two legal
+    actions, and `chosen`, int64 (m,), must be one of them. `words`, uint64 (m,), are the random
+    numbers.
     """
     for j in range(len(masks)):
         n = 0

@@ -37,14 +37,18 @@ class Network(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        """Numbers of inputs, of hidden units in both layers, and of outputs."""
+        """The numbers (F, H, K, O) of inputs, of hidden units in both layers, and of outputs."""
         return (*self.first.shape, *self.last.shape)
 
 
 def new_network(
     inputs: int, hidden: tuple[int, int], outputs: int, rng: np.random.Generator
 ) -> Network:
-    """Return an untrained network: random hidden layers of these two widths, outputs all 0."""
+    """Return an untrained network: two random hidden layers of these widths, outputs all 0.
+
+    `inputs` and `outputs` are their numbers: `size` and `outputs` of `Features`. Raises
+    `OptionError` unless the numbers are from 1 to `MOST_UNITS`.
+    """
     widths = [inputs, *to_list("hidden", hidden, "two widths"), outputs]
     if len(widths) != 4 or not all(is_integer(n) and 1 <= n <= MOST_UNITS for n in widths):
         raise OptionError(
@@ -55,6 +59,7 @@ def new_network(
     inputs, one, two, outputs = map(int, widths)
 
     def drawn(n: int, m: int, spread: float) -> Array:
+        """Return normal random weights, float32 (n, m), with this standard deviation."""
         return rng.normal(0.0, spread, (n, m)).astype(np.float32)
 
     return Network(
@@ -70,8 +75,9 @@ def new_network(
 def checked(network: Network, features: Features) -> Network:
     """Return the network with read-only, contiguous weights; `OptionError` unless it fits.
 
-    Its shape must be that of the features, and its weights must be finite float32: kernels are
-    compiled for read-only weights only, and check no bounds.
+    It fits if its numbers of inputs and outputs are those of the features, its layers match, and
+    its weights are finite float32. Kernels accept only read-only weights, and check no bounds. The
+    result may share memory with `network`.
     """
     check_type("network", network, Network, "a Network")
     check_type("features", features, Features, "Features")
@@ -100,7 +106,10 @@ def leaky(x: Array) -> Array:
 
 
 def forward(network: Network, inputs: Array) -> Array:
-    """Return the outputs, float32 (n, O), for dense inputs, float32 (n, F), with numpy."""
+    """Return the outputs, float32 (n, O), for dense inputs, float32 (n, F), with numpy.
+
+    The shapes of the network's layers are not checked.
+    """
     check_type("network", network, Network, "a Network")
     check_array("inputs", inputs, np.float32, (-1, len(network.first)))
     one = leaky(inputs @ network.first + network.first_bias)
@@ -120,7 +129,7 @@ class NetworkWorkspace(NamedTuple):
 
 
 def network_workspace(network: Network, features: Features) -> NetworkWorkspace:
-    """Return the workspace of a network for one thread; `OptionError` if it does not fit."""
+    """Return a new workspace of a network for one thread; `OptionError` if it does not fit."""
     fitting = checked(network, features)
     widths = fitting.shape[1:]
     one, two, outputs = (np.zeros((1, width), np.float32) for width in widths)
@@ -128,7 +137,10 @@ def network_workspace(network: Network, features: Features) -> NetworkWorkspace:
 
 
 def another(work: NetworkWorkspace, features: Features) -> NetworkWorkspace:
-    """Return a workspace of the same network for another thread."""
+    """Return a workspace of the same network, with new scratch arrays, for another thread.
+
+    `features` must be those for which `work` was made.
+    """
     scratch = (np.zeros_like(each) for each in work[2:])
     return NetworkWorkspace(features.workspace(), work.network, *scratch)
 
@@ -138,9 +150,10 @@ def evaluate(
 ) -> tuple[Array, Array, Array]:
     """Return outputs, float32 (n, O), their legality, int8 (n, O), and symmetries, int64 (n,).
 
-    `observations` int8 (n, D) and `masks` int8 (n, A) are of decisions of the features' part. The
-    outputs have renamed suits; `features.actions(outputs, symmetries)` converts chosen ones to
-    actions.
+    Legality is 1 for a legal output, else 0; illegal outputs have a value, too. `observations`
+    int8 (n, D) and `masks` int8 (n, A) must be of decisions of the features' part, which is not
+    checked. Outputs are in the order of the renamed suits: `features.actions(indices, symmetries)`
+    converts the chosen index in each row to an action.
     """
     check_type("features", features, Features, "Features")
     n = features.check_rows(observations, masks)
@@ -160,7 +173,10 @@ def evaluate_rows(
     legal: Array,
     symmetries: Array,
 ) -> None:
-    """Write the results of `evaluate`: `outputs` float32 (n, O), `legal`, and `symmetries`."""
+    """Write the results of `evaluate` to `outputs`, `legal` and `symmetries`; nothing is checked.
+
+    Their dtypes and shapes are those of the results of `evaluate`.
+    """
     feature = work.features
     t, p = feature.tables[0], feature.places[0]
     for i in range(len(observations)):
@@ -174,7 +190,10 @@ def evaluate_rows(
 
 @kernel
 def add_up(n: int, work: NetworkWorkspace) -> None:
-    """Compute `work.outputs` from the first `n` inputs listed in `work.features.active`."""
+    """Compute `work.outputs` for one decision.
+
+    The first `n` entries of `work.features.active` are the indices of the inputs that are 1.
+    """
     net, one, two = work.network, work.one, work.two
     add_first_layer(work.features.active, n, net.first, net.first_bias, one, 0)
     add_layer(one, net.second, net.second_bias, two)
@@ -185,9 +204,10 @@ def add_up(n: int, work: NetworkWorkspace) -> None:
 
 @inline_kernel
 def add_first_layer(active: Array, n: int, first: Array, bias: Array, out: Array, i: int) -> None:
-    """Set row i of `out` to the leaky ReLU of `bias` plus the active rows of `first`.
+    """Set row i of `out` to the leaky ReLU of `bias` plus the sum of `n` rows of `first`.
 
-    `active`, int64 (1, m), lists `n` rows. Adding four rows at a time halves the time.
+    The first `n` entries of `active`, int64 (1, m), are the indices of these rows. Adding four rows
+    at a time halves the time.
     """
     width, k = out.shape[1], 0
     for h in range(width):

@@ -45,7 +45,7 @@ class Policy(Protocol):
     """Any object that chooses actions for rows of observations, such as the package's agents."""
 
     def act_rows(self, observations: Array, action_masks: Array, /) -> Array:
-        """Actions, whole numbers (n,), for observations, int8 (n, D), and masks, int8 (n, A)."""
+        """Return actions, whole numbers (n,), for observations, int8 (n, D), and masks (n, A)."""
         ...
 
 
@@ -87,17 +87,19 @@ def pairs(
     propose: Propose | None = None,
     opponent: Policy | None = None,
 ) -> Pairs:
-    """Play hands and return their `Pairs`. For more pairs than fit in memory, use `pair_blocks`.
+    """Play hands and return their `Pairs`, none or more per hand.
+
+    For more pairs than fit in memory, use `pair_blocks`.
 
     Args:
         policy: plays all seats. If it depends only on observations, the pairs of a hand do not
             depend on the other hands.
         rules: the game.
-        hands: a number of hands, or a range of their numbers. The cards of hand i depend only on
-            `seed` and i; each hand starts at 0-0 with a random dealer.
+        hands: a number of hands, or a range of their numbers with step 1. The cards of hand i
+            depend only on `seed` and i; each hand starts at 0-0 with a random dealer.
         seed: 0 to 2**128 - 1.
         phases: the phases whose decisions become pairs, if they have at least two legal actions.
-        share: the share of these decisions that is drawn at random, above 0 up to 1.
+        share: the probability, above 0 up to 1, with which each of these decisions becomes a pair.
         propose: chooses the other action; by default it is uniform over the other legal actions.
         opponent: plays seats 1 and 3 in both lines, without pairs there; by default the policy.
 
@@ -124,11 +126,12 @@ def pair_blocks(
     block: int = BLOCK,
     pool: Pool | None = None,
 ) -> Iterator[Pairs]:
-    """Yield the results of `pairs` for `block` hands at a time, in new arrays each time.
+    """Return an iterator over the results of `pairs` for `block` hands at a time.
 
-    The workers of a `pool`, if any, compute them. There each block uses new copies of `policy`,
-    `opponent` and `propose`; the pairs are the same if these depend only on observations. The
-    other arguments and the errors are those of `pairs`; invalid arguments are rejected at once.
+    Each result has new arrays. The workers of a `pool`, if any, compute them. There each block uses
+    new copies of `policy`, `opponent` and `propose`; the pairs are the same if these depend only on
+    observations. `block` is from 1 to 1,048,576. The other arguments and the errors are those of
+    `pairs`; invalid arguments raise at the call, illegal actions during the iteration.
     """
     phases = tuple(phases) if isinstance(phases, Iterator) else phases  # it is used twice
     if pool is not None and not callable(getattr(pool, "in_order", None)):
@@ -140,12 +143,15 @@ def pair_blocks(
 
 
 def _made(how: tuple[Any, ...], hands: range) -> Pairs:
-    """Return the pairs of some hands, on a worker; `how` are the arguments of `_Maker`."""
+    """Return the pairs of these hands, in a worker process; `how` are the arguments of `_Maker`."""
     return _Maker(*how).block(hands)
 
 
 def _hands(hands: Any) -> range:
-    """Return the numbers of the hands; `OptionError` unless `hands` is a number or a range."""
+    """Return the numbers of the hands: `hands` itself, or 0 to `hands` - 1 if it is a number.
+
+    Raises `OptionError` for anything else, an empty range, and a step other than 1.
+    """
     numbers = range(int(hands)) if is_integer(hands) else hands
     sound = isinstance(numbers, range) and numbers.step == 1
     if not sound or not 0 <= numbers.start < numbers.stop <= MOST_HANDS:
@@ -154,7 +160,10 @@ def _hands(hands: Any) -> range:
 
 
 class _Maker:
-    """Makes pairs for one choice of the arguments, by playing up to `block` lines at once."""
+    """Makes pairs for one choice of the arguments, by playing up to `block` lines at once.
+
+    A line is one hand, played from a state to the end of the hand (see `lines`).
+    """
 
     def __init__(
         self,
@@ -199,7 +208,7 @@ class _Maker:
         )
 
     def block(self, hands: range) -> Pairs:
-        """Return the pairs of the hands with these numbers, at most `block` of them."""
+        """Return the pairs of the hands with these numbers, a range of at most `block` hands."""
         lines = self.states[: len(hands)]
         seed_rows(lines, np.uint64(hands.start), self.deals)
         start_rows(lines, self.tables, np.full(len(lines), -1))
@@ -239,10 +248,12 @@ class _Maker:
         return count
 
     def _branch(self, states: Array, words: Array, some: Pairs, results: Array) -> None:
-        """Choose the other actions of `some` of the pairs, and play these branches.
+        """Choose the other actions of the pairs `some`, and play these branches to their end.
 
-        Fills in the observations, masks, other actions and gains of `some`. `states` and `words`
-        are those of their `Decisions`, `results` side 0's point differences of their main lines.
+        Fills in the observations, masks, other actions and gains of `some`, at most `block` pairs.
+        `states` and `words` are those of their `Decisions`. `results` are side 0's points minus
+        side 1's at the end of their main lines. Raises `IllegalActionError` for an illegal action
+        of `propose` or of a player.
         """
         lines, index = self.branches[: len(states)], np.arange(len(states))
         _as_words(lines)[:] = states
@@ -266,7 +277,11 @@ class _Maker:
         some.gain[:] = sides * (_side_0_points(lines) - results)
 
     def _play(self, lines: Array) -> Iterator[tuple[Array, Array]]:
-        """Play the lines to their end; yield their indices and choices before each step."""
+        """Play the lines to their end.
+
+        Before each step, yields the indices of the lines that are not over, and the actions that
+        the players have chosen there.
+        """
         live, n = np.arange(len(lines)), len(lines)
         while True:
             n = next_decisions(
@@ -279,9 +294,9 @@ class _Maker:
             self._carry_out("act_rows", lines, live[:n], choices)
 
     def _choices(self, seats: Array) -> Array:
-        """Return the players' choices, int64 (n,), for the first n rows of `observations`.
+        """Return the players' actions for the first n rows of `self.observations`, int64 (n,).
 
-        `seats` (n,) are the seats to act there.
+        `seats` (n,) are the seats to act there. The legality of the actions is not checked.
         """
         n, choices = len(seats), np.empty(len(seats), np.int64)
         if self.opponent is None:
@@ -295,6 +310,10 @@ class _Maker:
         return choices
 
     def _carry_out(self, caller: str, lines: Array, live: Array, choices: Array) -> None:
+        """Apply action `choices[j]` in line `live[j]`, for all j.
+
+        If one is illegal, applies none and raises `IllegalActionError`, which names `caller`.
+        """
         at = int(carry_out(lines, self.tables, live, choices))
         if at >= 0:
             names, choice = actions.of(self.rules).names, int(choices[at])
@@ -316,7 +335,10 @@ def _side_0_points(states: Array) -> Array:
 
 
 def _phase_flags(phases: Any) -> Array:
-    """Return flags, int8 (2, 7), by side and phase: 1 if its decisions become pairs."""
+    """Return flags, int8 (2, 7), by side and phase: 1 for the given phases, on both sides.
+
+    Raises `OptionError` unless there are one or more phases from `Phase.AUCTION` to `Phase.PLAY`.
+    """
     chosen = to_list("phases", phases, "some of Phase.AUCTION to Phase.PLAY")
     if not chosen or not all(is_integer(each) and 0 <= each < Phase.DEAL for each in chosen):
         raise OptionError(f"phases={brief(phases)}: expected some of Phase.AUCTION to Phase.PLAY")
@@ -326,7 +348,7 @@ def _phase_flags(phases: Any) -> Array:
 
 
 def _share(share: Any) -> float:
-    """Return the share of decisions; `OptionError` unless it is above 0 and at most 1."""
+    """Return `share` as a float; `OptionError` unless it is above 0 and at most 1."""
     number = isinstance(share, Real) and not isinstance(share, bool)
     if not number or not 0 < float(share) <= 1:
         raise OptionError(f"share={brief(share)}: expected above 0, and 1 at most")

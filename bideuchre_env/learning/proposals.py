@@ -1,4 +1,4 @@
-"""`Proposals`: choice of the other action of a pair by a network, good actions more often."""
+"""`Proposals`: a network chooses the other action of a pair, good actions more often."""
 
 from __future__ import annotations
 
@@ -21,10 +21,13 @@ _EVEN_BITS = 10
 class Proposals:
     """A function for the argument `propose` of `pairs`, with a network of one part of the hand.
 
-    An action is drawn from the softmax of the outputs, in points, over `temperature`. A fraction
-    `even` of the draws (in steps of 1/1,024) is uniform instead. The draw depends only on the seed
-    and the observation, so the pairs do not depend on the size of blocks or on the worker. Raises
-    `OptionError` for a network that does not fit, and for invalid numbers.
+    The argument `phases` of `pairs` must be phases of this part ("auction" or "cards").
+
+    An action is drawn from the softmax of the network's outputs divided by `temperature`, both in
+    points. A fraction `even` of the draws (in steps of 1/1,024) is uniform instead. The draw
+    depends only on the seed, the observation and the mask, so the pairs do not depend on the size
+    of blocks or on the worker. Raises `OptionError` for a network that does not fit, and for
+    invalid numbers.
     """
 
     network: Network
@@ -49,7 +52,11 @@ class Proposals:
             raise OptionError(f"even={brief(self.even)}: expected a share from 0 to 1")
 
     def __call__(self, observations: Array, masks: Array, chosen: Array) -> Array:
-        """Return other actions, int64 (m,); the `masks` exclude the `chosen` ones."""
+        """Return legal actions other than the chosen ones, int64 (m,).
+
+        `masks` must already exclude the `chosen` actions, which are not read, and leave at least
+        one action in each row.
+        """
         features = features_of(self.rules, self.part)
         points, legal, symmetries = evaluate(self.network, features, observations, masks)
         n = len(points)

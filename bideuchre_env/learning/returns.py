@@ -1,8 +1,9 @@
 """Per-seat lambda-returns of four seats that take turns.
 
 A seat's reward for a decision is the sum of its rewards until its own next decision or the end of
-the episode, and it bootstraps from its own value there. Other seats' values and other episodes are
-not used. `gamma` and `lambda_` apply once per decision of the seat, not per step of the table.
+the episode. It bootstraps from its own value at that next decision. Other seats' values and other
+episodes are not used. `gamma` and `lambda_` apply once per decision of the seat, not per step of
+the table.
 """
 
 from __future__ import annotations
@@ -19,11 +20,15 @@ from bideuchre_env.runtime.jit import Array, entry_kernel
 
 
 class Returns(NamedTuple):
-    """Returns and advantages of decisions, all (T, n): by step and row."""
+    """Returns and advantages of decisions, all (T, n): by step and row.
+
+    Without a decision, all are 0 or False. A decision whose return is unknown has its value
+    estimate as return and the advantage 0.
+    """
 
     returns: Array  # float32: of the acting seat
-    advantages: Array  # float32: the return less the value
-    complete: Array  # bool: a decision, whose return is known
+    advantages: Array  # float32: the return minus the value estimate
+    complete: Array  # bool: True for a decision whose return is known
 
 
 def lambda_returns(
@@ -42,7 +47,8 @@ def lambda_returns(
 
     Args:
         seats: int8 (T, n): the seat that acted, or -1 to exclude a decision (a forced move, a
-            frozen opponent). It then has no return, and its rewards go to earlier decisions.
+            frozen opponent). Such a step has no return; its rewards count for each seat's previous
+            decision.
         rewards: float32 (T, n, 4): by seat, as `step` returned them after that action.
         ended: bool (T, n): whether that action ended the episode (terminated or truncated).
         values: float32 (T, n): the acting seat's value estimate; ignored where `seats` is -1.

@@ -1,6 +1,6 @@
-"""Actions drawn from the softmax of logits among the legal ones, with their log-probabilities.
+"""Outputs drawn from the softmax of logits among the legal ones, with their log-probabilities.
 
-Kernels use `math`, which also works on a GPU.
+An output is the index of a logit, 0 to O - 1. Kernels use `math`, which also works on a GPU.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from bideuchre_env.runtime.jit import Array, Word, entry_kernel, kernel
 
 
 def required_seed(seed: Any, drawn: str = "draws") -> tuple[np.uint64, np.uint64]:
-    """Return the low and high 64 bits of a seed, as `split_seed` does; `OptionError` for None.
+    """Return the low and high 64 bits of a seed, as uint64.
 
-    `drawn` is the noun for the random quantities in the error message.
+    Raises `OptionError` unless the seed is a whole number from 0 to 2**128 - 1. `drawn` is the noun
+    for the random quantities in the message for None.
     """
     if seed is None:
         raise OptionError(f"seed=None: expected a whole number, so that {drawn} are reproducible")
@@ -30,7 +31,7 @@ def random_words(seed: int, step: int, rows: int | Array) -> Array:
     """Return 64 random bits for each of n rows at one step, uint64 (n,), for `sample`.
 
     `rows` is n, for rows 0 to n - 1, or their numbers, int64 (n,). A row's word depends only on
-    the seed, the step and the row's number.
+    the seed, the step (0 or more) and the row's number. Raises `OptionError` for invalid arguments.
     """
     low, high = required_seed(seed)
     if not is_integer(step) or not 0 <= step < 1 << 63:
@@ -64,10 +65,11 @@ def sample(
     Args:
         logits: float32 (n, O).
         legal: int8 (n, O), 1 for a legal output.
-        words: uint64 (n,), the random numbers (`random_words`), or a seed, for those of step 0. A
-            row's draw depends only on its own word and logits.
-        choices: int64 (n,), overwritten with the outputs.
-        log_probs: float32 (n,), overwritten with the logarithms of their probabilities.
+        words: uint64 (n,), the random numbers, for example of `random_words`; or a seed, for
+            `random_words(seed, 0, n)`. A row's draw depends only on its own word, logits and
+            legal outputs.
+        choices: int64 (n,), overwritten with the outputs drawn.
+        log_probs: float32 (n,), overwritten with the natural logarithms of their probabilities.
 
     Raises:
         OptionError: for arrays of another dtype or shape, a row without a legal output, and a
@@ -82,13 +84,15 @@ def sample(
 def greedy(logits: Array, legal: Array, choices: Array, log_probs: Array) -> None:
     """Choose the legal output with the highest logit in every row, the first of equals.
 
-    `choices` and `log_probs` are overwritten; arrays and errors are as in `sample`.
+    `choices` and `log_probs` are overwritten; `log_probs` has the logarithms of the probabilities
+    with which `sample` would draw these outputs. Arrays and errors are as in `sample`.
     """
     _check(logits, legal, choices, log_probs)
     greedy_rows(logits, legal, choices, log_probs)
 
 
 def _check(logits: Array, legal: Array, choices: Array, log_probs: Array) -> None:
+    """Raise the errors that `sample` documents, except those for `words`."""
     check_array("logits", logits, np.float32, (-1, -1))
     check_array("legal", legal, np.int8, logits.shape)
     check_array("choices", choices, np.int64, (len(logits),), written=True)
@@ -103,7 +107,10 @@ def _check(logits: Array, legal: Array, choices: Array, log_probs: Array) -> Non
 
 @entry_kernel
 def fill_words(low: Word, high: Word, step: Word, rows: Array, words: Array) -> None:
-    """Fill `words`, uint64 (n,), with the words of a seed, a step and the rows' numbers."""
+    """Fill `words`, uint64 (n,), with the results of `random_words` for the row numbers `rows`.
+
+    `low` and `high` are the halves of the seed; `rows` is int64 (n,).
+    """
     start = mix(mix(high + GOLDEN) + low) + step * GOLDEN
     for i in range(len(rows)):
         words[i] = mix(mix(start) + np.uint64(rows[i]) * GOLDEN)
@@ -111,7 +118,10 @@ def fill_words(low: Word, high: Word, step: Word, rows: Array, words: Array) -> 
 
 @entry_kernel
 def hash_rows(low: Word, high: Word, observations: Array, words: Array) -> None:
-    """Fill `words`, uint64 (n,), each from a seed and its row of observations, int8 (n, D)."""
+    """Fill `words`, uint64 (n,), with the results of `observation_words`.
+
+    `low` and `high` are the halves of the seed; `observations` is int8 (n, D).
+    """
     start = mix(mix(high + GOLDEN) + low)
     for i in range(len(observations)):
         word = start
@@ -139,7 +149,7 @@ def first_unfit(logits: Array, legal: Array) -> int:
 
 @kernel
 def highest(logits: Array, legal: Array, i: int) -> int:
-    """Return the legal output of row i with the highest logit, the first of equals."""
+    """Return the legal output of row i with the highest logit, the first of equals; -1 if none."""
     best = -1
     for k in range(logits.shape[1]):
         if legal[i, k] and (best < 0 or logits[i, k] > logits[i, best]):
@@ -161,7 +171,7 @@ def total(logits: Array, legal: Array, i: int, top: float) -> float:
 def sample_rows(
     logits: Array, legal: Array, words: Array, choices: Array, log_probs: Array
 ) -> None:
-    """Write the draws of `sample`, for validated arrays."""
+    """Write the results of `sample` to `choices` and `log_probs`, for validated arrays."""
     for i in range(len(logits)):
         best = highest(logits, legal, i)
         top = np.float64(logits[i, best])
@@ -180,7 +190,7 @@ def sample_rows(
 
 @entry_kernel
 def greedy_rows(logits: Array, legal: Array, choices: Array, log_probs: Array) -> None:
-    """Write the choices of `greedy`, for validated arrays."""
+    """Write the results of `greedy` to `choices` and `log_probs`, for validated arrays."""
     for i in range(len(logits)):
         best = highest(logits, legal, i)
         choices[i] = best

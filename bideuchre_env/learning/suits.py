@@ -1,7 +1,9 @@
 """Renamings of suits that preserve the colour pairs, and canonical hands.
 
-Hands that differ only by such a renaming have the same value, so one of them represents all: the
-*canonical* hand, with the smallest hand number of the eight renamings.
+A *symmetry* is the number (0 to 7) of such a renaming, its row in `SUIT_MAPS`; 0 is the identity. A
+*hand number* is a hand as an integer (see `rules/cards.py`). Hands that differ only by a symmetry
+have the same value, so one of them represents all: the *canonical* hand, which has the smallest
+hand number of the eight renamed hands.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ RENAMED = np.array(
 
 @kernel
 def renamed(hand: int, symmetry: int) -> int:
-    """Return the hand, an integer of rules/cards.py, with its suits renamed by a symmetry."""
+    """Return the number of the hand with its suits renamed by a symmetry."""
     out = 0
     for i in range(MAX_NIBBLES):
         out |= RENAMED[symmetry, hand >> (4 * i) & 15] << (4 * i)
@@ -40,10 +42,10 @@ def renamed(hand: int, symmetry: int) -> int:
 
 @kernel
 def suit_symmetry(hand: int, strain: int) -> int:
-    """Return the symmetry (0 to 7) that maps a hand to the smallest hand number.
+    """Return the symmetry that maps a hand to the smallest hand number, the first of equals.
 
-    If `strain` is a suit, only symmetries that rename it to suit 0 count. Of equals, it is the
-    first.
+    If `strain` is a suit (0 to 3), only the symmetries that map this suit to suit 0 are considered;
+    for 4 (no trump) or -1 (none yet), all are.
     """
     best, least = 0, -1
     for symmetry in range(len(SUIT_MAPS)):
@@ -57,6 +59,6 @@ def suit_symmetry(hand: int, strain: int) -> int:
 
 @entry_kernel
 def canonical(hand: int) -> tuple[int, int]:
-    """Return the canonical hand, and the first symmetry (0 to 7) that maps the hand to it."""
+    """Return the number of the canonical hand, and the first symmetry that maps `hand` to it."""
     symmetry = suit_symmetry(hand, NO_TRUMP)
     return renamed(hand, symmetry), symmetry

@@ -3,6 +3,10 @@
 Agents and the features of networks use it. `read_view` computes the fields from the row and the
 game's tables; only `for_points` is set by `new_view`, and `turning` by agents. Seats are relative:
 0 self, 1 left, 2 partner, 3 right. -1 stands for "none".
+
+In the kernels, `observation` is int8 (D,), `t` are the game's tables, and `o` the offsets of the
+observation's blocks. Offsets of public blocks are relative to `public`, the index of the first
+public entry. A set of kinds or suits is an integer with a bit for each.
 """
 
 from __future__ import annotations
@@ -57,9 +61,10 @@ VIEW = np.dtype(
 
 
 def new_view(for_points: bool = False) -> Array:
-    """Return an empty view, an array of one row.
+    """Return a new view, an array of one row; `read_view` fills it in.
 
-    The goal is the points of each hand if `for_points`, else to win the game.
+    Agents play for the points of each hand if `for_points`, else to win the game. All other fields
+    are 0.
     """
     views = new_rows(VIEW, 1)
     views["for_points"] = for_points
@@ -68,20 +73,20 @@ def new_view(for_points: bool = False) -> Array:
 
 @inline_kernel
 def one_hot(observation: Array, at: int, n: int) -> int:
-    """Return the index (0 to n - 1) of the first 1 among n entries from `at` on, or -1."""
+    """Return the index (0 to n - 1) of the first 1 among n entries from `at` on, -1 if none."""
     bits = gather_bits(observation, at, n, 0)
     return lowest_bit(bits) if bits else -1
 
 
 @kernel
 def count(view: Row, kinds: int) -> int:
-    """Count the unseen cards of these kinds, which are bits."""
+    """Count the unseen cards of a set of kinds (bits), with both copies."""
     return popcount(view.unseen & kinds) + popcount(view.unseen_pair & kinds)
 
 
 @kernel
 def count_held(view: Row, kinds: int) -> int:
-    """Count the cards in hand of these kinds, which are bits."""
+    """Count the cards in hand of a set of kinds (bits), with both copies."""
     return popcount(view.held & kinds) + popcount(view.held_pair & kinds)
 
 
@@ -89,7 +94,8 @@ def count_held(view: Row, kinds: int) -> int:
 def read_view(observation: Array, t: Row, o: Row, view: Row) -> None:
     """Fill `view` from an observation, int8 (D,), except for `for_points` and `turning`.
 
-    The fields of the trick, `void`, `cards_left` and `thrown` are written only in the card play.
+    The fields of the trick (`led`, `winning`, `winning_kind`, `after`), `void`, `cards_left` and
+    `thrown` are written only in the card play; in other phases they are unchanged.
     """
     public = o.private
     view.phase = one_hot(observation, public + o.phase, 5)
@@ -107,7 +113,11 @@ def read_view(observation: Array, t: Row, o: Row, view: Row) -> None:
 
 @kernel
 def read_hand(observation: Array, t: Row, o: Row, view: Row) -> None:
-    """Read the hand and the exchange; all other cards of the deck become unseen."""
+    """Read the hand and the exchange.
+
+    The cards of the deck that are neither in hand nor given up become unseen, also cards that have
+    been played; `read_seen` removes these.
+    """
     kinds, copies = t.kinds, t.copies
     deck = (1 << kinds) - 1
     view.held = gather_bits(observation, o.hand, kinds, 0)
@@ -129,7 +139,10 @@ def read_hand(observation: Array, t: Row, o: Row, view: Row) -> None:
 
 @kernel
 def read_calls(observation: Array, public: int, t: Row, o: Row, view: Row) -> None:
-    """Read the auction so far, and the contract once it is over."""
+    """Read the calls so far, and the contract once the auction is over.
+
+    `view.dealer` must be set.
+    """
     width = 1 + t.n_levels
     view.calls_made = 0
     view.standing = -1
@@ -174,7 +187,7 @@ def read_scores(observation: Array, public: int, t: Row, o: Row, view: Row) -> N
 
 @kernel
 def read_seen(observation: Array, public: int, t: Row, o: Row, view: Row) -> None:
-    """Remove all cards played so far from the unseen cards."""
+    """Remove all cards played so far from the unseen cards; call `read_hand` before."""
     kinds, copies = t.kinds, t.copies
     unseen, pair = view.unseen, view.unseen_pair
     for plane in range(4 * copies):
@@ -189,7 +202,10 @@ def read_seen(observation: Array, public: int, t: Row, o: Row, view: Row) -> Non
 
 @kernel
 def read_trick(observation: Array, public: int, t: Row, o: Row, view: Row) -> None:
-    """Read the current trick, the seats still to play, and each seat's cards left and voids."""
+    """Read the current trick, the seats still to play, and each seat's cards left and voids.
+
+    Call `read_hand` and `read_calls` before.
+    """
     kinds = t.kinds
     view.led = one_hot(observation, public + o.led, 4)
     view.winning = one_hot(observation, public + o.winning, 4) if view.led >= 0 else -1
@@ -211,15 +227,16 @@ def read_trick(observation: Array, public: int, t: Row, o: Row, view: Row) -> No
 
 @kernel
 def beaters(view: Row, kind: int) -> int:
-    """Count the unseen cards of a card's suit that rank above it."""
+    """Count the unseen cards of a card's suit that rank above it; `view.strain` must be set."""
     return count(view, BEATS[view.strain, kind])
 
 
 @kernel
 def thrown_suits(observation: Array, public: int, t: Row, o: Row, view: Row) -> int:
-    """Return the side suits of which partner has discarded a card on another suit, as bits.
+    """Return the side suits from which partner has discarded when another suit was led, as bits.
 
-    The complete tricks are replayed from the observation.
+    A side suit is any suit but trump. The complete tricks are replayed from the observation. The
+    other fields of `view` must have been read, and the strain must be a suit.
     """
     strain = view.strain
     leader = opening_leader(t, view.dealer, view.declarer, view.sitting_out)
@@ -242,7 +259,10 @@ def thrown_suits(observation: Array, public: int, t: Row, o: Row, view: Row) -> 
 
 @kernel
 def card_of(observation: Array, public: int, t: Row, o: Row, seat: int, trick: int) -> int:
-    """Return the kind that a seat played to trick `trick`, from 1; 0 if none is observed."""
+    """Return the kind that a seat played to trick `trick`, counted from 1.
+
+    0, which is also the kind of the ace of clubs, is returned if the seat has not played to it.
+    """
     kinds = t.kinds
     first = public + o.played + seat * t.copies * kinds
     for at in range(t.copies * kinds):

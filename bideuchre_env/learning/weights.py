@@ -61,7 +61,7 @@ def read_weights(place: PathLike | Traversable) -> Weights:
     """Read the weights in a file, given by its path or as a resource of a package.
 
     float16 becomes float32; other dtypes are unchanged. Raises `WeightsError` for a file
-    that is missing or damaged.
+    that is missing, damaged or larger than `LARGEST`.
     """
     if not isinstance(place, str | os.PathLike) and not hasattr(place, "open"):
         raise WeightsError(f"place={brief(place)}: expected a path")
@@ -84,11 +84,11 @@ def write_weights(
     *,
     half: bool = False,
 ) -> None:
-    """Write weights to a file atomically; `OutputError` if that fails.
+    """Write weights to a file atomically, replacing an existing file; `OutputError` on failure.
 
     On one machine the same content yields the same bytes. `half` stores float32 as float16, in
-    half the space, with a rounding error of at most one part in 2,048, or 3e-8 below 6e-5. Raises
-    `WeightsError` for content that such a file cannot store; nothing is written.
+    half the space. Its rounding error is at most one part in 2,048, and at most 3e-8 for numbers
+    below 6e-5. Raises `WeightsError` for content that such a file cannot store; nothing is written.
     """
     _files.write_file(place, weights_bytes(arrays, metadata, half=half))
 
@@ -96,9 +96,10 @@ def write_weights(
 def made_for(kind: str, rules: Rules, features: int) -> dict[str, str]:
     """Return the metadata that weights must have to be usable by an agent for these rules.
 
-    They are the kind of agent, the version of its features, and the properties of the game on which
-    features and outputs depend: the deck, the names and exchanges of the bids, and when a strain is
-    named. The values of bids are not compared.
+    They are the `kind` of agent, the version `features` of its features, and the properties of the
+    game on which features and outputs depend: the deck, the bids' names and numbers of exchanged
+    cards, and when a strain is named. The values of bids are not included. Raises `OptionError`
+    unless `rules` are `Rules` and `features` is a whole number.
     """
     check_rules(rules)
     if not is_integer(features):
@@ -121,8 +122,9 @@ def check_weights(
 ) -> None:
     """Raise `WeightsError` unless the metadata is as expected and the arrays have these shapes.
 
-    `expected` is the result of `made_for`. There must be no other arrays, and all must be finite
-    float32. A string in a shape is a variable length, equal in all arrays.
+    `expected` is the result of `made_for`; the weights may have more metadata. There must be no
+    other arrays, and all must be finite float32. A string in a shape stands for any length, the
+    same wherever that string is used.
     """
     check_type("weights", weights, Weights, "Weights")
     check_type("expected", expected, Mapping, "texts by name")
@@ -157,7 +159,7 @@ def check_weights(
 def weights_bytes(
     arrays: Mapping[str, Array], metadata: Mapping[str, str], *, half: bool = False
 ) -> bytes:
-    """Return the content of the file that `write_weights` writes."""
+    """Return the content of the file that `write_weights` writes, or raise its `WeightsError`."""
     check_type("arrays", arrays, Mapping, "arrays by name")
     check_flag("half", half)
     stored = {name: _stored(name, array, half) for name, array in arrays.items()}
@@ -187,9 +189,10 @@ def parse_weights(data: bytes, name: str = "these weights") -> Weights:
 
 
 def archive_bytes(arrays: Mapping[str, Array], metadata: object) -> bytes:
-    """Return the content of a compressed `.npz` file of these arrays, with the metadata as JSON.
+    """Return the content of a compressed `.npz` file of these arrays and the metadata.
 
-    An array in Fortran order stays in that order. Raises `ValueError` above `LARGEST` bytes.
+    The metadata become a JSON text in an array `PROVENANCE`. An array in Fortran order stays in
+    that order. Raises `ValueError` above `LARGEST` bytes.
     """
     file = io.BytesIO()
     members = {**arrays, PROVENANCE: np.array(json.dumps(metadata))}
@@ -205,10 +208,11 @@ def archive_bytes(arrays: Mapping[str, Array], metadata: object) -> bytes:
 
 
 def read_archive(data: bytes) -> dict[str, Array]:
-    """Return the arrays of an `.npz` file by name, in C order, after checking checksums.
+    """Return the arrays in the content of an `.npz` file by name, in C order.
 
-    The metadata is among them, as a text called `PROVENANCE`. Damage raises the errors of zipfile,
-    zlib and numpy.
+    The JSON text of the metadata, if any, is the array `PROVENANCE`. Checksums are verified: damage
+    raises the errors of zipfile, zlib and numpy. Also raises `ValueError` above `LARGEST` bytes and
+    for missing or duplicate arrays.
     """
     if len(data) > LARGEST:
         raise ValueError(f"more than {LARGEST} bytes")
@@ -230,9 +234,10 @@ def read_archive(data: bytes) -> dict[str, Array]:
 
 
 def _stored(name: str, array: Array, half: bool) -> Array:
-    """Return a copy to store: little-endian, C order, float16 if `half` and it is float32.
+    """Return a copy to store: little-endian, C order; float32 becomes float16 if `half`.
 
-    Raises `WeightsError` for an invalid name, dtype or number.
+    Raises `WeightsError` for an invalid name or dtype, and for a number that is not finite or too
+    large for float16.
     """
     fault = None
     values = to_array(brief(name), array)
@@ -270,7 +275,7 @@ def _is_numeric(array: Array) -> bool:
 def _loaded(key: str, array: Array) -> Array:
     """Return a read-only copy in C order and native byte order; float16 becomes float32.
 
-    Raises `ValueError` unless all entries are finite numbers.
+    Raises `ValueError`, with the array's name `key`, unless all entries are finite numbers.
     """
     if not _is_numeric(array) or not np.isfinite(array).all():
         raise ValueError(f"{brief(key)} is {array.dtype} {array.shape}: expected finite numbers")

@@ -58,6 +58,7 @@ def _imports(text: str) -> set[str]:
 
 
 def _fingerprint(settings: object) -> str:
+    """Return a hash of the kernels' sources and of the `repr` of the settings."""
     digest = hashlib.sha256()
     digest.update(repr(settings).encode())
     for name, path in kernel_sources().items():
@@ -72,6 +73,10 @@ def user_cache() -> Path:
 
 
 def _cache_bases() -> Iterator[Path]:
+    """Yield the folders that may hold the cache folder, the preferred one first.
+
+    With the environment variable NUMBA_CACHE_DIR, that folder is the only one.
+    """
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     if chosen:
         yield Path(chosen)
@@ -94,9 +99,11 @@ def _own_temporary_folder() -> Iterator[Path]:
 
 
 def cache_folder(settings: object) -> str:
-    """Return the cache folder for these settings, "" if none can be written.
+    """Return the cache folder for these settings, created if needed; "" if none can be written.
 
-    It is in the first writable folder of: the package, the user's cache, temporary files.
+    It is in the folder NUMBA_CACHE_DIR, if that environment variable is set. Else it is in the
+    first writable folder of the package, the user's cache, and the temporary files. Cache folders
+    of other sources there are deleted after two weeks without use.
     """
     name = f"kernels-{_fingerprint(settings)}"
     for base in _cache_bases():
@@ -114,6 +121,7 @@ def cache_folder(settings: object) -> str:
 
 
 def _drop_stale(base: Path, keep: str) -> None:
+    """Delete the cache folders in `base`, except `keep`, that were not used for two weeks."""
     for old in base.glob("kernels-*"):
         try:
             if old.name != keep and time.time() - old.stat().st_mtime > _STALE_SECONDS:

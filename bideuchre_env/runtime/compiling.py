@@ -15,8 +15,8 @@ _log = logging.getLogger("bideuchre_env")
 class Compiling:
     """Counts the kernels that this process has compiled; `show` displays the number.
 
-    `kernels` are the package's kernels, others do not count. `saved` is whether the compiled code
-    is cached.
+    By default `show` logs one line, at the first kernel. `kernels` are the package's kernels,
+    others do not count. `saved` says whether the compiled code is cached.
     """
 
     def __init__(self, kernels: list[Any], saved: bool) -> None:
@@ -28,22 +28,24 @@ class Compiling:
         self._depth = 0  # of nested compilations: a kernel waits for those that it calls
 
     def begin(self, compiled: Any) -> None:
-        """Handle the start of a compilation by numba; that of another package is ignored."""
+        """Handle the start of a compilation by numba, if `compiled` is one of `kernels`."""
         if compiled in self.kernels:
             self._depth += 1
             self.show(self._text())
 
     def end(self, compiled: Any) -> None:
-        """Handle the end of a compilation, also a failed one; another package's is ignored."""
+        """Count a compilation that has ended or failed, if `compiled` is one of `kernels`."""
         if compiled in self.kernels:
             self._depth -= 1
             self.count += 1
             self.show(self._text())
 
     def _text(self) -> str:
+        """Return the text to display; "" if nothing is being compiled."""
         return f"compiling kernels, {self.count} done" if self._depth else ""
 
     def _log_once(self, text: str) -> None:
+        """Log once, in one process only, that kernels are being compiled; ignores `text`."""
         process = multiprocessing.current_process()
         first = multiprocessing.parent_process() is None
         if not self._logged and (first or process.name.endswith("-1")):  # only one of many workers

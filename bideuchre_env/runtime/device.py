@@ -40,6 +40,7 @@ warnings.filterwarnings("ignore", "Grid size", NumbaPerformanceWarning)
 
 
 def _lower_cell(cells: Array, i: int, value: int) -> None:
+    """Lower `cells[i]` to a value, atomically: `lower_cell` for a GPU."""
     cuda.atomic.min(cells, i, value)
 
 
@@ -53,7 +54,7 @@ def _python_of(value: Any) -> Any:
 
 
 def device_form(kernel: Any) -> Any:
-    """Return the device function of a kernel; cached."""
+    """Return the device function of a kernel, from a cache; in the simulator it is plain Python."""
     if kernel not in _FORMS:
         form: Any = _rebound(_python_of(kernel))
         if not SIMULATED:
@@ -97,7 +98,10 @@ class Program:
         self._started: Any = None
 
     def __call__(self, n: int, *arguments: Any) -> None:
-        """Start the threads; the next copy from the device waits for them."""
+        """Start n threads, without waiting; the next copy from the device waits for them.
+
+        The first call compiles the kernel.
+        """
         if self._started is None:
             self._started = cuda.jit(self.function)
             if not SIMULATED:
@@ -127,12 +131,15 @@ def name_of_device() -> str:
 
 
 def _tuple_like(value: tuple[Any, ...], items: Iterable[Any]) -> Any:
-    """Return the items as a tuple of the same type as `value`, which may be a NamedTuple."""
+    """Return the items as a tuple of the same type as `value`, also for a NamedTuple."""
     return getattr(type(value), "_make", tuple)(items)
 
 
 def moved(value: Any, move: Callable[[Any], Any]) -> Any:
-    """Apply `move` to an array, or to every array of a nested tuple; numbers stay as they are."""
+    """Return an array after `move`, or a nested tuple with every array after `move`.
+
+    Numbers and arrays without axes are returned unchanged.
+    """
     if isinstance(value, tuple):
         return _tuple_like(value, (moved(each, move) for each in value))
     return move(value) if getattr(value, "shape", ()) else value
@@ -153,21 +160,21 @@ class DeviceMemory:
         return moved(value, _to_device)
 
     def to_host(self, value: Any) -> Any:
-        """Return a value with numpy arrays, copied if needed, after all started kernels."""
+        """Return an array or nested tuple with numpy arrays, copied once all kernels are done."""
         return moved(value, _to_host)
 
     def write(self, array: DeviceArray, values: Array) -> None:
-        """Overwrite an array with a numpy array of the same shape and type."""
+        """Overwrite a device array with a numpy array of the same shape and dtype."""
         array.copy_to_device(values)
 
     def copy(self, array: DeviceArray) -> DeviceArray:
-        """Copy an array within this memory."""
+        """Return a copy of an array in this memory."""
         copy = cuda.device_array(array.shape, array.dtype)
         copy.copy_to_device(array)
         return copy
 
     def flags(self, array: DeviceArray) -> DeviceArray:
-        """Return a new bool array: true where an int8 array of 0 and 1 is 1."""
+        """Return a new bool array that is true where `array`, int8 of 0 and 1, is 1."""
         return self.copy(array).view(np.dtype(bool))
 
     def fill(self, array: DeviceArray, value: Any) -> None:
@@ -179,7 +186,7 @@ class DeviceMemory:
         return array.view(array.dtype)
 
     def foreign(self, value: Any) -> DeviceArray | None:
-        """View another library's array on this device; None if the array is on the CPU."""
+        """Return a view of another library's array on the GPU; None if the array is on the CPU."""
         if SIMULATED:
             return value if hasattr(value, "copy_to_host") else None
         return cuda.as_cuda_array(value) if hasattr(value, "__cuda_array_interface__") else None
@@ -189,7 +196,7 @@ class DeviceMemory:
         cuda.synchronize()
 
     def run(self, kernel: Any, n: int, *arguments: Any) -> None:
-        """Start a thread with `kernel(*arguments, i, i + 1)` for each of n rows."""
+        """Start a thread with `kernel(*arguments, i, i + 1)` for each of n rows; do not wait."""
         if kernel not in self._programs:
             self._programs[kernel] = Program(kernel)
         self._programs[kernel](n, *arguments)
@@ -197,7 +204,8 @@ class DeviceMemory:
     def prepare(self, kernel: Any, n: int, *like: Any) -> Callable[..., None]:
         """Return a function of `(*arguments, 0, n)` that runs a kernel on n rows.
 
-        `like` are examples of the arguments: where one is a uint64, the argument is converted.
+        `like` are examples of the arguments. If an example is a uint64, the argument in its place
+        is converted to uint64.
         """
         words = [isinstance(each, np.uint64) for each in like]
 
@@ -209,10 +217,12 @@ class DeviceMemory:
 
 
 def _to_device(array: Any) -> DeviceArray:
+    """Copy a numpy array to the device; a device array is returned unchanged."""
     return cuda.to_device(np.array(array, order="C")) if isinstance(array, np.ndarray) else array
 
 
 def _to_host(array: Any) -> Array:
+    """Copy a device array to a numpy array; a numpy array is returned unchanged."""
     if isinstance(array, np.ndarray):
         return array
     copy: Array = array.copy_to_host()

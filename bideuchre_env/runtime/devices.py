@@ -21,7 +21,7 @@ Array = npt.NDArray[Any]
 
 
 class HostMemory:
-    """Host memory; kernels run on the CPU."""
+    """Host memory; kernels run on the CPU. `device.DeviceMemory` has the same methods."""
 
     name = "cpu"
 
@@ -30,15 +30,15 @@ class HostMemory:
         return np.empty(shape, dtype)
 
     def put(self, value: Any) -> Any:
-        """Return an array, or a tuple of arrays and numbers, in this memory, copied if needed."""
+        """Return the value itself: arrays are in this memory already."""
         return value
 
     def to_host(self, value: Any) -> Any:
-        """Return a value with numpy arrays, copied if needed, after all started kernels."""
+        """Return the value itself: its arrays are numpy arrays already."""
         return value
 
     def write(self, array: Any, values: Any) -> None:
-        """Overwrite an array with a numpy array of the same shape and type."""
+        """Overwrite an array with a numpy array of the same shape and dtype."""
         array[...] = values
 
     copy: Callable[[Any], Array] = staticmethod(np.ndarray.copy)
@@ -49,7 +49,7 @@ class HostMemory:
     """Return a view, so that a caller who reshapes it does not reshape the kernels' array."""
 
     def flags(self, array: Any) -> Any:
-        """Return a new bool array: true where an int8 array is not 0."""
+        """Return a new bool array that is true where `array`, int8, is not 0."""
         return array != 0
 
     def foreign(self, value: Any) -> Any:
@@ -57,21 +57,24 @@ class HostMemory:
         return None
 
     def finish(self) -> None:
-        """Wait until all started kernels are done."""
+        """Do nothing: on the CPU, kernels are done when their call returns."""
 
     def run(self, kernel: Callable[..., Any], n: int, *arguments: Any) -> None:
-        """Call `kernel(*arguments, start, stop)` for n rows."""
+        """Call `kernel(*arguments, 0, n)`, which works on n rows."""
         kernel(*arguments, 0, n)
 
     def prepare(self, kernel: Callable[..., Any], n: int, *like: Any) -> Callable[..., None]:
-        """Return a faster form of `run` for arguments that always have the types of `like`."""
+        """Return a function of `(*arguments, 0, n)`, which runs a kernel without type checks.
+
+        `like` are examples of the arguments, which must always have the same types.
+        """
         from bideuchre_env.runtime.jit import direct
 
         return direct(kernel, *like, 0, n)
 
 
 def memory_of(device: str) -> HostMemory:
-    """Return the memory of an available device, see `check_device`."""
+    """Return the memory of a device, "cpu" or "cuda"; call `check_device` before."""
     if device == "cpu":
         return HostMemory()
     from bideuchre_env.runtime.device import DeviceMemory

@@ -23,9 +23,10 @@ _CLEAR_LINE, _SHOW_CURSOR = "\r\x1b[2K", "\x1b[?25h"
 
 
 class Quit:
-    """Signal handler that removes incomplete files, ends child processes, and exits with one line.
+    """Signal handler that ends the program at once, with exit code `INTERRUPTED`.
 
-    It raises no exception, which an import, a compiler or a finalizer could swallow.
+    It removes incomplete files, ends child processes, and prints one line with `name` to standard
+    error. It raises no exception, which an import, a compiler or a finalizer could swallow.
     """
 
     def __init__(self, name: str) -> None:
@@ -62,7 +63,10 @@ class RaiseOnce(Quit):
 
 
 def quit_on_ctrl_c(name: str) -> None:
-    """Let Ctrl-C end this program with a line that names it, unless it has another handler."""
+    """Let Ctrl-C end this program at once, with a line that names it.
+
+    Has no effect if the program has another handler than Python's.
+    """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, Quit(name))
 
@@ -71,7 +75,8 @@ def quit_on_ctrl_c(name: str) -> None:
 def raising(name: str = "") -> Iterator[None]:
     """Context manager: the first Ctrl-C raises `KeyboardInterrupt`, the second ends the program.
 
-    This replaces the handler `Quit` and, with a `name`, also Python's. Other handlers stay.
+    This replaces the handler `Quit` and, with a `name`, also Python's. It has no effect on other
+    handlers, and outside the main thread.
     """
     before = signal.getsignal(signal.SIGINT)
     if not _can_replace(before) or not (name or isinstance(before, Quit)):
@@ -104,6 +109,7 @@ def ctrl_c() -> Iterator[threading.Event]:
         return
 
     def handle(number: int, frame: FrameType | None) -> None:
+        """Set the event, and restore the handler before."""
         event.set()
         signal.signal(signal.SIGINT, before)
 
@@ -115,11 +121,12 @@ def ctrl_c() -> Iterator[threading.Event]:
 
 
 def typed_line() -> str:
-    """Return a line of standard input, like `input`; Ctrl-C ends the wait at any moment.
+    """Return a line of standard input, like `input()`; Ctrl-C ends the wait at any moment.
 
     `input` checks for signals and then blocks: a signal in between is handled only after the next
     line. So this function first waits for the terminal and for a pipe to which Python writes every
-    signal. It does not wait if `readline` is loaded, which edits lines while they are typed.
+    signal. It does not wait if `readline` is loaded, which edits lines while they are typed. Raises
+    `EOFError` at the end of the input, like `input`.
     """
     alone = threading.current_thread() is threading.main_thread()
     if os.name == "posix" and alone and "readline" not in sys.modules and sys.stdin.isatty():
@@ -128,7 +135,10 @@ def typed_line() -> str:
 
 
 def _wait_for(descriptor: int) -> None:
-    """Wait until there is something to read; handlers of signals run meanwhile, and may raise."""
+    """Wait until the file descriptor can be read; signal handlers run meanwhile, and may raise.
+
+    Only for the main thread.
+    """
     woken, waker = os.pipe()
     os.set_blocking(waker, False)
     before = signal.set_wakeup_fd(waker, warn_on_full_buffer=False)

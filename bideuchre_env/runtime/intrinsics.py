@@ -26,14 +26,17 @@ PLAIN_TWINS: list[tuple[Any, Any]] = []
 
 
 def _choose(plain: Any, fast: Any, fits: bool, compile_plain: Any = kernel) -> Any:
-    """Return `fast` as an intrinsic of numba if `fits`, else `plain` compiled; record the twins."""
+    """Return `fast` as an intrinsic of numba if `fits`, else `compile_plain(plain)`.
+
+    Also records the result and its twin `plain` in `PLAIN_TWINS`.
+    """
     chosen = intrinsic(fast) if fits else compile_plain(plain)
     PLAIN_TWINS.append((chosen, plain))
     return chosen
 
 
 def _popcount(bits: int) -> int:
-    """Number of bits set in a non-negative int64."""
+    """Return the number of bits set in a non-negative int64."""
     return int(bits).bit_count()
 
 
@@ -82,7 +85,7 @@ def _plain_nth_bit(bits: int, n: int) -> int:
 
 
 def _plain_deposit_bits(bits: int, places: int) -> int:
-    """Deposit the low bits of `bits`, in order, at the set bits of `places` (PDEP)."""
+    """Return a number with the low bits of `bits`, in order, at the set bits of `places` (PDEP)."""
     result = 0
     while bits and places:
         place = places & -places
@@ -243,7 +246,7 @@ def _fast_store_bits(typing_context: Any, out: Any, at: Any, one: Any, two: Any)
 
 
 def _tricks_of(context: Any, builder: Any, tags: Any, k: Any, seat: Any) -> Any:
-    """Return the tricks of a seat in the 16 tags from index `k`, else 0, as a vector of bytes."""
+    """Emit a vector of 16 bytes: the tricks in the tags from index `k`, 0 for other seats' tags."""
     byte = ir.IntType(8)
     sixteen = ir.VectorType(byte, 16)
 
@@ -322,7 +325,7 @@ store_bits = _choose(_plain_store_bits, _fast_store_bits, _BARE)
 
 
 def _plain_read(cells: Array, i: int) -> int:
-    """Read `cells[i]`, int64, which another thread may write at the same time."""
+    """Return `cells[i]`, int64, which another thread may write at the same time."""
     return int(cells[i])
 
 

@@ -50,15 +50,18 @@ ENTRIES: list[Any] = []
 def kernel(function: F) -> F:
     """Decorate a kernel that other kernels call; it is compiled on first use.
 
-    It has no allocation, no exceptions and no Python objects: parameters and results are only
-    numbers, rows and arrays; small integers are passed as int64. Python itself cannot call it, see
-    `entry_kernel`.
+    A kernel has no allocation, no exceptions and no Python objects: parameters and results are only
+    numbers, rows and arrays; small integers are passed as int64. Python itself must not call it:
+    with a tested version of numba, that raises `TypeError` (see `entry_kernel`).
     """
     return _compile(function)
 
 
 def inline_kernel(function: F) -> F:
-    """Decorate a kernel that is inlined into its callers: a short one that is called often."""
+    """Decorate a kernel that is inlined into its callers: a short one that is called often.
+
+    Python itself must not call it, as for `kernel`.
+    """
     return _compile(function, inline=True)
 
 
@@ -71,6 +74,7 @@ def entry_kernel(function: F) -> F:
 
 
 def _compile(function: F, *, entry: bool = False, inline: bool = False) -> F:
+    """Return the dispatcher of a kernel; without JIT, the function for plain Python."""
     if not JIT:
         return cast(F, plain_kernel(function))
     # numba caches code by the path of its source: resolve links to one path
@@ -87,7 +91,10 @@ def _compile(function: F, *, entry: bool = False, inline: bool = False) -> F:
 
 
 def _compile_publicly(function: Any, *signature: Any) -> Any:
-    """Compile with numba's documented interface only, for versions that are not tested."""
+    """Compile with numba's documented interface only, for versions that are not tested.
+
+    Without a `signature`, code is compiled at the first call for its types.
+    """
     njit: Any = numba.njit
     before, config.CACHE_DIR = config.CACHE_DIR, CACHE_FOLDER
     try:
@@ -111,7 +118,7 @@ def direct(function: F, *like: Any) -> F:
     """Return an entry kernel's machine code for the types of `like`; calls skip type checks.
 
     That saves 0.4 us per call with six arguments. All calls must pass arrays of the same dtype,
-    layout and writability.
+    layout and writability; nothing checks this. Without JIT, the function itself is returned.
     """
     if not JIT:
         return function

@@ -33,7 +33,11 @@ _log = logging.getLogger("bideuchre_env")
 def compile_kernel(
     function: Any, folder: str, options: dict[str, Any], *, entry: bool, inline: bool
 ) -> Any:
-    """Return a numba dispatcher of a function with internal options; it caches code in `folder`."""
+    """Return a numba dispatcher of a function, compiled with internal options.
+
+    It caches code in `folder`, or not at all if that is "". Python can call it only if `entry`;
+    callers inline it if `inline`.
+    """
     njit: Any = numba.njit  # its declared options lack these
     compiled = njit(
         **options,
@@ -54,7 +58,7 @@ def widen_arguments(compiled: Any) -> None:
     """Let callers with constants or small ints share the code compiled for int64.
 
     Otherwise numba compiles a kernel again for each constant argument and each integer width. LLVM
-    still uses both when it inlines the kernel.
+    still sees the constants and widths when it inlines the kernel. `compiled` is a dispatcher.
     """
     template = compiled.get_call_template
 
@@ -70,7 +74,7 @@ def widen_arguments(compiled: Any) -> None:
 
 
 def _refuse_python_calls(compiled: Any) -> None:
-    """Make a call from Python an error: without a wrapper it would crash."""
+    """Make a call of this dispatcher from Python raise `TypeError`; it would crash otherwise."""
 
     def refuse(*args: Any, **kws: Any) -> None:
         name = compiled.py_func.__qualname__
@@ -97,7 +101,7 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]
         self._cache_file = _KernelFiles(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """Return the code saved for these types, or None."""
+        """Return the code saved for these types; None if there is none, or if it is damaged."""
         try:
             return super().load_overload(signature, target_context)
         except Exception:  # a damaged pickle or object file may raise anything
@@ -106,7 +110,7 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]
             return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Save compiled code; a full disk costs one warning."""
+        """Save compiled code; if that fails, only log one warning in this process."""
         try:
             super().save_overload(signature, compiled)
         except Exception as error:
@@ -167,7 +171,7 @@ class _Listener(event.Listener):  # type: ignore[misc]
 
 
 def watch_compiling(begin: Callable[[Any], None], end: Callable[[Any], None]) -> None:
-    """Call these functions before and after every compilation in this process."""
+    """Call `begin(dispatcher)` before and `end(dispatcher)` after every compilation of numba."""
     event.register("numba:compile", _Listener(begin, end))
 
 

@@ -41,7 +41,8 @@ def plain_rows(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 def widened(value: Any) -> Any:
     """Convert signed integers, and arrays, rows and NamedTuples of them, for plain kernels.
 
-    Numbers become Python ints; arrays become views that return Python ints. Other values stay.
+    Numbers become Python ints; arrays become views that return Python ints. Any other value is
+    returned unchanged.
     """
     if isinstance(value, np.signedinteger):
         return int(value)
@@ -55,7 +56,7 @@ def widened(value: Any) -> Any:
 
 
 class _Running(threading.local):
-    """Whether this thread is inside a kernel."""
+    """State of each thread: `inside` says whether the thread is inside a kernel."""
 
     inside = False
 

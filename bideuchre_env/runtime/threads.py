@@ -34,7 +34,7 @@ class OneAtATime:
     """State of the guard that rejects calls of `one_at_a_time` methods while one is running.
 
     Kernels run without the interpreter's lock, so another thread could change arguments after their
-    check. A copy, pickled or not, is not locked.
+    check. `free` is False during a call. A copy, pickled or not, is free.
     """
 
     __slots__ = ("free",)
@@ -87,8 +87,8 @@ class ThreadPool:
         """Call `work(start, stop)` on parts of `range(n)` in parallel; return when all are done.
 
         No part but the last is smaller than `least`. After an error or Ctrl-C no further part
-        starts, unless `whole`. The error is raised when all threads are idle. If the system has no
-        more threads, the existing ones do all the work.
+        starts, unless `whole`. The error, or `KeyboardInterrupt`, is raised when all threads are
+        idle. If the system has no more threads, the existing ones do all the work.
         """
         size = max(least, -(-n // (self.threads * PARTS_EACH)))
         spans = [(start, min(start + size, n)) for start in range(0, n, size)]
@@ -133,13 +133,14 @@ class ThreadPool:
             future.result()
 
     def _started(self) -> ThreadPoolExecutor:
+        """Return the executor of this process, made at the first call."""
         if self._executor is None or self._owner != os.getpid():  # a fork has no threads
             self._executor = ThreadPoolExecutor(max(1, self.threads - 1), "bideuchre")
             self._owner = os.getpid()
         return self._executor
 
     def close(self) -> None:
-        """End the threads; they are started again when needed."""
+        """End the threads when they are idle, without waiting; `share` starts new ones."""
         if self._executor is not None and self._owner == os.getpid():
             self._executor.shutdown(wait=False)
         self._executor = None

@@ -19,7 +19,7 @@ cgutils: Any = private and private.cgutils
 
 
 def _plain_add_rows(inputs: Array, first: int, last: int, weights: Array, sums: Array) -> None:
-    """Add `inputs[first:last]`, each times its row of the weights, to `sums`; all float32.
+    """Add `inputs[first:last] @ weights[first:last]` to `sums`; all float32.
 
     Inputs are added four at a time, then the rest; four zeros are skipped. The arrays are
     fields of rows: `inputs` (n,), `weights` (n, W) and `sums` (W,).
@@ -57,6 +57,7 @@ class _Sums:
         self.sums = cgutils.alloca_once_value(builder, builder.load(self.place, align=4))
 
     def input(self, i: Any) -> Any:
+        """Emit the load of input i."""
         return self.builder.load(self.builder.gep(self.inputs, [i]))
 
     def product(self, i: Any, number: Any) -> Any:
@@ -69,6 +70,7 @@ class _Sums:
         return builder.fmul(builder.shuffle_vector(one, nothing, lanes), row)
 
     def add(self, more: Any) -> None:
+        """Emit the addition of a vector to the sums."""
         self.builder.store(self.builder.fadd(self.builder.load(self.sums), more), self.sums)
 
     def add_four(self, i: Any) -> None:
@@ -83,6 +85,7 @@ class _Sums:
             self.add(builder.fadd(builder.fadd(one, two), builder.fadd(three, four)))
 
     def done(self) -> None:
+        """Emit the store of the sums to their array."""
         self.builder.store(self.builder.load(self.sums), self.place, align=4)
 
 

@@ -1,11 +1,10 @@
 """Fit the network of the expert's calls to a game, by playing hands out with two calls each.
 
 The agent plays against itself and another agent. In every hand one of its calls (the four turns
-rotate) is replaced by another with nearly the same value (`WIDTH`) or, in about a sixth of the
-pairs, by any other call that it evaluates (`ANY`). The hand is played out with both calls. The
-network learns the points of the caller's side minus those expected from the call's contract. Only
-the difference of two calls decides, and the luck of a pair is correlated. The loss therefore weighs
-the differences of the pairs more than their sums, by that correlation.
+rotate) is replaced by another with nearly the same value (`WIDTH`). In about a sixth of the pairs
+it is replaced by any other call that it evaluates (`ANY`). The hand is played out with both. The
+network learns the points of the caller's side minus those expected from the call's contract. The
+luck of a pair is correlated, so the loss weighs differences of pairs more than their sums.
 
 Each round starts from the weights of the previous one. Training from random weights begins with
 `SETTLING` rounds, which have fewer hands. All of them but the last also fit `shifts`, a linear
@@ -65,7 +64,7 @@ Progress: TypeAlias = Callable[[int, int, int], None]
 
 
 def no_progress(done: int, total: int, count: int) -> None:
-    """Show no progress."""
+    """Ignore a progress report: the units done, their total, and a count for the rate."""
 
 
 TRIAL = np.dtype(
@@ -95,10 +94,10 @@ def expert_calls(
     wanted: tuple[int, ...] = NO_SEARCH,
     progress: Progress = no_progress,
 ) -> Array:
-    """Fit the network of the expert's calls in a game; return a `NETWORK` record.
+    """Fit the network of the expert's calls in a game; return one `NETWORK` record, shape (1,).
 
     A round has `hands` hands, a settling round fewer. Without `network`, training starts from
-    random weights, with settling rounds. The expert plays against itself and the rule player;
+    random weights, with settling rounds first. The expert plays against itself and the rule player;
     `wanted` is that of `ExpertAgent`. Raises `DivergedError` if training diverges.
     """
 
@@ -126,11 +125,11 @@ def fit_calls(
     settle: int,
     progress: Progress = no_progress,
 ) -> Array:
-    """Train a network of calls for `rounds`, and return it; `report` gets a line after each.
+    """Train a copy of `network` for `rounds`, and return it; `report` gets a line after each.
 
     `players(network)` returns a workspace of an expert that calls by the network, the agent that
     plays by it, and an opponent; the agent plays against itself and the opponent in turn. The first
-    `settle` rounds are settling rounds (see the module). Raises `DivergedError`, see `train`.
+    `settle` rounds are settling rounds. Raises `DivergedError` if training diverges.
     """
     history: list[Array] = []
     share = max(100, hands // SHARE)
@@ -169,7 +168,8 @@ def try_calls(
 ) -> Array:
     """Play `n` hands out with each of two calls at turn `call` (0 to 3); return rows of `TRIAL`.
 
-    `other` plays for the opponents. Hands without a second call (see `two_calls`) are omitted.
+    `work` values calls, `agent` plays for the caller's side, `other` for the opponents. Hands
+    without a second call (see `two_calls`) are left out, so there may be no rows.
     """
     tables = agent.tables
     states = new_states(n)
@@ -199,7 +199,7 @@ def try_calls(
 
 
 def seen(states: Array, rows: Array, agent: RowAgent) -> tuple[Array, Array]:
-    """Return observations, int8 (n, D), and masks, int8 (n, A), of the seats to act in n `rows`."""
+    """Encode n `states[rows]`: return observations and masks, int8 (n, D or A), of seats to act."""
     observations = np.zeros((len(rows), agent.layout.size), np.int8)
     masks = np.zeros((len(rows), agent.n_actions), np.int8)
     encode_rows(states, agent.tables, agent.layout.offsets, rows, observations, masks)
@@ -207,7 +207,7 @@ def seen(states: Array, rows: Array, agent: RowAgent) -> tuple[Array, Array]:
 
 
 def step(states: Array, rows: Array, seats: Array, agent: RowAgent, other: RowAgent) -> None:
-    """Play one action in `rows`: by `agent` if the side of `seats[row]` is to act, else `other`."""
+    """Play an action in `states[rows]`: `agent` acts for the side of `seats[row]`, else `other`."""
     observations, masks = seen(states, rows, agent)
     choices = np.zeros(len(rows), np.int64)
     theirs = (states["turn"][rows] ^ seats[rows]) & 1 == 1
@@ -249,9 +249,9 @@ def two_calls(
 ) -> tuple[int, int]:
     """Return the expert's best call, and another one chosen by the random `word`; -1 for none.
 
-    A call is 8 * (1 + level) + the index of its strain in `ranked`. The other call is at most
-    `width` points (times `calls.slope`) plus `margin` below the best, or in `wild` of 100 cases any
-    evaluated call.
+    Both are -1 if the hand has no values. A call is 8 * (1 + level) + the place of its strain in
+    `calls.ranked`. The other's worth is at most `width` points (times `calls.slope`) plus `margin`
+    below the best; in `wild` of 100 cases it is any evaluated call.
     """
     t, view, calls, learned = work.tables[0], work.views[0], work.calls[0], work.learned
     read_view(observation, t, work.offsets[0], view)
@@ -273,7 +273,7 @@ def two_calls(
 
 @kernel
 def note_call(work: ExpertWorkspace, call: int, which: int, trial: Row) -> None:
-    """Write a call, numbered as in `two_calls`, to entry `which` (0 or 1) of a trial."""
+    """Write a call of `two_calls`, with its inputs, to entry `which` (0 or 1) of a trial."""
     t, view, calls = work.tables[0], work.views[0], work.calls[0]
     level, strain = (call >> 3) - 1, calls.ranked[call & 7]
     trial.plain[which] = plain_points(view, t, work.learned, level, strain, calls)
@@ -293,7 +293,7 @@ def note_call(work: ExpertWorkspace, call: int, which: int, trial: Row) -> None:
 
 
 def refit_shifts(network: Array, trials: Array) -> None:
-    """Fit `network["shifts"]` in place by ridge regression, for suits and for no trump."""
+    """Fit `network["shifts"]` in place by ridge regression to the trials that `stood`."""
     stood = trials["stood"] == 1
     strains, beyond, inputs = (trials[name][stood] for name in ("strain", "beyond", "shift"))
     for kind in range(2):
@@ -304,7 +304,7 @@ def refit_shifts(network: Array, trials: Array) -> None:
 
 
 def drawn_network(rng: np.random.Generator) -> Array:
-    """Return an untrained network: hidden weights are random, output weights are 0."""
+    """Return an untrained `NETWORK` record: hidden weights are random, all others are 0."""
     network = new_network()
     network["first"][0] = rng.normal(0, np.sqrt(1 / 16), (N_INPUTS, FIRST))
     network["second"][0] = rng.normal(0, np.sqrt(2 / FIRST), (FIRST, SECOND))
@@ -312,14 +312,14 @@ def drawn_network(rng: np.random.Generator) -> Array:
 
 
 def forward(p: dict[str, Array], x: Array) -> tuple[Array, Array, Array]:
-    """Return outputs (n,) for inputs (n, inputs), and both hidden layers (a single one twice)."""
+    """Return outputs (n,) for inputs `x` (n, F), and both hidden layers (a single one twice)."""
     one = np.maximum(x @ p["first"] + p["first_base"], 0)
     two = np.maximum(one @ p["second"] + p["second_base"], 0) if "second" in p else one
     return two @ p["last"] + x @ p["straight"] + p["base"], one, two
 
 
 def gradients(p: dict[str, Array], x: Array, one: Array, two: Array, g: Array) -> dict[str, Array]:
-    """Return the gradients of all weights, from `g` (n,), that of the outputs; see `forward`."""
+    """Return the gradients of all weights from `g` (n,), that of the outputs of `forward`."""
     slopes = {"last": two.T @ g, "straight": x.T @ g, "base": g.sum()}
     g_one = g[:, None] * p["last"] * (two > 0)
     if "second" in p:
@@ -329,7 +329,7 @@ def gradients(p: dict[str, Array], x: Array, one: Array, two: Array, g: Array) -
 
 
 def train(network: Array, history: list[Array], rng: np.random.Generator) -> str:
-    """Train the network in place on trials; return a summary. Raises as `check_trained` does."""
+    """Train in place on `TRIAL` arrays, newest last; return a summary or raise `DivergedError`."""
     x = np.concatenate([trials["inputs"] for trials in history])
     y = np.concatenate([(trials["points"] - trials["plain"]) / SCALE for trials in history])
     y = y.astype(np.float32)
@@ -354,11 +354,11 @@ def descend(
     rate: float,
     asked: Array | None = None,
 ) -> dict[str, Array]:
-    """Return the weights after `epochs` of Adam over pairs: `x` (n, 2, inputs), `y` (n, 2).
+    """Return new weights after `epochs` of Adam over pairs: `x` (n, 2, inputs), `y` (n, 2).
 
     `alike` is the correlation r of a pair's residuals; the loss of a pair is
-    sum^2 / (1 + r) + difference^2 / (1 - r). Outputs are multiplied by `asked` (n, 2), 0 or 1, if
-    it is given. The learning rate decays from `rate` to 0.
+    sum^2 / (1 + r) + difference^2 / (1 - r). Outputs are multiplied by `asked` (n, 2), 0 or 1,
+    unless it is None. The learning rate decays from `rate` to 0.
     """
     moments = {name: [np.zeros_like(part), np.zeros_like(part)] for name, part in p.items()}
     p, batches, step = dict(p), max(1, len(x) // PAIRS), 0
@@ -388,8 +388,8 @@ def check_trained(
 ) -> None:
     """Raise `DivergedError` if a weight is not finite or the error exceeds `WORSE` * `before`.
 
-    `x` is (n, 2, inputs), `y` (n, 2) in units of `scale`; `before` is the squared error before
-    training.
+    The errors are mean squared errors for `x` (n, 2, inputs) and `y` (n, 2), in units of `scale`;
+    `before` is that before training.
     """
     if bad := sorted(name for name, part in p.items() if not np.isfinite(part).all()):
         raise DivergedError(f"training diverged: {', '.join(bad)} not finite; nothing is written")

@@ -62,7 +62,7 @@ Bar: TypeAlias = Callable[[str, str, str], AbstractContextManager[Progress]]
 
 
 def no_bar(title: str, unit: str, rated: str) -> AbstractContextManager[Progress]:
-    """Return a progress bar that shows nothing."""
+    """Return a context manager that yields `no_progress`: a progress bar that shows nothing."""
     return nullcontext(no_progress)
 
 
@@ -87,10 +87,10 @@ class Course:
     )
 
     def steps(self) -> list[str]:
-        """Return the kinds of all steps, in order: keys of `FITS`, or "calls".
+        """Return the kinds of all steps, in order.
 
-        "first", a "cards" for each further round, "polish". With `call_rounds`, "calls" is before
-        the last two rounds, but after "first".
+        They are "first", a "cards" for each further round, and "polish". If `call_rounds` is above
+        0, a "calls" comes before the last two rounds of cards, but after "first".
         """
         steps = ["first", *["cards"] * (self.rounds - 1)]
         if self.call_rounds:
@@ -112,7 +112,11 @@ class Learner:
         bar: Bar = no_bar,
         report: Report = print,
     ) -> None:
-        """Prepare a run; `calls` is the first network of calls, `command` is saved as metadata."""
+        """Prepare a run; `run` starts it.
+
+        `calls` is the first network of calls, one `NETWORK` record. `command` is saved as metadata.
+        The workers of `pool`, if any, play the pairs.
+        """
         self.game, self.rules, self.calls = game, game.rules, calls
         self.course, self.seed, self.command = course, course.seed, command
         self.pool, self.bar, self.report = pool, bar, report
@@ -120,7 +124,10 @@ class Learner:
         self.steps = course.steps()
 
     def run(self) -> Weights:
-        """Run every step that is not saved; return the final weights."""
+        """Run every step that is not saved yet; return the weights after the last step.
+
+        Raises the errors of `weights` for saved steps.
+        """
         done = 0
         while done < len(self.steps) and self.file(done + 1).exists():
             done += 1
@@ -138,11 +145,11 @@ class Learner:
         return weights
 
     def file(self, step: int) -> Path:
-        """Return the path of the weights after `step` steps."""
+        """Return the path of the weights after `step` steps; it need not exist."""
         return self.course.out / f"{self.game.name}-seed{self.seed}-step{step:02}.npz"
 
     def weights(self, step: int) -> Weights:
-        """Load the weights after `step` steps; for 0, draw new ones.
+        """Load the weights after `step` steps; 0: a random card network, and the first calls.
 
         Raises `WeightsError` for a damaged file, and `OptionError` for one of other settings.
         """
@@ -165,10 +172,11 @@ class Learner:
         return json.dumps({**chosen, "steps": self.steps[:step], **rules})
 
     def save(self, weights: Weights, k: int, seconds: float) -> Weights:
-        """Save the weights after step k, from 0; return them with metadata.
+        """Save the weights after step k, counted from 0; return them with metadata.
 
-        Also writes a line about the step to the run's .jsonl file, and reports it; with
-        `course.judge` it has the points per hand over other agents.
+        Also writes a line about the step to the run's .jsonl file, and reports it. With
+        `course.judge`, first plays matches; the line then has the points per hand over other
+        agents. `seconds` is the duration of the step.
         """
         name = self.game.name
         message = f"{name} step {k + 1} of {len(self.steps)}: {self.steps[k]}, {seconds:.0f} s"
@@ -193,12 +201,15 @@ class Learner:
         return weights
 
     def judge(self, weights: Weights, other: str, boards: int) -> dict[str, Any]:
-        """Return the points per hand over another agent, with an interval, as a JSON object.
+        """Play a match of `boards` boards against another agent.
 
-        The boards are not used for training. Raises `KeyboardInterrupt` if it is interrupted.
+        Returns the points per hand of `weights` minus those of `other`, with an interval, as a JSON
+        object. The boards are not used for training. Raises `KeyboardInterrupt` if the match is
+        interrupted.
         """
 
         def net(rules: Rules, *, goal: Any = "points") -> NetAgent:
+            """Factory of the agent `net` with these weights."""
             return NetAgent(rules, weights=weights, goal=goal)
 
         result = match.play(self.game, net, other, boards=boards, seed=JUDGED_SEED)
@@ -207,10 +218,11 @@ class Learner:
         return interval_dict(result.points_per_hand)
 
     def play_pairs(self, weights: Weights, k: int) -> Examples:
-        """Play the hands of step k, from 0, with these weights; return their pairs as examples.
+        """Play the hands of step k, counted from 0; return their pairs as examples.
 
-        In step 0 the expert plays, and the other cards are uniform. Later `net` plays, and its
-        network proposes the other cards.
+        In step 0 the expert plays, with the calls of `weights`, and the other card of a pair is
+        uniform. Later `net` plays with `weights`, and its network proposes the other cards. The
+        target is the gain of the other card over the card chosen, in points.
         """
         first = k == 0
         hands = self.course.first if first else self.course.hands
@@ -239,7 +251,8 @@ class Learner:
     def improve_cards(self, weights: Weights, pairs: list[Examples], k: int) -> Weights:
         """Return the weights after step k: the network of cards is fitted to pairs.
 
-        Step "cards" uses the last pairs and equally many of the earlier ones, others use all.
+        Step "cards" uses the last pairs and equally many random ones of the earlier steps; the
+        other steps use all pairs.
         """
         rng = np.random.default_rng([self.seed, k, 3])
         epochs, rate = FITS[self.steps[k]]
@@ -267,6 +280,7 @@ class Learner:
         cards, fast = network_of(weights, "cards"), expert_with(calls_of(weights), self.rules)
 
         def players(calls: Array) -> tuple[ExpertWorkspace, RowAgent, RowAgent]:
+            """Return the players for `fit_calls`; the opponent is the expert with the old calls."""
             net = self.net(net_weights(self.rules, cards, calls, {}))
             return net.workspace().expert, net, fast
 
@@ -275,6 +289,7 @@ class Learner:
         calls = calls if calls["first"].any() else drawn_network(rng)  # if no calls were fitted
 
         def report(line: str) -> None:
+            """Report a line of `fit_calls` with the name of the game."""
             self.report(f"  {self.game.name} calls {line}")
 
         fitted = fit_calls(calls, players, hands, rounds, rng, report, settle=0)

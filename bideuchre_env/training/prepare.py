@@ -72,7 +72,7 @@ class Prepared:
 class Preparation:
     """The training for one game: its settings and progress reports; `run` starts it.
 
-    Raises `OptionError` for numbers out of range.
+    Raises `OptionError` for invalid values: `hands` must be at least `LEAST`, `boards` at least 2.
     """
 
     game: Variant
@@ -102,7 +102,10 @@ class Preparation:
 
     @property
     def folder(self) -> Path:
-        """The folder of the finished steps with these settings; deleted after a complete run."""
+        """The folder of the finished steps with these settings; deleted after a complete run.
+
+        Raises `OptionError` for a user without a home folder.
+        """
         digest = hashlib.sha256(self.made["settings"].encode()).hexdigest()[:16]
         return prepared_folder() / f"steps-{rules_hash(self.rules)}" / digest
 
@@ -127,11 +130,12 @@ class Preparation:
         return {"variant": self.game.name, "command": command, "settings": json.dumps(settings)}
 
     def run(self, *, again: bool = False) -> list[Prepared]:
-        """Train each kind of agent, save the weights that are better, and return the outcomes.
+        """Train `expert`, then `net`, and return the outcome of each.
 
-        Afterwards `expert`, `net` and the agents built on them use the saved weights for these
-        rules. Raises `OptionError` for a variant of the package, for rules that are already
-        prepared unless `again`, and while another run prepares them.
+        Weights are saved only if they are significantly better. Afterwards `expert`, `net` and the
+        agents built on them use the saved weights for these rules. Raises `OptionError` for a
+        variant of the package, for rules that are already prepared unless `again`, and while
+        another run prepares them.
         """
         for name, rules in RULES.items():
             if rules == self.rules:
@@ -174,6 +178,7 @@ class Preparation:
         yield self._result(net.KIND, over, points, instead), learned
 
     def _result(self, kind: str, over: str, points: Interval, instead: str) -> Prepared:
+        """Return the outcome for one kind of agent; the arguments are fields of `Prepared`."""
         file = prepared_file(kind, self.rules)
         return Prepared(kind, file, surely_better(points), over, points, instead)
 
@@ -200,7 +205,10 @@ class Preparation:
             return None
 
     def _fitted(self, calls: Array) -> Weights:
-        """Fit the expert's calls, starting from `calls`, and save them; or load a finished step."""
+        """Return fitted calls of the expert: those of a finished step, or train and save them.
+
+        Training starts from `calls`, or from random weights if these are untrained.
+        """
         file = self.folder / "calls.npz"
         if file.exists():
             saved = read_weights(file)
@@ -211,6 +219,7 @@ class Preparation:
         rounds = ROUNDS[known is None]
 
         def report(line: str) -> None:
+            """Report a line of `expert_calls` with the name of the game."""
             self.report(f"{self.game.name} calls {line}")
 
         with self.bar(f"{self.game.name} calls", "hands", "hands") as progress:
@@ -229,7 +238,10 @@ class Preparation:
         return weights
 
     def _learned(self, calls: Array) -> Weights:
-        """Train `net`, starting from `calls` and resuming after the last finished step."""
+        """Train `net` with the first calls `calls`, and return its weights.
+
+        The training resumes after the last finished step.
+        """
         course = replace(self._course, out=self.folder)
         command, bar, report = self.made["command"], self.bar, self.report
         game = Variant("game", self.rules)  # a fixed name, for the files of its steps
@@ -237,9 +249,9 @@ class Preparation:
         return Weights(weights.arrays, {**weights.metadata, **self.made})
 
     def _judged(self, player: RowAgent, other: RowAgent) -> Interval:
-        """Play a match; return the points per hand of `player` over `other`.
+        """Play a match; return the points per hand of `player` minus those of `other`.
 
-        Raises `KeyboardInterrupt` if it is interrupted.
+        Raises `KeyboardInterrupt` if the match is interrupted.
         """
         with self.bar(f"{self.game.name}: evaluation", "boards", "decisions") as progress:
             result = match.play(
@@ -273,7 +285,7 @@ def command_of(rules: Rules, hands: int, seed: int) -> str:
 
 @dataclass(frozen=True)
 class Listed:
-    """A prepared file: its metadata, or the reason why it is unusable."""
+    """A prepared file: its metadata, or in `fault` the reason why it is unusable."""
 
     file: Path
     game: str = ""
@@ -288,6 +300,7 @@ def listed() -> list[Listed]:
 
 
 def _listed(file: Path) -> Listed:
+    """Return the entry of a prepared file, usable or not."""
     try:
         weights = read_weights(file)
         made = weights.metadata
