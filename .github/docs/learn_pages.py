@@ -134,7 +134,7 @@ def learn_lines(name: str) -> Lines:
         "",
         picture(name, 4),
         "",
-        "**All tricks**, each from its leader on; the winning card is bold.",
+        "**All tricks**, in the order of play; the winning card is bold.",
         "",
         *_trick_lines(hand),
         "",

@@ -172,7 +172,7 @@ def rule_rows(rules: Rules) -> list[Row]:
             "Right bower (jack of trumps), left bower (the other jack of its colour, a trump for "
             f"every purpose), {order}.",
         ),
-        ("Other suits rank", f"{ranks}; at no trump so do all suits."),
+        ("Other suits rank", f"{ranks}, as do all suits at no trump."),
         ("Auction", " ".join(sheet["Auction"])),
     ]
     if rules.exchange:
@@ -246,10 +246,18 @@ def _observation_space(rules: Rules) -> list[str]:
         (
             "`observation`",
             f"`Box({low}, {high}, ({layout.size},), int8)`",
-            "all that the seat knows of hand and score; nothing hidden",
+            "all information of the seat about hand and score",
         ),
-        ("`action_mask`", f"`Box(0, 1, ({n},), int8)`", "1 for legal actions; all 0 if not to act"),
-        ("`state()`", f"int8 ({layout.state_size},)", "method, not key: state with all hands"),
+        (
+            "`action_mask`",
+            f"`Box(0, 1, ({n},), int8)`",
+            "1 for legal actions; all 0 for a seat that is not to act",
+        ),
+        (
+            "`state()`",
+            f"int8 ({layout.state_size},)",
+            "a method, not a key: the state with all hands",
+        ),
     ]
     return table(("key of the `Dict`", "space", "content"), rows)
 
@@ -296,7 +304,7 @@ def _rewards(rules: Rules) -> list[str]:
         (
             '`"points"`',
             '`episode="hand"`',
-            f"after each hand, points minus those of the other side, -{ahead} to {ahead}",
+            f"points minus those of the other side, after each hand: -{ahead} to {ahead}",
         ),
     ]
     return table(("`reward`", "default of", "value"), rows)
@@ -305,14 +313,14 @@ def _rewards(rules: Rules) -> list[str]:
 def _starting_state(rules: Rules) -> list[str]:
     return [
         f"A random dealer, {rules.tricks} random cards in each hand, no points. The seat left of "
-        "the dealer is to call."
+        "the dealer calls first."
     ]
 
 
 def _episode_end(rules: Rules) -> list[str]:
     *rest, last = map(str, decisions_of_hands(rules))
     decisions = f"{', '.join(rest)} or {last}" if rest else last
-    decisions += " decisions, forced ones included"
+    decisions += " decisions of all seats, forced ones included"
     if rules.all_pass.startswith("redeal"):
         decisions += f"; {N_SEATS} if all pass"
     draw = rules.win_rule == "rounds" or rules.both_over == "highest"
@@ -341,5 +349,5 @@ def _arguments(name: str, rules: Rules) -> list[str]:
     text = f"Options of the rules, keywords of every method: {options}, and `lone`, the lone bids."
     if rules == RULES.get(name):
         aec, solo = aec_id(name), gymnasium_id(name)
-        text += f' Registered: `pettingzoo.make("aec", "{aec}")`, `gymnasium.make("{solo}")`.'
+        text += f' Registered as `pettingzoo.make("aec", "{aec}")`, `gymnasium.make("{solo}")`.'
     return [text]
