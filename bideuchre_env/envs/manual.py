@@ -64,8 +64,10 @@ CALLS: tuple[Row, ...] = (
 
 COMMON: dict[str, list[str]] = {
     "Rules": [
-        "The first dealer is random; after a played hand the deal passes to the left. All tricks "
-        "are played, also after a set. Points may be negative."
+        "Follow suit if you can, else play anything. The highest trump wins the trick, or without "
+        "a trump the highest card of the suit led. The trick's winner leads next. All tricks are "
+        "played, also after a set. The first dealer is random; after a played hand the deal passes "
+        "to the left. Points may be negative."
     ],
     "Action Space": ["`action_names` lists all names. `step` accepts a name, too."],
     "Observation Space": [
@@ -177,12 +179,10 @@ def rule_rows(rules: Rules) -> list[Row]:
     ]
     if rules.exchange:
         rows += [("Exchange", " ".join(sheet["Exchange"]))]
-    lead, course, *more = sheet["Play"]
-    follow, leads = course.split(". ")
-    wins = "The highest trump wins the trick, or without a trump the highest card of the suit led."
+    lead, _, *more = sheet["Play"]  # the second line is the same for all variants, see `COMMON`
     return [
         *rows,
-        ("Play", " ".join((lead, f"{follow}.", wins, *more, leads))),
+        ("Play", " ".join((lead, *more))),
         ("Game", " ".join(sheet["Game"])),
     ]
 
