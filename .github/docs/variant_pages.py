@@ -34,7 +34,9 @@ def manual_lines(name: str) -> list[str]:
     """The sections of the manual that depend on the rules."""
     parts = sections(name, RULES[name]).items()
     lines = [line for title, body in parts for line in ("", f"## {title}", "", *body)]
-    return lines[1:]
+    return [
+        re.sub(r" (?=[-|])|(?<=[-|]) ", "", line) if "| ---" in line else line for line in lines
+    ][1:]
 
 
 def lone_bids(rules: Rules) -> str:

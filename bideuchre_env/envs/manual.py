@@ -64,10 +64,17 @@ CALLS: tuple[Row, ...] = (
 
 COMMON: dict[str, list[str]] = {
     "Rules": [
+        "The right bower is the jack of trumps. The left bower, the other jack of its colour, is a "
+        "trump for every purpose. All strains of a bid are equally high. Defenders score 1 point "
+        "per trick, always.",
+        "",
+        "In an exchange the declarer gives up the cards face down, then the partner passes as many "
+        "face down; neither sees the other's choice first. Given-up cards are out of play.",
+        "",
         "Follow suit if you can, else play anything. The highest trump wins the trick, or without "
         "a trump the highest card of the suit led. The trick's winner leads next. All tricks are "
         "played, also after a set. The first dealer is random; after a played hand the deal passes "
-        "to the left. Points may be negative."
+        "to the left. Points may be negative.",
     ],
     "Action Space": ["`action_names` lists all names. `step` accepts a name, too."],
     "Observation Space": [
@@ -169,17 +176,11 @@ def rule_rows(rules: Rules) -> list[Row]:
     order = ranks.replace(" J", "")
     rows = [
         ("Cards", sheet["Cards"][0]),
-        (
-            "Trumps",
-            "Right bower (jack of trumps), left bower (the other jack of its colour, a trump for "
-            f"every purpose), {order}.",
-        ),
+        ("Trumps rank", f"right bower, left bower, {order}."),
         ("Other suits rank", f"{ranks}, as do all suits at no trump."),
         ("Auction", " ".join(sheet["Auction"])),
     ]
-    if rules.exchange:
-        rows += [("Exchange", " ".join(sheet["Exchange"]))]
-    lead, _, *more = sheet["Play"]  # the second line is the same for all variants, see `COMMON`
+    lead, _, *more = sheet["Play"]  # `COMMON` has the rules of all variants
     return [
         *rows,
         ("Play", " ".join((lead, *more))),
@@ -205,8 +206,7 @@ def _bid_table(rules: Rules) -> list[str]:
     heads: Row = ("bid, lowest first", "tricks to win", "exchange", "points if made", "if set")
     if not rules.exchange:
         heads, rows = heads[:2] + heads[3:], [row[:2] + row[3:] for row in rows]
-    equal = " All strains of a bid are equally high." if rules.strain_named == "in_bid" else ""
-    return [*table(heads, rows), "", f"Defenders score 1 point per trick, always.{equal}"]
+    return table(heads, rows)
 
 
 def _cards(bid: Bid) -> str:
@@ -300,14 +300,13 @@ def decisions_of_hands(rules: Rules) -> list[int]:
 def _rewards(rules: Rules) -> list[str]:
     ahead = most_points_ahead(rules)
     rows: list[Row] = [
-        ('`"win"`', '`episode="game"`', "+1 to the winners, -1 to the losers at the end; else 0"),
+        ('`"win"`, default for games', "at the end +1 to the winners, -1 to the losers"),
         (
-            '`"points"`',
-            '`episode="hand"`',
-            f"points minus those of the other side, after each hand: -{ahead} to {ahead}",
+            '`"points"`, default for hands',
+            f"after each hand the points minus those of the other side, -{ahead} to {ahead}",
         ),
     ]
-    return table(("`reward`", "default of", "value"), rows)
+    return table(("`reward`", "value"), rows)
 
 
 def _starting_state(rules: Rules) -> list[str]:
