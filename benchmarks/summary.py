@@ -28,7 +28,7 @@ THREADS, ROLLOUTS = "Threads", "Rollouts"
 PLAYERS = ("random", "rule")
 SPEED = (  # purpose, call, and for random and rule players: group and name of the figure
     ("one game, self-play (PettingZoo)", "raw_env()", (AEC, "raw_env(), episodes of a game")),
-    ("the same in PettingZoo's wrappers", "env()", (AEC, "env(), episodes of a game")),
+    ("the same with PettingZoo's wrappers", "env()", (AEC, "env(), episodes of a game")),
     (
         "one game, one learner (Gymnasium)",
         "solo(opponents=...)",
@@ -46,7 +46,7 @@ SPEED = (  # purpose, call, and for random and rule players: group and name of t
         (THREADS, f"4,096 rows, {ALONE}, N threads"),
     ),
     (
-        "whole hands in a kernel",
+        "whole hands in one kernel",
         "rollout(game, policy)",
         *((ROLLOUTS, f"{player}, {GAME}") for player in ("random", "rule player")),
     ),
@@ -56,7 +56,7 @@ SPEED = (  # purpose, call, and for random and rule players: group and name of t
         (ROLLOUTS, f"random, observing, {GAME}"),
     ),
     (
-        "duplicate hands of two agents",
+        "matches of two agents",
         "selfplay.play(game, a, b)",
         None,
         ("Agents", "self-play, rule and rule"),
@@ -140,7 +140,7 @@ def speed(report: Report) -> str:
         )
         return purpose, f"`{call.replace('N', threads.partition(' ')[0])}`", random, rule
 
-    header = ("for", "call", "random players", "rule players")
+    header = ("environment", "call", "`random`", "`rule`")
     return table(header, (cells(*row) for row in SPEED), 2)
 
 
@@ -253,7 +253,7 @@ def solver(report: Report) -> str:
         return rate(report, deck, question) + (f"; {tail}" if tail else "")
 
     rows = ((question, *(cell(deck, question) for deck in decks)) for question in QUESTIONS)
-    return table(("deals/s; hardest deal of 100", *decks), rows)
+    return table(("deals/s; 99th percentile / mean", *decks), rows)
 
 
 def compilation(report: Report) -> str:

@@ -34,11 +34,11 @@ LESSONS = {
     "double_deck_v0": (0, 0),
 }
 ALT = (
-    "the table as dealt",
-    "the table with the contract",
-    "the table in trick {}",
-    "the table after trick {}",
-    "the table at the end",
+    "table as dealt",
+    "table with the contract",
+    "table in trick {}",
+    "table after trick {}",
+    "table at the end",
 )
 """The texts in place of the pictures; the page has the events between them."""
 
@@ -134,7 +134,7 @@ def learn_lines(name: str) -> Lines:
         "",
         picture(name, 4),
         "",
-        "**All tricks**, each from its leader on; the winning card is bold.",
+        "**All tricks**, in the order of play; the winning card is bold.",
         "",
         *_trick_lines(hand),
         "",

@@ -34,7 +34,9 @@ def manual_lines(name: str) -> list[str]:
     """Return the Markdown lines of the manual's sections that depend on the rules of a variant."""
     parts = sections(name, RULES[name]).items()
     lines = [line for title, body in parts for line in ("", f"## {title}", "", *body)]
-    return lines[1:]
+    return [
+        re.sub(r" (?=[-|])|(?<=[-|]) ", "", line) if "| ---" in line else line for line in lines
+    ][1:]
 
 
 def lone_bids(rules: Rules) -> str:

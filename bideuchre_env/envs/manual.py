@@ -64,8 +64,17 @@ CALLS: tuple[Row, ...] = (
 
 COMMON: dict[str, list[str]] = {
     "Rules": [
-        "The first dealer is random; after a played hand the deal passes to the left. All tricks "
-        "are played, also after a set. Points may be negative."
+        "The right bower is the jack of trumps. The left bower, the other jack of its colour, is a "
+        "trump for every purpose. All strains of a bid are equally high. Defenders score 1 point "
+        "per trick, always.",
+        "",
+        "In an exchange the declarer gives up the cards face down, then the partner passes as many "
+        "face down; neither sees the other's choice first. Given-up cards are out of play.",
+        "",
+        "Follow suit if you can, else play anything. The highest trump wins the trick, or without "
+        "a trump the highest card of the suit led. The trick's winner leads next. All tricks are "
+        "played, also after a set. The first dealer is random; after a played hand the deal passes "
+        "to the left. Points may be negative.",
     ],
     "Action Space": ["`action_names` lists all names. `step` accepts a name, too."],
     "Observation Space": [
@@ -167,22 +176,14 @@ def rule_rows(rules: Rules) -> list[Row]:
     order = ranks.replace(" J", "")
     rows = [
         ("Cards", sheet["Cards"][0]),
-        (
-            "Trumps",
-            "Right bower (jack of trumps), left bower (the other jack of its colour, a trump for "
-            f"every purpose), {order}.",
-        ),
-        ("Other suits rank", f"{ranks}; at no trump so do all suits."),
+        ("Trumps rank", f"right bower, left bower, {order}."),
+        ("Other suits rank", f"{ranks}, as do all suits at no trump."),
         ("Auction", " ".join(sheet["Auction"])),
     ]
-    if rules.exchange:
-        rows += [("Exchange", " ".join(sheet["Exchange"]))]
-    lead, course, *more = sheet["Play"]
-    follow, leads = course.split(". ")
-    wins = "The highest trump wins the trick, or without a trump the highest card of the suit led."
+    lead, _, *more = sheet["Play"]  # `COMMON` has the rules of all variants
     return [
         *rows,
-        ("Play", " ".join((lead, f"{follow}.", wins, *more, leads))),
+        ("Play", " ".join((lead, *more))),
         ("Game", " ".join(sheet["Game"])),
     ]
 
@@ -205,8 +206,7 @@ def _bid_table(rules: Rules) -> list[str]:
     heads: Row = ("bid, lowest first", "tricks to win", "exchange", "points if made", "if set")
     if not rules.exchange:
         heads, rows = heads[:2] + heads[3:], [row[:2] + row[3:] for row in rows]
-    equal = " All strains of a bid are equally high." if rules.strain_named == "in_bid" else ""
-    return [*table(heads, rows), "", f"Defenders score 1 point per trick, always.{equal}"]
+    return table(heads, rows)
 
 
 def _cards(bid: Bid) -> str:
@@ -246,10 +246,18 @@ def _observation_space(rules: Rules) -> list[str]:
         (
             "`observation`",
             f"`Box({low}, {high}, ({layout.size},), int8)`",
-            "all that the seat knows of hand and score; nothing hidden",
+            "all information of the seat about hand and score",
         ),
-        ("`action_mask`", f"`Box(0, 1, ({n},), int8)`", "1 for legal actions; all 0 if not to act"),
-        ("`state()`", f"int8 ({layout.state_size},)", "method, not key: state with all hands"),
+        (
+            "`action_mask`",
+            f"`Box(0, 1, ({n},), int8)`",
+            "1 for legal actions; all 0 for a seat that is not to act",
+        ),
+        (
+            "`state()`",
+            f"int8 ({layout.state_size},)",
+            "a method, not a key: the state with all hands",
+        ),
     ]
     return table(("key of the `Dict`", "space", "content"), rows)
 
@@ -292,27 +300,26 @@ def decisions_of_hands(rules: Rules) -> list[int]:
 def _rewards(rules: Rules) -> list[str]:
     ahead = most_points_ahead(rules)
     rows: list[Row] = [
-        ('`"win"`', '`episode="game"`', "+1 to the winners, -1 to the losers at the end; else 0"),
+        ('`"win"`, default for games', "at the end +1 to the winners, -1 to the losers"),
         (
-            '`"points"`',
-            '`episode="hand"`',
-            f"after each hand, points minus those of the other side, -{ahead} to {ahead}",
+            '`"points"`, default for hands',
+            f"after each hand the points minus those of the other side, -{ahead} to {ahead}",
         ),
     ]
-    return table(("`reward`", "default of", "value"), rows)
+    return table(("`reward`", "value"), rows)
 
 
 def _starting_state(rules: Rules) -> list[str]:
     return [
         f"A random dealer, {rules.tricks} random cards in each hand, no points. The seat left of "
-        "the dealer is to call."
+        "the dealer calls first."
     ]
 
 
 def _episode_end(rules: Rules) -> list[str]:
     *rest, last = map(str, decisions_of_hands(rules))
     decisions = f"{', '.join(rest)} or {last}" if rest else last
-    decisions += " decisions, forced ones included"
+    decisions += " decisions of all seats, forced ones included"
     if rules.all_pass.startswith("redeal"):
         decisions += f"; {N_SEATS} if all pass"
     draw = rules.win_rule == "rounds" or rules.both_over == "highest"
@@ -341,5 +348,5 @@ def _arguments(name: str, rules: Rules) -> list[str]:
     text = f"Options of the rules, keywords of every method: {options}, and `lone`, the lone bids."
     if rules == RULES.get(name):
         aec, solo = aec_id(name), gymnasium_id(name)
-        text += f' Registered: `pettingzoo.make("aec", "{aec}")`, `gymnasium.make("{solo}")`.'
+        text += f' Registered as `pettingzoo.make("aec", "{aec}")`, `gymnasium.make("{solo}")`.'
     return [text]

@@ -1,4 +1,4 @@
-"""Game records: their notation and files, replay, and display as text, pictures and pages.
+"""Game records: their notation (`README.md`) and files, replay, display as text and pages.
 
 The package may import `core` and all packages that `core` may import.
 """

@@ -1,5 +1,7 @@
 """Game records: deals and actions, as one JSON object per game (see `GameRecord`).
 
+`README.md` in this folder describes the notation and the fields of the JSON object.
+
 A finished hand is determined by its final state row. So records are written from rows, and read by
 replaying them with the same kernels that play the game.
 """
@@ -51,11 +53,11 @@ class PlayedHand(NamedTuple):
 class GameRecord:
     """A recorded game: `variant`, `options`, `seed`, `agents`, `hands`, `winner`, `outcome`.
 
-    `hands` are the dicts of the notation: dealer, deal, actions, declarer, contract, tricks, points
-    and score. `start` is the score at the beginning. `options` are the differences from a declared
-    variant's rules. Any other `variant` is the name of a custom game, and `options` are its
-    complete rules (options missing from older records have their defaults). `from_dict` and `loads`
-    replay their input and raise `RecordError` at the first error; they correct nothing.
+    `hands` are dicts, see `README.md` in this folder: dealer, deal, actions, declarer, contract,
+    tricks, points and score. `start` is the score at the beginning. `options` are the differences
+    from a declared variant's rules. Any other `variant` is the name of a custom game, and `options`
+    are its complete rules (options missing from older records have their defaults). `from_dict` and
+    `loads` replay their input and raise `RecordError` at the first error; they correct nothing.
     """
 
     variant: str

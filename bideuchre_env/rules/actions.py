@@ -1,4 +1,4 @@
-"""Numbers of the actions of a game and their names in notation, in both directions.
+"""Action numbers of a game and their names in notation (`records/README.md`), both ways.
 
 Actions are `pass`, then every bid (by level, then by strain if it is part of the bid), then the
 strains (if they are named after the auction), then the card kinds of the deck.

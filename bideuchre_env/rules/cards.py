@@ -1,4 +1,4 @@
-"""Cards, suits, strains and seats: integers internally, names in notation.
+"""Cards, suits, strains and seats: integers internally, names in notation (`records/README.md`).
 
 A *card kind* is `rank * 4 + suit` with ranks counted down from the ace, so a deck with fewer
 ranks is a prefix of the 24 kinds (16 kinds: A K Q J; 20: down to the ten; 24: down to the nine).

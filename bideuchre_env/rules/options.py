@@ -88,12 +88,12 @@ class GameOptions:
     )
     partnered: tuple[int, int] | None = option(
         (1, 6),
-        "Lowest and highest bid with partner, in tricks; none where every bid is a lone one.",
+        "Lowest and highest bid with partner, in tricks; none if every bid is a lone bid.",
         values='two whole numbers, as [3, 5], or "none"',
     )
     lone: tuple[Bid, ...] = option(
         (),
-        "Bids to play alone, lowest first; each outranks every partnered bid.",
+        "Bids to play alone, lowest first; each is higher than every bid with partner.",
         values="a list of bids, each with name, value (points) and exchange (cards, 0 to 3)",
     )
     strain_named: StrainNamed = option(
@@ -103,48 +103,56 @@ class GameOptions:
     )
     moon_ladder: MoonLadder = option(
         "jump",
-        '"step": a lone bid after the first only over the one just below it; "jump": any higher.',
+        '"step": a lone bid above the lowest needs the next lower lone bid before it; "jump": any '
+        "higher bid is legal.",
         MoonLadder,
     )
     all_pass: AllPass = option(
         "redeal_next",
-        "Who must bid (eldest hand, or dealer after three passes), or who deals again after four.",
+        '"dealer_forced": after three passes the dealer must bid; "eldest_forced": the eldest hand '
+        'must bid; "redeal_next", "redeal_same": after four passes the next or the same dealer '
+        "deals.",
         AllPass,
     )
     opening_lead: OpeningLead = option(
         "declarer",
-        'Who leads first: "eldest" (left of the dealer, or the next seat playing) or "declarer".',
+        'Who leads to the first trick: "eldest", the seat left of the dealer (the next seat if it '
+        'sits out), or "declarer".',
         OpeningLead,
     )
     dealer_may_equal: DealerMayEqual = option(
         "never",
-        '"lone": the dealer may take a standing lone bid by equalling it, in any strain.',
+        '"lone": if the highest bid so far is a lone bid, the dealer may bid the same, in any '
+        'strain, and becomes the declarer; "never": the dealer must bid higher, too.',
         DealerMayEqual,
     )
     win_rule: WinRule = option(
         "made_or_set",
-        "Who can win at the target: any side, one that made its own bid in the hand, one that "
-        "made its bid or set the other's; or who has most points after so many rounds.",
+        'Which side wins at the target: "any": every side; "made_bid": only a side that made its '
+        'bid in this hand; "made_or_set": only one that made its bid or set the other side\'s; '
+        '"rounds": no target, but the most points after the rounds.',
         WinRule,
     )
     both_over: BothOver = option(
         "declarer",
-        'Who wins under "any" with both sides at the target after a hand: the declarer\'s side; '
-        "the highest total, equal totals being a draw; or the higher total, equal totals playing "
-        "on.",
+        'The winner if both sides are at the target after a hand, with win_rule="any". '
+        '"declarer": the declarer\'s side; "highest": the higher total, a draw if equal; '
+        '"continue": the higher total, the game continues if equal.',
         BothOver,
     )
     target: int | None = option(
-        None, 'Points that end the game; none under "rounds".', values="a whole number from 1"
+        None,
+        'Points that end the game; none with win_rule="rounds".',
+        values="a whole number from 1",
     )
     rounds: int | None = option(
         None,
-        'Rounds of four played hands under "rounds"; none otherwise.',
+        'Number of rounds, each of four played hands, with win_rule="rounds"; none otherwise.',
         values="a whole number from 1",
     )
     max_hands: int = option(
         100,
-        "Deals, passed-out ones included, after which the game is truncated.",
+        "Number of deals, passed-out ones included, after which the game is truncated.",
         values="a whole number from 1",
     )
 
