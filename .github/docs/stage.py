@@ -17,6 +17,7 @@ from os.path import normpath, relpath
 from pathlib import Path, PurePosixPath
 
 from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.envs.manual import table
 from bideuchre_env.rules.variants import RULES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,10 +40,7 @@ REPOSITORY = re.search(
 )[1]
 FENCE = re.compile(r"(^(?P<fence>`{3,}).*?^(?P=fence)$)", re.M | re.S)
 LINK = re.compile(r"(?<=\]\()([^()\s]+)(?=\))")
-PICTURE = re.compile(
-    r'<picture><source [^>]*srcset="([^"]+)"><img src="([^"]+)"(?: width="(\d+)")? alt="([^"]*)">'
-    r"</picture>"
-)
+PICTURE = re.compile(r"<picture>.*?</picture>", re.S)
 README_PART = re.compile(r"^<!-- README: (.+) -->$", re.M)
 
 
@@ -99,13 +97,15 @@ class Stager:
 
     def picture(self, page: str, match: re.Match[str]) -> str:
         """Return a `<picture>` as two pictures, one for each theme."""
-        dark, light, width, alt = match.groups()
+        values = dict(re.findall(r'(\w+)="([^"]*)"', match[0]))
+        width = f" width={values['width']}px" if "width" in values else ""
         lines = []
-        for theme, source in (("dark", dark), ("light", light)):
+        for theme, source in (("dark", values["srcset"]), ("light", values["src"])):
             path = self.path_of(page, source)
             self.pictures.add(path)
-            size = f" width={width}px" if width else ""
-            lines.append(f"![{alt}](/{path.lstrip('.')}){{.only-{theme}{size}}}")
+            lines.append(
+                f"![{values['alt']}](/{path.removeprefix('.')}){{.only-{theme}{width}}}"
+            )
         return "\n".join(lines)
 
     def rewrite(self, page: str, text: str) -> str:
@@ -122,8 +122,9 @@ class Stager:
         if page.endswith(".ipynb"):
             text = notebook_text(json.loads(text))
         if (name := Path(page).stem) in RULES:
-            blocks = f"```text\n{layout_of(RULES[name])}\n```\n\n"
-            text = text.replace("## Rewards\n", f"{blocks}## Rewards\n", 1)
+            heads, *rows = layout_of(RULES[name])._rows()
+            blocks = "\n".join(table(heads, rows))
+            text = text.replace("## Rewards\n", f"{blocks}\n\n## Rewards\n", 1)
         return self.rewrite(page, text)
 
 
@@ -153,7 +154,7 @@ def stage(folder: Path) -> int:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")
     for picture in stager.pictures:
-        place = folder / picture.lstrip(".")
+        place = folder / picture.removeprefix(".")
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / picture, place)
     for path in SITE.glob("*.*"):
