@@ -52,7 +52,9 @@ def main(folder: Path) -> int:
     pages = {path.resolve(): Page(path) for path in folder.rglob("*.html")}
     links = [(path, link) for path, page in pages.items() for link in page.links]
     faults = [(path, link, fault(path, link, pages)) for path, link in links]
-    broken = [f"{path.relative_to(folder.resolve())}: {link}: {why}" for path, link, why in faults if why]
+    broken = [
+        f"{path.relative_to(folder.resolve())}: {link}: {why}" for path, link, why in faults if why
+    ]
     print(*broken, f"{len(pages)} HTML files, {len(links)} links, {len(broken)} broken", sep="\n")
     return int(bool(broken))
 

@@ -3,8 +3,8 @@
     python .github/docs/stage.py FOLDER   # then `python -m sphinx FOLDER ...`; see `.ci/site`
 
 Every page is copied to a short address. A relative link becomes a link to a page of the site, or
-to the repository; a link to a missing file is an error. `site/` has the pages that exist on the site
-only; `<!-- README: TITLE -->` in its index is replaced by that section of the README.
+to the repository; a link to a missing file is an error. `site/` has the pages that are only on the
+site; `<!-- README: TITLE -->` in its index is replaced by that section of the README.
 """
 
 from __future__ import annotations
@@ -103,9 +103,7 @@ class Stager:
         for theme, source in (("dark", values["srcset"]), ("light", values["src"])):
             path = self.path_of(page, source)
             self.pictures.add(path)
-            lines.append(
-                f"![{values['alt']}](/{path.removeprefix('.')}){{.only-{theme}{width}}}"
-            )
+            lines.append(f"![{values['alt']}](/{path.removeprefix('.')}){{.only-{theme}{width}}}")
         return "\n".join(lines)
 
     def rewrite(self, page: str, text: str) -> str:
@@ -131,7 +129,9 @@ class Stager:
 def notebook_text(notebook: dict) -> str:
     """Return a notebook without outputs as Markdown."""
     cells = (("".join(cell["source"]), cell["cell_type"]) for cell in notebook["cells"])
-    return "\n\n".join(f"```python\n{text}\n```" if kind == "code" else text for text, kind in cells)
+    return "\n\n".join(
+        f"```python\n{text}\n```" if kind == "code" else text for text, kind in cells
+    )
 
 
 def readme_parts(readme: str) -> dict[str, str]:

@@ -56,28 +56,31 @@ nitpick_ignore_regex = [
     (r"py:.*", r"(collections|gymnasium|numpy|os|pathlib|pettingzoo|ray|tensordict|tianshou)\..+"),
     (r"py:.*", r"torch\..+"),
 ]
-nitpick_ignore = [("py:class", name) for name in (
-    # the same, imported for type checkers only
-    *("AutoresetMode", "ParallelEnv", "PathLike", "Traversable", "VecEnvIndices", "VecEnvObs"),
-    *("VecEnvStepReturn", "Wrapper"),
-    # aliases: an array of any type, and the values of options
-    *("AllPass", "Array", "AutoresetName", "BothOver", "DealerMayEqual", "Device", "Episode"),
-    *("Game", "MoonLadder", "ObservationKind", "OpeningLead", "Opponents", "Partner", "Ranks"),
-    *("RenderMode", "Reward", "StrainNamed", "View", "WinRule"),
-    # internal classes
-    "bideuchre_env._files.Output",
-    "bideuchre_env.agents.advice.reasons.Situation",
-    "bideuchre_env.evaluation.ray_pool.Answer",
-    "bideuchre_env.evaluation.statistics.intervals.Moments",
-    "bideuchre_env.learning.feature_rows.FeatureWorkspace",
-    "bideuchre_env.rules.toml_file.RulesFile",
-)]
+nitpick_ignore = [
+    ("py:class", name)
+    for name in (
+        # the same, imported for type checkers only
+        *("AutoresetMode", "ParallelEnv", "PathLike", "Traversable", "VecEnvIndices", "VecEnvObs"),
+        *("VecEnvStepReturn", "Wrapper"),
+        # aliases: an array of any type, and the values of options
+        *("AllPass", "Array", "AutoresetName", "BothOver", "DealerMayEqual", "Device", "Episode"),
+        *("Game", "MoonLadder", "ObservationKind", "OpeningLead", "Opponents", "Partner", "Ranks"),
+        *("RenderMode", "Reward", "StrainNamed", "View", "WinRule"),
+        # internal classes
+        "bideuchre_env._files.Output",
+        "bideuchre_env.agents.advice.reasons.Situation",
+        "bideuchre_env.evaluation.ray_pool.Answer",
+        "bideuchre_env.evaluation.statistics.intervals.Moments",
+        "bideuchre_env.learning.feature_rows.FeatureWorkspace",
+        "bideuchre_env.rules.toml_file.RulesFile",
+    )
+]
 
 
 def tidy_signature(
     app: Sphinx, what: str, name: str, obj: object, options: object, *parts: str | None
 ) -> tuple[str | None, ...]:
-    """Return a signature and its result with the short name of `NDArray[Any]`; "..." for factories."""
+    """Return a signature and its result with short names of arrays and of default factories."""
     array = "~numpy.ndarray[tuple[~typing.Any, ...], ~numpy.dtype[~typing.Any]]"
     short = (part and part.replace(array, "~numpy.ndarray") for part in parts)
     return tuple(part and part.replace("<factory>", "...") for part in short)
