@@ -120,8 +120,13 @@ class Stager:
         if page.endswith(".ipynb"):
             text = notebook_text(json.loads(text))
         if (name := Path(page).stem) in RULES:
-            heads, *rows = layout_of(RULES[name])._rows()
-            blocks = "\n".join(table(heads, rows))
+            layout = layout_of(RULES[name])
+            slices = [layout.slices[block.name] for block in layout.blocks]
+            rows = [
+                (block.name, f"{at.start}:{at.stop}", f"{block.low} to {block.high}", block.meaning)
+                for block, at in zip(layout.blocks, slices, strict=True)
+            ]
+            blocks = "\n".join(table(("block", "entries", "values", "meaning"), rows))
             text = text.replace("## Rewards\n", f"{blocks}\n\n## Rewards\n", 1)
         return self.rewrite(page, text)
 

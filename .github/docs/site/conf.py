@@ -31,6 +31,7 @@ myst_heading_anchors = 4
 lexers["mermaid"] = TextLexer()  # GitHub draws it, the site prints it
 
 html_theme = "furo"
+pygments_dark_style = "github-dark"  # furo's underlines the names of modules
 html_title = f"bideuchre_env {release}"
 html_static_path = ["site.css"]
 html_css_files = ["site.css"]
