@@ -1,6 +1,7 @@
 """Configuration of the documentation site; `stage.py` copies it beside the staged pages."""
 
 import sys
+from importlib.metadata import metadata
 from pathlib import Path
 
 from docutils.nodes import Element
@@ -36,6 +37,12 @@ html_title = f"bideuchre_env {release}"
 html_static_path = ["site.css"]
 html_css_files = ["site.css"]
 html_copy_source = False
+addresses = dict(line.split(", ") for line in metadata("bideuchre_env").get_all("Project-URL"))
+html_theme_options = {
+    "footer_icons": [
+        {"name": "Repository", "url": addresses["Repository"], "html": "GitHub", "class": ""}
+    ]
+}
 
 autodoc_mock_imports = [  # the extras of the adapters
     *("agilerl", "open_spiel", "pyspiel", "ray", "stable_baselines3", "tensordict", "tianshou"),
@@ -91,7 +98,7 @@ def mark_colon(
     app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]
 ) -> None:
     """Keep napoleon from reading "In notation: ..." as a type, in docstrings of attributes."""
-    if what in ("attribute", "data", "property") and ":" in lines[0]:
+    if what in ("attribute", "data", "property") and ":" in "".join(lines[:1]):
         lines[0] = f": {lines[0]}"
 
 
