@@ -89,6 +89,8 @@ def tidy_signature(
     app: Sphinx, what: str, name: str, obj: object, options: object, *parts: str | None
 ) -> tuple[str | None, ...]:
     """Return a signature and its result with short names of arrays and of default factories."""
+    if parts == ("(*args, **kwargs)", None):  # of a protocol
+        return "", None
     array = "~numpy.ndarray[tuple[~typing.Any, ...], ~numpy.dtype[~typing.Any]]"
     short = (part and part.replace(array, "~numpy.ndarray") for part in parts)
     return tuple(part and part.replace("<factory>", "...") for part in short)
