@@ -2,8 +2,8 @@
 
 The programs are the Python blocks of all pages, `.ci/typed.py` and `.ci/typed_agents.py`.
 They are checked in a folder outside the repository, against the installed package. The blocks of a
-page form one program; each block of the adapters' page is its own program. Libraries that are not
-installed count as `Any`.
+page form one program; each block of the pages in `STAND_ALONE` is its own program. Libraries that
+are not installed count as `Any`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,11 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-STAND_ALONE = "bideuchre_env/adapters/README.md"
+STAND_ALONE = (
+    "bideuchre_env/adapters/README.md",
+    ".github/docs/tutorials/training.md",
+    ".github/docs/tutorials/self_play.md",
+)
 PROGRAMS = (".ci/typed.py", ".ci/typed_agents.py")
 MYPY = ("--strict", "--disable-error-code=import-not-found", "--disable-error-code=import-untyped")
 PYRIGHT = {"reportMissingImports": False, "reportUnnecessaryTypeIgnoreComment": True}
@@ -29,7 +33,7 @@ def write_programs(folder: Path) -> None:
     )
     for page in listed.stdout.splitlines():
         blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text("utf-8"), re.S)
-        programs = blocks if page == STAND_ALONE else ["\n".join(blocks)] if blocks else []
+        programs = blocks if page in STAND_ALONE else ["\n".join(blocks)] if blocks else []
         for number, program in enumerate(programs):
             stem = re.sub(r"\W", "_", page.removesuffix(".md"))
             (folder / f"{stem}_{number}.py").write_text(program, encoding="utf-8")

@@ -3,7 +3,7 @@
     python .ci/first_use.py          # print the names of all extras of pyproject.toml
     python .ci/first_use.py minari   # use this one
 
-An extra without a function here or a block in the guide of the adapters is an error.
+An extra without a function here or a block in the guides of the adapters is an error.
 """
 
 from __future__ import annotations
@@ -18,17 +18,21 @@ from pathlib import Path
 from urllib.request import urlopen
 
 ROOT = Path(__file__).resolve().parents[1]
-GUIDE = ROOT / "bideuchre_env" / "adapters" / "README.md"
+TUTORIALS = ROOT / ".github" / "docs" / "tutorials"
+GUIDES = (
+    ROOT / "bideuchre_env" / "adapters" / "README.md",
+    *(TUTORIALS / f"{name}.md" for name in ("training", "self_play")),
+)
 NOISE = re.compile(r"Traceback|Illegal move made", re.IGNORECASE)
 BIDEUCHRE = (sys.executable, "-m", "bideuchre_env")
 
 
 def extras() -> list[str]:
-    """Return the names of the extras of pyproject.toml, except `test`."""
+    """Return the names of the extras of pyproject.toml, except `test` and `docs`."""
     text = ROOT.joinpath("pyproject.toml").read_text(encoding="utf-8")
     _, _, section = text.partition("[project.optional-dependencies]\n")
     names = re.findall(r"^(\w+) = \[", section.partition("\n[")[0], re.M)
-    return [name for name in names if name != "test"]
+    return [name for name in names if name not in ("test", "docs")]
 
 
 def run(*command: str) -> None:
@@ -122,8 +126,8 @@ def supersuit() -> None:
 
 
 def adapter(name: str) -> None:
-    """Run the blocks of the guide that import an adapter."""
-    text = GUIDE.read_text(encoding="utf-8")
+    """Run the blocks of the guides that import an adapter."""
+    text = "".join(guide.read_text(encoding="utf-8") for guide in GUIDES)
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
     own = [block for block in blocks if re.search(rf"adapters[. ](import )?{name}\b", block)]
     assert own, f"{name}: no first use of this extra is known"

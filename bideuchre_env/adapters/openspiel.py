@@ -51,7 +51,7 @@ def register(game: Game) -> str:
         game: a variant, or an argument of `bideuchre_env.make`.
 
     Returns:
-        "bideuchre_" and the variant's name.
+        `bideuchre_` and the name of the variant.
 
     Raises:
         OptionError: if the name is registered with other rules, or has characters other than

@@ -13,7 +13,13 @@ from bideuchre_env.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACES = (".github", "agents", "benchmarks", "bideuchre_env", "experiments", "tests")
-ADAPTERS = "bideuchre_env/adapters/README.md"  # its examples are independent and need extras
+TUTORIALS = ".github/docs/tutorials"
+ADAPTERS = (  # their examples are independent and need extras
+    "bideuchre_env/adapters/README.md",
+    f"{TUTORIALS}/training.md",
+    f"{TUTORIALS}/self_play.md",
+)
+OWN_AGENT = f"{TUTORIALS}/own_agent.md"
 LINK = re.compile(r"\[[^\]]*\]\(([^()\s]+)\)(?:\s+\(((?:`[^`]+`(?:,\s+)?)+)\))?")
 
 
@@ -64,7 +70,7 @@ def code_of(guide, language):
 
 @pytest.mark.parametrize(
     "guide",
-    [page for page in guides() if page not in (ADAPTERS, "README.md") and code_of(page, "python")],
+    [page for page in guides() if page not in (*ADAPTERS, "README.md") and code_of(page, "python")],
 )
 def test_the_code_of_a_page_runs(guide, tmp_path, monkeypatch):
     """The blocks run in order in one namespace."""
@@ -74,11 +80,13 @@ def test_the_code_of_a_page_runs(guide, tmp_path, monkeypatch):
         exec(compile(block, guide, "exec"), scope)
 
 
-@pytest.mark.parametrize("block", code_of(ADAPTERS, "python"))
-def test_the_code_of_an_adapter_runs(block, capsys):
+@pytest.mark.parametrize(
+    ("page", "block"), [(page, block) for page in ADAPTERS for block in code_of(page, "python")]
+)
+def test_the_code_of_an_adapter_runs(page, block, capsys):
     """Each example runs by itself, if its library is installed."""
     try:
-        exec(compile(block, ADAPTERS, "exec"), {})
+        exec(compile(block, page, "exec"), {})
     except ModuleNotFoundError as error:
         if error.name.startswith("bideuchre_env"):
             raise
@@ -88,10 +96,10 @@ def test_the_code_of_an_adapter_runs(block, capsys):
 
 def test_the_custom_agent_of_the_page_plays_from_the_shell(tmp_path, monkeypatch, capsys):
     """The file and the command of the agents' page, with one worker."""
-    [file] = [block for block in code_of("agents/README.md", "python") if "# mine.py" in block]
+    [file] = [block for block in code_of(OWN_AGENT, "python") if "# mine.py" in block]
     (tmp_path / "mine.py").write_text(file, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    command = code_of("agents/README.md", "sh")[0].splitlines()[0]
+    command = code_of(OWN_AGENT, "sh")[0].splitlines()[0]
     assert main([*shlex.split(command)[1:], "--workers", "1"]) == 0
     printed = capsys.readouterr().out
     assert printed.startswith("./mine.py:Mine against ./mine.py:Mine:aces=2, cincinnati_v0")

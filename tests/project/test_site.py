@@ -1,0 +1,132 @@
+"""The documentation site: staged pages, their links, and the names on the API pages."""
+
+import ast
+import importlib
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+from support.script_modules import ROOT, load_scripts
+
+import bideuchre_env
+
+SITE = ROOT / ".github" / "docs" / "site"
+LEARNING = "bideuchre_env/learning/README.md"
+PAGE = "agents/README.md"
+IMPORT = re.compile(r"^from (bideuchre_env\.learning\.\w+) import (.+)$", re.M)
+
+
+@pytest.fixture(scope="module")
+def stage():
+    with load_scripts(".github/docs", "stage") as [module]:
+        yield module
+
+
+def test_every_page_is_staged_at_its_own_address(stage, tmp_path):
+    listed = {path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.md")}
+    hidden = re.compile(r"(\.(?!github)|venv|build|dist|runs|bideuchre_env/agents/|.*TEMPLATE)")
+    pages = {page for page in listed if not hidden.match(page)} | {"experiments/class.ipynb"}
+    assert set(stage.addresses()) == pages
+    assert stage.stage(tmp_path) == len(pages) - 1  # the README is a part of the index
+    for page, address in stage.addresses().items():
+        assert (tmp_path / address).is_file(), page
+    assert len(set(stage.addresses().values())) == len(pages) - 1
+
+
+def test_the_index_has_every_section_of_the_readme(stage):
+    index = (SITE / "index.md").read_text(encoding="utf-8")
+    parts = stage.readme_parts((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert set(parts) - set(stage.README_PART.findall(index)) == {"Documentation"}
+
+
+@pytest.mark.parametrize(
+    ("target", "link"),
+    [
+        ("../bideuchre_env/rules/README.md#the-game", "rules.md#the-game"),
+        ("../bideuchre_env/rules/club_v0.md", "variants/club_v0.md"),
+        ("../experiments/class.ipynb", "tutorials/class.md"),
+        ("../README.md#training", "index.md#training"),
+        ("../experiments/", "experiments.md"),
+        ("protocols.py", "REPOSITORY/blob/main/agents/protocols.py"),
+        ("data", "REPOSITORY/tree/main/agents/data"),
+        ("#advice", "#advice"),
+        ("https://docs.ray.io", "https://docs.ray.io"),
+    ],
+)
+def test_a_link_leads_to_a_page_or_to_the_repository(stage, target, link):
+    expected = link.replace("REPOSITORY", "https://github.com/bideuchre-env/bideuchre_env")
+    assert stage.Stager().rewrite(PAGE, f"a [b]({target}) c") == f"a [b]({expected}) c"
+
+
+@pytest.mark.parametrize("target", ["nothing.md", "../../outside.md", "data/nothing.npz#a"])
+def test_a_dead_link_is_an_error(stage, target):
+    with pytest.raises(stage.DeadLinkError, match=re.escape(f"{PAGE}: {target.split('#')[0]}")):
+        stage.Stager().rewrite(PAGE, f"[a]({target})")
+
+
+def test_code_blocks_stay_unchanged(stage):
+    text = "```python\nx = [a](nothing.md)\n```\n"
+    assert stage.Stager().rewrite(PAGE, text) == text
+
+
+def test_a_picture_becomes_one_for_each_theme(stage):
+    stager = stage.Stager()
+    files = ".github/pictures/ladder-dark.svg", ".github/pictures/ladder-light.svg"
+    source = '<picture>\n<source srcset="{}"><img alt="L" width="9" src="{}"></picture>'
+    assert stager.rewrite("README.md", source.format(*files)).splitlines() == [
+        "![L](/github/pictures/ladder-dark.svg){.only-dark width=9px}",
+        "![L](/github/pictures/ladder-light.svg){.only-light width=9px}",
+    ]
+    assert stager.pictures == set(files)
+
+
+def documented():
+    """Return the full names in the autodoc directives of the API pages."""
+    names = set()
+    for page in sorted((SITE / "api").glob("*.md")):
+        module = ""
+        text = page.read_text(encoding="utf-8")
+        for kind, name in re.findall(r"^\.\. (currentmodule|auto\w+):: (\S+)$", text, re.M):
+            if kind == "currentmodule":
+                module = name
+            elif kind == "automodule":
+                names |= {f"{name}.{each}" for each in vars(importlib.import_module(name))}
+            else:
+                names.add(name if name.startswith("bideuchre_env.") else f"{module}.{name}")
+    return names
+
+
+def value_of(name):
+    """Return the object of a full name."""
+    value = bideuchre_env
+    for part in name.split(".")[1:]:
+        value = getattr(value, part, None) or importlib.import_module(f"{value.__name__}.{part}")
+    return value
+
+
+def test_every_public_name_is_on_an_api_page(stage):
+    names = documented()
+    values = [value_of(name) for name in names if ".adapters." not in name]
+    modules = [bideuchre_env.agents, bideuchre_env.analysis, bideuchre_env.datasets]
+    for module in (bideuchre_env, *modules, bideuchre_env.solver):
+        for name in module.__all__:
+            value = getattr(module, name)
+            if inspect.ismodule(value):
+                assert any(each.startswith(f"bideuchre_env.{name}.") for each in names), name
+            elif name in bideuchre_env.variants:
+                assert f"variants/{name}.md" in stage.addresses().values()
+            else:
+                assert any(value is each for each in values), f"{module.__name__}.{name}"
+    for module, imported in IMPORT.findall((ROOT / LEARNING).read_text(encoding="utf-8")):
+        assert names >= {f"{module}.{name}" for name in imported.split(", ")}
+
+
+def test_the_names_of_adapters_exist_and_every_adapter_has_one():
+    names = {name for name in documented() if ".adapters." in name}
+    for module in bideuchre_env.adapters.MODULES:
+        path = Path(bideuchre_env.adapters.__file__).with_name(f"{module}.py")
+        defined = {getattr(each, "name", "") for each in ast.parse(path.read_text("utf-8")).body}
+        own = {name.split(".")[-1] for name in names if f".{module}." in name}
+        assert own, module
+        assert own <= defined
