@@ -1,7 +1,13 @@
 """Build hook of `pip install -e`: link the package into a folder of its own, `.editable/`.
 
-An editable install adds this folder to the import path. Type checkers follow a path, but no import
-hook. The top folder as path would make `agents`, `experiments` and `tests` importable, too.
+An editable install adds this folder to the import path. hatchling alone cannot do it: it refuses
+`sources` that change a prefix, as `agents` to `bideuchre_env/agents`. Type checkers follow a path,
+but no import hook (`dev-mode-exact`), and the top folder as path would make `agents`, `experiments`
+and `tests` importable, too.
+
+In a checkout `bideuchre_env/agents` is a link to `agents`. On Windows without symbolic links git
+writes a text file in its place. This hook replaces the text by a junction, which requires no
+privilege; git then reports a changed file, which must not be committed.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from typing import Any
 
 from bideuchre_env.envs.registration import register, variants
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 def _sources() -> dict[str, tuple[str, str]]:

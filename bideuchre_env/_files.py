@@ -19,6 +19,7 @@ from bideuchre_env.errors import OptionError, OutputError
 
 PathLike = str | os.PathLike[str]
 _LOCKS = find_spec("fcntl") is not None  # not on Windows
+_WINDOWS = os.name == "nt"  # it cannot move or remove an open file
 _BINARY = getattr(os, "O_BINARY", 0)
 _STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
 _unpublished: set[Output] = set()  # reserved, not yet moved in place
@@ -85,7 +86,7 @@ class Output:
         if self._temporary is None:
             return
         try:
-            if os.name == "nt":  # Windows cannot move an open file
+            if _WINDOWS:
                 os.close(self._descriptor)
                 self._descriptor = -1
             self._take_place(self._temporary)
@@ -120,6 +121,8 @@ class Output:
 
     def discard(self) -> None:
         """Close; remove a file that is not published, and the folders made for it."""
+        if _WINDOWS:
+            self._close_descriptor()
         if self._temporary is not None:
             if self in _unpublished:
                 with suppress(OSError):
@@ -128,6 +131,9 @@ class Output:
                 with suppress(OSError):  # another process has written to it
                     folder.rmdir()
             _unpublished.discard(self)
+        self._close_descriptor()
+
+    def _close_descriptor(self) -> None:
         if self._descriptor >= 0:
             with suppress(OSError):
                 os.close(self._descriptor)
@@ -322,9 +328,12 @@ def only_run_at(path: PathLike) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(OSError):
+        if _WINDOWS:
+            os.close(descriptor)
+        with suppress(OSError):  # before another run can lock it
             lock.unlink()
-        os.close(descriptor)
+        if not _WINDOWS:
+            os.close(descriptor)
 
 
 def temporary_path(path: PathLike) -> Path:

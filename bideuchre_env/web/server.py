@@ -301,10 +301,16 @@ def run_server(
     async def serve() -> Session:
         table, stop = LiveTable(session, again, **options), asyncio.Event()
         server = Server(table, host, listener.getsockname()[1])
-        loop = asyncio.get_running_loop()
+        loop, replaced = asyncio.get_running_loop(), {}
+
+        def stop_soon(*_: object) -> None:
+            loop.call_soon_threadsafe(stop.set)
+
         for number in (signal.SIGINT, signal.SIGTERM):
-            with suppress(NotImplementedError):  # on Windows Ctrl-C cancels
+            try:
                 loop.add_signal_handler(number, stop.set)
+            except NotImplementedError:  # on Windows
+                replaced[number] = signal.signal(number, stop_soon)
         async with server.serving(listener):
             try:
                 table.start()
@@ -313,6 +319,8 @@ def run_server(
                 await stop.wait()
             finally:
                 await table.close()
+                for number, handler in replaced.items():
+                    signal.signal(number, handler)
         return table.session
 
     return asyncio.run(serve())

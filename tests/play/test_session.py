@@ -178,6 +178,7 @@ def test_a_game_resumes_exactly_from_its_file(variant, tmp_path):
     assert sorted(each.name for each in path.parent.iterdir()) == ["game.json", "game.jsonl"]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="no locks of files")
 def test_a_game_is_open_in_one_run_at_a_time(tmp_path):
     path = tmp_path / "game.json"
     session = begin(path=path)

@@ -14,6 +14,8 @@ import pytest
 import bideuchre_env
 from bideuchre_env.runtime import jit
 
+tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "bideuchre_env"
 FOLDERS = ("bideuchre_env", "agents", "experiments", "tests", "benchmarks", ".github")
@@ -189,7 +191,6 @@ def read(name):
 
 def test_the_wheel_has_both_folders_and_their_data():
     """No exclude pattern matches a data file or an asset of pages."""
-    tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     build = tomllib.loads(read("pyproject.toml"))["tool"]["hatch"]["build"]
     wheel = build["targets"]["wheel"]
     assert wheel["only-include"] == ["bideuchre_env", "agents"]
@@ -252,5 +253,12 @@ def test_public_names_equal_the_stub():
     assert declared == {*bideuchre_env.variants, "__version__"}
 
 
-def test_the_package_has_the_version_of_pyproject():
-    assert f'\nversion = "{bideuchre_env.__version__}"\n' in read("pyproject.toml")
+def test_the_version_is_in_one_place():
+    """The build reads it from the package; the citation in the README has the same one."""
+    project = tomllib.loads(read("pyproject.toml"))
+    assert "version" not in project["project"]
+    assert "version" in project["project"]["dynamic"]
+    assert project["tool"]["hatch"]["version"] == {"path": "bideuchre_env/__init__.py"}
+    versions = re.findall(r'^__version__ = "(.*)"$', read("bideuchre_env/__init__.py"), re.M)
+    assert versions == [bideuchre_env.__version__]
+    assert re.findall(r"version = \{(.*?)\}", read("README.md")) == versions

@@ -13,6 +13,7 @@ from bideuchre_env._files import Output, only_run_in, write_file
 from bideuchre_env.errors import OptionError, OutputError
 
 posix = pytest.mark.skipif(os.name == "nt", reason="POSIX files")
+locks = pytest.mark.skipif(not _files._LOCKS, reason="this system has no locks of files")
 
 
 def full_after(room, monkeypatch):
@@ -34,6 +35,7 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
+@locks
 def test_a_file_takes_its_place_when_it_is_published(tmp_path):
     """The temporary file of a killed run is replaced."""
     path = tmp_path / "x"
@@ -60,6 +62,7 @@ def test_a_file_that_is_not_published_leaves_no_trace(tmp_path):
     assert (tmp_path / "x").read_text() == "old"
 
 
+@locks
 @pytest.mark.parametrize("exists", [False, True])
 def test_a_second_run_is_refused_until_the_first_has_ended(exists, tmp_path):
     path = tmp_path / "x"
@@ -150,6 +153,7 @@ def test_a_free_path_is_the_first_that_is_neither_taken_nor_being_written(tmp_pa
             records_io.free_path(tmp_path, "a", number=number)
 
 
+@locks
 def test_a_folder_of_results_is_for_one_run(tmp_path):
     folder = tmp_path / "results"
     with only_run_in(folder), pytest.raises(OptionError, match="another run"), only_run_in(folder):

@@ -1,0 +1,45 @@
+"""Print the section of the changelog for a tag, which must be the version of the package.
+
+python .ci/release_notes.py v0.2.0
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def read(name: str) -> str:
+    """Return the text of a file of the repository."""
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def version() -> str:
+    """Return `__version__` of the package without importing it."""
+    return re.findall(r'^__version__ = "(.*)"$', read("bideuchre_env/__init__.py"), re.M)[0]
+
+
+def notes(release: str) -> str:
+    """Return the section of a version with a date, without its heading; "" if there is none."""
+    heading = rf"^## \[{re.escape(release)}\] - \d{{4}}-\d\d-\d\d\n"
+    parts = re.split(heading, read(".github/CHANGELOG.md"), maxsplit=1, flags=re.M)
+    if len(parts) == 1:
+        return ""
+    section = re.split(r"^## |^\[", parts[1], maxsplit=1, flags=re.M)[0].strip()
+    return re.sub(r"\n +(?=\S)", " ", section)  # GitHub displays line breaks within an item
+
+
+def main(tag: str) -> None:
+    release = version()
+    if tag != f"v{release}":
+        sys.exit(f"{tag}: expected v{release}, the version of the package")
+    if not notes(release):
+        sys.exit(f".github/CHANGELOG.md has no section [{release}] with a date")
+    print(notes(release))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,170 @@
+"""Behaviour of Windows and macOS, simulated: no locks, no POSIX functions, other links."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import signal
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from support.script_modules import load_scripts
+
+from bideuchre_env import _files
+from bideuchre_env._files import Output, only_run_at, only_run_in, write_file
+from bideuchre_env.bench import measure
+from bideuchre_env.errors import OptionError, OutputError
+from bideuchre_env.evaluation.workers import isolated_start
+from bideuchre_env.runtime import cache, interrupts
+
+
+@pytest.fixture
+def windows(monkeypatch):
+    """Files as on Windows: no locks, and an open file cannot be moved, replaced or removed."""
+    opened = {}
+
+    def is_open(path):
+        return os.path.realpath(path) in opened.values()
+
+    def record(path, *rest, _open=os.open, **more):
+        descriptor = _open(path, *rest, **more)
+        opened[descriptor] = os.path.realpath(path)
+        return descriptor
+
+    def close(descriptor, _close=os.close):
+        opened.pop(descriptor, None)
+        _close(descriptor)
+
+    def guarded(method):
+        def call(path, *rest, **more):
+            if any(map(is_open, (path, *rest))):
+                raise PermissionError(13, "The process cannot access the file")
+            return method(path, *rest, **more)
+
+        return call
+
+    monkeypatch.setattr(_files, "_LOCKS", False)
+    monkeypatch.setattr(_files, "_WINDOWS", True)
+    monkeypatch.setattr(os, "open", record)
+    monkeypatch.setattr(os, "close", close)
+    for name in ("unlink", "rename", "replace"):
+        monkeypatch.setattr(Path, name, guarded(getattr(Path, name)))
+    yield
+    assert not opened
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_files_on_windows_are_published_or_discarded(overwrite, windows, tmp_path):
+    path = tmp_path / "x"
+    if overwrite:
+        path.write_text("old")
+    Output(path, overwrite=overwrite).discard()
+    assert names(tmp_path) == ["x"] * overwrite
+    with Output(path, overwrite=overwrite) as output:
+        output.write(b"one ")
+        with pytest.raises(OptionError, match="delete that if no run is writing it"):
+            Output(path, overwrite=True)
+        output.publish()
+        output.write(b"two")
+        output.close()
+    assert path.read_text() == "one two"
+    assert names(tmp_path) == ["x"]
+
+
+def test_a_file_on_windows_that_appears_meanwhile_stays(windows, tmp_path):
+    with Output(tmp_path / "x") as output:
+        output.write(b"mine")
+        (tmp_path / "x").write_text("theirs")
+        with pytest.raises(OutputError, match=r"is in .*x\.new"):
+            output.close()
+    assert [(tmp_path / name).read_text() for name in ("x", "x.new")] == ["theirs", "mine"]
+    assert names(tmp_path) == ["x", "x.new"]
+
+
+def test_locks_on_windows_leave_no_file(windows, tmp_path):
+    """The folder can be used, but is not protected from another run."""
+    with only_run_at(tmp_path / "game.json"), only_run_in(tmp_path / "results") as nothing:
+        write_file(tmp_path / "game.json", "{}")
+        assert nothing is None
+    assert names(tmp_path) == ["game.json"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the functions are missing there")
+def test_figures_of_a_machine_without_posix_functions(monkeypatch):
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.delattr(os, "sysconf")
+    monkeypatch.setattr(measure, "Path", lambda _: Path("no such file"))
+    monkeypatch.setattr(measure.platform, "processor", lambda: "arm")
+    with measure.pinned() as core:
+        assert core is None
+    facts = measure.machine()
+    assert (facts["processor"], facts["memory_gib"]) == ("arm", None)
+    assert facts["cores"] == os.cpu_count()
+
+
+def test_caches_on_windows(monkeypatch, tmp_path):
+    monkeypatch.delattr(os, "getuid", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
+    monkeypatch.setattr(cache.tempfile, "gettempdir", lambda: str(tmp_path))
+    assert cache.user_cache() == tmp_path / "local" / "bideuchre_env"
+    assert list(cache._own_temporary_folder()) == [tmp_path / "bideuchre_env-0"]
+
+
+def test_processes_and_lines_on_windows(monkeypatch):
+    """No signal mask is used, and lines are read by `input`."""
+    monkeypatch.delattr(signal, "pthread_sigmask", raising=False)
+    monkeypatch.setattr(sys, "platform", "win32")
+    with isolated_start():
+        assert not hasattr(sys.modules["__main__"], "__file__")
+    monkeypatch.setattr(interrupts, "os", SimpleNamespace(name="nt"))
+    monkeypatch.setattr(sys, "stdin", io.StringIO("bid 4\n"))
+    assert interrupts.typed_line() == "bid 4"
+
+
+def test_ctrl_c_stops_the_server_on_windows(monkeypatch):
+    """An event loop there has no signal handlers; the former ones are restored."""
+    pytest.importorskip("aiohttp")
+    from support.live_tables import session
+
+    from bideuchre_env.web.server import listening, run_server
+
+    def unsupported(loop, *arguments):
+        raise NotImplementedError
+
+    loop = type(asyncio.new_event_loop())
+    monkeypatch.setattr(loop, "add_signal_handler", unsupported)
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+
+    def press(links):
+        asyncio.get_running_loop().call_soon(signal.raise_signal, signal.SIGINT)
+
+    with session("cincinnati_v0") as game:
+        listener = listening("127.0.0.1", 0)
+        with listener:
+            last = run_server(
+                game, lambda old: old, "127.0.0.1", listener, press, pause=0, adviser="rule"
+            )
+        assert last is game
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+
+
+@pytest.mark.skipif(os.name == "nt", reason="simulates junctions by links")
+def test_an_editable_install_on_windows_makes_junctions(monkeypatch, tmp_path):
+    """A junction replaces the text file that git writes for a link."""
+    hook = SimpleNamespace(BuildHookInterface=object)
+    monkeypatch.setitem(sys.modules, "hatchling.builders.hooks.plugin.interface", hook)
+    monkeypatch.setitem(sys.modules, "_winapi", SimpleNamespace(CreateJunction=os.symlink))
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "link").write_text("../agents")
+    with load_scripts(".ci", "editable") as [editable]:
+        monkeypatch.setattr(editable, "os", SimpleNamespace(name="nt"))
+        editable.link(tmp_path / "link", tmp_path / "agents")
+    assert (tmp_path / "link").resolve() == tmp_path / "agents"

@@ -1,0 +1,104 @@
+"""Changelog, workflows, hooks and recipe agree with the package, its scripts and pyproject.toml."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from importlib import import_module
+
+import pytest
+from support.script_modules import ROOT, load_scripts
+
+import bideuchre_env
+
+tomllib = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+def read(name):
+    """The text of a file of the repository."""
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+PROJECT = tomllib.loads(read("pyproject.toml"))["project"]
+
+
+def test_the_changelog_has_a_section_for_the_version():
+    """The same section becomes the notes of the release; another tag is refused."""
+    with load_scripts(".ci", "release_notes") as [release_notes]:
+        assert release_notes.version() == bideuchre_env.__version__
+        notes = release_notes.notes(bideuchre_env.__version__)
+        assert notes.startswith("### ")
+        assert "## [" not in notes
+        assert release_notes.notes("0.1") == ""
+        with pytest.raises(SystemExit, match="expected v" + bideuchre_env.__version__):
+            release_notes.main("v0.0.0")
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_a_workflow_calls_scripts_that_exist(path):
+    """A script that is called without an interpreter is executable."""
+    text = path.read_text(encoding="utf-8")
+    calls = re.findall(r"(python3? )?(\.ci/[\w.]+)", text)
+    assert calls
+    for interpreter, script in calls:
+        assert (ROOT / script).is_file(), script
+        assert interpreter or os.name == "nt" or os.access(ROOT / script, os.X_OK), script
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_actions_are_pinned_and_keep_no_credentials(path):
+    text = path.read_text(encoding="utf-8")
+    for action in re.findall(r"uses: (?!\./)(.*)", text):
+        assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action), action
+    assert text.count("actions/checkout@") == text.count("persist-credentials: false")
+    assert "\npermissions: {}\n" in text
+    assert text.count("runs-on:") == text.count("timeout-minutes:")
+
+
+def test_workflows_cover_the_supported_pythons():
+    lowest = PROJECT["requires-python"].removeprefix(">=")
+    supported = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
+    assert supported[0] == lowest
+    assert f'python: ["{lowest}", "{supported[-1]}"]' in read(".github/workflows/tests.yml")
+    nightly = read(".github/workflows/nightly.yml")
+    assert re.findall(r"^ +(3\.\d+)$", nightly, re.M) == supported
+
+
+def test_the_recipe_has_the_requirements_of_pyproject():
+    recipe = read(".github/conda/recipe.yaml")
+    lists = re.findall(r"^  (host|run):\n((?:    - .*\n)+)", recipe, re.M)
+    host, run = (
+        {item.partition(" #")[0] for item in re.findall(r"- (.*)", dict(lists)[key])}
+        for key in ("host", "run")
+    )
+    declared = [line.partition(";")[0] for line in PROJECT["dependencies"]]
+    build = tomllib.loads(read("pyproject.toml"))["build-system"]["requires"]
+    spaced = [re.sub(r"(?<=[\w])(?=[<>=])", " ", line, count=1) for line in (*declared, *build)]
+    assert run == {*spaced[: len(declared)], "python >=${{ python_min }}"}
+    assert host == {*spaced[len(declared) :], "python ${{ python_min }}.*", "pip"}
+    assert f'version: "{bideuchre_env.__version__}"' in recipe
+    [(command, place)] = PROJECT["scripts"].items()
+    assert f"- {command} = {place}" in recipe
+
+
+def test_hooks_are_the_linters_of_ci():
+    hooks = re.findall(r"entry: (.*)", read(".pre-commit-config.yaml"))
+    linters = re.findall(r"^    ((?:ruff|mypy).*)$", read(".ci/run"), re.M)
+    commands = [hook.replace(" --force-exclude", "") for hook in hooks]
+    assert commands == [line.replace(" --check", "").removesuffix(" .") for line in linters]
+
+
+def test_addresses_begin_with_the_repository():
+    """pyproject.toml, recipe and project files have the same address."""
+    urls = PROJECT["urls"]
+    owner, name = re.fullmatch(r"https://github\.com/([\w-]+)/(\w+)", urls["Repository"]).groups()
+    for key in ("Changelog", "Issues"):
+        assert urls[key].startswith(f"{urls['Repository']}/")
+    assert urls["Documentation"] == f"https://{owner}.github.io/{name}/"
+    assert (ROOT / urls["Changelog"].partition("/blob/main/")[2]).is_file()
+    pages = [*(ROOT / ".github").rglob("*.md"), *(ROOT / ".github").rglob("*.y*ml")]
+    for path in (ROOT / "pyproject.toml", *pages):
+        addresses = re.findall(r"https://github\.com/[\w-]+/\w+", path.read_text(encoding="utf-8"))
+        assert set(addresses) <= {urls["Repository"]}, path.name
