@@ -27,6 +27,7 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import MAX_NAME, brief, did_you_mean, is_plain_name
+from bideuchre_env._deprecation import present_name
 from bideuchre_env.errors import BidEuchreError, OptionError
 
 if sys.version_info >= (3, 11):
@@ -119,6 +120,7 @@ def parse(name: str) -> tuple[str, dict[str, bool | int | float | str]]:
     has these options; `make` does.
     """
     own, colon, written = name.partition(":") if isinstance(name, str) else ("", "", "")
+    own = present_name(own)
     if not is_known(own):
         match = _ELSEWHERE.fullmatch(name) if colon else None
         if match is None:

@@ -7,6 +7,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import check_name
+from bideuchre_env._deprecation import RENAMED
 from bideuchre_env.envs.options import (
     EnvGameKeywords,
     SoloGameKeywords,
@@ -18,7 +19,7 @@ from bideuchre_env.envs.options import (
     ViewOptions,
     check_keywords,
 )
-from bideuchre_env.envs.pool import Pool
+from bideuchre_env.envs.pool import OpponentPool
 from bideuchre_env.envs.registry_ids import aec_id, gymnasium_id
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.options import OPTIONS, GameKeywords
@@ -207,7 +208,7 @@ def make_solo(variant: str, **options: Any) -> SoloEnv:
     """Return the `SoloEnv` of a declared variant: Gymnasium's entry point, also for JSON specs."""
     for option in {"opponents", "partner"} & options.keys():
         options[option] = _players(options[option])
-    return variants[variant].solo(**options)
+    return make(variant).solo(**options)
 
 
 def make_solo_vec(variant: str, num_envs: int = 1, **options: Any) -> SoloVectorEnv:
@@ -216,15 +217,15 @@ def make_solo_vec(variant: str, num_envs: int = 1, **options: Any) -> SoloVector
         value = options[option]
         by_row = isinstance(value, list)
         options[option] = list(map(_players, value)) if by_row else _players(value)
-    return variants[variant].solo_vec(num_envs, **options)
+    return make(variant).solo_vec(num_envs, **options)
 
 
 def _players(value: Any) -> Any:
-    """Return players from JSON, in which a list is a pair and a mapping is a `Pool`."""
+    """Return players from JSON, in which a list is a pair and a mapping is an `OpponentPool`."""
     if isinstance(value, list) and len(value) == 2:
         return tuple(value)
     if isinstance(value, dict) and value.keys() == {"players", "weights"}:
-        return Pool(*map(_players, value["players"]), weights=value["weights"])
+        return OpponentPool(*map(_players, value["players"]), weights=value["weights"])
     return value
 
 
@@ -234,15 +235,19 @@ make_solo.metadata = {"render_modes": list(SoloOptions.render_modes)}  # type: i
 
 def make_aec(variant: str, **options: Any) -> WrappedEnv:
     """Return the AEC environment of a declared variant by name: PettingZoo's entry point."""
-    return variants[variant].env(**options)
+    return make(variant).env(**options)
 
 
 def register() -> None:
-    """Register every variant in Gymnasium, and in PettingZoo if it has a registry."""
+    """Register every variant in Gymnasium, and in PettingZoo if it has a registry.
+
+    A variant is also registered under its old name, if it is in `RENAMED`.
+    """
     import gymnasium
     import pettingzoo
 
-    for name in variants:
+    old = [name for name, (present, _) in RENAMED.items() if present in variants]
+    for name in (*variants, *old):
         if gymnasium_id(name) not in gymnasium.registry:
             gymnasium.register(
                 gymnasium_id(name),

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bideuchre_env._checks import MAX_NAME, brief, check_type, is_plain_name, is_whole
+from bideuchre_env._deprecation import present_name
 from bideuchre_env.core.legality import illegal
 from bideuchre_env.core.one_row import deal_given_row, replay_row
 from bideuchre_env.core.rows import start_rows
@@ -237,6 +238,7 @@ def rules_of(variant: str, options: dict[str, Any]) -> Rules:
     """Return the rules of a record; `RecordError` for an unknown variant or option."""
     try:
         check_type("variant", variant, str, "the name of a game")
+        variant = present_name(variant)
         whole = variant == CUSTOM or set(_NEEDED) <= set(options)
         if whole and is_plain_name(variant) and variant not in RULES:
             return Rules(**options)

@@ -18,6 +18,7 @@ from bideuchre_env._checks import (
     is_integer,
     unknown_options,
 )
+from bideuchre_env._deprecation import present_name
 from bideuchre_env.errors import OptionError, RulesError, UnknownRuleError
 from bideuchre_env.rules.bids import (
     MAX_BIDS,
@@ -245,7 +246,7 @@ BY_NAME: dict[str, Rules] = {}
 def variant_name(name: object) -> str:
     """The full name of a declared variant: "barrie" is "barrie_v0"; else `OptionError`."""
     if isinstance(name, str):
-        plain = name.strip().lower().replace("-", "_").replace(" ", "_")
+        plain = present_name(name.strip().lower().replace("-", "_").replace(" ", "_"))
         for variant in BY_NAME:
             if plain in (variant, variant.rpartition("_v")[0]):
                 return variant

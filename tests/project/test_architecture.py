@@ -22,7 +22,7 @@ FOLDERS = ("bideuchre_env", "agents", "experiments", "tests", "benchmarks", ".gi
 
 # Folders and top modules of the package: a folder imports from itself and from lines above.
 ORDER = """
-errors _checks _columns _files _install _intervals
+errors _checks _columns _deprecation _files _install _intervals
 rules runtime
 core
 records learning
