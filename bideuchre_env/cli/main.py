@@ -70,6 +70,18 @@ class Parser(argparse.ArgumentParser):
         (file or sys.stderr).write(message)
 
 
+class _PrintCompletion(argparse.Action):
+    """The option `--print-completion`."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: Any, shell: Any, *arguments: Any
+    ) -> NoReturn:
+        from bideuchre_env.cli.completion import completion_script
+
+        print(completion_script(parser, shell))
+        parser.exit()
+
+
 class _PrintVersions(argparse.Action):
     """The option `--version`."""
 
@@ -94,6 +106,14 @@ def build_parser() -> argparse.ArgumentParser:
     )
     meaning = "print the versions of the package, its libraries and Python, for bug reports"
     parser.add_argument("--version", action=_PrintVersions, nargs=0, help=meaning)
+    parser.add_argument(
+        "--print-completion",
+        action=_PrintCompletion,
+        choices=("bash", "zsh", "tcsh"),
+        help="print a script that completes commands, names and files in this shell (needs the "
+        "extra [completion]); for bash, save it as "
+        "~/.local/share/bash-completion/completions/bideuchre",
+    )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for module in COMMANDS:
         module.add(commands)

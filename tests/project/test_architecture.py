@@ -134,6 +134,7 @@ COMPILER = {"numba", "llvmlite"}
 
 LATE_EXTRAS = {"matplotlib"}  # imported inside functions by any module
 EXTRAS = {
+    "cli.completion": {"shtab"},
     "adapters.openspiel": {"open_spiel", "pyspiel"},
     "adapters.rllib": {"ray", "torch"},
     "adapters.sb3": {"stable_baselines3"},
