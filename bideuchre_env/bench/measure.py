@@ -76,14 +76,23 @@ class Figure:
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
-def figure(group: str, name: str, unit: str, values: Sequence[float], **more: Any) -> Figure:
-    """Return the `Figure` of one or more repeats; `more` may have `target`, `against`, `ratio`."""
+def figure(
+    group: str,
+    name: str,
+    unit: str,
+    values: Sequence[float],
+    *,
+    target: float | None = None,
+    against: str | None = None,
+    ratio: float | None = None,
+) -> Figure:
+    """Return the `Figure` of one or more repeats."""
     low, high = values[0], values[0]
     if len(values) > 1:
         low, _, high = statistics.quantiles(values, n=4, method="inclusive")
     median = statistics.median(values)
-    extremes = (min(values), max(values))
-    return Figure(group, name, unit, median, low, high, *extremes, len(values), **more)
+    spread = (median, low, high, min(values), max(values), len(values))
+    return Figure(group, name, unit, *spread, target, against, ratio)
 
 
 def rate(task: Task, seconds: float) -> float:

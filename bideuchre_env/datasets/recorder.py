@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bideuchre_env._checks import brief, check_flag, is_plain_name, printable, to_array
 from bideuchre_env._files import PathLike
-from bideuchre_env.datasets.columns import About, DatasetOptions, Steps, new_steps
+from bideuchre_env.datasets.columns import (
+    About,
+    DatasetOptions,
+    RecorderKeywords,
+    Steps,
+    new_steps,
+)
 from bideuchre_env.datasets.minari_file import MinariFile
 from bideuchre_env.datasets.writer import DatasetWriter, check_player, kind_of
 from bideuchre_env.envs.checks import RESET_MASK, reset_options, rows_to_reset
@@ -20,6 +26,9 @@ from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.interrupts import ctrl_c
 from bideuchre_env.runtime.jit import Array
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 DECISIONS_AT_ONCE = 1 << 17
 _Step = tuple[Any, Array, Array, Array, dict[str, Any]]
@@ -48,7 +57,7 @@ class VecRecorder:
         *,
         players: Sequence[str] | None = None,
         overwrite: bool = False,
-        **options: Any,
+        **options: Unpack[RecorderKeywords],
     ) -> None:
         chosen = _parse_options(vec, path, players, overwrite, options)
         self.vec = vec
@@ -201,7 +210,7 @@ class VecRecorder:
 
 
 def _parse_options(
-    vec: Any, path: Any, players: Any, overwrite: Any, options: dict[str, Any]
+    vec: Any, path: Any, players: Any, overwrite: Any, options: Mapping[str, Any]
 ) -> DatasetOptions:
     """Return the options of a recorder; `OptionError` for invalid ones."""
     if not isinstance(vec, BidEuchreVec):
@@ -215,7 +224,7 @@ def _parse_options(
     names = isinstance(players, (list, tuple)) and len(players) == N_SEATS
     if players is not None and not (names and all(map(is_plain_name, players))):
         raise OptionError(f"players={brief(players)}: expected four names, by seat, or None")
-    chosen = DatasetOptions.chosen(inherited | options, "a recorder")
+    chosen = DatasetOptions.chosen({**inherited, **options}, "a recorder")
     if kind_of(path) is MinariFile:
         raise OptionError(
             f"{printable(os.fspath(path))}: a Minari dataset is made of game records: "

@@ -53,11 +53,16 @@ class ViewKeywords(EpisodeKeywords, total=False):
     view: View
 
 
-class VecKeywords(EpisodeKeywords, total=False):
-    """The keywords of `VecOptions`."""
+class HostVecKeywords(EpisodeKeywords, total=False):
+    """The keywords of `VecOptions` without `device`, for libraries with their own `device`."""
 
     threads: int
     copy: bool
+
+
+class VecKeywords(HostVecKeywords, total=False):
+    """The keywords of `VecOptions`."""
+
     device: Device
 
 
@@ -73,12 +78,16 @@ class SoloKeywords(_LearnerKeywords, total=False):
     partner: Partner | None
 
 
-class SoloVecKeywords(_LearnerKeywords, VecKeywords, total=False):
-    """The keywords of `SoloVecOptions`."""
+class HostSoloVecKeywords(_LearnerKeywords, HostVecKeywords, total=False):
+    """The keywords of `SoloVecOptions` without `device`."""
 
     opponents: Opponents | Sequence[Opponents]
     partner: Partner | Sequence[Partner] | None
     autoreset_mode: AutoresetMode | AutoresetName
+
+
+class SoloVecKeywords(HostSoloVecKeywords, VecKeywords, total=False):
+    """The keywords of `SoloVecOptions`."""
 
 
 class EnvGameKeywords(GameKeywords, ViewKeywords, total=False):
@@ -95,6 +104,14 @@ class SoloGameKeywords(GameKeywords, SoloKeywords, total=False):
 
 class SoloVecGameKeywords(GameKeywords, SoloVecKeywords, total=False):
     """The keywords of `Variant.solo_vec`."""
+
+
+class HostVecGameKeywords(GameKeywords, HostVecKeywords, total=False):
+    """The keywords of `Variant.vec` without `device`."""
+
+
+class HostSoloVecGameKeywords(GameKeywords, HostSoloVecKeywords, total=False):
+    """The keywords of `Variant.solo_vec` without `device`."""
 
 
 Options = TypeVar("Options", bound="EpisodeOptions")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from bideuchre_env.envs.options import (
     ViewOptions,
     check_keywords,
 )
-from bideuchre_env.envs.pool import OpponentPool
+from bideuchre_env.envs.pool import OPPONENTS, PARTNER, OpponentPool
 from bideuchre_env.envs.registry_ids import aec_id, gymnasium_id
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.options import OPTIONS, GameKeywords
@@ -204,20 +204,28 @@ def make(
     return variant.replace(**options) if options else variant
 
 
-def make_solo(variant: str, **options: Any) -> SoloEnv:
+def make_solo(variant: str, **options: Unpack[SoloGameKeywords]) -> SoloEnv:
     """Return the `SoloEnv` of a declared variant: Gymnasium's entry point, also for JSON specs."""
-    for option in {"opponents", "partner"} & options.keys():
-        options[option] = _players(options[option])
-    return make(variant).solo(**options)
+    return make(variant).solo(**_with_players(options, _players))
 
 
-def make_solo_vec(variant: str, num_envs: int = 1, **options: Any) -> SoloVectorEnv:
+def make_solo_vec(
+    variant: str, num_envs: int = 1, **options: Unpack[SoloVecGameKeywords]
+) -> SoloVectorEnv:
     """Return the `SoloVectorEnv` of a declared variant: Gymnasium's vector entry point."""
-    for option in {"opponents", "partner"} & options.keys():
-        value = options[option]
-        by_row = isinstance(value, list)
-        options[option] = list(map(_players, value)) if by_row else _players(value)
-    return make(variant).solo_vec(num_envs, **options)
+
+    def by_row(value: Any) -> Any:
+        return list(map(_players, value)) if isinstance(value, list) else _players(value)
+
+    return make(variant).solo_vec(num_envs, **_with_players(options, by_row))
+
+
+def _with_players(options: Mapping[str, Any], parse: Callable[[Any], Any]) -> Any:
+    """Return the options with the players parsed from JSON."""
+    return {
+        name: parse(value) if name in (OPPONENTS, PARTNER) else value
+        for name, value in options.items()
+    }
 
 
 def _players(value: Any) -> Any:
@@ -233,7 +241,7 @@ def _players(value: Any) -> Any:
 make_solo.metadata = {"render_modes": list(SoloOptions.render_modes)}  # type: ignore[attr-defined]
 
 
-def make_aec(variant: str, **options: Any) -> WrappedEnv:
+def make_aec(variant: str, **options: Unpack[EnvGameKeywords]) -> WrappedEnv:
     """Return the AEC environment of a declared variant by name: PettingZoo's entry point."""
     return make(variant).env(**options)
 

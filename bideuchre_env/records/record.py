@@ -97,7 +97,14 @@ class GameRecord:
 
     @classmethod
     def from_sound_rows(
-        cls, rows: Array, rules: Rules, variant: str, start: tuple[int, int] = (0, 0), **words: Any
+        cls,
+        rows: Array,
+        rules: Rules,
+        variant: str,
+        *,
+        seed: int | None = None,
+        agents: list[str] | None = None,
+        start: tuple[int, int] = (0, 0),
     ) -> GameRecord:
         """Return `from_rows` without checks, for rows that are known to come from legal play."""
         base = RULES.get(variant)
@@ -106,7 +113,8 @@ class GameRecord:
             options=rules.to_dict() if base is None else rules.options_from(base),
             hands=hands_of(rows, rules),
             start=start,
-            **words,
+            seed=seed,
+            agents=agents,
             **_result(rows),
         )
 
