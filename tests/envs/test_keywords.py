@@ -90,14 +90,7 @@ OPEN = {  # options of agents, and of functions of other libraries
 }
 ROOT = Path(__file__).resolve().parents[2]
 PUBLIC = (
-    "adapters",
-    "agents",
-    "analysis",
-    "datasets",
-    "envs",
-    "evaluation",
-    "records",
-    "rules",
+    *("adapters", "agents", "analysis", "datasets", "envs", "evaluation", "records", "rules"),
     "solver",
 )
 
