@@ -60,6 +60,7 @@ def export(
     Args:
         records: a path, or several.
         out: a path that ends in .npz or .parquet, or `minari:ID`.
+        overwrite: whether to replace an existing dataset.
         progress: `progress(games, decisions)` is called after each block of games.
         options: the keywords of `DatasetOptions`.
 

@@ -38,16 +38,23 @@ class VecRecorder:
     """A `vec` whose finished episodes are written to a dataset as they are played.
 
     Use `reset` and `step` of the recorder in place of those of `vec`. An episode is written after
-    its end; episodes that are unfinished at `close`, or aborted by a reset, are left out.
-    `players` are the names of the players, by seat. The decisions of unfinished episodes are held
-    in memory. The keywords are `gamma`, `forced` and `player` of `DatasetOptions`; episodes,
-    rewards and observations are those of `vec`.
+    its end; episodes that are unfinished at `close`, or aborted by a reset, are left out. The
+    decisions of unfinished episodes are held in memory.
 
     A context manager, which calls `close`. After Ctrl-C or an error in its block, the finished
     episodes are saved. If a write fails, nothing is saved, and an old dataset stays.
 
-    Raises `OptionError` as `export` does, for `minari:ID` (only `export` writes it), if `vec` was
-    reset or stepped directly, and after `close`.
+    Args:
+        vec: the environment, on the CPU.
+        path: a path that ends in .npz or .parquet.
+        players: the names of the players, by seat.
+        overwrite: whether to replace an existing dataset.
+        options: `gamma`, `forced` and `player` of `DatasetOptions`; episodes, rewards and
+            observations are those of `vec`.
+
+    Raises:
+        OptionError: as `export` does, for `minari:ID` (only `export` writes it), if `vec` was reset
+            or stepped directly, and after `close`.
     """
 
     def __init__(
@@ -87,7 +94,11 @@ class VecRecorder:
         mask: Array | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
-        """Call `reset` of `vec`; the episodes that it aborts are left out."""
+        """Call `reset` of `vec`; the episodes that it aborts are left out.
+
+        Args:
+            seed, mask, options: those of `BidEuchreVec.reset`; results and errors are the same.
+        """
         self._require_open()
         reset_mask = reset_options(options, RESET_MASK).get(RESET_MASK)
         rows = np.array(rows_to_reset(mask, reset_mask, self.vec.num_envs))
@@ -99,7 +110,11 @@ class VecRecorder:
         return observation, info
 
     def step(self, actions: Any) -> _Step:
-        """Call `step` of `vec`, and record it."""
+        """Call `step` of `vec`, and record it.
+
+        Args:
+            actions: those of `BidEuchreVec.step`; results and errors are the same.
+        """
         self._require_open()
         self._require_in_step()
         taken_actions = to_array("actions", actions).copy()  # the step may rewrite the array

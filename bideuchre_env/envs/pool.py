@@ -20,9 +20,12 @@ OPPONENTS, PARTNER = "opponents", "partner"
 class OpponentPool:
     """Players to draw from at random in every episode: `OpponentPool("rule", ("net", mine))`.
 
-    Each is a player that `opponents` accepts, or a pair of players, (left, right). `weights` are
-    positive numbers, one for each entry, with a finite sum; by default the draw is uniform. Raises
-    `OptionError` for an empty pool, a pool inside a pool, and weights that do not fit.
+    Args:
+        players: each a player that `opponents` accepts, or a pair of players, (left, right).
+        weights: positive numbers, one for each player, with a finite sum; by default all are equal.
+
+    Raises:
+        OptionError: for an empty pool, a pool inside a pool, and weights that do not fit.
     """
 
     players: tuple[AgentSource | tuple[AgentSource, AgentSource], ...]

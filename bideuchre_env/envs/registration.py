@@ -77,7 +77,20 @@ class Variant:
         self.rules = rules
 
     def env(self, **options: Unpack[EnvGameKeywords]) -> WrappedEnv:
-        """The AEC environment, wrapped as PettingZoo's are: an illegal action ends the game."""
+        """Return the AEC environment, wrapped as PettingZoo's are: an illegal action ends the game.
+
+        Args:
+            options: the options of the rules (`GameOptions`) and of the environment
+                (`ViewOptions`).
+
+        Raises:
+            UnknownOptionError: for another keyword; also a `TypeError`.
+            RulesError: for an invalid option of the rules.
+            OptionError: for an invalid option of the environment.
+
+        Example:
+            env = bideuchre_env.cincinnati_v0(episode="hand", render_mode="ansi")
+        """
         from bideuchre_env.envs.aec.wrapped import WrappedEnv
 
         return WrappedEnv(self.raw_env(**options))
@@ -85,16 +98,25 @@ class Variant:
     __call__ = env
 
     def raw_env(self, **options: Unpack[EnvGameKeywords]) -> BidEuchreEnv:
-        """The AEC environment without wrappers: an illegal action raises `IllegalActionError`."""
+        """Return the AEC environment without wrappers; illegal actions raise `IllegalActionError`.
+
+        Args:
+            options: those of `env`; the errors are the same.
+        """
         from bideuchre_env.envs.aec.env import BidEuchreEnv
 
         rules, face = self._split(options, ViewOptions.names())
         return BidEuchreEnv(rules, self.name, **face)
 
     def vec(self, num_envs: int, **options: Unpack[VecGameKeywords]) -> BidEuchreVec:
-        """Many tables at once for self-play, stepped together: `num_envs` rows.
+        """Return many tables for self-play, stepped together.
 
-        `options` are those of the rules and of `VecOptions`.
+        Args:
+            num_envs: the number of tables n; arrays have a row for each.
+            options: the options of the rules and of `VecOptions`; the errors are those of `env`.
+
+        Example:
+            vec = bideuchre_env.cincinnati_v0.vec(4096, threads=2, observation="flat")
         """
         from bideuchre_env.envs.vector.env import BidEuchreVec
 
@@ -102,9 +124,13 @@ class Variant:
         return BidEuchreVec(rules, self.name, num_envs, **face)
 
     def solo(self, **options: Unpack[SoloGameKeywords]) -> SoloEnv:
-        """The Gymnasium environment of one learner; the other seats act inside it.
+        """Return the Gymnasium environment of one learner; the other seats act inside it.
 
-        `options` are those of the rules and of `SoloOptions`.
+        Args:
+            options: the options of the rules and of `SoloOptions`; the errors are those of `env`.
+
+        Example:
+            env = bideuchre_env.cincinnati_v0.solo(opponents="rule", seat=0)
         """
         from bideuchre_env.envs.solo.env import SoloEnv
 
@@ -112,9 +138,12 @@ class Variant:
         return SoloEnv(rules, self.name, **face)
 
     def solo_vec(self, num_envs: int, **options: Unpack[SoloVecGameKeywords]) -> SoloVectorEnv:
-        """The Gymnasium vector environment of one learner at each of `num_envs` tables.
+        """Return the Gymnasium vector environment of one learner at each of many tables.
 
-        `options` are those of the rules and of `SoloVecOptions`.
+        Args:
+            num_envs: the number of tables n.
+            options: the options of the rules and of `SoloVecOptions`; the errors are those of
+                `env`.
         """
         from bideuchre_env.envs.solo.vector_env import SoloVectorEnv
 
@@ -129,10 +158,13 @@ class Variant:
     def parallel_env(
         self, **options: Unpack[EnvGameKeywords]
     ) -> ParallelEnv[str, dict[str, Array], Any]:
-        """The game as a PettingZoo `ParallelEnv`, for tools that require one; seats act in turn.
+        """Return the game as a PettingZoo `ParallelEnv`, for tools that require one.
 
-        A step takes the actions of all agents and applies that of the agent to act. Spaces, rewards
-        and the end of an episode are those of `BidEuchreEnv`.
+        Seats still act in turn: a step takes the actions of all agents and applies that of the
+        agent to act. Spaces, rewards and the end of an episode are those of `BidEuchreEnv`.
+
+        Args:
+            options: those of `env`; the errors are the same.
         """
         from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
@@ -141,7 +173,11 @@ class Variant:
         return turn_based_aec_to_parallel(env)
 
     def replace(self, **options: Unpack[GameKeywords]) -> Variant:
-        """This variant with some options of its rules changed."""
+        """Return this variant with some options of its rules changed; its name stays.
+
+        Args:
+            options: those of `Rules.replace`; the errors are the same.
+        """
         return Variant(self.name, self.rules.replace(**options))
 
     def _split(
@@ -169,9 +205,20 @@ def make(
 ) -> Variant:
     """Return a `Variant` by the name of a declared one, from custom `Rules`, or from a file.
 
-    "barrie" is short for "barrie_v0". A path that ends in ".toml" is read by `Rules.from_toml`.
-    `options` change the rules. `name` is the name of a custom game, by default the name in its
-    file, or "custom_v0".
+    Args:
+        game: a name ("barrie" is short for "barrie_v0"), a `Rules` value, or the path of a .toml
+            file, which `Rules.from_toml` reads.
+        name: the name of a custom game; by default the name in its file, or "custom_v0".
+        options: options of the rules that differ, see `GameOptions`.
+
+    Raises:
+        OptionError: for an unknown variant, a name for a declared one, or an option of
+            environments.
+        RulesError: for invalid rules or an invalid file; `UnknownRuleError` for an unknown option.
+
+    Example:
+        game = bideuchre_env.make("barrie", target=32)
+        env = game.env()
     """
     if name is not None:
         check_name(name)

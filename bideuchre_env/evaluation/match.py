@@ -65,6 +65,8 @@ def play(
         boards: the number of boards of one hand, the dealers taking turns; with `sprt` at most.
             Board i of a seed is dealt as in self-play.
         games: the number of whole games; they are played in pairs, so it is rounded up to even.
+        sprt: bounds of a sequential test, which stops the boards when it has its verdict.
+        seed: the seed of the deals.
         workers: the number of processes, or a `RayPool`; the results do not depend on it.
         at_once: boards in lock step; by default `blocks.at_once_for` the agents.
         progress: `progress(kind, done, total, decisions)` is called at the start of "boards" and of

@@ -50,13 +50,22 @@ class PlayedHand(NamedTuple):
 
 @dataclass(repr=False)
 class GameRecord:
-    """A recorded game: `variant`, `options`, `seed`, `agents`, `hands`, `winner`, `outcome`.
+    """A recorded game, as the JSON object of the notation.
 
-    `hands` are the dicts of the notation: dealer, deal, actions, declarer, contract, tricks, points
-    and score. `start` is the score at the beginning. `options` are the differences from a declared
-    variant's rules. Any other `variant` is the name of a custom game, and `options` are its
-    complete rules (options missing from older records have their defaults). `from_dict` and `loads`
-    replay their input and raise `RecordError` at the first error; they correct nothing.
+    `from_dict` and `loads` replay their input and raise `RecordError` at the first error; they
+    correct nothing. The constructor checks nothing; `verify` does.
+
+    Args:
+        variant: the name of a declared variant, or any other name for a custom game.
+        options: the differences from a declared variant's rules, or the complete rules of a custom
+            game (options missing from older records have their defaults).
+        hands: a dict for each hand: dealer, deal, actions, declarer, contract, tricks, points,
+            score.
+        seed: the seed of the deals, if known.
+        agents: the names of the four players, by seat, if known.
+        winner: the side that won, 0 or 1; None without a winner.
+        outcome: "unfinished", "won", "drawn" or "truncated".
+        start: the points of both sides at the beginning.
     """
 
     variant: str
@@ -86,7 +95,14 @@ class GameRecord:
     ) -> GameRecord:
         """Return the record of a game from the state row at the end of each hand.
 
-        Raises `OptionError` for a row that legal play cannot reach.
+        Args:
+            rows: a `STATE` array (n,), a row for each hand.
+            rules: the rules of the game.
+            variant: the name of the game.
+            seed, agents, start: see `GameRecord`.
+
+        Raises:
+            OptionError: for a row that legal play cannot reach.
         """
         check_rules(rules)
         if not is_plain_name(variant):
@@ -155,7 +171,14 @@ class GameRecord:
 
     @classmethod
     def from_dict(cls, data: Any) -> GameRecord:
-        """Read and verify a record; the `RecordError` has the hand, the action and the reason."""
+        """Read and verify a record.
+
+        Args:
+            data: the JSON object, as `to_dict` returns it.
+
+        Raises:
+            RecordError: at the first error, with the hand, the action and the reason.
+        """
         return cls._played(data)[0]
 
     @classmethod
@@ -175,7 +198,8 @@ class GameRecord:
 
     @classmethod
     def loads(cls, line: str) -> GameRecord:
-        """Read and verify one line of JSON; `RecordError` for any other text."""
+        """Read and verify one line of JSON, as `dumps` returns it; `RecordError` for any other
+        text."""
         return cls.loads_played(line)[0]
 
     @classmethod

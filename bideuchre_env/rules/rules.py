@@ -49,9 +49,17 @@ MAX_COUNT = 10**15
 class Rules(GameOptions):
     """The rules of a Bid Euchre game.
 
-    Raises `RulesError` with a reason for an invalid value or combination of values.
-    `str(rules)` reads like a rule sheet. The options are those of `GameOptions`, each with its
-    default, meaning and allowed values; `to_toml` returns them with the values of these rules.
+    `str(rules)` reads like a rule sheet; `to_toml` returns all options, each with its value,
+    meaning and allowed values.
+
+    Args:
+        options: the options of `GameOptions`, each with a default.
+
+    Raises:
+        RulesError: for an invalid value or combination of values, with the reason.
+
+    Example:
+        rules = Rules(lone=[Bid("moon", value=24)], target=52)
     """
 
     if TYPE_CHECKING:  # accepts more types than the fields have
@@ -141,10 +149,17 @@ class Rules(GameOptions):
             )
 
     def replace(self, **options: Unpack[GameKeywords]) -> Rules:
-        """These rules with some options changed; `UnknownRuleError` for an unknown option.
+        """Return these rules with some options changed.
 
-        Changing `win_rule` between a target and rounds drops the one that no longer applies
-        (and a `both_over` that only "any" has), and sets `rounds` to 1 where none is given.
+        A change of `win_rule` between a target and rounds drops the option that no longer applies
+        (and a `both_over` that only "any" has), and sets `rounds` to 1 by default.
+
+        Args:
+            options: the options that change, see `GameOptions`.
+
+        Raises:
+            UnknownRuleError: for an unknown option; also a `TypeError`.
+            RulesError: for an invalid value or combination of values.
         """
         if unknown := unknown_options(options, OPTIONS, what="unexpected keyword argument"):
             raise UnknownRuleError(unknown)
@@ -160,7 +175,14 @@ class Rules(GameOptions):
         return replace(self, **changed)
 
     def options_from(self, base: Rules) -> dict[str, Any]:
-        """The options, as JSON values, that turn `base` into these rules."""
+        """Return the options that turn other rules into these, as JSON values.
+
+        Args:
+            base: the other rules; `base.replace(**options)` equals these.
+
+        Raises:
+            OptionError: unless `base` is a `Rules` value.
+        """
         check_rules(base, "base")
         return {
             name: value
@@ -179,10 +201,16 @@ class Rules(GameOptions):
 
     @classmethod
     def from_toml(cls, source: str | PathLike[str] | RulesFile) -> Rules:
-        """Return the rules in a file, by its path, or in the text of a file.
+        """Return the rules in a file.
 
         A missing option has the value of the variant `base` in the file, or else of `Rules()`.
-        Raises `RulesError` with the file, the option and the allowed values.
+
+        Args:
+            source: the path of a file, or its text.
+
+        Raises:
+            RulesError: for an invalid or unreadable file, with the file, the option and the allowed
+                values.
         """
         file = source
         if not isinstance(file, RulesFile):

@@ -55,10 +55,21 @@ class DealTable:
 def table(
     deal: Any, rules: Rules, *, dealer: int | None = None, memory: float | None = None
 ) -> DealTable:
-    """The tricks of the declarer's side for every declarer and strain, with partner and alone.
+    """Return the tricks of the declarer's side for every declarer and strain.
 
-    `deal` is four lists of card names, by seat, or hand integers, int64 (4,). `dealer` is
-    required if the eldest hand leads. No cards are exchanged, see `best_exchange`.
+    The declarer plays with partner and alone; no cards are exchanged, see `best_exchange`.
+
+    Args:
+        deal: four lists of card names, by seat, or hand integers, int64 (4,).
+        rules: the rules of the game.
+        dealer: the dealer's seat; required if the eldest hand leads.
+        memory: megabytes of transposition table, 64 by default.
+
+    Raises:
+        DealError, OptionError: for an invalid deal or argument.
+
+    Example:
+        print(solver.table(record.hands[0]["deal"], record.rules))
     """
     hands = hands_of_deal(deal, rules)
     return DealTable(*tables_of(hands, rules, dealer=dealer, threads=1, memory=memory)[0])
@@ -72,9 +83,14 @@ def tables_of(
     threads: int | None = None,
     memory: float | None = None,
 ) -> Array:
-    """The tables of many deals, int8 (n, 2, 4, 5): with partner or alone, declarer, strain.
+    """Return the tables of many deals.
 
-    Arguments are those of `table` and `solve_batch`.
+    Args:
+        deals, threads: those of `solve_batch`.
+        rules, dealer, memory: those of `table`; the errors are the same.
+
+    Returns:
+        int8 (n, 2, 4, 5): by deal, with partner or alone, declarer, strain.
     """
     hands = hands_of_deals(deals, rules)
     seat, tables = dealer_seat(dealer, rules), compile_tables(rules)
@@ -109,10 +125,16 @@ def best_exchange(
     dealer: int | None = None,
     memory: float | None = None,
 ) -> Exchange:
-    """The exchange of `cards` cards (0 to 3) after which a lone declarer takes the most tricks.
+    """Return the exchange after which a lone declarer takes the most tricks.
 
     Declarer and partner choose with all hands seen, and all seats play their best. Of equal
-    exchanges the first in card order is returned. `deal` and `dealer` as in `table`.
+    exchanges the first in card order is returned.
+
+    Args:
+        deal, rules, dealer, memory: those of `table`; the errors are the same.
+        declarer: the declarer's seat.
+        strain: the strain of the contract, "H" or "NT".
+        cards: the number of cards exchanged, 0 to 3.
     """
     hands = hands_of_deal(deal, rules)
     seat, suit = parse_seat("declarer", declarer), parse_strain(strain)

@@ -188,9 +188,10 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
 
     @one_at_a_time
     def step(self, actions: Any) -> tuple[Observation, Array, Array, Array, dict[str, Any]]:
-        """Apply one action in every row, whole numbers (n,).
+        """Apply one action in every row; mode "NextStep" ignores those of rows that only restart.
 
-        In mode "NextStep" the actions of rows that only restart are ignored.
+        Args:
+            actions: whole numbers (n,).
 
         Raises:
             IllegalActionError: before the first reset, for an action that does not exist, and in
