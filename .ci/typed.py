@@ -44,3 +44,5 @@ game.solo(opponents=["rule", "net"])  # type: ignore[arg-type]  # a list is by r
 game.solo_vec(4, reward="win_points")  # type: ignore[arg-type]
 game.replace(win_rule="some")  # type: ignore[arg-type]
 bideuchre_env.make("barrie_v0", targt=4)  # type: ignore[call-arg]
+bideuchre_env.datasets.export("a.jsonl", "a.npz", gama=1)  # type: ignore[call-arg]
+bideuchre_env.datasets.VecRecorder(game.vec(1), "a.npz", reward="win")  # type: ignore[call-arg]

@@ -270,11 +270,10 @@ def rules_of(variant: str, options: dict[str, Any]) -> Rules:
     """Return the rules of a record; `RecordError` for an unknown variant or option."""
     try:
         check_type("variant", variant, str, "the name of a game")
-        variant = present_name(variant)
         whole = variant == CUSTOM or set(_NEEDED) <= set(options)
         if whole and is_plain_name(variant) and variant not in RULES:
             return Rules(**options)
-        return RULES[variant].replace(**options)
+        return RULES[present_name(variant)].replace(**options)
     except BidEuchreError as error:
         raise RecordError(f"options: {error}") from None
     except (KeyError, TypeError):

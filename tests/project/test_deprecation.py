@@ -104,6 +104,17 @@ def test_an_old_agent_works_wherever_an_agent_is_named(renamed):
         assert agents.parse("heuristic:x=1") == ("rule", {"x": 1})
 
 
+def test_a_custom_agent_or_game_may_have_an_old_name(renamed, monkeypatch):
+    monkeypatch.setitem(agents.registry.registered, "heuristic", agents.make)
+    game = bideuchre_env.make(cincinnati.rules.replace(target=9), name="ohio_v0")
+    env = game.raw_env()
+    env.reset(seed=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert agents.parse("heuristic") == ("heuristic", {})
+        assert GameRecord.loads(env.record.dumps()).rules == game.rules
+
+
 def test_present_names_do_not_warn():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
