@@ -96,6 +96,10 @@ def web() -> None:
     assert server.wait() == 0
 
 
+def completion() -> None:
+    run(*BIDEUCHRE, "--print-completion", "bash")
+
+
 def train() -> None:
     nets = ("--hidden", "16", "--hidden-auction", "8", "--minibatch", "256", "--hands", "32")
     boards = ("--boards", "2", "--final-boards", "2", "--opponents", "cautious")

@@ -5,7 +5,7 @@ from typing import Literal
 from typing_extensions import assert_type
 
 import bideuchre_env
-from bideuchre_env import Bid, Pool, Rules, match
+from bideuchre_env import Bid, OpponentPool, Rules, match
 from bideuchre_env.agents import CompleteAgent
 from bideuchre_env.envs.aec.env import BidEuchreEnv
 from bideuchre_env.envs.aec.wrapped import WrappedEnv
@@ -32,7 +32,9 @@ assert_type(env.unwrapped, BidEuchreEnv)
 assert_type(game.raw_env(target=4, view=0, episode="hand").reward, Literal["win", "points"])
 game.vec(4, partnered=[3, 5], observation="flat", device="cpu")
 game.solo(opponents=("rule", lambda observation, mask: mask.argmax()), partner=agent)
-game.solo_vec(2, opponents=["rule", Pool("net", ("rule", agent))], autoreset_mode="NextStep")
+game.solo_vec(
+    2, opponents=["rule", OpponentPool("net", ("rule", agent))], autoreset_mode="NextStep"
+)
 
 game(targt=4)  # type: ignore[call-arg]
 game.raw_env(episode="hands")  # type: ignore[arg-type]
@@ -42,3 +44,5 @@ game.solo(opponents=["rule", "net"])  # type: ignore[arg-type]  # a list is by r
 game.solo_vec(4, reward="win_points")  # type: ignore[arg-type]
 game.replace(win_rule="some")  # type: ignore[arg-type]
 bideuchre_env.make("barrie_v0", targt=4)  # type: ignore[call-arg]
+bideuchre_env.datasets.export("a.jsonl", "a.npz", gama=1)  # type: ignore[call-arg]
+bideuchre_env.datasets.VecRecorder(game.vec(1), "a.npz", reward="win")  # type: ignore[call-arg]

@@ -43,3 +43,7 @@ def __getattr__(name: str) -> Any:
     if name == "advise":
         return import_module("bideuchre_env.agents.advice").advise
     raise AttributeError(f"module 'bideuchre_env.agents' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -22,6 +22,10 @@ class RowAgent:
 
     Subclasses implement `choose`, whose arguments are validated arrays. The `name` of an agent is
     the name of its class, unless the class sets `name`.
+
+    Args:
+        rules: the rules of the game.
+        seed: 0 to 2**128 - 1, for agents that choose at random; the base class only checks it.
     """
 
     name = "RowAgent"
@@ -53,9 +57,17 @@ class RowAgent:
         return int(self.act_rows(observation[np.newaxis], action_mask[np.newaxis])[0])
 
     def act_rows(self, observations: Array, action_masks: Array) -> Array:
-        """Return actions, int64 (n,), for observations, int8 (n, D), and masks, int8 (n, A).
+        """Return an action for each row.
 
-        Raises `OptionError` for other arrays, and for a row without a legal action.
+        Args:
+            observations: int8 (n, D).
+            action_masks: int8 (n, A), 1 for each legal action.
+
+        Returns:
+            int64 (n,).
+
+        Raises:
+            OptionError: for arrays of another shape or dtype, and a row without a legal action.
         """
         shape, width = (-1, self.layout.size), self.n_actions
         check_array("observations", observations, np.int8, shape, any_order=True)

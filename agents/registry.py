@@ -27,6 +27,7 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import MAX_NAME, brief, did_you_mean, is_plain_name
+from bideuchre_env._deprecation import present_name
 from bideuchre_env.errors import BidEuchreError, OptionError
 
 if sys.version_info >= (3, 11):
@@ -119,13 +120,20 @@ def installed() -> dict[str, EntryPoint]:
 
 
 def parse(name: str) -> tuple[str, dict[str, bool | int | float | str]]:
-    """Split `name` or `name:option=value,option=value` into the agent's own name and its options.
+    """Split the name of an agent into its own name and its options.
 
-    Values are TOML booleans, numbers or strings; any other text is returned unchanged. Raises
-    `OptionError` for an unknown agent and for malformed options. It does not check that the agent
-    has these options; `make` does.
+    Args:
+        name: "rule", or with options as in "pimc:worlds=20,solved=4".
+
+    Returns:
+        The own name, and the options: TOML booleans, numbers or strings; any other text unchanged.
+            `make` checks whether the agent has these options.
+
+    Raises:
+        OptionError: for an unknown agent, and for malformed options.
     """
     own, colon, written = name.partition(":") if isinstance(name, str) else ("", "", "")
+    own = own if is_known(own) else present_name(own)
     if not is_known(own):
         match = _ELSEWHERE.fullmatch(name) if colon else None
         if match is None:

@@ -19,6 +19,7 @@ from typing import Any
 import summary
 
 from bideuchre_env._files import write_file
+from bideuchre_env._install import how_to_install
 from bideuchre_env.bench import measure
 from bideuchre_env.bench.measure import Figure, amount
 from bideuchre_env.cli.options import argument
@@ -125,7 +126,7 @@ def publish(report: Report, args: argparse.Namespace) -> None:
             try:
                 draw(report, path)
             except ImportError as error:
-                print(f"no picture: {error} (pip install -e '.[plot]')", file=sys.stderr)
+                print(f"no picture: {error} ({how_to_install('plot')})", file=sys.stderr)
         write_readme(args.out)
     finally:
         if args.json:

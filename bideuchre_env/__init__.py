@@ -14,6 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from bideuchre_env._deprecation import present_name
 from bideuchre_env.envs.registration import register, variants
 
 __version__ = "0.2.0"
@@ -37,11 +38,12 @@ __all__ = sorted([*_SOURCES, *variants])
 
 
 def __getattr__(name: str) -> Any:
-    if name in variants:
-        return variants[name]
-    if name not in _SOURCES:
+    present = present_name(name)
+    if present in variants:
+        return variants[present]
+    if present not in _SOURCES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, attribute = _SOURCES[name]
+    module, attribute = _SOURCES[present]
     names = vars(import_module(module))
     return names[attribute] if attribute in names else import_module(f"{module}.{attribute}")
 

@@ -13,7 +13,7 @@ from bideuchre_env.core.observation.layout import Layout as Layout
 from bideuchre_env.core.state import Outcome as Outcome
 from bideuchre_env.core.state import Phase as Phase
 from bideuchre_env.envs.aec.env import BidEuchreEnv as BidEuchreEnv
-from bideuchre_env.envs.pool import Pool as Pool
+from bideuchre_env.envs.pool import OpponentPool as OpponentPool
 from bideuchre_env.envs.registration import Variant as Variant
 from bideuchre_env.envs.registration import make as make
 from bideuchre_env.envs.registration import variants as variants

@@ -34,6 +34,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from bideuchre_env._install import how_to_install
 from bideuchre_env.cli.program import USAGE, complain
 
 try:
@@ -41,7 +42,7 @@ try:
     from ppo.logging import Log, Strength, measure
 except ImportError as error:
     missing = error.name or "torch"
-    complain(f'training needs {missing}: pip install "bideuchre_env[train]"', "train_ppo.py")
+    complain(f"training needs {missing}: {how_to_install('train')}", "train_ppo.py")
     sys.exit(USAGE)
 
 from ppo.networks import torch_device

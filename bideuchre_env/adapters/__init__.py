@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any
 
 MODULES = ("openspiel", "rllib", "sb3", "torchrl", "tianshou", "agilerl")
+__all__ = ["MODULES"]  # not the modules: `import *` would need all their libraries
 
 
 def __getattr__(name: str) -> Any:
@@ -19,4 +20,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *MODULES})
+    return sorted({*__all__, *MODULES})

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike
 from typing import Any, TypeAlias
 
 from bideuchre_env._checks import brief
+from bideuchre_env._install import how_to_install
 from bideuchre_env.envs.registration import Variant, make
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.rules import Rules
 
 Game: TypeAlias = str | PathLike[str] | Rules | Variant
 """A variant, or an argument from which `bideuchre_env.make` creates one."""
-
-
-PYTHON = {"openspiel": (3, 11), "tianshou": (3, 11)}
-"""The minimum Python version of extras that install nothing on an older one."""
 
 
 def variant_of(game: Game) -> Variant:
@@ -35,13 +31,6 @@ def with_fixed(options: Mapping[str, Any], trainer: str, **fixed: Any) -> dict[s
                 f"{name}={brief(chosen)}: for {trainer} it is {value!r}, as its trainers need it"
             )
     return {**options, **fixed}
-
-
-def how_to_install(extra: str) -> str:
-    """Return the command that installs an extra, and its Python version if this one is too old."""
-    major, minor = PYTHON.get(extra, (0, 0))
-    late = f", with Python {major}.{minor} or later" if sys.version_info < (major, minor) else ""
-    return f'pip install "bideuchre_env[{extra}]"{late}'
 
 
 @contextmanager

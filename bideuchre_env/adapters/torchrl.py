@@ -8,11 +8,12 @@ that have ended.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bideuchre_env.adapters.common import Game, needs, variant_of, with_fixed
+from bideuchre_env.envs.options import HostSoloVecGameKeywords, HostVecGameKeywords
 from bideuchre_env.learning.returns import lambda_returns
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.jit import Array
@@ -23,6 +24,8 @@ with needs("torchrl"):
     from torchrl.data import Binary, Bounded, Categorical, Composite, Unbounded
     from torchrl.envs import EnvBase
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 ENDS = ("done", "terminated", "truncated")
 RESULTS = {"score": (2,), "hands": (), "winner": ()}  # of an episode, with their shapes
@@ -126,7 +129,12 @@ class Env(BatchedEnv):
     """
 
     def __init__(
-        self, game: Game, num_envs: int = 1, *, device: Any = None, **options: Any
+        self,
+        game: Game,
+        num_envs: int = 1,
+        *,
+        device: Any = None,
+        **options: Unpack[HostSoloVecGameKeywords],
     ) -> None:
         fixed = {"observation": "flat", "autoreset_mode": "Disabled", "copy": True}
         made = variant_of(game).solo_vec(num_envs, **with_fixed(options, "TorchRL", **fixed))
@@ -164,7 +172,12 @@ class SelfPlayEnv(BatchedEnv):
     _last: tuple[Array, dict[str, Any]]  # the latest observations and infos
 
     def __init__(
-        self, game: Game, num_envs: int = 1, *, device: Any = None, **options: Any
+        self,
+        game: Game,
+        num_envs: int = 1,
+        *,
+        device: Any = None,
+        **options: Unpack[HostVecGameKeywords],
     ) -> None:
         fixed = {"observation": "flat", "copy": True}
         made = variant_of(game).vec(num_envs, **with_fixed(options, "TorchRL", **fixed))

@@ -18,6 +18,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from bideuchre_env import __version__
 from bideuchre_env._columns import columns
 from bideuchre_env.errors import OptionError
 
@@ -25,7 +26,7 @@ Task = Callable[[], tuple[int, float]]
 """Does a slice of work; returns its amount and its duration in seconds."""
 
 DECISIONS = "decisions/s"  # the unit of most figures
-PACKAGES = ("bideuchre_env", "numpy", "numba", "llvmlite", "gymnasium", "pettingzoo")
+PACKAGES = ("numpy", "numba", "llvmlite", "gymnasium", "pettingzoo")
 
 
 @dataclass(frozen=True)
@@ -75,14 +76,23 @@ class Figure:
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
-def figure(group: str, name: str, unit: str, values: Sequence[float], **more: Any) -> Figure:
-    """Return the `Figure` of one or more repeats; `more` may have `target`, `against`, `ratio`."""
+def figure(
+    group: str,
+    name: str,
+    unit: str,
+    values: Sequence[float],
+    *,
+    target: float | None = None,
+    against: str | None = None,
+    ratio: float | None = None,
+) -> Figure:
+    """Return the `Figure` of one or more repeats."""
     low, high = values[0], values[0]
     if len(values) > 1:
         low, _, high = statistics.quantiles(values, n=4, method="inclusive")
     median = statistics.median(values)
-    extremes = (min(values), max(values))
-    return Figure(group, name, unit, median, low, high, *extremes, len(values), **more)
+    spread = (median, low, high, min(values), max(values), len(values))
+    return Figure(group, name, unit, *spread, target, against, ratio)
 
 
 def rate(task: Task, seconds: float) -> float:
@@ -151,20 +161,33 @@ def pinned(core: int | None = None) -> Iterator[int | None]:
 
 
 def machine() -> dict[str, Any]:
-    """Return the processor, cores, memory, system, Python, package versions and date."""
-    versions = {}
-    for name in PACKAGES:
-        with suppress(metadata.PackageNotFoundError):
-            versions[name] = metadata.version(name)
+    """Return the processor, cores, memory, `software` and date."""
     return {
         "processor": _processor(),
         "cores": core_count(),
         "memory_gib": _memory(),
+        **software(),
+        "date": time.strftime("%Y-%m-%d", time.gmtime()),
+    }
+
+
+def software() -> dict[str, Any]:
+    """Return the system, Python and the versions of the packages, none of which is imported."""
+    versions = {"bideuchre_env": __version__}
+    for name in PACKAGES:
+        with suppress(metadata.PackageNotFoundError):
+            versions[name] = metadata.version(name)
+    return {
         "system": f"{platform.system()} {platform.machine()}",
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "packages": versions,
-        "date": time.strftime("%Y-%m-%d", time.gmtime()),
     }
+
+
+def software_lines(facts: Mapping[str, Any]) -> str:
+    """Format the facts of `software` for a bug report: a line for each package, then the rest."""
+    packages = [f"{name} {version}" for name, version in facts["packages"].items()]
+    return "\n".join([*packages, facts["python"], facts["system"]])
 
 
 def _processor() -> str:

@@ -5,8 +5,8 @@ action_mask, action, reward, return, terminated, truncated, seat, player, forced
 decision. The reward of a decision is the seat's reward up to its own next decision; the return is
 the discounted sum of these rewards to the end of the episode.
 
-OUT ends in .npz (numpy) or .parquet (pandas, polars; pip install "bideuchre_env[data]"), or is
-minari:ID (a dataset of Minari, an episode for each seat; pip install "bideuchre_env[minari]").
+OUT ends in .npz (numpy) or .parquet (pandas, polars; needs the extra [data]), or is
+minari:ID (a dataset of Minari, an episode for each seat; needs the extra [minari]).
 
 Every game is verified, and all must have the same variant and rules. Unfinished episodes are left
 out. After an error nothing is written, and an existing OUT is unchanged.

@@ -70,6 +70,28 @@ class Parser(argparse.ArgumentParser):
         (file or sys.stderr).write(message)
 
 
+class _PrintCompletion(argparse.Action):
+    """The option `--print-completion`."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: Any, shell: Any, *arguments: Any
+    ) -> NoReturn:
+        from bideuchre_env.cli.completion import completion_script
+
+        print(completion_script(parser, shell))
+        parser.exit()
+
+
+class _PrintVersions(argparse.Action):
+    """The option `--version`."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *arguments: Any) -> NoReturn:
+        from bideuchre_env.bench import measure
+
+        print(measure.software_lines(measure.software()))
+        parser.exit()
+
+
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands; each command sets `run(parsed arguments)`."""
     parser = Parser(
@@ -82,7 +104,16 @@ def build_parser() -> argparse.ArgumentParser:
             AGENTS,
         ),
     )
-    parser.add_argument("--version", action="version", version=f"bideuchre_env {__version__}")
+    meaning = "print the versions of the package, its libraries and Python, for bug reports"
+    parser.add_argument("--version", action=_PrintVersions, nargs=0, help=meaning)
+    parser.add_argument(
+        "--print-completion",
+        action=_PrintCompletion,
+        choices=("bash", "zsh", "tcsh"),
+        help="print a script that completes commands, names and files in this shell (needs the "
+        "extra [completion]); for bash, save it as "
+        "~/.local/share/bash-completion/completions/bideuchre",
+    )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for module in COMMANDS:
         module.add(commands)

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import brief, printable
 from bideuchre_env._files import before_quitting
+from bideuchre_env._install import how_to_install
 from bideuchre_env.cli.options import add_rules, argument, check_agents, game_of, new_command
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, width
@@ -117,8 +118,6 @@ def _serve(arguments: argparse.Namespace) -> int:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("bideuchre_env"):
             raise
-        from bideuchre_env.adapters.common import how_to_install
-
         raise OptionError(f"--web needs {error.name}: {how_to_install('web')}") from None
 
     host = arguments.host or HOST

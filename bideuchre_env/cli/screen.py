@@ -26,10 +26,16 @@ def folded(text: str, hanging: str = "") -> str:
 
 
 class HelpFormatter(argparse.HelpFormatter):
-    """Formatter of `--help`: folds each paragraph, except those with an indented line."""
+    """Formatter of `--help`: folds each paragraph, except those with an indented line.
+
+    Paths and other words with hyphens stay whole.
+    """
 
     def __init__(self, prog: str, **more: Any) -> None:
         super().__init__(prog, max_help_position=24, width=width(), **more)
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return "\n\n".join(

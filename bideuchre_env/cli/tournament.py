@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bideuchre_env._checks import brief
+from bideuchre_env._install import how_to_install
 from bideuchre_env.cli.options import add_option, add_workers, check_agents, variant_of
 from bideuchre_env.cli.program import ending
 from bideuchre_env.cli.progress import Bars
@@ -184,7 +185,5 @@ def report(results: Any, folder: str) -> int:
     if results.written:
         print("\n" + folded(f"written to {folder}: {', '.join(results.written)}"))
     if results.unwritten is None and not any(name.endswith(".svg") for name in results.written):
-        print(
-            'no heat map: it needs matplotlib, pip install "bideuchre_env[plot]"', file=sys.stderr
-        )
+        print(f"no heat map: it needs matplotlib, {how_to_install('plot')}", file=sys.stderr)
     return ending([] if results.unwritten is None else [results.unwritten], results.interrupted)

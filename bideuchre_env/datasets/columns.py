@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
 from bideuchre_env._checks import brief
 from bideuchre_env.core.observation.layout import Layout, layout_of
 from bideuchre_env.core.state import Phase
-from bideuchre_env.envs.options import EpisodeOptions
+from bideuchre_env.envs.options import EpisodeKeywords, EpisodeOptions
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.returns import checked_rate, lambda_returns
 from bideuchre_env.rules import actions
@@ -22,6 +22,18 @@ from bideuchre_env.runtime.jit import Array
 FORMAT = "bideuchre-dataset/1"
 METADATA = "bideuchre"
 """The key of our metadata in the metadata of a .parquet file or a Minari dataset."""
+
+
+class RecorderKeywords(TypedDict, total=False):
+    """The keywords of `VecRecorder`: its `vec` has the others."""
+
+    gamma: float
+    forced: bool
+    player: str | None
+
+
+class DatasetKeywords(EpisodeKeywords, RecorderKeywords, total=False):
+    """The keywords of `DatasetOptions`."""
 
 
 @dataclass(frozen=True, kw_only=True)

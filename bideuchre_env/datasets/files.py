@@ -19,11 +19,12 @@ import numpy as np
 
 from bideuchre_env._checks import printable
 from bideuchre_env._files import Output, PathLike, reason, temporary_path
+from bideuchre_env._install import how_to_install
 from bideuchre_env.datasets.columns import METADATA, NONE, About, Columns
 from bideuchre_env.errors import OptionError, OutputError
 from bideuchre_env.runtime.jit import Array
 
-NEEDS_PYARROW = 'a .parquet file needs pyarrow: pip install "bideuchre_env[data]"'
+NEEDS_PYARROW = f"a .parquet file needs pyarrow: {how_to_install('data')}"
 _COPIED_AT_ONCE = 1 << 20
 _LEVEL = 2  # four times as fast as the default 6; files are 50 % larger
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,13 +17,16 @@ from bideuchre_env.core.one_row import ending_row, reward_row
 from bideuchre_env.core.rows import apply_rows, encode_rows, observe_rows
 from bideuchre_env.core.state import DEAL, rows_of
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.datasets.columns import About, DatasetOptions, Steps, new_steps
+from bideuchre_env.datasets.columns import About, DatasetKeywords, DatasetOptions, Steps, new_steps
 from bideuchre_env.datasets.writer import DatasetWriter, kind_of
 from bideuchre_env.errors import OptionError, RecordError
 from bideuchre_env.records.files import STDIN, read_played
 from bideuchre_env.records.record import GameRecord, PlayedHand
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.jit import Array
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 DECISIONS_AT_ONCE = 1 << 16
 
@@ -47,7 +50,7 @@ def export(
     *,
     overwrite: bool = False,
     progress: Progress | None = None,
-    **options: Any,
+    **options: Unpack[DatasetKeywords],
 ) -> Exported:
     """Write the decisions of files of game records (`-` is standard input) to a dataset.
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from bideuchre_env._checks import brief
 from bideuchre_env._files import PathLike, TakenError, before_quitting, only_run_in
+from bideuchre_env._install import how_to_install
 from bideuchre_env.agents import parse
 from bideuchre_env.datasets.columns import METADATA, About, Columns
 from bideuchre_env.datasets.files import writing
@@ -29,7 +30,7 @@ from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import Array
 
 PREFIX = "minari:"
-NEEDS_MINARI = 'a Minari dataset needs minari: pip install "bideuchre_env[minari]"'
+NEEDS_MINARI = f"a Minari dataset needs minari: {how_to_install('minari')}"
 _ROOT = "MINARI_DATASETS_PATH"
 _MOST_OVERHEAD = 1 << 15  # bytes per episode, independent of its length
 

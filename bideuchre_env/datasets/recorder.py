@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bideuchre_env._checks import brief, check_flag, is_plain_name, printable, to_array
 from bideuchre_env._files import PathLike
-from bideuchre_env.datasets.columns import About, DatasetOptions, Steps, new_steps
+from bideuchre_env.datasets.columns import (
+    About,
+    DatasetOptions,
+    RecorderKeywords,
+    Steps,
+    new_steps,
+)
 from bideuchre_env.datasets.minari_file import MinariFile
 from bideuchre_env.datasets.writer import DatasetWriter, check_player, kind_of
 from bideuchre_env.envs.checks import RESET_MASK, reset_options, rows_to_reset
@@ -21,6 +27,9 @@ from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.interrupts import ctrl_c
 from bideuchre_env.runtime.jit import Array
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 DECISIONS_AT_ONCE = 1 << 17
 _Step = tuple[Any, Array, Array, Array, dict[str, Any]]
 
@@ -29,16 +38,23 @@ class VecRecorder:
     """A `vec` whose finished episodes are written to a dataset as they are played.
 
     Use `reset` and `step` of the recorder in place of those of `vec`. An episode is written after
-    its end; episodes that are unfinished at `close`, or aborted by a reset, are left out.
-    `players` are the names of the players, by seat. The decisions of unfinished episodes are held
-    in memory. The keywords are `gamma`, `forced` and `player` of `DatasetOptions`; episodes,
-    rewards and observations are those of `vec`.
+    its end; episodes that are unfinished at `close`, or aborted by a reset, are left out. The
+    decisions of unfinished episodes are held in memory.
 
     It is a context manager, which calls `close`. After Ctrl-C or an error in its block, the
     finished episodes are saved. If a write fails, nothing is saved, and an old dataset stays.
 
-    Raises `OptionError` as `export` does, for `minari:ID` (only `export` writes it), if `vec` was
-    reset or stepped directly, and after `close`.
+    Args:
+        vec: the environment, on the CPU.
+        path: a path that ends in .npz or .parquet.
+        players: the names of the players, by seat.
+        overwrite: whether to replace an existing dataset.
+        options: `gamma`, `forced` and `player` of `DatasetOptions`; episodes, rewards and
+            observations are those of `vec`.
+
+    Raises:
+        OptionError: as `export` does, for `minari:ID` (only `export` writes it), if `vec` was reset
+            or stepped directly, and after `close`.
     """
 
     def __init__(
@@ -48,7 +64,7 @@ class VecRecorder:
         *,
         players: Sequence[str] | None = None,
         overwrite: bool = False,
-        **options: Any,
+        **options: Unpack[RecorderKeywords],
     ) -> None:
         chosen = _parse_options(vec, path, players, overwrite, options)
         self.vec = vec
@@ -78,7 +94,11 @@ class VecRecorder:
         mask: Array | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
-        """Call `reset` of `vec` and return its results; episodes that it aborts are left out."""
+        """Call `reset` of `vec`; the episodes that it aborts are left out.
+
+        Args:
+            seed, mask, options: those of `BidEuchreVec.reset`; results and errors are the same.
+        """
         self._require_open()
         reset_mask = reset_options(options, RESET_MASK).get(RESET_MASK)
         rows = np.array(rows_to_reset(mask, reset_mask, self.vec.num_envs))
@@ -90,7 +110,11 @@ class VecRecorder:
         return observation, info
 
     def step(self, actions: Any) -> _Step:
-        """Call `step` of `vec`, record the decisions, and return the results of that call."""
+        """Call `step` of `vec`, and record it.
+
+        Args:
+            actions: those of `BidEuchreVec.step`; results and errors are the same.
+        """
         self._require_open()
         self._require_in_step()
         taken_actions = to_array("actions", actions).copy()  # the step may rewrite the array
@@ -214,7 +238,7 @@ class VecRecorder:
 
 
 def _parse_options(
-    vec: Any, path: Any, players: Any, overwrite: Any, options: dict[str, Any]
+    vec: Any, path: Any, players: Any, overwrite: Any, options: Mapping[str, Any]
 ) -> DatasetOptions:
     """Return the options of a recorder; `OptionError` for invalid ones."""
     if not isinstance(vec, BidEuchreVec):
@@ -228,7 +252,7 @@ def _parse_options(
     names = isinstance(players, (list, tuple)) and len(players) == N_SEATS
     if players is not None and not (names and all(map(is_plain_name, players))):
         raise OptionError(f"players={brief(players)}: expected four names, by seat, or None")
-    chosen = DatasetOptions.chosen(inherited | options, "a recorder")
+    chosen = DatasetOptions.chosen({**inherited, **options}, "a recorder")
     if kind_of(path) is MinariFile:
         raise OptionError(
             f"{printable(os.fspath(path))}: a Minari dataset is made of game records: "

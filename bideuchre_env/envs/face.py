@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator
 from itertools import chain, repeat
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from gymnasium import spaces
@@ -14,14 +14,15 @@ from bideuchre_env._checks import brief
 from bideuchre_env.core.legality import legal_names
 from bideuchre_env.core.observation.layout import Layout, layout_of
 from bideuchre_env.envs.options import Episode, ObservationKind, Reward
-from bideuchre_env.errors import NotationError, OutOfBoundsError
+from bideuchre_env.errors import NotationError, OptionError, OutOfBoundsError
 from bideuchre_env.rules import actions
+from bideuchre_env.rules.cards import AGENT_NAMES
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
 Observation: TypeAlias = Any
 """A dict of two arrays, or one array, depending on the option `observation`."""
-
+T = TypeVar("T")
 
 _CUT = 32  # arrays that share one allocation; keeping one of them keeps all
 
@@ -90,3 +91,13 @@ def whole_action(action: Any, rules: Rules, who: str = "", states: Array | None 
     if not 0 <= choice < acts.n:
         raise OutOfBoundsError(f"{who}action {brief(choice)} is out of range: 0 to {acts.n - 1}")
     return choice
+
+
+def item_of(by_agent: dict[str, T], agent: Any) -> T:
+    """Return the value of an agent; `OptionError` for another name."""
+    try:
+        return by_agent[agent]
+    except (KeyError, TypeError):
+        raise OptionError(
+            f"agent={brief(agent)}: expected one of {', '.join(AGENT_NAMES)}"
+        ) from None

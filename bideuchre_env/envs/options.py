@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gymnasium.vector import AutoresetMode
 
     from bideuchre_env.agents.protocols import AgentSource
-    from bideuchre_env.envs.pool import Pool
+    from bideuchre_env.envs.pool import OpponentPool
 
 Episode: TypeAlias = Literal["game", "hand"]
 Reward: TypeAlias = Literal["win", "points"]
@@ -28,8 +28,8 @@ ObservationKind: TypeAlias = Literal["dict", "flat"]
 RenderMode: TypeAlias = Literal["human", "ansi", "rgb_array"]
 View: TypeAlias = Literal["all", "actor", 0, 1, 2, 3]
 Device: TypeAlias = Literal["cpu", "cuda"]
-Opponents: TypeAlias = "AgentSource | tuple[AgentSource, AgentSource] | Pool"
-Partner: TypeAlias = "AgentSource | Pool"
+Opponents: TypeAlias = "AgentSource | tuple[AgentSource, AgentSource] | OpponentPool"
+Partner: TypeAlias = "AgentSource | OpponentPool"
 AutoresetName: TypeAlias = Literal["SameStep", "NextStep", "Disabled"]
 
 EPISODES: tuple[Episode, ...] = get_args(Episode)
@@ -53,11 +53,16 @@ class ViewKeywords(EpisodeKeywords, total=False):
     view: View
 
 
-class VecKeywords(EpisodeKeywords, total=False):
-    """The keywords of `VecOptions`."""
+class HostVecKeywords(EpisodeKeywords, total=False):
+    """The keywords of `VecOptions` without `device`, for libraries with their own `device`."""
 
     threads: int
     copy: bool
+
+
+class VecKeywords(HostVecKeywords, total=False):
+    """The keywords of `VecOptions`."""
+
     device: Device
 
 
@@ -73,12 +78,16 @@ class SoloKeywords(_LearnerKeywords, total=False):
     partner: Partner | None
 
 
-class SoloVecKeywords(_LearnerKeywords, VecKeywords, total=False):
-    """The keywords of `SoloVecOptions`."""
+class HostSoloVecKeywords(_LearnerKeywords, HostVecKeywords, total=False):
+    """The keywords of `SoloVecOptions` without `device`."""
 
     opponents: Opponents | Sequence[Opponents]
     partner: Partner | Sequence[Partner] | None
     autoreset_mode: AutoresetMode | AutoresetName
+
+
+class SoloVecKeywords(HostSoloVecKeywords, VecKeywords, total=False):
+    """The keywords of `SoloVecOptions`."""
 
 
 class EnvGameKeywords(GameKeywords, ViewKeywords, total=False):
@@ -95,6 +104,14 @@ class SoloGameKeywords(GameKeywords, SoloKeywords, total=False):
 
 class SoloVecGameKeywords(GameKeywords, SoloVecKeywords, total=False):
     """The keywords of `Variant.solo_vec`."""
+
+
+class HostVecGameKeywords(GameKeywords, HostVecKeywords, total=False):
+    """The keywords of `Variant.vec` without `device`."""
+
+
+class HostSoloVecGameKeywords(GameKeywords, HostSoloVecKeywords, total=False):
+    """The keywords of `Variant.solo_vec` without `device`."""
 
 
 Options = TypeVar("Options", bound="EpisodeOptions")
@@ -196,18 +213,18 @@ class SoloOptions(ViewOptions):
     """The options of `SoloEnv`."""
 
     opponents: Opponents | Sequence[Opponents] = "random"
-    """A player, a pair (left, right), or a `Pool` to draw from in every episode; for a vector
-    environment also a list of these by row (a list is never a pair). A player is an agent's name
-    for `agents.make`, an agent, a function `(observation, mask) -> action`, or a class or function
-    that creates an agent. The agent's goal is points if the `episode` is a hand, else the game. A
-    function gets the learner's form of observations, float32 if flat, so that a snapshot of the
-    learner can be an opponent; agents always get int8. `reset(options={"opponents": ...})` changes
-    them."""
+    """A player, a pair (left, right), or an `OpponentPool` to draw from in every episode; for a
+    vector environment also a list of these by row (a list is never a pair). A player is an agent's
+    name for `agents.make`, an agent, a function `(observation, mask) -> action`, or a class or
+    function that creates an agent. The agent's goal is points if the `episode` is a hand, else the
+    game. A function gets the learner's form of observations, float32 if flat, so that a snapshot of
+    the learner can be an opponent; agents always get int8. `reset(options={"opponents": ...})`
+    changes them."""
     partner: Partner | Sequence[Partner] | None = None
-    """A player, a `Pool` of players, or a list by row. None is the player of both opponents when
-    the environment is made, and an error if they differ; only `reset(options={"partner": ...})`
-    changes it later. `players` and the repr name the partner; infos name it only in rows that draw
-    from a `Pool`."""
+    """A player, an `OpponentPool` of players, or a list by row. None is the player of both
+    opponents when the environment is made, and an error if they differ; only
+    `reset(options={"partner": ...})` changes it later. `players` and the repr name the partner;
+    infos name it only in rows that draw from an `OpponentPool`."""
     seat: int | None = None
     """The learner's seat, 0 to 3; None draws one for every episode."""
     illegal_reward: float = -1.0

@@ -17,12 +17,15 @@ OPPONENTS, PARTNER = "opponents", "partner"
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Pool:
-    """Players to draw from at random in every episode: `Pool("rule", ("net", "rule"), mine)`.
+class OpponentPool:
+    """Players to draw from at random in every episode: `OpponentPool("rule", ("net", mine))`.
 
-    Each is a player that `opponents` accepts, or a pair of players, (left, right). `weights` are
-    positive numbers, one for each entry, with a finite sum; by default the draw is uniform. Raises
-    `OptionError` for an empty pool, a pool inside a pool, and weights that do not fit.
+    Args:
+        players: each a player that `opponents` accepts, or a pair of players, (left, right).
+        weights: positive numbers, one for each player, with a finite sum; by default all are equal.
+
+    Raises:
+        OptionError: for an empty pool, a pool inside a pool, and weights that do not fit.
     """
 
     players: tuple[AgentSource | tuple[AgentSource, AgentSource], ...]
@@ -33,9 +36,9 @@ class Pool:
         *players: AgentSource | tuple[AgentSource, AgentSource],
         weights: Sequence[float] | None = None,
     ) -> None:
-        if not players or any(isinstance(each, (Pool, list)) for each in players):
+        if not players or any(isinstance(each, (OpponentPool, list)) for each in players):
             raise OptionError(
-                "Pool: expected one or more players, or pairs (left, right), not pools"
+                "OpponentPool: expected one or more players, or pairs (left, right), not pools"
             )
         values = [1] * len(players)
         if weights is not None:
@@ -47,20 +50,20 @@ class Pool:
             or not math.isfinite(sum(map(float, values)))
         ):
             raise OptionError(
-                f"Pool: weights={brief(weights)}: expected a positive number for each of its "
-                f"{len(players)} players, with a finite sum"
+                f"OpponentPool: weights={brief(weights)}: expected a positive number for each of "
+                f"its {len(players)} players, with a finite sum"
             )
         object.__setattr__(self, "players", players)
         object.__setattr__(self, "weights", tuple(map(float, values)))
 
     def __repr__(self) -> str:
         weights = "" if len({*self.weights}) == 1 else f", weights={self.weights}"
-        return f"Pool({', '.join(map(repr, self.players))}{weights})"
+        return f"OpponentPool({', '.join(map(repr, self.players))}{weights})"
 
 
 def candidates_of(option: str, spec: Any) -> list[tuple[Any, Any, float]]:
     """Return the candidates of an option: left player, right player, weight; a partner is both."""
-    if isinstance(spec, Pool):
+    if isinstance(spec, OpponentPool):
         entries = zip(spec.players, spec.weights, strict=True)
         return [(*_pair(option, each), weight) for each, weight in entries]
     return [(*_pair(option, spec), 1.0)]
@@ -70,9 +73,11 @@ def _pair(option: str, spec: Any) -> tuple[Any, Any]:
     if type(spec) is not tuple:
         return spec, spec
     if option == PARTNER:
-        raise OptionError(f"{option}={brief(spec)}: expected one player, or a Pool of players")
+        raise OptionError(
+            f"{option}={brief(spec)}: expected one player, or an OpponentPool of players"
+        )
     if len(spec) != 2:
         raise OptionError(
-            f"{option}={brief(spec)}: expected a player, a pair (left, right), or a Pool"
+            f"{option}={brief(spec)}: expected a player, a pair (left, right), or an OpponentPool"
         )
     return spec

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import check_name
+from bideuchre_env._deprecation import RENAMED
 from bideuchre_env.envs.options import (
     EnvGameKeywords,
     SoloGameKeywords,
@@ -18,7 +19,7 @@ from bideuchre_env.envs.options import (
     ViewOptions,
     check_keywords,
 )
-from bideuchre_env.envs.pool import Pool
+from bideuchre_env.envs.pool import OPPONENTS, PARTNER, OpponentPool
 from bideuchre_env.envs.registry_ids import aec_id, gymnasium_id
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.options import OPTIONS, GameKeywords
@@ -76,7 +77,20 @@ class Variant:
         self.rules = rules
 
     def env(self, **options: Unpack[EnvGameKeywords]) -> WrappedEnv:
-        """The AEC environment, wrapped as PettingZoo's are: an illegal action ends the game."""
+        """Return the AEC environment, wrapped as PettingZoo's are: an illegal action ends the game.
+
+        Args:
+            options: the options of the rules (`GameOptions`) and of the environment
+                (`ViewOptions`).
+
+        Raises:
+            UnknownOptionError: for another keyword; also a `TypeError`.
+            RulesError: for an invalid option of the rules.
+            OptionError: for an invalid option of the environment.
+
+        Example:
+            env = bideuchre_env.cincinnati_v0(episode="hand", render_mode="ansi")
+        """
         from bideuchre_env.envs.aec.wrapped import WrappedEnv
 
         return WrappedEnv(self.raw_env(**options))
@@ -84,16 +98,25 @@ class Variant:
     __call__ = env
 
     def raw_env(self, **options: Unpack[EnvGameKeywords]) -> BidEuchreEnv:
-        """The AEC environment without wrappers: an illegal action raises `IllegalActionError`."""
+        """Return the AEC environment without wrappers; illegal actions raise `IllegalActionError`.
+
+        Args:
+            options: those of `env`; the errors are the same.
+        """
         from bideuchre_env.envs.aec.env import BidEuchreEnv
 
         rules, face = self._split(options, ViewOptions.names())
         return BidEuchreEnv(rules, self.name, **face)
 
     def vec(self, num_envs: int, **options: Unpack[VecGameKeywords]) -> BidEuchreVec:
-        """Many tables at once for self-play, stepped together: `num_envs` rows.
+        """Return many tables for self-play, stepped together.
 
-        `options` are those of the rules and of `VecOptions`.
+        Args:
+            num_envs: the number of tables n; arrays have a row for each.
+            options: the options of the rules and of `VecOptions`; the errors are those of `env`.
+
+        Example:
+            vec = bideuchre_env.cincinnati_v0.vec(4096, threads=2, observation="flat")
         """
         from bideuchre_env.envs.vector.env import BidEuchreVec
 
@@ -101,9 +124,13 @@ class Variant:
         return BidEuchreVec(rules, self.name, num_envs, **face)
 
     def solo(self, **options: Unpack[SoloGameKeywords]) -> SoloEnv:
-        """The Gymnasium environment of one learner; the other seats act inside it.
+        """Return the Gymnasium environment of one learner; the other seats act inside it.
 
-        `options` are those of the rules and of `SoloOptions`.
+        Args:
+            options: the options of the rules and of `SoloOptions`; the errors are those of `env`.
+
+        Example:
+            env = bideuchre_env.cincinnati_v0.solo(opponents="rule", seat=0)
         """
         from bideuchre_env.envs.solo.env import SoloEnv
 
@@ -111,9 +138,12 @@ class Variant:
         return SoloEnv(rules, self.name, **face)
 
     def solo_vec(self, num_envs: int, **options: Unpack[SoloVecGameKeywords]) -> SoloVectorEnv:
-        """The Gymnasium vector environment of one learner at each of `num_envs` tables.
+        """Return the Gymnasium vector environment of one learner at each of many tables.
 
-        `options` are those of the rules and of `SoloVecOptions`.
+        Args:
+            num_envs: the number of tables n.
+            options: the options of the rules and of `SoloVecOptions`; the errors are those of
+                `env`.
         """
         from bideuchre_env.envs.solo.vector_env import SoloVectorEnv
 
@@ -128,10 +158,13 @@ class Variant:
     def parallel_env(
         self, **options: Unpack[EnvGameKeywords]
     ) -> ParallelEnv[str, dict[str, Array], Any]:
-        """The game as a PettingZoo `ParallelEnv`, for tools that require one; seats act in turn.
+        """Return the game as a PettingZoo `ParallelEnv`, for tools that require one.
 
-        A step takes the actions of all agents and applies that of the agent to act. Spaces, rewards
-        and the end of an episode are those of `BidEuchreEnv`.
+        Seats still act in turn: a step takes the actions of all agents and applies that of the
+        agent to act. Spaces, rewards and the end of an episode are those of `BidEuchreEnv`.
+
+        Args:
+            options: those of `env`; the errors are the same.
         """
         from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
@@ -140,7 +173,11 @@ class Variant:
         return turn_based_aec_to_parallel(env)
 
     def replace(self, **options: Unpack[GameKeywords]) -> Variant:
-        """This variant with some options of its rules changed."""
+        """Return this variant with some options of its rules changed; its name stays.
+
+        Args:
+            options: those of `Rules.replace`; the errors are the same.
+        """
         return Variant(self.name, self.rules.replace(**options))
 
     def _split(
@@ -168,9 +205,20 @@ def make(
 ) -> Variant:
     """Return a `Variant` by the name of a declared one, from custom `Rules`, or from a file.
 
-    "barrie" is short for "barrie_v0". A path that ends in ".toml" is read by `Rules.from_toml`.
-    `options` change the rules. `name` is the name of a custom game, by default the name in its
-    file, or "custom_v0".
+    Args:
+        game: a name ("barrie" is short for "barrie_v0"), a `Rules` value, or the path of a .toml
+            file, which `Rules.from_toml` reads.
+        name: the name of a custom game; by default the name in its file, or "custom_v0".
+        options: options of the rules that differ, see `GameOptions`.
+
+    Raises:
+        OptionError: for an unknown variant, a name for a declared one, or an option of
+            environments.
+        RulesError: for invalid rules or an invalid file; `UnknownRuleError` for an unknown option.
+
+    Example:
+        game = bideuchre_env.make("barrie", target=32)
+        env = game.env()
     """
     if name is not None:
         check_name(name)
@@ -203,28 +251,36 @@ def make(
     return variant.replace(**options) if options else variant
 
 
-def make_solo(variant: str, **options: Any) -> SoloEnv:
+def make_solo(variant: str, **options: Unpack[SoloGameKeywords]) -> SoloEnv:
     """Return the `SoloEnv` of a declared variant: Gymnasium's entry point, also for JSON specs."""
-    for option in {"opponents", "partner"} & options.keys():
-        options[option] = _players(options[option])
-    return variants[variant].solo(**options)
+    return make(variant).solo(**_with_players(options, _players))
 
 
-def make_solo_vec(variant: str, num_envs: int = 1, **options: Any) -> SoloVectorEnv:
+def make_solo_vec(
+    variant: str, num_envs: int = 1, **options: Unpack[SoloVecGameKeywords]
+) -> SoloVectorEnv:
     """Return the `SoloVectorEnv` of a declared variant: Gymnasium's vector entry point."""
-    for option in {"opponents", "partner"} & options.keys():
-        value = options[option]
-        by_row = isinstance(value, list)
-        options[option] = list(map(_players, value)) if by_row else _players(value)
-    return variants[variant].solo_vec(num_envs, **options)
+
+    def by_row(value: Any) -> Any:
+        return list(map(_players, value)) if isinstance(value, list) else _players(value)
+
+    return make(variant).solo_vec(num_envs, **_with_players(options, by_row))
+
+
+def _with_players(options: Mapping[str, Any], parse: Callable[[Any], Any]) -> Any:
+    """Return the options with the players parsed from JSON."""
+    return {
+        name: parse(value) if name in (OPPONENTS, PARTNER) else value
+        for name, value in options.items()
+    }
 
 
 def _players(value: Any) -> Any:
-    """Return players from JSON, in which a list is a pair and a mapping is a `Pool`."""
+    """Return players from JSON, in which a list is a pair and a mapping is an `OpponentPool`."""
     if isinstance(value, list) and len(value) == 2:
         return tuple(value)
     if isinstance(value, dict) and value.keys() == {"players", "weights"}:
-        return Pool(*map(_players, value["players"]), weights=value["weights"])
+        return OpponentPool(*map(_players, value["players"]), weights=value["weights"])
     return value
 
 
@@ -232,17 +288,21 @@ def _players(value: Any) -> Any:
 make_solo.metadata = {"render_modes": list(SoloOptions.render_modes)}  # type: ignore[attr-defined]
 
 
-def make_aec(variant: str, **options: Any) -> WrappedEnv:
+def make_aec(variant: str, **options: Unpack[EnvGameKeywords]) -> WrappedEnv:
     """Return the AEC environment of a declared variant by name: PettingZoo's entry point."""
-    return variants[variant].env(**options)
+    return make(variant).env(**options)
 
 
 def register() -> None:
-    """Register every variant in Gymnasium, and in PettingZoo if it has a registry."""
+    """Register every variant in Gymnasium, and in PettingZoo if it has a registry.
+
+    A variant is also registered under its old name, if it is in `RENAMED`.
+    """
     import gymnasium
     import pettingzoo
 
-    for name in variants:
+    old = [name for name, (present, _) in RENAMED.items() if present in variants]
+    for name in (*variants, *old):
         if gymnasium_id(name) not in gymnasium.registry:
             gymnasium.register(
                 gymnasium_id(name),

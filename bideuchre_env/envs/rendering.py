@@ -6,13 +6,12 @@ from typing import Any
 
 from gymnasium.error import DependencyNotInstalled
 
+from bideuchre_env._install import how_to_install
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
 NO_MODE = "render() needs a render_mode, as 'ansi' or 'rgb_array', when the environment is made"
-NEEDS_PILLOW = (
-    "render_mode='rgb_array' needs Pillow 10.1 or newer: pip install \"bideuchre_env[render]\""
-)
+NEEDS_PILLOW = f"render_mode='rgb_array' needs Pillow 10.1 or newer: {how_to_install('render')}"
 
 
 def render_table(

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env._files import Output, PathLike, write_file
+from bideuchre_env._install import how_to_install
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.boards import TOTALS, add_boards
 from bideuchre_env.evaluation.results import Result
@@ -29,7 +30,7 @@ COLUMNS = (
 )
 COURSE_POINTS = 400
 GAME_ENDS = ("", "a won", "b won", "drawn", "truncated")
-NEEDS_MATPLOTLIB = 'a picture needs matplotlib: pip install "bideuchre_env[plot]"'
+NEEDS_MATPLOTLIB = f"a picture needs matplotlib: {how_to_install('plot')}"
 
 
 def check_picture(path: PathLike) -> str:

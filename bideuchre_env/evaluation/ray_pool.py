@@ -25,6 +25,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from bideuchre_env._checks import typed
 from bideuchre_env._files import before_quitting
+from bideuchre_env._install import how_to_install
 from bideuchre_env.errors import OptionError, WorkerError
 from bideuchre_env.evaluation.ray_worker import Sender, call, pack
 
@@ -32,7 +33,7 @@ Shared = TypeVar("Shared")
 Block = TypeVar("Block")
 Answer = TypeVar("Answer")
 
-NEEDS_RAY = 'running on Ray needs ray: pip install "bideuchre_env[ray]"'
+NEEDS_RAY = f"running on Ray needs ray: {how_to_install('ray')}"
 ADDRESSES = "host:port of a cluster, auto, local or ray://host:port"
 NO_CLUSTER = "this machine is not a node of a Ray cluster (start one with ray start)"
 TRIES = 5

@@ -66,14 +66,25 @@ def rollout(
     device: str = "cpu",
     tables: int | None = None,
 ) -> Rollout:
-    """Play `hands` hands with one `policy` in every seat: `"random"` (legal actions) or `"rule"`.
+    """Play hands with one policy in every seat, and count.
 
-    `observe` encodes the observation and mask of the seat to act at every decision; `"rule"` always
-    does. `tables` is the number of tables played at once, by default 256, or 65,536 with
-    `device="cuda"` (a GPU, experimental); the deals depend on it. The result is the same for any
-    number of `threads`. It is the same on a GPU too, except that `"rule"` may choose differently
-    between calls whose values differ only by float64 rounding. Without a `seed`, a random one is
-    used. Raises `OptionError` for invalid arguments.
+    Args:
+        game: the name of a variant, `Rules` or a `Variant`.
+        policy: "random" (uniform legal actions) or "rule".
+        hands: the number of hands, 1 to 10**12.
+        seed: 0 to 2**128 - 1; None draws one.
+        observe: whether to encode the observation and mask at every decision; "rule" always does.
+        threads: the number of threads; the result does not depend on it.
+        device: "cpu", or "cuda" (a GPU, experimental). The result is the same, except that "rule"
+            may choose differently between calls whose values differ only by float64 rounding.
+        tables: the number of tables played at once, by default 256, or 65,536 on a GPU; the deals
+            depend on it.
+
+    Raises:
+        OptionError: for an invalid argument, or a device that cannot be used.
+
+    Example:
+        rollout.rollout("barrie_v0", "rule", hands=100_000, seed=1).rate
     """
     rules = (game if isinstance(game, Variant) else make(game)).rules
     check_flag("observe", observe)

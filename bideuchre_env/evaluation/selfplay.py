@@ -52,9 +52,10 @@ def play(
         games: the number of whole games; they are played in pairs, so it is rounded up to even.
         seed: board i is dealt by an environment with seed `seed * 10**9 + i`, the record's seed.
             The deals do not depend on the agents.
-        out: a new file for the game records, reserved before agents are made (`overwrite` replaces
-            an existing one): the two tables of each board in order, written as boards finish. A
-            full disk ends the records, not the games; `Result.unwritten` is then the reason.
+        out: a new file for the game records, reserved before agents are made: the two tables of
+            each board in order, written as boards finish. A full disk ends the records, not the
+            games; `Result.unwritten` is then the reason.
+        overwrite: whether `out` may replace an existing file.
         at_once: boards played at a time; by default an eighth of them, from 32 to 1,024. It does
             not change the results of deterministic agents.
         progress: `progress(done, total, decisions)`, in boards or games, is called before the first

@@ -74,11 +74,20 @@ class Pair(NamedTuple):
 class Tournament:
     """Settings and results of a tournament; `str()` has tables and ratings of each variant.
 
-    `pairings` are the pairs of agents on each variant; by default all pairs, the agent that is
-    later in `agents` first. `matches` are the finished pairs in order, each the JSON object of
-    `Result.to_dict` with `outcomes`: per board + (won), - (lost) or = (tied). `ratings` are by
-    variant, then agent, highest first. `written` lists the files written at the end; `unwritten`
-    is the error message if one could not be written. Raises `OptionError` for invalid settings.
+    Args:
+        variants, agents, boards, games, sprt, seed: see `play`.
+        pairings: the pairs of agents on each variant; by default all pairs, the agent that is later
+            in `agents` first.
+
+    Attributes:
+        matches: the finished pairs in order, each the JSON object of `Result.to_dict` with
+            `outcomes`: per board + (won), - (lost) or = (tied).
+        ratings: by variant, then agent, highest first.
+        interrupted: whether Ctrl-C ended it.
+        written: the files written at the end; `unwritten` is the error message if one could not be.
+
+    Raises:
+        OptionError: for invalid settings.
     """
 
     variants: tuple[Variant, ...]
@@ -144,8 +153,11 @@ class Tournament:
 
         Ctrl-C drops the match in progress and ends the iteration.
 
-        `progress(pair, kind, done, total, decisions)` is called as in `match.play`. Raises
-        `OptionError` if a file of an agent has changed before a pair.
+        Args:
+            workers, progress: see `play`.
+
+        Raises:
+            OptionError: if a file of an agent has changed before a pair.
         """
         missing = self.missing
         for number, pair in enumerate(missing, 1):
@@ -239,16 +251,22 @@ def play(
 ) -> Tournament:
     """Play every agent against every other on every variant; list weaker agents first.
 
-    `pairs`, instead of `agents`, lists the pairs to play, with the stronger agent first.
+    Ctrl-C keeps the finished pairs.
 
-    `boards`, `games`, `sprt`, `seed` and `workers` are those of `match.play`, for each pair. Agents
-    are names for `agents.make`. The results are written to the folder `out` after every pair, and
-    heat maps at the end; finished matches in the folder with the same settings are not played
-    again. `force` plays all pairs and replaces any results there.
+    Args:
+        variants: names of variants, variants, custom `Rules` or rule files, with different names.
+        agents: two or more names for `agents.make`.
+        pairs: instead of `agents`, the pairs to play, with the stronger agent first.
+        boards, games, sprt, seed, workers: those of `match.play`, for each pair.
+        out: the folder of the results, written after every pair, and of heat maps, drawn at the
+            end. Its finished matches with the same settings are not played again.
+        force: whether to play all pairs, and to replace other results in the folder.
+        progress: `progress(pair, kind, done, total, decisions)` is called during a pair.
+        finished: `finished(match)` is called after a pair.
 
-    `progress(pair, kind, done, total, decisions)` is called during a pair, `finished(match)` after
-    it. Ctrl-C keeps the finished pairs. Raises `OptionError` for invalid arguments and for a folder
-    with other results, and the errors of `match.play`.
+    Raises:
+        OptionError: for invalid arguments, and for a folder with other results.
+        IllegalActionError, AgentError, WorkerError: as `match.play`.
     """
     chosen = tuple(
         each if isinstance(each, Variant) else make(each)

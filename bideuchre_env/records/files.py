@@ -51,10 +51,20 @@ class Line(NamedTuple):
 class RecordWriter:
     """Writes game records to a new file, in whole lines; a context manager.
 
-    Raises `OptionError` for a file that exists (unless `overwrite`), that another run is writing,
-    or that cannot be written. Missing folders are made. The path is reserved at once; the file
-    appears, and replaces an old one, with its first line. Lines are not buffered. A line that
-    cannot be written raises `OutputError`; the lines before it stay.
+    The path is reserved at once; the file appears, and replaces an old one, with its first line.
+    Lines are not buffered. Missing folders are made.
+
+    Args:
+        path: the file.
+        overwrite: whether to replace an existing file.
+
+    Raises:
+        OptionError: for a file that exists (unless `overwrite`), that another run is writing, or
+            that cannot be written.
+
+    Example:
+        with records_io.RecordWriter("games.jsonl") as writer:
+            writer.write(env.record)
     """
 
     def __init__(self, path: PathLike, *, overwrite: bool = False) -> None:
@@ -64,7 +74,14 @@ class RecordWriter:
         self.lines = 0
 
     def write(self, record: GameRecord) -> None:
-        """Write one record as a line; `OutputError` if that fails."""
+        """Write one record.
+
+        Args:
+            record: the game; it is not verified.
+
+        Raises:
+            OutputError: if the line cannot be written; the lines before it stay.
+        """
         check_type("record", record, GameRecord, "a GameRecord")
         self.write_lines([record.dumps().encode("ascii")])
 
@@ -104,7 +121,12 @@ class RecordWriter:
 
 
 def write(path: PathLike, records: Iterable[GameRecord], *, overwrite: bool = False) -> int:
-    """Write records to a new file one by one; return their number. Errors: `RecordWriter`."""
+    """Write records to a new file, one by one; return their number.
+
+    Args:
+        path, overwrite: see `RecordWriter`; the errors are the same.
+        records: the games; they are not verified.
+    """
     to_write = to_iterator("records", records, "game records")
     with RecordWriter(path, overwrite=overwrite) as writer:
         for record in to_write:
@@ -113,9 +135,14 @@ def write(path: PathLike, records: Iterable[GameRecord], *, overwrite: bool = Fa
 
 
 def read(path: PathLike) -> Iterator[GameRecord]:
-    """Yield the records of a file (`-` is standard input), each verified by replay.
+    """Yield the records of a file, each verified by replay.
 
-    Raises `RecordError`, with the line, at the first invalid record; `scan` continues after it.
+    Args:
+        path: the file, may be compressed by gzip; `-` is standard input.
+
+    Raises:
+        RecordError: at the first invalid record, with its line; `scan` continues after it.
+        OptionError: for a file that cannot be read.
     """
     for record, _ in read_played(path):
         yield record
@@ -130,11 +157,17 @@ def read_played(path: PathLike) -> Iterator[tuple[GameRecord, Sequence[PlayedHan
 
 
 def scan(path: PathLike, numbers: Container[int] | None = None) -> Iterator[Line]:
-    """Yield the lines of a file (`-` is standard input), each with its record or first error.
+    """Yield the lines of a file, each with its record or first error; skip blank lines.
 
-    `numbers` selects lines, by default all. Blank lines are skipped. The file may be compressed by
-    gzip, and may begin with a byte order mark. Reading stops after a line longer than `LONGEST`.
-    Raises `OptionError` for a file that cannot be read.
+    The file may be compressed by gzip, and may begin with a byte order mark. Reading stops after a
+    line longer than `LONGEST`.
+
+    Args:
+        path: the file; `-` is standard input.
+        numbers: the numbers of the lines to read, from 1; None reads all.
+
+    Raises:
+        OptionError: for a file that cannot be read.
     """
     check_path("path", path)
     if isinstance(numbers, str | bytes) or not isinstance(numbers, Container | None):
@@ -186,7 +219,16 @@ def file_stem(*words: str) -> str:
 
 
 def free_path(folder: PathLike, stem: str, suffix: str = ".jsonl", number: int = 1) -> Path:
-    """Return a path that does not exist yet: `stem.jsonl`, `stem-2.jsonl`, ... from `number` on."""
+    """Return a path that does not exist yet: `stem.jsonl`, `stem-2.jsonl` and so on.
+
+    Args:
+        folder: the folder of the file.
+        stem, suffix: the parts of its name.
+        number: the first number to try.
+
+    Raises:
+        OptionError: for an invalid argument.
+    """
     check_path("folder", folder)
     for name, text in (("stem", stem), ("suffix", suffix)):
         check_type(name, text, str, "part of the name of a file")

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bideuchre_env._checks import MAX_NAME, brief, check_type, is_plain_name, is_whole
+from bideuchre_env._deprecation import present_name
 from bideuchre_env.core.legality import illegal
 from bideuchre_env.core.one_row import deal_given_row, replay_row
 from bideuchre_env.core.rows import start_rows
@@ -51,13 +52,22 @@ class PlayedHand(NamedTuple):
 
 @dataclass(repr=False)
 class GameRecord:
-    """A recorded game: `variant`, `options`, `seed`, `agents`, `hands`, `winner`, `outcome`.
+    """A recorded game; `README.md` in this folder describes its JSON object.
 
-    `hands` are dicts, see `README.md` in this folder: dealer, deal, actions, declarer, contract,
-    tricks, points and score. `start` is the score at the beginning. `options` are the differences
-    from a declared variant's rules. Any other `variant` is the name of a custom game, and `options`
-    are its complete rules (options missing from older records have their defaults). `from_dict` and
-    `loads` replay their input and raise `RecordError` at the first error; they correct nothing.
+    `from_dict` and `loads` replay their input and raise `RecordError` at the first error; they
+    correct nothing. The constructor checks nothing; `verify` does.
+
+    Args:
+        variant: the name of a declared variant, or any other name for a custom game.
+        options: the differences from a declared variant's rules, or the complete rules of a custom
+            game (options missing from older records have their defaults).
+        hands: a dict for each hand: dealer, deal, actions, declarer, contract, tricks, points,
+            score.
+        seed: the seed of the deals, if known.
+        agents: the names of the four players, by seat, if known.
+        winner: the side that won, 0 or 1; None without a winner.
+        outcome: "unfinished", "won", "drawn" or "truncated".
+        start: the points of both sides at the beginning.
     """
 
     variant: str
@@ -87,7 +97,14 @@ class GameRecord:
     ) -> GameRecord:
         """Return the record of a game from the state row at the end of each hand.
 
-        Raises `OptionError` for a row that legal play cannot reach.
+        Args:
+            rows: a `STATE` array (n,), a row for each hand.
+            rules: the rules of the game.
+            variant: the name of the game.
+            seed, agents, start: see `GameRecord`.
+
+        Raises:
+            OptionError: for a row that legal play cannot reach.
         """
         check_rules(rules)
         if not is_plain_name(variant):
@@ -98,7 +115,14 @@ class GameRecord:
 
     @classmethod
     def from_sound_rows(
-        cls, rows: Array, rules: Rules, variant: str, start: tuple[int, int] = (0, 0), **words: Any
+        cls,
+        rows: Array,
+        rules: Rules,
+        variant: str,
+        *,
+        seed: int | None = None,
+        agents: list[str] | None = None,
+        start: tuple[int, int] = (0, 0),
     ) -> GameRecord:
         """Return `from_rows` without checks, for rows that are known to come from legal play."""
         base = RULES.get(variant)
@@ -107,7 +131,8 @@ class GameRecord:
             options=rules.to_dict() if base is None else rules.options_from(base),
             hands=hands_of(rows, rules),
             start=start,
-            **words,
+            seed=seed,
+            agents=agents,
             **_result(rows),
         )
 
@@ -148,7 +173,14 @@ class GameRecord:
 
     @classmethod
     def from_dict(cls, data: Any) -> GameRecord:
-        """Read and verify a record; the `RecordError` has the hand, the action and the reason."""
+        """Read and verify a record.
+
+        Args:
+            data: the JSON object, as `to_dict` returns it.
+
+        Raises:
+            RecordError: at the first error, with the hand, the action and the reason.
+        """
         return cls._played(data)[0]
 
     @classmethod
@@ -168,7 +200,8 @@ class GameRecord:
 
     @classmethod
     def loads(cls, line: str) -> GameRecord:
-        """Read and verify one line of JSON; `RecordError` for any other text."""
+        """Read and verify one line of JSON, as `dumps` returns it; `RecordError` for any other
+        text."""
         return cls.loads_played(line)[0]
 
     @classmethod
@@ -245,7 +278,7 @@ def rules_of(variant: str, options: dict[str, Any]) -> Rules:
         whole = variant == CUSTOM or set(_NEEDED) <= set(options)
         if whole and is_plain_name(variant) and variant not in RULES:
             return Rules(**options)
-        return RULES[variant].replace(**options)
+        return RULES[present_name(variant)].replace(**options)
     except BidEuchreError as error:
         raise RecordError(f"options: {error}") from None
     except (KeyError, TypeError):

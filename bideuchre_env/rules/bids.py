@@ -26,9 +26,11 @@ _RESERVED |= {name.lower() for name in (*CARD_NAMES, *STRAINS)}
 class Bid:
     """A rung of the bid ladder: with partner for `tricks` tricks, or alone for all of them.
 
-    `name` is the word in notation ("4", "moon"); `value` the points lost when it fails and, for a
-    lone bid, won when it is made; `exchange` how many cards declarer and partner exchange (0 to 3,
-    lone bids only); `tricks` the tricks a partnered bid must take, None for a lone bid.
+    Args:
+        name: the word in notation: "4", "moon".
+        value: the points lost when it fails and, for a lone bid, won when it is made.
+        exchange: the number of cards that declarer and partner exchange, 0 to 3; lone bids only.
+        tricks: the tricks that a bid with partner must take; None for a lone bid.
     """
 
     name: str

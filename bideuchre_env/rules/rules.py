@@ -18,6 +18,7 @@ from bideuchre_env._checks import (
     is_integer,
     unknown_options,
 )
+from bideuchre_env._deprecation import present_name
 from bideuchre_env.errors import OptionError, RulesError, UnknownRuleError
 from bideuchre_env.rules.bids import (
     MAX_BIDS,
@@ -48,9 +49,17 @@ MAX_COUNT = 10**15
 class Rules(GameOptions):
     """The rules of a Bid Euchre game.
 
-    Raises `RulesError` with a reason for an invalid value or combination of values.
-    `str(rules)` reads like a rule sheet. The options are those of `GameOptions`, each with its
-    default, meaning and allowed values; `to_toml` returns them with the values of these rules.
+    `str(rules)` reads like a rule sheet; `to_toml` returns all options, each with its value,
+    meaning and allowed values.
+
+    Args:
+        options: the options of `GameOptions`, each with a default.
+
+    Raises:
+        RulesError: for an invalid value or combination of values, with the reason.
+
+    Example:
+        rules = Rules(lone=[Bid("moon", value=24)], target=52)
     """
 
     if TYPE_CHECKING:  # accepts more types than the fields have
@@ -144,8 +153,14 @@ class Rules(GameOptions):
 
         Changing `win_rule` to "rounds" drops `target` and sets `rounds` to 1 by default; changing
         it to another drops `rounds`. Any change of `win_rule` to a value other than "any" also
-        resets `both_over`. Raises `UnknownRuleError` for an unknown option, `RulesError` for an
-        invalid value.
+        resets `both_over`.
+
+        Args:
+            options: the options that change, see `GameOptions`.
+
+        Raises:
+            UnknownRuleError: for an unknown option; also a `TypeError`.
+            RulesError: for an invalid value or combination of values.
         """
         if unknown := unknown_options(options, OPTIONS, what="unexpected keyword argument"):
             raise UnknownRuleError(unknown)
@@ -161,7 +176,14 @@ class Rules(GameOptions):
         return replace(self, **changed)
 
     def options_from(self, base: Rules) -> dict[str, Any]:
-        """Return the options, as JSON values, with which `base.replace` returns these rules."""
+        """Return the options that turn other rules into these, as JSON values.
+
+        Args:
+            base: the other rules; `base.replace(**options)` equals these.
+
+        Raises:
+            OptionError: unless `base` is a `Rules` value.
+        """
         check_rules(base, "base")
         return {
             name: value
@@ -180,10 +202,16 @@ class Rules(GameOptions):
 
     @classmethod
     def from_toml(cls, source: str | PathLike[str] | RulesFile) -> Rules:
-        """Return the rules in a file, by its path, or in the text of a file.
+        """Return the rules in a file.
 
         A missing option has the value of the variant `base` in the file, or else of `Rules()`.
-        Raises `RulesError` with the file, the option and the allowed values.
+
+        Args:
+            source: the path of a file, or its text.
+
+        Raises:
+            RulesError: for an invalid or unreadable file, with the file, the option and the allowed
+                values.
         """
         file = source
         if not isinstance(file, RulesFile):
@@ -247,7 +275,7 @@ BY_NAME: dict[str, Rules] = {}
 def variant_name(name: object) -> str:
     """The full name of a declared variant: "barrie" is "barrie_v0"; else `OptionError`."""
     if isinstance(name, str):
-        plain = name.strip().lower().replace("-", "_").replace(" ", "_")
+        plain = present_name(name.strip().lower().replace("-", "_").replace(" ", "_"))
         for variant in BY_NAME:
             if plain in (variant, variant.rpartition("_v")[0]):
                 return variant

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bideuchre_env._checks import brief
+from bideuchre_env._install import how_to_install
 from bideuchre_env.errors import OptionError
 
 DEVICES = ("cpu", "cuda")
@@ -102,7 +103,7 @@ def _missing() -> str:
     if not JIT:
         return "NUMBA_DISABLE_JIT is set, and a GPU runs compiled kernels alone"
     if find_spec("numba_cuda") is None:
-        return "numba-cuda is not installed: pip install 'bideuchre_env[cuda]'"
+        return f"numba-cuda is not installed: {how_to_install('cuda')}"
     try:
         from numba import cuda as numba_cuda
     except ImportError as error:
@@ -118,5 +119,5 @@ def _missing() -> str:
     if not gpus:
         return "no GPU is found on this machine"
     if not cuda.is_available():
-        return "its compiler NVVM is not installed: pip install 'bideuchre_env[cuda]'"
+        return f"its compiler NVVM is not installed: {how_to_install('cuda')}"
     return ""

@@ -35,11 +35,18 @@ class PlayedCard:
 def analyse(
     record: GameRecord, *, threads: int | None = None, memory: float | None = None
 ) -> list[PlayedCard]:
-    """Return each card played in a record, in order, with the tricks that it gave away.
+    """Return the tricks that each card played in a record gave away, in order.
 
     The loss is exact with all four hands open. The players saw only their own cards, so a card that
-    costs a trick may have been the right choice. `threads` and `memory` are those of `solve_batch`.
-    Raises `RecordError` for a record that does not replay, `PositionError` for any other object.
+    costs a trick may have been the right choice.
+
+    Args:
+        record: the game.
+        threads, memory: those of `solve_batch`.
+
+    Raises:
+        PositionError: unless `record` is a `GameRecord`.
+        RecordError: for a record that does not replay.
     """
     if not isinstance(record, GameRecord):
         raise PositionError(f"{brief(record)}: expected a GameRecord")

@@ -57,8 +57,19 @@ def table(
 ) -> DealTable:
     """Return the tricks of the declarer's side for every declarer and strain, partnered and alone.
 
-    `deal` is four lists of card names, by seat, or hand integers, int64 (4,). `dealer` is
-    required if the eldest hand leads. No cards are exchanged, see `best_exchange`.
+    No cards are exchanged, see `best_exchange`.
+
+    Args:
+        deal: four lists of card names, by seat, or hand integers, int64 (4,).
+        rules: the rules of the game.
+        dealer: the dealer's seat; required if the eldest hand leads.
+        memory: megabytes of transposition table, 64 by default.
+
+    Raises:
+        DealError, OptionError: for an invalid deal or argument.
+
+    Example:
+        print(solver.table(record.hands[0]["deal"], record.rules))
     """
     hands = hands_of_deal(deal, rules)
     return DealTable(*tables_of(hands, rules, dealer=dealer, threads=1, memory=memory)[0])
@@ -74,8 +85,12 @@ def tables_of(
 ) -> Array:
     """Return the tricks of the declarer's side in every contract of many deals.
 
-    The result is int8 (n, 2, 4, 5): deal, with partner (0) or alone (1), declarer, strain. `deals`,
-    `threads` and `memory` are those of `solve_batch`, `dealer` that of `table`.
+    Args:
+        deals, threads: those of `solve_batch`.
+        rules, dealer, memory: those of `table`; the errors are the same.
+
+    Returns:
+        int8 (n, 2, 4, 5): deal, with partner (0) or alone (1), declarer, strain.
     """
     hands = hands_of_deals(deals, rules)
     seat, tables = dealer_seat(dealer, rules), compile_tables(rules)
@@ -110,10 +125,16 @@ def best_exchange(
     dealer: int | None = None,
     memory: float | None = None,
 ) -> Exchange:
-    """Return the exchange of `cards` cards (0 to 3) that gives a lone declarer the most tricks.
+    """Return the exchange of `cards` cards that gives a lone declarer the most tricks.
 
     Declarer and partner choose with all hands seen, and all seats play their best. Of equal
-    exchanges the first in card order is returned. `deal` and `dealer` as in `table`.
+    exchanges the first in card order is returned.
+
+    Args:
+        deal, rules, dealer, memory: those of `table`; the errors are the same.
+        declarer: the declarer's seat.
+        strain: the strain of the contract, "H" or "NT".
+        cards: the number of cards exchanged, 0 to 3.
     """
     hands = hands_of_deal(deal, rules)
     seat, suit = parse_seat("declarer", declarer), parse_strain(strain)

@@ -42,7 +42,11 @@ def par(deal: Any, rules: Rules, dealer: int, *, memory: float | None = None) ->
     Each side maximises its points in this hand minus the other side's; a passed-out hand is worth
     0. All auction rules apply (who may not pass, who may equal, the ladder's steps), and bids with
     an exchange assume the best one. Among calls of equal value a seat makes the first: a pass, then
-    the lowest bid. `deal` as in `table`; `dealer` is a seat.
+    the lowest bid.
+
+    Args:
+        deal, rules, memory: those of `table`; the errors are the same.
+        dealer: the dealer's seat.
     """
     hands = hands_of_deal(deal, rules)
     return _Auction(hands, parse_seat("dealer", dealer), rules, memory).best(0, -1, -1)

@@ -48,14 +48,25 @@ def solve(
     hand: int | None = None,
     memory: float | None = None,
 ) -> int:
-    """The tricks the side to act still takes, the current one included, if all play their best.
+    """Return the tricks the side to act still takes if all play their best with all hands seen.
 
-    All four hands are seen (double dummy). `position` is an environment (raw or wrapped) in the
-    play of the cards; a state row with `rules`; or a `GameRecord` with `ply`, the number of the
-    action about to be made, counted from 0 through the whole game or, with `hand`, in that hand.
-    `memory` is the maximum size of the transposition table in megabytes (64).
+    The current trick is included (double dummy).
 
-    Raises `PositionError` for any other position.
+    Args:
+        position: an environment (raw or wrapped) in the play of the cards; a state row, with
+            `rules`; or a `GameRecord`, with `ply`.
+        rules: the rules of a state row.
+        ply: the number of the next action of a record, from 0, in the whole game or in `hand`.
+        hand: the number of a hand of a record, from 0.
+        memory: the maximum size of the transposition table in megabytes, 64 by default.
+
+    Raises:
+        PositionError: for any other position.
+        OptionError: for invalid `memory`.
+
+    Example:
+        solver.solve(env)
+        solver.solve(record, hand=0, ply=20)
     """
     states, game = position_of(position, rules, ply, hand)
     return int(_solve_rows(states, game, memory, 1, False)[0])
@@ -69,9 +80,13 @@ def solve_moves(
     hand: int | None = None,
     memory: float | None = None,
 ) -> dict[int, int]:
-    """The tricks the side to act still takes after each legal card: action number to tricks.
+    """Return the tricks the side to act still takes after each legal card.
 
-    The current trick is included. Arguments and errors are those of `solve`.
+    Args:
+        position, rules, ply, hand, memory: those of `solve`; the errors are the same.
+
+    Returns:
+        From the number of each action to the tricks, the current one included.
     """
     states, game = position_of(position, rules, ply, hand)
     by_kind = _solve_rows(states, game, memory, 1, True)[0]
@@ -88,10 +103,15 @@ def can_make(
     hand: int | None = None,
     memory: float | None = None,
 ) -> bool:
-    """Whether the declarer's side can take `tricks` tricks in the hand, including those won.
+    """Return whether the declarer's side can take `tricks` tricks in the hand, all hands seen.
 
-    The default is the tricks of the contract. Other arguments and errors are those of `solve`; a
-    position without a contract also raises `PositionError`.
+    Args:
+        tricks: the number of tricks, including those won; by default those of the contract.
+        position, rules, ply, hand, memory: those of `solve`.
+
+    Raises:
+        PositionError: as `solve` does, and for a position without a contract.
+        OptionError: for an invalid number.
     """
     states, game = position_of(position, rules, ply, hand)
     row = states[0]
@@ -131,16 +151,26 @@ def solve_batch(
     threads: int | None = None,
     memory: float | None = None,
 ) -> Array:
-    """Solve many positions: the tricks the side to act still takes in each, int8 (n,).
+    """Solve many positions, all hands seen. Ctrl-C stops it within a moment.
 
-    `deals` are state rows in play, shape (n,); or deals, as hand integers, int64 (n, 4), or lists
-    of card names by seat, for one contract at its opening lead: `strain` ("H", "NT"), `declarer`
-    (a seat), `alone`, and `dealer` where the rules have the eldest hand lead. With `moves`, the
-    tricks after each card by kind, int8 (n, 24), -1 where it may not be played.
+    Args:
+        deals: state rows in play, shape (n,); or deals, as hand integers, int64 (n, 4), or lists of
+            card names by seat, for one contract at its opening lead.
+        rules: the rules of the game.
+        strain: the strain of the contract, "H" or "NT"; only with deals, like the next three.
+        declarer: the declarer's seat.
+        alone: whether the declarer plays alone.
+        dealer: the dealer's seat; required if the eldest hand leads.
+        moves: whether to solve each legal card of a position.
+        threads: the number of threads, by default all processors; it does not change results.
+        memory: megabytes of transposition table for each thread, 64 by default.
 
-    `threads` defaults to all processors and does not change results. Each thread uses at most
-    `memory` megabytes (64) for its transposition table. Ctrl-C stops it within a moment. Raises
-    `PositionError` for invalid rows, `DealError` for invalid deals, `OptionError` for others.
+    Returns:
+        The tricks the side to act still takes, int8 (n,). With `moves`, the tricks after each card
+            by kind, int8 (n, 24), -1 for a card that may not be played.
+
+    Raises:
+        PositionError, DealError, OptionError: for an invalid position, deal or argument.
     """
     check_flag("moves", moves)
     explicit = strain is not None or declarer is not None or alone or dealer is not None

@@ -290,16 +290,20 @@ def run_server(
     host: str,
     listener: socket.socket,
     announce: Callable[[dict[int, str]], None],
-    **options: Any,
+    *,
+    pause: float,
+    adviser: str,
+    reviewed: bool,
 ) -> Session:
     """Serve a game until Ctrl-C or SIGTERM; return the last session, closed.
 
-    `announce` is called with the link of each seat when the server is ready; `again` and `options`
-    are those of `LiveTable`.
+    `announce` is called with the link of each seat when the server is ready; the other
+    arguments are those of `LiveTable`.
     """
 
     async def serve() -> Session:
-        table, stop = LiveTable(session, again, **options), asyncio.Event()
+        stop = asyncio.Event()
+        table = LiveTable(session, again, pause=pause, adviser=adviser, reviewed=reviewed)
         server = Server(table, host, listener.getsockname()[1])
         loop, replaced = asyncio.get_running_loop(), {}
 

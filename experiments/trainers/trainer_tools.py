@@ -15,7 +15,7 @@ from typing import Any
 import bideuchre_env
 from bideuchre_env import match
 from bideuchre_env._files import write_file
-from bideuchre_env.adapters.common import how_to_install
+from bideuchre_env._install import how_to_install
 from bideuchre_env.bench import measure
 from bideuchre_env.cli.program import USAGE, complain
 from bideuchre_env.cli.script_args import ScriptArgs, option

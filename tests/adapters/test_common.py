@@ -9,7 +9,8 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 import bideuchre_env
-from bideuchre_env import adapters
+from bideuchre_env import _install, adapters
+from bideuchre_env._install import PYTHON, how_to_install
 from bideuchre_env.adapters import common
 from bideuchre_env.errors import OptionError
 
@@ -49,23 +50,24 @@ def test_a_missing_library_is_one_line_that_names_the_extra():
     for line, name in zip(done.stdout.splitlines(), names, strict=True):
         expected = (
             rf"bideuchre_env.adapters.{name} needs ({LIBRARIES[name]}|torch|tensordict)"
-            rf'[\w.]*: pip install "bideuchre_env\[{name}\]" True'
+            rf"[\w.]*: {re.escape(how_to_install(name))} True"
         )
         assert re.fullmatch(expected, line)
 
 
 def test_an_extra_that_an_older_python_cannot_install_says_so(monkeypatch):
     """The message names a Python version only for the extras that pyproject.toml limits."""
+    monkeypatch.setattr(_install, "ON_INDEX", False)
     text = Path(__file__).parents[2].joinpath("pyproject.toml").read_text(encoding="utf-8")
     limited = re.findall(r"^(\w+) = \[.*; python_version>='(\d+)\.(\d+)'\"", text, re.M)
-    assert {name: (int(a), int(b)) for name, a, b in limited} == common.PYTHON
+    assert {name: (int(a), int(b)) for name, a, b in limited} == PYTHON
     for version, expected in (((3, 10, 4), ", with Python 3.11 or later"), ((3, 11, 0), "")):
         monkeypatch.setattr(sys, "version_info", version)
-        line = f'openspiel needs pyspiel: pip install "bideuchre_env[openspiel]"{expected}'
+        line = f'openspiel needs pyspiel: pip install -e ".[openspiel]" in a checkout{expected}'
         with pytest.raises(ModuleNotFoundError) as error, common.needs("openspiel"):
             raise ModuleNotFoundError(name="pyspiel")
         assert str(error.value) == f"bideuchre_env.adapters.{line}"
-        assert common.how_to_install("sb3") == 'pip install "bideuchre_env[sb3]"'
+        assert how_to_install("sb3") == 'pip install -e ".[sb3]" in a checkout'
 
 
 def test_a_fixed_option_takes_its_own_value_only():

@@ -204,7 +204,7 @@ def test_a_table_is_the_solo_environment_of_its_seed():
 
 def test_infos_have_the_result_and_the_players_of_an_episode():
     """The infos of a table equal those of `solo` with the same seed."""
-    pool = bideuchre_env.Pool("cautious", "rule")
+    pool = bideuchre_env.OpponentPool("cautious", "rule")
     options = {"opponents": pool, "partner": "rule", "episode": "hand", "observation": "flat"}
     envs, solo = VecEnv(GAME, 2, **options), GAME.solo(**options)
     seen, infos = envs.reset([0, 1], seed=4)

@@ -13,6 +13,7 @@ import pytest
 from support.commands import KEYS, run
 
 from bideuchre_env import match
+from bideuchre_env._install import how_to_install
 from bideuchre_env.evaluation.statistics.sequential import H1
 
 
@@ -97,7 +98,7 @@ def test_a_picture_without_matplotlib_is_refused_before_anything_is_played(monke
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setattr(match, "play", None)
     message = error_of("match", "rule", "rule", "--picture", "a.png")
-    assert 'pip install "bideuchre_env[plot]"' in message
+    assert how_to_install("plot") in message
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")

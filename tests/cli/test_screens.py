@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import platform
 import subprocess
 import sys
+from importlib import metadata
 
 import pytest
 from support.commands import run
 
+import bideuchre_env
 from bideuchre_env import agents, variants
 from bideuchre_env.cli import main as cli
 
@@ -60,6 +63,23 @@ def test_help_and_parse_errors_load_no_heavy_module():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_version_prints_a_line_for_each_package_without_importing_numba():
+    code = (
+        "import sys; from bideuchre_env.cli.main import main\n"
+        "try: main(['--version'])\n"
+        "except SystemExit as done: print(done.code, 'numba' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    packages = ("numpy", "numba", "llvmlite", "gymnasium", "pettingzoo")
+    assert done.stdout.splitlines() == [
+        f"bideuchre_env {bideuchre_env.__version__}",
+        *(f"{name} {metadata.version(name)}" for name in packages),
+        f"{platform.python_implementation()} {platform.python_version()}",
+        f"{platform.system()} {platform.machine()}",
+        "0 False",
+    ]
 
 
 def test_python_m_is_the_command():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 
 from bideuchre_env import Rules, _files, datasets, selfplay
 from bideuchre_env._files import Output
+from bideuchre_env._install import how_to_install
 from bideuchre_env.errors import OptionError, RecordError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.variants import RULES
@@ -83,7 +85,8 @@ def test_a_parquet_file_is_in_blocks_and_has_the_columns_of_an_npz_file(
 def test_a_missing_extra_is_named(library, name, extra, records, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, library, None)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(OptionError, match=rf'needs {library}: pip install "bideuchre_env\[{extra}'):
+    expected = f"needs {library}: {how_to_install(extra)}"
+    with pytest.raises(OptionError, match=f"{re.escape(expected)}$"):
         datasets.export(records, name)
     assert os.listdir() == []
 

@@ -14,7 +14,7 @@ from support.playthroughs import VARIANTS
 from support.solo_helpers import assert_same
 
 import bideuchre_env
-from bideuchre_env import Bid, Pool
+from bideuchre_env import Bid, OpponentPool
 from bideuchre_env.envs.solo.env import SoloEnv
 from bideuchre_env.envs.solo.vector_env import SoloVectorEnv
 
@@ -64,14 +64,17 @@ def test_check_env_without_warnings(name, options):
             check_env(env if wrapped else env.unwrapped)
 
 
-POOL = Pool("rule", ("cautious", "rule"), ("random", "cautious"), weights=[1, 2, 0.5])
+POOL = OpponentPool("rule", ("cautious", "rule"), ("random", "cautious"), weights=[1, 2, 0.5])
 PLAYERS = (
     {"opponents": "rule"},
     {"opponents": ("rule", "cautious"), "partner": "random"},
-    {"opponents": POOL, "partner": Pool("rule", "random")},
+    {"opponents": POOL, "partner": OpponentPool("rule", "random")},
 )
 BY_ROW = (
-    {"opponents": [("rule", "cautious"), POOL], "partner": ["rule", Pool("rule", "random")]},
+    {
+        "opponents": [("rule", "cautious"), POOL],
+        "partner": ["rule", OpponentPool("rule", "random")],
+    },
     {"opponents": ["rule", "cautious"], "partner": "random", "autoreset_mode": "Disabled"},
     {"opponents": ("rule", "rule"), "autoreset_mode": AutoresetMode.NEXT_STEP},
     {"opponents": "rule", "lone": (Bid("moon", 12), Bid("march", 24, exchange=1))},

@@ -1,6 +1,8 @@
 """Unknown keywords raise `TypeError`, as for any function; unknown reset options are refused."""
 
+import ast
 from dataclasses import fields
+from pathlib import Path
 from typing import get_args
 
 import gymnasium
@@ -10,6 +12,7 @@ from gymnasium.vector import AutoresetMode
 
 import bideuchre_env
 from bideuchre_env import Rules
+from bideuchre_env.datasets.columns import DatasetKeywords, DatasetOptions, RecorderKeywords
 from bideuchre_env.envs import options
 from bideuchre_env.errors import OptionError, RulesError, UnknownOptionError, UnknownRuleError
 from bideuchre_env.rules.options import GameKeywords
@@ -62,6 +65,33 @@ KEYWORDS = (
     (options.VecGameKeywords, [Rules, options.VecOptions]),
     (options.SoloGameKeywords, [Rules, options.SoloOptions]),
     (options.SoloVecGameKeywords, [Rules, options.SoloVecOptions]),
+    (DatasetKeywords, [DatasetOptions]),
+)
+WITHOUT = (
+    (options.HostVecKeywords, options.VecKeywords, {"device"}),
+    (options.HostSoloVecKeywords, options.SoloVecKeywords, {"device"}),
+    (options.HostVecGameKeywords, options.VecGameKeywords, {"device"}),
+    (options.HostSoloVecGameKeywords, options.SoloVecGameKeywords, {"device"}),
+    (RecorderKeywords, DatasetKeywords, {"episode", "reward", "observation"}),
+)
+OPEN = {  # options of agents, and of functions of other libraries
+    "agents.making.make",
+    "adapters.common.with_fixed",
+    "adapters.rllib.masked_module",
+    "adapters.rllib.for_all_seats",
+    "adapters.sb3.VecEnv.env_method",
+    "adapters.tianshou.ObservationCritic.forward",
+    "adapters.tianshou.SeatCollector.__init__",
+    "adapters.tianshou.VecEnv.render",
+    "adapters.tianshou.VecEnv.reset",
+    "envs.solo.vector_env.SoloVectorEnv.close_extras",
+    "evaluation.pictures.annotate",
+    "evaluation.pictures.new_figure",
+}
+ROOT = Path(__file__).resolve().parents[2]
+PUBLIC = (
+    *("adapters", "agents", "analysis", "datasets", "envs", "evaluation", "records", "rules"),
+    "solver",
 )
 
 
@@ -70,8 +100,34 @@ def test_typed_keywords_are_the_fields_of_the_options():
         names = {field.name for each in classes for field in fields(each)}
         assert keywords.__optional_keys__ == names
         assert not keywords.__required_keys__
+    for keywords, complete, missing in WITHOUT:
+        assert keywords.__optional_keys__ == complete.__optional_keys__ - missing
+        assert not keywords.__required_keys__
     assert get_args(options.Device) == DEVICES
     assert set(get_args(options.AutoresetName)) == {mode.value for mode in AutoresetMode}
+
+
+def untyped_keywords(body, prefix):
+    """The full names of public functions and methods with `**options: Any`."""
+    for node in body:
+        name = getattr(node, "name", "_")
+        if isinstance(node, ast.ClassDef) and not name.startswith("_"):
+            yield from untyped_keywords(node.body, f"{prefix}{name}.")
+        if isinstance(node, ast.FunctionDef) and (name == "__init__" or not name.startswith("_")):
+            keywords = node.args.kwarg
+            if keywords is not None and ast.unparse(keywords.annotation) == "Any":
+                yield prefix + name
+
+
+def test_keywords_of_public_functions_are_typed():
+    """The exceptions are listed."""
+    untyped = set()
+    for folder in PUBLIC:
+        top = ROOT if folder == "agents" else ROOT / "bideuchre_env"
+        for path in (top / folder).rglob("*.py"):
+            prefix = ".".join(path.relative_to(top).with_suffix("").parts)
+            untyped |= {*untyped_keywords(ast.parse(path.read_text("utf-8")).body, f"{prefix}.")}
+    assert untyped == OPEN
 
 
 @every_face

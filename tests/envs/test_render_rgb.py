@@ -1,6 +1,7 @@
 """Mode "rgb_array": the table as pixels."""
 
 import builtins
+import re
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from gymnasium.error import DependencyNotInstalled
 from support.playthroughs import VARIANTS, Chooser, plies
 
 import bideuchre_env
+from bideuchre_env._install import how_to_install
 
 pytest.importorskip("PIL")
 
@@ -54,5 +56,5 @@ def test_without_pillow_only_rendering_fails(monkeypatch):
     for make in (cincinnati.env, cincinnati.solo):
         env = make(render_mode="rgb_array")
         env.reset(seed=1)
-        with pytest.raises(DependencyNotInstalled, match=r'pip install "bideuchre_env\[render\]"$'):
+        with pytest.raises(DependencyNotInstalled, match=f"{re.escape(how_to_install('render'))}$"):
             env.render()

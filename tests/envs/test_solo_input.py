@@ -20,7 +20,7 @@ from support.solo_helpers import (
 )
 
 import bideuchre_env
-from bideuchre_env import Pool, agents
+from bideuchre_env import OpponentPool, agents
 from bideuchre_env.core.state import Outcome
 from bideuchre_env.errors import DealError, IllegalActionError, OptionError, OutOfBoundsError
 
@@ -119,7 +119,10 @@ BAD_RESET_OPTIONS = [
     ({"opponents": "rule", "partner": "nobody"}, "no agent 'nobody'"),
     ({"opponents": ("rule",)}, r"opponents=\('rule',\): expected a player, a pair"),
     ({"opponents": ("rule", None)}, "opponents=None: expected an agent's name"),
-    ({"partner": ("rule", "rule")}, "partner=.*: expected one player, or a Pool of players"),
+    (
+        {"partner": ("rule", "rule")},
+        "partner=.*: expected one player, or an OpponentPool of players",
+    ),
     ({"opponents": ["rule", "random"]}, "expected a list of .*; a pair is a tuple"),
     ({"partner": ["rule"] * 7}, "expected a list of .*, one for each row"),
     ({"opponents": OTHER_RULES}, "other rules"),
@@ -240,7 +243,11 @@ def test_after_an_error_of_a_player_all_rows_need_a_reset(mode, answer):
 @every_face
 def test_copies_and_pickles_continue_equally_and_independently(face):
     """Copies continue as the original does, also in rows whose players a reset has changed."""
-    options = {"opponents": Pool("rule", "net", "cautious"), "partner": First, "episode": "hand"}
+    options = {
+        "opponents": OpponentPool("rule", "net", "cautious"),
+        "partner": First,
+        "episode": "hand",
+    }
     env = made(face, **options)
     env.reset(seed=3)
     changed = {"opponents": ("cautious", Spy)}

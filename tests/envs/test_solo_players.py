@@ -14,7 +14,7 @@ from support.solo_helpers import (
 )
 
 import bideuchre_env
-from bideuchre_env import Pool, agents
+from bideuchre_env import OpponentPool, agents
 from bideuchre_env.agents.learned.net import NetAgent
 from bideuchre_env.envs.solo.rows import KERNEL_NETS, SOMEBODY
 from bideuchre_env.errors import IllegalActionError, OptionError
@@ -75,7 +75,7 @@ def test_players_in_the_kernels_play_as_agents_do_in_every_place(name):
 
 def test_nets_beyond_the_limit_of_the_kernels_play_as_agents():
     margins = [f"net:margin=0.{i}" for i in range(1, KERNEL_NETS + 2)]
-    pool = Pool(*margins, (margins[0], margins[-1]))
+    pool = OpponentPool(*margins, (margins[0], margins[-1]))
     vec = cincinnati.solo_vec(12, opponents=pool, partner=margins[0], episode="hand")
     kinds = vec._rows.assignment.kinds.tolist()
     assert kinds.count(SOMEBODY) == 1
@@ -84,16 +84,16 @@ def test_nets_beyond_the_limit_of_the_kernels_play_as_agents():
         lambda rules, goal, margin=i / 10: PythonNet(rules, margin=margin, goal=goal)
         for i in range(1, KERNEL_NETS + 2)
     ]
-    pool = Pool(*makers, (makers[0], makers[-1]))
+    pool = OpponentPool(*makers, (makers[0], makers[-1]))
     twin = cincinnati.solo_vec(12, opponents=pool, partner=margins[0], episode="hand")
     assert_same(without_names(walk_rows(vec, 20, 3)), without_names(walk_rows(twin, 20, 3)))
 
 
 def test_pool_is_drawn_by_its_weights():
     """Each episode draws opponents and partner independently, without weights uniformly."""
-    pool = Pool("rule", ("random", "cautious"), "cautious", weights=(5, 2, 1))
+    pool = OpponentPool("rule", ("random", "cautious"), "cautious", weights=(5, 2, 1))
     vec = cincinnati.solo_vec(
-        4000, opponents=pool, partner=Pool("rule", "random"), autoreset_mode="Disabled"
+        4000, opponents=pool, partner=OpponentPool("rule", "random"), autoreset_mode="Disabled"
     )
     vec.reset(seed=1)
     for _ in range(2):
@@ -111,7 +111,7 @@ def test_pool_is_drawn_by_its_weights():
 
 def test_infos_name_the_drawn_players():
     """The infos at the beginning and end of an episode name the players drawn from a pool."""
-    env = cincinnati.solo(opponents=Pool("rule", ("cautious", "random")), partner=first)
+    env = cincinnati.solo(opponents=OpponentPool("rule", ("cautious", "random")), partner=first)
     seen = set()
     for seed in range(20):
         obs, info = env.reset(seed=seed)
@@ -127,7 +127,11 @@ def test_infos_name_the_drawn_players():
 @pytest.mark.parametrize("face", ["solo", "solo_vec"])
 def test_partner_is_required_where_opponents_differ(face):
     counts = [2] if face == "solo_vec" else []
-    for several in (("rule", "random"), Pool("rule", "random"), Pool("rule", ("rule", first))):
+    for several in (
+        ("rule", "random"),
+        OpponentPool("rule", "random"),
+        OpponentPool("rule", ("rule", first)),
+    ):
         with pytest.raises(OptionError, match="partner=None: expected a player"):
             getattr(cincinnati, face)(*counts, opponents=several)
     env = getattr(cincinnati, face)(*counts, opponents="rule")
@@ -176,13 +180,13 @@ def test_function_with_an_invalid_result_is_named(answer, match):
 
 
 def test_unusable_pools_are_refused():
-    for players in ((), (Pool("rule"),), (["rule"],)):
-        with pytest.raises(OptionError, match="Pool: "):
-            Pool(*players)
+    for players in ((), (OpponentPool("rule"),), (["rule"],)):
+        with pytest.raises(OptionError, match="OpponentPool: "):
+            OpponentPool(*players)
     inf, nan = float("inf"), float("nan")
     for weights in ([1], "12", 2, [0, 1], [nan, 1], [True, 1], [1e308, 1e308], [1, inf]):
         with pytest.raises(OptionError, match="weights="):
-            Pool("rule", "net", weights=weights)
+            OpponentPool("rule", "net", weights=weights)
 
 
 def test_factory_of_changing_nets_is_called_by_every_reset_with_a_seed():

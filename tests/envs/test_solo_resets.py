@@ -14,7 +14,7 @@ from support.solo_helpers import (
 )
 
 import bideuchre_env
-from bideuchre_env import Pool, agents
+from bideuchre_env import OpponentPool, agents
 
 cincinnati = bideuchre_env.cincinnati_v0
 every_mode = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mode.value)
@@ -25,7 +25,7 @@ def test_reset_changes_players_from_that_episode_on():
     for options in (
         {"partner": First},
         {"opponents": (first, "cautious"), "partner": "rule"},
-        {"opponents": Pool("net", "rule"), "partner": "cautious"},
+        {"opponents": OpponentPool("net", "rule"), "partner": "cautious"},
     ):
         env = cincinnati.solo(opponents="random", partner="cautious", episode="hand")
         walk(env, 10, 3)
@@ -40,8 +40,15 @@ def test_reset_changes_players_from_that_episode_on():
 
 def test_players_by_row():
     """A list has a player for each row; None and rows that are not reset keep their players."""
-    by_row = ["rule", ("rule", "cautious"), Pool("random", "cautious"), First(), "net", first]
-    partners = ["random", Pool("rule", first), "rule", "cautious", last, "net"]
+    by_row = [
+        "rule",
+        ("rule", "cautious"),
+        OpponentPool("random", "cautious"),
+        First(),
+        "net",
+        first,
+    ]
+    partners = ["random", OpponentPool("rule", first), "rule", "cautious", last, "net"]
     vec = cincinnati.solo_vec(6, opponents=by_row, partner=partners, episode="hand")
     ours = walk_rows(vec, 25, 8)
     for i in range(6):
@@ -81,7 +88,7 @@ def test_unused_players_are_dropped():
     vec = cincinnati.solo_vec(4, opponents="random", autoreset_mode="Disabled")
     vec.reset(seed=1)
     for _ in range(20):
-        vec.reset(options={"opponents": [First(), Pool(First(), First()), "random", first]})
+        vec.reset(options={"opponents": [First(), OpponentPool(First(), First()), "random", first]})
     assert len(vec._rows.assignment.players) == 5
     vec.reset(options={"opponents": "rule", "reset_mask": np.array([True, True, True, False])})
     assert sorted(each.name for each in vec._rows.assignment.players.values()) == [
@@ -103,7 +110,7 @@ def test_agent_seeds_depend_on_the_place_not_on_the_history():
         return make
 
     a, b, c, d = map(maker, "abcd")
-    made = {"opponents": Pool(a, (b, "rule"), ("cautious", c)), "partner": d}
+    made = {"opponents": OpponentPool(a, (b, "rule"), ("cautious", c)), "partner": d}
     results = []
     for before in ({"opponents": c, "partner": a}, {"opponents": ("rule", b), "partner": d}, made):
         env = cincinnati.solo(episode="hand", **before)

@@ -7,7 +7,7 @@ from support.playthroughs import VARIANTS
 from support.solo_helpers import First, Spy, actions_for, assert_same, first, walk_rows
 
 import bideuchre_env
-from bideuchre_env import Pool
+from bideuchre_env import OpponentPool
 from bideuchre_env.errors import IllegalActionError
 
 every_variant = pytest.mark.parametrize("name", VARIANTS)
@@ -41,9 +41,14 @@ def walk_both(vec, sync, steps, seed=None, careless=30):
 def test_solo_vec_is_gymnasiums_sync_vector_env(name, mode):
     """All results, `final_obs` and `final_info` included, have equal keys, dtypes and values."""
     variant = bideuchre_env.variants[name]
-    pool = Pool("rule", ("cautious", First()), "random", weights=(1, 2, 1))
+    pool = OpponentPool("rule", ("cautious", First()), "random", weights=(1, 2, 1))
     cases = [
-        {"opponents": pool, "partner": Pool("random", first), "episode": "hand", "careless": 30},
+        {
+            "opponents": pool,
+            "partner": OpponentPool("random", first),
+            "episode": "hand",
+            "careless": 30,
+        },
         {"opponents": "rule", "partner": "cautious", "reward": "points", "careless": 0},
         {"opponents": Spy, "partner": "random", "seat": 3, "illegal_reward": -5, "careless": 60},
     ]

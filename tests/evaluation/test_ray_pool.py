@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -14,6 +15,7 @@ from support import own_agents, ray_blocks
 from support.ray_clusters import settings_for_ray
 
 from bideuchre_env import match
+from bideuchre_env._install import how_to_install
 from bideuchre_env.errors import AgentError, IllegalActionError, OptionError, WorkerError
 from bideuchre_env.evaluation.ray_pool import RayPool, workers_of
 from bideuchre_env.evaluation.statistics.sequential import Bounds
@@ -50,7 +52,7 @@ def pool(tmp_path_factory):
 
 
 def test_without_ray_the_error_names_the_extra(no_ray):
-    with pytest.raises(OptionError, match=r'pip install "bideuchre_env\[ray\]"'):
+    with pytest.raises(OptionError, match=re.escape(how_to_install("ray"))):
         RayPool()
 
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 LIGHT = ("errors", "rules.variants", "envs.registration", "", "adapters", "cli.main")
-EXTRAS = "matplotlib PIL pyarrow minari h5py ray torch tensorboard aiohttp"
+EXTRAS = "matplotlib PIL pyarrow minari h5py ray torch tensorboard aiohttp shtab"
 TRAINERS = "pyspiel open_spiel stable_baselines3 sb3_contrib torchrl tensordict tianshou agilerl"
 
 

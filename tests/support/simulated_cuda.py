@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bideuchre_env
-from bideuchre_env import Pool
+from bideuchre_env import OpponentPool
 from bideuchre_env.datasets.recorder import VecRecorder
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.evaluation.rollout import rollout
@@ -91,7 +91,10 @@ def play(one, two, steps, seed=0):
     return ended
 
 
-OTHERS = {"opponents": Pool("random", ("rule", "cautious"), weights=(1, 3)), "partner": "rule"}
+OTHERS = {
+    "opponents": OpponentPool("random", ("rule", "cautious"), weights=(1, 3)),
+    "partner": "rule",
+}
 
 
 @every_variant

@@ -16,6 +16,7 @@ pytest.importorskip("aiohttp")
 
 from support.live_tables import session
 
+from bideuchre_env._install import how_to_install
 from bideuchre_env.cli.main import main
 from bideuchre_env.play.session import Session
 
@@ -120,7 +121,7 @@ def test_without_aiohttp_the_extra_is_named(bideuchre, monkeypatch):
     monkeypatch.setitem(sys.modules, "aiohttp", None)
     code, err = bideuchre("--web")
     assert code == 2
-    assert err == 'bideuchre: error: --web needs aiohttp: pip install "bideuchre_env[web]"\n'
+    assert err == f"bideuchre: error: --web needs aiohttp: {how_to_install('web')}\n"
 
 
 def test_the_terminal_refuses_a_game_of_several_people(bideuchre, tmp_path):

@@ -187,10 +187,16 @@ OFFSETS = np.dtype(
 class Layout:
     """Positions and bounds of all entries of an observation; `str(layout)` is a table.
 
-    `blocks` are the blocks of the game, `layout[name]` is the slice of a block (`slices` has all),
-    `names` has the name of every entry, `cards` the card kinds in order. `low` and `high` are int8
-    bounds of shape (size,). `scale`, float32 (size,), is one over the larger absolute bound of each
-    entry: the factor of `scaled`. `decode` returns an observation as words.
+    Args:
+        rules: the rules of the game.
+
+    Attributes:
+        size: the number of entries D of an observation.
+        blocks: the blocks of the game; `layout[name]` is the slice of a block, `slices` has all.
+        names: the name of every entry; `cards` are the card kinds in order.
+        low, high: bounds of the entries, int8 (D,).
+        scale: the factor of `scaled`, float32 (D,): one over the larger absolute bound of each
+            entry.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -260,9 +266,13 @@ class Layout:
         return table
 
     def scaled(self, observations: Array) -> Array:
-        """Return observations, int8 (..., size), times `scale`: float32 in [-1, 1], a new array.
+        """Return observations times `scale`, float32 in [-1, 1], in a new array.
 
-        `OptionError` for another dtype or shape.
+        Args:
+            observations: int8 (..., D).
+
+        Raises:
+            OptionError: for another dtype or shape.
         """
         values = to_array("observations", observations)
         if values.dtype != np.int8 or values.shape[-1:] != (self.size,):
@@ -277,11 +287,17 @@ class Layout:
         return out
 
     def decode(self, observation: Array) -> dict[str, Any]:
-        """Return an observation, whole numbers of shape (size,), as a dict of words by block.
+        """Return an observation as a dict of words by block.
 
         Seats are relative to the observer; "to_act", "dealer", "declarer", "sitting_out" and
-        "winning" are such a seat or None. "calls", "trick", "played" and "voids" are lists by
-        seat. A block that the game does not have is None or an empty list.
+        "winning" are such a seat or None. "calls", "trick", "played" and "voids" are lists by seat.
+        A block that the game does not have is None or an empty list.
+
+        Args:
+            observation: whole numbers (D,), unscaled.
+
+        Raises:
+            OptionError: for another shape, or numbers outside the bounds.
         """
         values = self._checked(observation)
         parts = {b.name: values[self.slices[b.name]].reshape(b.shape) for b in self.blocks}

@@ -8,7 +8,7 @@ to new arrays, which `last()` returns.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
@@ -32,7 +32,7 @@ from bideuchre_env.core.state import DEAL, new_states, rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.envs.aec.bookkeeping import Bookkeeping
 from bideuchre_env.envs.checks import reset_options
-from bideuchre_env.envs.face import Face, Observation, fresh_rows, row_space, whole_action
+from bideuchre_env.envs.face import Face, Observation, fresh_rows, item_of, row_space, whole_action
 from bideuchre_env.envs.options import ViewKeywords, ViewOptions
 from bideuchre_env.envs.rendering import NO_MODE, render_table
 from bideuchre_env.errors import IllegalActionError, OptionError
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _INT64 = np.int64
-T = TypeVar("T")
 _SEATS = {agent: seat for seat, agent in enumerate(AGENT_NAMES)}
 
 
@@ -129,11 +128,11 @@ class BidEuchreEnv(Bookkeeping, Face):
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the observation space of an agent: the same object in every call."""
-        return _item_of(self.observation_spaces, agent)
+        return item_of(self.observation_spaces, agent)
 
     def action_space(self, agent: str) -> spaces.Discrete:
         """Return the action space of an agent: the same `Discrete` object in every call."""
-        return _item_of(self.action_spaces, agent)
+        return item_of(self.action_spaces, agent)
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Deal a new game.
@@ -180,8 +179,13 @@ class BidEuchreEnv(Bookkeeping, Face):
             raise OptionError("nothing has been dealt yet: call reset() first")
 
     def last(self, observe: bool = True) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Return observation, cumulative reward, termination, truncation and info of the agent to
-        act."""
+        """Return observation, reward, termination, truncation and info of the agent to act.
+
+        The reward is the sum since its last action.
+
+        Args:
+            observe: False returns None as the observation.
+        """
         if self._actor is None:
             self._require_game()
             if not self.agents:
@@ -201,9 +205,9 @@ class BidEuchreEnv(Bookkeeping, Face):
         return seen, self._cumulative_rewards[agent], ended, cut, self.infos[agent]
 
     def observe(self, agent: str) -> Observation:
-        """Return the observation of an agent, at any time, in new arrays."""
+        """Return the observation of an agent, as "player_0", at any time, in new arrays."""
         self._require_game()
-        seat, (observation, mask) = _item_of(_SEATS, agent), next(self._fresh)
+        seat, (observation, mask) = item_of(_SEATS, agent), next(self._fresh)
         if self._is_flat or AGENT_NAMES[seat] != self._actor or self._over:
             self._observe(self._states, self._tables, self._offsets, seat, observation)
             mask[:] = 0
@@ -333,12 +337,16 @@ class BidEuchreEnv(Bookkeeping, Face):
     def resample_hidden(self, seat: int, rng: np.random.Generator) -> BidEuchreEnv:
         """Return a clone in which the cards hidden from `seat` are redealt uniformly.
 
-        The other hands, the hidden half of an exchange and the next deals are drawn from `rng`. All
-        deals that fit the seat's information are equally likely: its cards, the cards played, the
-        suits others have failed to follow, its part of an exchange. The two copies in a double deck
-        count as different cards, as when cards are dealt. The likelihood of the others' calls and
-        plays is ignored. The seat's observation and mask and the finished hands do not change, and
-        the clone's record is valid.
+        The other hands, the hidden half of an exchange and the next deals are drawn. All deals that
+        fit the seat's information are equally likely: its cards, the cards played, the suits others
+        have failed to follow, its part of an exchange. The two copies in a double deck count as
+        different cards, as when cards are dealt. The likelihood of the others' calls and plays is
+        ignored. The seat's observation and mask and the finished hands do not change, and the
+        clone's record is valid.
+
+        Args:
+            seat: the seat that sees its own cards, 0 to 3.
+            rng: the source of the draws.
         """
         self._require_game()
         place = parse_seat("seat", seat)
@@ -386,12 +394,3 @@ class BidEuchreEnv(Bookkeeping, Face):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._derive()
-
-
-def _item_of(by_agent: dict[str, T], agent: Any) -> T:
-    try:
-        return by_agent[agent]
-    except (KeyError, TypeError):
-        raise OptionError(
-            f"agent={brief(agent)}: expected one of {', '.join(AGENT_NAMES)}"
-        ) from None

@@ -44,16 +44,16 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
     Starting State:
         `reset(seed=s)` deals as `BidEuchreEnv` with seed s; without a seed the random stream
         continues, and the first reset draws a seed (`np_random_seed`). A second stream of the same
-        seed decides the learner's seat, the players drawn from a `Pool`, and the choices of
-        "random" and "cautious". A reset with a seed also makes and seeds again the agents that were
-        given by name, class or factory; the caller seeds agent objects.
+        seed decides the learner's seat, the players drawn from an `OpponentPool`, and the choices
+        of "random" and "cautious". A reset with a seed also makes and seeds again the agents that
+        were given by name, class or factory; the caller seeds agent objects.
     Episode End:
         As in `BidEuchreEnv`; an illegal action also ends the episode, with `illegal_reward`, and
         does not change the game. `info` then has "hands" (the number finished, passed-out ones
         included), "score" (int64 (2,), by side), "outcome" (an `Outcome`), "winner" (a side, or -1)
-        and "illegal" (whether an illegal action ended it). If players are drawn from a `Pool`, it
-        has their names at the start and the end of an episode: "left", "partner" and "right", like
-        `players`.
+        and "illegal" (whether an illegal action ended it). If players are drawn from an
+        `OpponentPool`, it has their names at the start and the end of an episode: "left", "partner"
+        and "right", like `players`.
     Arguments:
         - `rules`, `name`: see `BidEuchreEnv`.
         - `options`: `opponents`, `partner`, `seat`, `illegal_reward` and the options of
@@ -178,7 +178,7 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
         return {"observation": rows.observations[0].copy(), "action_mask": rows.masks[0].copy()}
 
     def _drawn(self) -> dict[str, str]:
-        """The players of this episode if they are drawn from a `Pool`, else an empty dict."""
+        """The players of this episode if drawn from an `OpponentPool`, else an empty dict."""
         return self.players if self._rows.assignment.drawn[0] else {}
 
     def _info(self, over: bool) -> dict[str, Any]:

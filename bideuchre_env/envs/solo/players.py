@@ -277,6 +277,6 @@ def _rows_with_value(option: str, specs: list[Any], n: int) -> Array:
     if len(specs) != n:
         raise OptionError(
             f"{option}={brief(specs)}: expected a list of {n}, one for each row; a pair is a "
-            "tuple, (left, right), and a player drawn from several is a Pool(...)"
+            "tuple, (left, right), and a player drawn from several is an OpponentPool(...)"
         )
     return np.array([spec is not None for spec in specs])

@@ -24,7 +24,7 @@ from bideuchre_env.envs.checks import (
 )
 from bideuchre_env.envs.face import Face, Observation, row_space
 from bideuchre_env.envs.options import SoloVecKeywords, SoloVecOptions
-from bideuchre_env.envs.pool import OPPONENTS, Pool
+from bideuchre_env.envs.pool import OPPONENTS, OpponentPool
 from bideuchre_env.envs.rendering import NO_MODE
 from bideuchre_env.envs.solo.batch import PLACES, SOLO_RESET_OPTIONS, SoloBatch
 from bideuchre_env.envs.solo.env import draw_seed
@@ -132,7 +132,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         """The spec with which Gymnasium made this environment; None otherwise.
 
         It can be stored as JSON. JSON has no pairs, only lists, and a list is by row; a pair is
-        therefore stored as a `Pool` of one pair. The autoreset mode is stored by name.
+        therefore stored as an `OpponentPool` of one pair. The autoreset mode is stored by name.
         """
         return self._spec
 
@@ -140,7 +140,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
     def spec(self, spec: EnvSpec | None) -> None:
         if spec is not None:
             if isinstance(pair := spec.kwargs.get(OPPONENTS), tuple):
-                spec.kwargs[OPPONENTS] = Pool(pair)
+                spec.kwargs[OPPONENTS] = OpponentPool(pair)
             if "autoreset_mode" in spec.kwargs:
                 spec.kwargs["autoreset_mode"] = self.autoreset_mode.value
         self._spec = spec
@@ -188,9 +188,10 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
 
     @one_at_a_time
     def step(self, actions: Any) -> tuple[Observation, Array, Array, Array, dict[str, Any]]:
-        """Apply one action in every row, whole numbers (n,).
+        """Apply one action in every row; mode "NextStep" ignores those of rows that only restart.
 
-        In mode "NextStep" the actions of rows that only restart are ignored.
+        Args:
+            actions: whole numbers (n,).
 
         Raises:
             IllegalActionError: before the first reset, for an action that does not exist, and in
@@ -247,7 +248,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
             self._rows.close()
 
     def _names(self, *masks: Any) -> dict[str, Any]:
-        """The names of drawn players in the rows of these masks; empty without a `Pool`."""
+        """The names of drawn players in the rows of these masks; empty without a pool."""
         infos: dict[str, Any] = {}
         rows, drawn = self._rows, self._rows.assignment.drawn
         if not drawn.any():

@@ -195,23 +195,22 @@ class BidEuchreVec(Face):
     def set_deal(
         self, deals: Any, rows: Any = None, *, dealers: Any = None, scores: Any = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Start a game with the given first deal in each of `rows` (every row by default).
+        """Start a game with a given first deal in some rows; return as `reset` does.
 
-        `deals` are four lists of card names for each of `rows`; `dealers` seats, or None for a
-        random one; `scores` pairs of points. Raises `DealError` or `OptionError`, and changes
-        nothing, for invalid values.
+        Args:
+            deals: four lists of card names, by seat, for each of `rows`.
+            rows: numbers of rows, each once; None means all rows in order.
+            dealers: a seat for each of `rows`; None, also as an entry, draws one.
+            scores: the first points of both sides for each of `rows`; None means 0-0.
+
+        Raises:
+            DealError, OptionError: for invalid values; nothing has changed.
         """
         self._require_games()
         places = parse_rows(rows, self.num_envs)
         m = len(places)
-        deals, dealers, scores = (
-            by_row(name, values, m, default)
-            for name, values, default in (
-                ("deals", deals, ()),
-                ("dealers", dealers, None),
-                ("scores", scores, None),
-            )
-        )
+        deals = by_row("deals", deals, m, ())
+        dealers, scores = by_row("dealers", dealers, m, None), by_row("scores", scores, m, None)
         n = self.num_envs
         chosen, hands = np.zeros(n, bool), np.zeros((n, N_SEATS), np.int64)
         seats, points = np.full(n, -1, np.int64), np.zeros((n, 2), np.int64)
@@ -227,9 +226,13 @@ class BidEuchreVec(Face):
 
     @one_at_a_time
     def step(self, actions: Any) -> tuple[Observation, Array, Array, Array, dict[str, Any]]:
-        """Apply one action in every row: (n,), of any integer dtype.
+        """Apply one action in every row.
 
-        Raises `IllegalActionError`, and changes no row, unless every action is legal in its row.
+        Args:
+            actions: the number of a legal action for each row, (n,), of any integer dtype.
+
+        Raises:
+            IllegalActionError: for any other action; no row has changed.
         """
         if not self._has_stream:
             raise IllegalActionError("no games in progress: call reset() first")
@@ -258,9 +261,13 @@ class BidEuchreVec(Face):
         return self._out(self._sampled)
 
     def observe(self, seats: Any) -> Array:
-        """Return the observation of every row for one seat, or for seats (n,); a new array.
+        """Return the observation of every row for one seat, or for a seat per row; a new array.
 
-        The array is (n, D), int8, or float32 if observations are flat.
+        Args:
+            seats: a seat, or seats (n,), 0 to 3.
+
+        Returns:
+            (n, D), int8, or float32 if observations are flat.
         """
         self._require_games()
         rows, places = self._rows, self._memory.put(parse_seats(seats, self.num_envs))
@@ -293,11 +300,15 @@ class BidEuchreVec(Face):
 
     @one_at_a_time
     def set_state(self, states: Array, rows: Any = None) -> tuple[Observation, dict[str, Any]]:
-        """Write states, as `get_state` returns them, to `rows` (every row by default).
+        """Write states to some rows, whose running totals start at zero; return as `reset` does.
 
-        The running totals of their episodes start at zero. Raises `OptionError`, and changes
-        nothing, unless each state is a position of this game with a seat to act that legal play can
-        reach.
+        Args:
+            states: a `STATE` array with an entry for each of `rows`, as `get_state` returns it.
+            rows: see `set_deal`.
+
+        Raises:
+            OptionError: unless each state is a position of this game with a seat to act that legal
+                play can reach; nothing has changed.
         """
         places = parse_rows(rows, self.num_envs)
         fresh = checked_states(states, len(places), compile_tables(self.rules))

@@ -33,9 +33,16 @@ MOST_STEPS = 200
 
 @dataclass(frozen=True)
 class Meeting:
-    """A match as input of the ratings: the numbers of its boards (n,), and A's results (n,).
+    """A match as input of the ratings.
 
-    Only a result's sign counts: positive if A won the board, negative if B did, 0 for a tie.
+    Args:
+        a, b: the names of the agents.
+        boards: the numbers of the boards, integers (n,).
+        results: a number per board (n,), of which the sign counts: positive if `a` won the board,
+            negative if `b` did, 0 for a tie.
+
+    Raises:
+        OptionError: for invalid values.
     """
 
     a: str
@@ -68,8 +75,15 @@ def ratings(
 ) -> dict[str, Interval]:
     """Return ratings with 95 % intervals, highest first, of all agents connected to the anchor.
 
-    The anchor (by default the first agent of the first meeting) has rating 0 with an interval of
-    zero width. Raises `OptionError` for invalid arguments, such as no meetings.
+    Args:
+        meetings: the matches.
+        anchor: the agent with rating 0 and an interval of zero width; by default the first agent of
+            the first meeting.
+        seed: fixes the resampling.
+        resamples: the number of bootstrap samples, rounded up to a multiple of 50.
+
+    Raises:
+        OptionError: for invalid arguments, such as no meetings.
     """
     meetings = to_list("meetings", meetings, "Meeting values")
     for meeting in meetings:

@@ -35,7 +35,14 @@ MOST_STEPS = 100
 class Bounds:
     """The bounds of H0 and H1 in points per hand, and the error probability under each.
 
-    Raises `OptionError` unless low < high and both errors lie between 0 and 0.5.
+    Args:
+        low: H0 is that the mean is at most this.
+        high: H1 is that the mean is at least this.
+        alpha: the probability of accepting H1 under H0, below 0.5.
+        beta: the probability of accepting H0 under H1, below 0.5.
+
+    Raises:
+        OptionError: unless low < high and both errors lie between 0 and 0.5.
     """
 
     low: float
@@ -72,9 +79,13 @@ class SequentialTest:
     """The state of a test; `llr` is the log likelihood ratio at the last evaluation.
 
     Two pseudo-boards are counted too, above and below the middle of the bounds by `spread` points
-    per hand (or by high - low, if that is more). Without them a run of ties would prove that
-    agents are equal. The test is evaluated after board `FIRST_TEST`, then after every board, and
-    from board 2 * `FINENESS` on after those divisible by boards // `FINENESS`.
+    per hand (or by high - low, if that is more). Without them a run of ties would prove that agents
+    are equal. The test is evaluated after board `FIRST_TEST`, then after every board, and from
+    board 2 * `FINENESS` on after those divisible by boards // `FINENESS`.
+
+    Args:
+        bounds: the bounds.
+        spread: a number above 0, in points per hand; matches use the tricks of a hand.
     """
 
     bounds: Bounds
@@ -93,7 +104,14 @@ class SequentialTest:
         self._counts.update({middle - far: 1.0, middle + far: 1.0})
 
     def add(self, points: float) -> str:
-        """Add one board's points per hand and return the verdict; a decision is final."""
+        """Add a board and return the verdict, "H0", "H1" or "undecided"; a decision is final.
+
+        Args:
+            points: the points per hand of the board.
+
+        Raises:
+            OptionError: unless it is a finite number.
+        """
         if not _is_finite(points):
             raise OptionError(f"points={brief(points)}: expected a finite number")
         if self.verdict != UNDECIDED:

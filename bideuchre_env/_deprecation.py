@@ -1,0 +1,33 @@
+"""Old names of the package, of variants and of agents, which work for one minor version."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+RENAMED: dict[str, tuple[str, str]] = {
+    "Pool": ("OpponentPool", "0.3"),
+}
+"""From an old name to the present one, and the version without the old one."""
+_CALLERS = ("bideuchre_env", "gymnasium", "pettingzoo", "importlib")
+
+
+def present_name(name: str) -> str:
+    """Return the present name for an old one, with a `DeprecationWarning`; others unchanged."""
+    if name not in RENAMED:
+        return name
+    present, version = RENAMED[name]
+    warnings.warn(
+        f"{name} is now {present}; the old name works until bideuchre_env {version}",
+        DeprecationWarning,
+        stacklevel=_user_level(),
+    )
+    return present
+
+
+def _user_level() -> int:
+    """Return the `stacklevel` of the user's code that has the old name."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in _CALLERS:
+        frame, level = frame.f_back, level + 1
+    return level

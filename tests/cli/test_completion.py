@@ -1,0 +1,72 @@
+"""`bideuchre --print-completion`: completion of commands, names and files in a shell."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+from support.commands import run
+
+from bideuchre_env import agents, variants
+from bideuchre_env._install import how_to_install
+
+BASH = shutil.which("bash")
+COMPLETE = """
+source ./completion.bash
+COMP_WORDS=({words})
+COMP_CWORD=$(( ${{#COMP_WORDS[@]}} - 1 ))
+$(complete -p bideuchre | sed 's/.*-F \\([^ ]*\\) .*/\\1/')
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+
+
+def script(shell, capsys):
+    """The script for a shell."""
+    assert run("--print-completion", shell) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_a_script_has_commands_agents_and_variants(shell, capsys):
+    text = script(shell, capsys)
+    for name in ("selfplay", "tournament", *agents.names(), *variants):
+        assert name in text
+
+
+@pytest.mark.skipif(BASH is None, reason="no bash")
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("bideuchre ma", ["match"]),
+        ("bideuchre match --var", ["--variant"]),
+        ("bideuchre match --variant ba", ["barrie_v0"]),
+        ("bideuchre match ex", ["expert"]),
+        ("bideuchre match expert p", ["ppo", "pimc"]),
+        ("bideuchre selfplay --agents rule ca", ["cautious"]),
+        ("bideuchre agents inf", ["inference"]),
+        ("bideuchre variants clu", ["club_v0"]),
+        ("bideuchre export --reward po", ["points"]),
+        ("bideuchre show ga", ["games.jsonl"]),
+        ("bideuchre match --rules fa", ["farm.toml"]),
+    ],
+)
+def test_bash_completes_a_word(words, expected, folder, capsys):
+    (folder / "completion.bash").write_text(script("bash", capsys), encoding="utf-8")
+    for name in ("games.jsonl", "farm.toml"):
+        (folder / name).touch()
+    subprocess.run([BASH, "-n", "completion.bash"], check=True)
+    program = COMPLETE.format(words=words)
+    done = subprocess.run(
+        [BASH, "--norc", "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == expected
+
+
+def test_the_extra_is_named_where_it_is_missing(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "shtab", None)
+    assert run("--print-completion", "bash") == 2
+    err = capsys.readouterr().err
+    expected = f"--print-completion needs shtab: {how_to_install('completion')}"
+    assert err == f"bideuchre: error: {expected}\n"
