@@ -214,9 +214,10 @@ def check(n: int, decisions: int) -> int:
 
 
 def compare(one: Any, two: Any, n: int, decisions: int) -> tuple[bool, int, int]:
-    """Play two environments with the same random actions, up to `decisions` or a difference.
+    """Play two environments of `n` games each with the same random actions.
 
-    Return whether all results are equal, the number of decisions, and that of ended episodes.
+    Stop at the first difference, or after at least `decisions` in each. Return whether all
+    results are equal, the number of decisions, and that of ended episodes.
     """
     rng, done, ended = np.random.default_rng(0), 0, 0
     outputs, other = one.reset(seed=1), two.reset(seed=1)

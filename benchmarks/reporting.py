@@ -271,7 +271,7 @@ def limits(axis: Any, values: Sequence[float], room: float = 0.35) -> None:
 
 
 def note(axis: Any, at: float, place: int, words: str, theme: Theme, left: bool = False) -> None:
-    """Write `words` to the right of a row's marks, or to the left."""
+    """Write `words` to the right of the mark at x = `at`, y = `place`, or to the left."""
     style = {"ha": "right" if left else "left", "va": "center", "fontsize": 8.5}
     pictures.annotate(axis, words, (at, place), (-7 if left else 7, 0), theme, **style)
 

@@ -150,7 +150,10 @@ def publish(args: argparse.Namespace) -> None:
 
 
 def time_deals(args: argparse.Namespace, deck: str, question: str, seed: int) -> Row:
-    """Solve random deals of a deck one by one; return a row with the fields of `LINE`."""
+    """Solve random deals of a deck one by one; return a row with the fields of `LINE`.
+
+    `deck` is a key of `DECKS`, `question` one of `QUESTIONS`.
+    """
     rules, deals = rules_of(deck), args.deals or DEALS[deck]
     times, tried = solve(rules, random_deals(rules, deals, seed), question, args.memory)
     return {"deck": deck, "question": question, "deals": deals, "rate": 1e6 / times.mean()} | {

@@ -44,7 +44,7 @@ OBSERVATION, MASK = 256, 64
 
 @inline_kernel
 def deal(s: Row) -> None:
-    """Shuffle, deal, turn up a trump, and have seat 0 lead."""
+    """Shuffle, deal, draw a trump suit at random, and have seat 0 lead."""
     for i in range(24):
         s.deck[i] = i
     for last in range(23, 0, -1):

@@ -140,7 +140,7 @@ def play_hands(
 
 
 def canonical_hands(kinds: int, copies: int) -> Array:
-    """Return every canonical hand of a deck in ascending order, int64 (n,)."""
+    """Return all canonical hands (`learning/suits.py`) of a deck, ascending, int64 (n,)."""
     size = kinds * copies // 4
     hands, counts = np.zeros(1, np.int64), np.zeros(1, np.int64)
     for kind in range(kinds):

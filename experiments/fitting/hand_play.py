@@ -245,9 +245,10 @@ def deal_others(deal: Row, t: Row, hand: int) -> None:
 
 @kernel
 def give_contract(s: Row, deal: Row, t: Row, level: int, strain: int) -> None:
-    """Set `s` to the end of an auction on `deal`: seat 0 won it with this bid, all others passing.
+    """Set `s` to the end of an auction on `deal`: seat 0 won it, all others passing.
 
-    The next phase, exchange or card play, has begun.
+    `level` is the place of its bid in the bid ladder, from 0. The next phase, exchange or card
+    play, has begun.
     """
     s.dealer = deal.dealer
     begin_hand(s)
