@@ -65,7 +65,7 @@ class Args(ScriptArgs):
 
 
 class Losses(NamedTuple):
-    """Losses of an agent in n hands."""
+    """The tricks that an agent lost in n hands."""
 
     tricks: Array  # int8 (n, 5, tricks): tricks lost, by hand, role in `ROLES` and trick
     kinds: Array  # int8 (n,): `PASSED_OUT`, `PARTNERS` or `ALONE`

@@ -1,4 +1,4 @@
-"""Studies of agents: lost tricks, exploitability, calls and cards, robustness, and beliefs.
+"""Studies of agents: lost tricks, exploitability, calls and cards, decisions, robustness, beliefs.
 
     python experiments/studies.py regret --agents rule expert pimc --hands 2000
     python experiments/studies.py beliefs --check calibration

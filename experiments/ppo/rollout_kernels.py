@@ -99,7 +99,10 @@ def enter_rows(
 
 @kernel
 def enter_hidden(s: Row, t: Row, symmetry: int, hidden: Array, at: int) -> None:
-    """List the cards of the other seats, by seat and copy, with suits mapped by `symmetry`."""
+    """Write the other seats' cards to row `at` of `hidden`: their number, then an input for each.
+
+    Inputs are numbered by seat, copy and kind; `symmetry` maps the suits.
+    """
     n = 0
     for rel in range(1, N_SEATS):
         hand = s.hands[(s.turn + rel) & 3]

@@ -90,7 +90,7 @@ def test_nets_beyond_the_limit_of_the_kernels_play_as_agents():
 
 
 def test_pool_is_drawn_by_its_weights():
-    """Each episode draws opponents and partner independently, without weights uniformly."""
+    """Each episode draws opponents and partner independently; without weights, uniformly."""
     pool = OpponentPool("rule", ("random", "cautious"), "cautious", weights=(5, 2, 1))
     vec = cincinnati.solo_vec(
         4000, opponents=pool, partner=OpponentPool("rule", "random"), autoreset_mode="Disabled"

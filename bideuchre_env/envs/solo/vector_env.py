@@ -71,7 +71,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         `terminated` and `truncated` (n,) bool; `final_obs` and `final_info` in the mode "SameStep".
     Arguments:
         `rules`, `name`: see `BidEuchreEnv`; `options`: see `SoloVecOptions`. With `device="cuda"`
-        (see `BidEuchreVec`) `final_obs` is one array, zero in the rows whose episode continues.
+        (see `BidEuchreVec`) `final_obs` has the form of `obs`, zero where the episode continues.
     Version History:
         See `BidEuchreEnv`.
     """
