@@ -136,7 +136,7 @@ def supersuit() -> None:
 
 
 def adapter(name: str) -> None:
-    """Run the blocks of the adapters' guides that import adapter `name`; none is an error."""
+    """Run the blocks of the adapters' guides that import adapter `name`; fail if there is none."""
     text = "".join(guide.read_text(encoding="utf-8") for guide in GUIDES)
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
     own = [block for block in blocks if re.search(rf"adapters[. ](import )?{name}\b", block)]
