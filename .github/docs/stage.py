@@ -16,8 +16,8 @@ import sys
 from os.path import normpath, relpath
 from pathlib import Path, PurePosixPath
 
-from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.envs.manual import table
+from variant_pages import site_text
+
 from bideuchre_env.rules.variants import RULES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -119,10 +119,9 @@ class Stager:
         text = (ROOT / page).read_text(encoding="utf-8")
         if page.endswith(".ipynb"):
             text = notebook_text(json.loads(text))
+            text += f"\n\nThis page is the notebook [{page}]({REPOSITORY}/blob/main/{page})."
         if (name := Path(page).stem) in RULES:
-            heads, *rows = layout_of(RULES[name])._rows()
-            blocks = "\n".join(table(heads, rows))
-            text = text.replace("## Rewards\n", f"{blocks}\n\n## Rewards\n", 1)
+            text = site_text(name, text)
         return self.rewrite(page, text)
 
 

@@ -18,6 +18,7 @@ from learn_pages import PICTURES, learn_lines, pictures
 
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.envs.manual import sections, table
+from bideuchre_env.envs.registry_ids import aec_id, gymnasium_id
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.options import meaning_of, values_of, words_of
 from bideuchre_env.rules.rules import Rules
@@ -83,6 +84,30 @@ def renewed(file: str) -> str:
     marks = [match[2] for match in MARKED.finditer(text)]
     assert marks == list(parts), f"{file} has the marks {marks}, not {list(parts)}"
     return MARKED.sub(lambda match: "\n".join([match[1][:-1], *parts[match[2]](), match[3]]), text)
+
+
+def site_text(name: str, text: str) -> str:
+    """Return the page of a variant as it is on the site: with its ids, and with its blocks."""
+    rules, layout = RULES[name], layout_of(RULES[name])
+    spaces = [
+        ("Action space", f"`Discrete({actions.of(rules).n})`"),
+        ("Observation space", f"`int8 ({layout.size},)` and mask, `int8 ({actions.of(rules).n},)`"),
+        ("Python", f"`bideuchre_env.{name}()`"),
+        ("PettingZoo", f'`pettingzoo.make("aec", "{aec_id(name)}")`'),
+        ("Gymnasium", f'`gymnasium.make("{gymnasium_id(name)}")`'),
+    ]
+    blocks = []
+    for block in layout.blocks:
+        at = layout.slices[block.name]
+        bounds = f"{block.low} to {block.high}"
+        blocks.append((block.name, f"{at.start}:{at.stop}", bounds, block.meaning))
+    for title, heads, rows in (
+        ("## Description", ("", ""), spaces),
+        ("## Rewards", ("block", "entries", "values", "meaning"), blocks),
+    ):
+        lines = "\n".join(table(heads, rows))
+        text = text.replace(f"\n{title}\n", f"\n{lines}\n\n{title}\n", 1)
+    return text
 
 
 def page_files() -> list[str]:

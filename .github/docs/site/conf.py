@@ -1,6 +1,7 @@
 """Configuration of the documentation site; `stage.py` copies it beside the staged pages."""
 
 import sys
+from importlib.metadata import metadata
 from pathlib import Path
 
 from docutils.nodes import Element
@@ -31,10 +32,17 @@ myst_heading_anchors = 4
 lexers["mermaid"] = TextLexer()  # GitHub draws it, the site prints it
 
 html_theme = "furo"
+pygments_dark_style = "github-dark"  # furo's underlines the names of modules
 html_title = f"bideuchre_env {release}"
 html_static_path = ["site.css"]
 html_css_files = ["site.css"]
 html_copy_source = False
+addresses = dict(line.split(", ") for line in metadata("bideuchre_env").get_all("Project-URL"))
+html_theme_options = {
+    "footer_icons": [
+        {"name": "Repository", "url": addresses["Repository"], "html": "GitHub", "class": ""}
+    ]
+}
 
 autodoc_mock_imports = [  # the extras of the adapters
     *("agilerl", "open_spiel", "pyspiel", "ray", "stable_baselines3", "tensordict", "tianshou"),
@@ -81,6 +89,8 @@ def tidy_signature(
     app: Sphinx, what: str, name: str, obj: object, options: object, *parts: str | None
 ) -> tuple[str | None, ...]:
     """Return a signature and its result with short names of arrays and of default factories."""
+    if parts == ("(*args, **kwargs)", None):  # of a protocol
+        return "", None
     array = "~numpy.ndarray[tuple[~typing.Any, ...], ~numpy.dtype[~typing.Any]]"
     short = (part and part.replace(array, "~numpy.ndarray") for part in parts)
     return tuple(part and part.replace("<factory>", "...") for part in short)
@@ -90,7 +100,7 @@ def mark_colon(
     app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]
 ) -> None:
     """Keep napoleon from reading "In notation: ..." as a type, in docstrings of attributes."""
-    if what in ("attribute", "data", "property") and ":" in lines[0]:
+    if what in ("attribute", "data", "property") and ":" in "".join(lines[:1]):
         lines[0] = f": {lines[0]}"
 
 
