@@ -176,8 +176,8 @@ class AdaptedAgent:
 def acts(source: Any, options: Collection[str] = ()) -> bool:
     """Whether `source` is a function `(observation, mask) -> action` rather than a factory.
 
-    It must have two required positional parameters, whose names are neither in `options` nor
-    reserved for factories.
+    It has exactly two required parameters, both positional, whose names are neither in `options`
+    nor reserved for factories.
     """
     if isinstance(source, (type, Agent)) or not callable(source):
         return False

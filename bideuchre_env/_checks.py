@@ -41,7 +41,7 @@ def is_number(value: Any) -> bool:
 
 
 def brief(value: object) -> str:
-    """Format a value for an error message: its repr in ASCII, shortened, or else its type."""
+    """Format a value for an error message: its ASCII repr, shortened, or its type if that fails."""
     try:
         text = ascii(value)
     except Exception:  # an integer with too many digits for Python, or a faulty `__repr__`

@@ -107,7 +107,7 @@ def best_action(
     """Return the legal action from `first` to `stop` - 1 with the largest output of a network.
 
     `first` must be the first legal action. An action that is certain to take every trick left has
-    priority. Calls that are not in `call_bits` are skipped, but not `first`.
+    priority. The last bidder's partnered bids above the lowest are skipped (`call_bits`).
     """
     features, t = work.features, work.features.tables[0]
     o, p, view = features.offsets[0], features.places[0], features.views[0]

@@ -121,7 +121,7 @@ def describe_auction(view: Row, t: Row, strain: int, features: Array) -> None:
 
 @kernel
 def expected_tricks(view: Row, t: Row, weights: Row, strain: int, scratch: Row) -> float:
-    """Return our side's expected tricks if we declare in this strain with partner.
+    """Return our side's expected tricks if this seat declares in this strain, with partner.
 
     The estimate depends on the hand and the calls so far.
     """

@@ -175,7 +175,7 @@ def _chosen_games(
 
 
 def _lines_to_show(path: str, numbers: set[int], first: int | None) -> Iterator[Line]:
-    """Yield the lines to show, and stop reading after the last of them."""
+    """Yield the lines with these `numbers`, all if empty, until `first` games have been read."""
     from bideuchre_env.records.files import scan
 
     last = max(numbers, default=None)

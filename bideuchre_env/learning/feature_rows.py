@@ -136,8 +136,8 @@ def list_inputs(
 def put_auction(t: Row, p: Row, view: Row, symmetry: int, active: Array, n: int) -> int:
     """Append the inputs that only the part "auction" has.
 
-    They say whether the strain is to be named. For each suit as trump, or for each strain, they
-    also say which bowers and how many trumps, side aces and side voids the hand has.
+    They say whether the strain is to be named; for each suit as trump, which bowers and how many
+    trumps the hand has; and for each strain, how many side aces and side voids.
     """
     if view.phase == NAMING:
         n = put_one(active, n, p.naming)

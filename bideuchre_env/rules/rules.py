@@ -152,8 +152,8 @@ class Rules(GameOptions):
         """Return these rules with some options changed.
 
         Changing `win_rule` to "rounds" drops `target` and sets `rounds` to 1 by default; changing
-        it to another drops `rounds`. Any change of `win_rule` to a value other than "any" also
-        resets `both_over`.
+        it from "rounds" drops `rounds` and requires a `target`. Any change of `win_rule` to a value
+        other than "any" also resets `both_over`.
 
         Args:
             options: the options that change, see `GameOptions`.

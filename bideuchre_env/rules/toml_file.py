@@ -3,7 +3,7 @@
     base = "barrie_v0"  # the values of all options that the file does not have
     target = 40
 
-`name` is the name of the game; by default the file's own name.
+`name` is the name of the game; by default the file's name without `.toml`.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def learn_and_evaluate(
     player: Callable[..., Any],
     file: Path,
 ) -> int:
-    """Train, `save(policy, file)`, and play duplicate boards with the agent `player(rules, file)`.
+    """Train, `save(policy, file)`, and play `player(rules, file)` on boards against the judges.
 
     `train(args)` returns the policy and the number of its training decisions; `library` is the name
     of the trainer's package on PyPI. The results are printed, and written to the file of `--json`.

@@ -17,7 +17,7 @@ def figures():
 
 
 def drawn(folder, name):
-    """The text of a figure's light and dark SVG file."""
+    """The texts of a figure's two SVG files: light, dark."""
     return [(folder / f"{name}-{theme}.svg").read_text("utf-8") for theme in ("light", "dark")]
 
 

@@ -71,7 +71,7 @@ def compile_only(monkeypatch, stack=0):
 
 
 def machine_code(program, arguments, stack):
-    """A program's PTX code for each architecture, with at most `stack` bytes of local memory."""
+    """PTX code by (program, types, architecture); fails above `stack` bytes of local memory."""
     import numba
     from numba import cuda
     from numba.cuda.cudadrv.devicearray import DeviceNDArray

@@ -38,7 +38,7 @@ def legal_card(s: Row, t: Row) -> int:
 
 @inline_kernel
 def tag(seat: int, trick: int) -> int:
-    """Return the tag of a card played: bits 0 and 1 are the seat, the rest the trick, from 1."""
+    """Return the tag of a card played: bits 0 and 1 are the seat, the rest `trick` (from 0) + 1."""
     return (trick + 1) << 2 | seat
 
 
