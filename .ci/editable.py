@@ -23,7 +23,7 @@ class EditableHook(BuildHookInterface):
     """Makes the links before the installer writes the path."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Link the package, and its agents if the checkout or archive has no link to them."""
+        """For `pip install -e`, link the package, and its agents if no link to them exists."""
         if version == "editable":
             root = Path(self.root)
             link(root / "bideuchre_env" / "agents", root / "agents")

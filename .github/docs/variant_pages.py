@@ -1,7 +1,8 @@
 """Generate the parts of the variants' pages that depend on the rules.
 
 The pages are `bideuchre_env/rules/README.md` and a file for each variant beside it. The generated
-parts stand between marks: `<!-- manual -->` and `<!-- end -->`. The rest is prose.
+parts stand between a mark with a name, such as `<!-- manual -->`, and `<!-- end -->`. The rest
+is prose.
 `python .github/docs/variant_pages.py --write` writes these parts, the pictures of a hand of each
 variant (`learn_pages.py`), and the picture at the top of the README.
 """

@@ -117,7 +117,8 @@ def load_network(rules: Rules) -> Array:
     """Return the weights for these rules, read-only: one `NETWORK` record.
 
     They are the weights prepared on this machine for the rules (see `prepared`), if any, else those
-    of `package_network`. Raises `WeightsError` for a prepared file that is damaged.
+    of `package_network`. Raises `WeightsError` for a prepared file that is damaged or of another
+    version.
     """
     prepared = prepared_weights(KIND, rules)
     return package_network(rules) if prepared is None else checked_calls(rules, prepared)

@@ -28,7 +28,7 @@ NEGLIGIBLE = 12.0  # a hand is left out if its log-weight is this much below the
 
 
 def list_caller(space: SearchWorkspace, n_worlds: int, most: float) -> bool:
-    """List the likely dealt hands of the seat with the rarest calls in the `CALLER` record.
+    """List in the `CALLER` record the likely dealt hands of the seat with the rarest calls.
 
     Calls are rare if they are unlikely in the first `n_worlds` stored worlds, so `weigh_draws`
     must have run. `most` limits the hands to weigh (see `weigh_hands_dealt`). Returns False,

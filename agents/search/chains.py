@@ -233,7 +233,7 @@ def guess_of(total: float) -> float:
 
 @kernel
 def add_leanings(world: Row, mixing: Row) -> None:
-    """Write each hidden hand's summed leanings to `mixing.sums`; set `mixing.gained` to 0."""
+    """Write the constant plus leanings of each hidden hand to `mixing.sums`; zero `gained`."""
     mixing.gained = 0.0
     for seat in range(1, N_SEATS):
         total, hand = mixing.constants[seat], world.hands[seat]

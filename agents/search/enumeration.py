@@ -151,7 +151,7 @@ def hand_of(listing: Row, bits: int) -> int:
 def is_first(listing: Row, cards: int, hand: int) -> bool:
     """Whether to list this hand among the equal hands that can be dealt from `cards`.
 
-    It is listed if it has no second copy of a card whose first copy is in `cards` but not in it.
+    It is, unless it has the second copy of a card whose first copy is left over in `cards`.
     """
     return (hand & listing.seconds) >> 1 & cards & ~hand == 0
 

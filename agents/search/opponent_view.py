@@ -57,8 +57,8 @@ def show_hand(view: Row, t: Row, hand: int, gone: int, gone_pair: int) -> None:
 def see_play(s: Row, t: Row, gone: int, gone_pair: int, view: Row) -> None:
     """Fill in the view of the seat to act in state `s`, during the play.
 
-    `gone` are the kinds that all seats have played in this hand, `gone_pair` those played twice
-    (bits). The cards that the declarer gave up are added here.
+    `gone` are the kinds played so far in this hand, by any seat, `gone_pair` those played twice
+    (bits). If the declarer is to act, the cards that it gave up are added here.
     """
     seat, strain, led, declarer = s.turn, s.strain, s.led, s.declarer
     view.phase = PLAY

@@ -241,9 +241,10 @@ class _Reviewer:
     def _compare(self, states: Array, action: int) -> tuple[_Comparison, bool]:
         """Compare the action taken with the agent's choice; also return whether it is a mistake.
 
-        An action is suspected if its loss in the first set of worlds exceeds half the thresholds.
-        Then the additional sets decide, without the first, and the comparison is of these sets. An
-        action that the agent itself chooses in one of them is not a mistake. `states` is one row.
+        An action is suspected if its loss in the first set of worlds exceeds half the thresholds,
+        unless its own side's contract is already set. Then the additional sets decide, without the
+        first, and are compared. If the agent chooses the action in one of them, it is no mistake.
+        `states` is one row.
         """
         goal, trial = self.first.goal, self.first.try_row(states, also=[action])
         first = _Comparison.of(self.first, [trial], action)

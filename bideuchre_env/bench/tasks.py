@@ -33,7 +33,7 @@ LONGER = 20  # factor for the duration of a round of agents that search
 
 
 def clock_of(threads: int) -> Callable[[], float]:
-    """Return the clock for a task in `threads` threads."""
+    """Return the clock for a task: processor time of one thread, or wall time of several."""
     return perf_counter if threads > 1 else thread_time
 
 

@@ -90,7 +90,7 @@ def rows_to_reset(mask: Any, reset_mask: Any, n: int) -> Array:
 
 
 def parse_rows(rows: Any, n: int) -> Array:
-    """Return distinct row numbers, int64 (m,); None stands for all rows in order."""
+    """Return row numbers, int64 (m,); None: all in order. `OptionError` if invalid or repeated."""
     if rows is None:
         return np.arange(n)
     array = np.atleast_1d(to_array("rows", rows))

@@ -161,7 +161,8 @@ class Variant:
         """Return the game as a PettingZoo `ParallelEnv`, for tools that require one.
 
         Seats still act in turn: a step takes the actions of all agents and applies that of the
-        agent to act. Spaces, rewards and the end of an episode are those of `BidEuchreEnv`.
+        agent to act. Spaces, rewards and the end of an episode are those of `env`: an illegal
+        action ends the game.
 
         Args:
             options: those of `env`; the errors are the same.
@@ -252,7 +253,7 @@ def make(
 
 
 def make_solo(variant: str, **options: Unpack[SoloGameKeywords]) -> SoloEnv:
-    """Return the `SoloEnv` of a declared variant: Gymnasium's entry point, also for JSON specs."""
+    """Return a declared variant's `SoloEnv`: Gymnasium's entry point; players may be from JSON."""
     return make(variant).solo(**_with_players(options, _players))
 
 

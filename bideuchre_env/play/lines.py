@@ -225,7 +225,7 @@ def _action_by_key(text: str, legal: Sequence[str], keys: Sequence[str]) -> str:
 
 
 def _call_by_prefix(text: str, legal: Sequence[str]) -> str:
-    """Return the one legal call that begins with a text, such as a bid without its strain."""
+    """Return the one legal call that begins with a text; `NotationError` if none or several."""
     plain = plain_letters(text)
     spelled = {plain_letters(spoken(name)): name for name in legal}
     level = [name for name in legal if plain_letters(spoken(name).rpartition(" ")[0]) == plain]

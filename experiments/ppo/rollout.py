@@ -51,7 +51,7 @@ predicted advantage over the other calls. Lone bids are right in few hands."""
 
 
 class Decisions(NamedTuple):
-    """Training data of one part: n decisions in the order they were made.
+    """Training data of one part, auction or cards: n decisions in the order they were made.
 
     Columns are tensors on the device of the tables, or a worker's arrays.
     """

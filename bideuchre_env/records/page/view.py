@@ -229,7 +229,7 @@ def hand_frames(dealt: bytes, played: Array, rules: Rules, agents: list[str] | N
 
 
 def covered(view: View, seat: int) -> View:
-    """Return the view that a page derives for a seat: the others' cards become counts."""
+    """Return a seat's view as pages derive it from the open `view`: others' cards as counts."""
     hands = [cards if who == seat else len(cards) for who, cards in enumerate(view["hands"])]
     legal = view["legal"] if view["turn"] == seat else []
     return view | {"seat": seat, "hands": hands, "legal": legal}
