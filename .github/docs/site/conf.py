@@ -27,7 +27,6 @@ extensions = [
     "sphinx_argparse_cli",
 ]
 default_role = "code"
-suppress_warnings = ["toc.empty_glob"]  # the patterns of the index are for new pages
 myst_enable_extensions = ["attrs_inline", "colon_fence"]
 myst_heading_anchors = 4
 lexers["mermaid"] = TextLexer()  # GitHub draws it, the site prints it
