@@ -31,7 +31,8 @@ SHORT = {  # start of a path in the repository: start of its address; the first 
     "tests/": "project/tests/",
     "bideuchre_env/rules/README.md": "rules.md",
     "bideuchre_env/rules/": "variants/",
-    "bideuchre_env/": "",
+    "bideuchre_env/": "guide/",
+    "agents/": "guide/agents/",
     "experiments/class.ipynb": "tutorials/class.md",
     "README.md": "index.md",
 }

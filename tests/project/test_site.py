@@ -43,11 +43,11 @@ def test_the_index_has_every_section_of_the_readme(stage):
 @pytest.mark.parametrize(
     ("target", "link"),
     [
-        ("../bideuchre_env/rules/README.md#the-game", "rules.md#the-game"),
-        ("../bideuchre_env/rules/club_v0.md", "variants/club_v0.md"),
-        ("../experiments/class.ipynb", "tutorials/class.md"),
-        ("../README.md#training", "index.md#training"),
-        ("../experiments/", "experiments.md"),
+        ("../bideuchre_env/rules/README.md#the-game", "../rules.md#the-game"),
+        ("../bideuchre_env/rules/club_v0.md", "../variants/club_v0.md"),
+        ("../experiments/class.ipynb", "../tutorials/class.md"),
+        ("../README.md#training", "../index.md#training"),
+        ("../experiments/", "../experiments.md"),
         ("protocols.py", "REPOSITORY/blob/main/agents/protocols.py"),
         ("data", "REPOSITORY/tree/main/agents/data"),
         ("#advice", "#advice"),

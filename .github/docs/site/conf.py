@@ -51,6 +51,7 @@ autodoc_mock_imports = [  # the extras of the adapters
 autodoc_default_options = {"members": True}
 autodoc_member_order = "bysource"
 napoleon_numpy_docstring = False
+napoleon_use_rtype = False  # signatures have the types
 napoleon_custom_sections = [  # Gymnasium's, of classes of environments
     *("Description", "Action Space", "Observation Space", "Rewards", "Starting State"),
     *("Episode End", "Arguments", "Version History"),
@@ -63,6 +64,7 @@ nitpick_ignore_regex = [
     # the standard library and other libraries; intersphinx would need the network
     (r"py:.*", r"(collections|gymnasium|numpy|os|pathlib|pettingzoo|ray|tensordict|tianshou)\..+"),
     (r"py:.*", r"torch\..+"),
+    (r"py:class", r"\w+Keywords"),  # of options; the entry is that of the class of the options
 ]
 nitpick_ignore = [
     ("py:class", name)
@@ -72,8 +74,8 @@ nitpick_ignore = [
         *("VecEnvStepReturn", "Wrapper"),
         # aliases: an array of any type, and the values of options
         *("AllPass", "Array", "AutoresetName", "BothOver", "DealerMayEqual", "Device", "Episode"),
-        *("Game", "MoonLadder", "ObservationKind", "OpeningLead", "Opponents", "Partner", "Ranks"),
-        *("RenderMode", "Reward", "StrainNamed", "View", "WinRule"),
+        *("Game", "MoonLadder", "ObservationKind", "OpeningLead", "Opponents", "Partner"),
+        *("Progress", "Ranks", "RenderMode", "Reward", "StrainNamed", "View", "WinRule"),
         # internal classes
         "bideuchre_env._files.Output",
         "bideuchre_env.agents.advice.reasons.Situation",
