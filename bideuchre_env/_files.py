@@ -343,10 +343,7 @@ def temporary_path(path: PathLike) -> Path:
 
 
 def discard_all() -> None:
-    """Call the functions in `before_quitting`, then discard all unpublished files.
-
-    It is called before the program exits.
-    """
+    """Before the program exits: call `before_quitting`, then discard all unpublished files."""
     for finish in list(before_quitting):
         with suppress(Exception):  # the other callbacks must run too
             finish()

@@ -61,12 +61,9 @@ class GameRecord:
         variant: the name of a declared variant, or any other name for a custom game.
         options: the differences from a declared variant's rules, or the complete rules of a custom
             game (options missing from older records have their defaults).
-        hands: a dict for each hand: dealer, deal, actions, declarer, contract, tricks, points,
-            score.
-        seed: the seed of the deals, if known.
-        agents: the names of the four players, by seat, if known.
-        winner: the side that won, 0 or 1; None without a winner.
-        outcome: "unfinished", "won", "drawn" or "truncated".
+        hands: a dict for each hand; its keys are dealer, deal, actions, declarer and so on.
+        seed, agents: the seed of the deals and the names of the players by seat, if known.
+        winner, outcome: side 0, 1 or None; "unfinished", "won", "drawn" or "truncated".
         start: the points of both sides at the beginning.
     """
 
@@ -200,8 +197,7 @@ class GameRecord:
 
     @classmethod
     def loads(cls, line: str) -> GameRecord:
-        """Read and verify one line of JSON, as `dumps` returns it; `RecordError` for any other
-        text."""
+        """Read and verify a line of JSON as `dumps` returns it; `RecordError` for other texts."""
         return cls.loads_played(line)[0]
 
     @classmethod
@@ -248,10 +244,7 @@ class GameRecord:
 
 
 class GameLines:
-    """Formats records as lines, as `GameRecord.dumps` does, but from texts of hands: faster.
-
-    `like` has the fields that are the same in all lines: all but seed, hands and result.
-    """
+    """Formats records as `GameRecord.dumps` does, faster; other fields are those of `like`."""
 
     def __init__(self, like: GameRecord) -> None:
         line = replace(like, seed=None, hands=[], winner=None, outcome=OUTCOMES[0]).dumps()

@@ -55,8 +55,8 @@ class Args(ScriptArgs):
     """The settings of the table; every field is an option of the command line."""
 
     first: int = option(100, "deals per strain and lone bid before strains are dropped")
-    partnered: float = option(0.03, "half width of the 95 % interval of a chance, partnered bids")
-    lone: float = option(0.02, "half width of the 95 % interval of a chance, lone bids")
+    partnered: float = option(0.03, "half width of the interval of a chance, partnered bids")
+    lone: float = option(0.02, "half width of the interval of a chance, lone bids")
     most: int = option(2500, "maximum of deals per strain")
     decks: tuple[str, ...] = option(tuple(NAMES), "decks: kinds of cards x copies of each")
     hands: int = option(0, "number of hands of a deck to compute; 0: all")

@@ -72,7 +72,7 @@ def quotes(docstring):
     return [(mark, mark in verbatim) for mark in dict.fromkeys(ID.findall(docstring))]
 
 
-def tests_by_rule():
+def rule_tests():
     """The tests that quote each rule, by id."""
     by_id = {}
     for file, name, docstring in law_tests():
@@ -92,7 +92,7 @@ def ids_by_sentence():
 
 def entries_of(source):
     """[ids, sentences, tests] of a source; neighbours with the same tests are one entry."""
-    by_id, ids = tests_by_rule(), ids_by_sentence()
+    by_id, ids = rule_tests(), ids_by_sentence()
     entries = []
     for mark, text in lines_of(source):
         if not mark or mark != ids[text][-1]:
@@ -163,7 +163,7 @@ def test_sentences_cover_the_whole_source(source):
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_every_rule_is_quoted_by_a_test(source):
-    by_id = tests_by_rule()
+    by_id = rule_tests()
     missing = [f"{mark}  {text}" for mark, text in lines_of(source) if mark and mark not in by_id]
     assert not missing
 

@@ -150,7 +150,14 @@ def test_ctrl_c_stops_the_server_on_windows(monkeypatch):
         listener = listening("127.0.0.1", 0)
         with listener:
             last = run_server(
-                game, lambda old: old, "127.0.0.1", listener, press, pause=0, adviser="rule"
+                game,
+                lambda old: old,
+                "127.0.0.1",
+                listener,
+                press,
+                pause=0,
+                adviser="rule",
+                reviewed=False,
             )
         assert last is game
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
