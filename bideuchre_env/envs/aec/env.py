@@ -241,7 +241,7 @@ class BidEuchreEnv(Bookkeeping, Face):
         return mask
 
     def state(self) -> Array:
-        """Return the global state, int8 (state_size,): first all private blocks, then the public."""
+        """Return the global state, int8 (state_size,): private blocks by seat, then public ones."""
         self._require_game()
         out = np.empty(self.observation_layout.state_size, np.int8)
         global_row(self._states, self._tables, self._offsets, out)

@@ -251,7 +251,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
             self._rows.close()
 
     def _names(self, *masks: Any) -> dict[str, Any]:
-        """The infos "left", "partner", "right" in rows of any mask that draw from a pool, if any."""
+        """The infos "left", "partner", "right" of rows in the masks that draw from a pool."""
         infos: dict[str, Any] = {}
         rows, drawn = self._rows, self._rows.assignment.drawn
         if not drawn.any():

@@ -229,7 +229,10 @@ def hand_frames(dealt: bytes, played: Array, rules: Rules, agents: list[str] | N
 
 
 def covered(view: View, seat: int) -> View:
-    """Return a seat's view as pages derive it from the open `view`: others' cards as counts."""
+    """Return a seat's view as pages derive it from the open `view`.
+
+    Other seats' cards become their number; there are no legal actions unless the seat is to act.
+    """
     hands = [cards if who == seat else len(cards) for who, cards in enumerate(view["hands"])]
     legal = view["legal"] if view["turn"] == seat else []
     return view | {"seat": seat, "hands": hands, "legal": legal}
