@@ -40,7 +40,10 @@ class MaskedActor(torch.nn.Module):
         self.net = net
 
     def forward(self, obs: Any, state: Any = None, info: Any = None) -> tuple[torch.Tensor, Any]:
-        """Return logits (n, A) for `Batch(obs, mask)`: the dtype's minimum for illegal actions."""
+        """Return logits (n, A) for `Batch(obs, mask)`, and `state` unchanged.
+
+        The logits of illegal actions are the dtype's minimum.
+        """
         logits = self.net(_tensor(obs.obs, self.net))
         legal = torch.as_tensor(obs.mask, dtype=torch.bool, device=logits.device)
         return logits.masked_fill(~legal, torch.finfo(logits.dtype).min), state
@@ -78,7 +81,7 @@ class VecEnv(BaseVectorEnv):
             fixed.
 
     Raises:
-        OptionError: for another value of a fixed option.
+        OptionError: for another value of a fixed option; other errors are those of `solo_vec`.
     """
 
     def __init__(
@@ -106,7 +109,7 @@ class VecEnv(BaseVectorEnv):
         )
 
     def seed(self, seed: int | list[int] | None = None) -> list[Any]:
-        """Seed table i with `seed` + i, or `seed[i]`, at its next reset."""
+        """Seed table i with `seed` + i, or `seed[i]`, at its next reset; return a list by table."""
         if isinstance(seed, int):
             seed = [seed + i for i in range(self.env_num)]
         self._seeds = [None] * self.env_num if seed is None else [*seed]
@@ -153,7 +156,10 @@ class VecEnv(BaseVectorEnv):
         return Batch(obs=observations, mask=masks)
 
     def _choices_of_others(self, left_out: Array) -> Array:
-        """Return legal actions for the left-out tables, because the batch steps all tables."""
+        """Return actions of all tables, int64 (n,), legal ones for the left-out tables.
+
+        The batch steps all tables; left-out tables whose episode is over are reset first.
+        """
         if left_out.any():
             masks = self.tables.action_masks()
             over = left_out & ~masks.any(axis=1)
@@ -165,7 +171,7 @@ class VecEnv(BaseVectorEnv):
         return np.zeros(self.env_num, np.int64)
 
     def render(self, **_: Any) -> list[Any]:
-        """Return a rendering of every table, in its `render_mode`."""
+        """Return a rendering of every table, in its `render_mode`; [] without a mode."""
         return list(self.tables.render() or [])
 
     def close(self) -> None:
@@ -200,7 +206,7 @@ class Seats:
         options: those of `vec`. The observation, `copy` and `device` are fixed.
 
     Raises:
-        OptionError: for another value of a fixed option.
+        OptionError: for another value of a fixed option; other errors are those of `vec`.
     """
 
     def __init__(self, game: Game, num_tables: int = 1, **options: Unpack[VecGameKeywords]) -> None:
@@ -243,6 +249,9 @@ class SeatCollector(BaseCollector):
         seats: the tables.
         buffer: a `VectorReplayBuffer` with `len(seats)` parts.
         options: those of Tianshou's `BaseCollector`.
+
+    Raises:
+        OptionError: from `collect`, before the first reset or with `render`.
     """
 
     def __init__(self, policy: Any, seats: Seats, buffer: Any = None, **options: Any) -> None:

@@ -50,7 +50,7 @@ def timed(play: Callable[[], int], threads: int = 1) -> Task:
 
 
 def aec(variant: Variant, *, wrapped: bool, episode: Episode = "game") -> Task:
-    """Return a task: an episode of random actions in the AEC environment, with `last()` per step."""
+    """Return a task: an episode of random actions in the AEC environment; `last()` at each step."""
     env: Any = (variant.env if wrapped else variant.raw_env)(episode=episode)
     draw = random.Random(0).random
     env.reset(seed=0)

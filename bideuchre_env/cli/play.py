@@ -112,7 +112,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _serve(arguments: argparse.Namespace) -> int:
-    """Serve the game to browsers until Ctrl-C, and print how to resume it."""
+    """Serve the game to browsers until Ctrl-C, and print how to resume it; return 0.
+
+    Raises `OptionError` without the extra `web`, or if the port cannot be used.
+    """
     try:
         from bideuchre_env.web.server import listening, run_server
     except ModuleNotFoundError as error:
@@ -280,7 +283,10 @@ def _print_how_to_resume(session: Session, how: str = "") -> None:
 
 
 def _finish(session: Session, console: Console, arguments: argparse.Namespace) -> None:
-    """Print the file of the game and its review."""
+    """Save the record; print its file, and a review unless --no-review.
+
+    Ctrl-C skips the review and raises `KeyboardInterrupt`.
+    """
     session.save_record()  # if it could not be saved before
     quoted = shlex.quote(str(session.record_path)) if session.record_path else None
     if quoted:

@@ -80,7 +80,7 @@ def summary(each: Prepared) -> str:
 
 
 def list_prepared() -> int:
-    """List the prepared games of this machine, with the errors of their files."""
+    """Print the prepared games of this machine and the errors of their files; return 0."""
     from bideuchre_env.agents.prepared import prepared_folder
     from bideuchre_env.training.prepare import listed
 

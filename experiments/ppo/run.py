@@ -81,7 +81,7 @@ class Run:
         return first + (last - first) * self.progress
 
     def is_measurement_due(self) -> bool:
-        """Whether a multiple of `--measure` lies between the last measurement and now."""
+        """Whether a multiple of `--measure` million decisions has passed since the last one."""
         every = 1e6 * self.args.measure
         return int(self.decisions / every) > int(self.measured / every)
 
@@ -137,7 +137,7 @@ class Run:
         return terms, networks
 
     def _submit(self) -> Future[Batch]:
-        """Submit the requested batch to the workers."""
+        """Submit the batch of `self.request` to the workers; return its future."""
         args, blocks = self.args, self.args.workers
         work = Work(self.rules, args.hands // blocks, blocks, args.all_hands, *self.request)
         return self.thread.submit(play_blocks, self.pool, work)
