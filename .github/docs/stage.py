@@ -81,7 +81,10 @@ class Stager:
         return path
 
     def link(self, page: str, target: str) -> str:
-        """Return a link of a page as it is on the site."""
+        """Return a link of a page as it is on the site; `DeadLinkError` for a missing target.
+
+        Links to other sites, and to anchors of the same page, stay unchanged.
+        """
         name, _, anchor = target.partition("#")
         if not name or ":" in name:
             return target
@@ -96,7 +99,10 @@ class Stager:
         return f"{place}#{anchor}" if anchor else place
 
     def picture(self, page: str, match: re.Match[str]) -> str:
-        """Return a `<picture>` as two pictures, one for each theme."""
+        """Return a `<picture>` as two pictures in Markdown, one for each theme.
+
+        Their files are added to `pictures`; a missing file raises `DeadLinkError`.
+        """
         values = dict(re.findall(r'(\w+)="([^"]*)"', match[0]))
         width = f" width={values['width']}px" if "width" in values else ""
         lines = []
@@ -142,7 +148,10 @@ def readme_parts(readme: str) -> dict[str, str]:
 
 
 def stage(folder: Path) -> int:
-    """Write the sources of the site into a folder; return the number of pages."""
+    """Write the sources of the site into a folder; return the number of pages.
+
+    Raises `DeadLinkError` for a link to a missing file.
+    """
     stager = Stager()
     texts = {page: stager.text_of(page) for page in stager.pages}
     parts = readme_parts(texts.pop("README.md"))

@@ -211,7 +211,11 @@ class Server:
         return seat
 
     async def _command(self, request: web.Request, *names: str) -> tuple[int, dict[str, Any]]:
-        """Return a POST request's seat and JSON object: the number `version`, the texts `names`."""
+        """Return a POST request's seat and JSON object: the number `version`, the texts `names`.
+
+        Raises `OptionError` for another body, and an `HTTPException` for a missing token, another
+        content type or an incomplete body.
+        """
         seat = self._seat(request)
         if request.content_type != "application/json":
             raise web.HTTPUnsupportedMediaType(reason="Content-Type: expected application/json")
@@ -271,7 +275,10 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 def reachable(host: str) -> str:
-    """Return the address at which others reach the server; for "0.0.0.0" this machine's own."""
+    """Return the address at which others reach the server: `host`, unless it is a wildcard.
+
+    For "0.0.0.0" and "::" it is this machine's own address, or its name if that is unknown.
+    """
     if host not in ("0.0.0.0", "::"):
         return host
     family = socket.AF_INET if host == "0.0.0.0" else socket.AF_INET6
