@@ -98,7 +98,7 @@ def _game_type(name: str, options: EpisodeOptions) -> Any:
 class BidEuchreGame(pyspiel.Game):
     """A game of `rules`, registered under `name`; `pyspiel.load_game` creates it.
 
-    An invalid parameter raises `OptionError`; see the module for the parameters.
+    An invalid value of a parameter raises `OptionError`; see the module for the parameters.
     """
 
     name: str

@@ -111,7 +111,10 @@ class Terminal:
         self._say("", Text(lines.title(), style="bold"), *lines.so_far())
 
     def _print_move(self, move: Move, pause: float | None = None) -> None:
-        """Print a move and its result; after an agent's move wait `pause` seconds, or the usual."""
+        """Print a move and its result; wait `pause` seconds between them after an agent's move.
+
+        None is the terminal's own pause.
+        """
         lines, pause = self._lines(move.row), self._pause if pause is None else pause
         self._say(lines.move(move.seat, move.name))
         if move.seat != self.me and pause:

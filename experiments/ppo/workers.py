@@ -32,7 +32,7 @@ from ppo.rollout import Batch, Dealer, Decisions, Terms
 def pool_of(workers: int, ray: bool, address: str | None) -> Iterator[Pool | None]:
     """Context manager: yield the pool of `--workers`, `--ray` and `--ray-address`, or None.
 
-    Ray takes precedence. A failed connection raises an error of `RayPool`.
+    Ray takes precedence over processes; `OptionError` if it is missing or has no such cluster.
     """
     if ray or address is not None:
         with RayPool(address) as pool:
