@@ -247,7 +247,7 @@ Tasks = dict[str, Task]
 
 
 def threads_group(setup: Setup) -> Tasks:
-    """Return tasks of the vector environment and of rollouts, on one thread and on several."""
+    """Return tasks of the vector environment and of rollouts, on one thread and `setup.threads`."""
     tasks: Tasks = {}
     for number in dict.fromkeys((1, setup.threads)):
         threads = f"{number} thread" + "s" * (number > 1)

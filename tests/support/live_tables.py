@@ -99,7 +99,7 @@ class Client:
     async def seat(
         self, seat: int, name: str, body: dict[str, Any] | None = None
     ) -> tuple[int, dict[str, Any]]:
-        """Send a request of a seat's page; return status and JSON."""
+        """Send a seat's request, GET without a body, else POST; return status and JSON."""
         headers = self.token(seat)
         if body is None:
             status, _, data = await self.ask("GET", f"/api/{name}", headers)

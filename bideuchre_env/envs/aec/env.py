@@ -347,8 +347,8 @@ class BidEuchreEnv(Bookkeeping, Face):
         clone's record is valid. After the end of an episode nothing is redealt.
 
         Args:
-            seat: the seat that sees its own cards, 0 to 3.
-            rng: the source of the draws.
+            seat: the seat that sees its own cards, 0 to 3; `OptionError` for any other.
+            rng: the source of the draws; `OptionError` for any other type.
         """
         self._require_game()
         place = parse_seat("seat", seat)

@@ -39,7 +39,7 @@ _LEFT, _PARTNER, _RIGHT = range(3)
 
 
 class Player:
-    """A partner or opponent; `kind` is its code in kernels.
+    """A partner or opponent; `kind` is its code in kernels, `option` the name in error messages.
 
     `spec` is the name of an agent, an agent, a function that acts, or a class or function that
     makes an agent for the `goal`; `renew` makes it again. Kernels play `net`; custom classes and

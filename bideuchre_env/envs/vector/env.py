@@ -73,8 +73,8 @@ class BidEuchreVec(Face):
     Rewards:
         (n, 4) float32 by seat, see `BidEuchreEnv`.
     Starting State:
-        `reset` deals in all rows, or in the rows of a mask. Methods that need games raise
-        `OptionError` before it, `step` `IllegalActionError`.
+        `reset` deals in all rows, or in the rows of a mask. Before it, `step` raises
+        `IllegalActionError`, and any other method that needs games `OptionError`.
     Episode End:
         `terminated` and `truncated` (n,) bool. After the end of an episode the same step starts the
         next one (autoreset). `info["_episode"]` (n,) bool is True where an episode has just ended.

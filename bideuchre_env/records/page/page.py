@@ -49,7 +49,7 @@ PAGE = """\
 
 @lru_cache(maxsize=16)
 def asset(name: str) -> str:
-    """Return the text of a file in `assets`: `table.js`, `table.css`, `replay.js`, ..."""
+    """Return the text of a file in the folder `assets` here: `table.js`, `replay.css`, ..."""
     return (resources.files(__package__) / "assets" / name).read_text(encoding="utf-8")
 
 

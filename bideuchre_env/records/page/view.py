@@ -36,7 +36,8 @@ def game_view(rules: Rules) -> View:
     """Return the constants of a game for a page, as JSON values.
 
     `words` has the words for every action name, `strains` for the strains; `shapes` are the suit
-    symbols as SVG paths in a square of 20 by 20; `tricks` per hand; and the `goal`, "to 32".
+    symbols as SVG paths in a square of 20 by 20; `tricks` per hand; and the `goal`, "to 32" or, if
+    rounds are counted, "12 hands".
     """
     hands = int(compile_tables(rules)[0]["hands_to_play"])
     return {
