@@ -76,7 +76,7 @@ class Parallel(BaseParallelWrapper[str, Any, Any]):
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-        """Start an episode; return observations and infos by agent."""
+        """Start an episode, as `BidEuchreEnv.reset`; return observations and infos by agent."""
         observations, infos = super().reset(seed, options)
         return observations, _list_masks(infos)
 

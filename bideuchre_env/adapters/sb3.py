@@ -152,7 +152,7 @@ class VecEnv(BaseVecEnv):
         return attr_name in known or hasattr(batch, attr_name)
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
-        """Set "view", the hands visible in pictures, for all tables.
+        """Set "view", the hands visible in pictures, for all tables: `indices` None or complete.
 
         Raises:
             OptionError: for a subset of the tables, another attribute, or an invalid view.

@@ -220,7 +220,10 @@ class Seats:
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Batch, Array]:
-        """Start episodes at all tables; return the acting seats' batch and environments (n,)."""
+        """Start episodes at all tables, see `BidEuchreVec.reset` for the arguments.
+
+        Return the batch of the seats to act, and their environments, int64 (n,).
+        """
         observations, info = self.tables.reset(seed, options=options)
         return _batch(observations, info), self.ids(info)
 
@@ -259,7 +262,10 @@ class SeatCollector(BaseCollector):
         self._turns: tuple[Batch, Array] | None = None
 
     def reset_env(self, gym_reset_kwargs: dict[str, Any] | None = None) -> tuple[Batch, Array]:
-        """Start episodes at all tables; drop the unfinished ones."""
+        """Start episodes at all tables, and drop the unfinished ones; return as `Seats.reset`.
+
+        `gym_reset_kwargs` are its arguments.
+        """
         n, width = len(self.env), int(self.env.action_space.n)
         [size] = self.env.tables.single_observation_space.shape
         self._seen = Batch(obs=np.zeros((n, size), np.float32), mask=np.zeros((n, width), bool))
@@ -326,7 +332,11 @@ class SeatCollector(BaseCollector):
         return self.policy.add_exploration_noise(acts, batch) if self.exploration_noise else acts
 
     def _store(self, ids: Array, following: Batch, *ended: Array) -> Array:
-        """Store the seats' pending transitions; return returns and lengths (m, 2) so far."""
+        """Store the pending transitions of seats `ids`, which lead to the observations `following`.
+
+        `ended` is (terminated, truncated), or empty if the episodes continue. Return the returns
+        and lengths of the seats' episodes so far, (m, 2).
+        """
         if not len(ids):
             return np.zeros((0, 2))
         terminated, truncated = ended or (np.zeros(len(ids), bool), np.zeros(len(ids), bool))

@@ -86,7 +86,7 @@ def figure(
     against: str | None = None,
     ratio: float | None = None,
 ) -> Figure:
-    """Return the `Figure` of one or more repeats."""
+    """Return the `Figure` of one or more repeats; for other parameters see `Figure`."""
     low, high = values[0], values[0]
     if len(values) > 1:
         low, _, high = statistics.quantiles(values, n=4, method="inclusive")

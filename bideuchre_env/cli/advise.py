@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _of_hand(arguments: argparse.Namespace) -> int:
-    """Print the advice for a hand with its seat's information."""
+    """Print the advice for a hand with its seat's information; return 0."""
     from bideuchre_env.agents.advice.position import known_position
 
     game, options = game_of(arguments), arguments
@@ -119,7 +119,10 @@ def _of_hand(arguments: argparse.Namespace) -> int:
 
 
 def _of_record(arguments: argparse.Namespace) -> int:
-    """Print the advice for a decision in a recorded game, and judge the recorded action."""
+    """Print the advice for a decision in a recorded game, and judge the recorded action; return 0.
+
+    Raises `OptionError` for options of `--hand` and of the rules, which the record has.
+    """
     for name in (*_POSITION, "rules"):
         if getattr(arguments, name) is not None:
             raise OptionError(f"--{name}: not with FILE, whose record has the position")

@@ -40,7 +40,7 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the description of one agent, or of all."""
+    """Print the description of one agent, or of all with the errors of broken ones; return 0."""
     from bideuchre_env.agents import names, parse
 
     alone = arguments.name is not None

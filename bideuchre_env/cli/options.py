@@ -46,8 +46,8 @@ def argument(
 ) -> None:
     """Add an option (`--games N`), a flag (`--force`) or a positional argument (`a A`).
 
-    `--sprt LOW HIGH` takes two values. A default is appended to the meaning. `more` is passed to
-    `add_argument`.
+    `--sprt LOW HIGH` takes two values. `kind` converts a value from text. A default is appended to
+    the meaning. `more` is passed to `add_argument`.
     """
     name, *values = spelling.split()
     if not values and "choices" not in more:

@@ -184,7 +184,11 @@ def _check(arguments: argparse.Namespace) -> None:
 
 @contextmanager
 def _open_session(arguments: argparse.Namespace) -> Iterator[Session]:
-    """Context manager: open a new game or resume one, print a line about it, and yield it."""
+    """Context manager: open a new game or resume one, print a line about it, and yield it.
+
+    Raises `OptionError` if a resumed game differs from the options, and `RecordError` for a file
+    that is not a saved game.
+    """
     from bideuchre_env.play.saved import assign_players, new_game_path, unfinished_game
     from bideuchre_env.play.session import Session
 

@@ -42,7 +42,7 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prepare the game, and print the results."""
+    """Prepare the game and print the results, or without GAME list the prepared ones; return 0."""
     if arguments.game is None:
         for name in ("option", "hands", "seed", "force"):
             value = getattr(arguments, name)

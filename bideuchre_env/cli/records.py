@@ -205,7 +205,11 @@ def _print_games(games: Iterator[tuple[int, GameRecord]], hands: set[int]) -> No
 
 
 def _reviewer(arguments: argparse.Namespace) -> Reviewer | None:
-    """Return a function that reviews a game, with a bar on stderr; None without --analyse."""
+    """Return a function that reviews a game, with a bar on stderr; None without --analyse.
+
+    It takes a game's number and record. Raises `OptionError` for an unknown agent, and for options
+    of a review without --analyse.
+    """
     if not arguments.analyse:
         for name in ("agent", "worlds"):
             if getattr(arguments, name) is not None:

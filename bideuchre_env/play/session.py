@@ -76,6 +76,7 @@ class Session:
     ) -> None:
         """Begin a game: `agents` are four names, by seat; names at people's seats are ignored.
 
+        None as `seed` is a random seed; without a `path` nothing is saved.
         Raises `OptionError` for invalid arguments, and for a path that exists.
         """
         self._set_up(game, people, agents, secrets.randbits(128) if seed is None else seed)
@@ -256,6 +257,7 @@ class Session:
     def claim(self, seat: int, watch: Callable[[Move], object] | None = None) -> None:
         """Play out the hand for a person who is certain to take every trick; others play low.
 
+        `watch` gets every move.
         Raises `IllegalActionError`, and changes nothing, unless the seat is to act and `can_claim`.
         """
         if seat != self.seat or not self.can_claim:

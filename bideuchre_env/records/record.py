@@ -266,7 +266,7 @@ def _result_text(winner: int, outcome: int) -> bytes:
 
 
 def rules_of(variant: str, options: dict[str, Any]) -> Rules:
-    """Return a record's rules; missing options have defaults. `RecordError` if they are invalid."""
+    """Return a declared variant's rules with `options`, or custom rules; else `RecordError`."""
     try:
         check_type("variant", variant, str, "the name of a game")
         whole = variant == CUSTOM or set(_NEEDED) <= set(options)

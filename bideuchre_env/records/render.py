@@ -27,7 +27,7 @@ _WIDTH = 100
 
 
 def table_text(row: Any, rules: Rules, viewer: int | None = None) -> str:
-    """Return the table as plain text: all hands, or the view of one seat."""
+    """Return the table as plain text: all hands, or the view of the seat `viewer`."""
     out = io.StringIO()
     console = Console(file=out, width=_WIDTH, color_system=None, force_jupyter=False)
     console.print(table_view(row, rules, viewer=viewer))
@@ -37,7 +37,10 @@ def table_text(row: Any, rules: Rules, viewer: int | None = None) -> str:
 def table_view(
     row: Any, rules: Rules, *, viewer: int | None = None, agents: list[str] | None = None
 ) -> RenderableType:
-    """Render a state row as text: all hands, or with a `viewer` only the cards it sees."""
+    """Render a state row as text: all hands, or with a `viewer` only the cards it sees.
+
+    `agents` are four names, by seat.
+    """
     held = [hand_names(int(hand)) for hand in row["hands"]]
     look = _TextLook(row, rules, viewer, agents=agents)
     if look.strain < 0:

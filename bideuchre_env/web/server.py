@@ -103,7 +103,8 @@ class Server:
     ) -> AsyncIterator[None]:
         """Context manager in which requests at a listening socket are answered.
 
-        A GET request is cancelled when its client leaves; `_change` completes every POST request.
+        `limiter` None sets the usual limits of connections. A GET request is cancelled when its
+        client leaves; `_change` completes every POST request.
         """
         runner = web.AppRunner(self.app(), shutdown_timeout=1.0, handler_cancellation=True)
         await runner.setup()

@@ -225,7 +225,10 @@ class Part:
             raise DivergedError(f"row {row}: the network's logits are not finite")
 
     def decisions(self, returns: Tensor, rows: Any) -> Decisions:
-        """Return the decisions of these rows; `returns`, (n,), are the returns of all decisions."""
+        """Return the decisions of `rows`, a slice or indices.
+
+        `returns`, (n,), are the returns of all decisions of the part.
+        """
         room = self.room
         hidden = room.hidden if self.all_hands else room.hidden.new_zeros((self.n, 0))
         columns = (room.inputs, room.legal, room.outputs, room.log_probs, self.values)

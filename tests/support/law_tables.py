@@ -89,7 +89,7 @@ class Table:
         return self.do(*cards.split())
 
     def settle(self, choose=lambda table: table.legal[0]):
-        """Play to the end of the hand, and return the hand's record."""
+        """Play to the end of the hand by `choose(table)`, an action's name; return its record."""
         before = len(self.hands)
         while not self.over and len(self.hands) == before:
             self.do(choose(self))

@@ -118,7 +118,7 @@ class First:
 
 
 def actions_for(obs, turn, careless=0):
-    """An action for every row, from its learner's observation."""
+    """An action for every row, see `chosen_action`, which gets the turn `turn` + row."""
     pairs = zip(obs["action_mask"], obs["observation"], strict=True)
     return np.array([chosen_action(m, o, turn + i, careless) for i, (m, o) in enumerate(pairs)])
 

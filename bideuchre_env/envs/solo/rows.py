@@ -127,7 +127,7 @@ class SoloRows(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """The learners' actions in a turn, by row."""
+    """The learners' actions in a turn, and the rows whose observation is then written."""
 
     acting: Array  # bool (n,): whether the learner acts
     choices: Array  # int64 (n,): its action

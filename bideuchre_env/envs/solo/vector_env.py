@@ -371,7 +371,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         return int(seed)
 
     def _reset_mask(self, mask: Any) -> Array:
-        """Return the rows to reset, bool (n,)."""
+        """Return the rows to reset, bool (n,); `OptionError` if the first reset leaves rows out."""
         chosen = parse_reset_mask(mask, self.num_envs)
         if not self._rows.ready and not chosen.all():
             raise OptionError(

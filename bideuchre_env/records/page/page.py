@@ -102,8 +102,9 @@ def _themes() -> str:
 def replay_page(game: words.Game, notes: Notes | None = None, title: str | None = None) -> str:
     """Return the replay of a `GameRecord` as one HTML file.
 
-    `notes` are those of a review (see `records.page.notes`); without them nothing is marked. Raises
-    `RecordError` for a record that does not replay, `OptionError` for notes on another game.
+    `notes` are those of a review (see `records.page.notes`); without them nothing is marked. The
+    default of `title` is the variant. Raises `RecordError` for a record that does not replay,
+    `OptionError` for notes on another game.
     """
     return replays_page([game], [notes], title)
 
