@@ -140,7 +140,10 @@ def notebook_text(notebook: dict) -> str:
 
 
 def readme_parts(readme: str) -> dict[str, str]:
-    """Return the parts of the README: `title` with the first sentence, `summary`, sections."""
+    """Return the parts of the README: `title` with the first sentence, `summary`, and sections.
+
+    A section's key is its title.
+    """
     head, *sections = re.split(r"^(?=## )", readme, flags=re.M)
     title, sentence, summary = head.split("\n\n", 2)
     parts = {section.partition("\n")[0][3:]: section for section in sections}

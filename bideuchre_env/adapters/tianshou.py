@@ -96,7 +96,7 @@ class VecEnv(BaseVectorEnv):
         self._idle = np.ones(num_envs, bool)  # tables that must be reset before the next step
 
     def get_env_attr(self, key: str, id: Any = None) -> list[Any]:
-        """Return an attribute, which all tables share, once per selected table."""
+        """Return an attribute, which all tables share, once per table of `id` (None: all)."""
         names = {"observation_space": "single_observation_space"}
         names["action_space"] = "single_action_space"
         value = getattr(self.tables, names.get(key, key))
@@ -116,7 +116,11 @@ class VecEnv(BaseVectorEnv):
         return [[each] for each in self._seeds]
 
     def reset(self, env_id: Any = None, **kwargs: Any) -> tuple[Batch, Array]:
-        """Start episodes at all tables or `env_id`; keywords are those of `solo_vec`'s `reset`."""
+        """Start episodes at all tables or `env_id`; keywords are those of `solo_vec`'s `reset`.
+
+        Return the batch and the infos of these tables. Without a keyword `seed` the seeds are those
+        of the method `seed`.
+        """
         ids = np.asarray(self._wrap_id(env_id))
         chosen = np.zeros(self.env_num, bool)
         chosen[ids] = True
@@ -133,6 +137,8 @@ class VecEnv(BaseVectorEnv):
 
     def step(self, action: Any, id: Any = None) -> tuple[Batch, Array, Array, Array, Array]:
         """Apply an action at each table, or at those of `id`; the others must then be reset.
+
+        Return the batch, rewards, `terminated`, `truncated` and infos of the tables that acted.
 
         Raises:
             IllegalActionError: for a table that must be reset first.

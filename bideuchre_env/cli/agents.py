@@ -127,7 +127,7 @@ def _paragraph(name: str, agent: dict[str, Any], alone: bool) -> str:
 
 
 def _option(name: str, default: Any, required: bool, meaning: str) -> tuple[str, str]:
-    """Return an option as written in names, with its default, and its meaning."""
+    """Return an option with its default as in an agent's name ("worlds=20"), and its meaning."""
     if required:
         return name, meaning or "required"
     if default is None:

@@ -61,7 +61,7 @@ def parse_reset_mask(mask: Any, n: int) -> Array:
 
 
 def parse_actions(actions: Any, n: int, n_actions: int, memory: HostMemory) -> Any:
-    """Return actions as whole numbers (n,) in a memory; `IllegalActionError` for another array.
+    """Return actions as whole numbers (n,) in a memory; `IllegalActionError` for any other value.
 
     Neither range nor legality is checked; numbers that do not fit int64 become `n_actions`.
     """

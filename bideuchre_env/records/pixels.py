@@ -54,7 +54,7 @@ def table_pixels(
 
 @lru_cache(maxsize=_CACHED)
 def _tile(mark: Mark) -> tuple[Any, int, int]:
-    """Return a mark as an image with a transparent background, and the place of its corner."""
+    """Return a mark as an image with a transparent background, and its left and top in pixels."""
     from PIL import Image, ImageDraw
 
     left, top, right, bottom = _edges(mark)

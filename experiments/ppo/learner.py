@@ -64,7 +64,9 @@ class Learner:
         """Train all networks on a batch, in one pass; return the statistics by name.
 
         `args` are the trainer's options, of which `minibatch`, `clip` and `critic` are used;
-        `entropy` is the weight of the entropy bonus. Statistics are means over the minibatches.
+        `entropy` is the weight of the entropy bonus. The statistics are means over the minibatches:
+        the cards' `entropy`, `card_critic` and `call_critic` (mean squared errors), and `clipped`,
+        the fraction of clipped ratios.
         """
         for optimizer in self.optimizers.values():
             for group in optimizer.param_groups:

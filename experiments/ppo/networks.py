@@ -101,7 +101,7 @@ class SumOfRows(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, gradients: Tensor) -> Any:
-        """The gradients of matrix and bias."""
+        """The gradients of matrix and bias, and None for the lists, in the order of `forward`."""
         lists, matrix = ctx.saved_tensors
         of_matrix = torch.zeros_like(matrix)
         add_to_rows(lists.numpy(), gradients.contiguous().numpy(), of_matrix.numpy())

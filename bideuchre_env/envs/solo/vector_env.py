@@ -251,7 +251,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
             self._rows.close()
 
     def _names(self, *masks: Any) -> dict[str, Any]:
-        """The infos "left", "partner", "right" of rows in the masks that draw from a pool."""
+        """The infos "left", "partner", "right" of rows in any mask that draw from a pool, or {}."""
         infos: dict[str, Any] = {}
         rows, drawn = self._rows, self._rows.assignment.drawn
         if not drawn.any():

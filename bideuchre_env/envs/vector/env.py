@@ -249,7 +249,7 @@ class BidEuchreVec(Face):
     def sample(self) -> Array:
         """Return a uniform legal action for every row, int64 (n,), a copy if `copy` is True.
 
-        The draws depend on the last seed of `reset`, and do not affect the games.
+        The draws depend on the last seed of `reset` and the calls since; they do not affect games.
         """
         self._require_games()
         low, count = self._sampling
