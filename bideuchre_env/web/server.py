@@ -190,7 +190,10 @@ class Server:
         return web.json_response(self.table.state(seat))
 
     async def _change(self, name: str, request: web.Request) -> web.Response:
-        """Carry out a command of a seat; a change that has begun is always completed."""
+        """Carry out a command of a seat; answer with its result, or else the seat's new state.
+
+        A change that has begun is always completed.
+        """
         seat, fields = await self._command(request, *(["action"] if name == "act" else []))
         task = asyncio.create_task(getattr(self.table, CHANGES[name])(seat, **fields))
         self._changes.add(task)

@@ -153,7 +153,7 @@ class LiveTable:
         }
 
     def _waits(self, viewer: int) -> str | None:
-        """Return a sentence with the seats that are not ready; None unless another seat is."""
+        """Return a sentence with the seats that are not ready; None if none or all are ready."""
         if self._ready.seconds_left is None or not self._ready.missing:
             return None
         lines = Lines(self._row, self.session.rules, viewer)

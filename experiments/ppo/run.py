@@ -81,7 +81,7 @@ class Run:
         return first + (last - first) * self.progress
 
     def is_measurement_due(self) -> bool:
-        """Whether a multiple of `--measure` million decisions has passed since the last one."""
+        """Whether a multiple of `--measure` million decisions lies after the last measurement."""
         every = 1e6 * self.args.measure
         return int(self.decisions / every) > int(self.measured / every)
 

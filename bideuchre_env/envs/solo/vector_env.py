@@ -301,7 +301,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         return {name: self._out(array) for name, array in arrays.items()}
 
     def _infos(self, chosen: Any) -> dict[str, Any]:
-        """The infos of every step for the rows of a mask; zeros for the others."""
+        """The infos "action_mask" and "seat" of the rows of a mask; zeros for the others."""
         rows = self._rows
         self._run(seat_rows, rows.solos, chosen, self._seats)
         if chosen is rows.every:
@@ -316,7 +316,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         }
 
     def _results(self, ended: Any) -> dict[str, Any]:
-        """The results of the rows of a mask, whose episodes are over; zeros for the others."""
+        """The `Results`, as infos, of rows of a mask whose episodes are over; zeros for others."""
         rows, empty = self._rows, self._rows.memory.empty
         results = Results(
             hands=empty((rows.n,), np.int64),

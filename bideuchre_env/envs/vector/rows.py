@@ -67,9 +67,10 @@ class DeviceSteps:
         self._cells = memory.put(self._none)
 
     def step(self, rows: Rows, actions: Any) -> int:
-        """Apply one action in every row; return `SOME_ENDED` or `NONE_ENDED` (episodes).
+        """Apply one action, whole numbers (n,), in every row.
 
-        If an action is illegal, no row changes, and the first such row is returned.
+        Return `SOME_ENDED` or `NONE_ENDED`, depending on whether an episode ended. If an action is
+        illegal, no row changes, and the first such row is returned.
         """
         self._memory.write(self._cells, self._none)
         on_device = self._memory.put(actions)

@@ -161,11 +161,12 @@ class StepPool:
         self._pace = Pace()
 
     def step(self, rows: Rows, actions: Array) -> int:
-        """Apply one action, int64 (n,), in every row; return `SOME_ENDED` or `NONE_ENDED`.
+        """Apply one action, int64 (n,), in every row.
 
-        If an action is illegal, no row changes, and the first such row is returned. The result does
-        not depend on the number of threads. An interrupt such as Ctrl-C is raised after the step,
-        when no thread uses the rows.
+        Return `SOME_ENDED` or `NONE_ENDED`, depending on whether an episode ended. If an action is
+        illegal, no row changes, and the first such row is returned. The result does not depend on
+        the number of threads. An interrupt such as Ctrl-C is raised after the step, when no thread
+        uses the rows.
         """
         step_all = self._step_all
         if step_all is None:
