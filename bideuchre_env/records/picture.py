@@ -232,7 +232,7 @@ class TablePicture(Look):
     def _pale(self, seat: int) -> set[str]:
         """The cards of a seat that are illegal now, or all of its cards if it sits out.
 
-        Empty if the seat is not to choose a card, or its cards are hidden.
+        Otherwise the set is empty.
         """
         held = set(hand_names(int(self.row["hands"][seat])))
         if legal := self.legal(seat):

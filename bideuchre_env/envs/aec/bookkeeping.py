@@ -94,7 +94,7 @@ class Bookkeeping(AECEnv[str, Any, Any]):
         self._actor = None  # also if a caller has ended the game
 
     def agent_iter(self, max_iter: int = 2**63) -> AECIterable[str, Any, Any]:
-        """Return an iterator of the agent to act: at most `max_iter` times, while agents are left.
+        """Return an iterable of the agent to act: at most `max_iter` times, while agents are left.
 
         Raises `OptionError` before the first reset.
         """

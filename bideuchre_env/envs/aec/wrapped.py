@@ -104,9 +104,9 @@ class WrappedEnv(OrderEnforcingWrapper[str, Any, Any]):
         return self.env.last(observe)
 
     def agent_iter(self, max_iter: int = 2**63) -> Turns:
-        """Return an iterator of the agent to act: at most `max_iter` times, while agents are left.
+        """Return an iterable of the agent to act: at most `max_iter` times, while agents are left.
 
-        It raises `AssertionError` if neither `step` nor `reset` was called since the last agent.
+        Iterating raises `AssertionError` if `step` or `reset` was not called since the last agent.
         Before the first reset, this method raises `AttributeError`.
         """
         if not self._has_reset:
