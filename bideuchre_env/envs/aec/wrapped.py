@@ -106,7 +106,7 @@ class WrappedEnv(OrderEnforcingWrapper[str, Any, Any]):
     def agent_iter(self, max_iter: int = 2**63) -> Turns:
         """Return an iterable of the agent to act: at most `max_iter` times, while agents are left.
 
-        Iterating raises `AssertionError` if `step` or `reset` was not called since the last agent.
+        Iterating raises `AssertionError` unless `step` or `reset` was called since the last agent.
         Before the first reset, this method raises `AttributeError`.
         """
         if not self._has_reset:
