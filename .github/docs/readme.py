@@ -102,7 +102,7 @@ def layout_block() -> str:
 
 
 def main_job(folder: Path) -> str:
-    """Run the last command of the README's first block in a folder; return its output."""
+    """Run the command after `&&` in the README's first `sh` block in a folder; return its text."""
     program, *arguments = shlex.split(blocks("sh")[0].partition("&& ")[2])
     command = [Path(sys.executable).parent / program, *arguments]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)

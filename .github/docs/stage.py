@@ -82,7 +82,10 @@ class Stager:
         return path
 
     def link(self, page: str, target: str) -> str:
-        """Return a link of a page as it is on the site."""
+        """Return a link of a page as it is on the site; `DeadLinkError` for a missing target.
+
+        Links to other sites, and to anchors of the same page, stay unchanged.
+        """
         name, _, anchor = target.partition("#")
         if not name or ":" in name:
             return target
@@ -97,7 +100,10 @@ class Stager:
         return f"{place}#{anchor}" if anchor else place
 
     def picture(self, page: str, match: re.Match[str]) -> str:
-        """Return a `<picture>` as two pictures, one for each theme."""
+        """Return a `<picture>` as two pictures in Markdown, one for each theme.
+
+        Their files are added to `pictures`; a missing file raises `DeadLinkError`.
+        """
         values = dict(re.findall(r'(\w+)="([^"]*)"', match[0]))
         width = f" width={values['width']}px" if "width" in values else ""
         lines = []
@@ -135,7 +141,10 @@ def notebook_text(notebook: dict) -> str:
 
 
 def readme_parts(readme: str) -> dict[str, str]:
-    """Return the parts of the README: `title` with the first sentence, `summary`, sections."""
+    """Return the parts of the README: `title` with the first sentence, `summary`, and sections.
+
+    A section's key is its title.
+    """
     head, *sections = re.split(r"^(?=## )", readme, flags=re.M)
     title, sentence, summary = head.split("\n\n", 2)
     parts = {section.partition("\n")[0][3:]: section for section in sections}
@@ -143,7 +152,10 @@ def readme_parts(readme: str) -> dict[str, str]:
 
 
 def stage(folder: Path) -> int:
-    """Write the sources of the site into a folder; return the number of pages."""
+    """Write the sources of the site into a folder; return the number of pages.
+
+    Raises `DeadLinkError` for a link to a missing file.
+    """
     stager = Stager()
     texts = {page: stager.text_of(page) for page in stager.pages}
     parts = readme_parts(texts.pop("README.md"))

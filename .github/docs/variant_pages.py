@@ -93,7 +93,11 @@ def renewed(file: str) -> str:
 
 
 def site_text(name: str, text: str) -> str:
-    """Return the page of a variant as it is on the site: with its ids, and with its blocks."""
+    """Return the page `text` of a variant with tables that only the site has.
+
+    They are the spaces and ids, before "Description", and the observation's blocks, before
+    "Rewards".
+    """
     rules, layout = RULES[name], layout_of(RULES[name])
     spaces = [
         ("Action space", f"`Discrete({actions.of(rules).n})`"),

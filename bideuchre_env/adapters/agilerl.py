@@ -46,7 +46,7 @@ def make_vec(
             fixed.
 
     Raises:
-        OptionError: for another value of a fixed option.
+        OptionError: for another value of a fixed option; other errors are those of `solo_vec`.
     """
     fixed = {"observation": "flat", "autoreset_mode": "SameStep", "copy": True, "device": "cpu"}
     return variant_of(game).solo_vec(num_envs, **with_fixed(options, "AgileRL", **fixed))
@@ -63,6 +63,9 @@ class Parallel(BaseParallelWrapper[str, Any, Any]):
     Args:
         game: a variant, or an argument of `bideuchre_env.make`.
         options: those of `parallel_env`, except the observation, which is fixed.
+
+    Raises:
+        OptionError: for another observation; other errors are those of `parallel_env`.
     """
 
     def __init__(self, game: Game, **options: Unpack[EnvGameKeywords]) -> None:
@@ -73,7 +76,7 @@ class Parallel(BaseParallelWrapper[str, Any, Any]):
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-        """Start an episode; return observations and infos by agent."""
+        """Start an episode, as `BidEuchreEnv.reset`; return observations and infos by agent."""
         observations, infos = super().reset(seed, options)
         return observations, _list_masks(infos)
 
@@ -100,7 +103,7 @@ class ParallelVec(AsyncPettingZooVecEnv):
 
     Args:
         game: a variant, or an argument of `bideuchre_env.make`.
-        num_envs: the number of tables and processes.
+        num_envs: the number of tables and processes; `OptionError` for an invalid one.
         options: those of `parallel_env`, except the observation, which is fixed.
     """
 

@@ -35,7 +35,10 @@ def with_fixed(options: Mapping[str, Any], trainer: str, **fixed: Any) -> dict[s
 
 @contextmanager
 def needs(extra: str) -> Iterator[None]:
-    """Wrap an adapter's imports: the error for a missing library names the extra in one line."""
+    """Context manager for an adapter's imports, which names the extra to install.
+
+    A missing library raises `ModuleNotFoundError` with a message of one line.
+    """
     try:
         yield
     except ModuleNotFoundError as error:

@@ -45,7 +45,8 @@ class DealtGame:
 
     An `episode` is a "hand" or a "game" and the `reward` "points" or "win", as in the environments.
     Chance first picks the dealer, unless `dealer` is a seat (-1 is none). Then it picks the kind of
-    each card: the first card goes to seat 0, the next to seat 1, and so on around the table.
+    each card: the first card goes to seat 0, the next to seat 1, and so on around the table. `turn`
+    is the seat to act, `CHANCE` or `OVER`.
     """
 
     def __init__(self, rules: Rules, episode: str, reward: str, dealer: int) -> None:
@@ -75,7 +76,10 @@ class DealtGame:
         self._mask = np.zeros(len(self._names), np.int8)
 
     def chances(self) -> list[tuple[int, float]]:
-        """Return the possible choices of chance, in order, and their probabilities."""
+        """Return the possible choices of chance, in order, and their probabilities.
+
+        Call it only if `turn` is `CHANCE`.
+        """
         if self.awaits_dealer:
             return [(seat, 1 / N_SEATS) for seat in range(N_SEATS)]
         left, dealt = self.rules.cards - len(self._dealt), Counter(self._dealt)
@@ -90,7 +94,8 @@ class DealtGame:
     def choose(self, choice: int) -> None:
         """Apply a choice of chance or of the seat to act, depending on `turn`.
 
-        An illegal action of a seat raises `IllegalActionError` and changes nothing.
+        An illegal action of a seat raises `IllegalActionError` and changes nothing. A choice of
+        chance is not checked.
         """
         if self.turn == CHANCE:
             self._choose_by_chance(choice)
@@ -180,6 +185,7 @@ class DealtGame:
     def resampled(self, seat: int, random: Callable[[], float]) -> list[int]:
         """Return the choices of the hand in progress with the cards hidden from a seat redrawn.
 
+        They are the cards of the deal, in order, then the actions, for `choose` in a new game.
         All deals consistent with the seat's knowledge are equally likely, as in
         `BidEuchreEnv.resample_hidden`. `random` returns numbers in [0, 1). A seat must be to act.
         """

@@ -96,7 +96,10 @@ def _game_type(name: str, options: EpisodeOptions) -> Any:
 
 
 class BidEuchreGame(pyspiel.Game):
-    """A game of `rules`, registered under `name`; `pyspiel.load_game` creates it."""
+    """A game of `rules`, registered under `name`; `pyspiel.load_game` creates it.
+
+    An invalid value of a parameter raises `OptionError`; see the module for the parameters.
+    """
 
     name: str
     rules: Rules
@@ -138,7 +141,10 @@ class BidEuchreGame(pyspiel.Game):
         return _load, (self.name, self.rules, str(self))
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer:
-        """Return an `Observer`, of this hand only or with perfect recall."""
+        """Return an `Observer`, by default of this hand only, else as `iig_obs_type` requests.
+
+        Raises `OptionError` for `params`, and for a type that `Observer` does not support.
+        """
         if params:
             raise OptionError(f"observer parameters {brief(params)}: expected none")
         return Observer(self, iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False))
@@ -221,7 +227,8 @@ class Observer:
     """The view of a player or spectator: `tensor`, and `dict` with its part of each layout block.
 
     The tensor is float32 (D,), the observation scaled to [-1, 1]. Without private information it
-    has only the public blocks, relative to seat 0.
+    has only the public blocks, relative to seat 0. Raises `OptionError` for a `kind` without public
+    information, or with all players' private information.
     """
 
     def __init__(self, game: BidEuchreGame, kind: Any) -> None:
@@ -244,12 +251,15 @@ class Observer:
                 self.dict[block.name] = part.reshape(block.shape)
 
     def set_from(self, state: BidEuchreState, player: int) -> None:
-        """Fill `tensor` with a player's observation."""
+        """Fill `tensor` with a player's observation; without private information with seat 0's."""
         seen = state.dealt_game.observation(0 if self._public else player)
         np.multiply(seen[self._start :], self._scale, out=self.tensor)
 
     def string_from(self, state: BidEuchreState, player: int) -> str:
-        """Return a player's history of this hand, or of the whole game with perfect recall."""
+        """Return a player's history of this hand, or of the whole game with perfect recall.
+
+        Without private information it is the spectator's.
+        """
         return state.dealt_game.history_of(PUBLIC if self._public else player, self._all_hands)
 
 

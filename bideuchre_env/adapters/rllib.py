@@ -110,6 +110,8 @@ class MultiAgentEnv(multi_agent_env.MultiAgentEnv):
     def step(self, action_dict: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
         """Apply the action of the seat to act; return RLlib's five dicts by agent.
 
+        An illegal action ends the episode, with reward -1 for its seat.
+
         Raises:
             IllegalActionError: if the dict has other agents than the seat to act, or for an action
                 that does not exist.

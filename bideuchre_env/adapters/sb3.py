@@ -90,7 +90,8 @@ class VecEnv(BaseVecEnv):
         """Start an episode at every table and return the first observations.
 
         The seeds are those of `seed`, the options those of `set_options`. These are the options of
-        `SoloVectorEnv.reset`, the same for every table; "opponents" changes the players.
+        `SoloVectorEnv.reset`, the same for every table (else `OptionError`); "opponents" changes
+        the players. Seeds and options are used once.
         """
         options = self._options[0]
         if any(each is not options and each != options for each in self._options):
@@ -128,7 +129,10 @@ class VecEnv(BaseVecEnv):
         self.batch.close()
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
-        """Return an attribute per row; only "seat", "players" and methods differ by row."""
+        """Return an attribute per row; only "seat", "players" and methods differ by row.
+
+        `indices` None means all rows. Raises `AttributeError` for an unknown attribute.
+        """
         rows = self._get_indices(indices)
         if attr_name in METHODS:
             return [lambda i=i: self.env_method(attr_name, indices=[i])[0] for i in rows]
@@ -148,7 +152,7 @@ class VecEnv(BaseVecEnv):
         return attr_name in known or hasattr(batch, attr_name)
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
-        """Set "view", the hands visible in pictures, for all tables.
+        """Set "view", the hands visible in pictures, for all tables: `indices` None or complete.
 
         Raises:
             OptionError: for a subset of the tables, another attribute, or an invalid view.
@@ -169,7 +173,10 @@ class VecEnv(BaseVecEnv):
     def env_method(
         self, method_name: str, *method_args: Any, indices: VecEnvIndices = None, **kwargs: Any
     ) -> list[Any]:
-        """Call "action_masks" or "render"; return the result per row: a mask is bool (A,)."""
+        """Call "action_masks" or "render"; return the result per row: a mask is bool (A,).
+
+        `indices` None means all rows. Raises `AttributeError` for another method.
+        """
         if method_name not in METHODS:
             raise AttributeError(
                 f"env_method({brief(method_name)}): expected one of {', '.join(map(repr, METHODS))}"

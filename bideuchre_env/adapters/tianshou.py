@@ -40,7 +40,10 @@ class MaskedActor(torch.nn.Module):
         self.net = net
 
     def forward(self, obs: Any, state: Any = None, info: Any = None) -> tuple[torch.Tensor, Any]:
-        """Return logits (n, A) for `Batch(obs, mask)`: the dtype's minimum for illegal actions."""
+        """Return logits (n, A) for `Batch(obs, mask)`, and `state` unchanged.
+
+        The logits of illegal actions are the dtype's minimum.
+        """
         logits = self.net(_tensor(obs.obs, self.net))
         legal = torch.as_tensor(obs.mask, dtype=torch.bool, device=logits.device)
         return logits.masked_fill(~legal, torch.finfo(logits.dtype).min), state
@@ -78,7 +81,7 @@ class VecEnv(BaseVectorEnv):
             fixed.
 
     Raises:
-        OptionError: for another value of a fixed option.
+        OptionError: for another value of a fixed option; other errors are those of `solo_vec`.
     """
 
     def __init__(
@@ -93,7 +96,7 @@ class VecEnv(BaseVectorEnv):
         self._idle = np.ones(num_envs, bool)  # tables that must be reset before the next step
 
     def get_env_attr(self, key: str, id: Any = None) -> list[Any]:
-        """Return an attribute, which all tables share, once per selected table."""
+        """Return an attribute, which all tables share, once per table of `id` (None: all)."""
         names = {"observation_space": "single_observation_space"}
         names["action_space"] = "single_action_space"
         value = getattr(self.tables, names.get(key, key))
@@ -106,14 +109,18 @@ class VecEnv(BaseVectorEnv):
         )
 
     def seed(self, seed: int | list[int] | None = None) -> list[Any]:
-        """Seed table i with `seed` + i, or `seed[i]`, at its next reset."""
+        """Seed table i with `seed` + i, or `seed[i]`, at its next reset; return a list by table."""
         if isinstance(seed, int):
             seed = [seed + i for i in range(self.env_num)]
         self._seeds = [None] * self.env_num if seed is None else [*seed]
         return [[each] for each in self._seeds]
 
     def reset(self, env_id: Any = None, **kwargs: Any) -> tuple[Batch, Array]:
-        """Start episodes at all tables or `env_id`; keywords are those of `solo_vec`'s `reset`."""
+        """Start episodes at all tables or `env_id`; keywords are those of `solo_vec`'s `reset`.
+
+        Return the batch and the infos of these tables. Without a keyword `seed` the seeds are those
+        of the method `seed`.
+        """
         ids = np.asarray(self._wrap_id(env_id))
         chosen = np.zeros(self.env_num, bool)
         chosen[ids] = True
@@ -130,6 +137,8 @@ class VecEnv(BaseVectorEnv):
 
     def step(self, action: Any, id: Any = None) -> tuple[Batch, Array, Array, Array, Array]:
         """Apply an action at each table, or at those of `id`; the others must then be reset.
+
+        Return the batch, rewards, `terminated`, `truncated` and infos of the tables that acted.
 
         Raises:
             IllegalActionError: for a table that must be reset first.
@@ -153,7 +162,10 @@ class VecEnv(BaseVectorEnv):
         return Batch(obs=observations, mask=masks)
 
     def _choices_of_others(self, left_out: Array) -> Array:
-        """Return legal actions for the left-out tables, because the batch steps all tables."""
+        """Return actions of all tables, int64 (n,), legal ones for the left-out tables.
+
+        The batch steps all tables; left-out tables whose episode is over are reset first.
+        """
         if left_out.any():
             masks = self.tables.action_masks()
             over = left_out & ~masks.any(axis=1)
@@ -165,7 +177,7 @@ class VecEnv(BaseVectorEnv):
         return np.zeros(self.env_num, np.int64)
 
     def render(self, **_: Any) -> list[Any]:
-        """Return a rendering of every table, in its `render_mode`."""
+        """Return a rendering of every table, in its `render_mode`; [] without a mode."""
         return list(self.tables.render() or [])
 
     def close(self) -> None:
@@ -200,7 +212,7 @@ class Seats:
         options: those of `vec`. The observation, `copy` and `device` are fixed.
 
     Raises:
-        OptionError: for another value of a fixed option.
+        OptionError: for another value of a fixed option; other errors are those of `vec`.
     """
 
     def __init__(self, game: Game, num_tables: int = 1, **options: Unpack[VecGameKeywords]) -> None:
@@ -214,7 +226,10 @@ class Seats:
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Batch, Array]:
-        """Start episodes at all tables; return the acting seats' batch and environments (n,)."""
+        """Start episodes at all tables, see `BidEuchreVec.reset` for the arguments.
+
+        Return the batch of the seats to act, and their environments, int64 (n,).
+        """
         observations, info = self.tables.reset(seed, options=options)
         return _batch(observations, info), self.ids(info)
 
@@ -243,6 +258,9 @@ class SeatCollector(BaseCollector):
         seats: the tables.
         buffer: a `VectorReplayBuffer` with `len(seats)` parts.
         options: those of Tianshou's `BaseCollector`.
+
+    Raises:
+        OptionError: from `collect`, before the first reset or with `render`.
     """
 
     def __init__(self, policy: Any, seats: Seats, buffer: Any = None, **options: Any) -> None:
@@ -250,7 +268,10 @@ class SeatCollector(BaseCollector):
         self._turns: tuple[Batch, Array] | None = None
 
     def reset_env(self, gym_reset_kwargs: dict[str, Any] | None = None) -> tuple[Batch, Array]:
-        """Start episodes at all tables; drop the unfinished ones."""
+        """Start episodes at all tables, and drop the unfinished ones; return as `Seats.reset`.
+
+        `gym_reset_kwargs` are its arguments.
+        """
         n, width = len(self.env), int(self.env.action_space.n)
         [size] = self.env.tables.single_observation_space.shape
         self._seen = Batch(obs=np.zeros((n, size), np.float32), mask=np.zeros((n, width), bool))
@@ -317,7 +338,11 @@ class SeatCollector(BaseCollector):
         return self.policy.add_exploration_noise(acts, batch) if self.exploration_noise else acts
 
     def _store(self, ids: Array, following: Batch, *ended: Array) -> Array:
-        """Store the seats' pending transitions; return returns and lengths (m, 2) so far."""
+        """Store the pending transitions of seats `ids`, which lead to the observations `following`.
+
+        `ended` is (terminated, truncated), or empty if the episodes continue. Return the returns
+        and lengths of the seats' episodes so far, (m, 2).
+        """
         if not len(ids):
             return np.zeros((0, 2))
         terminated, truncated = ended or (np.zeros(len(ids), bool), np.zeros(len(ids), bool))

@@ -56,7 +56,7 @@ class BatchedEnv(EnvBase):
         self.done_spec = Composite(ends, shape=(n,))
 
     def _set_seed(self, seed: int | None) -> None:
-        """Seed row i with `seed` + i at its next reset."""
+        """Seed row i with `seed` + i at its next reset; None continues the random streams."""
         self._seed, self._unseeded[:] = seed or 0, seed is not None
 
     def _reset(
@@ -114,8 +114,9 @@ class Env(BatchedEnv):
     The batch size is (n,). The keys are "observation" (n, D) float32, "action_mask" (n, A) bool,
     "action" (n,) int64, "reward" (n, 1) float32, and "done", "terminated" and "truncated" (n, 1)
     bool. In rows whose episode has just ended, the int64 keys "score" (n, 2), "hands" (n,) and
-    "winner" (n,) have its result, as in `solo_vec`'s infos; in other rows they are undefined.
-    `tables.players` has the names of the players.
+    "winner" (n,) have its result, as in `solo_vec`'s infos; in other rows they are undefined. The
+    mask of an ended row is all True, because a distribution needs an action. `tables.players` has
+    the names of the players.
 
     Args:
         game: a variant, or an argument of `bideuchre_env.make`.
@@ -125,7 +126,7 @@ class Env(BatchedEnv):
             `reset(options=...)` takes those of `solo_vec`'s reset.
 
     Raises:
-        OptionError: for another value of a fixed option.
+        OptionError: for another value of a fixed option; other errors are those of `solo_vec`.
     """
 
     def __init__(
@@ -166,7 +167,7 @@ class SelfPlayEnv(BatchedEnv):
         options: those of `vec`. The observation and `copy` are fixed.
 
     Raises:
-        OptionError: for another value of a fixed option.
+        OptionError: for another value of a fixed option; other errors are those of `vec`.
     """
 
     _last: tuple[Array, dict[str, Any]]  # the latest observations and infos
@@ -205,11 +206,11 @@ class SelfPlayEnv(BatchedEnv):
 
 
 def add_advantages(batch: TensorDictBase, *, gamma: float = 1.0, lambda_: float = 0.95) -> None:
-    """Add "advantage" and "value_target", (n, T, 1) float32, to T steps of a `SelfPlayEnv`.
+    """Add "advantage", "value_target" and "complete", (n, T, 1), to T steps of a `SelfPlayEnv`.
 
     Each seat's rewards are credited to its own decisions (`learning.returns.lambda_returns`). In an
     unfinished episode, a seat's last decision has advantage 0, its value as the target, and False
-    in "complete", bool (n, T, 1): learn from `batch[batch["complete"][..., 0]]`.
+    in "complete" (bool; the others are float32): learn from `batch[batch["complete"][..., 0]]`.
 
     Args:
         batch: steps of size (n, T) with "state_value" (n, T, 1), the critic's value for the seat to

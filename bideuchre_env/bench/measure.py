@@ -86,7 +86,7 @@ def figure(
     against: str | None = None,
     ratio: float | None = None,
 ) -> Figure:
-    """Return the `Figure` of one or more repeats."""
+    """Return the `Figure` of one or more repeats; for other parameters see `Figure`."""
     low, high = values[0], values[0]
     if len(values) > 1:
         low, _, high = statistics.quantiles(values, n=4, method="inclusive")
@@ -96,7 +96,7 @@ def figure(
 
 
 def rate(task: Task, seconds: float) -> float:
-    """Return the work of a task per second, over slices of at least `seconds` in total."""
+    """Return the work of a task per second, over slices that take at least `seconds` together."""
     done, spent = task()
     while spent < seconds:
         more, longer = task()
@@ -107,7 +107,8 @@ def rate(task: Task, seconds: float) -> float:
 def rounds(tasks: Mapping[str, Task], repeats: int, seconds: float) -> dict[str, list[float]]:
     """Measure every task in `repeats` rounds; return the rates by name.
 
-    Every task first runs a slice that compiles it. Each round then gives each task `seconds`.
+    Every task first runs a slice that compiles it and is not measured. Each round then gives each
+    task at least `seconds`. Raises `OptionError` for invalid numbers, see `check`.
     """
     check(repeats, seconds)
     for task in tasks.values():
@@ -120,7 +121,7 @@ def rounds(tasks: Mapping[str, Task], repeats: int, seconds: float) -> dict[str,
 
 
 def check(repeats: int, seconds: float) -> None:
-    """Raise `OptionError` unless there is a repeat and `seconds` is finite and positive."""
+    """Raise `OptionError` unless `repeats` is at least 1 and `seconds` is finite and positive."""
     if repeats < 1:
         raise OptionError(f"repeats={repeats}: expected 1 or more")
     if not 0 < seconds < float("inf"):
@@ -143,7 +144,8 @@ def core_count() -> int:
 def pinned(core: int | None = None) -> Iterator[int | None]:
     """Context manager: pin this thread and its children to a core, by default the last allowed.
 
-    Yields the core, or None on a system without pinning; the old cores are restored afterwards.
+    Yields the core, or None on a system without pinning, where `core` has no effect. The old cores
+    are restored afterwards.
     Raises `OptionError` for a core that this process may not use.
     """
     before = cores()
@@ -161,7 +163,10 @@ def pinned(core: int | None = None) -> Iterator[int | None]:
 
 
 def machine() -> dict[str, Any]:
-    """Return the processor, cores, memory, `software` and date."""
+    """Return the facts of this machine, as `machine_line` formats them.
+
+    They are "processor", "cores", "memory_gib" (None if unknown), those of `software`, and "date".
+    """
     return {
         "processor": _processor(),
         "cores": core_count(),
@@ -172,7 +177,10 @@ def machine() -> dict[str, Any]:
 
 
 def software() -> dict[str, Any]:
-    """Return the system, Python and the versions of the packages, none of which is imported."""
+    """Return "system", "python" and "packages": this package and the installed ones of `PACKAGES`.
+
+    Packages are mapped to their versions; none of `PACKAGES` is imported.
+    """
     versions = {"bideuchre_env": __version__}
     for name in PACKAGES:
         with suppress(metadata.PackageNotFoundError):
@@ -205,7 +213,7 @@ def _memory() -> float | None:
 
 
 def machine_line(facts: Mapping[str, Any]) -> str:
-    """Format the facts of a machine in one line."""
+    """Format the facts of `machine` in one line."""
     memory = f", {facts['memory_gib']} GiB" if facts.get("memory_gib") else ""
     packages = ", ".join(f"{name} {version}" for name, version in facts["packages"].items())
     return (
@@ -225,7 +233,7 @@ def amount(value: float) -> str:
 
 
 def cells(row: Figure) -> tuple[str, str, str, str]:
-    """Format a figure: its name, median, quartiles, and ratio or target."""
+    """Format a figure: its name, median, quartiles, and ratio or else verdict, which may be ""."""
     remark = f"{row.against} is {amount(row.ratio)} times as fast" if row.ratio else row.verdict
     quartiles = f"{amount(row.low)} to {amount(row.high)}"
     return row.name, f"{amount(row.median)} {row.unit}", quartiles, remark

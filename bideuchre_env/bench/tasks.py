@@ -50,7 +50,7 @@ def timed(play: Callable[[], int], threads: int = 1) -> Task:
 
 
 def aec(variant: Variant, *, wrapped: bool, episode: Episode = "game") -> Task:
-    """Return a task: an episode of the AEC environment, with `last()` at every step."""
+    """Return a task: an episode of random actions in the AEC environment; `last()` at each step."""
     env: Any = (variant.env if wrapped else variant.raw_env)(episode=episode)
     draw = random.Random(0).random
     env.reset(seed=0)
@@ -72,7 +72,10 @@ def aec(variant: Variant, *, wrapped: bool, episode: Episode = "game") -> Task:
 
 
 def vec(variant: Variant, rows: int, *, threads: int = 1, sampled: bool = True) -> Task:
-    """Return a task: steps of the vector environment; drawing actions is timed if `sampled`."""
+    """Return a task: steps of the vector environment with random actions.
+
+    Drawing the actions is timed if `sampled`.
+    """
     env = variant.vec(rows, threads=threads, copy=False)
     env.reset(seed=0)
     actions = env.sample()
@@ -141,9 +144,9 @@ def solo(variant: Variant, opponents: str) -> Task:
 
 
 def solo_vec(variant: Variant, opponents: str) -> Task:
-    """Return a task: steps of `USUAL` learners in a vector environment; their decisions count.
+    """Return a task: a step of `USUAL` learners in a vector environment; their decisions count.
 
-    A kernel draws uniform actions; its time does not count.
+    The time includes the other players' decisions, but not the drawing of the learners' actions.
     """
     env: Any = variant.solo_vec(USUAL, opponents=opponents, copy=False)
     sampler = players.make("random", variant.rules, seed=0)
@@ -162,7 +165,10 @@ def solo_vec(variant: Variant, opponents: str) -> Task:
 def rollouts(
     variant: Variant, policy: str = "random", *, observe: bool = False, threads: int = 1
 ) -> Task:
-    """Return a task: whole hands played inside one kernel, with or without observations."""
+    """Return a task: whole hands played inside one kernel, with or without observations.
+
+    `policy` is a key of `ROLLOUT_HANDS`, which has the number of hands: "random" or "rule".
+    """
     seeds = count(1)
 
     def play() -> int:
@@ -241,7 +247,7 @@ Tasks = dict[str, Task]
 
 
 def threads_group(setup: Setup) -> Tasks:
-    """Return tasks of the vector environment and of rollouts, on one thread and on several."""
+    """Return tasks of the vector environment and of rollouts, on one thread and `setup.threads`."""
     tasks: Tasks = {}
     for number in dict.fromkeys((1, setup.threads)):
         threads = f"{number} thread" + "s" * (number > 1)
@@ -295,7 +301,10 @@ def rollout_group(setup: Setup) -> Tasks:
 
 
 def agent_group(setup: Setup) -> Tasks:
-    """Return tasks of the agents: on rows of observations, and in complete self-play."""
+    """Return tasks of the agents: rows for each of `setup.agents`, and self-play of fixed pairs.
+
+    The pairs are rule with random, and rule with rule.
+    """
     tasks = {
         f"{agent}, act_rows on {USUAL:,} rows": agent_rows(setup.game, agent)
         for agent in setup.agents
@@ -334,8 +343,9 @@ def measure_group(
 ) -> list[Figure]:
     """Measure a group in decisions per second; `targets` maps names of tasks to targets.
 
-    All groups except the threads run pinned to `core`. Agents that search get 20 times the
-    `seconds` per round, because their hands take long and vary in duration.
+    `name` is a key of `GROUPS`. All groups except "threads" run pinned to `core`; None is the last
+    allowed core. Agents that search get 20 times the `seconds` per round, because their hands take
+    long and vary in duration. Raises `OptionError` for an invalid core or number.
     """
     targets, slices = targets or {}, seconds * (LONGER if name == "searchers" else 1)
     with nullcontext() if name == "threads" else pinned(core):

@@ -78,7 +78,7 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the advice."""
+    """Print the advice for a decision in FILE, or else for `--hand`; return 0."""
     check_agents([arguments.agent])
     for_records = [name for name in ("game", "ply") if getattr(arguments, name) is not None]
     if arguments.file is not None:
@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _of_hand(arguments: argparse.Namespace) -> int:
-    """Print the advice for a hand with its seat's information."""
+    """Print the advice for a hand with its seat's information; return 0."""
     from bideuchre_env.agents.advice.position import known_position
 
     game, options = game_of(arguments), arguments
@@ -119,7 +119,10 @@ def _of_hand(arguments: argparse.Namespace) -> int:
 
 
 def _of_record(arguments: argparse.Namespace) -> int:
-    """Print the advice for a decision in a recorded game, and judge the recorded action."""
+    """Print the advice for a decision in a recorded game, and judge the recorded action; return 0.
+
+    Raises `OptionError` for options of `--hand` and of the rules, which the record has.
+    """
     for name in (*_POSITION, "rules"):
         if getattr(arguments, name) is not None:
             raise OptionError(f"--{name}: not with FILE, whose record has the position")
@@ -178,7 +181,11 @@ def _advice(
 
 
 def _position(path: str, game: int, hand: int, ply: int | None) -> tuple[Array, GameRecord, int]:
-    """Return the state row before an action of a recorded game, the record, and the action."""
+    """Return the state row before an action of a recorded game, the record, and the action.
+
+    `game`, `hand` and `ply` count from 1. Raises `OptionError` if one is missing in the file, also
+    for `ply` None, with the valid numbers.
+    """
     from bideuchre_env.core.one_row import replay_row
     from bideuchre_env.core.state import rows_of
     from bideuchre_env.core.tables import compile_tables
@@ -203,7 +210,7 @@ def _position(path: str, game: int, hand: int, ply: int | None) -> tuple[Array, 
 
 
 def _number(option: str, value: int | str) -> int:
-    """Parse a number from 1. The value of `--hand` is text, because it can also be cards."""
+    """Parse a number from 1; `OptionError` for other text. `--hand` is text, as it can be cards."""
     text = str(value)
     if not re.fullmatch(r"\d{1,9}", text) or int(text) < 1:
         raise OptionError(f"{option} {brief(value)}: expected a number from 1, with FILE")
@@ -221,7 +228,7 @@ def _calls(text: str) -> list[str]:
 
 
 def _score(text: str | None) -> tuple[int, int]:
-    """Parse our points and theirs: "28-30", "-3 12"."""
+    """Parse our points and theirs: "28-30", "-3 12"; 0-0 for None, else `OptionError`."""
     match = _SCORE.fullmatch(text or "0-0")
     if match is None:
         raise OptionError(f"--score {brief(text)}: expected our points and theirs, as 28-30")

@@ -40,7 +40,7 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the description of one agent, or of all."""
+    """Print the description of one agent, or of all with the errors of broken ones; return 0."""
     from bideuchre_env.agents import names, parse
 
     alone = arguments.name is not None
@@ -127,7 +127,7 @@ def _paragraph(name: str, agent: dict[str, Any], alone: bool) -> str:
 
 
 def _option(name: str, default: Any, required: bool, meaning: str) -> tuple[str, str]:
-    """Return an option as written in names, with its default, and its meaning."""
+    """Return an option with its default as in an agent's name ("worlds=20"), and its meaning."""
     if required:
         return name, meaning or "required"
     if default is None:

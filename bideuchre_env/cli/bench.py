@@ -38,7 +38,7 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Measure, print a table, write the file."""
+    """Measure, print a table, write the file; return 1 if it cannot be written, else 0."""
     game = game_of(arguments)
     if not 0 < arguments.seconds < math.inf:
         raise OptionError(f"--seconds {arguments.seconds:g}: expected a number above 0")

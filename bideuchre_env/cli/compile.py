@@ -28,7 +28,10 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compile, and print the number of kernels, the time and the folder."""
+    """Compile, and print the number of kernels, the time and the folder; return 0.
+
+    Raises `OptionError` if numba cannot compile or no cache folder is writable.
+    """
     check_agents(arguments.agents or [])
     from bideuchre_env.bench.measure import core_count
     from bideuchre_env.evaluation.warm_up import PARTS, compile_in_processes, parts_for

@@ -58,7 +58,7 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the dataset, and print a summary."""
+    """Write the dataset, and print a summary; return 0. `OptionError` if OUT is also read."""
     from bideuchre_env.datasets import export
     from bideuchre_env.records.files import STDIN
 

@@ -29,7 +29,7 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the tables."""
+    """Print the tables of a hand and the expert's bids, or their JSON; return 0."""
     from bideuchre_env.agents.advice.position import would_bid
     from bideuchre_env.agents.expert.hand_worth import hand_worth, worth_rows
 

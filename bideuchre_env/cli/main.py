@@ -129,7 +129,10 @@ def welcome() -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit code; bad input prints one line and returns 2."""
+    """Run the command line (`arguments`, or by default the program's) and return the exit code.
+
+    Bad input prints one line and returns 2; `--help` and usage errors raise `SystemExit`.
+    """
 
     def run() -> int:
         parsed = build_parser().parse_args(arguments)

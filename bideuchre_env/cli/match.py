@@ -123,7 +123,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _reserved(arguments: argparse.Namespace, stack: ExitStack) -> dict[str, Output]:
-    """Reserve the output files by kind, before any board is played."""
+    """Reserve the output files, before any board is played; return them by kind.
+
+    Standard output is left out. Raises `OptionError` for a path that cannot be used or is named
+    twice, and for a picture that cannot be drawn.
+    """
     from bideuchre_env._files import Output
     from bideuchre_env.evaluation.export import check_picture
 
@@ -140,7 +144,10 @@ def _reserved(arguments: argparse.Namespace, stack: ExitStack) -> dict[str, Outp
 
 
 def _written(result: Result, files: dict[str, Output], *kinds: str) -> list[str]:
-    """Write the files of these kinds; return the messages about files that cannot be written."""
+    """Write the files of these kinds; return the messages about files that cannot be written.
+
+    Without a finished board or game nothing is written.
+    """
     from bideuchre_env.agents.registry import in_one_line
     from bideuchre_env.evaluation.export import draw, write_csv, write_json
 

@@ -23,7 +23,7 @@ def new_command(
     doc: str | None,
     *names: str,
 ) -> argparse.ArgumentParser:
-    """Add a command to the parser.
+    """Add a command, which calls `run`, to the subparsers `commands`; return its parser.
 
     The first line of `doc` is its purpose; a description and indented examples follow. `names` are
     the kinds of names that `help_of` lists.
@@ -46,8 +46,8 @@ def argument(
 ) -> None:
     """Add an option (`--games N`), a flag (`--force`) or a positional argument (`a A`).
 
-    `--sprt LOW HIGH` takes two values. A default is appended to the meaning. `more` is passed to
-    `add_argument`.
+    `--sprt LOW HIGH` takes two values. `kind` converts a value from text. A default is appended to
+    the meaning. `more` is passed to `add_argument`.
     """
     name, *values = spelling.split()
     if not values and "choices" not in more:
@@ -98,14 +98,17 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
 
 
 def game_of(arguments: argparse.Namespace) -> Variant:
-    """Return the game that the options of `add_rules` select."""
+    """Return the game that the options of `add_rules` select; errors as `variant_of`."""
     file = arguments.rules
     variant = arguments.variant or DEFAULT_GAME
     return variant_of(variant if file is None else Path(file), arguments.option)
 
 
 def variant_of(game: str | Path, options: list[str]) -> Variant:
-    """Return a game by name or file, with NAME=VALUE options applied; values as `from_text`."""
+    """Return a game by name or file, with NAME=VALUE options applied; values as `from_text`.
+
+    Raises `OptionError` for an unknown game or option, `RulesError` for invalid rules.
+    """
     values: dict[str, Any] = {}
     for option in options:
         key, equals, text = option.partition("=")

@@ -112,7 +112,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _serve(arguments: argparse.Namespace) -> int:
-    """Serve the game to browsers until Ctrl-C, and print how to resume it."""
+    """Serve the game to browsers until Ctrl-C, and print how to resume it; return 0.
+
+    Raises `OptionError` without the extra `web`, or if the port cannot be used.
+    """
     try:
         from bideuchre_env.web.server import listening, run_server
     except ModuleNotFoundError as error:
@@ -181,7 +184,11 @@ def _check(arguments: argparse.Namespace) -> None:
 
 @contextmanager
 def _open_session(arguments: argparse.Namespace) -> Iterator[Session]:
-    """Context manager: open a new game or resume one, print a line about it, and yield it."""
+    """Context manager: open a new game or resume one, print a line about it, and yield it.
+
+    Raises `OptionError` if a resumed game differs from the options, and `RecordError` for a file
+    that is not a saved game.
+    """
     from bideuchre_env.play.saved import assign_players, new_game_path, unfinished_game
     from bideuchre_env.play.session import Session
 
@@ -280,7 +287,10 @@ def _print_how_to_resume(session: Session, how: str = "") -> None:
 
 
 def _finish(session: Session, console: Console, arguments: argparse.Namespace) -> None:
-    """Print the file of the game and its review."""
+    """Save the record; print its file, and a review unless --no-review.
+
+    Ctrl-C skips the review and raises `KeyboardInterrupt`.
+    """
     session.save_record()  # if it could not be saved before
     quoted = shlex.quote(str(session.record_path)) if session.record_path else None
     if quoted:

@@ -42,7 +42,7 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prepare the game, and print the results."""
+    """Prepare the game and print the results, or without GAME list the prepared ones; return 0."""
     if arguments.game is None:
         for name in ("option", "hands", "seed", "force"):
             value = getattr(arguments, name)
@@ -80,7 +80,7 @@ def summary(each: Prepared) -> str:
 
 
 def list_prepared() -> int:
-    """List the prepared games of this machine, with the errors of their files."""
+    """Print the prepared games of this machine and the errors of their files; return 0."""
     from bideuchre_env.agents.prepared import prepared_folder
     from bideuchre_env.training.prepare import listed
 

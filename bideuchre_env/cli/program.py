@@ -59,7 +59,10 @@ def script(run: Callable[[], int]) -> int:
 
 
 def ending(errors: list[str], interrupted: bool = False) -> int:
-    """Print errors of output files on stderr, and return the exit code."""
+    """Print errors of output files on stderr; return 1 if there are any, else 130 or 0.
+
+    130 is for `interrupted`.
+    """
     sys.stdout.flush()
     for error in errors:
         complain(error)

@@ -91,7 +91,7 @@ def check(arguments: argparse.Namespace) -> int:
 
 
 def _check_file(path: str) -> int:
-    """Print a file's faults and the number of valid games; return the exit code."""
+    """Print a file's faults and the number of valid games; return its code as in `check`."""
     from bideuchre_env.records.files import scan
 
     games = hands = bad = 0
@@ -205,7 +205,11 @@ def _print_games(games: Iterator[tuple[int, GameRecord]], hands: set[int]) -> No
 
 
 def _reviewer(arguments: argparse.Namespace) -> Reviewer | None:
-    """Return a function that reviews a game, with a bar on stderr; None without --analyse."""
+    """Return a function that reviews a game, with a bar on stderr; None without --analyse.
+
+    It takes a game's number and record. Raises `OptionError` for an unknown agent, and for options
+    of a review without --analyse.
+    """
     if not arguments.analyse:
         for name in ("agent", "worlds"):
             if getattr(arguments, name) is not None:
@@ -233,7 +237,8 @@ def _write_page(
     """Write the page of these games, and print its path.
 
     With a `reviewer` every action is marked with its cost. The file is reserved before the first
-    game is read, and is written atomically.
+    game is read, and is written atomically. Raises `OptionError` without games, for more than
+    `MOST_GAMES`, or if the file exists (unless `--force`).
     """
     from bideuchre_env.records.page.page import replays_page
 

@@ -153,7 +153,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def pair_of(text: str) -> tuple[str, str]:
-    """Parse "net vs expert" as two agents."""
+    """Parse "net vs expert" as two agents; `OptionError` for other text."""
     a, between, b = text.partition(" vs ")
     if not between:
         raise OptionError(f'--pairs {brief(text)}: expected "AGENT vs AGENT"')
@@ -161,7 +161,10 @@ def pair_of(text: str) -> tuple[str, str]:
 
 
 def variants_of(arguments: argparse.Namespace) -> list[Variant]:
-    """Return the variants of --variant and --rules."""
+    """Return the variants of --variant and --rules, with --option applied.
+
+    The default is `DEFAULT_VARIANT`. Raises `OptionError` for `ALL` beside names.
+    """
     names = arguments.variant or ([] if arguments.rules else [DEFAULT_VARIANT])
     if ALL in names:
         if len(names) > 1:

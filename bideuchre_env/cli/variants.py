@@ -37,7 +37,7 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print a table of all variants, or the rule sheet of one; or their JSON, or TOML."""
+    """Print a table of all variants, or the rule sheet of one; or JSON, or its TOML; return 0."""
     for option in ("option", "toml"):
         if arguments.name is None and getattr(arguments, option):
             raise OptionError(f"--{option}: expected with NAME, as `bideuchre variants barrie_v0`")
@@ -73,7 +73,10 @@ def sheet(rules: Rules, on_screen: bool = False) -> str:
 
 
 def table(games: dict[str, Rules], width: int | None = None) -> str:
-    """Format a table with a column per variant and a row per option, split if it is too wide."""
+    """Format a table with a column per variant and a row per option.
+
+    It is split into tables of at most `width` characters; None does not split it.
+    """
     names = _row_names()
     cells = {game: [game, *(_cell(rules, name) for name in names)] for game, rules in games.items()}
     labels = ["", *names]

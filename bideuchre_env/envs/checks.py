@@ -27,7 +27,11 @@ def parse_count(value: Any) -> int:
 
 
 def reset_options(options: Any, *more: str, ignored: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return the options of a reset as a dict; `OptionError` for a key that is not allowed."""
+    """Return the options of a reset as a dict, empty for None.
+
+    Allowed keys are `TABLE_OPTIONS` and `more`; keys in `ignored` are accepted and stay in the
+    dict. Raises `OptionError` for another key, or unless `options` is a mapping or None.
+    """
     if options is None:
         return {}
     if not isinstance(options, Mapping):
@@ -41,7 +45,10 @@ def reset_options(options: Any, *more: str, ignored: tuple[str, ...] = ()) -> di
 
 
 def parse_reset_mask(mask: Any, n: int) -> Array:
-    """Return the rows of the option "reset_mask", bool (n,): all for None, else at least one."""
+    """Return the rows of the option "reset_mask", bool (n,); None means all.
+
+    Raises `OptionError` unless it is a bool numpy array of that shape with at least one True.
+    """
     if mask is None:
         return np.ones(n, bool)
     plain = isinstance(mask, np.ndarray) and not isinstance(mask, np.ma.MaskedArray)
@@ -54,7 +61,10 @@ def parse_reset_mask(mask: Any, n: int) -> Array:
 
 
 def parse_actions(actions: Any, n: int, n_actions: int, memory: HostMemory) -> Any:
-    """Return actions as whole numbers (n,) in a memory; their legality is not checked."""
+    """Return actions as whole numbers (n,) in a memory; `IllegalActionError` for any other value.
+
+    Neither range nor legality is checked; numbers that do not fit int64 become `n_actions`.
+    """
     try:
         array = memory.foreign(actions)
     except Exception as error:  # any error of the object's own conversion
@@ -70,13 +80,16 @@ def parse_actions(actions: Any, n: int, n_actions: int, memory: HostMemory) -> A
 
 
 def action_at(actions: Any, row: int, memory: HostMemory) -> int:
-    """Return the caller's action for a row, see `parse_actions`."""
+    """Return the caller's action for a row; `actions` have passed `parse_actions`."""
     array = memory.foreign(actions)
     return int(np.asarray(actions if array is None else memory.to_host(array))[row])
 
 
 def rows_to_reset(mask: Any, reset_mask: Any, n: int) -> Array:
-    """Return the rows that `mask`, any array-like, or the reset option selects, bool (n,)."""
+    """Return the rows that `mask`, any array-like, or else the reset option selects, bool (n,).
+
+    Raises `OptionError` if both are set, and for an invalid one. `mask` may select no row.
+    """
     if mask is None:
         return parse_reset_mask(reset_mask, n)
     if reset_mask is not None:
@@ -102,7 +115,7 @@ def parse_rows(rows: Any, n: int) -> Array:
 
 
 def parse_seats(seats: Any, n: int) -> Array:
-    """Return a seat for each row, int64 (n,), from one seat or a sequence of n."""
+    """Return a seat for each row, int64 (n,), from one seat or n; `OptionError` if invalid."""
     array = to_array("seats", seats)
     if array.dtype.kind not in "iu" or array.shape not in ((), (n,)):
         raise OptionError(
@@ -115,7 +128,10 @@ def parse_seats(seats: Any, n: int) -> Array:
 
 
 def by_row(name: str, values: Any, m: int, default: Any) -> list[Any]:
-    """Return `values` as a list of length `m`; None stands for `m` defaults."""
+    """Return `values` as a list of length `m`; None stands for `m` defaults.
+
+    Raises `OptionError` for any other length or type, with the parameter's `name`.
+    """
     if values is None:
         return [default] * m
     sequence = isinstance(values, (list, tuple)) or (isinstance(values, np.ndarray) and values.ndim)

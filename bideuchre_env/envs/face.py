@@ -68,9 +68,10 @@ def row_space(rules: Rules, observation: str = "dict") -> spaces.Space[Any]:
 
 
 def whole_action(action: Any, rules: Rules, who: str = "", states: Array | None = None) -> int:
-    """Return an action as a number in range; the `OutOfBoundsError` otherwise begins with `who`.
+    """Return an action as a number from 0 to A - 1; its legality is not checked.
 
-    With `states` it may also be an action's name; row 0 has the legal names for the message.
+    Raises `OutOfBoundsError`, whose message begins with `who`, for any other value. With `states`,
+    an action's name is accepted too; for an unknown name the message lists row 0's legal actions.
     """
     acts = actions.of(rules)
     try:

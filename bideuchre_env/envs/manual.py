@@ -26,7 +26,7 @@ WIDTH = 92  # of the manual; `help` indents it
 
 
 def table(heads: Row, rows: Sequence[Row]) -> list[str]:
-    """Return the lines of a table in Markdown."""
+    """Return the lines of a Markdown table with the header cells `heads`."""
     return ["| " + " | ".join(cells) + " |" for cells in (heads, ("---",) * len(heads), *rows)]
 
 
@@ -170,7 +170,7 @@ def _description(rules: Rules) -> str:
 
 
 def rule_rows(rules: Rules) -> list[Row]:
-    """Return the rules by part; the rule sheet words the options."""
+    """Return pairs (part of the game, its rules in words); most texts are from the rule sheet."""
     sheet = dict(sheet_sections(rules))
     ranks = rank_order(rules)
     order = ranks.replace(" J", "")
@@ -281,7 +281,7 @@ def most_points_ahead(rules: Rules) -> int:
 
 
 def fewest_hands(rules: Rules) -> int:
-    """Return the fewest played hands in which a game from no score can be won."""
+    """Return the least number of played hands of a game from 0-0; exact if rounds are counted."""
     if rules.win_rule == "rounds":
         return 4 * (rules.rounds or 0)
     made = max(bid.value if bid.alone else rules.tricks for bid in rules.ladder)
@@ -291,7 +291,10 @@ def fewest_hands(rules: Rules) -> int:
 
 
 def decisions_of_hands(rules: Rules) -> list[int]:
-    """Return the possible numbers of decisions of a played hand, forced ones included."""
+    """Return the possible numbers of decisions of all seats in a played hand, ascending.
+
+    Forced decisions count; hands that are passed out are left out.
+    """
     naming = rules.strain_named == "after_auction"
     before = {bid: N_SEATS + naming + 2 * bid.exchange for bid in rules.ladder}
     return sorted({n + (N_SEATS - bid.alone) * rules.tricks for bid, n in before.items()})

@@ -133,7 +133,7 @@ def check_choice(name: str, value: Any, words: tuple[Any, ...]) -> None:
 class EpisodeOptions:
     """The options of every environment: episode, reward and form of observations.
 
-    Raises `OptionError` for any other value.
+    Raises `OptionError` for an invalid value.
     """
 
     episode: Episode = "game"
@@ -154,13 +154,16 @@ class EpisodeOptions:
 
     @classmethod
     def chosen(cls: type[Options], options: Mapping[str, Any], whose: str) -> Options:
-        """Make options from keywords; raise `UnknownOptionError` for an unknown keyword."""
+        """Return options made from keywords; `UnknownOptionError` for an unknown keyword.
+
+        Its message names `whose`, a variant. Raises `OptionError` for an invalid value.
+        """
         check_keywords(options, cls.names(), whose)
         return cls(**options)
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
-        """The names of the options."""
+        """Return the names of all options of this class, inherited ones included."""
         return tuple(field.name for field in fields(cls))
 
 

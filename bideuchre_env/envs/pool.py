@@ -21,11 +21,11 @@ class OpponentPool:
     """Players to draw from at random in every episode: `OpponentPool("rule", ("net", mine))`.
 
     Args:
-        players: each a player that `opponents` accepts, or a pair of players, (left, right).
+        players: each a player, see `SoloOptions.opponents`, or for opponents a pair (left, right).
         weights: positive numbers, one for each player, with a finite sum; by default all are equal.
 
     Raises:
-        OptionError: for an empty pool, a pool inside a pool, and weights that do not fit.
+        OptionError: for an empty pool, a pool or list inside a pool, and weights that do not fit.
     """
 
     players: tuple[AgentSource | tuple[AgentSource, AgentSource], ...]
@@ -62,7 +62,11 @@ class OpponentPool:
 
 
 def candidates_of(option: str, spec: Any) -> list[tuple[Any, Any, float]]:
-    """Return the candidates of an option: left player, right player, weight; a partner is both."""
+    """Return the candidates of an option: left player, right player, weight; a partner is both.
+
+    `option` is "opponents" or "partner". Raises `OptionError` for a pair of partners, and for a
+    tuple that does not have two players.
+    """
     if isinstance(spec, OpponentPool):
         entries = zip(spec.players, spec.weights, strict=True)
         return [(*_pair(option, each), weight) for each, weight in entries]

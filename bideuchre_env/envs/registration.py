@@ -152,7 +152,10 @@ class Variant:
 
     @property
     def gymnasium_id(self) -> str | None:
-        """The id of a declared variant in Gymnasium's registry; None for custom rules."""
+        """The id of the declared variant of this name in Gymnasium's registry; None without one.
+
+        The name decides: with changed options, the id is still that of the unchanged variant.
+        """
         return gymnasium_id(self.name) if self.name in variants else None
 
     def parallel_env(
@@ -174,7 +177,7 @@ class Variant:
         return turn_based_aec_to_parallel(env)
 
     def replace(self, **options: Unpack[GameKeywords]) -> Variant:
-        """Return this variant with some options of its rules changed; its name stays.
+        """Return a copy of this variant with some options of its rules changed; its name stays.
 
         Args:
             options: those of `Rules.replace`; the errors are the same.
@@ -184,7 +187,10 @@ class Variant:
     def _split(
         self, options: Mapping[str, Any], face: tuple[str, ...]
     ) -> tuple[Rules, dict[str, Any]]:
-        """Split `options` into the changed rules and the options `face` of an environment."""
+        """Return the changed rules, and the options that an environment (`face`) takes.
+
+        Raises `UnknownOptionError` for any other option, `RulesError` for invalid rules.
+        """
         check_keywords(options, (*face, *OPTIONS), self.name)
         game = {name: value for name, value in options.items() if name in OPTIONS}
         rest = {name: value for name, value in options.items() if name not in OPTIONS}
@@ -253,14 +259,20 @@ def make(
 
 
 def make_solo(variant: str, **options: Unpack[SoloGameKeywords]) -> SoloEnv:
-    """Return a declared variant's `SoloEnv`: Gymnasium's entry point; players may be from JSON."""
+    """Return a declared variant's `SoloEnv`: Gymnasium's entry point.
+
+    The players may come from JSON, as in a stored `EnvSpec`: see `_players`.
+    """
     return make(variant).solo(**_with_players(options, _players))
 
 
 def make_solo_vec(
     variant: str, num_envs: int = 1, **options: Unpack[SoloVecGameKeywords]
 ) -> SoloVectorEnv:
-    """Return the `SoloVectorEnv` of a declared variant: Gymnasium's vector entry point."""
+    """Return the `SoloVectorEnv` of a declared variant: Gymnasium's vector entry point.
+
+    The players may come from JSON, see `_players`; a list of players is by row.
+    """
 
     def by_row(value: Any) -> Any:
         return list(map(_players, value)) if isinstance(value, list) else _players(value)
@@ -269,7 +281,7 @@ def make_solo_vec(
 
 
 def _with_players(options: Mapping[str, Any], parse: Callable[[Any], Any]) -> Any:
-    """Return the options with the players parsed from JSON."""
+    """Return the options with `parse` applied to "opponents" and "partner"."""
     return {
         name: parse(value) if name in (OPPONENTS, PARTNER) else value
         for name, value in options.items()
@@ -277,7 +289,10 @@ def _with_players(options: Mapping[str, Any], parse: Callable[[Any], Any]) -> An
 
 
 def _players(value: Any) -> Any:
-    """Return players from JSON, in which a list is a pair and a mapping is an `OpponentPool`."""
+    """Return players from JSON: a list of two is a pair, other values stay unchanged.
+
+    A mapping with the keys "players" and "weights" is an `OpponentPool`.
+    """
     if isinstance(value, list) and len(value) == 2:
         return tuple(value)
     if isinstance(value, dict) and value.keys() == {"players", "weights"}:
@@ -295,7 +310,7 @@ def make_aec(variant: str, **options: Unpack[EnvGameKeywords]) -> WrappedEnv:
 
 
 def register() -> None:
-    """Register every variant in Gymnasium, and in PettingZoo if it has a registry.
+    """Register every variant in Gymnasium, and in PettingZoo if it has a registry. Idempotent.
 
     A variant is also registered under its old name, if it is in `RENAMED`.
     """

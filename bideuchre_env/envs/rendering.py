@@ -19,7 +19,9 @@ def render_table(
 ) -> str | Array | None:
     """The table in a state row: its text in mode "ansi", printed in "human", pixels in "rgb_array".
 
-    A picture of all hands has the `learner`, if any, at the bottom.
+    `view` is "all" for all hands, a seat for its hand, or "actor" for that of the seat `actor`. A
+    picture of all hands has the seat `learner`, if any, at the bottom. Pixels without Pillow raise
+    Gymnasium's `DependencyNotInstalled`.
     """
     seat = actor if view == "actor" else view
     viewer = None if seat == "all" else int(seat)

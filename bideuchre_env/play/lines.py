@@ -62,7 +62,7 @@ class Lines(Look):
         return calls + ([self.contract_line()] if self.strain >= 0 and not self.over else [])
 
     def contract_line(self) -> str:
-        """The contract, the declarer and the trump suit."""
+        """The contract, the declarer and the trump suit; the strain must be known."""
         trumps = STRAIN_WORDS[self.strain]
         also = "" if self.left_bower() is None else f": {trumps} are trumps"
         return f"Contract: {self.contract()} by {self.name(int(self.row['declarer']))}{also}."
@@ -84,7 +84,10 @@ class Lines(Look):
         return f"You are seat {self.bottom}; {others}."
 
     def result_lines(self, name: str) -> list[RenderableType]:
-        """Lines on the result of the action `name`, just made: the contract, trick or hand."""
+        """Lines on the result of the action `name`, just made: the contract, trick or hand, if any.
+
+        After an exchange, a declarer who views the table also sees the cards received.
+        """
         row, lines = self.row, list[RenderableType]()
         last = int(row["trick"]) - 1
         if name not in CARD_NAMES:
@@ -159,7 +162,7 @@ class Lines(Look):
         return grid
 
     def ending(self) -> str:
-        """The result of the game for the viewer."""
+        """The result of the game, which must be over, for the viewer."""
         score = "{} to {}".format(*self.pair("score"))
         hands = int(self.row["hands_dealt"])
         after = f"after {hands} hand{'s' * (hands != 1)}"
@@ -212,7 +215,10 @@ def _action_by_name(text: str, legal: Sequence[str], prefix: str, acts: Actions)
 
 
 def _action_by_key(text: str, legal: Sequence[str], keys: Sequence[str]) -> str:
-    """Return the action typed as its number in `keys`, from 1; `NotationError` if illegal."""
+    """Return the action typed as its number in `keys`, from 1.
+
+    Raises `NotationError` for other text, and if the action is not in `legal`.
+    """
     plain = text.strip()
     if not (plain.isascii() and plain.isdigit()):
         raise NotationError(f"{typed(text)}: expected {actions_text(legal)} (h: help)")
@@ -225,7 +231,10 @@ def _action_by_key(text: str, legal: Sequence[str], keys: Sequence[str]) -> str:
 
 
 def _call_by_prefix(text: str, legal: Sequence[str]) -> str:
-    """Return the one legal call that begins with a text; `NotationError` if none or several."""
+    """Return the one legal call that begins with a text; `NotationError` if none or several.
+
+    A text that is a whole bid without its strain stands only for that bid.
+    """
     plain = plain_letters(text)
     spelled = {plain_letters(spoken(name)): name for name in legal}
     level = [name for name in legal if plain_letters(spoken(name).rpartition(" ")[0]) == plain]

@@ -95,7 +95,7 @@ def check_free(path: PathLike) -> None:
 
 
 def unfinished_game(game: str, alone: bool = False) -> Path | None:
-    """Return the most recent file in `FOLDER` of an unfinished game of this name, or None.
+    """Return the last changed file in `FOLDER` of an unfinished game of this name, or None.
 
     With `alone`, games of several people are skipped. Raises `RecordError` for a file that is not a
     saved game.
@@ -173,7 +173,8 @@ def assign_players(people: Sequence[int], partner: str, opponents: Sequence[str]
     """Return the names of the players of the four seats; people are `PERSON`.
 
     `partner` takes the seats opposite people. One or two `opponents` take the other seats; the
-    first of two sits to the left of the first person.
+    first of two sits to the left of the first person. Raises `OptionError` for invalid `people`, or
+    another number of `opponents`.
     """
     people = check_people(people)
     if not 1 <= len(opponents) <= 2:
@@ -188,7 +189,10 @@ def assign_players(people: Sequence[int], partner: str, opponents: Sequence[str]
 
 
 def check_trusted(names: Sequence[str], trusted: Collection[str], path: PathLike) -> None:
-    """Raise `OptionError` if a saved game names an agent from a file or module not `trusted`."""
+    """Raise `OptionError` if `names` has an agent from a file or module that is not `trusted`.
+
+    The package's own and installed agents need no trust. `path`, of the game, is for the message.
+    """
     trusted = to_list("trusted", trusted, "names of agents")
     for name in names:
         if name != PERSON and name not in trusted and not is_known(parse(name)[0]):

@@ -59,9 +59,10 @@ class Session:
 
     People play by `act`, agents by `advance`; `next_hand` deals after a hand. With a `path`, every
     change is saved there atomically, and no other process can open the file until `close`; `resume`
-    continues the game. The seed fixes every deal and the random choices of agents at each decision,
-    so after an undo or a resume the same actions lead to the same cards and replies. (A custom
-    agent with memory or a clock may reply differently.) It is a context manager.
+    continues the game. If saving fails, `OutputError` is raised and nothing changes. The seed fixes
+    every deal and the random choices of agents at each decision, so after an undo or a resume the
+    same actions lead to the same cards and replies. (A custom agent with memory or a clock may
+    reply differently.) It is a context manager.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class Session:
     ) -> None:
         """Begin a game: `agents` are four names, by seat; names at people's seats are ignored.
 
+        None as `seed` is a random seed; without a `path` nothing is saved.
         Raises `OptionError` for invalid arguments, and for a path that exists.
         """
         self._set_up(game, people, agents, secrets.randbits(128) if seed is None else seed)
@@ -226,7 +228,7 @@ class Session:
                 watch(move)
 
     def step(self) -> Move | None:
-        """Make an agent's move; return None if no agent is to act."""
+        """Make an agent's move and return it; None if no agent is to act. Errors as `advance`."""
         seat = self.seat
         if seat is None or seat in self.people:
             return None
@@ -255,6 +257,7 @@ class Session:
     def claim(self, seat: int, watch: Callable[[Move], object] | None = None) -> None:
         """Play out the hand for a person who is certain to take every trick; others play low.
 
+        `watch` gets every move.
         Raises `IllegalActionError`, and changes nothing, unless the seat is to act and `can_claim`.
         """
         if seat != self.seat or not self.can_claim:

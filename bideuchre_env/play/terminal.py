@@ -58,6 +58,7 @@ class Quit(Exception):
 class Terminal:
     """A person's game at a console: prints the view of this seat, and reads lines.
 
+    The session must have exactly one person.
     `pause` is the delay in seconds after each move of an agent. `adviser` is the agent for hints;
     `before_hint` is called before the first hint, for example to compile. `read` returns a line,
     and raises `EOFError` at the end of the input.
@@ -110,7 +111,10 @@ class Terminal:
         self._say("", Text(lines.title(), style="bold"), *lines.so_far())
 
     def _print_move(self, move: Move, pause: float | None = None) -> None:
-        """Print a move and its result."""
+        """Print a move and its result; wait `pause` seconds between them after an agent's move.
+
+        None is the terminal's own pause.
+        """
         lines, pause = self._lines(move.row), self._pause if pause is None else pause
         self._say(lines.move(move.seat, move.name))
         if move.seat != self.me and pause:
@@ -142,7 +146,8 @@ class Terminal:
     def _prompt(self, prompt: str, answer: Callable[[str], None], plain: str | None = None) -> None:
         """Read lines until the game has changed; after an invalid line, print the reason.
 
-        `plain` is a line that is passed to `answer` although it is also a command.
+        `plain` is a line that is passed to `answer` although it is also a command. Raises `Quit`
+        when the player quits or the input ends.
         """
         before = self._place()
         while self._place() == before:

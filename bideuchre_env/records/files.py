@@ -52,7 +52,8 @@ class RecordWriter:
     """Writes game records to a new file, in whole lines; a context manager.
 
     The path is reserved at once; the file appears, and replaces an old one, with its first line.
-    Lines are not buffered. Missing folders are made.
+    Lines are not buffered. Missing folders are made. A `with` block calls `close` at its end, but
+    `discard` after an error.
 
     Args:
         path: the file.
@@ -86,7 +87,10 @@ class RecordWriter:
         self.write_lines([record.dumps().encode("ascii")])
 
     def write_lines(self, lines: Sequence[bytes]) -> None:
-        """Write lines, which must be valid and without line ends, in one call: all or none."""
+        """Write lines, which must be valid and without line ends, in one call: all or none.
+
+        Raises `OutputError` if they cannot be written.
+        """
         first = not self.lines
         self._output.write(b"".join(line + b"\n" for line in lines))
         self.lines += len(lines)
@@ -103,11 +107,11 @@ class RecordWriter:
         return self._output.size
 
     def discard(self) -> None:
-        """Close the file; if it has no line, remove it and leave an old file unchanged."""
+        """Close the file; if it has no line, no file is made and an old one stays unchanged."""
         self._output.discard()
 
     def close(self) -> None:
-        """Close the file; it is empty if nothing was written. Idempotent."""
+        """Close the file; if nothing was written, it is made empty. Idempotent."""
         self._output.close()
 
     def __enter__(self) -> RecordWriter:
@@ -124,7 +128,7 @@ def write(path: PathLike, records: Iterable[GameRecord], *, overwrite: bool = Fa
     """Write records to a new file, one by one; return their number.
 
     Args:
-        path, overwrite: see `RecordWriter`; the errors are the same.
+        path, overwrite: see `RecordWriter`; the errors are those of it and its `write`.
         records: the games; they are not verified.
     """
     to_write = to_iterator("records", records, "game records")
@@ -149,7 +153,7 @@ def read(path: PathLike) -> Iterator[GameRecord]:
 
 
 def read_played(path: PathLike) -> Iterator[tuple[GameRecord, Sequence[PlayedHand]]]:
-    """Yield the records of a file, as `read` does, each with its replayed hands."""
+    """Yield the records of a file, each with its replayed hands; errors are those of `read`."""
     for line in scan(path):
         if line.record is None:
             raise RecordError(f"{printable(str(path))}, line {line.number}: {line.error}")
@@ -196,6 +200,7 @@ def _scan(path: PathLike, numbers: Container[int] | None) -> Iterator[Line]:
 def _lines(path: PathLike) -> Iterator[tuple[int, bytes]]:
     """Yield the number and content of each line, up to the first longer than `LONGEST`.
 
+    That line is cut after `LONGEST` + 1 bytes. At the end of the file the content is empty.
     Raises `OptionError` for a file that cannot be read.
     """
     try:
@@ -214,17 +219,20 @@ def _lines(path: PathLike) -> Iterator[tuple[int, bytes]]:
 
 
 def file_stem(*words: str) -> str:
-    """Join words to a file name that is valid on every system; `_` replaces other characters."""
+    """Join words with `-` to a file name that is valid on every system.
+
+    `_` replaces all characters except letters, digits and `_.,=+-`.
+    """
     return "-".join(re.sub(r"[^A-Za-z0-9_.,=+-]", "_", word) for word in words)
 
 
 def free_path(folder: PathLike, stem: str, suffix: str = ".jsonl", number: int = 1) -> Path:
-    """Return a path that does not exist yet: `stem.jsonl`, `stem-2.jsonl` and so on.
+    """Return a path that does not exist and is not being written: `stem.jsonl`, `stem-2.jsonl`, ...
 
     Args:
         folder: the folder of the file.
         stem, suffix: the parts of its name.
-        number: the first number to try.
+        number: the first number to try, from 1; 1 adds nothing to the name.
 
     Raises:
         OptionError: for an invalid argument.

@@ -125,7 +125,7 @@ class Look:
         return actions.of(self.rules).contract(level, strain) if self.bid else None
 
     def contract(self) -> str:
-        """The contract, or the highest bid so far, in words: "4 in diamonds", "moon"."""
+        """The contract, or the highest bid so far, in words: "4 in diamonds"; there must be one."""
         row = self.row
         bid = self.rules.ladder[int(row["level"])]
         strain = f" in {STRAIN_WORDS[row['strain']]}" if row["strain"] >= 0 else ""
@@ -144,7 +144,7 @@ class Look:
         )
 
     def next_action(self) -> str:
-        """The seat to act and its kind of action, in words: "partner to call"."""
+        """The seat to act and its kind of action, "partner to call"; the hand must not be over."""
         row = self.row
         led = f", {STRAIN_WORDS[row['led']]} led" if row["led"] >= 0 else ""
         return f"{self.who(int(row['turn']))} {TO_DO[Phase(int(row['phase']))]}{led}"
@@ -197,13 +197,16 @@ class Look:
         return CARD_NAMES[JACK * len(SUITS) + same_colour(trump)]
 
     def left_bower_words(self) -> str:
-        """The note on the left bower of a trump contract: "The jack of hearts, ..., is ..."."""
+        """The note on the left bower: "The jack of hearts, ..., is ..."; there must be a trump."""
         trump = self.strain
         of, as_one = STRAIN_WORDS[same_colour(trump)], STRAIN_WORDS[trump]
         return f"The jack of {of}, the left bower, is one of the {as_one}."
 
     def result(self) -> list[str]:
-        """Sentences on the result of the hand, and of the game if it is over."""
+        """Sentences on the result of the hand, which must be over, and of the game if it is over.
+
+        A hand that was passed out has no sentence.
+        """
         row, lines = self.row, []
         if row["level"] >= 0:
             points = "{:+d} to {:+d}".format(*self.pair("points"))

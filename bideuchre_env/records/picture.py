@@ -147,7 +147,10 @@ class TablePicture(Look):
             yield Words(380, 462 + 18 * i, line, size, colour, weight)
 
     def _seat(self, place: int) -> Iterator[Mark]:
-        """Yield a seat's name (framed if it is to act), call, and cards unless at the bottom."""
+        """Yield a seat's name (framed if it is to act), call, and cards unless at the bottom.
+
+        `place` is 0 for the seat at the bottom, then 1 to 3 around the table.
+        """
         seat, row = (self.bottom + place) % N_SEATS, self.row
         x, y = ((380, 330), (92, 146), (380, 46), (668, 146))[place]
         words = self.who(seat) + (f" · {self.agents[seat]}" if self.agents else "")
@@ -177,7 +180,7 @@ class TablePicture(Look):
         return f"bid {call}" if call and self.row["calls"][seat] > 0 else call
 
     def _middle(self) -> Iterator[Mark]:
-        """Yield the centre of the table: the trick, or the next action; and trump."""
+        """Yield the centre of the table: next action (except a play), exchange, trick and trump."""
         row, phase = self.row, self.row["phase"]
         if phase in TO_DO and phase != Phase.PLAY:
             to_do = f"{self.who(int(row['turn']))} {TO_DO[Phase(int(phase))]}"
@@ -227,7 +230,10 @@ class TablePicture(Look):
             yield _card(name, left, 374 - RAISED * may, marked=may, pale=name in pale)
 
     def _pale(self, seat: int) -> set[str]:
-        """The cards of a seat that are illegal now, or all of its cards if it sits out."""
+        """The cards of a seat that are illegal now, or all of its cards if it sits out.
+
+        Otherwise the set is empty.
+        """
         held = set(hand_names(int(self.row["hands"][seat])))
         if legal := self.legal(seat):
             return held.difference(legal)
@@ -235,7 +241,7 @@ class TablePicture(Look):
         return held if out else set()
 
     def _footer(self) -> list[str]:
-        """The legend of the marks, and a note if the bottom seat holds the left bower."""
+        """The legend of marks during play, and a note if the bottom seat holds the left bower."""
         row = self.row
         if row["phase"] != Phase.PLAY:
             return []

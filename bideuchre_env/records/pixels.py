@@ -40,7 +40,7 @@ def table_pixels(
 ) -> Array:
     """Return the table in a state row as a new RGB array, uint8 (488, 760, 3).
 
-    `viewer` and `open_hands` are those of `TablePicture`. Raises `ImportError` without Pillow.
+    For `viewer` and `open_hands` see `Look`. Raises `ImportError` without Pillow 10.1.
     """
     from PIL import Image
 
@@ -54,7 +54,7 @@ def table_pixels(
 
 @lru_cache(maxsize=_CACHED)
 def _tile(mark: Mark) -> tuple[Any, int, int]:
-    """Return a mark as an image with a transparent background, and the place of its corner."""
+    """Return a mark as an image with a transparent background, and its left and top in pixels."""
     from PIL import Image, ImageDraw
 
     left, top, right, bottom = _edges(mark)

@@ -1,9 +1,8 @@
 """Game records: deals and actions, as one JSON object per game (see `GameRecord`).
 
-`README.md` in this folder describes the notation and the fields of the JSON object.
-
-A finished hand is determined by its final state row. So records are written from rows, and read by
-replaying them with the same kernels that play the game.
+`README.md` in this folder describes the notation and the fields of the JSON object. A finished hand
+is determined by its final state row. So records are written from rows, and read by replaying them
+with the same kernels that play the game.
 """
 
 from __future__ import annotations
@@ -59,11 +58,13 @@ class GameRecord:
 
     Args:
         variant: the name of a declared variant, or any other name for a custom game.
-        options: the differences from a declared variant's rules, or the complete rules of a custom
-            game (options missing from older records have their defaults).
-        hands: a dict for each hand; its keys are dealer, deal, actions, declarer and so on.
-        seed, agents: the seed of the deals and the names of the players by seat, if known.
-        winner, outcome: side 0, 1 or None; "unfinished", "won", "drawn" or "truncated".
+        options: the rules that differ from a declared variant's, or all rules of a custom game
+            (rules missing from older records have their defaults).
+        hands: a dict for each hand with its dealer, deal, actions and results, see `README.md`.
+        seed: the seed of the deals, if known.
+        agents: the names of the four players, by seat, if known.
+        winner: the side that won, 0 or 1; None without a winner.
+        outcome: "unfinished", "won", "drawn" or "truncated".
         start: the points of both sides at the beginning.
     """
 
@@ -95,13 +96,12 @@ class GameRecord:
         """Return the record of a game from the state row at the end of each hand.
 
         Args:
-            rows: a `STATE` array (n,), a row for each hand.
+            rows: a `STATE` array (n,), a row for each hand; the last hand may be in progress.
             rules: the rules of the game.
-            variant: the name of the game.
-            seed, agents, start: see `GameRecord`.
+            variant, seed, agents, start: see `GameRecord`.
 
         Raises:
-            OptionError: for a row that legal play cannot reach.
+            OptionError: for invalid rules or name, and for a row that legal play cannot reach.
         """
         check_rules(rules)
         if not is_plain_name(variant):
@@ -153,8 +153,7 @@ class GameRecord:
             return f"<p>A record that does not replay: {escape(str(error))}</p>"
         except (TypeError, LookupError):  # as in __repr__
             return "<p>A record that makes no game</p>"
-        # the frame is isolated from the notebook and the network; untrusted notebooks show no
-        # frames, but the words in it
+        # isolated from the notebook and the network; untrusted notebooks show the words instead
         frame = f'<iframe sandbox="allow-scripts" srcdoc="{escape(page)}" title="Replay of a game" '
         size = 'width="100%" height="900" style="border: 0"'
         words = "The replay is shown when the cell is run, or the notebook trusted."
@@ -197,12 +196,12 @@ class GameRecord:
 
     @classmethod
     def loads(cls, line: str) -> GameRecord:
-        """Read and verify a line of JSON as `dumps` returns it; `RecordError` for other texts."""
+        """Read and verify a line of JSON, see `dumps`; `RecordError` for any other text."""
         return cls.loads_played(line)[0]
 
     @classmethod
     def loads_played(cls, line: str) -> tuple[GameRecord, list[PlayedHand]]:
-        """Return the record, as `loads` does, and its replayed hands."""
+        """Return the record and its replayed hands; errors are those of `loads`."""
         try:
             data = json.loads(line, object_pairs_hook=_once)
         except (ValueError, TypeError, RecursionError) as error:
@@ -253,7 +252,7 @@ class GameLines:
         self._before, self._between = f'{before}"seed": '.encode(), f'{between}"hands": ['.encode()
 
     def line(self, seed: int, hands: Sequence[bytes], end: Array) -> bytes:
-        """Return the line of a game, from the JSON texts of its hands and its final state row."""
+        """Return the line of a game, from its hands' JSON texts (`HandWriter`) and final row."""
         result = _result_text(int(end["winner"]), int(end["outcome"]))
         return b"".join((self._before, b"%d" % seed, self._between, b", ".join(hands), result))
 
@@ -265,7 +264,7 @@ def _result_text(winner: int, outcome: int) -> bytes:
 
 
 def rules_of(variant: str, options: dict[str, Any]) -> Rules:
-    """Return the rules of a record; `RecordError` for an unknown variant or option."""
+    """Return a declared variant's rules with `options`, or custom rules; else `RecordError`."""
     try:
         check_type("variant", variant, str, "the name of a game")
         whole = variant == CUSTOM or set(_NEEDED) <= set(options)

@@ -27,7 +27,7 @@ _WIDTH = 100
 
 
 def table_text(row: Any, rules: Rules, viewer: int | None = None) -> str:
-    """Return the table as plain text: all hands, or the view of one seat."""
+    """Return the table as plain text: all hands, or the view of the seat `viewer`."""
     out = io.StringIO()
     console = Console(file=out, width=_WIDTH, color_system=None, force_jupyter=False)
     console.print(table_view(row, rules, viewer=viewer))
@@ -37,7 +37,10 @@ def table_text(row: Any, rules: Rules, viewer: int | None = None) -> str:
 def table_view(
     row: Any, rules: Rules, *, viewer: int | None = None, agents: list[str] | None = None
 ) -> RenderableType:
-    """Render a state row as text: all hands, or with a `viewer` only the cards it sees."""
+    """Render a state row as text: all hands, or with a `viewer` only the cards it sees.
+
+    `agents` are four names, by seat.
+    """
     held = [hand_names(int(hand)) for hand in row["hands"]]
     look = _TextLook(row, rules, viewer, agents=agents)
     if look.strain < 0:
@@ -54,7 +57,10 @@ def card_text(name: str, row: Any, rules: Rules) -> Text:
 def record_view(
     record: GameRecord, number: int, hands: Container[int] | None = None
 ) -> RenderableType:
-    """Render a game with the title "Game `number`"; `hands` are the numbers, from 1, to include."""
+    """Render a game with the title "Game `number`"; `hands` are the numbers, from 1, to include.
+
+    None includes all hands. Raises `RecordError` for a record that does not replay.
+    """
     rules = record.rules
     parts: list[RenderableType] = [Text(f"Game {number}: {title(record)}", style="bold underline")]
     if record.agents:
@@ -74,7 +80,7 @@ class _TextLook(Look):
     """The table as plain text, with seats by number."""
 
     def picture(self, held: list[list[str]]) -> RenderableType:
-        """Render the whole hand; `held` are the cards to print for each seat."""
+        """Render the whole hand; `held` are the cards for each seat, "??" for the unseen."""
         parts: list[RenderableType] = [self.seats(held)]
         parts += filter(None, (self.contract_text(), self.exchange()))
         if self.row["leaders"][0] >= 0:
@@ -126,7 +132,7 @@ class _TextLook(Look):
         return Text(self.call(seat) or "", style=style)
 
     def contract_text(self) -> Text | None:
-        """The contract and its declarer, once the auction is over."""
+        """The contract and its declarer, or "Passed out"; None before the end of the auction."""
         if self.row["calls_made"] < N_SEATS:
             return None
         if self.bid is None:
@@ -136,7 +142,7 @@ class _TextLook(Look):
         return Text.assemble("Contract: ", (self.notation() or "", "bold"), f" by {who}{how}")
 
     def exchange(self) -> Text | None:
-        """The part of the exchange that the viewer knows."""
+        """The exchange so far, with "??" for cards that the viewer does not know; None without."""
         given, passed = self.exchanged()
         if not given[0]:
             return None

@@ -67,7 +67,10 @@ class HandWriter:
         self.most_bytes = _MOST_WORDS * self.words.shape[1] + 9 * _DIGITS
 
     def texts(self, states: Array, index: Array) -> list[bytes]:
-        """Return the JSON text of the hand in each row of `index`, finished or in progress."""
+        """Return the JSON text of the hand in each row of `index`, finished or in progress.
+
+        `index` is int64 (m,), row numbers of `states`. Thread-safe.
+        """
         # new arrays in each call, so that it is thread-safe
         out, ends = np.empty(len(index) * self.most_bytes, np.uint8), np.empty(len(index), np.int64)
         writing = Writing(self.words, self.lengths, new_states(1), new_states(1), out)
@@ -100,7 +103,7 @@ def write_hands(states: Array, tables: Array, index: Array, writing: Writing, en
 
 @kernel
 def put(writing: Writing, at: int, word: int) -> int:
-    """Copy a word to `out[at:]`; return the index after it."""
+    """Copy row `word` of `writing.words` to `out[at:]`; return the index after it."""
     for i in range(writing.lengths[word]):
         writing.out[at + i] = writing.words[word, i]
     return at + writing.lengths[word]
@@ -126,7 +129,7 @@ def put_number(writing: Writing, at: int, number: int) -> int:
 
 @kernel
 def put_pair(writing: Writing, at: int, field: int, pair: Array) -> int:
-    """Write a field with a list of two numbers, one for each side."""
+    """Write the field name `words[field]` with a list of two numbers, one for each side."""
     at = put_number(writing, put(writing, put(writing, at, field), OPEN), pair[0])
     at = put_number(writing, put(writing, at, COMMA), pair[1])
     return put(writing, at, CLOSE)
@@ -172,7 +175,10 @@ def put_actions(writing: Writing, at: int, t: Row, replay: Row) -> int:
 
 @kernel
 def put_result(writing: Writing, at: int, t: Row, s: Row) -> int:
-    """Write the contract, and the tricks, points and score of both sides."""
+    """Write declarer and contract (null without a contract), and both sides' tricks, points, score.
+
+    It also closes the JSON object.
+    """
     at = put(writing, at, DECLARER)
     if s.level < 0 or s.calls_made < N_SEATS:
         at = put(writing, put(writing, at, NULL), CONTRACT)

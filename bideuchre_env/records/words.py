@@ -29,7 +29,7 @@ def card_words(name: str) -> str:
 
 
 def signed(name: str) -> str:
-    """Write a card, a call or a contract with a suit symbol: "10♥", "4 ♥"."""
+    """Return a card, call or contract with a suit symbol: "10♥", "4 ♥"; others as they are."""
     sign = _SIGNS.get(name[-1:])
     return f"{name[:-1].replace('T', '10')}{sign}" if sign else name
 
@@ -73,7 +73,10 @@ class Game(Protocol):
 
 
 def title(game: Game) -> str:
-    """Describe a game in a line: its variant, changed options, and seed."""
+    """Describe a game in a line: its variant, changed options, and seed if known.
+
+    A custom game has its numbers of cards and tricks instead of options.
+    """
     words = [game.variant]
     if game.variant in RULES:
         words += [f"{name}={value}" for name, value in game.options.items()]

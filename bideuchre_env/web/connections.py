@@ -146,8 +146,8 @@ def is_loopback(host: str) -> bool:
 class Hosts:
     """Allowed host names of a server on `host`, as a protection against DNS rebinding.
 
-    On a loopback address they are the loopback names. Otherwise they are all IP addresses, the name
-    of this machine and `host`.
+    They are `host` and the loopback names. Unless `host` is a loopback address, they are also all
+    IP addresses and the name of this machine.
     """
 
     def __init__(self, host: str) -> None:
@@ -158,7 +158,7 @@ class Hosts:
             self.names |= {name, f"{name}.local"}
 
     def allows(self, header: str | None, port: int) -> bool:
-        """Whether a request's Host header names this server."""
+        """Whether a request's Host header has an allowed name and this port."""
         name, value = split_host(header or "")
         if value != port and not (value is None and port == 80):
             return False

@@ -103,7 +103,8 @@ class Server:
     ) -> AsyncIterator[None]:
         """Context manager in which requests at a listening socket are answered.
 
-        A GET request is cancelled when its client leaves; `_change` completes every POST request.
+        `limiter` None sets the usual limits of connections. A GET request is cancelled when its
+        client leaves; `_change` completes every POST request.
         """
         runner = web.AppRunner(self.app(), shutdown_timeout=1.0, handler_cancellation=True)
         await runner.setup()
@@ -189,7 +190,10 @@ class Server:
         return web.json_response(self.table.state(seat))
 
     async def _change(self, name: str, request: web.Request) -> web.Response:
-        """Carry out a command of a seat; a change that has begun is always completed."""
+        """Carry out a command of a seat; answer with its result, or else the seat's new state.
+
+        A change that has begun is always completed.
+        """
         seat, fields = await self._command(request, *(["action"] if name == "act" else []))
         task = asyncio.create_task(getattr(self.table, CHANGES[name])(seat, **fields))
         self._changes.add(task)
@@ -211,7 +215,11 @@ class Server:
         return seat
 
     async def _command(self, request: web.Request, *names: str) -> tuple[int, dict[str, Any]]:
-        """Return a POST request's seat and JSON object: the number `version`, the texts `names`."""
+        """Return a POST request's seat and JSON object: the number `version`, the texts `names`.
+
+        Raises `OptionError` for another body, and an `HTTPException` for a missing token, another
+        content type or an incomplete body.
+        """
         seat = self._seat(request)
         if request.content_type != "application/json":
             raise web.HTTPUnsupportedMediaType(reason="Content-Type: expected application/json")
@@ -271,7 +279,10 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 def reachable(host: str) -> str:
-    """Return the address at which others reach the server; for "0.0.0.0" this machine's own."""
+    """Return the address at which others reach the server: `host`, unless it is a wildcard.
+
+    For "0.0.0.0" and "::" it is this machine's own address, or its name if that is unknown.
+    """
     if host not in ("0.0.0.0", "::"):
         return host
     family = socket.AF_INET if host == "0.0.0.0" else socket.AF_INET6

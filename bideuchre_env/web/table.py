@@ -49,7 +49,10 @@ class ReadySeats:
         self.ready_at: dict[int, float] = {}  # time by seat
 
     def add(self, seat: int) -> bool:
-        """Mark a seat as ready; return whether the table continues."""
+        """Mark a seat as ready; return whether the table continues.
+
+        It does when no seat is missing, or after `patience` when a ready seat is added again.
+        """
         again = seat in self.ready_at
         self.ready_at.setdefault(seat, self._clock())
         return not self.missing or (again and self.seconds_left == 0)
@@ -150,7 +153,7 @@ class LiveTable:
         }
 
     def _waits(self, viewer: int) -> str | None:
-        """Return a sentence with the seats that are not ready; None unless another seat is."""
+        """Return a sentence with the seats that are not ready; None if none or all are ready."""
         if self._ready.seconds_left is None or not self._ready.missing:
             return None
         lines = Lines(self._row, self.session.rules, viewer)
@@ -162,7 +165,10 @@ class LiveTable:
         return "you" if seat == viewer else name
 
     async def later(self, version: int, seconds: float) -> None:
-        """Wait until a newer version is published, at most `seconds`."""
+        """Wait until a newer version than `version` is published, at most `seconds`.
+
+        Return at once if `version` is not the current one.
+        """
         if version == self.version and not self.closing:
             try:
                 await asyncio.wait_for(self._changed.wait(), seconds)
@@ -174,11 +180,14 @@ class LiveTable:
         await self._change(version, lambda session: session.act(seat, action))
 
     async def undo(self, seat: int, version: int) -> None:
-        """Undo the person's last action and all later moves; refused if several people play."""
+        """Undo the person's last action and all later moves; errors as `Session.undo`."""
         await self._change(version, lambda session: session.undo())
 
     async def claim(self, seat: int, version: int) -> None:
-        """Play out the hand for a seat that is certain to take every trick left."""
+        """Play out the hand for a seat that is certain to take every trick left.
+
+        Raises `IllegalActionError` for any other seat.
+        """
         await self._change(version, lambda session: session.claim(seat))
 
     async def next_hand(self, seat: int, version: int) -> None:
@@ -192,8 +201,9 @@ class LiveTable:
         self._wake.set()
 
     async def hint(self, seat: int, version: int) -> State:
-        """Return advice for the seat to act as JSON values: `why`, and a table of its options,
-        best first, as `heads` and `rows`.
+        """Return advice for `seat` as JSON values; `IllegalActionError` unless it is to act.
+
+        `why` is text; `heads` and `rows` are a table of its options, best first.
         """
         async with self._lock:
             self._check(version)
@@ -205,7 +215,10 @@ class LiveTable:
         return {"why": why, "heads": heads, "rows": rows}
 
     async def new_game(self, seat: int, version: int) -> None:
-        """Mark a seat as ready; begin a new game if `ReadySeats` allows it."""
+        """Mark a seat as ready; begin a new game if `ReadySeats` allows it.
+
+        Raises `IllegalActionError` unless the game is over.
+        """
         async with self._lock:
             self._check(version, min(self._ended, self.version))
             if not self.session.over:

@@ -47,7 +47,10 @@ class Learner:
         }
 
     def load(self, state: dict[str, Any]) -> None:
-        """Restore a state; KeyError, RuntimeError or ValueError if it does not fit the networks."""
+        """Copy a result of `state` into the networks and optimizers.
+
+        Raises `KeyError`, `RuntimeError` or `ValueError` if it does not fit the networks.
+        """
         with torch.no_grad():
             for part, weights in self.networks.items():
                 for name, weight in weights.items():
@@ -60,7 +63,10 @@ class Learner:
     ) -> dict[str, float]:
         """Train all networks on a batch, in one pass; return the statistics by name.
 
-        `args` are the trainer's options; `entropy` is the weight of the entropy bonus.
+        `args` are the trainer's options, of which `minibatch`, `clip` and `critic` are used;
+        `entropy` is the weight of the entropy bonus. The statistics are means over the minibatches:
+        the cards' `entropy`, `card_critic` and `call_critic` (mean squared errors), and `clipped`,
+        the fraction of clipped ratios.
         """
         for optimizer in self.optimizers.values():
             for group in optimizer.param_groups:
@@ -72,7 +78,8 @@ class Learner:
     def _learn_cards(self, cards: Decisions, args: Any, bonus: float) -> dict[str, Tensor]:
         """Train the cards' network by PPO, in one pass over the decisions; return mean statistics.
 
-        Advantages are computed once, from the values stored when the outputs were chosen.
+        A separate critic is trained too. Advantages are computed once, from the values stored when
+        the outputs were chosen. `bonus` is the weight of the entropy.
         """
         inputs, legal, outputs, before, values, returns, _, hidden = self._tensors(cards)
         advantages = returns - values
@@ -117,7 +124,10 @@ class Learner:
         return {"call_critic": torch.stack(total).mean()}
 
     def _descend(self, loss: Tensor, *parts: str) -> None:
-        """Take an optimizer step on `loss` with the networks of those `parts` that exist."""
+        """Take an optimizer step on `loss`, with clipped gradients, for the networks of `parts`.
+
+        Parts without a network are skipped.
+        """
         learning = [part for part in parts if part in self.networks]
         for part in learning:
             self.optimizers[part].zero_grad()

@@ -43,7 +43,10 @@ def measure(
     seed: int,
     stopped: Callable[[], bool],
 ) -> Strength | None:
-    """Return the strength of the networks over an opponent; None if `stopped()` becomes true."""
+    """Return the strength of the networks over an opponent, on duplicate boards of one hand.
+
+    None if `stopped()` becomes true before the end.
+    """
 
     def progress(*_: object) -> None:  # the trainer handles Ctrl-C: the match does not see it
         if stopped():
@@ -77,6 +80,7 @@ def measure(
 class Log(ExitStack):
     """The progress bar of a run, and the logs in its folder: `curve.csv` and `tensorboard/`.
 
+    A context manager, which closes the bar and TensorBoard's file.
     `batch` is the number of batches when the run resumes: later entries of the logs are dropped.
     Raises `OptionError` if `curve.csv` cannot be read.
     """
@@ -115,7 +119,8 @@ class Log(ExitStack):
     ) -> None:
         """Log a measurement, by opponent: a line on stderr, a row of the curve, TensorBoard.
 
-        A row with the same batch, boards and seed is replaced.
+        `strengths` has at least one opponent; stderr has the contracts against the last one. A row
+        with the same batch, boards and seed is replaced.
         """
         times = round(run.seconds, 1), round(run.processor, 1)
         own = (run.decisions, run.hands, run.batch, *times, boards, seed)

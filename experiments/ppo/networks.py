@@ -39,8 +39,9 @@ Networks = dict[str, Weights]
 def new_weights(
     sizes: tuple[int, int, int, int], rng: np.random.Generator, more: int = 0
 ) -> Weights:
-    """Draw initial weights of a network of these sizes; its outputs are close to 0.
+    """Draw initial weights of a network whose outputs are close to 0.
 
+    `sizes` are the numbers of inputs, of units in both hidden layers, and of outputs.
     `more` is the number of additional inputs, for cards that the player does not see.
     """
     weights: Weights = {}
@@ -80,7 +81,7 @@ def first_layer(lists: Tensor, matrix: Tensor, bias: Tensor) -> Tensor:
 
 
 def gathered_rows(lists: Tensor, matrix: Tensor, bias: Tensor) -> Tensor:
-    """`first_layer` with torch operations, on any device."""
+    """Return `first_layer` by torch operations, on any device, with gradients."""
     counts = lists[:, 0].long()
     active = torch.arange(lists.shape[1] - 1, device=lists.device) < counts[:, None]
     rows, starts = lists[:, 1:][active].long(), counts.cumsum(0) - counts
@@ -100,7 +101,7 @@ class SumOfRows(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, gradients: Tensor) -> Any:
-        """The gradients of matrix and bias."""
+        """The gradients of matrix and bias, and None for the lists, in the order of `forward`."""
         lists, matrix = ctx.saved_tensors
         of_matrix = torch.zeros_like(matrix)
         add_to_rows(lists.numpy(), gradients.contiguous().numpy(), of_matrix.numpy())
@@ -109,7 +110,7 @@ class SumOfRows(torch.autograd.Function):
 
 @entry_kernel
 def add_rows(lists: Array, matrix: Array, bias: Array, sums: Array) -> None:
-    """sums (n, H) = bias (H,) + the listed rows of matrix (F, H); float32."""
+    """Write bias (H,) + the listed rows of matrix (F, H) to `sums` (n, H); float32."""
     for i in range(len(lists)):
         for k in range(len(bias)):
             sums[i, k] = bias[k]
@@ -142,7 +143,10 @@ def made_for(rules: Rules) -> dict[str, str]:
 def agent_weights(
     rules: Rules, networks: Mapping[str, Weights], metadata: Mapping[str, str]
 ) -> files.Weights:
-    """Return the networks in the format of agent `ppo`, without the critic's output."""
+    """Return the networks in the format of agent `ppo`, without the critic's output.
+
+    `made_for` is added to `metadata`.
+    """
     arrays: dict[str, Any] = {}
     for part in PARTS:
         network = {name: w.detach().cpu().numpy() for name, w in networks[part].items()}

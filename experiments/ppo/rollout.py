@@ -135,10 +135,10 @@ class Tables:
         return [torch.nonzero(self._waits == part)[:, 0] for part in (CALLS, CARDS)]
 
     def results(self, scale: float) -> tuple[Tensor, int, int]:
-        """Return the results of the hands, all of which are over.
+        """Return rewards, the number of contracts played alone, and that of contracts not made.
 
-        They are the point difference for each seat's side, float32 (n, 4), divided by `scale`, the
-        number of contracts played alone, and the number of contracts not made.
+        All hands must be over. Rewards, float32 (n, 4), are the point difference for each seat's
+        side, divided by `scale`.
         """
         rewards = np.zeros((self.n, N_SEATS), np.float32)
         states = self.memory.to_host(self.states)
@@ -198,7 +198,10 @@ class Part:
         return new
 
     def evaluate(self, new: slice, weights: Weights, critic: Weights | None) -> Tensor:
-        """Return the network's outputs for these decisions, (m, O); store the critic's values."""
+        """Return the network's outputs for these decisions, (m, O); store the critic's values.
+
+        Without a separate `critic` the values are the network's own.
+        """
         lists = self.room.inputs[new]
         with torch.no_grad():
             outputs = forward(weights, lists)
@@ -222,7 +225,10 @@ class Part:
             raise DivergedError(f"row {row}: the network's logits are not finite")
 
     def decisions(self, returns: Tensor, rows: Any) -> Decisions:
-        """Return the decisions of these rows; `returns`, (n,), are the returns of all decisions."""
+        """Return the decisions of `rows`, a slice or indices.
+
+        `returns`, (n,), are the returns of all decisions of the part.
+        """
         room = self.room
         hidden = room.hidden if self.all_hands else room.hidden.new_zeros((self.n, 0))
         columns = (room.inputs, room.legal, room.outputs, room.log_probs, self.values)
@@ -330,7 +336,8 @@ class Dealer:
     def _learned_calls(self) -> Tensor:
         """Return the indices of calls to learn from: those of a hand from its last forced one on.
 
-        Earlier calls led to a hand that the forced call changed.
+        Earlier calls led to a hand that the forced call changed. Without a forced call they are all
+        calls of the hand.
         """
         auction = self.parts["auction"]
         rows = auction.room.keys[: auction.n] >> 2

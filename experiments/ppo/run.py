@@ -81,12 +81,16 @@ class Run:
         return first + (last - first) * self.progress
 
     def is_measurement_due(self) -> bool:
-        """Whether a multiple of `--measure` lies between the last measurement and now."""
+        """Whether a multiple of `--measure` million decisions lies after the last measurement."""
         every = 1e6 * self.args.measure
         return int(self.decisions / every) > int(self.measured / every)
 
     def update(self) -> dict[str, float]:
-        """Play a batch and learn from it; return its statistics by name."""
+        """Play a batch and learn from it; return its statistics by name.
+
+        They are those of `Learner.learn`, `lone` and `set` (contracts per hand that are played
+        alone, and not made), `play_seconds` and `learn_seconds`.
+        """
         args, began = self.args, time.perf_counter()
         rate = self.anneal(args.rate, 0.02 * args.rate)
         entropy = self.anneal(args.entropy, 0.1 * args.entropy)
@@ -137,7 +141,7 @@ class Run:
         return terms, networks
 
     def _submit(self) -> Future[Batch]:
-        """Submit the requested batch to the workers."""
+        """Submit the batch of `self.request` to the workers; return its future."""
         args, blocks = self.args, self.args.workers
         work = Work(self.rules, args.hands // blocks, blocks, args.all_hands, *self.request)
         return self.thread.submit(play_blocks, self.pool, work)

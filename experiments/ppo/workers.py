@@ -30,7 +30,10 @@ from ppo.rollout import Batch, Dealer, Decisions, Terms
 
 @contextmanager
 def pool_of(workers: int, ray: bool, address: str | None) -> Iterator[Pool | None]:
-    """Yield the pool of `--workers`, `--ray` and `--ray-address`; None without workers."""
+    """Context manager: yield the pool of `--workers`, `--ray` and `--ray-address`, or None.
+
+    Ray takes precedence over processes; `OptionError` if it is missing or has no such cluster.
+    """
     if ray or address is not None:
         with RayPool(address) as pool:
             yield pool

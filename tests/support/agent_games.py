@@ -50,7 +50,10 @@ def live_rows(states):
 
 
 def redeals(rules, row, n, seed=0):
-    """Copies (n,) of a state row, with the cards hidden from the seat to act redealt."""
+    """Copies (n,) of a state row; in copy i the cards hidden from the actor are redealt by a seed.
+
+    The seed of copy i is `seed` + i.
+    """
     rows, scratch = new_states(n), new_redeal()
     rows[:] = row
     for i in range(n):
@@ -148,7 +151,8 @@ def decisions(rules, n, seed, hands=1, every=1):
 def lone_decisions(rules, bid, n, seed):
     """Decisions with two or more legal actions, after eldest hand makes this bid and others pass.
 
-    They are (observation, mask, state row), from n hands.
+    `bid` is a bid's name. Decisions are (observation, mask, state row), from n hands; the rule
+    player makes them.
     """
     states, tables, result = start(rules, n, seed=seed), compile_tables(rules), []
     rule, level = agents.make("rule", rules), [b.name for b in rules.ladder].index(bid)

@@ -17,7 +17,7 @@ MISSING = "Chromium and its driver are not installed: pages are not tested in a 
 
 @contextmanager
 def browser() -> Iterator[Any]:
-    """Start Chromium and yield its driver; nothing is downloaded."""
+    """Context manager: start Chromium and yield its driver; skip the test if it is missing."""
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
     driver = shutil.which("chromedriver")
     if program is None or driver is None:

@@ -33,7 +33,7 @@ def chi_square_above(x: float, df: int) -> float:
 
 
 def assert_fits(observed, expected, df=None, scale=1.0):
-    """Check counts against expected counts; `df` defaults to the number of cells less one.
+    """Check counts against expected counts, 5 or more each; `df` is by default the cells less one.
 
     `scale` multiplies chi-square, for cells that depend on each other by more than their total.
     """

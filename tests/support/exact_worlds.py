@@ -24,7 +24,10 @@ def assert_possible(space, worlds, row):
 
 
 def deals(cards, sizes):
-    """Yield all ways to deal cards into hands of these sizes; two copies of a card are distinct."""
+    """Yield all ways to deal cards into hands of these sizes, as tuples of lists.
+
+    Two copies of a card count as different cards, so a deal may occur more than once.
+    """
     if not sizes:
         yield ()
         return

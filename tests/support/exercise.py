@@ -23,7 +23,10 @@ EXERCISED = (
 
 
 def exercise(games, episode):
-    """A checksum of many games: state rows, masks, views, redeals, records and pictures."""
+    """A checksum of `games` games of each game in `EXERCISED`.
+
+    It covers state rows, masks, views, redeals, records and pictures as text.
+    """
     digest = hashlib.sha256()
     for name, options in EXERCISED:
         for game in range(games):

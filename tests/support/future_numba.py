@@ -17,7 +17,7 @@ _import, _njit = builtins.__import__, numba.njit
 
 
 def documented_import(name, globals=None, locals=None, fromlist=(), level=0):
-    """`import`, without numba's internal modules for the package."""
+    """Import as usual, but raise `ImportError` if the package imports internal modules of numba."""
     importer = (globals or {}).get("__name__", "")
     if importer.startswith("bideuchre_env") and name.startswith("numba.core"):
         raise ImportError(f"{importer} imports {name}, which is gone")
@@ -25,7 +25,7 @@ def documented_import(name, globals=None, locals=None, fromlist=(), level=0):
 
 
 def documented_njit(*functions, **options):
-    """`numba.njit`, without undocumented options for the package."""
+    """Compile by `numba.njit`, but raise `TypeError` for undocumented options from the package."""
     caller = sys._getframe(1).f_globals["__name__"]
     if caller.startswith("bideuchre_env") and not options.keys() <= DOCUMENTED:
         raise TypeError(f"{caller} compiles with {options.keys() - DOCUMENTED}, which are gone")

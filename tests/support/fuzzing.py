@@ -14,7 +14,7 @@ BOUNDS_CHECKED = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_OPT": "1"}  # compiles in two
 
 
 def bounds_checked(script, *arguments):
-    """Return the numbers that a script of tests prints under numba's own bounds checks."""
+    """Iterate over the numbers that a script prints under numba bounds checks; it must succeed."""
     outer = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
     done = subprocess.run(
         [sys.executable, script, *map(str, arguments)],

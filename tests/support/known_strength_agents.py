@@ -6,7 +6,7 @@ import numpy as np
 
 
 class Plain:
-    """The first legal action."""
+    """Plays the first legal action."""
 
     name = "plain"
 

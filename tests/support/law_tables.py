@@ -36,9 +36,9 @@ def full_deal(rules, hands):
 
 
 class Table:
-    """A game in progress of variant `game`.
+    """A game in progress of the `Variant` `game`.
 
-    `hands` fixes cards of the first deal, as in `full_deal`.
+    `hands` fixes cards of the first deal, as in `full_deal`; `options` are those of `raw_env`.
     """
 
     def __init__(self, game, *, dealer=0, hands=None, score=(0, 0), seed=1, **options):
@@ -89,7 +89,7 @@ class Table:
         return self.do(*cards.split())
 
     def settle(self, choose=lambda table: table.legal[0]):
-        """Play to the end of the hand, and return the hand's record."""
+        """Play to the end of the hand by `choose(table)`, an action's name; return its record."""
         before = len(self.hands)
         while not self.over and len(self.hands) == before:
             self.do(choose(self))
@@ -193,7 +193,7 @@ def play_hand(game, calls, *, lead, tricks, dealer=0, score=(0, 0), **options):
 
 
 def one_bid(seat, bid, dealer=0):
-    """Four calls in which only one seat bids."""
+    """Four calls, eldest hand first, in which only `seat` bids: the name `bid`, else "pass"."""
     return [bid if (dealer + 1 + i) % 4 == seat else "pass" for i in range(4)]
 
 

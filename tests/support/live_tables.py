@@ -39,7 +39,10 @@ _WORDS = re.compile(r"(ace|king|queen|jack|ten|nine) of (clubs|diamonds|hearts|s
 
 
 def session(variant: str, people: tuple[int, ...] = (0,), seed: int = 1, **more: Any) -> Session:
-    """A short game: people in the seats `people`, agents `rule` and `cautious` in the others."""
+    """A short game: people in the seats `people`, agents `rule` and `cautious` in the others.
+
+    `more` are arguments of `Session`.
+    """
     names = assign_players(people, "rule", ["rule", "cautious"])
     return Session(make(variant, **SHORT[variant]), people, names, seed=seed, **more)
 
@@ -96,7 +99,7 @@ class Client:
     async def seat(
         self, seat: int, name: str, body: dict[str, Any] | None = None
     ) -> tuple[int, dict[str, Any]]:
-        """Send a request of a seat's page; return status and JSON."""
+        """Send a seat's request, GET without a body, else POST; return status and JSON."""
         headers = self.token(seat)
         if body is None:
             status, _, data = await self.ask("GET", f"/api/{name}", headers)
@@ -146,7 +149,7 @@ servers: list[Server] = []
 
 @contextmanager
 def served(table_of: Callable[[], LiveTable], limiter: ConnectionLimiter | None = None) -> Any:
-    """Start a server in its own thread; yield the live table and the seats' links."""
+    """Context manager: start a server in a thread; yield the live table and the seats' links."""
     listener = listening("127.0.0.1", 0)
     ready, got = threading.Event(), dict[str, Any]()
 

@@ -56,7 +56,10 @@ def start(rules: Any, seed: int, **options: Any) -> Any:
 
 
 def plies(env: Any, choose: Any, limit: int = 10**6) -> Iterator[tuple[Any, int]]:
-    """Yield the environment and the action about to be carried out, until the game is over."""
+    """Yield the environment and the action `choose(env)` before it is carried out.
+
+    It ends when the game is over, or after `limit` actions.
+    """
     for _ in range(limit):
         if over(env):
             return

@@ -24,7 +24,7 @@ NAMES = ("rollout", "learner", "networks")
 
 @contextmanager
 def trainer():
-    """Yield the modules of the trainer: `script`, those in `NAMES`, and `torch`.
+    """Context manager: yield the modules of the trainer: `script`, those in `NAMES`, and `torch`.
 
     The test is skipped if torch or TensorBoard is not installed.
     """

@@ -35,7 +35,7 @@ def settings_for_ray(monkeypatch: Any, *paths: str, **more: str) -> Iterator[Non
 
 @contextmanager
 def cluster_of(nodes: int) -> Iterator[Any]:
-    """Start and yield a cluster of nodes with one processor each; the first is the head."""
+    """Context manager: yield a cluster of nodes with one processor each; the first is the head."""
     import ray
     from ray.cluster_utils import Cluster
 

@@ -12,7 +12,10 @@ ROOT = Path(__file__).parents[2]
 
 @contextmanager
 def load_scripts(folder, *names):
-    """Import scripts of a folder and yield the modules; drop them from `sys.modules` afterwards."""
+    """Context manager: import scripts of a folder and yield the modules, in a list.
+
+    Afterwards they are dropped from `sys.modules`.
+    """
     path, before = str(ROOT / folder), set(sys.modules)
     sys.path.insert(0, path)
     try:

@@ -65,7 +65,10 @@ def table_games():
 
 
 def commands():
-    """Print the records of games that the command plays, and its pages on them."""
+    """Print the records of games that the command plays, and its pages on them.
+
+    The working directory is the root folder afterwards.
+    """
     play = ("selfplay", "--games", "2", "--seed", "5", "--out", "games.jsonl")
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

@@ -8,7 +8,8 @@ from bideuchre_env.agents.base import RowAgent
 def chosen_action(mask, observation, turn=0, careless=0):
     """A legal action as a function of the observation: mostly low bids, and any card.
 
-    One in `careless` actions is any action of the game, legal or not.
+    One in `careless` actions is any action of the game, legal or not. Without a legal action it is
+    0.
     """
     word = (int(observation.astype(np.int64) @ np.arange(1, len(observation) + 1)) + 7 * turn) * 31
     if careless and word % careless == 0:
@@ -108,7 +109,7 @@ def last(observation, mask):
 
 
 class First:
-    """The first legal action, as an agent that plays many rows."""
+    """Plays the first legal action, as an agent that plays many rows."""
 
     name = "first"
 
@@ -117,7 +118,7 @@ class First:
 
 
 def actions_for(obs, turn, careless=0):
-    """An action for every row, from its learner's observation."""
+    """An action for every row, see `chosen_action`, which gets the turn `turn` + row."""
     pairs = zip(obs["action_mask"], obs["observation"], strict=True)
     return np.array([chosen_action(m, o, turn + i, careless) for i, (m, o) in enumerate(pairs)])
 

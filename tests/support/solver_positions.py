@@ -67,7 +67,10 @@ class Ending:
 
 
 def random_ending(rng: random.Random, rules: Rules, cards: int, lone: bool = False) -> Ending:
-    """An ending with `cards` cards in each hand, at any point of a trick."""
+    """An ending at any point of a trick, with `cards` cards in each hand when the trick began.
+
+    With `lone` a random seat sits out.
+    """
     deck = reference.deck(rules.ranks, rules.copies)
     rng.shuffle(deck)
     hands = [deck[i * cards : (i + 1) * cards] for i in range(4)]
@@ -97,7 +100,7 @@ def random_endings(n: int, seed: int, most: int = 4) -> list[Ending]:
 
 
 def whole_deal(rng: random.Random, rules: Rules, strain: str, lone: bool = False) -> Ending:
-    """A whole deal at its opening lead, seat 0 to lead."""
+    """A whole deal at its opening lead, seat 0 to lead; with `lone`, seat 2 sits out."""
     deck = reference.deck(rules.ranks, rules.copies)
     rng.shuffle(deck)
     hands = [deck[i * rules.tricks : (i + 1) * rules.tricks] for i in range(4)]
@@ -107,7 +110,10 @@ def whole_deal(rng: random.Random, rules: Rules, strain: str, lone: bool = False
 
 
 def in_play(name="cincinnati_v0", seed=1, **options):
-    """An environment at the opening lead of its first hand that is played."""
+    """An environment at the opening lead of its first hand that is played.
+
+    `name` may also be `Rules`; `options` then have no effect.
+    """
     env = start(make(name, **options).rules, seed) if isinstance(name, str) else start(name, seed)
     choose = Chooser(seed)
     while env._states[0]["phase"] != PLAY:

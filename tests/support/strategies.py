@@ -64,7 +64,10 @@ def rules(draw: st.DrawFn) -> Rules:
 
 
 def in_two_sizes(examples: int, **given_by: Any) -> Callable[[Any], Any]:
-    """Test a property with `examples` examples, and with `LONGER` times as many, marked slow."""
+    """Decorator: test a property with `examples` examples, and in a slow test with more.
+
+    The slow test has `LONGER` times as many. `given_by` are hypothesis's strategies by parameter.
+    """
 
     def declare(check: Callable[..., None]) -> Callable[[int], None]:
         sizes = [

@@ -95,7 +95,7 @@ def in_wrappers(raw):
 
 
 def effects(call, env):
-    """Return the result or exception of a call, its output, warnings and log."""
+    """Return the result of a call, or type and text of its exception; its output, warnings, log."""
     EnvLogger.flush()
     out = io.StringIO()
     with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(out):
@@ -141,7 +141,10 @@ class Pair:
 
 
 def chosen(env, legal, at=0):
-    """Return the action at index `at` of the legal ones, or of the illegal ones."""
+    """Return the action at index `at`, modulo their number, of the legal or the illegal actions.
+
+    Without such an action it is `at`.
+    """
     numbers = np.flatnonzero(mask_of(env.unwrapped) == legal)
     return int(numbers[at % len(numbers)]) if len(numbers) else at
 

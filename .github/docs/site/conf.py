@@ -90,7 +90,10 @@ nitpick_ignore = [
 def tidy_signature(
     app: Sphinx, what: str, name: str, obj: object, options: object, *parts: str | None
 ) -> tuple[str | None, ...]:
-    """Return a signature and its result with short names of arrays and of default factories."""
+    """Return a signature and its result with short names of arrays and of default factories.
+
+    The signature of a protocol becomes empty.
+    """
     if parts == ("(*args, **kwargs)", None):  # of a protocol
         return "", None
     array = "~numpy.ndarray[tuple[~typing.Any, ...], ~numpy.dtype[~typing.Any]]"
@@ -109,7 +112,10 @@ def mark_colon(
 def resolve_short_name(
     app: Sphinx, env: BuildEnvironment, node: pending_xref, content: Element
 ) -> Element | None:
-    """Resolve a type that a module imports for type checkers only, by the last part of its name."""
+    """Resolve a type that a module imports for type checkers only, by the last part of its name.
+
+    Return None, no link, unless exactly one documented object has that name.
+    """
     domain, target = env.domains.python_domain, node.get("reftarget")
     names = [name for name in domain.objects if name.rpartition(".")[2] == target]
     if node.get("refdomain") != "py" or len(names) != 1:

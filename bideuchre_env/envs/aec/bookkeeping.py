@@ -49,7 +49,10 @@ class Bookkeeping(AECEnv[str, Any, Any]):
         raise NotImplementedError
 
     def _pay(self, earned: float) -> None:
-        """Add a reward of `earned` for side 0 and its negative for side 1."""
+        """Set the rewards to `earned` for side 0 and its negative for side 1.
+
+        They are also added to the cumulative rewards.
+        """
         for seat, agent in enumerate(AGENT_NAMES):
             reward = -earned if seat & 1 else earned
             self.rewards[agent] = reward
@@ -62,7 +65,7 @@ class Bookkeeping(AECEnv[str, Any, Any]):
         self._paid = False
 
     def _end_bookkeeping(self, truncated: bool) -> None:
-        """Mark the game as terminated, or truncated, for all agents."""
+        """Mark the game as truncated, or else terminated, for all agents; select the first one."""
         if truncated:
             self.truncations = _EVERYBODY_DONE.copy()
         else:
@@ -71,9 +74,10 @@ class Bookkeeping(AECEnv[str, Any, Any]):
         self._deads_step_first()
 
     def _forfeit(self, penalty: float) -> None:
-        """End the game after an illegal action; the agent to act gets `penalty`, the others 0.
+        """End the game after an illegal action of the selected agent, whose reward is `penalty`.
 
-        As in PettingZoo, all agents are then both terminated and truncated.
+        `penalty` also replaces its cumulative reward. The others' rewards are 0; their cumulative
+        rewards stay. As in PettingZoo, all agents are then both terminated and truncated.
         """
         culprit = self.agent_selection
         self.infos[culprit] = self._info()
@@ -85,17 +89,23 @@ class Bookkeeping(AECEnv[str, Any, Any]):
         self._end_bookkeeping(truncated=True)
 
     def _was_dead_step(self, action: Any) -> None:
-        """Remove the agent to act, whose game is over."""
+        """Remove the selected agent, whose game is over; `ValueError` unless `action` is None."""
         super()._was_dead_step(action)
         self._actor = None  # also if a caller has ended the game
 
     def agent_iter(self, max_iter: int = 2**63) -> AECIterable[str, Any, Any]:
-        """Yield the agent to act, at most `max_iter` times, while agents are left."""
+        """Return an iterable of the agent to act: at most `max_iter` times, while agents are left.
+
+        Raises `OptionError` before the first reset.
+        """
         self._require_game()
         return Turns(self, max_iter)
 
     def _copy_bookkeeping(self, other: Bookkeeping) -> None:
-        """Copy the bookkeeping of another game."""
+        """Copy the agents, rewards, ends and infos of another game, so that no container is shared.
+
+        Other attributes, such as the selected agent, are not copied here.
+        """
         self.agents = other.agents.copy()
         for name in ("rewards", "_cumulative_rewards", "terminations", "truncations"):
             setattr(self, name, getattr(other, name).copy())

@@ -72,6 +72,7 @@ class BidEuchreEnv(Bookkeeping, Face):
         same reward, and the two sides sum to zero.
     Starting State:
         A random dealer and random hands; `reset` can set the dealer, the hands and the score.
+        Before the first `reset`, methods that need a game raise `OptionError`.
     Episode End:
         Terminated when the game is won or drawn, or with `episode="hand"` when a hand is over. A
         game is truncated after `rules.max_hands` deals. An illegal action raises
@@ -127,11 +128,11 @@ class BidEuchreEnv(Bookkeeping, Face):
         self._mask: Array | None = None
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """Return the observation space of an agent: the same object in every call."""
+        """Return an agent's observation space, always the same object; `OptionError` if unknown."""
         return item_of(self.observation_spaces, agent)
 
     def action_space(self, agent: str) -> spaces.Discrete:
-        """Return the action space of an agent: the same `Discrete` object in every call."""
+        """Return an agent's action space, always the same object; `OptionError` if unknown."""
         return item_of(self.action_spaces, agent)
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
@@ -181,7 +182,7 @@ class BidEuchreEnv(Bookkeeping, Face):
     def last(self, observe: bool = True) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Return observation, reward, termination, truncation and info of the agent to act.
 
-        The reward is the sum since its last action.
+        The reward is the sum since its last action. Raises `OptionError` if no agent is left.
 
         Args:
             observe: False returns None as the observation.
@@ -205,7 +206,7 @@ class BidEuchreEnv(Bookkeeping, Face):
         return seen, self._cumulative_rewards[agent], ended, cut, self.infos[agent]
 
     def observe(self, agent: str) -> Observation:
-        """Return the observation of an agent, as "player_0", at any time, in new arrays."""
+        """Return an agent's observation, in new arrays; also for an agent that is not to act."""
         self._require_game()
         seat, (observation, mask) = item_of(_SEATS, agent), next(self._fresh)
         if self._is_flat or AGENT_NAMES[seat] != self._actor or self._over:
@@ -240,7 +241,7 @@ class BidEuchreEnv(Bookkeeping, Face):
         return mask
 
     def state(self) -> Array:
-        """Return the global state, int8 (state_size,): all private blocks, then the public ones."""
+        """Return the global state, int8 (state_size,): private blocks by seat, then public ones."""
         self._require_game()
         out = np.empty(self.observation_layout.state_size, np.int8)
         global_row(self._states, self._tables, self._offsets, out)
@@ -259,7 +260,8 @@ class BidEuchreEnv(Bookkeeping, Face):
                 whose game is over.
 
         Raises:
-            IllegalActionError: for any other action; nothing has changed.
+            IllegalActionError: for any other action, and if no agent is left; nothing has changed.
+            ValueError: for an action other than None of an agent whose game is over.
         """
         agent = self._actor
         if agent is None or self.terminations[agent] or self.truncations[agent]:
@@ -322,7 +324,7 @@ class BidEuchreEnv(Bookkeeping, Face):
     def clone(self) -> BidEuchreEnv:
         """Return an independent copy of the game, for search.
 
-        It shares the spaces, and renders only when `render` is called."""
+        It shares the spaces. In it, `render_mode` "human" becomes "ansi": it prints nothing."""
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         if twin.render_mode == "human":
@@ -340,13 +342,13 @@ class BidEuchreEnv(Bookkeeping, Face):
         The other hands, the hidden half of an exchange and the next deals are drawn. All deals that
         fit the seat's information are equally likely: its cards, the cards played, the suits others
         have failed to follow, its part of an exchange. The two copies in a double deck count as
-        different cards, as when cards are dealt. The likelihood of the others' calls and plays is
-        ignored. The seat's observation and mask and the finished hands do not change, and the
-        clone's record is valid.
+        different cards, as when cards are dealt. The others' calls and plays are not used as
+        evidence. The seat's observation and mask and the finished hands do not change, and the
+        clone's record is valid. After the end of an episode nothing is redealt.
 
         Args:
-            seat: the seat that sees its own cards, 0 to 3.
-            rng: the source of the draws.
+            seat: the seat that sees its own cards, 0 to 3; `OptionError` for any other.
+            rng: the source of the draws; `OptionError` for any other type.
         """
         self._require_game()
         place = parse_seat("seat", seat)
@@ -364,8 +366,8 @@ class BidEuchreEnv(Bookkeeping, Face):
     def render(self) -> str | Array | None:
         """The table as text: returned in mode "ansi", printed in mode "human"; or as a picture.
 
-        In mode "rgb_array" it is a new array of pixels, uint8 (488, 760, 3), and needs the extra
-        `render`: without Pillow it raises Gymnasium's `DependencyNotInstalled`.
+        In mode "rgb_array" it is a new array of pixels, uint8 (488, 760, 3); without Pillow (extra
+        `render`) it raises `DependencyNotInstalled`. Without a mode: a warning and None.
         """
         if self.render_mode is None:
             gymnasium.logger.warn(NO_MODE)

@@ -24,7 +24,10 @@ ILLEGAL_REWARD = -1.0
 
 
 def _raw_attribute(name: str) -> property:
-    """Return a property for an attribute of the raw environment, available after a reset."""
+    """Return a property for an attribute of the raw environment.
+
+    Reading it before the first reset raises `AttributeError`.
+    """
 
     def read(wrapper: Any) -> Any:
         if not wrapper._has_reset:
@@ -65,7 +68,11 @@ class WrappedEnv(OrderEnforcingWrapper[str, Any, Any]):
         self._has_reset = self._has_updated = True
 
     def step(self, action: Any) -> None:
-        """Apply the action of `agent_selection`; None for an agent whose game is over."""
+        """Apply the action of `agent_selection`; None for an agent whose game is over.
+
+        Illegal actions are described in `WrappedEnv`. Any action but None for an agent whose game
+        is over raises `ValueError`. If no agent is left, a warning is logged.
+        """
         if not self._has_reset:
             EnvLogger.error_step_before_reset()
         self._has_updated = True
@@ -91,13 +98,17 @@ class WrappedEnv(OrderEnforcingWrapper[str, Any, Any]):
         self.env.step(action)
 
     def last(self, observe: bool = True) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """See `BidEuchreEnv.last`."""
+        """See `BidEuchreEnv.last`; `AttributeError` before the first reset."""
         if not self._has_reset:
             raise AttributeError("agent_selection cannot be accessed before reset")
         return self.env.last(observe)
 
     def agent_iter(self, max_iter: int = 2**63) -> Turns:
-        """Yield the agent to act; raise `AssertionError` without a step in between."""
+        """Return an iterable of the agent to act: at most `max_iter` times, while agents are left.
+
+        Iterating raises `AssertionError` unless `step` or `reset` was called since the last agent.
+        Before the first reset, this method raises `AttributeError`.
+        """
         if not self._has_reset:
             EnvLogger.error_agent_iter_before_reset()
         return WrappedTurns(self, max_iter)

@@ -65,8 +65,9 @@ DERIVED |= {"_rows", "_draws", "_weights", "_scratch", "_play_rows"}
 class SoloBatch:
     """`n` games with a learner in each.
 
-    `restart` and `step` write `observations` (n, D) and `masks` (n, A) int8 of the learners,
-    `rewards` (n,) float64, `terminated` and `truncated` (n,) bool, in the `memory` of the device.
+    `restart` and `step` write `observations` (n, D) and `masks` (n, A) int8 of the learners; `step`
+    also writes `rewards` (n,) float64, `terminated` and `truncated` (n,) bool. The arrays are in
+    the `memory` of the device.
     """
 
     def __init__(
@@ -107,7 +108,10 @@ class SoloBatch:
         return Player(option, spec, self.rules, self.goal, entropy, self._observation)
 
     def _entropy_of(self, place: Place, changes: int = 0) -> list[int] | None:
-        """Return the entropy of an agent's seed: the last seeds, its place, and later changes."""
+        """Return the entropy of an agent's seed: the last seeds, its place, and later changes.
+
+        None before the first seed.
+        """
         if not self._entropy:
             return None
         number, row = place
@@ -171,7 +175,10 @@ class SoloBatch:
         return scratch
 
     def _new_scratch(self) -> tuple[Any, ...]:
-        """Return scratch for one thread, or for all rows of a GPU, and the nets of the kernel."""
+        """Return scratch for one thread, or for all rows of a GPU, then workspaces of the nets.
+
+        There are `KERNEL_NETS` workspaces if a kernel plays any net, else none.
+        """
         assignment = self.assignment
         ruled = masked = 1
         if self.memory.name != "cpu":
@@ -189,7 +196,11 @@ class SoloBatch:
         return self.memory.put(scratch), *nets
 
     def _streams(self, seed: int | list[int | None], chosen: Array) -> Streams:
-        """Return fresh streams, from a base seed or seeds by row; None continues a stream."""
+        """Return fresh streams, the rows that take them, and the seeds, for `_take_streams`.
+
+        `seed` is a base seed, or a list by row in which None continues the row's stream, or draws
+        one before the first deal.
+        """
         fresh = new_states(self.n)
         if not isinstance(seed, list):
             seed_rows(fresh, *split_seed(seed))
@@ -212,7 +223,10 @@ class SoloBatch:
     def opening(
         self, options: dict[str, Any], chosen: Array, seed: int | list[int | None] | None
     ) -> dict[str, Any]:
-        """Parse the arguments of a reset of `chosen` rows, bool (n,), for `restart`."""
+        """Return the argument `begin` of `restart` for a reset of `chosen` rows, bool (n,).
+
+        Raises `OptionError` for invalid arguments. No game changes, but new agents are made.
+        """
         n, put = self.n, self.memory.put
         begin: dict[str, Any] = {}
         if options:
@@ -232,13 +246,16 @@ class SoloBatch:
         return begin
 
     def _staying(self, chosen: Array) -> dict[int, Player]:
-        """The players, by number, of the rows that are not chosen."""
+        """The players, by number, of games in progress in rows that are not chosen."""
         running = ~chosen & self.dealt
         numbers = np.unique(self.memory.to_host(self.solos)["player"][running, 1:])
         return {number: self.assignment.players[number] for number in numbers.tolist()}
 
     def restart(self, chosen: Any, begin: dict[str, Any] | None = None) -> None:
-        """Start an episode in each chosen row, up to the learner's turn; see `opening`."""
+        """Start an episode in each chosen row, and play up to the learner's turn.
+
+        `begin` is the result of `opening`; None deals at random and continues all streams.
+        """
         begin = begin or {}
         if "assignment" in begin:
             self._changes += 1
@@ -252,13 +269,17 @@ class SoloBatch:
         self.dealt = True
 
     def step(self, choices: Any, acting: Any) -> None:
-        """Apply the learners' actions, int64 (n,), where `acting`; then the others act."""
+        """Apply the learners' actions, int64 (n,), where `acting`, bool (n,); then the others act.
+
+        Writes observations, masks, rewards and ends of all rows. An illegal action ends its
+        episode.
+        """
         self._play(Turn(acting, choices, self.every))
         arguments = self.solos, self.rewards, self.terminated, self.truncated
         self.memory.run(pay_rows, self.n, *arguments)
 
     def _play(self, turn: Turn) -> None:
-        """Apply the learners' actions, let the other seats act, and write the observations."""
+        """Apply the learners' actions, let the others act, and write views where `turn.seen`."""
         if self.memory.name != "cpu":
             self.memory.run(self._play_rows, self.n, self._rows, turn, *self._scratch_of(0))
         elif not self.assignment.asks:
@@ -278,7 +299,10 @@ class SoloBatch:
         self._pool.share(self.n, work, whole=True)
 
     def _ask(self) -> bool:
-        """Call the players that rows wait for; return whether there were any."""
+        """Call the players that rows wait for; return whether there were any.
+
+        Raises `IllegalActionError` for an illegal action of a player.
+        """
         called = False
         for number, player in self.assignment.players.items():
             if self.assignment.kinds[number] == SOMEBODY and (
@@ -312,7 +336,10 @@ class SoloBatch:
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Mark the games as incomplete if the block raises, until a `restart` of all rows."""
+        """Context manager: mark the games as incomplete if the block raises, else as complete.
+
+        After an error, callers must therefore use it next for a `restart` of all rows.
+        """
         try:
             yield
         except BaseException:

@@ -80,7 +80,7 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
 
     @property
     def seat(self) -> int:
-        """The learner's seat in this episode."""
+        """The learner's seat in this episode; `OptionError` before the first reset."""
         self._rows.require_games()
         return int(self._rows.solos["seat"][0])
 
@@ -123,7 +123,8 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
         """Apply the learner's action, then the others' up to its next turn or the episode's end.
 
         Args:
-            action: a whole number from 0 to A - 1, or an action's name ("bid 4 H", "j♥").
+            action: a whole number from 0 to A - 1, or an action's name ("bid 4 H", "j♥"). An
+                illegal one ends the episode.
 
         Raises:
             IllegalActionError: for any other action, and if no episode is running; nothing has
@@ -145,7 +146,10 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
         return self._seen(), float(rows.rewards[0]), terminated, truncated, info
 
     def action_masks(self) -> Array:
-        """Return the legal actions, bool (A,), in a new array; sb3-contrib calls this method."""
+        """Return the learner's legal actions, bool (A,), in a new array; none after the end.
+
+        sb3-contrib calls this method.
+        """
         self._rows.require_games()
         mask: Array = self._rows.masks[0].astype(bool)
         return mask
@@ -154,7 +158,8 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
         """The table as text: returned in mode "ansi", printed in mode "human"; or as a picture.
 
         In mode "rgb_array" it is a new array of pixels, uint8 (488, 760, 3), and needs the extra
-        `render`: without Pillow it raises Gymnasium's `DependencyNotInstalled`.
+        `render`: without Pillow it raises Gymnasium's `DependencyNotInstalled`. Without a render
+        mode it logs a warning and returns None.
         """
         if self.render_mode is None:
             gymnasium.logger.warn(NO_MODE)
@@ -197,6 +202,6 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
 
 
 def draw_seed(env: Any) -> int:
-    """Return a seed for an environment without one: `np_random`'s own, or a draw from it."""
+    """Return the seed of a Gymnasium environment's `np_random`, or if unknown, a draw from it."""
     seed = int(env.np_random_seed)
     return seed if seed >= 0 else int.from_bytes(env.np_random.bytes(16), "little")

@@ -37,7 +37,10 @@ def play_rows_by_net(
     start: int,
     stop: int,
 ) -> None:
-    """Like `rows.play_rows`, with one or two nets at other seats, each with its workspace."""
+    """Like `rows.play_rows_by_rule`, and nets act too.
+
+    Players of kind `NET` act by the net of the workspace `first`, other nets by that of `second`.
+    """
     kinds, t = rows.kinds, rows.tables[0]
     observation, mask = row_of(scratch.observations, 0), row_of(scratch.masks, 0)
     for i in range(start, stop):

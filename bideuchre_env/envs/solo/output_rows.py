@@ -21,7 +21,7 @@ def pay_rows(
     start: int,
     stop: int,
 ) -> None:
-    """Write the rewards and the ends of rows `start` to `stop` - 1.
+    """Write the rewards and the ends of rows `start` to `stop` - 1; reset the rewards owed to 0.
 
     `rewards` (n,) float64, `terminated` and `truncated` (n,) bool are overwritten.
     """
@@ -53,10 +53,10 @@ def check_actions(
     start: int,
     stop: int,
 ) -> None:
-    """Copy actions, whole numbers (n,), to `choices`, int64 (n,).
+    """Copy actions, whole numbers (n,), to `choices`, int64 (n,); 0 for one that does not exist.
 
-    `idle` are the rows whose action is not used; `acting` becomes its negation. `cells[FIRST]` is
-    lowered to the first row with an action that does not exist.
+    `idle`, bool (n,), marks rows whose action is not used; `acting` becomes its negation.
+    `cells[FIRST]` is lowered to the first other row with an action that does not exist.
     """
     for i in range(start, stop):
         action = int(actions[i])

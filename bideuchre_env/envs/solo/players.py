@@ -39,7 +39,7 @@ _LEFT, _PARTNER, _RIGHT = range(3)
 
 
 class Player:
-    """A partner or opponent; `kind` is its code in kernels.
+    """A partner or opponent; `kind` is its code in kernels, `option` the name in error messages.
 
     `spec` is the name of an agent, an agent, a function that acts, or a class or function that
     makes an agent for the `goal`; `renew` makes it again. Kernels play `net`; custom classes and
@@ -83,7 +83,10 @@ class Player:
         )
 
     def renew(self, entropy: list[int] | None) -> None:
-        """Recreate the agent with a seed from `entropy`, unless it is the caller's object."""
+        """Recreate an agent that is called from Python; its seed is from `entropy`, None without.
+
+        No-op for the caller's agent object, and for players that act inside kernels.
+        """
         if not self._made or self.kind != SOMEBODY:
             return
         seed = None
@@ -92,7 +95,7 @@ class Player:
         self.agent = agents.agent_of(self.spec, self.rules, seed=seed, goal=self.goal)
 
     def workspace(self) -> NetWorkspace:
-        """The workspace of a net, for one thread."""
+        """Return a workspace of a net (`kind` NET) for one thread."""
         assert self.kind == NET
         return cast(Any, self.agent).workspace()  # type: ignore[no-any-return]
 
@@ -160,7 +163,10 @@ class Assignment:
         """Bool (n,): the rows whose players are drawn from a pool."""
 
     def _kind(self, player: Player) -> int:
-        """Return a player's code in kernels; nets beyond `KERNEL_NETS` are called from Python."""
+        """Return a player's code in kernels; add a new net to `nets`.
+
+        Nets beyond `KERNEL_NETS` are called from Python: SOMEBODY.
+        """
         if player.kind != NET:
             return player.kind
         for number, net in enumerate(self.nets):
@@ -198,8 +204,8 @@ class Assignment:
                 so that the seeds of agents do not depend on who played before.
 
         Raises:
-            OptionError: for an invalid player, a list of the wrong length, and a missing partner
-                where the opponents are several players.
+            OptionError: for an invalid player, a list of the wrong length, a row without
+                opponents, and a missing partner where the opponents are several players.
         """
         rows = self.rows.copy()
         places: dict[Player, Place] = {}
@@ -214,7 +220,10 @@ class Assignment:
             return players[key]
 
         def number_of(option: str, spec: Any, row: int = 0) -> int:
-            """Return the number of the choice for a value of an option, in a list for a row."""
+            """Return the number of the choice that `spec` describes; add it if it is new.
+
+            `row` is the index of `spec` in a list, for the places of its players.
+            """
             one, two = (_LEFT, _RIGHT) if option == OPPONENTS else (_PARTNER, _PARTNER)
             choice = tuple(
                 (
@@ -241,7 +250,7 @@ class Assignment:
         return Assignment(list(numbers), rows, staying, self.places | places)
 
     def words(self) -> str:
-        """Describe partners and opponents: "rule against net"."""
+        """Describe the partner, then the opponents: "rule against net"."""
         both = [np.unique(column) for column in self.rows.T[::-1]]
         return " against ".join(
             _words(self.choices[each[0]]) if len(each) == 1 else "different ones by row"
@@ -250,7 +259,10 @@ class Assignment:
 
 
 def _let_opponents_partner(choices: list[Choice], rows: Array) -> None:
-    """Make the opponents' player the partner in rows without one; they must be one player."""
+    """Set the opponents' player as the partner in `rows` without a partner.
+
+    Raises `OptionError` if the opponents of such a row are several players.
+    """
     missing = rows[:, 1] < 0
     for number in np.unique(rows[missing, 0]):
         if len({each for left, right, _ in choices[number] for each in (left, right)}) > 1:
@@ -273,7 +285,7 @@ def _key(spec: Any) -> Any:
 
 
 def _rows_with_value(option: str, specs: list[Any], n: int) -> Array:
-    """Return the rows for which a list has a value, bool (n,)."""
+    """Return the rows for which a list has a value, bool (n,); `OptionError` unless of length n."""
     if len(specs) != n:
         raise OptionError(
             f"{option}={brief(specs)}: expected a list of {n}, one for each row; a pair is a "

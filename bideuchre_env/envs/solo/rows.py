@@ -76,10 +76,10 @@ class Draws(NamedTuple):
 
 @inline_kernel
 def seat_learner(solo: Row, setup: Row, seat: int, draws: Draws, i: int) -> None:
-    """Begin an episode of row i with the learner in `seat`, or with -1 in the seat of `setup`.
+    """Begin an episode of row i with the learner in `seat`, or for -1 in the seat of `setup`.
 
-    A seat is always drawn, so that a fixed seat does not change later draws. Players are drawn
-    if there are several candidates.
+    If that is -1 too, the seat is random. A seat is always drawn, so that a fixed seat does not
+    change later draws. Players are drawn if there are several candidates.
     """
     drawn = bounded(solo, N_SEATS)
     fixed = seat if seat >= 0 else setup.seat
@@ -97,7 +97,7 @@ def seat_learner(solo: Row, setup: Row, seat: int, draws: Draws, i: int) -> None
 
 @kernel
 def draw_entry(solo: Row, draws: Draws, choice: int) -> int:
-    """Return an entry of a choice, drawn from the row's stream if there are several."""
+    """Return the index of an entry of `choice`, drawn from the row's stream if it has several."""
     entry: int = draws.spans[choice, 0]
     last = draws.spans[choice, 1]
     if entry < last:
@@ -127,7 +127,7 @@ class SoloRows(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """The learners' actions in a turn, by row."""
+    """The learners' actions in a turn, and the rows whose observation is then written."""
 
     acting: Array  # bool (n,): whether the learner acts
     choices: Array  # int64 (n,): its action
@@ -185,7 +185,11 @@ def begin_rows(
     start: int,
     stop: int,
 ) -> None:
-    """Start a game in the `chosen` rows; -1 in `dealers` or `seats` stands for a random one."""
+    """Start a game in the `chosen` rows; the others have not acted yet.
+
+    For -1 in `dealers` the dealer is random; for -1 in `seats` see `seat_learner`. `deals` has no
+    rows if hands are random.
+    """
     for i in range(start, stop):
         if chosen[i]:
             restart_row(rows.states[i], rows.tables[0], dealers[i], scores, deals, i)
@@ -194,7 +198,10 @@ def begin_rows(
 
 @entry_kernel
 def play_rows(rows: SoloRows, turn: Turn, scratch: SoloScratch, start: int, stop: int) -> None:
-    """Apply the learners' actions, let the other seats act, and write the observations."""
+    """Apply the learners' actions, let random and cautious players act, and write the views.
+
+    A row stops at the learner's turn, at the end of the episode, or at any other player's turn.
+    """
     own = own_scratch(scratch, start)
     for i in range(start, stop):
         take_action(rows, turn, i)
@@ -206,7 +213,7 @@ def play_rows(rows: SoloRows, turn: Turn, scratch: SoloScratch, start: int, stop
 def play_rows_by_rule(
     rows: SoloRows, turn: Turn, scratch: SoloScratch, start: int, stop: int
 ) -> None:
-    """Like `play_rows`, with the rule player at other seats."""
+    """Like `play_rows`, and the rule player acts too."""
     kinds, t, own = rows.kinds, rows.tables[0], own_scratch(scratch, start)
     observation, mask = row_of(own.observations, 0), row_of(own.masks, 0)
     for i in range(start, stop):
@@ -238,7 +245,7 @@ def take_action(rows: SoloRows, turn: Turn, i: int) -> None:
 
 @inline_kernel
 def show_row(rows: SoloRows, turn: Turn, i: int) -> None:
-    """Write the learner's view of row i if `seen`; the mask is zero unless it is to act."""
+    """Write the learner's view of row i if `turn.seen[i]`; the mask is zero unless it is to act."""
     if turn.seen[i]:
         s, solo, t, mask = rows.states[i], rows.solos[i], rows.tables[0], row_of(rows.masks, i)
         encode(s, t, rows.offsets[0], solo.seat, row_of(rows.observations, i))
@@ -260,8 +267,9 @@ def apply_forced(s: Row, t: Row) -> bool:
 
 @inline_kernel
 def play_on(rows: SoloRows, i: int, scratch: SoloScratch) -> None:
-    """Let the others act in row i while its stage is MOVING.
+    """Let random and cautious players act in row i while its stage is MOVING; deal new hands.
 
+    The stage becomes READY at the learner's turn, ASKED at another player's, DONE at the end.
     Inlined: passing both workspaces for each row took a tenth of the time.
     """
     s, solo, t, setup = rows.states[i], rows.solos[i], rows.tables[0], rows.setup[0]

@@ -174,6 +174,9 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
                 the row's streams.
             options: those of `SoloEnv.reset`, for every row that is reset; "opponents" and
                 "partner" may be lists of length n, in which None leaves a row unchanged.
+
+        Raises:
+            OptionError: for invalid arguments; a first reset must include all rows.
         """
         rows, options = self._rows, reset_options(options, *SOLO_RESET_OPTIONS, RESET_MASK)
         chosen = self._reset_mask(options.pop(RESET_MASK, None))
@@ -191,7 +194,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         """Apply one action in every row; mode "NextStep" ignores those of rows that only restart.
 
         Args:
-            actions: whole numbers (n,).
+            actions: whole numbers (n,), 0 to A - 1; an illegal action ends its row's episode.
 
         Raises:
             IllegalActionError: before the first reset, for an action that does not exist, and in
@@ -230,7 +233,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         return masks
 
     def render(self) -> tuple[Any, ...] | None:
-        """Return every table as text or as a picture, see `SoloEnv.render`."""
+        """Return every table as text or as a picture, by `render_mode`, see `SoloEnv.render`."""
         if self.render_mode is None:
             logger.warn(NO_MODE)
             return None
@@ -248,7 +251,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
             self._rows.close()
 
     def _names(self, *masks: Any) -> dict[str, Any]:
-        """The names of drawn players in the rows of these masks; empty without a pool."""
+        """The infos "left", "partner", "right" of rows in any mask that draw from a pool, or {}."""
         infos: dict[str, Any] = {}
         rows, drawn = self._rows, self._rows.assignment.drawn
         if not drawn.any():
@@ -272,7 +275,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         return None if row < 0 else self._rows.memory.copy(self._done)
 
     def _take(self, chosen: Any, done: Any) -> None:
-        """Check the actions and copy them to `_choices`; those of the rows in `done` are unused."""
+        """Check actions (errors: see `step`); set `_choices`, and `_acting`, False where `done`."""
         rows = self._rows
         if done is not None and self.autoreset_mode != AutoresetMode.NEXT_STEP:
             raise IllegalActionError(
@@ -298,7 +301,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         return {name: self._out(array) for name, array in arrays.items()}
 
     def _infos(self, chosen: Any) -> dict[str, Any]:
-        """The infos of every step for the rows of a mask; zeros for the others."""
+        """The infos "action_mask" and "seat" of the rows of a mask; zeros for the others."""
         rows = self._rows
         self._run(seat_rows, rows.solos, chosen, self._seats)
         if chosen is rows.every:
@@ -313,7 +316,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         }
 
     def _results(self, ended: Any) -> dict[str, Any]:
-        """The results of the rows of a mask, whose episodes are over; zeros for the others."""
+        """The `Results`, as infos, of rows of a mask whose episodes are over; zeros for others."""
         rows, empty = self._rows, self._rows.memory.empty
         results = Results(
             hands=empty((rows.n,), np.int64),
@@ -357,7 +360,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         return out
 
     def _seeds(self, seed: Any) -> int | list[int | None] | None:
-        """Return the base seed, or a seed for each row; None continues the random streams."""
+        """Return the base seed, or one for each row, else `OptionError`; None continues streams."""
         if seed is None:
             return None if self._rows.dealt else draw_seed(self)
         if isinstance(seed, (list, tuple, np.ndarray)):
@@ -368,7 +371,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         return int(seed)
 
     def _reset_mask(self, mask: Any) -> Array:
-        """Return the rows to reset, bool (n,)."""
+        """Return the rows to reset, bool (n,); `OptionError` if the first reset leaves rows out."""
         chosen = parse_reset_mask(mask, self.num_envs)
         if not self._rows.ready and not chosen.all():
             raise OptionError(

@@ -73,7 +73,8 @@ class BidEuchreVec(Face):
     Rewards:
         (n, 4) float32 by seat, see `BidEuchreEnv`.
     Starting State:
-        `reset` deals in all rows, or in the rows of a mask.
+        `reset` deals in all rows, or in the rows of a mask. Before it, `step` raises
+        `IllegalActionError`, and any other method that needs games `OptionError`.
     Episode End:
         `terminated` and `truncated` (n,) bool. After the end of an episode the same step starts the
         next one (autoreset). `info["_episode"]` (n,) bool is True where an episode has just ended.
@@ -165,9 +166,9 @@ class BidEuchreVec(Face):
 
         Args:
             seed: seeds row i with seed + i; None continues the rows' random streams.
-            mask: the rows to reset; None resets all.
+            mask: the rows to reset; None resets all. The first reset must reset all rows.
             options: may contain "dealer", "deal" and "score", see `BidEuchreEnv.reset`, for every
-                row that is reset, and "reset_mask", Gymnasium's name for `mask`.
+                row that is reset, and "reset_mask", Gymnasium's name for `mask`: not both.
 
         Raises:
             OptionError: for other keys and invalid values; nothing has changed.
@@ -248,7 +249,7 @@ class BidEuchreVec(Face):
     def sample(self) -> Array:
         """Return a uniform legal action for every row, int64 (n,), a copy if `copy` is True.
 
-        The draws depend on the last seed of `reset`, and do not affect the games.
+        The draws depend on the last seed of `reset` and the calls since; they do not affect games.
         """
         self._require_games()
         low, count = self._sampling
@@ -304,7 +305,7 @@ class BidEuchreVec(Face):
 
         Args:
             states: a `STATE` array with an entry for each of `rows`, as `get_state` returns it.
-            rows: see `set_deal`.
+            rows: see `set_deal`; must be None before the first `reset` or `set_state`.
 
         Raises:
             OptionError: unless each state is a position of this game with a seat to act that legal
@@ -327,7 +328,7 @@ class BidEuchreVec(Face):
         return self._seen()
 
     def close(self) -> None:
-        """End the threads."""
+        """End the threads; a later step starts new ones."""
         self._pool.close()
 
     def _restart(self, chosen: Array, dealers: Array, scores: Array, deals: Array) -> None:

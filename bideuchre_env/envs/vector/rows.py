@@ -67,7 +67,11 @@ class DeviceSteps:
         self._cells = memory.put(self._none)
 
     def step(self, rows: Rows, actions: Any) -> int:
-        """Apply one action in every row, see `step_all_rows`."""
+        """Apply one action, whole numbers (n,), in every row.
+
+        Return `SOME_ENDED` or `NONE_ENDED`, depending on whether an episode ended. If an action is
+        illegal, no row changes, and the first such row is returned.
+        """
         self._memory.write(self._cells, self._none)
         on_device = self._memory.put(actions)
         self._memory.run(flag_rows, self._n, rows, on_device, self._cells)

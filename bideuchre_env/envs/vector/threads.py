@@ -100,7 +100,7 @@ class _Helper:
 
 
 def _end_threads(helpers: list[_Helper], owner: int) -> None:
-    """End the threads, in the process that started them."""
+    """End the threads if this process, `owner`, started them; empty the list in any process."""
     for helper in helpers if os.getpid() == owner else ():
         helper.ended = True
         helper.bell.put(None)
@@ -111,7 +111,8 @@ class Pace:
     """Choose between one thread and several, by measuring the time of steps.
 
     If another program uses a helper's core, all threads wait for that helper's part. So the
-    unused mode is measured briefly at intervals, and the faster mode is used.
+    unused mode is measured briefly at intervals, and the faster mode is used: `together` is True if
+    the next step should use several threads.
     """
 
     SECONDS, STEPS = 0.1, 8  # minimum of a measurement: many time slices of a busy core
@@ -160,10 +161,12 @@ class StepPool:
         self._pace = Pace()
 
     def step(self, rows: Rows, actions: Array) -> int:
-        """Apply one action, int64 (n,), in every row: see `step_all_rows`.
+        """Apply one action, int64 (n,), in every row.
 
-        The result does not depend on the number of threads. An interrupt such as Ctrl-C is raised
-        after the step, when no thread uses the rows.
+        Return `SOME_ENDED` or `NONE_ENDED`, depending on whether an episode ended. If an action is
+        illegal, no row changes, and the first such row is returned. The result does not depend on
+        the number of threads. An interrupt such as Ctrl-C is raised after the step, when no thread
+        uses the rows.
         """
         step_all = self._step_all
         if step_all is None:

@@ -21,7 +21,7 @@ Notes = Mapping[str, Any]
 
 
 def check(notes: Notes, lengths: Sequence[int]) -> None:
-    """Raise `OptionError` unless these are notes of hands with these numbers of actions."""
+    """Raise `OptionError` unless notes name players and have hands of these numbers of actions."""
     try:
         counts = [len(hand["plies"]) for hand in notes["hands"]]
         [player["name"] for player in notes["players"]]
@@ -35,10 +35,11 @@ def check(notes: Notes, lengths: Sequence[int]) -> None:
 
 
 def ply_note(note: Notes | None, words: Mapping[str, str]) -> dict[str, Any] | None:
-    """Return the texts of the note on an action by name, for a page; None for None.
+    """Return the texts of the note on an action, for a page, as a dict; None for None.
 
-    They are `mark`, `label`, `words` (sentences) and `chance`, and the flag `mistake`. The argument
-    `words` has the words for every action name.
+    Its keys are `mark`, `label`, `words` (sentences), `chance` and the flag `mistake`. A loss
+    within its margin of error counts as 0, unless it is a mistake. The argument `words` has the
+    words for every action name.
     """
     if note is None:
         return None
@@ -71,7 +72,7 @@ def ply_note(note: Notes | None, words: Mapping[str, str]) -> dict[str, Any] | N
 
 
 def minus(points: float) -> str:
-    """Format points given away as a mark: a minus sign and one decimal, or 0."""
+    """Format points given away as a mark: a minus sign and one decimal, or 0 below 0.05."""
     return f"\N{MINUS SIGN}{points:.1f}" if points >= 0.05 else "0"
 
 
@@ -82,7 +83,7 @@ def _points_text(points: float) -> str:
 
 
 def _chances(note: Notes) -> str:
-    """Format the chances of the contract and of the game in a note."""
+    """Format the chances of the contract and of the game in a note; "" if it has none."""
     parts = []
     for name, words in (("made", note.get("chance_of", "made")), ("wins", "game won")):
         if note.get(name) is not None:
@@ -91,7 +92,7 @@ def _chances(note: Notes) -> str:
 
 
 def player_note(player: Notes) -> dict[str, Any]:
-    """Return the cells of a player's line in the summary, by column."""
+    """Return the cells of a player's line in the summary, by column; "" for a missing value."""
     lost = player.get("lost")
     return {
         "name": f"{player['name']} (seat {player['seat']})",

@@ -49,17 +49,18 @@ PAGE = """\
 
 @lru_cache(maxsize=16)
 def asset(name: str) -> str:
-    """Return the text of a file in `assets`: `table.js`, `table.css`, `replay.js`, ..."""
+    """Return the text of a file in the folder `assets` here: `table.js`, `replay.css`, ..."""
     return (resources.files(__package__) / "assets" / name).read_text(encoding="utf-8")
 
 
 def document(
     title: str, data: Any, *, body: str, script: str, style: str, connect: bool = False
 ) -> str:
-    """Return a complete page; its script can read `data`.
+    """Return a complete page; its script can read `data`, JSON values without NaN.
 
-    The page's content security policy allows only this script and style; `connect` also allows
-    requests to the page's server.
+    `title` is plain text; `body` (HTML), `script` and `style` are inserted unchanged, after the
+    CSS variables of the colours. The page's content security policy allows only this script and
+    style; `connect` also allows requests to the page's server.
     """
     style = _themes() + style
     policy = (
@@ -73,7 +74,7 @@ def document(
 
 
 def plain(data: Any) -> str:
-    """Return data as JSON that is safe inside HTML."""
+    """Return data as JSON that is safe inside HTML; `ValueError` for NaN or infinity."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)  # in ASCII
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -81,7 +82,7 @@ def plain(data: Any) -> str:
 
 
 def _hash(text: str) -> str:
-    """Return the hash that allows a script or style in a content security policy."""
+    """Return the source "sha256-..." that allows a script or style in the security policy."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
@@ -101,8 +102,9 @@ def _themes() -> str:
 def replay_page(game: words.Game, notes: Notes | None = None, title: str | None = None) -> str:
     """Return the replay of a `GameRecord` as one HTML file.
 
-    `notes` are those of a review (see `records.page.notes`); without them nothing is marked. Raises
-    `RecordError` for a record that does not replay, `OptionError` for notes on another game.
+    `notes` are those of a review (see `records.page.notes`); without them nothing is marked. The
+    default of `title` is the variant. Raises `RecordError` for a record that does not replay,
+    `OptionError` for notes on another game.
     """
     return replays_page([game], [notes], title)
 
@@ -113,7 +115,11 @@ def replays_page(
     title: str | None = None,
     names: Sequence[str] | None = None,
 ) -> str:
-    """Return the replay of several games as one HTML file; `names` default to "game 1" etc."""
+    """Return the replay of several games as one HTML file.
+
+    `notes` and `names` have an entry for each game (else `ValueError`); `names` default to "game 1"
+    etc., `title` to the variants. Other errors are those of `replay_page`.
+    """
     reviews = notes or [None] * len(games)
     names = names or [f"game {number + 1}" for number in range(len(games))]
     views = [
@@ -135,7 +141,10 @@ def replays_page(
 
 
 def game_data(game: words.Game, notes: Notes | None = None) -> View:
-    """Return the data of a page: words, frames of the hands, and notes."""
+    """Return the data of a game on a page: words, frames of the hands, and the texts of the notes.
+
+    The errors are those of `replay_page`.
+    """
     rules, view = game.rules, game_view(game.rules)
     hands = [
         hand_frames(hand.dealt, hand.actions, rules, game.agents) for hand in game.played_hands()

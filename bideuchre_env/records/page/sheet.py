@@ -57,7 +57,10 @@ def _marked(frames: View, ply: int) -> str:
 
 
 def _seats(hand: dict[str, Any], frames: View, agents: list[str] | None) -> str:
-    """Table with a line per seat, eldest hand first: its player, its call, the cards dealt."""
+    """Table with a line per seat, eldest hand first: its player, its call, the cards dealt.
+
+    A paragraph after it has the named strain and the exchange, if any.
+    """
     lines = []
     for turn in SEATS:
         seat = (hand["dealer"] + 1 + turn) % N_SEATS
@@ -74,7 +77,7 @@ def _seats(hand: dict[str, Any], frames: View, agents: list[str] | None) -> str:
 
 
 def _tricks(frames: View) -> str:
-    """Table with a line per trick and a column per seat; > led, * won the trick."""
+    """Table with a line per trick and a column per seat; > led, * won the trick; "" if no trick."""
     lines = []
     for number, trick in enumerate(frames["tricks"], 1):
         cells = ["" if ply is None else _marked(frames, ply) for ply in trick["plies"]]
@@ -87,7 +90,7 @@ def _tricks(frames: View) -> str:
 
 
 def table(heads: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return rows of text cells as an HTML table."""
+    """Return rows of text cells as an HTML table; a row's first cell is its header."""
     cells = [f'<th scope="col">{escape(head)}</th>' for head in heads]
     lines = [f"<thead><tr>{''.join(cells)}</tr></thead><tbody>"]
     for row in rows:

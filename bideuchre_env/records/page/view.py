@@ -36,7 +36,8 @@ def game_view(rules: Rules) -> View:
     """Return the constants of a game for a page, as JSON values.
 
     `words` has the words for every action name, `strains` for the strains; `shapes` are the suit
-    symbols as SVG paths in a square of 20 by 20; `tricks` per hand; and the `goal`, "to 32".
+    symbols as SVG paths in a square of 20 by 20; `tricks` per hand; and the `goal`, "to 32" or, if
+    rounds are counted, "12 hands".
     """
     hands = int(compile_tables(rules)[0]["hands_to_play"])
     return {
@@ -229,7 +230,10 @@ def hand_frames(dealt: bytes, played: Array, rules: Rules, agents: list[str] | N
 
 
 def covered(view: View, seat: int) -> View:
-    """Return a seat's view as pages derive it from the open `view`: others' cards as counts."""
+    """Return a seat's view as pages derive it from the open `view`.
+
+    Other seats' cards become their number; there are no legal actions unless the seat is to act.
+    """
     hands = [cards if who == seat else len(cards) for who, cards in enumerate(view["hands"])]
     legal = view["legal"] if view["turn"] == seat else []
     return view | {"seat": seat, "hands": hands, "legal": legal}
