@@ -129,8 +129,8 @@ def stage_of(phase: int, trick: int) -> str:
 def rare_positions(searcher: InferenceAgent, args: Args) -> list[tuple[float, Position]]:
     """Return up to `args.positions` pairs (chance, position), the rarest position first.
 
-    The chance is the probability, over uniform deals, of a seat's calls: of the other seat with the
-    least likely ones. For each bid, role and stage except `end`, up to `OF_ONE_KIND` random
+    The chance is the probability of a seat's calls over uniform deals, for the other seat whose
+    calls are least likely. For each bid, role and stage except `end`, up to `OF_ONE_KIND` random
     positions are tried, and the rarest with a chance from `LEAST_RARE` to `MOST_RARE` is taken.
     """
     by_kind: dict[tuple[str, str, str], list[tuple[float, Position]]] = {}

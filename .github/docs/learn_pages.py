@@ -175,7 +175,7 @@ def _trick_lines(hand: Lesson) -> Lines:
 
 
 def _result(hand: Lesson) -> str:
-    """Return a sentence on the result of the hand, which must be a made contract in a suit."""
+    """Return two sentences on the result of a hand; it must be a made contract in a suit."""
     side = hand.seat & 1
     ours, theirs = hand.hand["tricks"][side], hand.hand["tricks"][1 - side]
     bid = int(hand.hand["contract"].split()[0])

@@ -56,7 +56,7 @@ def option_rows() -> list[Row]:
 
 
 def variant_rows() -> list[Row]:
-    """Return a row for every variant: its name with a link to its page, its title and figures."""
+    """Return a row for every variant: linked name, title, cards, tricks, bids, lone bids, A, D."""
     rows = []
     for name, rules in RULES.items():
         bids = "{} to {}".format(*rules.partnered) if rules.partnered else "none"

@@ -96,7 +96,7 @@ class Situation:
 
     @property
     def to_do(self) -> str:
-        """The decision in words: "call", "name the strain", "play"."""
+        """The decision in words, one of the values of `Advice.phase`, such as "call" or "play"."""
         return TO_DO[self.phase].removeprefix("to ")
 
     def option(self, action: int) -> Option:

@@ -176,7 +176,7 @@ def weigh_score(network: Row, calls: Row) -> None:
 def score_correction(network: Row, calls: Row) -> float:
     """Return the correction of a call's worth, to be added, as a chance to win the game.
 
-    Call `weigh_score` and `describe_promise` before.
+    Call `describe_score`, `weigh_score` and `describe_promise` before, in this order.
     """
     copy(calls.score_table_sums, calls.score_sums)
     add_rows(calls.score_inputs, FIRST_OF_CALL, N_SCORE, network.first, calls.score_sums)

@@ -152,7 +152,7 @@ def step(
 
 @entry_kernel
 def draw(states: Array, count: Word, actions: Array) -> None:
-    """Draw a uniform legal action for every row."""
+    """Draw a uniform legal action for every row, by a hash of the row's number and `count`."""
     for i in range(len(states)):
         legal = states[i].legal
         word = mix(np.uint64(i) * GOLDEN + count) >> np.uint64(32)

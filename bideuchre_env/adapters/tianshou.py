@@ -109,7 +109,7 @@ class VecEnv(BaseVectorEnv):
         )
 
     def seed(self, seed: int | list[int] | None = None) -> list[Any]:
-        """Seed table i with `seed` + i, or `seed[i]`, at its next reset; return a list by table."""
+        """Seed table i with `seed` + i, or `seed[i]`, at its next reset; return [seed] by table."""
         if isinstance(seed, int):
             seed = [seed + i for i in range(self.env_num)]
         self._seeds = [None] * self.env_num if seed is None else [*seed]

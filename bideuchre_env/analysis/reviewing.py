@@ -242,9 +242,9 @@ class _Reviewer:
         """Compare the action taken with the agent's choice; also return whether it is a mistake.
 
         An action is suspected if its loss in the first set of worlds exceeds half the thresholds,
-        unless its own side's contract is already set. Then the additional sets decide, without the
-        first, and are compared. If the agent chooses the action in one of them, it is no mistake.
-        `states` is one row.
+        unless its own side's contract is already set. Then the additional sets are tried. If the
+        agent chooses the action in one, it is no mistake: the rest are left out, and the comparison
+        has all sets tried. Else it has only the additional sets. `states` is one row.
         """
         goal, trial = self.first.goal, self.first.try_row(states, also=[action])
         first = _Comparison.of(self.first, [trial], action)

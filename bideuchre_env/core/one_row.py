@@ -95,7 +95,7 @@ def step_row(states: Array, tables: Array, action: int) -> None:
 
 @entry_kernel
 def start_row(states: Array, dealer: int, score_0: int, score_1: int) -> None:
-    """Start a game in row 0, up to its first deal; dealer is a seat, or -1 for a random one."""
+    """Start a game in row 0, not dealt yet; dealer is a seat, or -1 for a random one."""
     s = states[0]
     start_game(s, dealer)
     s.score[0] = score_0

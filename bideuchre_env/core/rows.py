@@ -314,7 +314,7 @@ def step_rows(rows: Rows, start: int, stop: int) -> bool:
 
 @inline_kernel
 def present(s: Row, t: Row, o: Row, observation: Array, mask: Array) -> int:
-    """Write the view and the mask of the seat to act; return the row's key."""
+    """Write the view and the mask of the seat to act; return the row's key (see `KEY_SHIFT`)."""
     phase, bits = s.phase, legal_bits(s, t)
     encode(s, t, o, s.turn, observation)
     write_mask(t, phase, bits, mask)

@@ -15,7 +15,7 @@ import numpy as np
 
 
 class PlainRow(np.record):  # type: ignore[misc]  # final only in numpy's type stubs
-    """A row of a structured array whose whole numbers are Python ints.
+    """A row of a structured array whose signed integers are Python ints.
 
     Its fields take precedence over attributes of numpy's rows, such as `base`.
     """

@@ -214,7 +214,7 @@ def sure_trumps(position: Row, depth: int, seat: int, need: int) -> int:
 
 @kernel
 def no_ruffs(position: Row, depth: int, leader: int) -> bool:
-    """Whether the leader's side has no trumps and at most one opponent has any, or no trump."""
+    """Whether it is no trump, or only one opponent of the leader, or no seat, has trumps."""
     if position.trump < 0:
         return True
     trumps = field_bits(position.trump)

@@ -1,8 +1,8 @@
 """The transposition table: results of positions that the search has finished.
 
-A result holds for every position with the same numbers of cards by seat and suit (the shape) and
-the same owners of the cards in `mask`, the top cards that it depends on (partition search). Entries
-of one shape form a chain, the most recently used first.
+A result holds for every position with the same leader, the same numbers of cards by seat and suit
+(the shape), and the same owners of the cards in `mask`, the top cards that it depends on (partition
+search). Entries of one shape and leader form a chain, the most recently used first.
 
 Entries are numbered by a counter that only increases, and stored in a ring buffer whose size is a
 power of two: a full table overwrites its oldest entries. A new search (`forget`) only records the
@@ -147,7 +147,7 @@ def store(
 ) -> None:
     """Store that side 0 takes `low` to `high` tricks from `depth` on.
 
-    This holds for all positions with the same shape and the same owners of the cards in `mask`.
+    This holds for all positions with the same leader, shape and owners of the cards in `mask`.
     `move` is the card that proves it, or -1.
     """
     position, heads, entries = searcher.position[0], searcher.heads, searcher.entries

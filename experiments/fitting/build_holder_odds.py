@@ -153,8 +153,8 @@ def correct_odds(odds: Array, counts: Array) -> Array:
 def count_hands(table: Table, deals: Array, first: int, last: int, counts: Array) -> int:
     """Play hands `first` to `last` - 1 by the rule player, adding holders of cards to `counts`.
 
-    `deals` has one row, `SAMPLED_DEAL`, with the odds for sampling. `counts` (2, *`SHAPE`): the
-    true counts and the sampled ones. Return the number of actions played.
+    `deals`, `SAMPLED_DEAL` (1,), is scratch space with the odds in `holder_odds`. `counts`
+    (2, *`SHAPE`): the true counts and the sampled ones. Return the number of actions played.
     """
     work, s = table.work, table.states[0]
     t, o, view = work.tables[0], work.offsets[0], work.views[0]

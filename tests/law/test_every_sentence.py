@@ -119,7 +119,7 @@ def rule_table():
 
 
 def bare(text, strip):
-    """A text without the characters that match `strip`; letters lost by its scan are restored."""
+    """A text in lower case, without list marks and `strip`; misread letters are restored."""
     for lost, letter in {"\u012a": "A", "\u012b": "B", "\u012e": "E"}.items():
         text = text.replace(lost, letter)
     text = re.sub(r"(?m)^\s*- ", "", text)

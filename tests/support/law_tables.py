@@ -147,7 +147,7 @@ def split_hands(rules, leader, rival, tricks):
 
 
 def _to_plan(own):
-    """Choice of cards for `split_hands`: cash the own suit from the top, then lead another low."""
+    """Card choice for `split_hands`: cash suit `own[seat]` from the top, then lead another low."""
 
     def choose(table):
         cards = sorted(table.legal, key=lambda card: LOW_TO_HIGH.index(card[0]))
