@@ -105,7 +105,7 @@ def cautious_choice(mask: Array, t: Row, draws: Array) -> int:
 def cautious_rows(masks: Array, draws: Array, tables: Array, choices: Array) -> None:
     """Fill `choices`, int64 (n,), with the cautious agent's action for each of n masks.
 
-    `draws`, float64 (n, 2), are uniform in [0, 1).
+    `draws`, float64 (n, 2), are uniform in [0, 1); `tables` are from `compile_tables`.
     """
     for i in range(len(masks)):
         choices[i] = cautious_choice(masks[i], tables[0], draws[i])

@@ -343,7 +343,7 @@ def temporary_path(path: PathLike) -> Path:
 
 
 def discard_all() -> None:
-    """Before the program exits: call `before_quitting`, then discard all unpublished files."""
+    """Before the program exits: call all of `before_quitting`, discard all unpublished files."""
     for finish in list(before_quitting):
         with suppress(Exception):  # the other callbacks must run too
             finish()

@@ -45,7 +45,7 @@ class PositionError(BidEuchreError):
 
 
 class RecordError(BidEuchreError):
-    """A game record that cannot be read, replayed, or that contradicts its own replay."""
+    """A game record that cannot be read or replayed, or that contradicts its own replay."""
 
 
 class OutputError(BidEuchreError):

@@ -64,7 +64,7 @@ VETO = 0.4
 
 
 class NetWorkspace(NamedTuple):
-    """Tables, networks and scratch memory of the net in one game."""
+    """Tables, networks, margins and scratch memory of the net for the rules of one game."""
 
     expert: ExpertWorkspace
     cards: NetworkWorkspace
@@ -247,6 +247,7 @@ def weigh_cards(observation: Array, work: NetWorkspace) -> int:
 def points_of(t: Any, points: Array, symmetry: int, kind: int) -> float:
     """Return the estimated points of a card, up to a common constant.
 
-    `points` are the network's outputs, (1, O), and `symmetry` is the result of `weigh_cards`.
+    `points` are the network's outputs, (1, O), `symmetry` is the result of `weigh_cards`, and `t`
+    are the tables of the game.
     """
     return float(points[0, output_of(t, 1, symmetry, t.card_offset + kind)])

@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _of_hand(arguments: argparse.Namespace) -> int:
-    """Print the advice for a hand with its seat's information; return 0."""
+    """Print the advice for `--hand` and the other options of its position; return 0."""
     from bideuchre_env.agents.advice.position import known_position
 
     game, options = game_of(arguments), arguments

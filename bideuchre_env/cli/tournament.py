@@ -1,4 +1,4 @@
-"""`bideuchre tournament`: matches between all agents, with ratings and heat maps."""
+"""`bideuchre tournament`: matches of pairs of agents, with ratings and heat maps."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def play_learning() -> None:
 
 
 def play_expert() -> None:
-    """Compile the expert, also for custom rules, and its values of hands."""
+    """Compile the expert, also for custom rules, and `hand_worth`."""
     hand_worth("JH JD AH KH QS 9C", variants["cincinnati_v0"].rules)
     play_boards("expert", "random")
     agents.make("expert", variants["cincinnati_v0"].rules.replace(target=20))

@@ -39,7 +39,7 @@ class RulesFile:
     options: dict[str, Any] = field(default_factory=dict)
 
     def fault(self, message: object) -> RulesError:
-        """Return the error of this file, which begins with its path."""
+        """Return an error with this message, after the path of the file if there is one."""
         return RulesError(f"{self.place}: {message}" if self.place else str(message))
 
 

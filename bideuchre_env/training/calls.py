@@ -1,11 +1,10 @@
 """Fit the network of the expert's calls to a game, by playing hands out with two calls each.
 
 The agent plays against itself and another agent. In every hand one of its calls (the four turns
-rotate) is replaced by another with nearly the same value (`WIDTH`). In about a sixth of the pairs
-it is replaced by any other call that it evaluates (`ANY`). The hand is played out with both. The
-network learns the points of the hand, the caller's side minus the other, less those expected from
-the call's contract. The luck of a pair is correlated, so the loss weighs differences of pairs more
-than their sums.
+rotate) is replaced by another with nearly the same value (`WIDTH`), in about a sixth of the pairs
+by any other that it evaluates (`ANY`). The hand is played out with both. The network learns the
+points of the hand, the caller's side minus the other, less those expected from the contract. The
+luck of a pair is correlated, so the loss weighs differences of pairs more than their sums.
 
 Each round starts from the weights of the previous one. Training from random weights begins with
 `SETTLING` rounds, which have fewer hands. All of them but the last also fit `shifts`, a linear

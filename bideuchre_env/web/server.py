@@ -169,7 +169,7 @@ class Server:
         return web.Response(text=page, content_type="text/html")
 
     async def _table(self, request: web.Request) -> web.Response:
-        """Answer with a seat's view; with ?after=VERSION, wait for a newer version."""
+        """Answer with a seat's view; with ?after=VERSION, wait up to 25 s for a newer version."""
         seat = self._seat(request)
         after = request.query.get("after", "0")
         if not (after.isascii() and after.isdigit() and len(after) <= 12):

@@ -30,8 +30,8 @@ class Moments:
 
         The interval uses the linearised standard error of the ratio; if every board has the same
         number of hands, it is the t interval of the mean. With one board, its bounds are None.
-        `tie_margin` widens it like two pseudo-boards, that many points per hand above and below the
-        mean. Their part of the standard error is proportional to 1 / boards.
+        `tie_margin` widens it like two more boards, one that many points per hand above the mean,
+        one below. Their part of the standard error is proportional to 1 / boards.
         """
         if self.hands == 0:
             return None
