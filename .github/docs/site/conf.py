@@ -27,6 +27,7 @@ extensions = [
     "sphinx_argparse_cli",
 ]
 default_role = "code"
+smartquotes_action = "De"  # dashes and ellipses, not the quotes of values
 myst_enable_extensions = ["attrs_inline", "colon_fence"]
 myst_heading_anchors = 4
 lexers["mermaid"] = TextLexer()  # GitHub draws it, the site prints it
@@ -101,10 +102,16 @@ def tidy_signature(
     return tuple(part and part.replace("<factory>", "...") for part in short)
 
 
-def mark_colon(
+def prepare_docstring(
     app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]
 ) -> None:
-    """Keep napoleon from reading "In notation: ..." as a type, in docstrings of attributes."""
+    """Change the lines of a docstring before napoleon reads them.
+
+    Examples become blocks of code. "In notation: ...", of an attribute, is not read as a type.
+    """
+    for number in reversed(range(len(lines))):
+        if lines[number] == "Example:":
+            lines[number : number + 1] = ["Example::", ""]
     if what in ("attribute", "data", "property") and ":" in "".join(lines[:1]):
         lines[0] = f": {lines[0]}"
 
@@ -127,5 +134,5 @@ def resolve_short_name(
 def setup(app: Sphinx) -> None:
     """Connect the functions of this file."""
     app.connect("autodoc-process-signature", tidy_signature)
-    app.connect("autodoc-process-docstring", mark_colon, priority=100)
+    app.connect("autodoc-process-docstring", prepare_docstring, priority=100)
     app.connect("missing-reference", resolve_short_name)
