@@ -24,7 +24,7 @@ from bideuchre_env.solver.transpositions import NOTHING, WON, Searcher, probe, s
 
 @kernel
 def trick_mask(position: Row, depth: int, winner: int) -> int:
-    """Return the mask of cards that the trick's winning card depends on to win.
+    """Return the mask of cards on which it depends that `winner`, a card, wins the trick.
 
     The mask is 0 if no other card of the trick is of the winner's suit.
     """
