@@ -106,10 +106,11 @@ def apply_rows(states: Array, tables: Array, index: Array, choices: Array) -> No
 def sample_rows(
     keys: Array, tables: Array, low: Word, count: Word, actions: Array, start: int, stop: int
 ) -> None:
-    """Fill `actions` (n,), int64, with uniform legal actions, according to the rows' keys.
+    """Write uniform legal actions to rows `start` to `stop` - 1 of `actions`, int64 (n,).
 
-    The action of row i is a function of its key, of i, and of two numbers: `low`, of a seed, and
-    `count`, of the draw.
+    `keys`, int64 (n,), has the legal bits and the phase of each row, see `KEY_SHIFT`. The action of
+    row i is a function of its key, of i, and of two numbers: `low`, of a seed, and `count`, of the
+    draw.
     """
     t = tables[0]
     for i in range(max(start, 0), stop):  # `max` spares tests for negative indices
@@ -179,10 +180,12 @@ def restart_rows(
     start: int,
     stop: int,
 ) -> None:
-    """Start a game in every `chosen` row, bool (n,), see `restart_row`; all rewards become 0.
+    """Start a game in every `chosen` row, bool (n,), see `restart_row`.
 
-    `dealers` (n,) are seats or -1; `scores` (n, 2), int64, are the sides' first scores; `deals`
-    (n, 4), int64, are the hands to deal, or has length 0 for random deals.
+    The rewards and the end flags become 0 in all rows from `start` to `stop` - 1, also in rows that
+    are not chosen. The views are not written, see `present_rows`. `dealers` (n,) are seats or -1;
+    `scores` (n, 2), int64, are the sides' first scores; `deals` (n, 4), int64, are the hands to
+    deal, or has length 0 for random deals.
     """
     for i in range(start, stop):
         if chosen[i]:
@@ -202,7 +205,10 @@ def clear_payment(rows: Rows, i: int) -> None:
 
 @entry_kernel
 def present_rows(rows: Rows, start: int, stop: int) -> None:
-    """Write the view and the mask of the seat to act in rows `start` to `stop` - 1."""
+    """Write the observation, the mask and the key of the seat to act, and the seat itself.
+
+    Only rows `start` to `stop` - 1 are written.
+    """
     for i in range(start, stop):
         present_row(rows, i)
 
@@ -261,8 +267,8 @@ def step_all_rows(rows: Rows, actions: Array) -> int:
 def flag_rows(rows: Rows, actions: Array, cells: Array, start: int, stop: int) -> None:
     """Copy the legal actions among `actions`, whole numbers (n,), to `rows.actions`.
 
-    Several threads may call it for different rows. `cells[FIRST]` is lowered to the first row with
-    an illegal action.
+    Several threads may call it for different rows. `cells`, int64 (2,), holds the number of rows at
+    `FIRST` before the call; it is lowered to the first row with an illegal action.
     """
     for i in range(start, stop):
         action = int(actions[i])
@@ -274,9 +280,9 @@ def flag_rows(rows: Rows, actions: Array, cells: Array, start: int, stop: int) -
 
 @kernel
 def step_unflagged_rows(rows: Rows, cells: Array, start: int, stop: int) -> None:
-    """Call `step_rows`, unless `flag_rows` has found an illegal action.
+    """Call `step_rows`, unless `flag_rows` has found an illegal action in any row.
 
-    Sets `cells[ENDED]` to 1 if an episode ends.
+    Sets `cells[ENDED]` to 1 if an episode ends; otherwise `cells` is not changed.
     """
     if cells[FIRST] == len(rows.states) and step_rows(rows, start, stop):
         cells[ENDED] = 1

@@ -85,8 +85,8 @@ class _Auction:
     def _best(self, made: int, level: int, declarer: int) -> Par:
         """Return the par result when `made` calls are made and `declarer`'s bid `level` stands.
 
-        `level`, an index of the ladder, and `declarer` are -1 if all have passed. The result's `calls`
-    are only the calls to come.
+        `level`, a ladder index, and `declarer` are -1 if all have passed. The result's `calls`
+        are only the calls to come.
         """
         if made == N_SEATS:
             return Par(0, None, None, None, ()) if level < 0 else self.contract(level, declarer)

@@ -261,7 +261,7 @@ def deal_unknown(s: Row, redeal: Row) -> None:
 
 @kernel
 def lay_out(s: Row, hand: int, cards: Array) -> None:
-    """Write the cards of the pile `hand` to `cards`, one half of an exchange, in random order."""
+    """Write the cards of `hand`, a hand integer, to `cards`, int8, by kind in random order."""
     n = 0
     for kind in range(MAX_KINDS):
         for _ in range(held(hand, kind)):
@@ -272,9 +272,10 @@ def lay_out(s: Row, hand: int, cards: Array) -> None:
 
 @kernel
 def choose_passed(s: Row, redeal: Row, cards: int) -> None:
-    """Draw this number of passed cards, which a defender does not know.
+    """Draw this number of cards that partner passed, and write their kinds to `s.passed`.
 
-    They are uniform among all cards that the declarer has held since the exchange.
+    Used for the view of a defender, who does not know them. They are uniform among all cards that
+    the declarer has held since the exchange.
     """
     declarer = s.declarer
     n = 0
@@ -293,8 +294,8 @@ def resample_row(
 ) -> None:
     """Redeal in row 0 all that the seat cannot know, from the 128-bit seed `high:low`.
 
-    `redeals` is `new_redeal()`. Rewrites the other hands, the hidden half of an exchange and the
-    random stream, and nothing else.
+    `redeals` is `new_redeal()`. Rewrites the other hands, the cards of an exchange that the seat
+    has not seen, and the random stream, and nothing else.
     """
     prepare_redeal(states[0], tables[0], seat, redeals[0])
     redeal_row(states[0], tables[0], seat, redeals[0], low, high)
