@@ -49,7 +49,8 @@ class OneAtATime:
 def one_at_a_time(method: Method) -> Method:
     """Decorate a method: it raises `IllegalActionError` while another such call is running.
 
-    The object's attribute `_alone`, an `OneAtATime`, is the guard of all its decorated methods.
+    The other call may be of any decorated method of the same object, also in the same thread. The
+    object's attribute `_alone`, an `OneAtATime`, is their guard.
     """
 
     @wraps(method)
