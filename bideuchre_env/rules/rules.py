@@ -153,7 +153,8 @@ class Rules(GameOptions):
 
         Changing `win_rule` to "rounds" drops `target` and sets `rounds` to 1 by default; changing
         it from "rounds" drops `rounds` and requires a `target`. Any change of `win_rule` to a value
-        other than "any" also resets `both_over`.
+        other than "any" also resets `both_over` to "declarer". Options that are passed explicitly
+        keep the passed value.
 
         Args:
             options: the options that change, see `GameOptions`.
@@ -207,7 +208,7 @@ class Rules(GameOptions):
         A missing option has the value of the variant `base` in the file, or else of `Rules()`.
 
         Args:
-            source: the path of a file, or its text.
+            source: the path of a file, or its text, which has a line end or a "=".
 
         Raises:
             RulesError: for an invalid or unreadable file, with the file, the option and the allowed
