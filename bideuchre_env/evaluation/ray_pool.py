@@ -329,8 +329,9 @@ class _BlocksInProgress:
 
 
 def _check_address(address: str | None) -> str | None:
-    """Return the address, or RAY_ADDRESS; `OptionError` unless a server answers there.
+    """Return the address, or RAY_ADDRESS (if set) for None and "auto".
 
+    Raises `OptionError` unless it is None, "auto", "local", or an address where a server answers:
     Ray itself reports a missing server only after two minutes.
     """
     if address is None or address == "auto":

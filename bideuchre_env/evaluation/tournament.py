@@ -142,7 +142,10 @@ class Tournament:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The settings of `match.play` that are the same for all pairs."""
+        """The settings `boards`, `games`, `sprt` and `seed` of all pairs, as JSON values.
+
+        `sprt` is [low, high] or None.
+        """
         sprt = [self.sprt.low, self.sprt.high] if self.sprt else None
         return {"boards": self.boards, "games": self.games, "sprt": sprt, "seed": self.seed}
 
@@ -251,13 +254,14 @@ def play(
 ) -> Tournament:
     """Play every agent against every other on every variant; list weaker agents first.
 
-    Ctrl-C keeps the finished pairs.
+    Ctrl-C ends the tournament: finished pairs are kept, the match in progress is dropped.
 
     Args:
         variants: names of variants, variants, custom `Rules` or rule files, with different names.
         agents: two or more names for `agents.make`.
         pairs: instead of `agents`, the pairs to play, with the stronger agent first.
-        boards, games, sprt, seed, workers: those of `match.play`, for each pair.
+        boards, games, sprt, seed, workers: those of `match.play`, for each pair; `boards` is 2 or
+            more.
         out: the folder of the results, written after every pair, and of heat maps, drawn at the
             end. Its finished matches with the same settings are not played again.
         force: whether to play all pairs, and to replace other results in the folder.

@@ -21,7 +21,10 @@ Scores = dict[tuple[str, str], tuple[float, float]]  # (row, column): points, ha
 
 
 def scores(data: Data) -> dict[str, Scores]:
-    """Return points per hand and half the interval's width, by variant and (agent, opponent)."""
+    """Return points per hand and half the interval's width of every pair, in both orders.
+
+    The result maps a variant to a dict from (agent, opponent) to (points, half the width).
+    """
     tables: dict[str, Scores] = {}
     for match in data["matches"]:
         (a, b), points = match["agents"], Interval(**match["points_per_hand"])
