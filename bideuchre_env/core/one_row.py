@@ -28,7 +28,7 @@ def play_row(
 ) -> int:
     """Apply an action, any whole number, to row 0 and return the next seat to act.
 
-    Writes that seat's view to `observation`, int8 (D,), and `mask`, int8 (A,). Returns `NOT_LEGAL`
+    Writes the observation of that seat, int8 (D,), and its `mask`, int8 (A,). Returns `NOT_LEGAL`
     for an illegal action, which changes nothing, and `HAND_OVER` after the last action of a hand;
     the next hand is not dealt. In both cases the two arrays are not written.
     """

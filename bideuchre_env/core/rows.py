@@ -134,7 +134,11 @@ def restart_row(s: Row, t: Row, dealer: int, scores: Array, deals: Array, i: int
 
 
 class Episodes(NamedTuple):
-    """The result of the last finished episode of each row."""
+    """The result of the last finished episode of each row.
+
+    `r` has the rewards by seat, `l` the number of decisions, `hands` the number of hands. `winner`
+    is a side, or -1; `outcome` is an `Outcome`.
+    """
 
     r: Array  # float32 (n, 4): the rewards by seat
     l: Array  # int32 (n,): decisions  # noqa: E741
@@ -145,7 +149,13 @@ class Episodes(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Rows of one game with the observations, masks and rewards that a step writes."""
+    """Rows of one game with the observations, masks and rewards that a step writes.
+
+    `by_hand`: an episode is one hand, not a game. `by_points`: rewards are points, see
+    `side_0_reward`. `seats` are the seats to act, `keys` the rows' legal bits and phases (see
+    `KEY_SHIFT`). `ended` is `terminated` or `truncated`; `tallies` has sums over the running
+    episodes.
+    """
 
     states: Array  # STATE (n,)
     tables: Array  # TABLES (1,)
@@ -183,9 +193,9 @@ def restart_rows(
     """Start a game in every `chosen` row, bool (n,), see `restart_row`.
 
     The rewards and the end flags become 0 in all rows from `start` to `stop` - 1, also in rows that
-    are not chosen. The views are not written, see `present_rows`. `dealers` (n,) are seats or -1;
-    `scores` (n, 2), int64, are the sides' first scores; `deals` (n, 4), int64, are the hands to
-    deal, or has length 0 for random deals.
+    are not chosen. Observations and masks are not written, see `present_rows`. `dealers` (n,) are
+    seats or -1; `scores` (n, 2), int64, are the sides' first scores; `deals` (n, 4), int64, are the
+    hands to deal, or has length 0 for random deals.
     """
     for i in range(start, stop):
         if chosen[i]:
@@ -215,7 +225,7 @@ def present_rows(rows: Rows, start: int, stop: int) -> None:
 
 @inline_kernel
 def present_row(rows: Rows, i: int) -> None:
-    """Write the view, the mask and the key of the seat to act in row i."""
+    """Write the seat to act in row i, its observation and mask, and the row's key."""
     s, t = rows.states[i], rows.tables[0]
     rows.seats[i] = s.turn
     seen, mask = row_of(rows.observations, i), row_of(rows.masks, i)
@@ -320,7 +330,7 @@ def step_rows(rows: Rows, start: int, stop: int) -> bool:
 
 @inline_kernel
 def present(s: Row, t: Row, o: Row, observation: Array, mask: Array) -> int:
-    """Write the view and the mask of the seat to act; return the row's key (see `KEY_SHIFT`)."""
+    """Write the observation and mask of the seat to act; return the row's key, see `KEY_SHIFT`."""
     phase, bits = s.phase, legal_bits(s, t)
     encode(s, t, o, s.turn, observation)
     write_mask(t, phase, bits, mask)
@@ -350,7 +360,7 @@ def observe_rows(
     start: int,
     stop: int,
 ) -> None:
-    """Write the view of seat `seats[i]` in row i to `observations`, int8 (n, D)."""
+    """Write the observation of seat `seats[i]` in each row i to `observations`, int8 (n, D)."""
     for i in range(start, stop):
         encode(states[i], tables[0], offsets[0], seats[i], row_of(observations, i))
 

@@ -36,7 +36,10 @@ COUNT = np.dtype(
 
 
 class Workspace(NamedTuple):
-    """Arrays of a rollout; row i belongs to table i, except in `tables` and `offsets`."""
+    """Arrays of a rollout; row i belongs to table i, except in `tables` and `offsets`.
+
+    `quotas` has the number of hands to play at each table, `counts` (`COUNT`) the results.
+    """
 
     tables: Array
     offsets: Array

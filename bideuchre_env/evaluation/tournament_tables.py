@@ -192,7 +192,7 @@ def _details(data: Data, variant: str) -> str:
 
 
 def decision_time(matches: list[Data], variant: str, agent: str) -> str:
-    """Format the mean time of an agent's decisions on a variant, in milliseconds."""
+    """Format the mean time of an agent's decisions on a variant in milliseconds; "" for none."""
     own = [
         (match["decisions"][agent], match["ms_per_decision"][agent])
         for match in matches

@@ -125,9 +125,9 @@ def typed_line() -> str:
 
     `input` checks for signals and then blocks: a signal in between is handled only after the next
     line. So this function first waits for the terminal and for a pipe to which Python writes every
-    signal. It only calls `input` on Windows, outside the main thread, without a terminal, and if
-    `readline` is loaded, which edits lines while they are typed. Raises `EOFError` at the end of
-    the input, like `input`.
+    signal. It just calls `input`, without that wait, on Windows, outside the main thread, without a
+    terminal, or if `readline` is loaded, which edits lines while they are typed. Raises `EOFError`
+    at the end of the input, like `input`.
     """
     alone = threading.current_thread() is threading.main_thread()
     if os.name == "posix" and alone and "readline" not in sys.modules and sys.stdin.isatty():

@@ -83,7 +83,8 @@ def whole_runs(position: Row, depth: int, seat: int, mask: int) -> int:
 def without_search(searcher: Searcher, depth: int, place: int, seat: int, goal: int) -> int:
     """Return the result from quick tricks or the transposition table; NOTHING if it needs a search.
 
-    Writes a likely best card to `position.hint`, or -1.
+    The question is whether side 0 can take `goal` of the tricks not complete at `depth`. Writes a
+    likely best card to `position.hint`, or -1.
     """
     position = searcher.position[0]
     position.hint = -1

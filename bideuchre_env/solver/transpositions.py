@@ -46,7 +46,11 @@ HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Searcher(NamedTuple):
-    """Working arrays of one search at a time."""
+    """Working arrays of one search at a time.
+
+    `position` is one `POSITION`. `heads` (the number of each chain's newest entry) and `entries`
+    (`ENTRY`) are the transposition table. `states` is one scratch row for setting up contracts.
+    """
 
     position: Array  # one `POSITION`
     heads: Array  # of the transposition table: the number of each chain's newest entry
