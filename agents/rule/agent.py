@@ -43,7 +43,7 @@ class RuleWorkspace(NamedTuple):
     """Tables, weights and scratch memory of the rule player in one game; arrays of one row.
 
     `offsets` are those of the observation's blocks. Each decision rewrites `views` (`VIEW`) and
-    `scratch` (`bidding.SCRATCH`), which have one row per thread after `many_workspaces`.
+    `scratch` (`bidding.SCRATCH`); these two have n rows after `many_workspaces`.
     """
 
     tables: Array

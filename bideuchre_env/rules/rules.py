@@ -274,7 +274,11 @@ BY_NAME: dict[str, Rules] = {}
 
 
 def variant_name(name: object) -> str:
-    """The full name of a declared variant: "barrie" is "barrie_v0"; else `OptionError`."""
+    """Return the full name of a declared variant: "barrie_v0" for "Barrie", for example.
+
+    Case does not matter, blanks and hyphens count as underscores, and the version may be left out.
+    Raises `OptionError` for any other name.
+    """
     if isinstance(name, str):
         plain = present_name(name.strip().lower().replace("-", "_").replace(" ", "_"))
         for variant in BY_NAME:

@@ -144,7 +144,10 @@ def start_game(s: Row, dealer: int) -> None:
 
 @kernel
 def next_dealer(s: Row, t: Row) -> None:
-    """Pass the deal to the left, unless this is the first deal or a redeal by the same dealer."""
+    """Pass the deal to the left, except before the first deal of a game.
+
+    After a passed-out hand the same dealer deals again if `t.redeal_same` is 1.
+    """
     passed_out = s.level < 0
     if s.hands_dealt > 0 and not (passed_out and t.redeal_same == 1):
         s.dealer = (s.dealer + 1) & 3
