@@ -183,7 +183,8 @@ def contract_worth(view: Row, t: Row, level: int, us: bool, scratch: Row) -> flo
     """Return the value to us of a partnered contract, which we declare if `us`, else opponents.
 
     `scratch.chances` has the chance of each number of tricks of the declarer's side. A made bid has
-    the same value at any level: `scratch.made_worth` caches it by tricks; set it to -1.0 before.
+    the same value at any level: `scratch.made_worth` caches it by tricks. Fill it with -1.0 before
+    the first level of a strain.
     """
     tricks, need, chances, made_worth = t.tricks, t.need[level], scratch.chances, scratch.made_worth
     total = 0.0

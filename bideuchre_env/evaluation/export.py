@@ -59,7 +59,7 @@ def rows_of(result: Result) -> tuple[Array, Array]:
 
 
 def write_json(place: PathLike | Output, result: Result) -> None:
-    """Write the result as one JSON object."""
+    """Write the result to `place` as one JSON object, see `Result.to_dict`."""
     write_file(place, json.dumps(result.to_dict(), indent=2) + "\n")
 
 

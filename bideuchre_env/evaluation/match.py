@@ -202,7 +202,7 @@ class _Collector:
 
 
 def check_numbers(boards: Any, games: Any, sprt: Any, workers: Any) -> None:
-    """Raise `OptionError` for invalid arguments of a match."""
+    """Raise `OptionError` unless these arguments of `play` are valid, alone and together."""
     for name, number in (("boards", boards), ("games", games)):
         if not is_whole(number) or not 0 <= number <= MOST_BOARDS:
             raise OptionError(

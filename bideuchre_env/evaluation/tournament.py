@@ -192,7 +192,10 @@ class Tournament:
             yield finished
 
     def keep(self, matches: list[dict[str, Any]]) -> None:
-        """Add finished matches in the order of `pairs`, and rate variants that are complete."""
+        """Add finished matches to `matches`, which is kept in the order of `pairs`.
+
+        Computes the ratings of the variants of these matches that have no match missing.
+        """
         places = [pair.key for pair in self.pairs]
         self.matches.extend(matches)
         self.matches.sort(key=lambda each: places.index(key_of(each)))
@@ -265,8 +268,9 @@ def play(
         out: the folder of the results, written after every pair, and of heat maps, drawn at the
             end. Its finished matches with the same settings are not played again.
         force: whether to play all pairs, and to replace other results in the folder.
-        progress: `progress(pair, kind, done, total, decisions)` is called during a pair.
-        finished: `finished(match)` is called after a pair.
+        progress: `progress(pair, kind, done, total, decisions)` is called during a pair; `pair` is
+            its description, the others are those of `match.play`.
+        finished: `finished(match)` is called after a pair, with an object of `Tournament.matches`.
 
     Raises:
         OptionError: for invalid arguments, and for a folder with other results.

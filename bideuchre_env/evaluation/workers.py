@@ -199,7 +199,7 @@ def unpack_plan(work: bytes) -> Plan:
 
 
 class Work(NamedTuple):
-    """A pickled plan for another machine."""
+    """A pickled plan for another machine, and the hashes of the files of its agents."""
 
     plan: bytes
     files: tuple[tuple[str, str], ...]  # agents' files as the user named them, and their hashes

@@ -109,6 +109,6 @@ def trick_range(value: Any) -> tuple[int, int]:
 
 
 def check_integer(name: str, value: Any, low: int, high: int) -> None:
-    """Raise `RulesError` unless the value of an option is a whole number from low to high."""
+    """Raise `RulesError` unless the value of option `name` is a whole number, low <= n <= high."""
     if not is_whole(value) or not low <= value <= high:
         raise RulesError(f"{name}={brief(value)}: expected a whole number from {low} to {high}")

@@ -99,7 +99,7 @@ def _can_replace(handler: Any) -> bool:
 def ctrl_c() -> Iterator[threading.Event]:
     """Context manager that yields an event, which the first Ctrl-C sets.
 
-    The second Ctrl-C has the effect of the handler before: it raises, or ends the program. The
+    The second Ctrl-C has the effect of the previous handler: it raises, or ends the program. The
     event is never set outside the main thread, or if the handler is not Python's or this module's.
     """
     event = threading.Event()
@@ -109,7 +109,7 @@ def ctrl_c() -> Iterator[threading.Event]:
         return
 
     def handle(number: int, frame: FrameType | None) -> None:
-        """Set the event, and restore the handler before."""
+        """Set the event, and restore the previous handler."""
         event.set()
         signal.signal(signal.SIGINT, before)
 

@@ -107,7 +107,7 @@ class _Auction:
         return f"bid {self.rules.ladder[level].name}"
 
     def _contract(self, level: int, declarer: int) -> Par:
-        """Return the result if the bid `level` wins the auction, in its declarer's best strain."""
+        """Return the result of the bid `level` in its declarer's best strain, without calls."""
         sign = -1 if declarer & 1 else 1
         tricks = [self._tricks(level, declarer, strain) for strain in range(len(STRAINS))]
         points = [int(points_of(self.row, self.tables, declarer, level, won)) for won in tricks]

@@ -158,8 +158,8 @@ def solve_batch(
         deals: state rows in play, shape (n,); or deals at the opening lead of the same contract:
             hand integers, int64 (n, 4), or a list of deals, each of four lists of card names.
         rules: the rules of the game.
-        strain: the strain of the contract: "C", "D", "H", "S" or "NT". `strain` and `declarer` are
-            required for deals. For state rows, these and the next two must be left out.
+        strain: the strain of the contract: "C", "D", "H", "S" or "NT". Deals require `strain` and
+            `declarer`; with state rows, leave out `strain`, `declarer`, `alone` and `dealer`.
         declarer: the declarer's seat.
         alone: whether the declarer plays alone.
         dealer: the dealer's seat; required if the eldest hand leads.

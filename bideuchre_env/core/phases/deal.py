@@ -126,7 +126,7 @@ def shuffle(s: Row, n_cards: int, keep: int) -> None:
 
 @kernel
 def start_game(s: Row, dealer: int) -> None:
-    """Start a new game, not dealt yet; `dealer` is a seat, or -1 for a random one.
+    """Start a new game at 0 to 0, not dealt yet; `dealer` is a seat, or -1 for a random one.
 
     A dealer is drawn from the stream in both cases, so that a given dealer does not change the
     cards.
