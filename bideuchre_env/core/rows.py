@@ -360,7 +360,10 @@ def observe_rows(
     start: int,
     stop: int,
 ) -> None:
-    """Write the observation of seat `seats[i]` in each row i to `observations`, int8 (n, D)."""
+    """Write the observation of seat `seats[i]` in row i to `observations`, int8 (n, D).
+
+    Only rows `start` to `stop` - 1 are written.
+    """
     for i in range(start, stop):
         encode(states[i], tables[0], offsets[0], seats[i], row_of(observations, i))
 
@@ -369,6 +372,6 @@ def observe_rows(
 def global_rows(
     states: Array, tables: Array, offsets: Array, out: Array, start: int, stop: int
 ) -> None:
-    """Write the global state of every row to `out`, int8 (n, state_size)."""
+    """Write the global state of rows `start` to `stop` - 1 to `out`, int8 (n, state_size)."""
     for i in range(start, stop):
         encode_state(states[i], tables[0], offsets[0], row_of(out, i))

@@ -170,7 +170,10 @@ class RayPool:
         self._start()
 
     def _start(self) -> None:
-        """Start Ray on this machine for this program alone, protected by the token."""
+        """Start Ray on this machine for this program alone.
+
+        It is protected by `_TOKEN`, unless the environment has settings of Ray's authentication.
+        """
         place = tempfile.gettempdir()
         if len(place) > _LONGEST_FOLDER and os.path.isdir("/tmp"):
             place = "/tmp"

@@ -220,7 +220,7 @@ class Tournament:
         self.ratings[variant] = ratings(meetings, anchor=anchor)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the whole tournament as JSON values."""
+        """Return the whole tournament as JSON values: the object of `results.json`."""
         return {
             "version": __version__,
             "agents": list(self.agents),

@@ -95,7 +95,7 @@ def length(data: Data) -> str:
 
 
 def line(match: Data) -> str:
-    """Format a finished pair as a line."""
+    """Format a finished pair as a line: agents, points per hand, and the verdict of a test."""
     (a, b), points = match["agents"], Interval(**match["points_per_hand"])
     test = f"   {answer(match)}, after {match['boards']:,} boards" if match["sprt"] else ""
     return f"{f'{a} against {b}':<32} {points.mean:+7.2f} ± {points.half:.2f} points per hand{test}"
@@ -109,7 +109,7 @@ def answer(match: Data) -> str:
 
 
 def csv_row(match: Data) -> dict[str, Any]:
-    """The row of a pair in `results.csv`, by column."""
+    """Return the row of a pair in `results.csv`, as a dict from column to value."""
     row = {"variant": match["variant"], **dict(zip("ab", match["agents"], strict=True))}
     row |= {name: match[name] for name in ("boards", "hands")}
     points, games, won = (match[name] for name in ("points_per_hand", "games", "win_rate"))

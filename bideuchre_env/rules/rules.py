@@ -245,7 +245,7 @@ class Rules(GameOptions):
 
 
 def check_rules(rules: object, name: str = "rules") -> None:
-    """Raise `OptionError` unless the parameter called `name` is a `Rules` value."""
+    """Raise `OptionError`, with the parameter `name`, unless `rules` is a `Rules` value."""
     check_type(name, rules, Rules, "a Rules value")
 
 

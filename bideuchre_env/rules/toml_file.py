@@ -39,7 +39,7 @@ class RulesFile:
     options: dict[str, Any] = field(default_factory=dict)
 
     def fault(self, message: object) -> RulesError:
-        """Return the error of this file, which begins with its path."""
+        """Return a `RulesError` with this message, after the path of the file, if it has one."""
         return RulesError(f"{self.place}: {message}" if self.place else str(message))
 
 
