@@ -107,7 +107,7 @@ class Advice:
     def safer(self) -> Option | None:
         """The option with the lowest `deviation` among the first option and those in `close`.
 
-        None if `close` is empty, or if the deviations are similar (see `SAFER`).
+        None if `close` is empty, or if that is not below `SAFER` times the highest `deviation`.
         """
         first, *others = sorted((self.best, *self.close), key=lambda option: option.deviation)
         varies_less = others and first.deviation < SAFER * others[-1].deviation
@@ -214,7 +214,8 @@ class Advice:
 def clearly_behind(option: Option, goal: Goal) -> bool:
     """Whether an option is significantly worse than the first, by at least `LEAST`.
 
-    Significantly: the 95 % interval of its loss is above 0.
+    Significantly: the 95 % interval of `behind` is above 0. `LEAST` is in points, or for goal
+    "game" in percent of games.
     """
     least = LEAST if goal == "points" else LEAST / 100
     low = option.behind.low

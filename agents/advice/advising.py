@@ -146,8 +146,8 @@ class Advisor:
         """Try the options of the seat to act in a state row; pass the result to `advice`.
 
         Several trials of one position, by advisors with different seeds, can be pooled there.
-        Raises `OptionError` if no seat is to act, and `IllegalActionError` for an action in `also`
-        that is not legal.
+        Raises `OptionError` unless `row` is a position of the game in which a seat is to act, and
+        `IllegalActionError` if an action in `also`, or the agent's choice, is not legal.
         """
         if not isinstance(row, (np.ndarray, np.void)) or row.dtype != STATE or row.size != 1:
             raise OptionError(f"row={brief(row)}: expected one row of STATE")
@@ -167,8 +167,8 @@ class Advisor:
     ) -> Advice:
         """Return the advice for an observation, int8 (D,), of the seat to act.
 
-        A `mask`, int8 (A,), must be that of the legal actions, else `OptionError` is raised. `seat`
-        is only reported in the advice.
+        A `mask`, int8 (A,), must be that of the legal actions, else `OptionError` is raised. The
+        other errors are those of `advise`. `seat` is only reported in the advice.
         """
         return self.advice([self._try(observation, mask, also, seat)])
 

@@ -34,7 +34,7 @@ NEXT, PARTNER, LAST = 1, 2, 3  # relative seats; the first and the last are the 
 
 @dataclass(frozen=True)
 class Counted:
-    """Outcomes of n actions in m worlds, which have the `weights`, float64 (m,).
+    """Outcomes of the n `actions` in m worlds, which have the `weights`, float64 (m,).
 
     `outcomes` has the shape (m, n) and the dtype `outcomes.OUTCOMES`. `hands`, int64 (m, 4), are
     the seats' hands as bit sets, the advised seat first.
@@ -170,9 +170,10 @@ class KeyCards:
 def conditions(unseen: int, strain: int, hands: Array, t: Any) -> Iterator[tuple[str, Array]]:
     """Yield conditions on the hidden hands: the words, and the truth in each deal, bool (m,).
 
-    Conditions concern high cards of partner, voids, and numbers of trumps. `unseen` are the kinds
-    that the advised seat has not seen, as bits. `hands`, int64 (m, 4), are the seats' hands, the
-    advised seat first; `t` is the game's table row. Simpler conditions come first.
+    Conditions concern the unseen trumps and the highest unseen card of each other suit (whether
+    partner has the card), voids, and numbers of trumps. `unseen` are the kinds that the advised
+    seat has not seen, as bits. `hands`, int64 (m, 4), are the seats' hands, the advised seat first;
+    `t` is the game's table row. Simpler conditions come first.
     """
     kinds = [kind for kind in range(int(t["kinds"])) if unseen >> kind & 1]
     suits = t["suit_of"][strain]
@@ -225,8 +226,10 @@ def key_cards(
     """Return the condition that explains most of the variance of `values`, float64 (m,); or None.
 
     `values` are results in m deals. The mean where the condition is true and the mean where it is
-    false must differ significantly (`SURE`), and by at least `least`. The first condition wins
-    ties. For `unseen`, `hands` and `t` see `conditions`; deals with weight 0 are ignored.
+    false must differ significantly (`SURE`), and by at least `least`. Both groups of deals must
+    have at least `LEAST_SHARE` of the weight and the effective size `LEAST_DEALS`. The first
+    condition wins ties. For `unseen`, `strain`, `hands` and `t` see `conditions`; deals with weight
+    0 are ignored.
     """
     counts = weights > 0
     values, weights, hands = values[counts], weights[counts], hands[counts]

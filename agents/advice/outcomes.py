@@ -166,7 +166,8 @@ def mark_partnered(t: Row, levels: int, strain: int, best: bool, calls: Row, mar
     """Mark the highest bid in a strain that is likely to be made; `levels` are legal levels (bits).
 
     If the strain is the hand's best (`best`), also mark the lowest bid, and the bids one level
-    below and above the highest likely one. `calls` is filled in by `weigh_hand`.
+    below and above the highest likely one, or above the lowest if none is likely. `calls` is filled
+    in by `weigh_hand`.
     """
     lowest = lowest_bit(levels)
     highest, level = lowest, lowest

@@ -116,8 +116,8 @@ def known_position(
         given: names of the cards that the seat has given up as declarer.
         passed: names of the cards passed by partner to declarer, if the seat is one of the two.
         played: names of all cards played in the hand, in order.
-        score: points of (our side, their side).
-        deal: number of the deal in the game, from 1.
+        score: points of (the seat's side, the other side).
+        deal: number of the deal in the game, from 1. All deals before it count as hands played.
 
     Raises:
         DealError: the cards, seats or score are impossible, or another seat is to act.
@@ -180,9 +180,10 @@ class _Knowledge(NamedTuple):
         raise fault or DealError(f"seat {self.seat} is not to act there, with any dealer")
 
     def row(self, dealer: int) -> Array:
-        """Return the state row, shape (1,), with this dealer; raise `DealError` if impossible.
+        """Return the state row, shape (1,), with this dealer.
 
-        Unknown cards are dealt with a fixed seed.
+        Raises `DealError` or `IllegalActionError` if the position is impossible. Unknown cards are
+        dealt with a fixed seed.
         """
         public = self._public(dealer)
         turn, phase = int(public["turn"][0]), Phase(int(public["phase"][0]))
@@ -243,7 +244,10 @@ class _Knowledge(NamedTuple):
             raise DealError("all seats have passed: the hand is over")
 
     def _require(self, rows: Array, phase: Phase, absent: bool, what: str) -> None:
-        """Raise `DealError` unless `phase` is over or the later information `what` is absent."""
+        """Raise `DealError` if later information is present before `phase` is over.
+
+        `what` names the information in the error; `absent` is whether it was not passed in.
+        """
         if rows["phase"][0] <= phase and not absent:
             raise DealError(f"{what}: too early, seat {rows['turn'][0]} is to act first")
 
@@ -337,7 +341,10 @@ def call_of(name: str, rules: Rules) -> int:
 
 
 def strain_of(name: str, rules: Rules) -> int:
-    """Return the number of a strain from its letter or word; `DealError` if bids have strains."""
+    """Return the number of a strain from its letter or word.
+
+    Raises `DealError` if bids name the strain in this game, and `NotationError` for another name.
+    """
     acts = actions.of(rules)
     if acts.trump_offset == acts.card_offset:
         raise DealError("strain: expected None, because it is part of the bid in this game")
@@ -347,11 +354,11 @@ def strain_of(name: str, rules: Rules) -> int:
 
 
 def would_bid(cards: Sequence[str], rules: Rules) -> dict[str, str]:
-    """Return the bid of agent `expert` with a hand at score 0-0, "4 H" or "pass".
+    """Return the bids of agent `expert` with a hand at score 0-0, such as "4 H" or "pass".
 
-    The dict has a bid for each key of `PLACES`, except "last after three passes" if the first seat
-    may not pass. If strains are named after the auction, the bid includes the strain that the
-    expert would name.
+    The keys of the dict are "first to call" and "last after three passes"; the second is missing if
+    the first seat may not pass. If strains are named after the auction, the bid includes the strain
+    that the expert would name.
     """
     expert, acts = ExpertAgent(rules), actions.of(rules)
     result = {}

@@ -316,9 +316,10 @@ def lead(situation: Situation) -> str:
 
 
 def loss_words(situation: Situation, option: Option) -> str:
-    """Return a clause on the tricks that an option loses against the first, and `loss_key`.
+    """Return a clause on the tricks that a card loses against the first option, and `loss_key`.
 
-    "" unless the option is clearly behind the first.
+    Tricks are left out for calls and strains. The result is "" unless the option is clearly behind
+    the first; it may be "" even then.
     """
     if not clearly_behind(option, situation.goal):
         return ""

@@ -40,7 +40,11 @@ MOST_BOLD = 12
 
 
 class RuleWorkspace(NamedTuple):
-    """Tables, weights and scratch memory of the rule player in one game; arrays of one row."""
+    """Tables, weights and scratch memory of the rule player in one game; arrays of one row.
+
+    `offsets` are those of the observation's blocks. Each decision rewrites `views` (`VIEW`) and
+    `scratch` (`bidding.SCRATCH`); these two have n rows after `many_workspaces`.
+    """
 
     tables: Array
     offsets: Array  # of the observation's blocks
@@ -52,7 +56,8 @@ class RuleWorkspace(NamedTuple):
 def rule_workspace(rules: Rules, weights: Array | None = None) -> RuleWorkspace:
     """Return a workspace for these rules; `weights` None means the package's own weights.
 
-    Raises `OptionError` unless `weights` is one record of `bidding.WEIGHTS` or None.
+    Raises `OptionError` unless `weights` is None or an array, shape (1,), of dtype
+    `bidding.WEIGHTS`.
     """
     if weights is None:
         weights = load_weights(rules.kinds, rules.copies)
@@ -89,8 +94,9 @@ class RuleAgent(RowAgent):
     Args:
         rules: the rules of the game.
         seed: checked, but without effect: the rule player is deterministic.
-        weights: one `bidding.WEIGHTS` record that replaces the package's weights of bidding.
-        boldness: tricks added to its estimates in the auction: 1 makes it overbid, -1 underbid.
+        weights: an array of one `bidding.WEIGHTS` record, which replaces the package's weights.
+        boldness: tricks added to its estimates in the auction, from -12 to 12: 1 makes it overbid,
+            -1 underbid. For a lone bid it is added to the log-odds of all tricks.
 
     Raises:
         OptionError: an option has an invalid value.

@@ -87,7 +87,10 @@ def load_weights(kinds: int, copies: int) -> Array:
 
 @kernel
 def we_lead(view: Row, t: Row, declarer: int, alone: bool) -> int:
-    """Return 1 if we would lead to the first trick with this declarer, a relative seat; else 0."""
+    """Return 1 if the seat of the view would lead to the first trick, else 0.
+
+    `declarer` is a relative seat, which plays alone if `alone`.
+    """
     sitting_out = (declarer + 2) & 3 if alone else -1
     return 1 if opening_leader(t, view.dealer, declarer, sitting_out) == 0 else 0
 
@@ -138,7 +141,8 @@ def expected_tricks(view: Row, t: Row, weights: Row, strain: int, scratch: Row) 
 def lone_chance(view: Row, t: Row, weights: Row, strain: int, exchange: int, scratch: Row) -> float:
     """Return the chance to take every trick alone in this strain.
 
-    `exchange` is the number of cards exchanged with partner before the play.
+    `exchange` is the number of cards exchanged with partner before the play. With an exchange in a
+    double deck, the chance is 0 if the hand lacks two or more of the four bowers.
     """
     missing = 0 if strain == NO_TRUMP else 2 * t.copies - bowers_held(view, strain)
     missing *= missing  # two missing bowers are much more than twice as bad as one
@@ -179,7 +183,8 @@ def contract_worth(view: Row, t: Row, level: int, us: bool, scratch: Row) -> flo
     """Return the value to us of a partnered contract, which we declare if `us`, else opponents.
 
     `scratch.chances` has the chance of each number of tricks of the declarer's side. A made bid has
-    the same value at any level: `scratch.made_worth` caches it by tricks; set it to -1.0 before.
+    the same value at any level: `scratch.made_worth` caches it by tricks. Fill it with -1.0 before
+    the first level of a strain.
     """
     tricks, need, chances, made_worth = t.tricks, t.need[level], scratch.chances, scratch.made_worth
     total = 0.0

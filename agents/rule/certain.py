@@ -240,8 +240,9 @@ def certain_strain(view: Row, t: Row, alone: bool) -> int:
 def certain_call(view: Row, t: Row, legal: int) -> int:
     """Return a call or strain, as an action, with which the hand is certain to take every trick.
 
-    The call is the highest lone bid without an exchange, if no legal call is worth more points. -1
-    if there is no such action. `legal` are calls as bits, see `call_bits`.
+    The call is the highest lone bid without an exchange, if no legal call is worth more points. A
+    strain is named only for a contract without an exchange. -1 if there is no such action. `legal`
+    are calls as bits, see `call_bits`.
     """
     if view.phase != AUCTION:
         if t.exchange[view.level] > 0:

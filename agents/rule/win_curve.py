@@ -57,6 +57,7 @@ def worth(view: Row, t: Row, ours: float, theirs: float, us_declare: bool, made:
 
     It is our chance to win the game, plus a little for the points; for points as the goal, only the
     point difference. `us_declare` and `made`: whether we declared, and whether the bid was made.
+    `read_time` must have been called for this view.
     """
     if view.for_points:
         return POINT_ALONE * (ours - theirs)

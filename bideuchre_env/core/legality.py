@@ -17,7 +17,8 @@ from bideuchre_env.rules.rules import Rules
 def illegal(row: Any, rules: Rules, action: Any, where: str = "") -> str:
     """Return an error message that names the seat, the illegal action and the legal ones.
 
-    `where` is put before the message.
+    If no seat is to act, the message names only the action and says that the hand is over. `where`
+    is put before the message.
     """
     if row["phase"] >= Phase.DEAL:
         return f"{where}{brief(action)}: the hand is over"

@@ -28,7 +28,7 @@ def play_row(
 ) -> int:
     """Apply an action, any whole number, to row 0 and return the next seat to act.
 
-    Writes that seat's view to `observation`, int8 (D,), and `mask`, int8 (A,). Returns `NOT_LEGAL`
+    Writes the observation of that seat, int8 (D,), and its `mask`, int8 (A,). Returns `NOT_LEGAL`
     for an illegal action, which changes nothing, and `HAND_OVER` after the last action of a hand;
     the next hand is not dealt. In both cases the two arrays are not written.
     """
@@ -45,7 +45,7 @@ def play_row(
 
 @entry_kernel
 def reward_row(states: Array, by_points: bool) -> float:
-    """Side 0's reward for the finished hand of row 0."""
+    """Return side 0's reward for the finished hand of row 0, see `episode.side_0_reward`."""
     return side_0_reward(states[0], by_points)
 
 
@@ -95,7 +95,10 @@ def step_row(states: Array, tables: Array, action: int) -> None:
 
 @entry_kernel
 def start_row(states: Array, dealer: int, score_0: int, score_1: int) -> None:
-    """Start a game in row 0, not dealt yet; dealer is a seat, or -1 for a random one."""
+    """Start a game in row 0 with these scores of the sides, but deal no hand yet.
+
+    `dealer` is a seat, or -1 for a random one. The row must have been seeded.
+    """
     s = states[0]
     start_game(s, dealer)
     s.score[0] = score_0
@@ -104,7 +107,7 @@ def start_row(states: Array, dealer: int, score_0: int, score_1: int) -> None:
 
 @entry_kernel
 def next_row(states: Array, tables: Array, offsets: Array, observation: Array, mask: Array) -> int:
-    """Deal the next hand in row 0, write the view of its first seat, and return that seat."""
+    """Deal the next hand in row 0, and do as `look_row` for the first seat to act."""
     deal_hand(states[0], tables[0])
     return look_row(states, tables, offsets, observation, mask)
 
@@ -132,8 +135,9 @@ def replay_row(states: Array, tables: Array, actions: Array) -> int:
 def direct_kernels() -> tuple[Callable[..., Any], ...]:
     """Return `play_row`, `next_row`, `look_row`, `observe_row`, `reward_row` and `ending_row`.
 
-    They are in a form with faster calls (`jit.direct`), which does not check its arguments: rows,
-    observations and masks must be writable arrays, tables and offsets read-only ones.
+    The order is that of this list. They are in a form with faster calls (`jit.direct`), which does
+    not check its arguments: rows, observations and masks must be writable arrays, tables and
+    offsets read-only ones.
     """
     tables, offsets, view = new_rows(TABLES, 1), new_rows(OFFSETS, 1), np.zeros(1, np.int8)
     tables.flags.writeable = offsets.flags.writeable = False

@@ -106,10 +106,11 @@ def apply_rows(states: Array, tables: Array, index: Array, choices: Array) -> No
 def sample_rows(
     keys: Array, tables: Array, low: Word, count: Word, actions: Array, start: int, stop: int
 ) -> None:
-    """Fill `actions` (n,), int64, with uniform legal actions, according to the rows' keys.
+    """Write uniform legal actions to rows `start` to `stop` - 1 of `actions`, int64 (n,).
 
-    The action of row i is a function of its key, of i, and of two numbers: `low`, of a seed, and
-    `count`, of the draw.
+    `keys`, int64 (n,), has the legal bits and the phase of each row, see `KEY_SHIFT`. The action of
+    row i is a function of its key, of i, and of two numbers: `low`, of a seed, and `count`, of the
+    draw.
     """
     t = tables[0]
     for i in range(max(start, 0), stop):  # `max` spares tests for negative indices
@@ -133,7 +134,11 @@ def restart_row(s: Row, t: Row, dealer: int, scores: Array, deals: Array, i: int
 
 
 class Episodes(NamedTuple):
-    """The result of the last finished episode of each row."""
+    """The result of the last finished episode of each row.
+
+    `r` has the rewards by seat, `l` the number of decisions, `hands` the number of hands. `winner`
+    is a side, or -1; `outcome` is an `Outcome`.
+    """
 
     r: Array  # float32 (n, 4): the rewards by seat
     l: Array  # int32 (n,): decisions  # noqa: E741
@@ -144,7 +149,13 @@ class Episodes(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Rows of one game with the observations, masks and rewards that a step writes."""
+    """Rows of one game with the observations, masks and rewards that a step writes.
+
+    `by_hand`: an episode is one hand, not a game. `by_points`: rewards are points, see
+    `side_0_reward`. `seats` are the seats to act, `keys` the rows' legal bits and phases (see
+    `KEY_SHIFT`). `ended` is `terminated` or `truncated`; `tallies` has sums over the running
+    episodes.
+    """
 
     states: Array  # STATE (n,)
     tables: Array  # TABLES (1,)
@@ -179,10 +190,12 @@ def restart_rows(
     start: int,
     stop: int,
 ) -> None:
-    """Start a game in every `chosen` row, bool (n,), see `restart_row`; all rewards become 0.
+    """Start a game in every `chosen` row, bool (n,), see `restart_row`.
 
-    `dealers` (n,) are seats or -1; `scores` (n, 2), int64, are the sides' first scores; `deals`
-    (n, 4), int64, are the hands to deal, or has length 0 for random deals.
+    The rewards and the end flags become 0 in all rows from `start` to `stop` - 1, also in rows that
+    are not chosen. Observations and masks are not written, see `present_rows`. `dealers` (n,) are
+    seats or -1; `scores` (n, 2), int64, are the sides' first scores; `deals` (n, 4), int64, are the
+    hands to deal, or has length 0 for random deals.
     """
     for i in range(start, stop):
         if chosen[i]:
@@ -202,14 +215,17 @@ def clear_payment(rows: Rows, i: int) -> None:
 
 @entry_kernel
 def present_rows(rows: Rows, start: int, stop: int) -> None:
-    """Write the view and the mask of the seat to act in rows `start` to `stop` - 1."""
+    """Write the observation, the mask and the key of the seat to act, and the seat itself.
+
+    Only rows `start` to `stop` - 1 are written.
+    """
     for i in range(start, stop):
         present_row(rows, i)
 
 
 @inline_kernel
 def present_row(rows: Rows, i: int) -> None:
-    """Write the view, the mask and the key of the seat to act in row i."""
+    """Write the seat to act in row i, its observation and mask, and the row's key."""
     s, t = rows.states[i], rows.tables[0]
     rows.seats[i] = s.turn
     seen, mask = row_of(rows.observations, i), row_of(rows.masks, i)
@@ -261,8 +277,8 @@ def step_all_rows(rows: Rows, actions: Array) -> int:
 def flag_rows(rows: Rows, actions: Array, cells: Array, start: int, stop: int) -> None:
     """Copy the legal actions among `actions`, whole numbers (n,), to `rows.actions`.
 
-    Several threads may call it for different rows. `cells[FIRST]` is lowered to the first row with
-    an illegal action.
+    Several threads may call it for different rows. `cells`, int64 (2,), holds the number of rows at
+    `FIRST` before the call; it is lowered to the first row with an illegal action.
     """
     for i in range(start, stop):
         action = int(actions[i])
@@ -274,9 +290,9 @@ def flag_rows(rows: Rows, actions: Array, cells: Array, start: int, stop: int) -
 
 @kernel
 def step_unflagged_rows(rows: Rows, cells: Array, start: int, stop: int) -> None:
-    """Call `step_rows`, unless `flag_rows` has found an illegal action.
+    """Call `step_rows`, unless `flag_rows` has found an illegal action in any row.
 
-    Sets `cells[ENDED]` to 1 if an episode ends.
+    Sets `cells[ENDED]` to 1 if an episode ends; otherwise `cells` is not changed.
     """
     if cells[FIRST] == len(rows.states) and step_rows(rows, start, stop):
         cells[ENDED] = 1
@@ -314,7 +330,7 @@ def step_rows(rows: Rows, start: int, stop: int) -> bool:
 
 @inline_kernel
 def present(s: Row, t: Row, o: Row, observation: Array, mask: Array) -> int:
-    """Write the view and the mask of the seat to act; return the row's key (see `KEY_SHIFT`)."""
+    """Write the observation and mask of the seat to act; return the row's key, see `KEY_SHIFT`."""
     phase, bits = s.phase, legal_bits(s, t)
     encode(s, t, o, s.turn, observation)
     write_mask(t, phase, bits, mask)
@@ -344,7 +360,10 @@ def observe_rows(
     start: int,
     stop: int,
 ) -> None:
-    """Write the view of seat `seats[i]` in row i to `observations`, int8 (n, D)."""
+    """Write the observation of seat `seats[i]` in row i to `observations`, int8 (n, D).
+
+    Only rows `start` to `stop` - 1 are written.
+    """
     for i in range(start, stop):
         encode(states[i], tables[0], offsets[0], seats[i], row_of(observations, i))
 
@@ -353,6 +372,6 @@ def observe_rows(
 def global_rows(
     states: Array, tables: Array, offsets: Array, out: Array, start: int, stop: int
 ) -> None:
-    """Write the global state of every row to `out`, int8 (n, state_size)."""
+    """Write the global state of rows `start` to `stop` - 1 to `out`, int8 (n, state_size)."""
     for i in range(start, stop):
         encode_state(states[i], tables[0], offsets[0], row_of(out, i))

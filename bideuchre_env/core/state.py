@@ -17,7 +17,7 @@ from bideuchre_env.runtime.jit import Array, as_rows, new_rows
 
 
 class Phase(IntEnum):
-    """The kind of action the seat to act chooses."""
+    """The kind of action that the seat to act chooses next; in DEAL and OVER no seat acts."""
 
     AUCTION = 0  # a call
     NAMING = 1  # the strain, after the auction

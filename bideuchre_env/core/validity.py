@@ -37,7 +37,8 @@ def checked_states(states: Any, n: int, tables: Array) -> Array:
     """Return a copy of rows of `STATE`, shape (n,), each of which must be a position of the game.
 
     A position is valid if legal play from its deal leads to it. The score before the hand may be
-    any. Raises `OptionError`, which names the first invalid row and field.
+    any of a plausible size. Raises `OptionError` for another dtype or shape; for an invalid
+    position, it names the first such row and field.
     """
     whole = isinstance(states, np.ndarray) and not isinstance(states, np.ma.MaskedArray)
     if not whole or states.dtype != STATE or states.shape != (n,):
@@ -147,9 +148,10 @@ NOT_IN_PLAY, NO_HANDS, NO_TRICK = 1, 2, 3
 
 @kernel
 def ending_fault(t: Row, s: Row, fresh: Row) -> int:
-    """Return `NOT_IN_PLAY`, `NO_HANDS` or `NO_TRICK` for an invalid ending (see above), else 0.
+    """Return `NOT_IN_PLAY`, `NO_HANDS` or `NO_TRICK` for an invalid ending, else 0.
 
-    The cards of the current trick are returned to the hands and replayed in `fresh`, a scratch row.
+    An ending is a position in the play without its history: a strain, hands and a trick. The cards
+    of the current trick are returned to the hands and replayed in `fresh`, a scratch row.
     """
     if s.phase != PLAY:
         return NOT_IN_PLAY

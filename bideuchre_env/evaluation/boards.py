@@ -79,7 +79,10 @@ def open_boards(
 
 @entry_kernel
 def to_act(states: Array, slots: Array, counts: Array) -> None:
-    """Write the slots where agent k is to act to `slots[k]`, and their number to `counts[k]`."""
+    """Write the slots where agent k (0 or 1) is to act to `slots[k]`, their number to `counts[k]`.
+
+    `slots` is int64 (2, n), `counts` int64 (2,).
+    """
     counts[0] = 0
     counts[1] = 0
     for i in range(len(states)):
@@ -134,7 +137,7 @@ def tally_hands(states: Array, tables: Array, ended: Array, tallies: Array) -> N
 
 @entry_kernel
 def close_tables(states: Array, ended: Array) -> None:
-    """Set the phase of these tables to OVER after one hand, even if the game is not over."""
+    """Set the phase of the slots `ended` to OVER after one hand, even if the game is not over."""
     for j in range(len(ended)):
         states[ended[j]].phase = OVER
 
@@ -183,7 +186,10 @@ def settle_pairs(
 
 @kernel
 def game_end(s: Row, swapped: int) -> int:
-    """Return how a finished game ended: `A_WON` if agent 0, with side `swapped`, won, and so on."""
+    """Return how a finished game ended: `A_WON`, `B_WON`, `GAME_DRAWN` or `GAME_TRUNCATED`.
+
+    `swapped` is the side of agent A (agent 0): 0 at the first table of a board, 1 at the second.
+    """
     if s.outcome == WON:
         return A_WON if s.winner == swapped else B_WON
     return GAME_DRAWN if s.outcome == DRAWN else GAME_TRUNCATED

@@ -59,7 +59,7 @@ def rows_of(result: Result) -> tuple[Array, Array]:
 
 
 def write_json(place: PathLike | Output, result: Result) -> None:
-    """Write the result as one JSON object."""
+    """Write the result to `place` as one JSON object, see `Result.to_dict`."""
     write_file(place, json.dumps(result.to_dict(), indent=2) + "\n")
 
 
@@ -82,10 +82,11 @@ def write_csv(place: PathLike | Output, result: Result) -> None:
 
 
 def draw(place: PathLike | Output, result: Result) -> None:
-    """Draw points per hand after each board, with the 95 % interval, and a histogram of boards.
+    """Write a picture: points per hand of the first n boards, see `course`, and a histogram.
 
-    Raises `OptionError` without matplotlib, for an unsupported picture format, and for a result of
-    self-play.
+    The histogram has the points per hand of single boards. Without boards, both parts are drawn for
+    pairs of games. The ending of the name sets the format. Raises `OptionError` without matplotlib,
+    for an unsupported picture format, and for a result of self-play.
     """
     form = check_picture(place.path if isinstance(place, Output) else place)
     from matplotlib.backends.backend_agg import FigureCanvasAgg

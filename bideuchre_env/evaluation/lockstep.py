@@ -44,7 +44,7 @@ Stopped = Callable[[], bool]
 
 
 class LockstepRunner:
-    """Plays the boards with these numbers, `at_once` of them at a time, each at two tables.
+    """Plays the boards with the numbers `boards`, `at_once` at a time, each at two tables.
 
     When both tables of a board are over, its pair of slots takes the next board. Board i is dealt
     from seed `seed` + i; `single` means boards of one hand, not games. `totals` (of
@@ -105,6 +105,7 @@ class LockstepRunner:
         `progress(done, total, decisions)` is called before the first step and after each later
         step, `watch` with a copy of the rows (`boards.BOARD`) of newly finished boards. A caller
         that handles Ctrl-C itself passes `stopped`: play ends before the next step once it is True.
+        Raises `AgentError` and `IllegalActionError`, see `answer_of` and `checked`.
         """
         self._recorder, self._watch = recorder, watch
         if progress is not None:

@@ -58,14 +58,17 @@ def play(
 
     Args:
         variant: the game.
-        a, b: agents, by name ("pimc:worlds=20", "./mine.py:Net"), or as a class or function that
-            makes one. Separate agents are made for the boards, with points as their goal, and for
-            the games. An agent object plays both. With several processes, each has its own agents,
-            so classes, functions and agents must be picklable.
+        a, b: agents, by name ("pimc:worlds=20", "./mine.py:Net"), as a class or function that makes
+            one, or as a function that acts (see `agents.agent_of`). Separate agents are made for
+            the boards, with points as their goal, and for the games. An agent object plays both.
+            With several processes, each has its own agents, so classes, functions and agents must
+            be picklable.
         boards: the number of boards of one hand, the dealers taking turns; with `sprt` at most.
             Board i of a seed is dealt as in self-play.
         games: the number of whole games; they are played in pairs, so it is rounded up to even.
-        sprt: the bounds of a sequential test; the boards end when it has its verdict.
+            `boards`, `games` or both must be above 0.
+        sprt: the bounds of a sequential test; the boards end when it has its verdict. It needs
+            `boards` above 0.
         seed: the seed of all deals, and of the agents made here.
         workers: the number of processes, or a `RayPool`; the results do not depend on it.
         at_once: boards in lock step; by default `blocks.at_once_for` the agents.
@@ -199,7 +202,7 @@ class _Collector:
 
 
 def check_numbers(boards: Any, games: Any, sprt: Any, workers: Any) -> None:
-    """Raise `OptionError` for invalid arguments of a match."""
+    """Raise `OptionError` unless these arguments of `play` are valid, alone and together."""
     for name, number in (("boards", boards), ("games", games)):
         if not is_whole(number) or not 0 <= number <= MOST_BOARDS:
             raise OptionError(

@@ -102,7 +102,10 @@ def markdown(path: str, alt: str) -> str:
 
 
 def new_figure(height: float, rows: int = 1, columns: int = 1, **options: Any) -> tuple[Any, Any]:
-    """Return a figure of `WIDTH` by `height` inches, and the array of axes of its `subplots`."""
+    """Return a figure of `WIDTH` by `height` inches, and the axes of its subplots.
+
+    The axes are a numpy array of shape (rows, columns). `options` go to `Figure.subplots`.
+    """
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 

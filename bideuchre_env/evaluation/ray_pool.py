@@ -170,7 +170,10 @@ class RayPool:
         self._start()
 
     def _start(self) -> None:
-        """Start Ray on this machine for this program alone, protected by the token."""
+        """Start Ray on this machine for this program alone.
+
+        It is protected by `_TOKEN`, unless the environment has settings of Ray's authentication.
+        """
         place = tempfile.gettempdir()
         if len(place) > _LONGEST_FOLDER and os.path.isdir("/tmp"):
             place = "/tmp"
@@ -329,8 +332,9 @@ class _BlocksInProgress:
 
 
 def _check_address(address: str | None) -> str | None:
-    """Return the address, or RAY_ADDRESS; `OptionError` unless a server answers there.
+    """Return the address, or RAY_ADDRESS (if set) for None and "auto".
 
+    Raises `OptionError` unless it is None, "auto", "local", or an address where a server answers:
     Ray itself reports a missing server only after two minutes.
     """
     if address is None or address == "auto":

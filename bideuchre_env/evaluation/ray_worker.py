@@ -92,9 +92,11 @@ def call(common: bytes, sender: Sender, block: Any) -> bytes:
 
 
 def to_send(error: BaseException, where: str, other: type[BidEuchreError]) -> BidEuchreError:
-    """Convert an error to one that can be pickled; an error of another package becomes `other`.
+    """Convert an error of any class to a `BidEuchreError`, which can be pickled.
 
-    `where` names the worker in the message.
+    An `OptionError` gets `where`, which names the worker, in its message. Any other
+    `BidEuchreError` is returned unchanged; an error of another class becomes one of class `other`,
+    with `where`.
     """
     if isinstance(error, OptionError):
         return OptionError(f"{error} ({where})")

@@ -26,15 +26,17 @@ Lines = list[tuple[str, str]]
 class Result:
     """The result of A against B; points are A's minus B's. `str(result)` is a report.
 
-    `boards` are the statistics of boards of one hand, `games` those of pairs of whole games; `mode`
-    is "boards" if boards of one hand were requested, else "games". `games_asked` is the requested
-    number of games; an odd number is rounded up, because games are played in pairs. A match has
-    every finished board and pair in order: `board_rows` and `game_rows`, of dtype `boards.BOARD`;
-    in self-play they are None. `test` is the sequential test of a match, if any: the last board is
-    the one that decided it. `decisions` and `think_seconds` are the decisions of each agent and
-    their processor time. `seconds` and `decisions_per_second` are of the whole match; in self-play
-    they exclude the first step, which compiles. `unwritten` is the reason why requested records
-    are missing or incomplete. An `interrupted` result has only the boards finished at both tables.
+    `options` are those that differ from the variant's, or all of custom rules. `boards` are the
+    statistics of boards of one hand, `games` those of pairs of whole games; `mode` is "boards" if
+    boards of one hand were requested, else "games". `games_asked` is the requested number of games;
+    an odd number is rounded up, because games are played in pairs. A match has every finished board
+    and pair in order: `board_rows` and `game_rows`, of dtype `boards.BOARD`; in self-play they are
+    None. `test` is the sequential test of a match, if any: the last board is the one that decided
+    it. `decisions` and `think_seconds` are the decisions of each agent and their processor time.
+    `seconds` and `decisions_per_second` are of the whole match; in self-play they exclude the first
+    step, which compiles. `records` is the path of the written records, if any. `unwritten` is the
+    reason why requested records are missing or incomplete. An `interrupted` result has only the
+    boards finished at both tables.
     """
 
     variant: str
@@ -198,12 +200,12 @@ class Result:
 
 
 def row(label: str, text: str, width: int) -> str:
-    """Format a line of a report: label and text."""
+    """Format a line of a report: the label, padded to `width` characters, and the text."""
     return f"{label:<{width}}{text}".rstrip()
 
 
 def points_of(points: Interval | None, a: str) -> str:
-    """Format A's points per hand with their interval."""
+    """Format points per hand with their interval; `a` is the name of agent A."""
     if points is None:
         return "no hand"
     if points.low is None or points.high is None:
@@ -222,7 +224,10 @@ def share_of(share: Interval | None) -> str:
 def contract_rows(
     names: Sequence[str], contracts: Sequence[dict[str, int]]
 ) -> list[tuple[str, ...]]:
-    """Return a row per agent: contracts bid, made and set, lone contracts, and those made."""
+    """Return a row of text per agent: name, contracts, made, set, lone contracts, lone made.
+
+    `contracts` has the counts of each agent, by `CONTRACT_WORDS`.
+    """
     return [
         (
             name,

@@ -37,7 +37,11 @@ MOST_TABLES = 1 << 22
 
 @dataclass(frozen=True)
 class Rollout:
-    """Statistics of hands in which one policy plays all four seats of whole games."""
+    """Statistics of hands in which one policy plays all four seats of whole games.
+
+    `contracts` counts the hands that were not passed out, `made` those whose contract was made.
+    `lone` and `lone_made` are the same counts for lone contracts.
+    """
 
     hands: int
     decisions: int
@@ -66,7 +70,7 @@ def rollout(
     device: str = "cpu",
     tables: int | None = None,
 ) -> Rollout:
-    """Play hands with one policy in every seat, and count.
+    """Play hands with one policy in every seat; return counts and the time.
 
     Args:
         game: the name of a variant, `Rules` or a `Variant`.
@@ -74,7 +78,7 @@ def rollout(
         hands: the number of hands, 1 to 10**12.
         seed: 0 to 2**128 - 1; None draws one.
         observe: whether to encode the observation and mask at every decision; "rule" always does.
-        threads: the number of threads; the result does not depend on it.
+        threads: the number of threads, 1 on a GPU; the result does not depend on it.
         device: "cpu", or "cuda" (a GPU, experimental). The result is the same, except that "rule"
             may choose differently between calls whose values differ only by float64 rounding.
         tables: the number of tables played at once, by default 256, or 65,536 on a GPU; the deals

@@ -36,7 +36,10 @@ COUNT = np.dtype(
 
 
 class Workspace(NamedTuple):
-    """Arrays of a rollout; row i belongs to table i, except in `tables` and `offsets`."""
+    """Arrays of a rollout; row i belongs to table i, except in `tables` and `offsets`.
+
+    `quotas` has the number of hands to play at each table, `counts` (`COUNT`) the results.
+    """
 
     tables: Array
     offsets: Array
@@ -50,7 +53,11 @@ class Workspace(NamedTuple):
 def new_workspace(
     rules: Rules, hands: int, at_once: int, words: tuple[np.uint64, np.uint64]
 ) -> Workspace:
-    """Start games at up to `at_once` tables, with `hands` hands distributed over them."""
+    """Return the arrays of a rollout, with a game started, but not dealt, at each table.
+
+    There are `at_once` tables, or `hands` if that is less; the hands are distributed over them.
+    `words` are the low and the high 64 bits of the seed.
+    """
     m = min(at_once, hands)
     tables, layout = compile_tables(rules), layout_of(rules)
     space = Workspace(
@@ -118,7 +125,7 @@ def rule_hands(space: Workspace, work: RuleWorkspace, start: int, stop: int) -> 
 
 @inline_kernel
 def count_hand(s: Row, t: Row, decisions: int, count: Row) -> None:
-    """Add a finished hand of `decisions` actions to `count`; start a new game if it is over."""
+    """Add a finished hand of `decisions` actions to `count`; after a game, start a new one."""
     count.hands += 1
     count.decisions += decisions
     count.points[0] += s.points[0]

@@ -25,7 +25,10 @@ def first_seed(seed: int) -> int:
 
 
 def check_seed(seed: Any, boards: int = 1) -> None:
-    """Raise `OptionError` unless the seed is valid for this number of boards."""
+    """Raise `OptionError` unless the seed and the number of boards are valid.
+
+    The seed is a whole number from 0 to `SEED_END` - 1, with at most 10**9 boards.
+    """
     if not is_whole(seed) or not 0 <= seed < SEED_END:
         raise OptionError(f"seed={brief(seed)}: expected a whole number from 0 to {SEED_END - 1}")
     if boards > BOARD_SEEDS:

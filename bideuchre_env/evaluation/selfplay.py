@@ -45,9 +45,10 @@ def play(
 
     Args:
         variant: the game.
-        a, b: agents, by name ("pimc:worlds=20", "./mine.py:Net"), or as a class or function that
-            makes one: its seed derives from `seed`, and its goal is points on boards, else the
-            game. An agent object plays as it is.
+        a, b: agents, by name ("pimc:worlds=20", "./mine.py:Net"), as a class or function that makes
+            one, or as a function that acts (see `agents.agent_of`). Of an agent made here, the seed
+            derives from `seed`, and the goal is points on boards, else the game. An agent object
+            plays as it is.
         boards: the number of boards of one hand each; or
         games: the number of whole games; they are played in pairs, so it is rounded up to even.
         seed: board i is dealt by an environment with seed `seed * 10**9 + i`, the record's seed.

@@ -142,7 +142,10 @@ class Tournament:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The settings of `match.play` that are the same for all pairs."""
+        """The settings `boards`, `games`, `sprt` and `seed` of all pairs, as JSON values.
+
+        `sprt` is [low, high] or None.
+        """
         sprt = [self.sprt.low, self.sprt.high] if self.sprt else None
         return {"boards": self.boards, "games": self.games, "sprt": sprt, "seed": self.seed}
 
@@ -189,7 +192,10 @@ class Tournament:
             yield finished
 
     def keep(self, matches: list[dict[str, Any]]) -> None:
-        """Add finished matches in the order of `pairs`, and rate variants that are complete."""
+        """Add finished matches to `matches`, which is kept in the order of `pairs`.
+
+        Computes the ratings of the variants of these matches that have no match missing.
+        """
         places = [pair.key for pair in self.pairs]
         self.matches.extend(matches)
         self.matches.sort(key=lambda each: places.index(key_of(each)))
@@ -214,7 +220,7 @@ class Tournament:
         self.ratings[variant] = ratings(meetings, anchor=anchor)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the whole tournament as JSON values."""
+        """Return the whole tournament as JSON values: the object of `results.json`."""
         return {
             "version": __version__,
             "agents": list(self.agents),
@@ -251,18 +257,20 @@ def play(
 ) -> Tournament:
     """Play every agent against every other on every variant; list weaker agents first.
 
-    Ctrl-C keeps the finished pairs.
+    Ctrl-C ends the tournament: finished pairs are kept, the match in progress is dropped.
 
     Args:
         variants: names of variants, variants, custom `Rules` or rule files, with different names.
         agents: two or more names for `agents.make`.
         pairs: instead of `agents`, the pairs to play, with the stronger agent first.
-        boards, games, sprt, seed, workers: those of `match.play`, for each pair.
+        boards, games, sprt, seed, workers: those of `match.play`, for each pair; `boards` is 2 or
+            more.
         out: the folder of the results, written after every pair, and of heat maps, drawn at the
             end. Its finished matches with the same settings are not played again.
         force: whether to play all pairs, and to replace other results in the folder.
-        progress: `progress(pair, kind, done, total, decisions)` is called during a pair.
-        finished: `finished(match)` is called after a pair.
+        progress: `progress(pair, kind, done, total, decisions)` is called during a pair; `pair` is
+            its description, the others are those of `match.play`.
+        finished: `finished(match)` is called after a pair, with an object of `Tournament.matches`.
 
     Raises:
         OptionError: for invalid arguments, and for a folder with other results.

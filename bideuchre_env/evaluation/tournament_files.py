@@ -31,7 +31,10 @@ def key_of(match: dict[str, Any]) -> str:
 
 
 def fingerprints(agents: Iterable[str]) -> dict[str, str]:
-    """Return the hash of every file in these names of agents: sources, and values of options."""
+    """Return a dict from file to hash, for every file in these names of agents.
+
+    The files are sources of agents, and values of their options that are paths of files.
+    """
     hashes = {}
     for agent in agents:
         for name in (file_of(agent), *map(str, parse(agent)[1].values())):
@@ -109,7 +112,7 @@ def load(path: Path) -> dict[str, Any]:
 def write(folder: Path, data: dict[str, Any]) -> list[str]:
     """Write the three result files, each atomically, and return their names.
 
-    `data` is the object of `results.json`.
+    `data` is the object of `results.json`; it must have a match.
     """
     table, rows = io.StringIO(newline=""), [csv_row(match) for match in data["matches"]]
     writer = csv.DictWriter(table, list(rows[0]))

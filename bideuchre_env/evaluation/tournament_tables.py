@@ -21,7 +21,10 @@ Scores = dict[tuple[str, str], tuple[float, float]]  # (row, column): points, ha
 
 
 def scores(data: Data) -> dict[str, Scores]:
-    """Return points per hand and half the interval's width, by variant and (agent, opponent)."""
+    """Return points per hand and half the interval's width of every pair, in both orders.
+
+    The result maps a variant to a dict from (agent, opponent) to (points, half the width).
+    """
     tables: dict[str, Scores] = {}
     for match in data["matches"]:
         (a, b), points = match["agents"], Interval(**match["points_per_hand"])
@@ -92,7 +95,7 @@ def length(data: Data) -> str:
 
 
 def line(match: Data) -> str:
-    """Format a finished pair as a line."""
+    """Format a finished pair as a line: agents, points per hand, and the verdict of a test."""
     (a, b), points = match["agents"], Interval(**match["points_per_hand"])
     test = f"   {answer(match)}, after {match['boards']:,} boards" if match["sprt"] else ""
     return f"{f'{a} against {b}':<32} {points.mean:+7.2f} ± {points.half:.2f} points per hand{test}"
@@ -106,7 +109,7 @@ def answer(match: Data) -> str:
 
 
 def csv_row(match: Data) -> dict[str, Any]:
-    """The row of a pair in `results.csv`, by column."""
+    """Return the row of a pair in `results.csv`, as a dict from column to value."""
     row = {"variant": match["variant"], **dict(zip("ab", match["agents"], strict=True))}
     row |= {name: match[name] for name in ("boards", "hands")}
     points, games, won = (match[name] for name in ("points_per_hand", "games", "win_rate"))
@@ -189,7 +192,7 @@ def _details(data: Data, variant: str) -> str:
 
 
 def decision_time(matches: list[Data], variant: str, agent: str) -> str:
-    """Format the mean time of an agent's decisions on a variant, in milliseconds."""
+    """Format the mean time of an agent's decisions on a variant in milliseconds; "" for none."""
     own = [
         (match["decisions"][agent], match["ms_per_decision"][agent])
         for match in matches

@@ -100,7 +100,11 @@ def receive(pipe: Connection, processes: dict[Connection, BaseProcess]) -> Any:
 
 @contextmanager
 def start_processes(plan: Plan, n: int) -> Iterator[dict[Connection, BaseProcess]]:
-    """Start n processes that play this plan, yield them by pipe, and terminate them afterwards."""
+    """Context manager: start n processes that play a plan, yield them, terminate them at the end.
+
+    They are yielded as a dict from pipe to process. Raises `OptionError` in a daemonic process, and
+    as `pack_plan`.
+    """
     if multiprocessing.current_process().daemon:
         raise OptionError("workers: expected 1, because a daemonic process cannot start others")
     spawn = multiprocessing.get_context("spawn")
@@ -181,7 +185,10 @@ def pack_plan(plan: Plan) -> bytes:
 
 
 def unpack_plan(work: bytes) -> Plan:
-    """Return the plan of `pack_plan`, and register its agents in this process."""
+    """Return the plan of `pack_plan`, and register its agents in this process.
+
+    Raises `OptionError` if it cannot be unpickled here.
+    """
     try:
         sent, plan = ForkingPickler.loads(work)
     except Exception as error:
@@ -192,7 +199,7 @@ def unpack_plan(work: bytes) -> Plan:
 
 
 class Work(NamedTuple):
-    """A pickled plan for another machine."""
+    """A pickled plan for another machine, and the hashes of the files of its agents."""
 
     plan: bytes
     files: tuple[tuple[str, str], ...]  # agents' files as the user named them, and their hashes
@@ -243,7 +250,7 @@ def file_hash(file: str) -> str:
 def serve_blocks(work: bytes, pipe: Connection) -> None:
     """Play the blocks received through the pipe, in a process of its own, until it is terminated.
 
-    Sent are None, to request a block; a `Batch` as boards finish; or an error, which ends it.
+    It sends None to request a block, a `Batch` as boards finish, or an error, after which it ends.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles it
     os.dup2(2, 1)  # output of an agent is not part of the match's output

@@ -25,7 +25,11 @@ def _initials(match: re.Match[str]) -> str:
 
 
 class Actions:
-    """Number and name of every action of a game; `of(rules)` caches one per `Rules`."""
+    """Number and name of every action of a game; `of(rules)` caches one per `Rules`.
+
+    `names` has the name of each action, by number, and `n` is their count. The strains start at
+    number `trump_offset`, the cards at `card_offset`; both are equal if bids name the strain.
+    """
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules

@@ -49,7 +49,10 @@ class Bid:
 
 
 def lone_bids(value: Any) -> tuple[Bid, ...]:
-    """Lone bids as a tuple, from a list of `Bid`s or mappings; `RulesError` for anything else."""
+    """Convert a list or tuple of `Bid`s or mappings to a tuple of `Bid`s.
+
+    Raises `RulesError` for anything else. The values in the bids are not checked, see `check_lone`.
+    """
     if not isinstance(value, (list, tuple)):
         raise RulesError(
             f"lone={brief(value)}: expected a list of lone bids, lowest first, as "
@@ -94,7 +97,10 @@ def check_lone(bid: Bid) -> None:
 
 
 def trick_range(value: Any) -> tuple[int, int]:
-    """The lowest and the highest bid with partner; `RulesError` unless two whole numbers."""
+    """Return a list or tuple of two whole numbers as a tuple; else raise `RulesError`.
+
+    They are the lowest and the highest bid with partner; their range is not checked here.
+    """
     if isinstance(value, (list, tuple)) and len(value) == 2 and all(map(is_whole, value)):
         return int(value[0]), int(value[1])
     raise RulesError(
@@ -103,6 +109,6 @@ def trick_range(value: Any) -> tuple[int, int]:
 
 
 def check_integer(name: str, value: Any, low: int, high: int) -> None:
-    """Raise `RulesError` unless the value of an option is a whole number from low to high."""
+    """Raise `RulesError` unless the value of option `name` is a whole number, low <= n <= high."""
     if not is_whole(value) or not low <= value <= high:
         raise RulesError(f"{name}={brief(value)}: expected a whole number from {low} to {high}")

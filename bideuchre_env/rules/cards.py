@@ -71,7 +71,7 @@ def plain_letters(text: str) -> str:
 
 
 def parse_strain(name: object) -> int:
-    """The number of a strain name: `C D H S NT` are 0 to 4."""
+    """The number of a strain name: `C D H S NT` are 0 to 4; `NotationError` for anything else."""
     if not isinstance(name, str) or name not in STRAINS:
         raise NotationError(f"{brief(name)} is no strain: expected one of {' '.join(STRAINS)}")
     return STRAINS.index(name)

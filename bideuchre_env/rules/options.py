@@ -211,8 +211,9 @@ def from_text(name: str, text: str) -> Any:
 def from_file(name: str, value: Any) -> Any:
     """Convert the value of an option in a TOML file to that of `Rules`.
 
-    `ranks` may be a number and `partnered` a text such as "4-8". "none" stands for None, and for no
-    `lone` bids. Any other value is returned unchanged.
+    `ranks` may be a number and `partnered` a text such as "4-8". "none" stands for None in
+    `partnered`, `target` and `rounds`, and for no bids in `lone`. Any other value is returned
+    unchanged.
     """
     if name == "ranks" and isinstance(value, int) and not isinstance(value, bool):
         return str(value)

@@ -153,7 +153,8 @@ class Rules(GameOptions):
 
         Changing `win_rule` to "rounds" drops `target` and sets `rounds` to 1 by default; changing
         it from "rounds" drops `rounds` and requires a `target`. Any change of `win_rule` to a value
-        other than "any" also resets `both_over`.
+        other than "any" also resets `both_over` to "declarer". Options that are passed explicitly
+        keep the passed value.
 
         Args:
             options: the options that change, see `GameOptions`.
@@ -207,7 +208,7 @@ class Rules(GameOptions):
         A missing option has the value of the variant `base` in the file, or else of `Rules()`.
 
         Args:
-            source: the path of a file, or its text.
+            source: the path of a file, or its text, which has a line end or a "=".
 
         Raises:
             RulesError: for an invalid or unreadable file, with the file, the option and the allowed
@@ -244,7 +245,7 @@ class Rules(GameOptions):
 
 
 def check_rules(rules: object, name: str = "rules") -> None:
-    """Raise `OptionError` unless a parameter is a `Rules` value."""
+    """Raise `OptionError`, with the parameter `name`, unless `rules` is a `Rules` value."""
     check_type(name, rules, Rules, "a Rules value")
 
 
@@ -273,7 +274,11 @@ BY_NAME: dict[str, Rules] = {}
 
 
 def variant_name(name: object) -> str:
-    """The full name of a declared variant: "barrie" is "barrie_v0"; else `OptionError`."""
+    """Return the full name of a declared variant: "barrie_v0" for "Barrie", for example.
+
+    Case does not matter, blanks and hyphens count as underscores, and the version may be left out.
+    Raises `OptionError` for any other name.
+    """
     if isinstance(name, str):
         plain = present_name(name.strip().lower().replace("-", "_").replace(" ", "_"))
         for variant in BY_NAME:

@@ -24,7 +24,7 @@ _BOTH_OVER = {
 
 
 def sections(rules: GameOptions) -> tuple[tuple[str, list[str]], ...]:
-    """Return the parts of a rule sheet: of each the title, and lines of plain sentences."""
+    """Return the parts of a rule sheet as pairs: the title, and a list of lines of text."""
     return (
         ("Cards", _cards(rules)),
         ("Auction", _auction(rules)),

@@ -39,19 +39,23 @@ class RulesFile:
     options: dict[str, Any] = field(default_factory=dict)
 
     def fault(self, message: object) -> RulesError:
-        """Return an error with this message, after the path of the file if there is one."""
+        """Return a `RulesError` with this message, after the path of the file, if it has one."""
         return RulesError(f"{self.place}: {message}" if self.place else str(message))
 
 
 def is_rules_file(game: object) -> bool:
-    """Whether the name of a game is the path of a file of rules."""
+    """Whether the name of a game is the path of a file of rules: a path object, or a ".toml" name.
+
+    It does not check that the file exists.
+    """
     return isinstance(game, PathLike) or (isinstance(game, str) and game.lower().endswith(SUFFIX))
 
 
 def read_rules_file(source: str | PathLike[str], allowed: tuple[str, ...]) -> RulesFile:
     """Read a file of rules by its path, or its text, which has a line end or a "=".
 
-    `allowed` are the valid options. Raises `RulesError` if it is not such a file.
+    `allowed` are the names of the valid options; their values are not checked. Raises `RulesError`
+    if the file cannot be read, is not TOML, or has another option or an invalid `name`.
     """
     file = RulesFile()
     if isinstance(source, str) and not is_rules_file(source) and re.search(r"[\n=]", source):

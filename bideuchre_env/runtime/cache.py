@@ -23,9 +23,10 @@ _STALE_SECONDS = 14 * 24 * 3600
 
 
 def kernel_sources(package: Path = _PACKAGE) -> dict[str, Path]:
-    """Return the files that compiled code depends on, by their path in the package.
+    """Return the files that compiled code depends on, as a dict by their path in the package.
 
-    They are the files with kernels, and all files that these import.
+    They are the files with kernels, `runtime/jit.py`, `runtime/numba_private.py`, and all files of
+    the package that these import at their top level, directly or indirectly.
     """
     linked = package / "agents"  # a symbolic link in a checkout, if supported
     agents = linked if linked.is_dir() else package.parent / "agents"
@@ -45,7 +46,10 @@ def kernel_sources(package: Path = _PACKAGE) -> dict[str, Path]:
 
 
 def _imports(text: str) -> set[str]:
-    """Return the package's files that a source file may import at its top level."""
+    """Return paths in the package that a source file may import at its top level.
+
+    `text` is the source. Some of the paths may not exist: an imported name need not be a module.
+    """
     imported = set()
     for module, names in re.findall(
         r"^from bideuchre_env\.?([\w.]*) import (\([^)]*\)|.*)", text, re.M
@@ -103,7 +107,7 @@ def cache_folder(settings: object) -> str:
 
     It is in the folder NUMBA_CACHE_DIR, if that environment variable is set. Else it is in the
     first writable folder of the package, the user's cache, and the temporary files. Cache folders
-    of other sources there are deleted after two weeks without use.
+    there of other sources or settings are deleted after two weeks without use.
     """
     name = f"kernels-{_fingerprint(settings)}"
     for base in _cache_bases():

@@ -28,13 +28,16 @@ class Compiling:
         self._depth = 0  # of nested compilations: a kernel waits for those that it calls
 
     def begin(self, compiled: Any) -> None:
-        """Handle the start of a compilation by numba, if `compiled` is one of `kernels`."""
+        """Call `show` before numba compiles the dispatcher `compiled`, if it is in `kernels`."""
         if compiled in self.kernels:
             self._depth += 1
             self.show(self._text())
 
     def end(self, compiled: Any) -> None:
-        """Count a compilation that has ended or failed, if `compiled` is one of `kernels`."""
+        """Count a compilation that has ended or failed, and call `show`.
+
+        Does nothing unless the dispatcher `compiled` is in `kernels`.
+        """
         if compiled in self.kernels:
             self._depth -= 1
             self.count += 1

@@ -99,7 +99,7 @@ def _can_replace(handler: Any) -> bool:
 def ctrl_c() -> Iterator[threading.Event]:
     """Context manager that yields an event, which the first Ctrl-C sets.
 
-    The second Ctrl-C has the effect of the handler before: it raises, or ends the program. The
+    The second Ctrl-C has the effect of the previous handler: it raises, or ends the program. The
     event is never set outside the main thread, or if the handler is not Python's or this module's.
     """
     event = threading.Event()
@@ -109,7 +109,7 @@ def ctrl_c() -> Iterator[threading.Event]:
         return
 
     def handle(number: int, frame: FrameType | None) -> None:
-        """Set the event, and restore the handler before."""
+        """Set the event, and restore the previous handler."""
         event.set()
         signal.signal(signal.SIGINT, before)
 
@@ -125,8 +125,9 @@ def typed_line() -> str:
 
     `input` checks for signals and then blocks: a signal in between is handled only after the next
     line. So this function first waits for the terminal and for a pipe to which Python writes every
-    signal. It does not wait if `readline` is loaded, which edits lines while they are typed. Raises
-    `EOFError` at the end of the input, like `input`.
+    signal. It just calls `input`, without that wait, on Windows, outside the main thread, without a
+    terminal, or if `readline` is loaded, which edits lines while they are typed. Raises `EOFError`
+    at the end of the input, like `input`.
     """
     alone = threading.current_thread() is threading.main_thread()
     if os.name == "posix" and alone and "readline" not in sys.modules and sys.stdin.isatty():

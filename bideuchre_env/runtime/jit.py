@@ -51,8 +51,8 @@ def kernel(function: F) -> F:
     """Decorate a kernel that other kernels call; it is compiled on first use.
 
     A kernel has no allocation, no exceptions and no Python objects: parameters and results are only
-    numbers, rows and arrays; small integers are passed as int64. Python itself must not call it:
-    with a tested version of numba, that raises `TypeError` (see `entry_kernel`).
+    numbers, rows, arrays and tuples of these; small integers are passed as int64. Python itself
+    must not call it: with a tested version of numba, that raises `TypeError` (see `entry_kernel`).
     """
     return _compile(function)
 
@@ -117,8 +117,9 @@ elif JIT:
 def direct(function: F, *like: Any) -> F:
     """Return an entry kernel's machine code for the types of `like`; calls skip type checks.
 
-    That saves 0.4 us per call with six arguments. All calls must pass arrays of the same dtype,
-    layout and writability; nothing checks this. Without JIT, the function itself is returned.
+    That saves 0.4 us per call with six arguments. All calls must pass numbers of the same type and
+    arrays of the same dtype, number of axes, layout and writability as `like`; nothing checks this.
+    Without JIT, the function itself is returned.
     """
     if not JIT:
         return function

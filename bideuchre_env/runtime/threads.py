@@ -49,7 +49,8 @@ class OneAtATime:
 def one_at_a_time(method: Method) -> Method:
     """Decorate a method: it raises `IllegalActionError` while another such call is running.
 
-    The object's attribute `_alone`, an `OneAtATime`, is the guard of all its decorated methods.
+    The other call may be of any decorated method of the same object, also in the same thread. The
+    object's attribute `_alone`, an `OneAtATime`, is their guard.
     """
 
     @wraps(method)
@@ -86,7 +87,8 @@ class ThreadPool:
     def share(self, n: int, work: Work, least: int = LEAST_PART, *, whole: bool = False) -> None:
         """Call `work(start, stop)` on parts of `range(n)` in parallel; return when all are done.
 
-        No part but the last is smaller than `least`. After an error or Ctrl-C no further part
+        No part but the last is smaller than `least`; a single part, or a pool of one thread, means
+        one call `work(0, n)` in this thread. After an error or Ctrl-C no further part
         starts, unless `whole`. The error, or `KeyboardInterrupt`, is raised when all threads are
         idle. If the system has no more threads, the existing ones do all the work.
         """

@@ -47,6 +47,7 @@ def analyse(
     Raises:
         PositionError: unless `record` is a `GameRecord`.
         RecordError: for a record that does not replay.
+        OptionError: for invalid `threads` or `memory`.
     """
     if not isinstance(record, GameRecord):
         raise PositionError(f"{brief(record)}: expected a GameRecord")

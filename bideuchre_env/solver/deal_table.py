@@ -86,8 +86,10 @@ def tables_of(
     """Return the tricks of the declarer's side in every contract of many deals.
 
     Args:
-        deals, threads: those of `solve_batch`.
-        rules, dealer, memory: those of `table`; the errors are the same.
+        deals: hand integers, int64 (n, 4), or a list of deals, each of four lists of card names.
+        threads: the number of threads, by default all processors.
+        rules, dealer: those of `table`; the errors are the same.
+        memory: megabytes of transposition table for each thread, 64 by default.
 
     Returns:
         int8 (n, 2, 4, 5): deal, with partner (0) or alone (1), declarer, strain.
@@ -133,8 +135,8 @@ def best_exchange(
     Args:
         deal, rules, dealer, memory: those of `table`; the errors are the same.
         declarer: the declarer's seat.
-        strain: the strain of the contract, "H" or "NT".
-        cards: the number of cards exchanged, 0 to 3.
+        strain: the strain of the contract: "C", "D", "H", "S" or "NT".
+        cards: the number of cards exchanged, 0 to 3, and no more than a hand has.
     """
     hands = hands_of_deal(deal, rules)
     seat, suit = parse_seat("declarer", declarer), parse_strain(strain)

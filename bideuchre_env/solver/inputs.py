@@ -31,10 +31,10 @@ FAULTS = {
 
 @entry_kernel
 def first_fault(states: Array, tables: Array, scratch: Array) -> int:
-    """Return the first row that is not a valid position of the card play, or -1.
+    """Return `row * 16 + fault` for the first row that is no valid position of the card play.
 
-    The result is `row * 16 + fault`, where `fault` is a key of `FAULTS`. `scratch` is one state row
-    that is overwritten.
+    `row` is its index and `fault` a key of `FAULTS`. The result is -1 if all rows are valid.
+    `scratch` is an array of one state row, which is overwritten.
     """
     for i in range(len(states)):
         fault = ending_fault(tables[0], states[i], scratch[0])
@@ -145,7 +145,7 @@ def hands_of_deals(deals: Any, rules: Rules) -> Array:
     """Return validated deals as hand integers, int64 (n, 4).
 
     `deals` is such an array, or a list of deals, each of four lists of card names. Raises
-    `DealError` unless each deal distributes the whole deck.
+    `DealError` unless each deal gives out the whole deck, the same number of cards to each seat.
     """
     check_rules(rules)
     if not isinstance(deals, np.ndarray):

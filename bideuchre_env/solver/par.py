@@ -56,7 +56,7 @@ def par(deal: Any, rules: Rules, dealer: int, *, memory: float | None = None) ->
 def points_of(states: Array, tables: Array, declarer: int, level: int, tricks: int) -> int:
     """Return side 0's points minus side 1's if the declarer's side wins this many tricks.
 
-    `level` is the bid's place in the ladder. `states` is one row of scratch space.
+    `level` is the index of the bid in the ladder. `states` is one row of scratch space.
     """
     s, t = states[0], tables[0]
     side = declarer & 1
@@ -85,7 +85,8 @@ class _Auction:
     def _best(self, made: int, level: int, declarer: int) -> Par:
         """Return the par result when `made` calls are made and `declarer`'s bid `level` stands.
 
-        `level` and `declarer` are -1 if all have passed. `calls` has only the calls to come.
+        `level`, a ladder index, and `declarer` are -1 if all have passed. The result's `calls`
+        are only the calls to come.
         """
         if made == N_SEATS:
             return Par(0, None, None, None, ()) if level < 0 else self.contract(level, declarer)
@@ -106,7 +107,7 @@ class _Auction:
         return f"bid {self.rules.ladder[level].name}"
 
     def _contract(self, level: int, declarer: int) -> Par:
-        """Return the result if the bid `level` wins the auction, in its declarer's best strain."""
+        """Return the result of the bid `level` in its declarer's best strain, without calls."""
         sign = -1 if declarer & 1 else 1
         tricks = [self._tricks(level, declarer, strain) for strain in range(len(STRAINS))]
         points = [int(points_of(self.row, self.tables, declarer, level, won)) for won in tricks]

@@ -6,6 +6,9 @@ bottom: after a trick its cards are removed, and the cards above them move down.
 differ only in cards played earlier have the same numbers. A card is given as the number of its bit,
 0 to 63; hands and masks are int64 with a bit per card.
 
+In all modules of the solver, `depth` is the number of tricks completed since the root of the
+search, and `place` the index of a card in its trick, so also the number of cards played before it.
+
 Two copies of one card held by different seats have neighbouring bits, the lower seat below,
 and the upper of the two is marked in `tie`: neither beats the other, the first played wins. Two
 copies in one hand are simply two cards in a row.

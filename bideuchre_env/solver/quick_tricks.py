@@ -338,9 +338,10 @@ def cash_second(position: Row, depth: int, seat: int, need: int) -> int:
     """Return a lower bound of the tricks of `seat`'s side after the first card of a trick.
 
     `seat` plays second. The current trick is included. If the seat or its partner has the best card
-    of the suit led, and the third hand cannot ruff, the side wins as if it had led the suit, and
-    continues from there; the top cards that this depends on are written to `position.mask`.
-    Otherwise the result is 0.
+    of the suit led (tied with no other), the third hand cannot ruff, and the seat need not ruff its
+    partner's card, the side wins as if it had led the suit, and continues from there. The top cards
+    that this depends on are written to `position.mask`. Otherwise, and if partner led, the result
+    is 0.
     """
     card = position.cards[depth, 0]
     field, trump, tie = card >> FIELD_SHIFT, position.trump, position.tie[depth]

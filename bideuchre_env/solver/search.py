@@ -24,7 +24,7 @@ from bideuchre_env.solver.transpositions import NOTHING, WON, Searcher, probe, s
 
 @kernel
 def trick_mask(position: Row, depth: int, winner: int) -> int:
-    """Return the mask of cards that the trick's winning card depends on to win.
+    """Return the mask of cards on which it depends that `winner`, a card, wins the trick.
 
     The mask is 0 if no other card of the trick is of the winner's suit.
     """
@@ -83,7 +83,8 @@ def whole_runs(position: Row, depth: int, seat: int, mask: int) -> int:
 def without_search(searcher: Searcher, depth: int, place: int, seat: int, goal: int) -> int:
     """Return the result from quick tricks or the transposition table; NOTHING if it needs a search.
 
-    Writes a likely best card to `position.hint`, or -1.
+    The question is whether side 0 can take `goal` of the tricks not complete at `depth`. Writes a
+    likely best card to `position.hint`, or -1.
     """
     position = searcher.position[0]
     position.hint = -1

@@ -57,11 +57,12 @@ def solve(
             `rules`; or a `GameRecord`, with `ply`.
         rules: the rules of a state row.
         ply: the number of the next action of a record, from 0, in the whole game or in `hand`.
-        hand: the number of a hand of a record, from 0.
+        hand: the number of a hand of a record, from 0. With None, `ply` counts in the whole game.
         memory: the maximum size of the transposition table in megabytes, 64 by default.
 
     Raises:
         PositionError: for any other position.
+        RecordError: for a record that does not replay.
         OptionError: for invalid `memory`.
 
     Example:
@@ -86,7 +87,7 @@ def solve_moves(
         position, rules, ply, hand, memory: those of `solve`; the errors are the same.
 
     Returns:
-        From the number of each action to the tricks, the current one included.
+        A dict from each legal action (an integer) to the tricks, the current one included.
     """
     states, game = position_of(position, rules, ply, hand)
     by_kind = _solve_rows(states, game, memory, 1, True)[0]
@@ -111,7 +112,7 @@ def can_make(
 
     Raises:
         PositionError: as `solve` does, and for a position without a contract.
-        OptionError: for an invalid number.
+        OptionError: for invalid `tricks` or `memory`.
     """
     states, game = position_of(position, rules, ply, hand)
     row = states[0]
@@ -154,10 +155,11 @@ def solve_batch(
     """Solve many positions, all hands seen. Ctrl-C stops it within a moment.
 
     Args:
-        deals: state rows in play, shape (n,); or deals, as hand integers, int64 (n, 4), or lists of
-            card names by seat, for one contract at its opening lead.
+        deals: state rows in play, shape (n,); or deals at the opening lead of the same contract:
+            hand integers, int64 (n, 4), or a list of deals, each of four lists of card names.
         rules: the rules of the game.
-        strain: the strain of the contract, "H" or "NT"; only with deals, like the next three.
+        strain: the strain of the contract: "C", "D", "H", "S" or "NT". Deals require `strain` and
+            `declarer`; with state rows, leave out `strain`, `declarer`, `alone` and `dealer`.
         declarer: the declarer's seat.
         alone: whether the declarer plays alone.
         dealer: the dealer's seat; required if the eldest hand leads.
@@ -199,9 +201,10 @@ def _contracts(
 
 
 def dealer_seat(dealer: Any, rules: Rules) -> int:
-    """Return the dealer as a seat, or -1 for None.
+    """Return the validated dealer's seat, or -1 for None.
 
-    Raises `OptionError` for None if the eldest hand leads, because the dealer decides that seat.
+    Raises `OptionError` for anything but a seat or None, and for None if the rules let the eldest
+    hand lead, because the dealer decides that seat.
     """
     if dealer is not None:
         return parse_seat("dealer", dealer)
@@ -262,8 +265,9 @@ def run(
 ) -> list[Any]:
     """Call `work(searcher, first, last)` for every span in threads; return results in order.
 
-    Each span is a pair (first, last), and each thread has its own searcher. Ctrl-C, or an error in
-    `work`, stops the running searches and is raised.
+    Each span is a pair (first, last), and each thread has its own searcher. `memory` (megabytes for
+    each thread) and `threads` are validated here. Ctrl-C, or an error in `work`, stops the running
+    searches and is raised.
     """
     size, n = check_memory(memory), threads_of(threads)
     searchers = [_searcher(size) for _ in range(min(n, max(1, len(spans))))]

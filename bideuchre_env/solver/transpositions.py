@@ -1,8 +1,9 @@
 """The transposition table: results of positions that the search has finished.
 
 A result holds for every position with the same leader, the same numbers of cards by seat and suit
-(the shape), and the same owners of the cards in `mask`, the top cards that it depends on (partition
-search). Entries of one shape and leader form a chain, the most recently used first.
+(the shape), and the same owners and ties of the cards in `mask`, the top cards that it depends on
+(partition search). Entries of one shape and leader form a chain, the most recently used first;
+shapes with the same hash share it.
 
 Entries are numbered by a counter that only increases, and stored in a ring buffer whose size is a
 power of two: a full table overwrites its oldest entries. A new search (`forget`) only records the
@@ -45,7 +46,11 @@ HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Searcher(NamedTuple):
-    """Working arrays of one search at a time."""
+    """Working arrays of one search at a time.
+
+    `position` is one `POSITION`. `heads` (the number of each chain's newest entry) and `entries`
+    (`ENTRY`) are the transposition table. `states` is one scratch row for setting up contracts.
+    """
 
     position: Array  # one `POSITION`
     heads: Array  # of the transposition table: the number of each chain's newest entry
@@ -65,9 +70,9 @@ def new_searcher(megabytes: float) -> Searcher:
 
 @kernel
 def forget(searcher: Searcher) -> None:
-    """Invalidate all entries, before the first search of a deal that `set_up` has initialised.
+    """Invalidate all entries; call it after `set_up`, before the first search of a deal.
 
-    The number of chains depends on the number of tricks left.
+    It also sets the number of chains, which depends on the number of tricks left.
     """
     position = searcher.position[0]
     position.since = position.stored + 1
@@ -85,8 +90,9 @@ def head_of(position: Row, key: int, part: int) -> int:
 def part_of(position: Row, depth: int, mask: int) -> int:
     """Return the part of a shape's chain (0 to 4) that has results which depend on `mask`.
 
-    Chains of large deals are long. With trumps, they are split by the seat with the best trump:
-    1 + seat, or 0 for results that do not depend on that card.
+    Chains of large deals are long. If there are trumps and at least `PARTED` tricks at the root,
+    they are split by the seat with the best trump: 1 + seat, or 0 for results that do not depend on
+    that card. Chains of other deals have only part 0.
     """
     if position.left < PARTED or position.trump < 0:
         return 0
@@ -147,8 +153,8 @@ def store(
 ) -> None:
     """Store that side 0 takes `low` to `high` tricks from `depth` on.
 
-    This holds for all positions with the same leader, shape and owners of the cards in `mask`.
-    `move` is the card that proves it, or -1.
+    This holds for all positions with the same leader and shape, and the same owners and ties of the
+    cards in `mask`. `move` is the card that proves it, or -1.
     """
     position, heads, entries = searcher.position[0], searcher.heads, searcher.entries
     hands = position.hands[depth]

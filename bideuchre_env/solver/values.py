@@ -225,7 +225,7 @@ def best_exchange(
 
     `rests`, int64 (n,), are declarer's hands without the cards given up; `passed`, int64 (m, c),
     are the kinds that partner may pass. The first best exchange, `rests[i]` and `passed[j]`, is
-    written to `best` as (i, j).
+    written to `best` as (i, j). The declarer's hand in `searcher.states` is overwritten.
     """
     position, s, most = searcher.position[0], searcher.states[0], -1
     side = s.declarer & 1

@@ -287,11 +287,12 @@ class Layout:
         return out
 
     def decode(self, observation: Array) -> dict[str, Any]:
-        """Return an observation as a dict of words by block.
+        """Return an observation as a dict from the names of the blocks to words and numbers.
 
         Seats are relative to the observer; "to_act", "dealer", "declarer", "sitting_out" and
-        "winning" are such a seat or None. "calls", "trick", "played" and "voids" are lists by seat.
-        A block that the game does not have is None or an empty list.
+        "winning" are such a seat or None. "calls", "trick", "played" and "voids" are lists by seat;
+        "played" has a list by trick for each seat. The strains of bids are in "calls", so there is
+        no "call_strains". A block that the game does not have is None or an empty list.
 
         Args:
             observation: whole numbers (D,), unscaled.

@@ -78,7 +78,11 @@ def count_of(cards: Array, kind: int) -> int:
 
 @kernel
 def gather(s: Row, t: Row, seat: int, redeal: Row) -> None:
-    """Collect in `redeal` the cards that the seat does not know, by suit, and each place's room."""
+    """Write to `redeal` the cards that the seat does not know, by suit, and the room of each place.
+
+    A place is a seat or a pile of an exchange (`PLACES`), its room the number of cards to deal to
+    it. The fields `unknown`, `n_unknown`, `played`, `room` and `known` are written.
+    """
     declarer, phase = s.declarer, s.phase
     partner = (declarer + 2) & 3
     exchanged = declarer >= 0 and s.given[0] >= 0
@@ -150,7 +154,10 @@ def split_ways(n: int, x: int, y: int, z: int) -> float:
 
 @kernel
 def ways_from(s: Row, redeal: Row, suit: int, a: int, b: int, c: int) -> float:
-    """Count the deals of `suit` and later suits that fill rooms a, b, c of void seats exactly."""
+    """Count the deals of `suit` and later suits that give the void seats a, b and c cards.
+
+    `redeal.ways` of the following suit must be filled in.
+    """
     total = 0.0
     n = redeal.n_unknown[suit]
     for x in range(min(a, cap(s, redeal, 0, suit)) + 1):
@@ -166,8 +173,8 @@ def ways_from(s: Row, redeal: Row, suit: int, a: int, b: int, c: int) -> float:
 def count_ways(s: Row, redeal: Row) -> None:
     """Fill `redeal.ways`, the last suit first.
 
-    `ways[suit, a, b, c]` is the number of deals of this suit and the following ones that fill the
-    rooms a, b and c of the void seats exactly.
+    `ways[suit, a, b, c]` is the number of deals of this suit and the following ones that give
+    exactly a, b and c cards to the void seats.
     """
     for back in range(5):
         suit = 4 - back
@@ -217,7 +224,10 @@ def prepare_redeal(s: Row, t: Row, seat: int, redeal: Row) -> None:
 
 @kernel
 def fill_void_room(redeal: Row) -> None:
-    """Reset the room of the void seats to its value before the deal."""
+    """Set `redeal.void_room[i]` to the number of cards that the i-th void seat gets in all.
+
+    It is 0 if there is no i-th void seat.
+    """
     for i in range(3):
         seat = redeal.void_seats[i]
         redeal.void_room[i] = redeal.room[seat] if seat >= 0 else 0
@@ -225,7 +235,10 @@ def fill_void_room(redeal: Row) -> None:
 
 @kernel
 def deal_unknown(s: Row, redeal: Row) -> None:
-    """Deal the unknown cards: to the seats with a void suit by suit, then to all other places."""
+    """Deal the unknown cards at random; write the other hands and the piles to `redeal.hands`.
+
+    Seats with a known void get their cards first, suit by suit, then all other places.
+    """
     n_voids = redeal.n_voids
     fill_void_room(redeal)
     for place in range(PLACES):
@@ -261,7 +274,7 @@ def deal_unknown(s: Row, redeal: Row) -> None:
 
 @kernel
 def lay_out(s: Row, hand: int, cards: Array) -> None:
-    """Write the cards of the pile `hand` to `cards`, one half of an exchange, in random order."""
+    """Write the cards of `hand`, a hand integer, to `cards`, int8, by kind in random order."""
     n = 0
     for kind in range(MAX_KINDS):
         for _ in range(held(hand, kind)):
@@ -272,9 +285,10 @@ def lay_out(s: Row, hand: int, cards: Array) -> None:
 
 @kernel
 def choose_passed(s: Row, redeal: Row, cards: int) -> None:
-    """Draw this number of passed cards, which a defender does not know.
+    """Draw this number of cards that partner passed, and write their kinds to `s.passed`.
 
-    They are uniform among all cards that the declarer has held since the exchange.
+    Used for the view of a defender, who does not know them. They are uniform among all cards that
+    the declarer has held since the exchange.
     """
     declarer = s.declarer
     n = 0
@@ -293,8 +307,8 @@ def resample_row(
 ) -> None:
     """Redeal in row 0 all that the seat cannot know, from the 128-bit seed `high:low`.
 
-    `redeals` is `new_redeal()`. Rewrites the other hands, the hidden half of an exchange and the
-    random stream, and nothing else.
+    `redeals` is `new_redeal()`. Rewrites the other hands, the cards of an exchange that the seat
+    has not seen, and the random stream, and nothing else.
     """
     prepare_redeal(states[0], tables[0], seat, redeals[0])
     redeal_row(states[0], tables[0], seat, redeals[0], low, high)

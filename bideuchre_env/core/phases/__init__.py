@@ -1,5 +1,7 @@
-"""The rules of play, a module for each phase of a hand: a `legal_*` and `apply_*` pair of kernels.
+"""The rules of play, a module for each phase of a hand.
 
-`deal`, `auction` (and the naming of the strain), `exchange`, `play`, `scoring` (and the end of the
-game); `core/step.py` calls them. The ranking of cards in a strain is in `core/tables.py`.
+The modules are `deal`, `auction` (and the naming of the strain), `exchange`, `play` and `scoring`
+(and the end of the game). `auction`, `exchange` and `play` have a pair of kernels `legal_*` and
+`apply_*` for each kind of action, which `core/step.py` calls. The ranking of cards in a strain is
+in `core/tables.py`.
 """

@@ -126,7 +126,7 @@ def shuffle(s: Row, n_cards: int, keep: int) -> None:
 
 @kernel
 def start_game(s: Row, dealer: int) -> None:
-    """Start a new game, not dealt yet; `dealer` is a seat, or -1 for a random one.
+    """Start a new game at 0 to 0, not dealt yet; `dealer` is a seat, or -1 for a random one.
 
     A dealer is drawn from the stream in both cases, so that a given dealer does not change the
     cards.
@@ -144,7 +144,10 @@ def start_game(s: Row, dealer: int) -> None:
 
 @kernel
 def next_dealer(s: Row, t: Row) -> None:
-    """Pass the deal to the left, unless this is the first deal or a redeal by the same dealer."""
+    """Pass the deal to the left, except before the first deal of a game.
+
+    After a passed-out hand the same dealer deals again if `t.redeal_same` is 1.
+    """
     passed_out = s.level < 0
     if s.hands_dealt > 0 and not (passed_out and t.redeal_same == 1):
         s.dealer = (s.dealer + 1) & 3

@@ -13,7 +13,7 @@ from bideuchre_env.runtime.jit import Row, inline_kernel, kernel
 
 @kernel
 def begin_exchange(s: Row) -> None:
-    """Start the exchange; the declarer gives up the first card."""
+    """Start the exchange; the declarer is then to give up its first card."""
     s.phase = GIVING
     s.turn = s.declarer
     s.picks = 0

@@ -10,7 +10,11 @@ from bideuchre_env.runtime.jit import Row, inline_kernel, kernel
 
 @kernel
 def opening_leader(t: Row, dealer: int, declarer: int, sitting_out: int) -> int:
-    """Return the declarer, or the first playing seat left of the dealer; seats may be relative."""
+    """Return the seat of the opening lead; the seats may be relative to any seat.
+
+    It is the declarer, or, if the eldest hand leads by the rules, the first seat left of the dealer
+    that does not sit out.
+    """
     if t.eldest_leads == 0:
         return declarer
     eldest = (dealer + 1) & 3

@@ -41,7 +41,8 @@ def end_hand(s: Row, t: Row) -> None:
 def score_hand(s: Row, t: Row) -> None:
     """Write both sides' points of the hand, and add them to the score.
 
-    The declarer's side is paid by the contract, the defenders get a point per trick.
+    The declarer's side gets the points of the contract, negative if it was set; the defenders get a
+    point per trick.
     """
     side = s.declarer & 1
     s.points[side] = t.payoff[s.level, s.tricks_won[side]]

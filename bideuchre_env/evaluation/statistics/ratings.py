@@ -37,7 +37,7 @@ class Meeting:
 
     Args:
         a, b: the names of the agents.
-        boards: the numbers of the boards, integers (n,).
+        boards: the numbers of the boards, integers (n,) from 0 to 9,999,999.
         results: a number per board (n,), of which the sign counts: positive if `a` won the board,
             negative if `b` did, 0 for a tie.
 
@@ -73,7 +73,9 @@ def ratings(
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> dict[str, Interval]:
-    """Return ratings with 95 % intervals, highest first, of all agents connected to the anchor.
+    """Return a dict from agent to rating with 95 % interval, the highest rating first.
+
+    It has all agents that a chain of meetings with boards connects to the anchor, and no others.
 
     Args:
         meetings: the matches.

@@ -21,9 +21,9 @@ class Scores:
     """Statistics of finished boards, from A's side; a board is one deal played at two tables.
 
     `boards` counts boards (pairs of games), `hands` the hands dealt at them, passed-out ones
-    included. `ties` counts the boards where A and B have equal points in total. `contracts` has
-    the counts of A's and B's contracts. `a_won`, `b_won`, `drawn` and `truncated` count whole
-    games. `moments` are over boards, `tables` over single tables.
+    included. `ties` counts the boards where A and B have equal points in total. `contracts` are two
+    dicts, the counts of A's and of B's contracts by `CONTRACT_WORDS`. `a_won`, `b_won`, `drawn` and
+    `truncated` count whole games. `moments` are over boards, `tables` over single tables.
 
     If nearly all boards are ties, the few others are too small a sample for the variance, and the
     plain interval is far too narrow. `tie_margin`, in points per hand, widens it: times the square
@@ -122,7 +122,10 @@ class Scores:
         return self.tables.residual() / paired
 
     def to_dict(self, keys: tuple[str, str]) -> dict[str, Any]:
-        """Return JSON values; `contracts` maps the agents' `keys` to counts."""
+        """Return the statistics as a dict of JSON values, without the counts of games.
+
+        `contracts` maps the agents' `keys` to counts.
+        """
         return {
             "boards": self.boards,
             "hands": self.hands,

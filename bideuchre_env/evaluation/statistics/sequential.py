@@ -104,7 +104,9 @@ class SequentialTest:
         self._counts.update({middle - far: 1.0, middle + far: 1.0})
 
     def add(self, points: float) -> str:
-        """Add a board and return the verdict, "H0", "H1" or "undecided"; a decision is final.
+        """Add a board and return the verdict, "H0", "H1" or "undecided".
+
+        A decision is final: later boards are ignored.
 
         Args:
             points: the points per hand of the board.
