@@ -91,6 +91,14 @@ def test_actions_out_of_turn_or_against_the_rules_are_refused():
         session.act(0, "pass")
 
 
+def test_a_person_cannot_act_for_an_agent_whose_turn_it_is():
+    session = play(begin(), stop=lambda game: game.seat not in (None, 0))
+    seat, before = session.seat, place(session)
+    with pytest.raises(IllegalActionError, match=f"seat {seat} is not to act: it is the turn"):
+        session.act(seat, session.legal()[0])
+    assert place(session) == before
+
+
 def forward(session):
     """Advance until a person is to act or the game is over."""
     while not session.over and not session.waits_for_person:
