@@ -118,6 +118,22 @@ def test_a_claim_is_accepted_only_if_the_seat_takes_every_trick():
     run(check)
 
 
+def test_a_claim_is_offered_to_the_seat_to_act_only():
+    """Of two people, one may claim; the other is not offered it, nor may claim."""
+
+    async def check():
+        client = Client(live(play_to_claim(session("barrie_v0", people=(0, 1), seed=4))))
+        await at_turn(client)
+        table = client.table
+        seat = table.session.seat
+        assert [table.state(each)["claim"] for each in (seat, 1 - seat)] == [True, False]
+        status, _ = await client.seat(1 - seat, "claim", {"version": table.version})
+        assert status == 400
+        await table.close()
+
+    run(check)
+
+
 def test_one_person_acts_takes_back_and_asks_for_hints():
     """A request is refused if it is not allowed now or refers to an older version."""
 
