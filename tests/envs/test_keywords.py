@@ -108,7 +108,7 @@ def test_typed_keywords_are_the_fields_of_the_options():
 
 
 def untyped_keywords(body, prefix):
-    """The full names of public functions and methods with `**options: Any`."""
+    """Yield the full names of public functions and methods with keywords `**name: Any`."""
     for node in body:
         name = getattr(node, "name", "_")
         if isinstance(node, ast.ClassDef) and not name.startswith("_"):

@@ -21,7 +21,7 @@ VARIANTS = tuple(bideuchre_env.variants)
 
 
 class First:
-    """A deterministic agent: it takes the first legal action, or the last."""
+    """A deterministic agent: it takes the first legal action, or with `last` the last one."""
 
     def __init__(self, name="first", last=False):
         self.name, self.last = name, last
