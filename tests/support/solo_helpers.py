@@ -8,8 +8,8 @@ from bideuchre_env.agents.base import RowAgent
 def chosen_action(mask, observation, turn=0, careless=0):
     """A legal action as a function of the observation: mostly low bids, and any card.
 
-    One in `careless` actions is any action of the game, legal or not. Without a legal action it is
-    0.
+    If `careless` is not 0, about one in `careless` actions is any action of the game, legal or
+    not. Without a legal action the result is 0.
     """
     word = (int(observation.astype(np.int64) @ np.arange(1, len(observation) + 1)) + 7 * turn) * 31
     if careless and word % careless == 0:
