@@ -177,7 +177,7 @@ def script():
 
 
 def made(script, out, *options):
-    """Run the script with small settings, and return the arrays of its file."""
+    """Run the script with small settings, and return the arrays of its file `out` by name."""
     assert script.main(script.Args.parse([*SMALL, "--out", str(out), *options])) == 0
     with np.load(out) as arrays:
         return {name: arrays[name] for name in arrays.files}
