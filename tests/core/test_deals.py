@@ -133,7 +133,7 @@ def test_a_named_dealer_does_not_change_the_cards():
 
 @pytest.mark.parametrize("step", [1, 2, 2**32, 2**64, 2**127], ids=hex)
 def test_deals_of_neighbouring_seeds_are_independent(step):
-    """The seat of a card under one seed is independent of its seat under the next seed."""
+    """The seat of a card under one seed is independent of its seat under that seed plus `step`."""
     n = 20_000
     left, right = new_states(n), new_states(n)
     tables, dealers = compile_tables(SINGLE), np.full(n, -1)

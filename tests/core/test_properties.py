@@ -170,7 +170,10 @@ def test_rotated_seats_give_rotated_results(game, seed, choices):
 
 @in_two_sizes(8, game=rules(), seed=seeds(), choices=CHOICES)
 def test_redeals_keep_a_seats_observation_and_can_be_played_out(game, seed, choices):
-    """The record of a redeal replays, before and after it is played out."""
+    """A redeal leaves the seat's observation unchanged, and its record replays.
+
+    So does the record after the redealt game has been played to its end.
+    """
     env, rng = start(game, seed), np.random.default_rng(choices)
     for ply, _ in enumerate(plies(env, Chooser(choices), 70)):
         before = snapshot(env)

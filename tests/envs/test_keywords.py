@@ -120,7 +120,7 @@ def untyped_keywords(body, prefix):
 
 
 def test_keywords_of_public_functions_are_typed():
-    """The exceptions are listed."""
+    """The functions in `OPEN` are the only exceptions."""
     untyped = set()
     for folder in PUBLIC:
         top = ROOT if folder == "agents" else ROOT / "bideuchre_env"

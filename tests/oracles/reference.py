@@ -69,6 +69,11 @@ def winner_of(plays, strain):
 
 
 class ReferenceGame:
+    """A game by `rules`, a dict as of `Rules.to_dict`; `score` is by side.
+
+    Call `deal` for each hand, and `play` with the name of each action.
+    """
+
     def __init__(self, rules, dealer, score=(0, 0)):
         self.rules = rules
         self.deck = deck(rules["ranks"], rules["copies"])
@@ -91,7 +96,7 @@ class ReferenceGame:
         self._clear_hand()
 
     def _clear_hand(self):
-        """Forget everything about one hand. Called before a deal only."""
+        """Reset all attributes of a hand, before a deal."""
         self.hand_dealer = self.dealer  # stays put when `dealer` moves on at the end of the hand
         self.hands = [[], [], [], []]
         self.calls = [None, None, None, None]
