@@ -2,7 +2,7 @@
 
 Written from the rule texts alone (S0..S4 are the five source documents, R is rules.md) and sharing
 nothing with the package. Cards are strings ("JH"), hands are lists, seats are 0..3 clockwise,
-side 0 is seats 0 and 2, side 1 is seats 1 and 3.
+side 0 is seats 0 and 2, side 1 is seats 1 and 3. Rules are a dict, as of `Rules.to_dict`.
 """
 
 from collections import Counter
@@ -69,11 +69,6 @@ def winner_of(plays, strain):
 
 
 class ReferenceGame:
-    """A game by `rules`, a dict as of `Rules.to_dict`; `score` is by side.
-
-    Call `deal` for each hand, and `play` with the name of each action.
-    """
-
     def __init__(self, rules, dealer, score=(0, 0)):
         self.rules = rules
         self.deck = deck(rules["ranks"], rules["copies"])
