@@ -74,7 +74,7 @@ def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run `--check`, or measure in rounds and publish the report; return the exit code.
+    """Run `--redraw` or `--check`, or measure in rounds and publish; return the exit code.
 
     `OptionError` without a usable GPU.
     """
@@ -159,7 +159,7 @@ def steps(n: int) -> Task:
 def rollouts(n: int, policy: str, observe: bool) -> Task:
     """Return a task: `HANDS` hands at each of `n` tables in one call of the rollout kernel.
 
-    `policy` is `random` or `rule`; with `observe`, the observations are written, too.
+    `policy`, "random" or "rule", plays all seats; with `observe`, observations are written, too.
     """
     words, memory = split_seed(0), memory_of("cuda")
     space = new_workspace(GAME.rules, HANDS * n, n, words)
@@ -184,9 +184,10 @@ def figures(
     runs: list[peers.Program],
     targets: dict[tuple[str, str], float],
 ) -> list[Figure]:
-    """Return a figure for every task in `rates`, and one for every task of pgx, with the ratio.
+    """Return a figure for every task in `rates`, and for every task of the pgx programs `runs`.
 
-    `rates` has one rate per round; `targets` the goals of some tasks.
+    `rates` has a list by (group, name), one rate per round; `targets` the goals of some of these
+    tasks. A figure of pgx has the ratio of our rate to its rate.
     """
     rows = [
         measure.figure(group, name, DECISIONS, values, target=targets.get((group, name)))
@@ -197,10 +198,10 @@ def figures(
 
 
 def check(n: int, decisions: int) -> int:
-    """Play every variant on CPU and GPU in lock-step, `n` games at once; return an exit code.
+    """Play every variant on CPU and GPU in lock-step, `n` games at once, and print a line for each.
 
-    It is `FAILED` if any result differs, or if no episode ends. `solo_vec` is played with the three
-    kinds of players that a GPU supports.
+    Return the exit code: `FAILED` if in any variant a result differs or no episode ends, else 0.
+    `solo_vec` is played with the three kinds of players that a GPU supports.
     """
     failed = 0
     for name, variant in bideuchre_env.variants.items():
@@ -216,8 +217,8 @@ def check(n: int, decisions: int) -> int:
 def compare(one: Any, two: Any, n: int, decisions: int) -> tuple[bool, int, int]:
     """Play two environments of `n` games each with the same random actions.
 
-    Stop at the first difference, or after at least `decisions` in each. Return whether all
-    results are equal, the number of decisions, and that of ended episodes.
+    Stop after the first step whose results differ, or after at least `decisions` decisions.
+    Return whether all results are equal, the number of decisions, and that of ended episodes.
     """
     rng, done, ended = np.random.default_rng(0), 0, 0
     outputs, other = one.reset(seed=1), two.reset(seed=1)

@@ -137,7 +137,10 @@ def add_venv_options(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Install and start the peers, measure in rounds, and publish the report; return 0."""
+    """Install and start the peers, measure in rounds, and publish the report; return 0.
+
+    With `--redraw` only the saved report is drawn again.
+    """
     if args.redraw:
         return reporting.redraw("peers", args.out)
     measure.check(args.repeats, args.seconds)
@@ -188,9 +191,10 @@ def start(
     skipped: list[str],
     *more: str,
 ) -> list[Program]:
-    """Start a peer's program, which `stack` will end; return a list with it.
+    """Start a peer's program with the arguments `more`; return a list with it. `stack` closes it.
 
-    If it cannot run, return [] and append the reason to `skipped`.
+    The tasks that it skips are appended to `skipped`. If the program cannot run, return [] and
+    append the reason to `skipped`.
     """
     try:
         run = Program(peer.title, python, PROGRAMS / peer.program, args.seconds, *more)
@@ -219,7 +223,8 @@ def measure_round(run: Program, skipped: list[str]) -> bool:
 def environment(peer: Peer, venv: Path, no_install: bool) -> Path:
     """Return the path of Python in a peer's virtual environment, created if necessary.
 
-    `Unavailable` if it cannot be created, or does not exist and `no_install` is set.
+    A peer without required packages runs in this environment. Raise `Unavailable` if the
+    environment cannot be created, or does not exist and `no_install` is set.
     """
     if not peer.requires:
         return Path(sys.executable)
@@ -245,7 +250,11 @@ def environment(peer: Peer, venv: Path, no_install: bool) -> Path:
 
 
 def reason(text: str) -> str:
-    """Return the most informative line of a failed program's output, cut to 200 characters."""
+    """Return one line of a failed program's output, cut to 200 characters.
+
+    It is the last line that names an exception, else the last that begins with "error", else the
+    last line.
+    """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     named = [line for line in lines if re.match(r"[\w.]*(Error|Exception): ", line)]
     errors = [line for line in lines if line.lower().startswith("error")]
@@ -255,8 +264,8 @@ def reason(text: str) -> str:
 def figures_of(run: Program, ours: dict[str, list[float]]) -> list[Figure]:
     """Return a figure for every task of a program, with the ratio of our rate to its rate.
 
-    `ours` has the rates of our tasks in the same rounds; without a task to compare there is no
-    ratio.
+    `ours` has the rates of our tasks, by name, in the same rounds. The ratio is the median over
+    the rounds; a task that corresponds to none of `ours` has no ratio.
     """
     rows = []
     for name, rates in run.rates.items():

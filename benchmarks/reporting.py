@@ -74,7 +74,7 @@ class Report:
 
 
 def read_reports(folder: Path) -> list[Report]:
-    """Return the reports in `folder/results`, in the order of the README."""
+    """Return the saved reports in `folder/results`, in the order of the README."""
     paths = [folder / "results" / f"{name}.json" for name in ORDER]
     reports = [json.loads(path.read_text(encoding="utf-8")) for path in paths if path.exists()]
     return [
@@ -113,9 +113,10 @@ def announce(name: str) -> None:
 
 
 def publish(report: Report, args: argparse.Namespace) -> None:
-    """Write the report's files and the READMEs; print the report even if that fails.
+    """Write the report's JSON file and picture, and the READMEs, into the folder `args.out`.
 
-    Without matplotlib no picture is drawn.
+    Print the report, as a table or with `--json` as JSON, even if writing fails. Without
+    matplotlib no picture is drawn. An outdated picture is deleted.
     """
     try:
         path = args.out / "results" / report.script
@@ -138,9 +139,9 @@ def publish(report: Report, args: argparse.Namespace) -> None:
 
 
 def redraw(script: str, folder: Path) -> int:
-    """Draw a script's saved report again, and write the READMEs; return 0.
+    """Draw the picture of a script's saved report again, and write the READMEs; return 0.
 
-    `OptionError` if there is no report.
+    `OptionError` if there is no saved report.
     """
     report = next((each for each in read_reports(folder) if each.script == script), None)
     if report is None:
@@ -176,13 +177,16 @@ def pages(folder: Path) -> dict[str, str]:
 
 
 def draw(report: Report, path: Path) -> None:
-    """Write the picture of a report, in both themes."""
+    """Write the picture of a report as two files: `path` with `-light.svg` and `-dark.svg`."""
     panels = draw_peers if report.script == "peers" else draw_figures
     pictures.save(path, lambda theme: panels(report, theme))
 
 
 def draw_peers(report: Report, theme: Theme) -> Any:
-    """Return a figure with a dot for each task of a peer: our speed / its speed, best first."""
+    """Return a figure with a panel for each peer; a dot for each task that has a ratio.
+
+    The ratio is our speed divided by the peer's. In a panel the largest is at the top.
+    """
     groups = [[row for row in rows if row.ratio is not None] for rows in report.groups()]
     groups = [sorted(rows, key=lambda row: -(row.ratio or 1.0)) for rows in groups if rows]
     figure, axes = page(report, groups, "Speed of bideuchre_env beside other packages")
@@ -204,7 +208,7 @@ def draw_peers(report: Report, theme: Theme) -> Any:
 def draw_figures(report: Report, theme: Theme) -> Any:
     """Return a figure with a panel for each group and unit; a dot for each median.
 
-    A line marks the quartiles, a tick the goal.
+    A line marks the quartiles, a tick the goal. Figures that match `NOT_DRAWN` are left out.
     """
     drawn = [row for row in report.figures if not NOT_DRAWN.search(row.name)]
     units = list(dict.fromkeys(row.unit for row in drawn))
@@ -235,7 +239,10 @@ def draw_figures(report: Report, theme: Theme) -> Any:
 
 
 def page(report: Report, panels: Sequence[Sequence[Any]], title: str) -> tuple[Any, list[Any]]:
-    """Return a figure with an empty panel for each list of rows, one below another; its axes."""
+    """Return a new figure, and its axes: an empty panel for each of `panels`, from top to bottom.
+
+    The height of a panel depends on its number of rows. `title` is printed with the machine.
+    """
     heights = [ROW * len(panel) + PANEL for panel in panels]
     figure, axes = pictures.new_figure(sum(heights) + EDGE, len(panels), height_ratios=heights)
     facts = f"{title} ({report.machine['processor']}, {report.machine['date']})"
@@ -256,7 +263,8 @@ def prepare(axis: Any, names: Sequence[str], heading: str, theme: Theme) -> None
 def limits(axis: Any, values: Sequence[float], room: float = 0.35) -> None:
     """Set the limits and tick labels of a panel's logarithmic axis, to show all `values`.
 
-    The axis extends to the right, for notes: by (2 * high / low) ** `room` if its range is wide.
+    The axis extends to the right, for notes, by the factor (2 * high / low) ** `room`; if
+    high / low is at most 200, the exponent is 0.6 instead.
     """
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
@@ -271,7 +279,7 @@ def limits(axis: Any, values: Sequence[float], room: float = 0.35) -> None:
 
 
 def note(axis: Any, at: float, place: int, words: str, theme: Theme, left: bool = False) -> None:
-    """Write `words` to the right of the mark at x = `at`, y = `place`, or to the left."""
+    """Write `words` to the right of the mark at x = `at`, y = `place`; if `left`, to its left."""
     style = {"ha": "right" if left else "left", "va": "center", "fontsize": 8.5}
     pictures.annotate(axis, words, (at, place), (-7 if left else 7, 0), theme, **style)
 

@@ -87,9 +87,9 @@ def python(cache: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def fresh(program: str, cache: Path, rows: int = ROWS) -> dict[str, Any]:
-    """Run a program in a new Python, with `rows` in place of ROWS.
+    """Run a program text in a new Python process, with `rows` in place of its word ROWS.
 
-    Return the seconds `cpu` and `wall`, and the peak memory `MB`.
+    Return a dict of the seconds `cpu` and `wall`, and the peak memory `MB`.
     """
     started = time.perf_counter()
     done = python(cache, "-c", program.replace("ROWS", str(rows)) + FOOTER)
@@ -98,9 +98,9 @@ def fresh(program: str, cache: Path, rows: int = ROWS) -> dict[str, Any]:
 
 
 def cold(program: str) -> dict[str, Any]:
-    """Run a program with an empty cache; return the figures of `fresh`, and `kernels`.
+    """Run a program text with an empty cache; return the dict of `fresh`, with `kernels` added.
 
-    `kernels` are the names of the compiled kernels.
+    `kernels` is the set of the names of the compiled kernels.
     """
     with new_cache() as cache:
         run = fresh(program, cache)
@@ -138,9 +138,9 @@ def imports(repeats: int, cache: Path) -> Iterator[Figure]:
 
 
 def first_steps(repeats: int, cache: Path) -> Iterator[Figure]:
-    """Yield the times of an environment's first step and of all kernels, by state of the cache.
+    """Yield the times of an environment's first step, and of three programs that use all kernels.
 
-    `cache` is a filled cache; a cold cache is a new folder.
+    All are timed with a warm cache, the filled folder `cache`, and a cold one, a new folder.
     """
     for way, target in (("warm cache", 1.5), ("cold cache", None)):
         warm = way == "warm cache"
@@ -162,7 +162,7 @@ def first_steps(repeats: int, cache: Path) -> Iterator[Figure]:
 
 
 def memory(repeats: int, cache: Path) -> Iterator[Figure]:
-    """Yield the size of a state in bytes, and the peak memory of processes."""
+    """Yield the size of a state in bytes, and the peak memory of processes in MB."""
     one, few, many = (
         column([fresh(program, cache, rows) for _ in range(repeats)], "MB")
         for program, rows in ((FIRST_STEP, 1), (FIRST_VEC_STEP, 1), (FIRST_VEC_STEP, ROWS))
@@ -175,12 +175,12 @@ def memory(repeats: int, cache: Path) -> Iterator[Figure]:
 
 
 def column(runs: list[dict[str, Any]], name: str) -> list[float]:
-    """Return one value of every run."""
+    """Return the value `name` of every run."""
     return [run[name] for run in runs]
 
 
 def main(args: argparse.Namespace) -> int:
-    """Measure everything and publish the report; return 0."""
+    """Measure everything and publish the report, or redraw the saved one; return 0."""
     if args.redraw:
         return reporting.redraw("startup", args.out)
     measure.check(args.repeats, 1.0)

@@ -96,24 +96,30 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], texts: int = 1) 
 
 
 def find(report: Report, group: str, name: str) -> Figure | None:
-    """Return the figure of this name in the group whose title begins with `group`."""
+    """Return the figure of this name in a group whose title begins with `group`, or None."""
     matches = (row for row in report.figures if row.name == name)
     return next((row for row in matches if row.group.startswith(group)), None)
 
 
 def rate(report: Report, group: str, name: str) -> str:
-    """Return a figure's median without its unit, and its target if it is not met."""
+    """Return a figure's median without its unit, and its target if it is not met.
+
+    The text is empty if the figure was not measured.
+    """
     row = find(report, group, name)
     return "" if row is None else amount(row.median) + missed(row)
 
 
 def missed(row: Figure) -> str:
-    """Return the target of a figure in parentheses if it is not met, else ""."""
+    """Return " (at most 40: **not met**)" if a figure has this target and misses it, else ""."""
     return "" if row.meets is not False else f" ({row.verdict})".replace("NOT met", "**not met**")
 
 
 def ratio(report: Report, group: str, name: str) -> str:
-    """Return the ratio of our speed to a figure's, with the figure's median in parentheses."""
+    """Return the ratio of our speed to a figure's, with the figure's median in parentheses.
+
+    The text is empty if the figure was not measured or has no ratio.
+    """
     row = find(report, group, name)
     return f"{amount(row.ratio)} ({amount(row.median)})" if row and row.ratio else ""
 
@@ -245,7 +251,10 @@ def call(name: str) -> str:
 
 
 def solver(report: Report) -> str:
-    """Return the table of solved deals per second by deck, with the tail of the cards tried."""
+    """Return the table of solved deals per second by question and deck.
+
+    A cell also has the 99th percentile of the cards tried, divided by their mean.
+    """
     decks = tuple(dict.fromkeys(row.group for row in report.figures))
 
     def cell(deck: str, question: str) -> str:
@@ -271,7 +280,7 @@ def compilation(report: Report) -> str:
 
 
 def memory(report: Report) -> str:
-    """Return the time of the import, and the memory, in one line."""
+    """Return one line with the import time, the size of a state and the peak memory."""
     figures = (
         f"{row.name}: {amount(row.median)} {row.unit}{missed(row)}"
         for row in report.figures

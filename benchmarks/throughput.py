@@ -50,7 +50,7 @@ def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Measure the groups of `--groups`, and publish the report; return 0."""
+    """Measure the groups of `--groups` and publish the report, or redraw a saved one; return 0."""
     if args.redraw:
         return reporting.redraw("throughput", args.out)
     measure.check(args.repeats, args.seconds)

@@ -42,7 +42,10 @@ class Args(ScriptArgs):
 
 
 class Combined:
-    """An agent with the calls and strains of one agent, and the cards of another."""
+    """An agent that takes calls and strains from `calls`, and all cards from `cards`.
+
+    Cards include those of an exchange. `first_card` is the number of the first card action.
+    """
 
     def __init__(self, calls: CompleteAgent, cards: CompleteAgent, first_card: int) -> None:
         self.calls, self.cards, self._first_card = calls, cards, first_card

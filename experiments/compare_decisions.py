@@ -59,7 +59,10 @@ class Positions:
 
 
 def main(args: Args) -> int:
-    """Collect the agents' decisions, evaluate differences, print the table, and write the JSON."""
+    """Collect the decisions of the agents, evaluate differences, and print the table; return 0.
+
+    If `args.json` is set, the rows are written there.
+    """
     if args.boards < 1:
         raise OptionError("--boards: 1 or more")
     game = bideuchre_env.make(args.variant)
@@ -94,7 +97,7 @@ def main(args: Args) -> int:
 
 
 def positions_of(game: bideuchre_env.Variant, boards: int, seed: int) -> Positions:
-    """Return the positions with a choice in hands that the expert plays against itself."""
+    """Return the positions with a choice in `boards` hands that the expert plays with itself."""
     decisions: list[tuple[Array, Array]] = []
 
     def record(slots: Array, observations: Array, masks: Array) -> None:
@@ -110,7 +113,10 @@ def positions_of(game: bideuchre_env.Variant, boards: int, seed: int) -> Positio
 
 
 def answers_of(name: str, rules: Rules, positions: Positions, seed: int) -> tuple[Array, Array]:
-    """Return an agent's actions, int64 (n,), and their processor seconds, float64 (n,)."""
+    """Return an agent's actions, int64 (n,), and their processor seconds, float64 (n,).
+
+    Each position is decided in a separate call.
+    """
     agent = bideuchre_env.agents.make(name, rules, seed=seed, goal="points")
     rows, masks = positions.observations, positions.masks
     for part in (positions.cards, ~positions.cards):

@@ -57,8 +57,8 @@ ROOM = 0.75  # of the largest total: a label is aligned to a bar's end beyond th
 def ladder(rungs: list[Row], theme: Theme) -> Any:
     """Return a figure with a panel per variant, two side by side, and a bar per agent.
 
-    `rungs` are the pairs of each variant from the weakest agent to the strongest, which is at the
-    top.
+    `rungs` are rows of `ladder.py`, by variant from the weakest agent to the strongest, which is
+    drawn at the top.
     """
     variants: dict[str, dict[str, list[Row]]] = {}
     for rung in rungs:  # an agent's first rung is its step; its label also names the others

@@ -77,9 +77,10 @@ def pairs(agents: list[str]) -> list[tuple[str, str]]:
 
 
 def play(args: Args, game: bideuchre_env.Variant, rungs: list[tuple[str, str]]) -> list[Row]:
-    """Play the rungs of a variant that are not saved in `args.out`; return a row for each rung.
+    """Play the rungs of a variant that are not saved in `args.out`; return the rows of all rungs.
 
-    Raise `KeyboardInterrupt` if interrupted by Ctrl-C.
+    `rungs` are pairs (stronger, weaker); the rows are in this order. Pairs with an agent that
+    searches play a fraction of the boards and games. Raise `KeyboardInterrupt` after Ctrl-C.
     """
     rows = []
     for name, share in (("fast", 1), ("search", SHARE)):
@@ -106,7 +107,7 @@ def play(args: Args, game: bideuchre_env.Variant, rungs: list[tuple[str, str]]) 
 
 
 def table(rungs: list[Row]) -> str:
-    """Format the rungs as Markdown."""
+    """Format the rows of rungs, as `play` returns them, as a Markdown table."""
     lines = [
         ["variant", "rung", "points per hand", "95 % interval", "boards", "ties", "games won",
          "95 % interval", "games", "ms per decision"]

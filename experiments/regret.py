@@ -187,7 +187,10 @@ def figures(variant: str, agent: str, own: Losses, first: Losses) -> dict[str, A
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """Format the tricks lost per hand in a game as Markdown, by role, with half-intervals."""
+    """Format the tricks lost per hand by agent and role as Markdown, with half the intervals.
+
+    `rows` are those of one game, the first agent first.
+    """
     row = rows[0]
     counts = (
         f"{row['hands']:,} hands, {row['lone_hands']:,} alone, {row['passed_out']:,} passed out"

@@ -163,7 +163,7 @@ def write_json(path: Path | None, content: Any, indent: int | None = 1) -> None:
 
 
 def mean(values: Array, hands: float = 1.0, margin: float = 0.0) -> dict[str, float | None]:
-    """Return the mean per hand with its 95 % interval as JSON; nulls without values.
+    """Return a dict of the mean per hand and its 95 % interval; all are None without values.
 
     Each of the `values` (n,) covers `hands` hands; `margin` is the `tie_margin` of the interval.
     """

@@ -147,7 +147,7 @@ def check(args: Args) -> Variant:
 
 
 def main(args: Args) -> int:
-    """Train to the end, from the checkpoint if there is one; return 130 if interrupted."""
+    """Train to the end, from the checkpoint if there is one; return 0, or 130 after Ctrl-C."""
     torch.set_num_threads(args.threads)
     game = check(args)
     names = [field.name for field in fields(args) if field.name not in FREE]

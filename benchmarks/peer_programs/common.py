@@ -1,9 +1,9 @@
 """Protocol of the measuring programs. Standard library only: each runs in a peer's environment.
 
 A program adds its tasks, and then serves `peers.py` over stdin and stdout, with JSON lines. It
-first sends the names of its tasks; then, for each line that it reads, it measures every task once
-and sends the rates. So programs take turns, and their figures come from the same minutes of the
-same core.
+first sends its tasks, the skipped tasks and the versions of packages. Then, for each line that it
+reads, it measures every task once and sends the rates. So programs take turns, and their figures
+come from the same minutes of the same core.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ uniform = random.Random(0).random
 
 
 class Program:
-    """The tasks of one program; the first argument of the command line is their `seconds` a round.
+    """The tasks of one measuring program, by name, and its answers to `peers.py`.
 
-    The constructor redirects stdout to stderr, so that libraries cannot print into the answers.
+    The first argument of the command line, `seconds`, is the least time of a task in a round. The
+    constructor redirects stdout to stderr, so that libraries cannot print into the answers.
     """
 
     def __init__(self) -> None:
@@ -46,7 +47,7 @@ class Program:
         os.dup2(2, 1)
 
     def add(self, name: str, like: str, make: Callable[[], Task]) -> None:
-        """Add the task that `make` returns, and run a slice, which may compile.
+        """Add the task that `make` returns, and run it once, which may compile.
 
         `like` is the name of this package's task to compare with. A task that cannot be created or
         run is skipped, and the reason is stored.
@@ -62,7 +63,7 @@ class Program:
         self.like[name] = like
 
     def serve(self, *packages: str) -> None:
-        """Answer until the end of the input; `packages` are those whose versions are reported."""
+        """Send the tasks and the versions of `packages`; then, for each input line, the rates."""
         versions = {name: metadata.version(name) for name in packages}
         self.answer({"like": self.like, "skipped": self.skipped, "packages": versions})
         for _ in sys.stdin:
@@ -74,7 +75,7 @@ class Program:
         self.answers.flush()
 
     def rate(self, task: Task) -> float:
-        """Return decisions per second, over slices of at least `seconds` in total."""
+        """Return decisions per second; the task is repeated until it has taken `seconds`."""
         done, spent = task()
         while spent < self.seconds:
             more, longer = task()
@@ -83,7 +84,7 @@ class Program:
 
 
 def timed(play: Callable[[], int], clock: Callable[[], float] = time.process_time) -> Task:
-    """Return the task that times `play`, which returns its number of decisions."""
+    """Return a task that calls `play`, which returns its number of decisions, and times it."""
 
     def run() -> tuple[int, float]:
         started = clock()

@@ -121,7 +121,7 @@ def observe(s: Row, out: Array, mask: Array) -> None:
 
 @entry_kernel
 def start(states: Array, observations: Array, masks: Array) -> None:
-    """Seed and deal every row, and write its observation and mask."""
+    """Seed and deal every row (row i with seed i), and write its observation and mask."""
     for i in range(len(states)):
         s = states[i]
         seed_stream(s, np.uint64(i), np.uint64(0))
@@ -139,7 +139,10 @@ def step(
     rewards: Array,
     ended: Array,
 ) -> None:
-    """Play one decision in every row."""
+    """Play `actions[i]` in every row i, and write its results; finished hands are dealt again.
+
+    The reward is 0 until the end of the hand; then it is side 0's tricks minus side 1's.
+    """
     t = tables[0]
     for i in range(len(states)):
         s = states[i]
@@ -152,7 +155,7 @@ def step(
 
 @entry_kernel
 def draw(states: Array, count: Word, actions: Array) -> None:
-    """Draw a uniform legal action for every row, by a hash of the row's number and `count`."""
+    """Write a uniform legal action for every row, by a hash of the row's number and `count`."""
     for i in range(len(states)):
         legal = states[i].legal
         word = mix(np.uint64(i) * GOLDEN + count) >> np.uint64(32)
@@ -172,7 +175,7 @@ def play_on(states: Array, tables: Array, decisions: int) -> None:
 
 
 def stepping(rows: int, *, drawn: bool) -> Task:
-    """Return a task: steps from Python; drawing the actions is timed if `drawn`."""
+    """Return a task: steps of `rows` games from Python; drawing actions is timed if `drawn`."""
     states, tables = np.zeros(rows, STATE), compile_tables(CINCINNATI)
     actions = np.zeros(rows, np.int64)
     views = np.zeros((rows, OBSERVATION), np.int8), np.zeros((rows, MASK), np.int8)
@@ -192,7 +195,7 @@ def stepping(rows: int, *, drawn: bool) -> Task:
 
 
 def alone() -> Task:
-    """Return a task: the game inside a kernel, without observations."""
+    """Return a task: 100,000 random decisions of one game in a kernel, without observations."""
     states, tables = np.zeros(1, STATE), compile_tables(CINCINNATI)
     start(states, np.zeros((1, OBSERVATION), np.int8), np.zeros((1, MASK), np.int8))
 

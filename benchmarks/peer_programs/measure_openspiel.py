@@ -66,9 +66,9 @@ def nothing(state: Any) -> None:
 
 
 def play(state: Any, look: Callable[[Any], Any] = nothing) -> int:
-    """Play at random to the end; return the number of decisions, without chance moves.
+    """Play from `state` at random to the end; return the number of decisions.
 
-    `look(state)` is called before every decision.
+    Chance moves are not counted. `look(state)` is called before every decision.
     """
     decisions = 0
     while not state.is_terminal():
@@ -90,15 +90,15 @@ def dealt(game: Any) -> Any:
 
 
 def stepping(game: Any, look: Callable[[Any], Any]) -> Task:
-    """Return a task: one game from Python, with `look` called before every decision."""
+    """Return a task: one random game from Python, with `look` called before every decision."""
     return timed(lambda: play(game.new_initial_state(), look))
 
 
 def rollouts(game: Any) -> Task:
-    """Return a task: the rollouts of its tree search, which never leave C++.
+    """Return a task: the random rollouts of OpenSpiel's tree search, which never leave C++.
 
-    Two simulations roll out from the given state and from one decision later; the time of the tree
-    is negligible compared with that of the rollouts.
+    The search starts after a random deal. Its two simulations roll out from that state and from
+    one decision later; the time of the tree itself is negligible.
     """
     # the rollouts do not count decisions: use the mean number in games from the start
     length = sum(play(game.new_initial_state()) for _ in range(LENGTH_GAMES)) / LENGTH_GAMES
@@ -120,7 +120,10 @@ def rollouts(game: Any) -> Task:
 
 @lru_cache
 def loop() -> Any:
-    """Compile `openspiel_loop.cc` with the package's headers; return its `play_games`."""
+    """Compile `openspiel_loop.cc` with OpenSpiel's headers; return its function `play_games`.
+
+    Raise `RuntimeError` if it cannot be compiled.
+    """
     source = Path(open_spiel.__file__).parent
     headers = (source.parent, source, source / "abseil-cpp", source / "json" / "include")
     with tempfile.TemporaryDirectory() as folder:
@@ -139,7 +142,7 @@ def loop() -> Any:
 
 
 def looping(name: str, look: int) -> Task:
-    """Return a task: whole games in C++; before each decision `LOOKS[look]` is written."""
+    """Return a task: 100 whole games in C++; before each decision `LOOKS[look]` is written."""
     play_games, seeds = loop(), count(1)
     return timed(lambda: int(play_games(name.encode(), 100, look, next(seeds))))
 

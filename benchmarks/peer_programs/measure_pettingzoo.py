@@ -38,9 +38,10 @@ def shimmy(name: str) -> Any:
 
 
 def episodes(env: Any) -> Task:
-    """Return a task: one random game with `last()` at every step; dead agents' steps do not count.
+    """Return a task: one random game with `last()` at every step; final steps do not count.
 
-    The mask of legal actions comes from the observation or the info; without one all are legal.
+    A final step is the step with None of an agent whose game is over. The mask of legal actions
+    comes from the observation or the info; without a mask all actions are legal.
     """
     env.reset(seed=1)
 

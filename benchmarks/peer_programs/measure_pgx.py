@@ -60,7 +60,10 @@ def make(name: str) -> Any:
 
 
 def drawn(name: str, rows: int = ROWS, clock: Callable[[], float] = time.process_time) -> Task:
-    """Return a task: one call steps all games by uniform legal actions; finished games restart."""
+    """Return a task: one call steps all `rows` games by uniform legal actions, drawn in the call.
+
+    Finished games restart in the same step.
+    """
     advance, state = restarting(make(name), rows)
     key = jax.random.PRNGKey(1)
 
@@ -74,7 +77,10 @@ def drawn(name: str, rows: int = ROWS, clock: Callable[[], float] = time.process
 
 
 def step_alone(name: str) -> Task:
-    """Return a task: one call applies fixed actions in games of all stages, without restarts."""
+    """Return a task: each call applies the same actions to the same games, without restarts.
+
+    The games have been played for `MIXED` - 1 random steps, so they are at different stages.
+    """
     env = make(name)
     advance, state = restarting(env, ROWS)
     key = jax.random.PRNGKey(1)

@@ -22,14 +22,14 @@ SMALL = bideuchre_env.Rules(ranks="J", partnered=(1, 2), lone=(), target=10)
 
 
 def dealt_state(game, seed):
-    """A state of `game` after a random deal, and the generator that dealt it."""
+    """Return a new state of `game` after a random deal, and the random generator used for it."""
     state, rng = game.new_initial_state(), np.random.default_rng(seed)
     deal(state, rng)
     return state, rng
 
 
 def deal(state, rng):
-    """Apply chance's actions until a seat is to act."""
+    """Draw chance's actions until a seat is to act; check that their probabilities sum to 1."""
     while state.is_chance_node():
         choices, odds = zip(*state.chance_outcomes(), strict=True)
         assert sum(odds) == pytest.approx(1)
@@ -37,7 +37,7 @@ def deal(state, rng):
 
 
 def last_deal(state):
-    """The hands of the last deal in the history, as `reset` takes them."""
+    """The hands of the last deal in the history: four lists of card names, as for `reset`."""
     cards = state.get_game().rules.cards
     chance = [item.action for item in state.full_history() if item.player < 0][-cards:]
     return [[CARD_NAMES[kind] for kind in chance[seat::4]] for seat in range(4)]

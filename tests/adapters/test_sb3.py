@@ -31,7 +31,7 @@ SMALL = {"n_steps": 16, "batch_size": 64, "n_epochs": 1, "device": "cpu", "seed"
 
 
 def tables(n=4, **options):
-    """A `VecEnv` of `n` tables; an episode is one hand."""
+    """A `VecEnv` of `n` tables, by default with flat observations and episodes of one hand."""
     return VecEnv(n, "cincinnati_v0", **{"episode": "hand", "observation": "flat"} | options)
 
 

@@ -63,8 +63,10 @@ def test_advice_has_the_choice_of_its_agent(name):
 
 
 def played_out(rules, state, action, n, seed):
-    """Point differences, tricks and contracts made of n uniform deals, played in Python.
+    """Play out n uniform deals after an action in Python; return three arrays for its side.
 
+    They are the point differences, the tricks, and whether the contract was made if ours, or set
+    if theirs. The last array has only deals with a contract; after a bid, with the seat's own.
     The expert plays all seats after a call, the net after a card, both without a search.
     """
     tables, seat, calling = compile_tables(rules), int(state["turn"]), state["phase"] < GIVING

@@ -97,7 +97,10 @@ def test_a_time_limit_alone_sets_the_number_of_deals():
 
 
 def levels_of(some, acts, t, alone):
-    """The ladder levels of the bids in `some`, which are actions; lone bids only, or partnered."""
+    """The set of ladder levels of the bids among the actions `some`.
+
+    Only lone bids count if `alone` is 1, only partnered bids if it is 0.
+    """
     levels = {(action - 1) // acts.strains_per_bid for action in some if action > 0}
     return {level for level in levels if level < t["n_levels"] and t["alone"][level] == alone}
 
@@ -129,7 +132,7 @@ JACKS = {"C": "JS", "D": "JH", "H": "JD", "S": "JC"}
 
 
 def dealt(rules, own, n, seed=0):
-    """The four hands of n random deals in which seat 0 holds the cards `own`, int64 (n, 4).
+    """The hands of n random deals in which seat 0 holds the cards `own`, as bits, int64 (n, 4).
 
     Also return the kinds of the other cards as bits.
     """
@@ -152,7 +155,10 @@ def suit(name, trump):
 
 
 def holds(words, names, trump):
-    """Whether `words`, the sentence of a cause, is true of the hands, lists of names by seat."""
+    """Whether a cause, such as "partner has AS", is true of hands: lists of card names by seat.
+
+    `trump` is a letter or "".
+    """
     who = [names[2]] if words.startswith("partner") else [names[1], names[3]]
     if match := re.search(r"has no (club|diamond|heart|spade)$", words):
         letter = match[1][0].upper()

@@ -17,8 +17,9 @@ FIRST, SECOND, THIRD = 11, 12, 13
 def plan_of(priors, gains, *, prior_error=0.0, worlds=0, spread=0.0):
     """A search plan with candidates 11, 12, ..., of which the first is the expert's action.
 
-    In half of the worlds a candidate gains its entry of `gains` plus `spread`, in the others minus.
-    `priors` and `prior_error` are the net's values and their error; `worlds` is the number tried.
+    In half of the worlds a candidate gains its entry of `gains` plus `spread`, in the others its
+    entry minus `spread`. `priors` and `prior_error` are the net's values and their error; `worlds`
+    is the number of worlds tried. The result is an array of one plan.
     """
     plans = new_rows(PLAN, 1)
     plan, n = plans[0], len(priors)

@@ -135,7 +135,10 @@ def first_card_against_trumps(rules, state):
 
 @entry_kernel
 def count_cards(rows, tables, offsets, views, rooms, kinds, n, counts):
-    """Sample n deals from the first row, and count the cards of these kinds by seat."""
+    """Sample n deals from `rows[0]`, and add their cards of `kinds` to `counts` by relative seat.
+
+    `kinds` are bits. Seat 0, whose observation the row is, is not counted.
+    """
     v, x = views[0], rooms[0]
     read_view(row_of(rows, 0), tables[0], offsets[0], v)
     number_cards(v, x)
@@ -174,7 +177,7 @@ def script():
 
 
 def made(script, out, *options):
-    """Run the script with small settings, and return the arrays of its file."""
+    """Run the script with small settings, and return the arrays of its file `out` by name."""
     assert script.main(script.Args.parse([*SMALL, "--out", str(out), *options])) == 0
     with np.load(out) as arrays:
         return {name: arrays[name] for name in arrays.files}

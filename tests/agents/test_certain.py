@@ -35,13 +35,13 @@ from bideuchre_env.runtime.jit import entry_kernel
 
 @entry_kernel
 def winners_of(tables, strain, held, pair, unseen, unseen_pair):
-    """Call `certain_winners` with cards as bits."""
+    """Return `certain_winners` as bits; `pair` are the kinds of `held` that are held twice."""
     return certain_winners(tables[0], strain, held, pair, unseen, unseen_pair)
 
 
 @entry_kernel
 def winners_seen(observations, tables, offsets, views):
-    """The certain winners of the seat on lead, from the observation in row 0."""
+    """The certain winners of the seat on lead, as bits of kinds, from `observations[0]`."""
     t, view = tables[0], views[0]
     read_view(row_of(observations, 0), t, offsets[0], view)
     unseen, pair = unseen_of(view, t, 0b1110)
@@ -57,7 +57,10 @@ def beats(card, led, strain):
 
 
 def first_beaten(leads, hand, strain):
-    """The index of the first lead that a seat with this hand can beat, or `len(leads)`."""
+    """The lowest index of a lead that a seat with this hand can beat, or `len(leads)`.
+
+    The leads are played in order, and the seat follows suit.
+    """
     if not leads:
         return 0
     follow = [card for card in hand if suit_of(card, strain) == suit_of(leads[0], strain)]
@@ -74,7 +77,7 @@ def first_beaten(leads, hand, strain):
 def tricks_of(leads, unseen, strain):
     """The number of leads that win in a row against the best hand of another seat.
 
-    Such a hand is any subset of the cards `unseen`.
+    That hand is any set of as many cards from `unseen`.
     """
     hands = set(combinations(sorted(unseen), min(len(leads), len(unseen))))
     return min((first_beaten(leads, hand, strain) for hand in hands), default=len(leads))
@@ -100,7 +103,7 @@ def certain(rules, strain, hand, unseen):
 
 
 def random_cards(rng, rules, n, strain):
-    """A hand of n cards, mostly high ones, and the cards of two or three other hands."""
+    """Two lists: a hand of n cards, mostly high, and the 2 n or 3 n cards of the other hands."""
     cards = deck(rules.ranks, rules.copies)
     lifted = [height(card, strain) + 3 * (suit_of(card, strain) == strain) for card in cards]
     noise = rng.normal(0, rng.uniform(0.5, 4), len(cards))
@@ -158,7 +161,7 @@ def test_agents_take_all_tricks_where_they_are_certain(name, variant, rows, deal
 
 @entry_kernel
 def strain_of(observations, tables, offsets, views):
-    """`certain_strain` of the seat to act, from the observation in row 0."""
+    """`certain_strain` of the seat to act, an index or -1, from `observations[0]`."""
     read_view(row_of(observations, 0), tables[0], offsets[0], views[0])
     return certain_strain(views[0], tables[0], True)
 
@@ -181,7 +184,10 @@ def sure_hands(variant):
 
 
 def bid_made(rules, agent, hand, story="", seat=1):
-    """The agent's bid with `hand` in `seat` after the actions `story`, and the strain it names."""
+    """The agent's bid and strain as a text, such as "bid moon H", with `hand` in `seat`.
+
+    `story` has the actions before it.
+    """
     position = Position(rules, {seat: hand})
     position.agent = agent
     if story:

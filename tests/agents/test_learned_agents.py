@@ -43,7 +43,7 @@ def seen(name, tables=24):
 
 
 def cards_of(name, tables=24):
-    """The rows with a choice of several cards, none of them certain to win the rest."""
+    """Observations and masks with two or more legal cards, none certain to win all that is left."""
     rows, masks = seen(name, tables)
     cards = masks[:, actions.of(RULES[name]).card_offset :].sum(axis=1) > 1
     cards &= settled(RULES[name], rows, masks)[0] < 0

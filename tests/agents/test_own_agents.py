@@ -252,7 +252,7 @@ def test_an_exception_of_an_agent_names_its_line(workers):
 
 
 def goals():
-    """The goals with which agents `recorder` were made."""
+    """The set of goals that the constructor of `Recorder` has been called with."""
     return {each[2] for each in Recorder.calls}
 
 

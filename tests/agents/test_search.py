@@ -87,7 +87,7 @@ class FakeClock:
 
 @pytest.mark.parametrize("name", SEARCH)
 def test_a_decision_ends_at_its_time_limit(name):
-    """Worlds are tried in batches of four between two clock readings, at least one batch.
+    """A search reads the clock after each batch of four worlds, and tries at least one batch.
 
     `inference` spends half of the time on weighing ten worlds for each world that it tries.
     """

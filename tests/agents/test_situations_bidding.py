@@ -19,7 +19,7 @@ MOON_SUIT = "JS JS JC AS AS KS QD KD"
 
 
 def case(behaviour, rules, hands, story, pattern, **options):
-    """A test case: a position, and a pattern of its good actions."""
+    """A test case: a position, and a regular expression that its good actions match."""
     return pytest.param(rules, hands, story, pattern, options, id=behaviour)
 
 

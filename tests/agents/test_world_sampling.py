@@ -19,9 +19,9 @@ from bideuchre_env.rules.variants import RULES
 
 
 def sampled_worlds(agent, row, mask, n_worlds, considered=10):
-    """The worlds sampled at a decision by Markov chains, and their counts: `n_worlds` in all.
+    """The distinct worlds that Markov chains sample at a decision, and the counts of each.
 
-    None if there is no search.
+    The counts sum to `n_worlds`. The result is None if the agent decides without a search.
     """
     begin(agent.space, row[np.newaxis], mask[np.newaxis], 0)
     if agent.space.plans["n"][0] < 2:
@@ -114,7 +114,10 @@ def drawn_world(space, number):
 
 
 def card_shares(hands, passed, weights, rules):
-    """The weighted mean number of each kind in each hand and among passed cards, (4, kinds)."""
+    """The weighted mean number of each kind in the other hands and among passed cards.
+
+    The result is (4, kinds): three hands, then the passed cards. `hands` is (n, 3).
+    """
     kinds = np.arange(rules.kinds)
     held = (hands[:, :, np.newaxis] >> kinds & 1) + (
         hands[:, :, np.newaxis] >> (kinds + COPY_SHIFT) & 1
@@ -126,7 +129,10 @@ def card_shares(hands, passed, weights, rules):
 
 
 def listed(agent, row, mask, n_worlds):
-    """The weights of the enumerated worlds by their hands; None if there are too many."""
+    """A dict: the weight of each enumerated world by its other hands; the sum is `n_worlds`.
+
+    The result is None if there is no search, or if too many worlds are possible.
+    """
     begin(agent.space, row[np.newaxis], mask[np.newaxis], 0)
     if agent.space.plans["n"][0] < 2 or open_listing(agent.space) > LISTED:
         return None
@@ -140,7 +146,7 @@ def listed(agent, row, mask, n_worlds):
 
 
 def endings(unknown, cases):
-    """Yield the cases in the card play, with a choice, and at most `unknown` unseen cards."""
+    """Yield the cases in the card play with a choice and at most `unknown` cards in other hands."""
     for row, mask, state in cases:
         others = [seat for seat in range(4) if seat != int(state["turn"])]
         left = sum(int(state["hands"][seat]).bit_count() for seat in others)

@@ -28,7 +28,7 @@ BY_SEAT = {"calls", "call_strains", "voids"}
 
 
 def rotated(row, seat):
-    """The facts of a state row that `seat` knows, with `seat` as seat 0."""
+    """A dict of the fields of a state row that `seat` knows, rotated so that `seat` is 0."""
     facts = {}
     for name in KNOWN:
         value = np.array(row[name])
@@ -46,7 +46,7 @@ def rotated(row, seat):
 
 @entry_kernel
 def rebuild_row(observation, tables, offsets, views, scripts, worlds, again):
-    """Call `rebuild` with records as arrays of one row, `observation` int8 (D,)."""
+    """Call `rebuild` with the first record of each array; `observation` is int8 (D,)."""
     return rebuild(
         line_of(observation), tables[0], offsets[0], views[0], scripts[0], worlds[0], line_of(again)
     )
@@ -104,7 +104,10 @@ def check(rebuild, observation, row):
 
 
 def check_games(rules, tables_, hands, seed):
-    """Check every decision of `hands` hands at `tables_` tables; return their number."""
+    """Check every decision of `hands` hands at each of `tables_` tables.
+
+    Return the number of decisions.
+    """
     rebuild, tables, checked = Rebuilder(rules), compile_tables(rules), 0
     players = [agents.make(name, rules, seed=seed) for name in ("cautious", "random", "rule")]
     states = start(rules, tables_, seed=seed)

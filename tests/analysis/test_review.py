@@ -37,10 +37,11 @@ HIGH = {"deal": deal_with("JH JD AH KH QH AS", 1, RULES), "dealer": 1}
 
 
 def hand_with(variant, change=None, *, seed=0, deal=None, dealer=0, agent="expert", score=(0, 0)):
-    """The record of a hand that one agent plays in all seats, with at most one replaced action.
+    """Return the record of a hand that one agent plays in all seats, and the replaced action.
 
-    `change(row, names)` returns None, or the legal action to play instead of the agent's. Also
-    return (ply, name) of the replaced action, or None.
+    `change(row, names)` gets the state row and the names of the legal actions. It returns None,
+    or the name of an action to play instead of the agent's. The first such action that differs is
+    played, and returned as (ply, name); None if there is none.
     """
     env = bideuchre_env.make(variant).raw_env(episode="hand")
     options = {"dealer": dealer, "score": list(score)} | ({} if deal is None else {"deal": deal})
@@ -79,7 +80,7 @@ def test_an_agents_own_hands_have_no_mistake(variant, agent, seeds):
 
 
 def own_call(call):
-    """A `change` by which seat 1 makes this call."""
+    """Return a `change` by which seat 1 makes this call."""
     return lambda row, names: call if row["phase"] == Phase.AUCTION and row["turn"] == 1 else None
 
 

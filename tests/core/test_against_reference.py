@@ -33,7 +33,10 @@ LADDERS = (
 
 
 def random_rules(rng: random.Random, base: Rules) -> Rules:
-    """The base, or the base with a few options changed to any of their values."""
+    """The base with some options changed to random values.
+
+    `max_hands`, and the target or the rounds, are always drawn.
+    """
     while True:
         options: dict = {}
         for name, words in CHOICES.items():
@@ -55,7 +58,7 @@ def random_rules(rng: random.Random, base: Rules) -> Rules:
 
 
 def chooser(rng: random.Random, temper: str):
-    """A random policy over action names.
+    """Return a random policy: a function that chooses one of the names of the legal actions.
 
     `temper`, one of TEMPERS, sets how often it passes and how high it bids.
     """
@@ -79,7 +82,7 @@ TEMPERS = ("bold", "timid", "silent", "alone", "wild", "steady")
 
 
 class Pair:
-    """A game played on both engines."""
+    """A game played on this package's engine and on the reference, which must agree."""
 
     def __init__(
         self,
@@ -150,7 +153,10 @@ class Pair:
 
 
 def run(variant: str, hands: int, seed: int) -> Counter:
-    """Play random games of a variant and its options; return counts of calls and endings."""
+    """Play random games of a variant and of variations of its options, at least `hands` hands.
+
+    Return the counts of hands, of the kinds of actions, and of the outcomes of games.
+    """
     rng = random.Random(f"{variant} {seed}")
     counts: Counter = Counter()
     base = bideuchre_env.variants[variant].rules

@@ -23,7 +23,7 @@ SINGLE, DOUBLE = bideuchre_env.six_card_v0.rules, bideuchre_env.double_deck_v0.r
 
 
 def dealt(rules, seed, n, hands=1):
-    """States (n,) of games with seeds from `seed` on, after `hands` deals, and first dealers."""
+    """States (n,) of games with seeds from `seed` on after `hands` deals, and the first dealers."""
     rows, tables = new_states(n), compile_tables(rules)
     seed_rows(rows, *split_seed(seed))
     start_rows(rows, tables, np.full(n, -1))
@@ -133,7 +133,7 @@ def test_a_named_dealer_does_not_change_the_cards():
 
 @pytest.mark.parametrize("step", [1, 2, 2**32, 2**64, 2**127], ids=hex)
 def test_deals_of_neighbouring_seeds_are_independent(step):
-    """The seat of a card under one seed is independent of its seat under the next seed."""
+    """The seat of a card under one seed is independent of its seat under that seed plus `step`."""
     n = 20_000
     left, right = new_states(n), new_states(n)
     tables, dealers = compile_tables(SINGLE), np.full(n, -1)
@@ -216,7 +216,10 @@ def word_row(word):
 
 @entry_kernel
 def draws(rows, words, n, values, single):
-    """For each word write the value drawn below n, and whether one word was enough."""
+    """Draw a number below n with each of `words` as the second word of the stream's state.
+
+    Write the number to `values`, and to `single` whether the draw used one output only.
+    """
     s = rows[0]
     for i in range(len(words)):
         s.rng[0] = np.uint64(0)
@@ -231,7 +234,10 @@ def draws(rows, words, n, values, single):
 
 @entry_kernel
 def shuffles(rows, words, n, values, single):
-    """Like `draws`, for the first four draws of a shuffle; the cards are digits to base n."""
+    """Like `draws`, but draw the first four cards of a shuffle of n cards.
+
+    Its value is a number whose digits to base n are the four cards.
+    """
     s = rows[0]
     for i in range(len(words)):
         s.rng[0] = np.uint64(0)

@@ -66,7 +66,10 @@ class FixedChooser:
         return crc32(f"{self.seed}/{self.count}".encode()) % n
 
     def __call__(self, env):
-        """Pass two times in three, else mostly bid the lowest; choose other actions at random."""
+        """Return an action: two times in three a legal pass, else mostly the lowest bid.
+
+        Actions outside the auction are uniform.
+        """
         legal = legal_names(env)
         name = legal[self.number(len(legal))]
         if any(action.startswith("bid") for action in legal):
@@ -79,7 +82,7 @@ class FixedChooser:
 
 
 def lines(name):
-    """The records of the golden games of a variant, played now, one line each."""
+    """Play the golden games of a variant; return their records, a list of lines."""
     result = []
     for number, options in enumerate(GAMES[name]):
         env = make(name, **options).raw_env()

@@ -18,12 +18,12 @@ CHOICES = st.integers(0, 2**32)
 
 
 def clipped(value):
-    """A total clipped to the range of an int8."""
+    """A total clipped to the range from -127 to 127."""
     return min(max(value, -127), 127)
 
 
 def expected_view(reference, seat, game):
-    """The reference's view of a seat, in the decoder's format."""
+    """The reference's view of a seat in the format of `layout.decode`, with clipped numbers."""
     view = reference.view(seat)
     view["score"] = [clipped(points) for points in view["score"]]
     view["hands_left"] = clipped(view["hands_left"])
@@ -74,7 +74,7 @@ def test_the_state_contains_the_four_hands(game, seed, choices):
 
 
 def hidden_fields(row, seat):
-    """Names of the fields of the state row that are hidden from a seat."""
+    """Yield "given", "passed" or both: the piles of the exchange that are hidden from a seat."""
     declarer, phase = int(row["declarer"]), int(row["phase"])
     if seat != declarer:
         yield "given"

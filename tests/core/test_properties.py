@@ -69,7 +69,7 @@ def test_a_game_ends_as_in_the_reference_engine(game, seed, choices):
 
 
 def copies_of(env) -> dict:
-    """Four copies of the game, one for each way of copying."""
+    """Four copies of the game by the way of copying: row, pickle, deepcopy and clone."""
     by_row = make(env.rules).raw_env()
     by_row.__setstate__(copy.copy(env.__getstate__()))
     by_row._states = np.frombuffer(env._states.tobytes(), STATE).copy().view(type(env._states))
@@ -121,7 +121,10 @@ def relabelled(name: str, suits: dict[str, str]) -> str:
 
 
 def check_transformed(env, suits: dict[str, str], turn: int) -> None:
-    """Replay a game with suits relabelled and seats rotated, comparing every ply."""
+    """Replay a game with suits relabelled by `suits` and seats rotated by `turn` places.
+
+    Turns, legal actions and results must correspond, and so must observations if no suit changes.
+    """
     size = env.observation_layout.size
     for hand in env.record.hands:
         here, there = env.clone(), env.clone()
@@ -167,7 +170,10 @@ def test_rotated_seats_give_rotated_results(game, seed, choices):
 
 @in_two_sizes(8, game=rules(), seed=seeds(), choices=CHOICES)
 def test_redeals_keep_a_seats_observation_and_can_be_played_out(game, seed, choices):
-    """The record of a redeal replays, before and after it is played out."""
+    """A redeal leaves the seat's observation unchanged, and its record replays.
+
+    So does the record after the redealt game has been played to its end.
+    """
     env, rng = start(game, seed), np.random.default_rng(choices)
     for ply, _ in enumerate(plies(env, Chooser(choices), 70)):
         before = snapshot(env)

@@ -42,7 +42,10 @@ def names(kinds):
 
 
 def outcome(row):
-    """A redeal as a hashable key: the hands, and the two piles of an exchange."""
+    """A redeal as a hashable key: six sorted tuples of card names.
+
+    They are the four hands, the cards given up, and the cards passed.
+    """
     hands = tuple(tuple(sorted(hand_names(int(hand)))) for hand in row["hands"])
     return (*hands, tuple(sorted(names(row["given"]))), tuple(sorted(names(row["passed"]))))
 
@@ -59,7 +62,7 @@ def splits(cards, sizes):
 
 
 def all_deals(env, seat):
-    """Every outcome that a seat's information allows, with its weight, by brute force."""
+    """The weight of every outcome that a seat's information allows, by brute force."""
     row = env._states[0]
     strain = ("C", "D", "H", "S", "NT")[row["strain"]] if row["strain"] >= 0 else "NT"
     declarer, phase = int(row["declarer"]), int(row["phase"])
@@ -109,7 +112,7 @@ def all_deals(env, seat):
 
 
 def samples(env, seat, n, seed):
-    """The outcomes of n redeals for a seat, counted."""
+    """The number of times that each outcome occurs in n redeals for a seat."""
     tables, redeals = compile_tables(env.rules), new_redeal()
     by_bits: Counter = Counter()
     rows = env._states.copy()
@@ -152,7 +155,7 @@ def assert_uniform(env, seat, seed, most=40_000):
 
 
 def cost(env, seat):
-    """The largest number of splits that `all_deals` enumerates."""
+    """An upper bound of the number of splits that `all_deals` enumerates."""
     row = env._states[0]
     sizes = [len(hand_names(int(row["hands"][who]))) for who in range(4) if who != seat]
     sizes += [len(names(row["given"])), len(names(row["passed"])) * (row["phase"] == 3)]
@@ -208,7 +211,10 @@ def test_endings_are_redealt_uniformly(kind, positions):
 
 
 def at_phase(phase, level, picks):
-    """A tiny game in a phase of the exchange, after `picks` picks of that phase."""
+    """A game of the rules `TINY` in a phase of the exchange, after `picks` picks of that phase.
+
+    `level` is the index of the contract's bid: 4 is call-2, 5 is call-1.
+    """
     for seed in range(10_000):
         env = start(TINY, seed)
         for _ in plies(env, Chooser(seed)):
@@ -219,7 +225,10 @@ def at_phase(phase, level, picks):
 
 
 def exchanges(phase, level, picks, roles):
-    """Test cases by role, slow ones except for `roles`; level 4 is call-2, level 5 call-1."""
+    """Four test cases, one for each role (0: declarer, then clockwise).
+
+    Those of roles that are not in `roles` are slow. Other arguments are as in `at_phase`.
+    """
     slow = [pytest.param(phase, level, picks, role, marks=pytest.mark.slow) for role in range(4)]
     return [(phase, level, picks, role) if role in roles else slow[role] for role in range(4)]
 

@@ -105,7 +105,10 @@ def positions(variant, n=4):
 
 
 def forgeries(row, rng):
-    """(field, row with one number of that field changed), for near, extreme and random values."""
+    """Yield (field, copy of `row` with one number of that field changed) for every number.
+
+    The new values are near, extreme and random ones.
+    """
     for field in STATE.names:
         for at in range(np.size(row[field])):
             number = np.atleast_1d(row[field])[at]
@@ -123,7 +126,7 @@ def forgeries(row, rng):
 
 
 def replayed(row, game):
-    """The row that an environment reaches by this row's own deal and actions."""
+    """The state row of an AEC environment after this row's deal and actions have been replayed."""
     record = GameRecord.from_rows(np.array([row]), game.rules, game.name)
     [hand] = record.to_dict()["hands"]
     env = game.raw_env()

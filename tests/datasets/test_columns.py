@@ -16,7 +16,7 @@ NAMES = ["a", "b", "c", "b"]
 
 
 def recorded(tmp_path, variant="cincinnati_v0", games=2, episode="game", reward="win", **options):
-    """A file of records, and the decisions of its games by episode."""
+    """Write a file of records; return its path, and the decisions of its games by episode."""
     episodes, records = [], []
     for seed in range(games):
         decisions, record = game_decisions(variant, seed, episode=episode, reward=reward, **options)

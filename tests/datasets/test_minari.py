@@ -81,7 +81,7 @@ def test_an_episode_equals_that_of_the_solo_environment(observation):
 
 
 def replayed(raw, seed, learner, actions):
-    """The record of the hand: the learner's seat takes `actions`, others play as `rule`."""
+    """Play an episode: seat `learner` takes `actions`, others play as `rule`; return its record."""
     rule, left = bideuchre_env.agents.make("rule", raw.rules), iter(actions)
     raw.reset(seed=seed)
     while not any(raw.terminations.values()):

@@ -20,7 +20,10 @@ def arrays(path):
 
 
 def self_play(recorded, steps, seed):
-    """Play a `vec` at random; return the actions and the ends of episodes, both (T, n)."""
+    """Play a recorder at random; return the actions and the ends of episodes, both (steps, n).
+
+    After each step the arrays of the caller are overwritten, which must not change the file.
+    """
     rng = np.random.default_rng(seed)
     obs, info = recorded.reset(seed=seed)
     actions, ends = [], []
@@ -37,7 +40,10 @@ def self_play(recorded, steps, seed):
 
 
 def records_of(game, actions, ends, seed, **options):
-    """The records of finished episodes by the AEC environment, in the order of their starts."""
+    """Replay actions, (steps, n), in AEC environments; return the records of finished episodes.
+
+    They are in the order of their starts.
+    """
     records = []
     for row in range(actions.shape[1]):
         env = game.raw_env(**options)
@@ -96,7 +102,7 @@ def test_actions_that_the_step_overwrites_are_recorded_correctly(tmp_path):
 
 
 def by_episode(columns):
-    """The contents of the episodes, sorted, without their numbers."""
+    """The columns of each episode as a tuple of bytes, without its number; sorted."""
     names = [name for name in columns if name not in ("players", "episode")]
     starts = np.flatnonzero(np.diff(columns["episode"])) + 1
     assert np.array_equal(np.unique(columns["episode"]), np.arange(len(starts) + 1))

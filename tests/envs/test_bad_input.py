@@ -128,7 +128,7 @@ def test_observing_an_unknown_agent_is_refused(agent):
 
 
 def bad_resets():
-    """Arguments of `reset`, each with the error and a part of its message."""
+    """Invalid arguments of `reset`, each with the class and a part of the message of its error."""
     names = [rank + suit for rank in "9TJQKA" for suit in "CDHS"]
     good = [names[seat * 6 : seat * 6 + 6] for seat in range(4)]
 

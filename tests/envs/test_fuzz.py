@@ -26,9 +26,9 @@ def episode(number):
 
 
 def fuzz_vec(seed, actions):
-    """Play odd actions in `vec`; a refused step must change no row.
+    """Play about `actions` odd actions in `vec` of all variants; a refused step changes no row.
 
-    Return the numbers of refused and of accepted steps, and 0.
+    Return the numbers of refused steps and of accepted steps, and 0 (there are no penalties).
     """
     rng, rows = np.random.default_rng(seed), 250
     refused = done = 0
@@ -59,10 +59,10 @@ def solo_state(rows):
 
 
 def fuzz_solo_vec(seed, actions):
-    """Play odd actions in `solo_vec`; refused steps must move no row.
+    """Play about `actions` odd actions in `solo_vec` of all variants.
 
-    An illegal action must end its row's episode with the penalty. Return the numbers of refused and
-    of accepted steps, and of penalties.
+    A refused step must change no row, and an illegal action must end its row's episode with the
+    penalty. Return the numbers of refused steps, of accepted steps and of penalties.
     """
     rng = np.random.default_rng(seed)
     refused = done = penalties = 0

@@ -82,7 +82,7 @@ BY_ROW = (
 
 
 def resets(env):
-    """First observations, players and repr of a few episodes."""
+    """The result of `reset`, the players and the repr of the environment for eight seeds."""
     return [
         (env.reset(seed=seed), dict(env.unwrapped.players), repr(env.unwrapped))
         for seed in range(8)

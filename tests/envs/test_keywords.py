@@ -108,7 +108,7 @@ def test_typed_keywords_are_the_fields_of_the_options():
 
 
 def untyped_keywords(body, prefix):
-    """The full names of public functions and methods with `**options: Any`."""
+    """Yield the full names of public functions and methods with keywords `**name: Any`."""
     for node in body:
         name = getattr(node, "name", "_")
         if isinstance(node, ast.ClassDef) and not name.startswith("_"):
@@ -120,7 +120,7 @@ def untyped_keywords(body, prefix):
 
 
 def test_keywords_of_public_functions_are_typed():
-    """The exceptions are listed."""
+    """The functions in `OPEN` are the only exceptions."""
     untyped = set()
     for folder in PUBLIC:
         top = ROOT if folder == "agents" else ROOT / "bideuchre_env"

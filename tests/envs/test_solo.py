@@ -112,9 +112,9 @@ class Caller(agents.make("rule", cincinnati.rules).__class__):
 
 
 def first_calls(who, seeds=20_000):
-    """The number of times that agent `who` chooses each call as the first of an auction.
+    """The counts of the calls of agent `who` as eldest hand, in `seeds` auctions.
 
-    The agent sits after the dealer; `seeds` hands are played.
+    The first count is that of passes, then come the bids from the lowest up.
     """
     env = cincinnati.solo_vec(seeds, opponents=who, seat=1, copy=False)
     obs, _ = env.reset(seed=1, options={"dealer": 3})

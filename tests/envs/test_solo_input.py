@@ -211,7 +211,7 @@ def test_after_an_error_of_a_player_a_reset_is_required(answer, error, match):
 
 
 def walk_rows_with_resets(vec, steps):
-    """Step a vector environment; in mode "Disabled", reset the finished rows."""
+    """Step a vector environment, with some illegal actions; in mode "Disabled" reset ended rows."""
     obs, _ = vec.reset(seed=1)
     for turn in range(steps):
         over = vec._rows.solos["ending"] != 0

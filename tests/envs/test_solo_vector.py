@@ -17,7 +17,7 @@ ROWS = 5
 
 
 def walk_both(vec, sync, steps, seed=None, careless=30):
-    """Step both environments with equal actions, and compare all results.
+    """Step both environments with equal actions, some illegal, and compare all results.
 
     Return the number of finished episodes.
     """

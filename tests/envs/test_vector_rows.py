@@ -12,7 +12,10 @@ PARTS = ("observation", "action_mask")
 
 
 def transcript(vec, steps, seed, rows):
-    """Return the results of each step for the first rows."""
+    """Step `vec` `steps` times; return a list for each step: its arrays for the first rows.
+
+    They are the observations, masks, seats, actions, rewards and ends of episodes.
+    """
     results = []
     obs, info = vec.reset(seed=seed)
     for step in range(steps):

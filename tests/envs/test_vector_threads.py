@@ -92,7 +92,7 @@ def test_second_thread_is_refused_during_a_write(face, write):
 
 @pytest.mark.parametrize("gain", [0.3, 1.4])
 def test_threads_are_used_where_they_gain_time(gain):
-    """Within eight seconds, the environment adapts to a change of the gain from threads."""
+    """Within eight simulated seconds, `Pace` adapts to a change of the gain from threads."""
     pace, alone = Pace(), 300e-6
     for now in (gain, 1 / gain, gain):
         spent = 0.0

@@ -30,7 +30,10 @@ POPULATION = 6000
 
 @pytest.fixture(scope="module")
 def populations():
-    """Points of many boards, for pairs of agents of different similarity."""
+    """(points, tricks of a hand) by name, for pairs of agents of different similarity.
+
+    The points are those of 6,000 boards between the two agents.
+    """
     rule = agents.make("rule", bideuchre_env.barrie_v0.rules)
     played = {
         "far apart": ("barrie_v0", "rule", "cautious"),
@@ -48,7 +51,7 @@ def populations():
 
 
 def interval_of(points, tricks):
-    """Interval of a match over boards of one hand with these points, (n, 2)."""
+    """Interval of a match over n boards of one hand; `points` (n, 2), `tricks` the tie margin."""
     rows = np.zeros(len(points), BOARD)
     rows["points"], rows["hands"] = points, 1
     return Scores.of_boards(rows, tie_margin=tricks).points_per_hand
@@ -170,7 +173,7 @@ def test_unusable_bounds_are_refused(bounds):
 
 
 def meeting(rng, a, b, gap, boards):
-    """Results of boards between two agents whose ratings are `gap` points apart."""
+    """Random results of boards between two agents; a's rating is `gap` points above b's."""
     chance = 1 / (1 + 10 ** (-gap / 400))
     results = np.where(rng.random(boards) < chance, 1, -1)
     return Meeting(a, b, np.arange(boards), results)

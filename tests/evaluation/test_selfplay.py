@@ -21,7 +21,7 @@ VARIANTS = tuple(bideuchre_env.variants)
 
 
 class First:
-    """A deterministic agent: it takes the first legal action, or the last."""
+    """A deterministic agent: it takes the first legal action, or with `last` the last one."""
 
     def __init__(self, name="first", last=False):
         self.name, self.last = name, last
@@ -145,7 +145,7 @@ def test_the_kernel_writes_records_as_game_record_does(rules, mode, tmp_path):
 
 
 class Bad(RandomAgent):
-    """Random actions; from the third call on, `answer` modifies them."""
+    """Random legal actions; from the third call on, `answer(actions, masks)` replaces them."""
 
     name = "bad"
 
@@ -166,7 +166,7 @@ def _one_illegal(good, masks):
 
 
 def _own_mask(good, masks):
-    """Choose action 0, which only a changed mask allows."""
+    """Set all masks to 1, and choose action 0 in row 0, which the true mask forbids."""
     masks[:] = 1  # the choice is checked against another mask
     good[0] = 0
     return good

@@ -30,7 +30,7 @@ def no_pictures():
 
 
 def stop_after(monkeypatch, pairs):
-    """Let the next tournament play this many pairs before Ctrl-C."""
+    """Let the next tournament play `pairs` pairs, and raise `KeyboardInterrupt` at the next."""
     left = iter(range(pairs))
 
     def press(*pair, **options):
@@ -42,7 +42,7 @@ def stop_after(monkeypatch, pairs):
 
 
 def list_pairs(monkeypatch):
-    """A list to which every pair is added when it is played."""
+    """Return a list to which every pair (names of two agents) is added when it is played."""
     pairs = []
 
     def append(*pair, **options):

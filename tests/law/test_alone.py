@@ -21,7 +21,10 @@ VALUES = [12, 24, 32, 48]
 
 
 def moon(k, tricks):
-    """Play a k-fold moon that wins `tricks` tricks; the dealer is 0, the k-th caller declares."""
+    """Play a hand in which the declarer of a k-fold moon wins `tricks` tricks; return the table.
+
+    Seat 0 deals. The first k callers bid the moons in order, so the k-th declares.
+    """
     declarer = k % 4
     lead = 2 if declarer == 3 else 1
     calls = [*MOONS[:k], *["pass"] * (4 - k)]
@@ -30,7 +33,10 @@ def moon(k, tricks):
 
 
 def lone(game, name, tricks):
-    """Points of seat 1's side and of the defenders after a lone bid that wins `tricks` tricks."""
+    """Play a hand in which seat 1 makes the lone bid `name` and wins `tricks` of eight tricks.
+
+    Return the points of seat 1's side and of the defenders.
+    """
     hand = play_hand(game, one_bid(1, f"bid {name}"), lead=1, tricks=tricks).hands[0]
     assert hand["contract"] == f"{name} NT"
     assert hand["tricks"] == [8 - tricks, tricks]

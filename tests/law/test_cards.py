@@ -41,7 +41,7 @@ def whole(ranks, copies):
 
 
 def assert_order(game, strain, low_to_high):
-    """Each card of one suit loses to each later one, led or following."""
+    """Check that each card of a suit loses to each later one, whether it leads or follows."""
     for low, high in combinations(low_to_high, 2):
         others = [c for c in outsiders(game, strain, low_to_high) if c not in (low, high)]
         assert play_trick(game, strain, [low, high, *others[:2]]).seat == 1, (strain, low, high)
@@ -49,14 +49,14 @@ def assert_order(game, strain, low_to_high):
 
 
 def outsiders(game, strain, suit_cards):
-    """Cards that are neither trumps nor of the suit of `suit_cards`."""
+    """A card of each suit that is neither trump nor the suit of `suit_cards`."""
     suits = {strain, suit_cards[0][1]}
     low = game.rules.ranks
     return [f"{'Q' if low == 'J' else 'T'}{suit}" for suit in SUITS if suit not in suits]
 
 
 def trumps(strain, ranks):
-    """The trumps of a suit from low to high."""
+    """The trumps of the suit `strain` from low to high, the bowers last; one copy of each."""
     plain = [rank + strain for rank in ranks if rank != "J"]
     return [*plain, "J" + COLOUR_MATE[strain], "J" + strain]
 

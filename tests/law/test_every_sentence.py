@@ -52,7 +52,7 @@ def rules():
 
 
 def law_tests():
-    """(file, test, docstring in one line) of every test of the rules."""
+    """Yield (file, test, docstring in one line) for every test of the rules."""
     for path in sorted(HERE.glob("test_*.py")):
         if path.name == Path(__file__).name:
             continue
@@ -91,7 +91,10 @@ def ids_by_sentence():
 
 
 def entries_of(source):
-    """[ids, sentences, tests] of a source; neighbours with the same tests are one entry."""
+    """[ids, text, tests] for the rules of a source; neighbours with the same tests are one entry.
+
+    `tests` is a list of (file, test). A repeated sentence is only in the place of its last id.
+    """
     by_id, ids = rule_tests(), ids_by_sentence()
     entries = []
     for mark, text in lines_of(source):
@@ -119,7 +122,10 @@ def rule_table():
 
 
 def bare(text, strip):
-    """A text in lower case, without list marks and `strip`; misread letters are restored."""
+    """A text in lower case, without list marks and the matches of the pattern `strip`.
+
+    Letters that were misread in the source are corrected.
+    """
     for lost, letter in {"\u012a": "A", "\u012b": "B", "\u012e": "E"}.items():
         text = text.replace(lost, letter)
     text = re.sub(r"(?m)^\s*- ", "", text)
@@ -127,7 +133,7 @@ def bare(text, strip):
 
 
 def shared(pattern):
-    """A source document in the folder that RULE_DOCUMENTS names, or None."""
+    """The path of a document that matches `pattern` in the folder RULE_DOCUMENTS, or None."""
     folder = os.environ.get("RULE_DOCUMENTS")
     return next(iter(Path(folder).glob(pattern)), None) if folder else None
 

@@ -21,7 +21,7 @@ CALLS = {"call-2": 2, "call-1": 1}
 
 
 def after_auction(game, name, **options):
-    """A table after seat 1's lone bid in hearts; the dealer is 0."""
+    """A table after seat 1's lone bid `name` in hearts; seats 1 and 3 hold fixed cards."""
     hands = {1: DECLARER, 3: PARTNER}
     table = Table(game, dealer=0, hands=hands, **options)
     return table.do(*one_bid(1, f"bid {name} H"))
@@ -132,7 +132,10 @@ def test_any_card_may_be_exchanged(game):
 
 
 def views(game, seat, *choices, name="call-2"):
-    """(observation, mask) of a seat after each of the exchanges in `choices`."""
+    """A list of (observation, mask) of a seat, one for each of `choices`.
+
+    A choice is a text of the cards that are given up and passed after the lone bid `name`.
+    """
     seen = []
     for cards in choices:
         table = after_auction(game, name).play(cards)

@@ -27,7 +27,7 @@ def after(game, bid, tricks, score, declarer=1, **options):
 
 
 def result(table):
-    """Winner and outcome of the record, checked against PettingZoo's attributes."""
+    """Return winner and outcome of the record; check that PettingZoo's attributes agree."""
     record = table.record
     winner, outcome = record["winner"], record["outcome"]
     assert table.over == (outcome != "unfinished")
@@ -210,7 +210,7 @@ def test_a_game_of_rounds_ends_after_four_hands_each():
 
 
 def one_round(score):
-    """A game of one round from this score, in which eldest hand always bids 2 H."""
+    """A table after four hands from this score, in which eldest hand always bids 2 H."""
     table = Table(SIMPLIFIED, dealer=0, seed=3, score=score)
     for _ in range(4):
         table.do("bid 2 H", "pass", "pass", "pass").settle()

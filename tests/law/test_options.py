@@ -30,7 +30,10 @@ def play_a_hand(game, **options):
 
 
 def refuses(words, game=BARRIE, **options):
-    """Check that every function that accepts the option raises `RulesError` with these words."""
+    """Check that each function with the options as keywords raises `RulesError`; return True.
+
+    `words` is a pattern of the message.
+    """
     for function in (game.raw_env, game.env, game.replace, game.rules.replace):
         with pytest.raises(RulesError, match=words):
             function(**options)

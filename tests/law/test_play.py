@@ -29,7 +29,10 @@ TWO_COPIES = (SIMPLIFIED, CLUB, BARRIE, DOUBLE_DECK)
 
 
 def led_against(game, strain, hands):
-    """A table with seat 1 to play, after seat 0 has led its first card in a strain."""
+    """A table with seat 1 to play: seat 0 declares in `strain` and has led its first card.
+
+    `hands` has cards by seat, such as {0: "JH AH"}.
+    """
     table = Table(game, dealer=3, hands=hands)
     return table.do(*opening(game.rules, strain)).play(hands[0].split()[0])
 

@@ -15,7 +15,10 @@ from support.law_tables import (
 
 
 def hand(game, bid, tricks, score=(0, 0), **options):
-    """Points of seat 1's side and of the defenders if seat 1 bids, leads and wins `tricks`."""
+    """Play a hand in which seat 1 bids `bid` at no trump, leads and wins `tricks` tricks.
+
+    Return the points of seat 1's side and of the defenders.
+    """
     table = play_hand(game, one_bid(1, f"bid {bid}"), lead=1, tricks=tricks, score=score, **options)
     result = table.hands[0]
     assert result["tricks"] == [game.rules.tricks - tricks, tricks]

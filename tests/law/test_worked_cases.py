@@ -24,12 +24,15 @@ MOONS = ["bid moon", "bid double moon", "bid triple moon", "bid quadruple moon"]
 
 
 def bid_by_seat_1(game, bid, tricks):
-    """Points of the declarer's side and of the defenders after seat 1's bid."""
+    """[points of seat 1's side, of the defenders] if seat 1 bids, leads and wins `tricks`."""
     return play_hand(game, one_bid(1, f"bid {bid}"), lead=1, tricks=tricks).hands[0]["points"][::-1]
 
 
 def refused(table, *names):
-    """Check that each action raises an error and leaves the game unchanged."""
+    """Check that each of the actions raises an error and leaves the game unchanged.
+
+    Return True if there are any.
+    """
     before = table.record
     for name in names:
         with pytest.raises(IllegalActionError):

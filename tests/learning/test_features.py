@@ -20,7 +20,7 @@ RANKS = "AKQJT9"  # in the order of card kinds
 
 
 def decisions(name, rows=24, steps=60):
-    """Observations, masks and layout of hands that `ObservationPolicy` plays."""
+    """Observations (n, D), masks (n, A) and the layout, of hands that `ObservationPolicy` plays."""
     vec = bideuchre_env.make(name).vec(rows, copy=True)
     seen, _ = vec.reset(seed=3)
     policy, observations, masks = ObservationPolicy(1), [], []
@@ -39,7 +39,7 @@ def of_part(features, observations, masks):
 
 
 def encode(features, observations, masks, **options):
-    """Inputs, legal outputs and symmetries, by `write`."""
+    """Inputs, legal outputs and symmetries of the decisions, as `features.write` writes them."""
     n = len(observations)
     inputs = np.full((n, features.size), 7, np.float32)
     legal, symmetries = np.full((n, features.outputs), 7, np.int8), np.full(n, 7, np.int64)

@@ -34,7 +34,7 @@ def examples(n, seed=0, features=CARDS):
 
 
 def outputs_of(network, packed):
-    """Outputs of a network in double precision."""
+    """Outputs of a network in double precision, for packed inputs of the features `CARDS`."""
     parts = [part.astype(np.float64) for part in network]
     x = np.unpackbits(packed, axis=1, count=CARDS.size).astype(np.float64)
     for weights, bias in (parts[:2], parts[2:4]):

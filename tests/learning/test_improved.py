@@ -17,7 +17,7 @@ RULES = bideuchre_env.make("cincinnati_v0").rules
 
 
 def new_network_of(part, hidden=(4, 4)):
-    """A new network of a part, and its features."""
+    """Return a new network of the part "auction" or "cards", and its features."""
     features = features_of(RULES, part)
     return new_network(features.size, hidden, features.outputs, np.random.default_rng(1)), features
 

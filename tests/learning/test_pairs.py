@@ -30,10 +30,10 @@ class Twin:
         self.phase_of = layout_of(rules).slices["phase"]
 
     def line(self, hand, first):
-        """Play hand number `hand`, and return its decisions and its rewards.
+        """Play hand number `hand`; return the list of its decisions, and its rewards by agent.
 
         The first actions are `first`, and the policies choose the later ones. A decision is
-        (observation, mask, player, action).
+        (observation, mask, name of the PettingZoo agent, action).
         """
         self.env.reset(seed=(self.high << 64) + hand)
         decisions = []
@@ -55,7 +55,11 @@ class Twin:
         return self.env.possible_agents.index(name)
 
     def pairs(self, hand, others):
-        """(observation, mask, chosen, other, gain) of the policy's choices in `phases`."""
+        """Yield (observation, mask, chosen, other, gain) for each choice of the policy.
+
+        Choices are decisions in `phases` with two or more legal actions. `others` is an iterator
+        of their other actions.
+        """
         main, points = self.line(hand, [])
         for ply, (seen, mask, name, action) in enumerate(main):
             if self.opponent and self.seat(name) % 2:

@@ -8,7 +8,10 @@ from bideuchre_env.learning.returns import lambda_returns
 
 
 def trajectory(seed, steps=40, n=30, waiting=0.2):
-    """Random steps of n rows; some steps have no decision (seat -1)."""
+    """Random arguments of `lambda_returns` for n rows, up to `bootstrap`.
+
+    The fraction `waiting` of the steps has no decision (seat -1).
+    """
     rng = np.random.default_rng(seed)
     seats = rng.integers(4, size=(steps, n)).astype(np.int8)
     seats[rng.random((steps, n)) < waiting] = -1
@@ -21,7 +24,7 @@ def trajectory(seed, steps=40, n=30, waiting=0.2):
 
 
 def twin(seats, rewards, ended, values, bootstrap, gamma, lambda_):
-    """Slow lambda returns, from the definition, row by row and seat by seat, and `complete`."""
+    """Slow lambda returns from the definition, and `complete`; both (steps, n)."""
     steps, n = seats.shape
     returns, complete = np.zeros((steps, n)), np.zeros((steps, n), bool)
     for i in range(n):
@@ -42,10 +45,10 @@ def twin(seats, rewards, ended, values, bootstrap, gamma, lambda_):
 
 
 def fill(episode, values, after, gamma, lambda_, returns, complete):
-    """Write the returns of a seat's decisions in an episode: mixtures of n-step returns.
+    """Write the returns of a seat's decisions in an episode of a row: mixtures of n-step returns.
 
     `episode` has [step, reward until the seat's next decision]; `after` is the value at its end,
-    NaN if unknown.
+    NaN if unknown. The last decision is then not complete, and its return is its value.
     """
     if episode and np.isnan(after):
         returns[episode[-1][0]] = after = values[episode[-1][0]]
@@ -81,7 +84,7 @@ def test_returns_and_advantages_equal_the_slow_implementation(gamma, lambda_):
 
 
 def put(value, *at):
-    """A function that sets elements of an array in place."""
+    """Return a function that sets the elements at index `at` of an array, and returns the array."""
 
     def change(array):
         array[at] = value

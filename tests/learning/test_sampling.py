@@ -105,7 +105,7 @@ def test_logits_of_illegal_outputs_are_ignored_even_if_nan():
 
 
 def put(value, *at):
-    """A change that sets elements of a copy."""
+    """Return a function that returns a copy of an array with `value` at index `at`."""
 
     def change(array):
         array = array.copy()

@@ -55,7 +55,7 @@ CONTENT = st.dictionaries(
 
 
 def packed(compression=zipfile.ZIP_STORED, **members):
-    """Return an archive with these members: arrays, or the bytes of a member."""
+    """Return the bytes of a zip archive with these members: arrays, or the bytes of a member."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", compression) as archive:
         for name, content in members.items():
@@ -263,7 +263,10 @@ SHAPES = {"first": (5, "hidden"), "bias": ("hidden",)}
 
 
 def made(rules=CINCINNATI, kind="net", features=1, **arrays):
-    """Weights that fit `SHAPES` and `made_for`, except for the given arguments."""
+    """Weights with the shapes `SHAPES` and the metadata `made_for(kind, rules, features)`.
+
+    `arrays` replace arrays by name; None omits one.
+    """
     own = {"first": np.zeros((5, 3), np.float32), "bias": np.zeros(3, np.float32)}
     texts = made_for(kind, rules, features) | {"variant": "cincinnati_v0"}
     whole = {name: array for name, array in {**own, **arrays}.items() if array is not None}

@@ -59,7 +59,7 @@ def winner(table, strain):
 
 
 def may_play(hand, table, strain):
-    """The cards a seat may play to a trick so far."""
+    """The cards of `hand` that may be played to the trick so far, `table`."""
     if not table:
         return hand
     led = suit_of(table[0][1], strain)
@@ -97,9 +97,10 @@ def slow_tricks(hands, leader, strain, absent=None):
 
     @cache
     def in_order(legal, others):
-        """Legal cards, high first; of equivalent cards only the highest.
+        """Legal cards as indices, high first; of equivalent cards only the highest.
 
-        Cards are equivalent if no card of the other hands or the table, `others`, is between them.
+        `legal` and `others`, the cards of the other hands and the table, are bits. Cards are
+        equivalent if no card of `others` is between them or identical to one of them.
         """
         chosen, last = [], None
         for card in reversed(range(legal.bit_length())):

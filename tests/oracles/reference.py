@@ -2,7 +2,7 @@
 
 Written from the rule texts alone (S0..S4 are the five source documents, R is rules.md) and sharing
 nothing with the package. Cards are strings ("JH"), hands are lists, seats are 0..3 clockwise,
-side 0 is seats 0 and 2, side 1 is seats 1 and 3.
+side 0 is seats 0 and 2, side 1 is seats 1 and 3. Rules are a dict, as of `Rules.to_dict`.
 """
 
 from collections import Counter
@@ -91,7 +91,7 @@ class ReferenceGame:
         self._clear_hand()
 
     def _clear_hand(self):
-        """Forget everything about one hand. Called before a deal only."""
+        """Reset all attributes of a hand, before a deal."""
         self.hand_dealer = self.dealer  # stays put when `dealer` moves on at the end of the hand
         self.hands = [[], [], [], []]
         self.calls = [None, None, None, None]

@@ -31,7 +31,7 @@ from bideuchre_env.runtime.jit import entry_kernel, kernel
 def replayed_log(space, replays):
     """The log-likelihood of the other seats' actions in the world `space.worlds[0]`.
 
-    `replays` has the hand as the searcher knows it; it is dealt anew with the cards of the world.
+    `replays[0]` has the actions of the hand. Before the replay it gets the cards of the world.
     """
     s, replay, t, total = space.simulated[0], replays[0], space.players.tables[0], 0.0
     model, preferred, n_new, exchanged = space.choice_models[0], 0, 0, 0.0

@@ -26,7 +26,10 @@ MIXED = ("rule", ["cautious", "random"])
 
 
 def begin(variant="cincinnati_v0", people=(0,), path=None, seed=1, agents=MIXED, **options):
-    """A game with `rule` as partner and two opponents, one of them random."""
+    """A session in which people sit in `people`, and `agents` (partner, opponents) elsewhere.
+
+    Without options, games have at most three hands; `path` is the file of the saved game.
+    """
     options = options or ({} if variant == "simplified_v0" else {"max_hands": 3})
     return Session(
         make(variant, **options), people, assign_players(people, *agents), seed=seed, path=path
@@ -34,7 +37,7 @@ def begin(variant="cincinnati_v0", people=(0,), path=None, seed=1, agents=MIXED,
 
 
 def choice(session, rng):
-    """An action of the person; half the calls are passes."""
+    """The name of a random legal action of the person; half the calls are passes."""
     legal = session.legal()
     return "pass" if "pass" in legal and rng.random() < 0.5 else rng.choice(legal)
 

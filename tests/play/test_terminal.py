@@ -40,7 +40,10 @@ def record(folder, variant):
 
 
 class Answers(io.StringIO):
-    """Standard input that answers the prompts on the screen; `leave` answers the tenth."""
+    """Standard input that answers each prompt on the screen by `answer`.
+
+    If `leave` is not None, `leave()` returns the line for the tenth prompt.
+    """
 
     def __init__(self, screen, leave):
         super().__init__()
@@ -54,9 +57,9 @@ class Answers(io.StringIO):
 
 
 def in_process(folder, monkeypatch, *arguments, lines=None, leave=None):
-    """Run the command in this process with these lines, or with answers, from a pipe.
+    """Run `bideuchre play` in this process with `lines` as its input, or without them `Answers`.
 
-    Returns the exit status, the output and the errors.
+    Return the exit status, the output and the errors.
     """
     with monkeypatch.context() as patched:
         patched.chdir(folder)
@@ -127,7 +130,7 @@ def test_a_game_that_is_left_resumes_with_the_same_record(way, code, tmp_path, m
 
 
 def at_a_terminal(session, read):
-    """A `Terminal` of the session in this process, and its output.
+    """Return a `Terminal` of the session in this process, and the stream of its output.
 
     `read(output)` gets all output so far, and returns the line that the user types.
     """

@@ -88,7 +88,7 @@ def module_key(module, name):
 
 
 def folder_of(name):
-    """The first part of a module's name; `__main__` belongs to the command line."""
+    """The first part of a module's name; `cli`, the command line, for `__main__`."""
     return name.split(".")[0].replace("__main__", "cli")
 
 

@@ -14,7 +14,10 @@ from bideuchre_env.rules.cards import CARD_NAMES, MAX_TRICKS, hand_names
 
 
 def faces(row, rules, viewer):
-    """(card, whether it is marked) of all face-up cards; the viewer's hand comes last."""
+    """A list of (card name, whether it is marked) of all face-up cards of a picture of the table.
+
+    The hand of seat `viewer` comes last.
+    """
     cards = [mark for mark in TablePicture(row, rules, viewer).marks() if isinstance(mark, Card)]
     names = [card.parts[1].text.replace("10", "T") + card.parts[2].suit for card in cards]
     return [(name, card.parts[0].edge == "mark") for name, card in zip(names, cards, strict=True)]

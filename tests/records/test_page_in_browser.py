@@ -79,7 +79,7 @@ def find(driver, selector):
 
 
 def rows_of_game(record):
-    """The state rows of a game: before each action, and after the last of each hand."""
+    """Yield the state rows of a game: after each deal and after each action."""
     tables = compile_tables(record.rules)
     for hand in record.played_hands():
         row = rows_of([hand.dealt])

@@ -25,7 +25,10 @@ from bideuchre_env.core.state import Phase, new_states
 
 
 def finished(name="club_v0", seed=3, **options):
-    """The record of a short game with at least one hand played, as JSON data."""
+    """The record of a finished game of at most four deals, as JSON data.
+
+    At least one of its hands was not passed out.
+    """
     env = start(name, seed, **{"max_hands": 4, **options})
     data = finish(env, Chooser(seed)).record.to_dict()
     assert any(hand["contract"] for hand in data["hands"])

@@ -52,7 +52,7 @@ def test_a_path_that_cannot_be_written_or_read_is_an_error(name, tmp_path):
 
 
 def changed(line, change):
-    """A line of JSON after a change of its data."""
+    """A line of JSON, as bytes, after `change(data)` has changed its data in place."""
     data = json.loads(line)
     change(data)
     return json.dumps(data).encode() + b"\n"

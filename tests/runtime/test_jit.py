@@ -24,7 +24,7 @@ slow = pytest.mark.slow
 
 
 def run(*args, where=TESTS, **environment):
-    """Run Python in a subprocess, and return its output and its errors."""
+    """Run Python in a subprocess, which must succeed; return its output and its errors."""
     others = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
     done = subprocess.run(
         [sys.executable, *map(str, args)],
@@ -104,7 +104,7 @@ def test_whole_files_of_tests_pass_under(names, setting):
 
 
 def imported(path):
-    """Files of the package that a file imports at its top level."""
+    """The set of files of the package that a file imports at its top level by `from`."""
     files = set()
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("bideuchre_env"):
@@ -164,7 +164,7 @@ pwd.getpwuid = unknown
 
 @pytest.fixture
 def installed(tmp_path):
-    """A copy of the package in a temporary folder."""
+    """A temporary folder with a copy of the package."""
     shutil.copytree(
         PACKAGE, tmp_path / "bideuchre_env", ignore=shutil.ignore_patterns("__pycache__")
     )
@@ -172,7 +172,7 @@ def installed(tmp_path):
 
 
 def run_copy(folder, code, **environment):
-    """Run a program with the copy of the package, and return its output."""
+    """Run a program text with the copy of the package in `folder`, and return its output."""
     own = {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", "NUMBA_OPT": "1"}
     return run("-c", code, folder, where=folder, **own | environment)[0].strip()
 

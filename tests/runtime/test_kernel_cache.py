@@ -23,7 +23,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def fresh(folder):
-    """The kernel as in a new process, not compiled yet."""
+    """Return the kernel as a new process has it: not compiled, with the cache in `folder`."""
     function = runpy.run_path(str(folder.parent / "small_kernel.py"))["double"]
     compiled = numba.njit(function)
     compiled._cache = numba_private.kernel_cache(function, str(folder))
@@ -31,7 +31,7 @@ def fresh(folder):
 
 
 def loads(folder):
-    """Whether a new process loads the kernel from its cache files."""
+    """Call the kernel as in a new process; return whether it was loaded from the cache."""
     compiled = fresh(folder)
     assert compiled(21) == 42
     return bool(sum(compiled.stats.cache_hits.values()))

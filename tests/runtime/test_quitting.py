@@ -41,7 +41,10 @@ TWICE = (
 
 
 def run(code, *arguments, where, **environment):
-    """Run a program; return its exit code, output, and errors without lines on compilation."""
+    """Run a program text; return its exit code, output, and list of error lines.
+
+    Lines on compilation are left out.
+    """
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments],
         cwd=where,

@@ -41,7 +41,10 @@ def peers(scripts):
 
 
 def report_of(script, folder, capsys, *options):
-    """The report that a script prints; figures must be positive, with unique names."""
+    """Run a script and return the report that it prints as JSON.
+
+    Its figures must be positive, with unique names.
+    """
     words = [*options, "--out", str(folder), "--json", "--no-plot"]
     assert script.main(script.parse_args(words)) == 0
     report = json.loads(capsys.readouterr().out)

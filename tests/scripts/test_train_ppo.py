@@ -23,7 +23,7 @@ def ppo():
 
 
 def outputs_of(ppo, weights, lists):
-    """Outputs of a network for lists of active inputs, without the critic's."""
+    """Outputs of a network for lists of active inputs, without the critic's output (the last)."""
     with ppo.torch.no_grad():
         return ppo.networks.forward(weights, ppo.torch.from_numpy(lists)).numpy()[:, :-1]
 
@@ -152,7 +152,7 @@ def trained(ppo, folder, *options):
 
 @pytest.fixture
 def one_thread(ppo):
-    """Torch with one thread, for more threads add in another order."""
+    """Limit torch to one thread: with more, sums are in another order."""
     threads = ppo.torch.get_num_threads()
     ppo.torch.set_num_threads(1)
     yield

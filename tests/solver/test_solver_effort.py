@@ -23,7 +23,7 @@ LINES = Path(__file__).with_name("hard_deals.jsonl").read_text(encoding="utf-8")
 
 
 def hard_deals():
-    """Yield each deal with its saved tricks and effort."""
+    """Yield (ending, tricks of the side to lead, effort) for each saved deal."""
     for line in LINES:
         data = json.loads(line)
         hands = [hand.split() for hand in data["deal"]]

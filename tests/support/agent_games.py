@@ -63,7 +63,9 @@ def redeals(rules, row, n, seed=0):
 
 
 def play_on(rules, states, sides, hands=1, watch=None):
-    """Play `hands` hands to their end, and deal the next; check that every action is legal.
+    """Play `hands` hands of every state to their end, and deal a hand after each.
+
+    Check that every action is legal. The states change in place.
 
     `sides` has the agents of seats 0 and 2 and of seats 1 and 3. `watch(observations, masks,
     actions)` is called with the decisions of each side in each step.
@@ -117,21 +119,21 @@ def random_rules(rng):
 
 
 def per_hand(rules, one, other, boards, seed=1):
-    """Points per hand of `one` minus `other` on duplicate boards, and the half-width of its CI."""
+    """Points per hand of `one` minus `other` on duplicate boards, and half their 95 % interval."""
     points = selfplay.play(rules, one, other, boards=boards, seed=seed).points_per_hand
     return points.mean, (points.high - points.low) / 2
 
 
 def searcher(name, rules, **options):
-    """A search agent with few worlds."""
+    """A search agent with two worlds for cards and 20 for calls, unless `options` change them."""
     return agents.make(name, rules, **{"seed": 1, "worlds": 2, "played_out": 20} | options)
 
 
 def decisions(rules, n, seed, hands=1, every=1):
-    """(observation, mask, state row) of the decisions of n games, `hands` hands of each.
+    """A list of (observation, mask, state row) for decisions in n games, `hands` hands of each.
 
-    The rule player plays all seats, the cautious one every seventh turn. Only every `every`th turn
-    is in the result.
+    The games take turns in lock step. The rule player acts in all seats, except that in every
+    seventh turn the cautious player acts. Only every `every`th turn is in the result.
     """
     result, tables = [], compile_tables(rules)
     states = start(rules, n, seed=seed)
@@ -169,7 +171,10 @@ def lone_decisions(rules, bid, n, seed):
 
 
 def varied_decisions(rules, n, seed):
-    """About n decisions of each phase with two or more legal actions; all kinds of exchange."""
+    """At most n decisions of each phase with two or more legal actions, as in `decisions`.
+
+    They include hands with each lone bid that has an exchange.
+    """
     candidates = decisions(rules, 3, seed=seed, hands=2)
     for bid in rules.lone:
         if bid.exchange:

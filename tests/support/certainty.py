@@ -18,7 +18,10 @@ from bideuchre_env.runtime.jit import entry_kernel
 
 @entry_kernel
 def settle(observations, masks, tables, offsets, views, certain, reduced):
-    """Fill `certain` with the certain actions or -1, and set dominated calls in `reduced` to 0."""
+    """Write to `certain`, for each row, the action that certainly takes all tricks left, or -1.
+
+    Set the dominated calls in `reduced`, a copy of the masks, to 0.
+    """
     t, view = tables[0], views[0]
     for i in range(len(observations)):
         read_view(row_of(observations, i), t, offsets[0], view)
@@ -43,7 +46,7 @@ def settled(rules, rows, masks):
 
 
 def wins_the_rest(rules, agent, row, deals=40):
-    """Whether an agent takes all tricks left in `deals` redeals of the hidden cards.
+    """Whether an agent takes all tricks left in each of `deals` redeals of the hidden cards.
 
     The agent plays the seat to act in the state row; all other seats play at random.
     """

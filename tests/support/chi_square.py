@@ -1,10 +1,10 @@
 """Chi-square probabilities, and the significance level that all tests of chance share.
 
-A correct program fails a test at level a with probability a. The seeds are fixed, so a run either
-always passes or never does; the level bounds the chance that a correct program happened upon a
-failing seed when the tests were written. `LEVEL` is for one check (a table, a pair of cards):
-about 5000 checks are made in all, so the whole family stays below 1e-6. A table is checked on
-both sides: too uneven is a bias, too even is a generator that is no chance at all.
+A correct program fails a check at level a with probability a. The seeds are fixed, so a test either
+always passes or always fails; the level bounds the probability that a correct program fails with
+the seed chosen for the test. `LEVEL` is for one check (a table, a pair of cards): about 5000 checks
+are made, so the probability that any of them fails is below 1e-6. A table is checked on both
+sides: too uneven shows a bias, too even shows that the counts are not random.
 """
 
 import math

@@ -12,9 +12,10 @@ from bideuchre_env.envs.aec.bookkeeping import AGENT_NAMES
 def game_decisions(
     variant: str, seed: int, *, episode: str, reward: str, **options: Any
 ) -> tuple[list[list[dict[str, Any]]], Any]:
-    """The decisions of a whole game played by `Chooser(seed)`, a list for each episode; its record.
+    """Play a whole game by `Chooser(seed)`; return its decisions by episode, and its record.
 
-    The rewards of a step are added to each agent's own last decision.
+    A decision is a dict with most columns of a dataset. The rewards of a step are added to each
+    agent's own last decision.
     """
     env = start(variant, seed, reward=reward, **options)
     choose, episodes, hand = Chooser(seed), [], 0

@@ -71,7 +71,11 @@ def compile_only(monkeypatch, stack=0):
 
 
 def machine_code(program, arguments, stack):
-    """PTX code by (program, types, architecture); fails above `stack` bytes of local memory."""
+    """Compile a program for `ARCHITECTURES`; return a dict of its PTX codes.
+
+    The keys are (program, types, architecture). Fail if a code needs more than `stack` bytes of
+    local memory.
+    """
     import numba
     from numba import cuda
     from numba.cuda.cudadrv.devicearray import DeviceNDArray

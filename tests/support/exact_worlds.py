@@ -40,8 +40,8 @@ def deals(cards, sizes):
 def exact_worlds(space, rules):
     """The exact probability of each deal of the unseen cards that the known voids allow.
 
-    The key is the tuple of the other seats' hands, as bits. A deal's probability is proportional to
-    the likelihood of the actions in it.
+    The key is the tuple of the three other hands, as bits. The probability is proportional to the
+    number of deals with these hands, and to the likelihood of the other seats' actions.
     """
     world, tables = space.worlds[0], space.expert.tables
     hands = [int(hand) for hand in world["hands"][1:]]

@@ -23,7 +23,7 @@ EXERCISED = (
 
 
 def exercise(games, episode):
-    """A checksum of `games` games of each game in `EXERCISED`.
+    """A checksum of `games` random games of each rule set in `EXERCISED`.
 
     It covers state rows, masks, views, redeals, records and pictures as text.
     """

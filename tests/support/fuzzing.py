@@ -36,7 +36,10 @@ class NoArray:
 
 
 def odd_actions(rng, legal, n_actions):
-    """Return an argument of `step` for many rows: invalid, or legal with an odd dtype or layout."""
+    """Return an odd argument of `step` for many rows, made from their `legal` actions, (n,).
+
+    It is invalid, or has random numbers, or legal actions with an odd dtype or layout.
+    """
     n = len(legal)
     extremes = np.array([-(2**63), 2**63 - 1, -1, n_actions, 2**31, -(2**31), 255], np.int64)
     one_wrong = legal.copy()

@@ -24,7 +24,10 @@ def belongs_to(card, strain):
 
 
 def full_deal(rules, hands):
-    """Four whole hands from some seats' cards ({seat: "JH AH"}): lowest cards left fill up."""
+    """Four whole hands, lists by seat, from some cards of some seats ({seat: "JH AH"}).
+
+    The lowest cards that are left fill them up.
+    """
     dealt = [hands.get(seat, "").split() for seat in range(4)]
     left = deck(rules)
     for card in (card for hand in dealt for card in hand):
@@ -89,7 +92,10 @@ class Table:
         return self.do(*cards.split())
 
     def settle(self, choose=lambda table: table.legal[0]):
-        """Play to the end of the hand by `choose(table)`, an action's name; return its record."""
+        """Play to the end of the hand; return the hand's entry in the record, a dict.
+
+        `choose(table)` returns the name of an action; by default the first legal one.
+        """
         before = len(self.hands)
         while not self.over and len(self.hands) == before:
             self.do(choose(self))
@@ -131,7 +137,10 @@ def play_trick(game, strain, cards, **options):
 
 
 def split_hands(rules, leader, rival, tricks):
-    """Hands with which, at no trump, the leader wins `tricks` tricks and its rival the rest."""
+    """Hands with which, at no trump, seat `leader` wins `tricks` tricks and `rival` the rest.
+
+    The result is a dict of lists of cards, by seat.
+    """
     clubs, diamonds, hearts, spades = (
         [card for card in reversed(deck(rules)) if card[1] == suit] for suit in SUITS
     )
@@ -147,7 +156,11 @@ def split_hands(rules, leader, rival, tricks):
 
 
 def _to_plan(own):
-    """Card choice for `split_hands`: cash suit `own[seat]` from the top, then lead another low."""
+    """Return a card choice, a function of a table, for the hands of `split_hands`.
+
+    A seat plays its highest card of the suit `own[seat]` if it leads or this suit is led, else
+    its lowest card of other suits.
+    """
 
     def choose(table):
         cards = sorted(table.legal, key=lambda card: LOW_TO_HIGH.index(card[0]))
@@ -163,9 +176,10 @@ def _to_plan(own):
 
 
 def play_hand(game, calls, *, lead, tricks, dealer=0, score=(0, 0), **options):
-    """Play a hand at no trump after four calls; seat `lead` leads and wins `tricks` tricks.
+    """Play a hand at no trump after four calls, eldest hand first; return the table after it.
 
-    The other side wins the rest. An exchange swaps cards so that the hands stay the same.
+    Seat `lead` leads and wins `tricks` tricks, the other side the rest. Calls name no strain:
+    "bid 4". The cards are dealt so that after an exchange the hands are those of `split_hands`.
     """
     rules = game.rules.replace(**{k: v for k, v in options.items() if k != "episode"})
     bids = {bid.name: bid for bid in rules.ladder}
@@ -208,7 +222,7 @@ def partnered_bids(low, high):
 
 
 def in_games(*games):
-    """Run a test in each of these games, as its `game`."""
+    """Decorator: run a test in each of these variants, as its argument `game`."""
     return pytest.mark.parametrize("game", games, ids=lambda game: game.name)
 
 

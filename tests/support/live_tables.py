@@ -112,7 +112,10 @@ class Client:
 
 
 def known_cards(game: Session, seat: int) -> set[str]:
-    """The cards that a seat knows: its own cards as dealt, passed cards and played cards."""
+    """The cards that a seat knows: its own cards as dealt, and all played cards.
+
+    A declarer also knows the passed cards once the play has begun.
+    """
     row, hand = game.row, hand_of(game.row, game.rules)
     cards = set(hand["deal"][seat]) | {CARD_NAMES[kind] for kind in row["plays"] if kind >= 0}
     if seat == hand["declarer"] and row["phase"] >= Phase.PLAY:

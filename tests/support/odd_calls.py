@@ -96,7 +96,7 @@ def new_solo_vec():
 
 
 def method(make, name):
-    """A function that calls a method of a new object."""
+    """Return a function with the parameters of a method, which calls it on a new `make()`."""
 
     def call(**values):
         return getattr(make(), name)(**values)
@@ -106,12 +106,12 @@ def method(make, name):
 
 
 def reset_with(make):
-    """`reset` of a new environment with the values as its options."""
+    """Return a function that resets a new environment with its keywords as reset options."""
     return lambda **values: make().reset(options=values)
 
 
 def positional(function):
-    """A function that passes its keyword arguments on by position."""
+    """Return a function that takes keywords and passes them to `function` by position."""
 
     def call(**values):
         return function(*values.values())
@@ -121,7 +121,7 @@ def positional(function):
 
 
 def defaults_of(options):
-    """Names and defaults of environment options."""
+    """The defaults by name of an options dataclass, such as `VecOptions`."""
     return {field.name: field.default for field in fields(options)}
 
 

@@ -45,7 +45,7 @@ def run(ppo, folder, *options):
 
 
 def saved_run(ppo, folder):
-    """Checkpoint, curve and weights of a run, without times."""
+    """(checkpoint, rows of the curve, bytes of the weights) of a run, without times."""
     state = ppo.torch.load(folder / "checkpoint.pt", weights_only=True)
     state = {name: plain(value) for name, value in state.items() if name not in TIMES}
     with (folder / "curve.csv").open(newline="") as file:
@@ -54,7 +54,7 @@ def saved_run(ppo, folder):
 
 
 def plain(value):
-    """Convert the tensors of a checkpoint to lists."""
+    """Return a copy of a checkpoint's value with lists in place of tensors and tuples."""
     if isinstance(value, dict):
         return {key: plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
@@ -88,7 +88,7 @@ def random_networks(ppo, seed=1, size=16):
 
 
 def terms(ppo, **changed):
-    """`Terms` of a batch, with changes by keyword."""
+    """The `Terms` of a small batch; keywords replace the usual values."""
     usual = {"number": 0, "seed": 5, "temperature": 0.3, "forced": 0.1, "alone": 0.3}
     usual |= {"lambda_": 0.9, "scale": 5.0}
     return ppo.rollout.Terms(**(usual | changed))

@@ -21,14 +21,20 @@ def add_in_place(shared, block):
 
 
 def fail_at_3(kind, block):
-    """Raise an error of this kind at block 3."""
+    """Return the block, but raise an error of this kind at block 3.
+
+    `kind` is "option", "illegal" or "value".
+    """
     if block == 3:
         raise {"option": OptionError, "illegal": IllegalActionError, "value": ValueError}[kind]("3")
     return block
 
 
 def crash(times, block):
-    """End the process at block 2, up to `times[1]` times; `times[0]` is a folder for the count."""
+    """Return the block, but end the process at block 2, up to `times[1]` times.
+
+    Each time a file is written to the folder `times[0]`, to count them.
+    """
     folder, most = Path(times[0]), times[1]
     if block == 2 and len(list(folder.iterdir())) < most:
         (folder / str(os.getpid())).touch()

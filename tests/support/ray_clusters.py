@@ -20,7 +20,10 @@ SETTINGS = {
 
 @contextmanager
 def settings_for_ray(monkeypatch: Any, *paths: str, **more: str) -> Iterator[None]:
-    """Set Ray's environment variables: import paths of workers, and a temporary folder."""
+    """Context manager: set Ray's environment variables, and remove its temporary folder at the end.
+
+    `paths` are added to the import path of workers, `more` are further variables.
+    """
     folder = tempfile.mkdtemp(prefix="ray-", dir="/tmp")  # sockets have short paths
     os.mkdir(f"{folder}/ray")
     before = filter(None, [os.environ.get("PYTHONPATH")])
@@ -52,6 +55,6 @@ def cluster_of(nodes: int) -> Iterator[Any]:
 
 
 def kill(cluster: Any) -> None:
-    """Kill the last node if it is still there; the head stays."""
+    """Kill the last worker node, if there is one; the head stays."""
     for node in list(cluster.worker_nodes)[-1:]:
         cluster.remove_node(node, allow_graceful=False)

@@ -12,9 +12,10 @@ ROOT = Path(__file__).parents[2]
 
 @contextmanager
 def load_scripts(folder, *names):
-    """Context manager: import scripts of a folder and yield the modules, in a list.
+    """Context manager: import the scripts `names` of a folder and yield the list of modules.
 
-    Afterwards they are dropped from `sys.modules`.
+    `folder` is relative to the repository. At the end these modules, and those of the folder that
+    they import, are removed from `sys.modules`.
     """
     path, before = str(ROOT / folder), set(sys.modules)
     sys.path.insert(0, path)

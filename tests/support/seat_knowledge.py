@@ -8,7 +8,7 @@ from bideuchre_env.rules.cards import CARD_NAMES, MAX_TRICKS, N_SEATS, STRAINS, 
 
 
 def knowledge_of(state, rules):
-    """Return the hand, calls, score, strain, exchanged and played cards that the seat knows."""
+    """Return the keywords of `known_position` for the knowledge of the seat to act, as a dict."""
     acts, seat, side = actions.of(rules), int(state["turn"]), int(state["turn"]) & 1
     dealer, declarer = int(state["dealer"]), int(state["declarer"])
     names = []

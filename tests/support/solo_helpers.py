@@ -8,8 +8,8 @@ from bideuchre_env.agents.base import RowAgent
 def chosen_action(mask, observation, turn=0, careless=0):
     """A legal action as a function of the observation: mostly low bids, and any card.
 
-    One in `careless` actions is any action of the game, legal or not. Without a legal action it is
-    0.
+    If `careless` is not 0, about one in `careless` actions is any action of the game, legal or
+    not. Without a legal action the result is 0.
     """
     word = (int(observation.astype(np.int64) @ np.arange(1, len(observation) + 1)) + 7 * turn) * 31
     if careless and word % careless == 0:
@@ -44,7 +44,10 @@ class Spy(RowAgent):
 
 
 class Bad(Spy):
-    """Returns legal actions in its first `after` calls, then `answer(n)` for n rows."""
+    """An agent whose first `after` calls return legal actions, later ones `answer(n)` for n rows.
+
+    It also overwrites the masks, which must not change the environment's own.
+    """
 
     name = "bad"
 
@@ -61,7 +64,7 @@ class Bad(Spy):
 
 
 def broken(m):
-    """Raise an agent's own error."""
+    """Raise `RuntimeError`, as an `answer` of `Bad`."""
     raise RuntimeError("the agent broke down")
 
 
@@ -88,7 +91,7 @@ def assert_same(a, b, where="result"):
 
 
 def walk(env, steps, seed):
-    """Return the results of some steps of a `SoloEnv`, with resets after each episode."""
+    """Step a `SoloEnv` and return its results, with a reset after each episode."""
     results = [env.reset(seed=seed)]
     for turn in range(steps):
         obs = results[-1][0]
@@ -118,13 +121,13 @@ class First:
 
 
 def actions_for(obs, turn, careless=0):
-    """An action for every row, see `chosen_action`, which gets the turn `turn` + row."""
+    """An action for every row by `chosen_action`, with `turn` + the row's number as its turn."""
     pairs = zip(obs["action_mask"], obs["observation"], strict=True)
     return np.array([chosen_action(m, o, turn + i, careless) for i, (m, o) in enumerate(pairs)])
 
 
 def walk_rows(vec, steps, seed, careless=0, **options):
-    """Return the results of some steps of a vector environment."""
+    """Reset a vector environment, step it, and return the list of the results."""
     out = [vec.reset(seed=seed, options=options)]
     for turn in range(steps):
         out.append(vec.step(actions_for(out[-1][0], turn, careless)))

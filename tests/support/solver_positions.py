@@ -89,7 +89,10 @@ def random_ending(rng: random.Random, rules: Rules, cards: int, lone: bool = Fal
 
 
 def random_endings(n: int, seed: int, most: int = 4) -> list[Ending]:
-    """Endings of every deck, strain and size, with partner and alone."""
+    """Return n random endings of every deck and strain, with partner and alone.
+
+    The hands have 1 to 3 or `most` cards when the trick began.
+    """
     rng = random.Random(seed)
     endings = []
     for i in range(n):

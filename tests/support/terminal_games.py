@@ -18,7 +18,7 @@ OURS = ("--partner", "rule", "--opponents", "rule", "cautious", "--pause", "0", 
 
 
 def answer(screen: str) -> str:
-    """A line for the last prompt of a screen: the first legal action."""
+    """A line for the last prompt of a screen: the first legal action, or "" for Enter."""
     lines = screen.rsplit(PROMPT, 1)[0].splitlines()
     if lines[-1].startswith("Enter"):
         return ""

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def draws(rows, step):
-    """Uniform numbers below 1 by row and step; they do not depend on the number of rows."""
+    """A uniform number below 1 for each row, float64 (rows,), by a hash of row and `step`."""
     with np.errstate(over="ignore"):
         x = np.arange(rows, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
         x += np.uint64(step + 1) * np.uint64(0xD1342543DE82EF95)

@@ -95,7 +95,10 @@ def in_wrappers(raw):
 
 
 def effects(call, env):
-    """Return the result of a call, or type and text of its exception; its output, warnings, log."""
+    """Call `call(env)`; return a list: result, printed text, warnings, and PettingZoo's log.
+
+    If the call raises an exception, its type and text are the result.
+    """
     EnvLogger.flush()
     out = io.StringIO()
     with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(out):
@@ -141,9 +144,9 @@ class Pair:
 
 
 def chosen(env, legal, at=0):
-    """Return the action at index `at`, modulo their number, of the legal or the illegal actions.
+    """Return an action: number `at`, modulo their number, of the legal or the illegal actions.
 
-    Without such an action it is `at`.
+    `legal` selects which. Return `at` itself if there is no such action.
     """
     numbers = np.flatnonzero(mask_of(env.unwrapped) == legal)
     return int(numbers[at % len(numbers)]) if len(numbers) else at

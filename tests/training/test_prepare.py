@@ -65,7 +65,10 @@ def small(game, **options):
 
 
 def set_results(monkeypatch, *points):
-    """Set the results of the next matches; the last one repeats, an exception is raised."""
+    """Set the results of the next matches: intervals of points, or exceptions to raise.
+
+    The last one repeats.
+    """
     left = list(points)
 
     def judged(self, player, other):

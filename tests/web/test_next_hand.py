@@ -13,7 +13,10 @@ from bideuchre_env.web.table import ReadySeats
 
 
 async def play_to_the_end(client, whole_game):
-    """Play until a hand or the game is over; return the version displayed then."""
+    """Play to the end of the hand, or with `whole_game` of the game, with first legal actions.
+
+    Return {"version": number of the displayed state}.
+    """
     table = client.table
     while True:
         await wait_until_idle(table)

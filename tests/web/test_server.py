@@ -49,7 +49,10 @@ def short(value):
 
 
 def with_client(check, **options):
-    """Run a coroutine function with a client of a game at the turn of a person, 0 or 2."""
+    """Run the coroutine function `check` with a `Client` of a game at the turn of a person.
+
+    The people are in seats 0 and 2; `options` are those of `Client`.
+    """
 
     async def work():
         client = Client(live(session("barrie_v0", (0, 2), seed=2)), **options)
