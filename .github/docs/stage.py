@@ -13,8 +13,8 @@ import json
 import re
 import shutil
 import sys
-from os.path import normpath, relpath
 from pathlib import Path, PurePosixPath
+from posixpath import normpath, relpath
 
 from variant_pages import site_text
 

@@ -3,7 +3,9 @@
 import ast
 import importlib
 import inspect
+import ntpath
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -57,6 +59,13 @@ def test_the_index_has_every_section_of_the_readme(stage):
 def test_a_link_leads_to_a_page_or_to_the_repository(stage, target, link):
     expected = link.replace("REPOSITORY", "https://github.com/bideuchre-env/bideuchre_env")
     assert stage.Stager().rewrite(PAGE, f"a [b]({target}) c") == f"a [b]({expected}) c"
+
+
+def test_links_have_slashes_on_windows(monkeypatch):
+    monkeypatch.setitem(sys.modules, "os.path", ntpath)
+    with load_scripts(".github/docs", "stage") as [module]:
+        link = module.Stager().link(PAGE, "../bideuchre_env/rules/README.md")
+    assert link == "../rules.md"
 
 
 @pytest.mark.parametrize("target", ["nothing.md", "../../outside.md", "data/nothing.npz#a"])
