@@ -18,12 +18,8 @@ import tempfile
 from pathlib import Path
 from urllib.request import urlopen
 
-ROOT = Path(__file__).resolve().parents[1]
-TUTORIALS = ROOT / ".github" / "docs" / "tutorials"
-GUIDES = (
-    ROOT / "bideuchre_env" / "adapters" / "README.md",
-    *(TUTORIALS / f"{name}.md" for name in ("training", "self_play")),
-)
+from check_types import ROOT, STAND_ALONE
+
 NOISE = re.compile(r"Traceback|Illegal move made", re.IGNORECASE)
 BIDEUCHRE = (sys.executable, "-m", "bideuchre_env")
 
@@ -137,7 +133,7 @@ def supersuit() -> None:
 
 def adapter(name: str) -> None:
     """Run the blocks of the adapters' guides that import adapter `name`; fail if there is none."""
-    text = "".join(guide.read_text(encoding="utf-8") for guide in GUIDES)
+    text = "".join((ROOT / page).read_text(encoding="utf-8") for page in STAND_ALONE)
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
     own = [block for block in blocks if re.search(rf"adapters[. ](import )?{name}\b", block)]
     assert own, f"{name}: no first use of this extra is known"

@@ -12,9 +12,10 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
 import sys
-from os.path import normpath, relpath
 from pathlib import Path, PurePosixPath
+from posixpath import normpath, relpath
 
 from variant_pages import site_text
 
@@ -22,8 +23,7 @@ from bideuchre_env.rules.variants import RULES
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / ".github" / "docs" / "site"
-FOLDERS = (".github", "agents", "benchmarks", "bideuchre_env", "experiments", "tests")
-FORMS = ("PULL_REQUEST_TEMPLATE.md", "ISSUE_TEMPLATE")  # no pages
+PAGES = ("*.md", "experiments/*.ipynb", ":!:*_TEMPLATE*")
 SHORT = {  # start of a path in the repository: start of its address; the first match counts
     ".github/docs/site/": "",
     ".github/docs/": "",
@@ -51,11 +51,9 @@ class DeadLinkError(ValueError):
 
 def addresses() -> dict[str, str]:
     """Return the address on the site of every page, by its path in the repository."""
-    files = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.md")]
-    files += [*ROOT.glob("*.md"), *(ROOT / "experiments").glob("*.ipynb")]
-    real = {path.resolve() for path in files if not set(path.parts) & set(FORMS)}
-    pages = sorted(path.relative_to(ROOT).as_posix() for path in real)
-    return {page: address(page) for page in pages}
+    listing = ("git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *PAGES)
+    pages = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return {page: address(page) for page in sorted(pages.splitlines())}
 
 
 def address(page: str) -> str:

@@ -3,7 +3,11 @@
 import ast
 import importlib
 import inspect
+import ntpath
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +15,9 @@ from support.script_modules import ROOT, load_scripts
 
 import bideuchre_env
 
+pytestmark = pytest.mark.skipif(
+    not (ROOT / ".git").exists(), reason="the site is built from a checkout"
+)
 SITE = ROOT / ".github" / "docs" / "site"
 LEARNING = "bideuchre_env/learning/README.md"
 PAGE = "agents/README.md"
@@ -24,14 +31,24 @@ def stage():
 
 
 def test_every_page_is_staged_at_its_own_address(stage, tmp_path):
-    listed = {path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.md")}
-    hidden = re.compile(r"(\.(?!github)|venv|build|dist|runs|bideuchre_env/agents/|.*TEMPLATE)")
-    pages = {page for page in listed if not hidden.match(page)} | {"experiments/class.ipynb"}
-    assert set(stage.addresses()) == pages
+    pages = stage.addresses()
+    assert set(pages) >= {"README.md", PAGE, LEARNING, "experiments/class.ipynb"}
     assert stage.stage(tmp_path) == len(pages) - 1  # the README is a part of the index
-    for page, address in stage.addresses().items():
+    for page, address in pages.items():
         assert (tmp_path / address).is_file(), page
-    assert len(set(stage.addresses().values())) == len(pages) - 1
+    assert len(set(pages.values())) == len(pages) - 1
+
+
+def test_pages_are_all_markdown_files_that_git_does_not_ignore(stage, tmp_path, monkeypatch):
+    pages = {"README.md", ".github/SECURITY.md", "experiments/new.md", "experiments/a.ipynb"}
+    others = {".github/PULL_REQUEST_TEMPLATE.md", ".github/ISSUE_TEMPLATE/bug.md"}
+    for name in pages | others | {"experiments/runs/ppo/notes.md", "a.ipynb", "venv/b.md"}:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    shutil.copy(ROOT / ".gitignore", tmp_path)
+    subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
+    monkeypatch.setattr(stage, "ROOT", tmp_path)
+    assert set(stage.addresses()) == pages
 
 
 def test_the_index_has_every_section_of_the_readme(stage):
@@ -57,6 +74,13 @@ def test_the_index_has_every_section_of_the_readme(stage):
 def test_a_link_leads_to_a_page_or_to_the_repository(stage, target, link):
     expected = link.replace("REPOSITORY", "https://github.com/bideuchre-env/bideuchre_env")
     assert stage.Stager().rewrite(PAGE, f"a [b]({target}) c") == f"a [b]({expected}) c"
+
+
+def test_links_have_slashes_on_windows(monkeypatch):
+    monkeypatch.setitem(sys.modules, "os.path", ntpath)
+    with load_scripts(".github/docs", "stage") as [module]:
+        link = module.Stager().link(PAGE, "../bideuchre_env/rules/README.md")
+    assert link == "../rules.md"
 
 
 @pytest.mark.parametrize("target", ["nothing.md", "../../outside.md", "data/nothing.npz#a"])
