@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 import sys
 from importlib import import_module
 
@@ -64,6 +65,25 @@ def test_workflows_cover_the_supported_pythons():
     assert f'python: ["{lowest}", "{supported[-1]}"]' in read(".github/workflows/tests.yml")
     nightly = read(".github/workflows/nightly.yml")
     assert re.findall(r"^ +(3\.\d+)$", nightly, re.M) == supported
+
+
+def test_every_extra_has_a_library_and_existing_tests():
+    script = read(".ci/trainers")
+    library, files = (
+        script.partition(f"{name}=(")[2].partition("\n)")[0] for name in ("library", "files")
+    )
+    with load_scripts(".ci", "first_use") as [first_use]:
+        assert sorted(re.findall(r"\[(\w+)\]=", library)) == sorted(first_use.extras())
+    for path in re.findall(r"\btests/[\w./]+", files):
+        assert (ROOT / path).exists(), path
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a script for Linux")
+def test_an_unknown_extra_is_refused_before_any_is_installed():
+    command = ["bash", ROOT / ".ci" / "trainers", "plot", "nothing"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("nothing: one of ")
 
 
 def test_the_recipe_has_the_requirements_of_pyproject():
