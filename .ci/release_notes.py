@@ -1,10 +1,12 @@
-"""Print the section of the changelog for a tag, which must be the version of the package.
+"""Print the section of the changelog for a tag, or the conda recipe for a source archive.
 
-python .ci/release_notes.py v0.2.0
+python .ci/release_notes.py v0.2.0   # the tag must be the version of the package
+python .ci/release_notes.py --recipe dist/bideuchre_env-0.2.0.tar.gz
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 import sys
 from pathlib import Path
@@ -32,7 +34,17 @@ def notes(release: str) -> str:
     return re.sub(r"\n +(?=\S)", " ", section)  # GitHub displays line breaks within an item
 
 
-def main(tag: str) -> None:
+def recipe(archive: str) -> str:
+    """Return the recipe with the version and the checksum of a source archive."""
+    checksum = hashlib.sha256(Path(archive).read_bytes()).hexdigest()
+    text = re.sub(r"\A(#.*\n)+", "", read(".github/conda/recipe.yaml"))
+    return text.replace("VERSION", version()).replace("SHA256", checksum)
+
+
+def main(tag: str, archive: str = "") -> None:
+    if tag == "--recipe":
+        print(recipe(archive), end="")
+        return
     release = version()
     if tag != f"v{release}":
         sys.exit(f"{tag}: expected v{release}, the version of the package")

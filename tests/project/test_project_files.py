@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import subprocess
@@ -98,9 +99,19 @@ def test_the_recipe_has_the_requirements_of_pyproject():
     spaced = [re.sub(r"(?<=[\w])(?=[<>=])", " ", line, count=1) for line in (*declared, *build)]
     assert run == {*spaced[: len(declared)], "python >=${{ python_min }}"}
     assert host == {*spaced[len(declared) :], "python ${{ python_min }}.*", "pip"}
-    assert f'version: "{bideuchre_env.__version__}"' in recipe
     [(command, place)] = PROJECT["scripts"].items()
     assert f"- {command} = {place}" in recipe
+
+
+def test_the_recipe_of_a_release_has_its_version_and_checksum(tmp_path, capsys):
+    archive = tmp_path / "sdist.tar.gz"
+    archive.write_bytes(b"abc")
+    with load_scripts(".ci", "release_notes") as [release_notes]:
+        release_notes.main("--recipe", str(archive))
+    recipe = capsys.readouterr().out
+    assert recipe.startswith("schema_version: 1\n")
+    assert f'\n  version: "{bideuchre_env.__version__}"\n' in recipe
+    assert f'\n  sha256: "{hashlib.sha256(b"abc").hexdigest()}"\n' in recipe
 
 
 def test_hooks_are_the_linters_of_ci():
