@@ -59,6 +59,15 @@ def test_actions_are_pinned_and_keep_no_credentials(path):
     assert text.count("runs-on:") == text.count("timeout-minutes:")
 
 
+def test_packages_are_published_after_the_tests_from_tags_and_main():
+    text = read(".github/workflows/release.yml")
+    jobs = re.findall(r"    name: publish on (\w+)\n    needs: (.*)\n    if: (.*)", text)
+    main = "github.event_name == 'workflow_dispatch' && github.ref == 'refs/heads/main'"
+    needs = "[tests, build]"
+    assert jobs == [("PyPI", needs, "github.event_name == 'push'"), ("TestPyPI", needs, main)]
+    assert 'push:\n    tags: ["v*"]\n' in text
+
+
 def test_workflows_cover_the_supported_pythons():
     lowest = PROJECT["requires-python"].removeprefix(">=")
     supported = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
