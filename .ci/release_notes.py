@@ -26,11 +26,11 @@ def version() -> str:
 
 def notes(release: str) -> str:
     """Return the section of a version with a date, without its heading; "" if there is none."""
-    heading = rf"^## \[{re.escape(release)}\] - \d{{4}}-\d\d-\d\d\n"
+    heading = rf"^## {re.escape(release)} - \d{{4}}-\d\d-\d\d\n"
     parts = re.split(heading, read(".github/CHANGELOG.md"), maxsplit=1, flags=re.M)
     if len(parts) == 1:
         return ""
-    section = re.split(r"^## |^\[", parts[1], maxsplit=1, flags=re.M)[0].strip()
+    section = re.split(r"^## ", parts[1], maxsplit=1, flags=re.M)[0].strip()
     return re.sub(r"\n +(?=\S)", " ", section)  # GitHub displays line breaks within an item
 
 
@@ -49,7 +49,7 @@ def main(tag: str, archive: str = "") -> None:
     if tag != f"v{release}":
         sys.exit(f"{tag}: expected v{release}, the version of the package")
     if not notes(release):
-        sys.exit(f".github/CHANGELOG.md has no section [{release}] with a date")
+        sys.exit(f".github/CHANGELOG.md has no section {release} with a date")
     print(notes(release))
 
 

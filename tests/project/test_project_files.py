@@ -26,16 +26,25 @@ def read(name):
 PROJECT = tomllib.loads(read("pyproject.toml"))["project"]
 
 
-def test_the_changelog_has_a_section_for_the_version():
-    """The same section becomes the notes of the release; another tag is refused."""
+def test_the_changelog_has_a_section_for_the_version(monkeypatch, capsys):
+    """The section becomes the notes of the release, which requires its tag and a date."""
+    version = bideuchre_env.__version__
+    changelog = read(".github/CHANGELOG.md")
+    heading = re.compile(rf"(?<=^## {re.escape(version)} - )(\d{{4}}-\d\d-\d\d|Unreleased)$", re.M)
+    assert len(heading.findall(changelog)) == 1
     with load_scripts(".ci", "release_notes") as [release_notes]:
-        assert release_notes.version() == bideuchre_env.__version__
-        notes = release_notes.notes(bideuchre_env.__version__)
-        assert notes.startswith("### ")
-        assert "## [" not in notes
-        assert release_notes.notes("0.1") == ""
-        with pytest.raises(SystemExit, match="expected v" + bideuchre_env.__version__):
+        assert release_notes.version() == version
+        monkeypatch.setattr(release_notes, "version", lambda: version)
+        with pytest.raises(SystemExit, match="expected v" + version):
             release_notes.main("v0.0.0")
+        monkeypatch.setattr(release_notes, "read", lambda _: heading.sub("2026-12-01", changelog))
+        release_notes.main(f"v{version}")
+        notes = capsys.readouterr().out
+        assert notes.startswith("### ")
+        assert not re.search("^## ", notes, re.M)
+        monkeypatch.setattr(release_notes, "read", lambda _: heading.sub("Unreleased", changelog))
+        with pytest.raises(SystemExit, match=f"no section {version} with a date"):
+            release_notes.main(f"v{version}")
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
