@@ -289,7 +289,7 @@ def write_file(place: PathLike | Output, data: bytes | str) -> None:
 def only_run_in(folder: PathLike, otherwise: str = "take another folder") -> Iterator[None]:
     """Context manager: make and lock a folder; `OptionError` if another process has locked it.
 
-    `otherwise` is the advice in the message. Folders that were made and stay empty are removed.
+    On Windows it is not locked. `otherwise`: advice in the message. Empty new folders are removed.
     """
     check_path("folder", folder)
     missing = _missing_folders(Path(folder))
@@ -312,7 +312,7 @@ def only_run_in(folder: PathLike, otherwise: str = "take another folder") -> Ite
 
 @contextmanager
 def only_run_at(path: PathLike) -> Iterator[None]:
-    """Context manager that holds an exclusive lock on a file which is rewritten repeatedly.
+    """Context manager: lock a file which is rewritten repeatedly; on Windows it is not locked.
 
     Missing folders are made. Raises `TakenError` while another process holds the lock, and
     `OptionError` if the folder cannot be written.

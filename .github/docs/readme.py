@@ -1,4 +1,4 @@
-"""Generate the figures, the tables and the printed outputs of two pages.
+"""Generate the figures, tables, printed outputs and the version of two pages.
 
 The pages are `README.md` and `bideuchre_env/envs/README.md`.
 `python .github/docs/readme.py --write` writes these parts anew after a change.
@@ -96,6 +96,11 @@ def variants() -> str:
     return re.sub(r"\]\((\w+\.md)\)", r"](bideuchre_env/rules/\1)", table)
 
 
+def citation() -> str:
+    """Return the version in the BibTeX entry."""
+    return f"version = {{{bideuchre_env.__version__}}}"
+
+
 def layout_block() -> str:
     """Return the observation layout of Cincinnati, as `print` shows it."""
     return f"{bideuchre_env.cincinnati_v0.raw_env().observation_layout}\n"
@@ -129,6 +134,7 @@ def write() -> None:
                 text = re.sub(marks, lambda m, p=part: m[1] + p + m[2], text, flags=re.S)
             marks = r"\| trainer \|.*?(?=\| OpenSpiel)"  # its row is written by hand
             text = re.sub(marks, lambda _: trainers(), text, flags=re.S)
+            text = re.sub(r"version = \{.*?\}", citation(), text)
         page.write_text(text, encoding="utf-8")
 
 

@@ -321,21 +321,23 @@ def run_server(
         def stop_soon(*_: object) -> None:
             loop.call_soon_threadsafe(stop.set)
 
-        for number in (signal.SIGINT, signal.SIGTERM):
-            try:
-                loop.add_signal_handler(number, stop.set)
-            except NotImplementedError:  # on Windows
-                replaced[number] = signal.signal(number, stop_soon)
-        async with server.serving(listener):
-            try:
-                table.start()
-                here = listener.getsockname()[0]
-                announce(server.links(here if is_loopback(host) else reachable(host)))
-                await stop.wait()
-            finally:
-                await table.close()
-                for number, handler in replaced.items():
-                    signal.signal(number, handler)
+        try:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                try:
+                    loop.add_signal_handler(number, stop.set)
+                except NotImplementedError:  # on Windows
+                    replaced[number] = signal.signal(number, stop_soon)
+            async with server.serving(listener):
+                try:
+                    table.start()
+                    here = listener.getsockname()[0]
+                    announce(server.links(here if is_loopback(host) else reachable(host)))
+                    await stop.wait()
+                finally:
+                    await table.close()
+        finally:
+            for number, handler in replaced.items():  # None: not installed by Python
+                signal.signal(number, signal.SIG_DFL if handler is None else handler)
         return table.session
 
     return asyncio.run(serve())

@@ -7,6 +7,7 @@ import io
 import os
 import signal
 import sys
+from contextlib import asynccontextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -129,8 +130,9 @@ def test_processes_and_lines_on_windows(monkeypatch):
     assert interrupts.typed_line() == "bid 4"
 
 
-def test_ctrl_c_stops_the_server_on_windows(monkeypatch):
-    """An event loop there has no signal handlers; the former ones are restored."""
+@pytest.fixture
+def serve(monkeypatch):
+    """Serve a game in an event loop without signal handlers, as on Windows; press Ctrl-C."""
     pytest.importorskip("aiohttp")
     from support.live_tables import session
 
@@ -139,28 +141,61 @@ def test_ctrl_c_stops_the_server_on_windows(monkeypatch):
     def unsupported(loop, *arguments):
         raise NotImplementedError
 
-    loop = type(asyncio.new_event_loop())
-    monkeypatch.setattr(loop, "add_signal_handler", unsupported)
-    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
-
     def press(links):
         asyncio.get_running_loop().call_soon(signal.raise_signal, signal.SIGINT)
 
-    with session("cincinnati_v0") as game:
-        listener = listening("127.0.0.1", 0)
-        with listener:
-            last = run_server(
-                game,
-                lambda old: old,
-                "127.0.0.1",
-                listener,
-                press,
-                pause=0,
-                adviser="rule",
-                reviewed=False,
-            )
-        assert last is game
-    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+    def run():
+        arguments = {"pause": 0, "adviser": "rule", "reviewed": False}
+        with session("cincinnati_v0") as game, listening("127.0.0.1", 0) as listener:
+            last = run_server(game, lambda old: old, "127.0.0.1", listener, press, **arguments)
+            assert last is game
+
+    loop = type(asyncio.new_event_loop())
+    monkeypatch.setattr(loop, "add_signal_handler", unsupported)
+    return run
+
+
+def handlers():
+    return [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+
+
+def test_ctrl_c_stops_the_server_on_windows(serve):
+    before = handlers()
+    serve()
+    assert handlers() == before
+
+
+def test_handlers_on_windows_are_restored_if_the_server_does_not_start(serve, monkeypatch):
+    from bideuchre_env.web import server
+
+    @asynccontextmanager
+    async def fail(self, listener):
+        raise RuntimeError("no server")
+        yield
+
+    monkeypatch.setattr(server.Server, "serving", fail)
+    before = handlers()
+    with pytest.raises(RuntimeError, match="no server"):
+        serve()
+    assert handlers() == before
+
+
+def test_a_handler_on_windows_that_python_has_not_installed_becomes_the_default(serve, monkeypatch):
+    """`signal.signal` returns None for such a handler, and does not accept None."""
+    real, calls = signal.signal, []
+
+    def install(number, handler):
+        calls.append((number, handler))
+        former = real(number, handler)
+        return None if number == signal.SIGTERM and callable(handler) else former
+
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(signal, "signal", install)
+    try:
+        serve()
+    finally:
+        real(signal.SIGTERM, before)
+    assert (signal.SIGTERM, signal.SIG_DFL) in calls
 
 
 @pytest.mark.skipif(os.name == "nt", reason="simulates junctions by links")

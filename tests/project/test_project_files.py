@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
+import subprocess
 import sys
 from importlib import import_module
 
@@ -24,16 +26,25 @@ def read(name):
 PROJECT = tomllib.loads(read("pyproject.toml"))["project"]
 
 
-def test_the_changelog_has_a_section_for_the_version():
-    """The same section becomes the notes of the release; another tag is refused."""
+def test_the_changelog_has_a_section_for_the_version(monkeypatch, capsys):
+    """The section becomes the notes of the release, which requires its tag and a date."""
+    version = bideuchre_env.__version__
+    changelog = read(".github/CHANGELOG.md")
+    heading = re.compile(rf"(?<=^## {re.escape(version)} - )(\d{{4}}-\d\d-\d\d|Unreleased)$", re.M)
+    assert len(heading.findall(changelog)) == 1
     with load_scripts(".ci", "release_notes") as [release_notes]:
-        assert release_notes.version() == bideuchre_env.__version__
-        notes = release_notes.notes(bideuchre_env.__version__)
-        assert notes.startswith("### ")
-        assert "## [" not in notes
-        assert release_notes.notes("0.1") == ""
-        with pytest.raises(SystemExit, match="expected v" + bideuchre_env.__version__):
+        assert release_notes.version() == version
+        monkeypatch.setattr(release_notes, "version", lambda: version)
+        with pytest.raises(SystemExit, match="expected v" + version):
             release_notes.main("v0.0.0")
+        monkeypatch.setattr(release_notes, "read", lambda _: heading.sub("2026-12-01", changelog))
+        release_notes.main(f"v{version}")
+        notes = capsys.readouterr().out
+        assert notes.startswith("### ")
+        assert not re.search("^## ", notes, re.M)
+        monkeypatch.setattr(release_notes, "read", lambda _: heading.sub("Unreleased", changelog))
+        with pytest.raises(SystemExit, match=f"no section {version} with a date"):
+            release_notes.main(f"v{version}")
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
@@ -57,6 +68,15 @@ def test_actions_are_pinned_and_keep_no_credentials(path):
     assert text.count("runs-on:") == text.count("timeout-minutes:")
 
 
+def test_packages_are_published_after_the_tests_from_tags_and_main():
+    text = read(".github/workflows/release.yml")
+    jobs = re.findall(r"    name: publish on (\w+)\n    needs: (.*)\n    if: (.*)", text)
+    main = "github.event_name == 'workflow_dispatch' && github.ref == 'refs/heads/main'"
+    needs = "[tests, build]"
+    assert jobs == [("PyPI", needs, "github.event_name == 'push'"), ("TestPyPI", needs, main)]
+    assert 'push:\n    tags: ["v*"]\n' in text
+
+
 def test_workflows_cover_the_supported_pythons():
     lowest = PROJECT["requires-python"].removeprefix(">=")
     supported = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
@@ -64,6 +84,25 @@ def test_workflows_cover_the_supported_pythons():
     assert f'python: ["{lowest}", "{supported[-1]}"]' in read(".github/workflows/tests.yml")
     nightly = read(".github/workflows/nightly.yml")
     assert re.findall(r"^ +(3\.\d+)$", nightly, re.M) == supported
+
+
+def test_every_extra_has_a_library_and_existing_tests():
+    script = read(".ci/trainers")
+    library, files = (
+        script.partition(f"{name}=(")[2].partition("\n)")[0] for name in ("library", "files")
+    )
+    with load_scripts(".ci", "first_use") as [first_use]:
+        assert sorted(re.findall(r"\[(\w+)\]=", library)) == sorted(first_use.extras())
+    for path in re.findall(r"\btests/[\w./]+", files):
+        assert (ROOT / path).exists(), path
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a script for Linux")
+def test_an_unknown_extra_is_refused_before_any_is_installed():
+    command = ["bash", ROOT / ".ci" / "trainers", "plot", "nothing"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("nothing: one of ")
 
 
 def test_the_recipe_has_the_requirements_of_pyproject():
@@ -78,9 +117,19 @@ def test_the_recipe_has_the_requirements_of_pyproject():
     spaced = [re.sub(r"(?<=[\w])(?=[<>=])", " ", line, count=1) for line in (*declared, *build)]
     assert run == {*spaced[: len(declared)], "python >=${{ python_min }}"}
     assert host == {*spaced[len(declared) :], "python ${{ python_min }}.*", "pip"}
-    assert f'version: "{bideuchre_env.__version__}"' in recipe
     [(command, place)] = PROJECT["scripts"].items()
     assert f"- {command} = {place}" in recipe
+
+
+def test_the_recipe_of_a_release_has_its_version_and_checksum(tmp_path, capsys):
+    archive = tmp_path / "sdist.tar.gz"
+    archive.write_bytes(b"abc")
+    with load_scripts(".ci", "release_notes") as [release_notes]:
+        release_notes.main("--recipe", str(archive))
+    recipe = capsys.readouterr().out
+    assert recipe.startswith("schema_version: 1\n")
+    assert f'\n  version: "{bideuchre_env.__version__}"\n' in recipe
+    assert f'\n  sha256: "{hashlib.sha256(b"abc").hexdigest()}"\n' in recipe
 
 
 def test_hooks_are_the_linters_of_ci():

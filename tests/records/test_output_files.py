@@ -35,12 +35,9 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-@locks
 def test_a_file_takes_its_place_when_it_is_published(tmp_path):
-    """The temporary file of a killed run is replaced."""
     path = tmp_path / "x"
     path.write_text("old")
-    _files.temporary_path(path).write_text("half of it")
     with Output(path, overwrite=True) as output:
         output.write(b"one ")
         assert path.read_text() == "old"
@@ -60,6 +57,15 @@ def test_a_file_that_is_not_published_leaves_no_trace(tmp_path):
             output.write(b"new")
     assert names(tmp_path) == ["x"]
     assert (tmp_path / "x").read_text() == "old"
+
+
+@locks
+def test_the_temporary_file_of_a_killed_run_is_replaced(tmp_path):
+    path = tmp_path / "x"
+    _files.temporary_path(path).write_text("half of it")
+    write_file(path, "new")
+    assert path.read_text() == "new"
+    assert names(tmp_path) == ["x"]
 
 
 @locks
