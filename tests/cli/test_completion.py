@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 import shutil
 import subprocess
 import sys
@@ -12,7 +14,7 @@ from support.commands import run
 from bideuchre_env import agents, variants
 from bideuchre_env._install import how_to_install
 
-BASH = shutil.which("bash")
+BASH = None if os.name == "nt" else shutil.which("bash")  # there it may be that of WSL
 COMPLETE = """
 source ./completion.bash
 COMP_WORDS=({words})
@@ -35,6 +37,15 @@ def test_a_script_has_commands_agents_and_variants(shell, capsys):
         assert name in text
 
 
+def test_lines_end_as_shells_need_on_windows_too(monkeypatch):
+    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\r\n")
+    monkeypatch.setattr(sys, "stdout", out)
+    assert run("--print-completion", "bash") == 0
+    out.flush()
+    assert b"\n" in out.buffer.getvalue()
+    assert b"\r" not in out.buffer.getvalue()
+
+
 @pytest.mark.skipif(BASH is None, reason="no bash")
 @pytest.mark.parametrize(
     ("words", "expected"),
@@ -53,7 +64,8 @@ def test_a_script_has_commands_agents_and_variants(shell, capsys):
     ],
 )
 def test_bash_completes_a_word(words, expected, folder, capsys):
-    (folder / "completion.bash").write_text(script("bash", capsys), encoding="utf-8")
+    text = script("bash", capsys)
+    (folder / "completion.bash").write_text(text, encoding="utf-8", newline="\n")
     for name in ("games.jsonl", "farm.toml"):
         (folder / name).touch()
     subprocess.run([BASH, "-n", "completion.bash"], check=True)
