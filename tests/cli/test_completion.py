@@ -13,8 +13,15 @@ from support.commands import run
 
 from bideuchre_env import agents, variants
 from bideuchre_env._install import how_to_install
+from bideuchre_env.cli import completion
+from bideuchre_env.cli.main import build_parser
 
 BASH = None if os.name == "nt" else shutil.which("bash")  # there it may be that of WSL
+FREE_TEXTS = {
+    *("N", "K", "G", "S", "X", "MS", "SECONDS", "LOW", "HIGH", "SEATS", "HOST", "HOST:PORT"),
+    *("NAME=VALUE", "PAIR", "CARDS", "CARDS|N", "CALLS", "OURS-THEIRS"),
+}
+"""Metavars of arguments that no shell completes."""
 COMPLETE = """
 source ./completion.bash
 COMP_WORDS=({words})
@@ -44,6 +51,18 @@ def test_lines_end_as_shells_need_on_windows_too(monkeypatch):
     out.flush()
     assert b"\n" in out.buffer.getvalue()
     assert b"\r" not in out.buffer.getvalue()
+
+
+def test_every_metavar_is_completed_or_a_free_text():
+    parser, mapped, free = build_parser(), set(), set()
+    completion.completion_script(parser, "bash")
+    for command in completion._commands(parser).values():
+        for action in command._actions:
+            metavars = action.metavar if isinstance(action.metavar, tuple) else (action.metavar,)
+            completed = action.choices or hasattr(action, "complete")
+            (mapped if completed else free).update(metavars)
+    assert free - {None} == FREE_TEXTS
+    assert not mapped & FREE_TEXTS
 
 
 @pytest.mark.skipif(BASH is None, reason="no bash")
