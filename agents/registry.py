@@ -133,7 +133,7 @@ def parse(name: str) -> tuple[str, dict[str, bool | int | float | str]]:
         OptionError: for an unknown agent, and for malformed options.
     """
     own, colon, written = name.partition(":") if isinstance(name, str) else ("", "", "")
-    own = own if is_known(own) else present_name(own)
+    own = own if is_known(own) else present_name(own, names())
     if not is_known(own):
         match = _ELSEWHERE.fullmatch(name) if colon else None
         if match is None:

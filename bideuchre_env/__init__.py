@@ -38,7 +38,7 @@ __all__ = sorted([*_SOURCES, *variants])
 
 
 def __getattr__(name: str) -> Any:
-    present = present_name(name)
+    present = present_name(name, __all__)
     if present in variants:
         return variants[present]
     if present not in _SOURCES:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Container
 
 RENAMED: dict[str, tuple[str, str]] = {
     "Pool": ("OpponentPool", "0.3"),
@@ -12,11 +13,14 @@ RENAMED: dict[str, tuple[str, str]] = {
 _CALLERS = ("bideuchre_env", "gymnasium", "pettingzoo", "importlib")
 
 
-def present_name(name: str) -> str:
-    """Return the present name for an old one, with a `DeprecationWarning`; others unchanged."""
-    if name not in RENAMED:
+def present_name(name: str, names: Container[str]) -> str:
+    """Return the present name, if it is one of `names`, for an old one; other names unchanged.
+
+    For an old name there is a `DeprecationWarning`.
+    """
+    present, version = RENAMED.get(name, (name, ""))
+    if present == name or present not in names:
         return name
-    present, version = RENAMED[name]
     warnings.warn(
         f"{name} is now {present}; the old name works until bideuchre_env {version}",
         DeprecationWarning,

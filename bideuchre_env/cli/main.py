@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -78,7 +79,10 @@ class _PrintCompletion(argparse.Action):
     ) -> NoReturn:
         from bideuchre_env.cli.completion import completion_script
 
-        print(completion_script(parser, shell))
+        script = completion_script(parser, shell)
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(newline="\n")  # bash rejects the line ends of Windows
+        print(script)
         parser.exit()
 
 

@@ -63,19 +63,6 @@ CALLS: tuple[Row, ...] = (
 """Every method that makes an environment."""
 
 COMMON: dict[str, list[str]] = {
-    "Rules": [
-        "The right bower is the jack of trumps. The left bower, the other jack of its colour, is a "
-        "trump for every purpose. All strains of a bid are equally high. Defenders score 1 point "
-        "per trick, always.",
-        "",
-        "In an exchange the declarer gives up the cards face down, then the partner passes as many "
-        "face down; neither sees the other's choice first. Given-up cards are out of play.",
-        "",
-        "Follow suit if you can, else play anything. The highest trump wins the trick, or without "
-        "a trump the highest card of the suit led. The trick's winner leads next. All tricks are "
-        "played, also after a set. The first dealer is random; after a played hand the deal passes "
-        "to the left. Points may be negative.",
-    ],
     "Action Space": ["`action_names` lists all names. `step` accepts a name, too."],
     "Observation Space": [
         "Each block has its own bounds; `print(env.unwrapped.observation_layout)` explains the "
@@ -110,6 +97,8 @@ def manual(name: str, rules: Rules) -> str:
         lines += ["", f"## {title}", "", *body]
         if title == "Observation Space":
             lines += ["", _blocks(rules)]
+        if title == "Rules":
+            lines += ["", *_common_rules(rules)]
         if title in COMMON:
             lines += ["", *COMMON[title]]
     return "\n".join(_wrapped(lines)) + "\n"
@@ -180,11 +169,32 @@ def rule_rows(rules: Rules) -> list[Row]:
         ("Other suits rank", f"{ranks}, as do all suits at no trump."),
         ("Auction", " ".join(sheet["Auction"])),
     ]
-    lead, _, *more = sheet["Play"]  # `COMMON` has the rules of all variants
+    lead, _, *more = sheet["Play"]  # `_common_rules` has the other line
     return [
         *rows,
         ("Play", " ".join((lead, *more))),
         ("Game", " ".join(sheet["Game"])),
+    ]
+
+
+def _common_rules(rules: Rules) -> list[str]:
+    """Return the rules that the pages of variants leave to their index."""
+    sheet = dict(sheet_sections(rules))
+    bowers = (
+        "The right bower is the jack of trumps. The left bower, the other jack of its colour, is a "
+        "trump for every purpose."
+    )
+    strains = ["All strains of a bid are equally high."] * (rules.strain_named == "in_bid")
+    play = (
+        "The highest trump wins the trick, or without a trump the highest card of the suit led. "
+        "All tricks are played, also after a set. The first dealer is random; after a played hand "
+        "the deal passes to the left. Points may be negative."
+    )
+    return [
+        " ".join([bowers, *strains, sheet["Scoring"][0]]),
+        "",
+        *([" ".join(sheet["Exchange"]), ""] if rules.exchange else []),
+        f"{sheet['Play'][1]} {play}",
     ]
 
 
@@ -348,7 +358,11 @@ def _arguments(name: str, rules: Rules) -> list[str]:
         for option in OPTIONS
         if option != "lone"
     )
-    text = f"Options of the rules, keywords of every method: {options}, and `lone`, the lone bids."
+    lone = ", and `lone`, the lone bids" if rules.lone else ""
+    text = (
+        "Options of the rules, keywords of every method that makes an environment: "
+        f"{options}{lone}."
+    )
     if rules == RULES.get(name):
         aec, solo = aec_id(name), gymnasium_id(name)
         text += f' Registered as `pettingzoo.make("aec", "{aec}")`, `gymnasium.make("{solo}")`.'

@@ -98,7 +98,10 @@ def play_block(plan: Plan, block: range, report: Report, stopped: Stopped) -> No
 
 
 def warm_up(plan: Plan) -> None:
-    """Compile kernels by playing a board for up to 2 seconds, at least a step; drop its result."""
+    """Compile the kernels of a match: play one board, and drop its result.
+
+    Play ends after 2 seconds if the board is not finished; the first step is always played.
+    """
     end = time.perf_counter() + WARM_SECONDS
     plan.runner(range(1)).run(stopped=lambda: time.perf_counter() > end)
 

@@ -80,13 +80,13 @@ def one_hot(observation: Array, at: int, n: int) -> int:
 
 @kernel
 def count(view: Row, kinds: int) -> int:
-    """Count the unseen cards of a set of kinds (bits), with both copies."""
+    """Return the number of unseen cards whose kinds are in the bit mask `kinds`."""
     return popcount(view.unseen & kinds) + popcount(view.unseen_pair & kinds)
 
 
 @kernel
 def count_held(view: Row, kinds: int) -> int:
-    """Count the cards in hand of a set of kinds (bits), with both copies."""
+    """Return the number of cards in hand whose kinds are in the bit mask `kinds`."""
     return popcount(view.held & kinds) + popcount(view.held_pair & kinds)
 
 

@@ -270,7 +270,7 @@ def rules_of(variant: str, options: dict[str, Any]) -> Rules:
         whole = variant == CUSTOM or set(_NEEDED) <= set(options)
         if whole and is_plain_name(variant) and variant not in RULES:
             return Rules(**options)
-        return RULES[present_name(variant)].replace(**options)
+        return RULES[present_name(variant, RULES)].replace(**options)
     except BidEuchreError as error:
         raise RecordError(f"options: {error}") from None
     except (KeyError, TypeError):

@@ -18,7 +18,7 @@ from bideuchre_env._checks import (
     is_integer,
     unknown_options,
 )
-from bideuchre_env._deprecation import present_name
+from bideuchre_env._deprecation import RENAMED, present_name
 from bideuchre_env.errors import OptionError, RulesError, UnknownRuleError
 from bideuchre_env.rules.bids import (
     MAX_BIDS,
@@ -280,9 +280,11 @@ def variant_name(name: object) -> str:
     Raises `OptionError` for any other name.
     """
     if isinstance(name, str):
-        plain = present_name(name.strip().lower().replace("-", "_").replace(" ", "_"))
-        for variant in BY_NAME:
-            if plain in (variant, variant.rpartition("_v")[0]):
-                return variant
+        plain = name.strip().lower().replace("-", "_").replace(" ", "_")
+        for full in (*BY_NAME, *RENAMED):
+            if plain in (full, full.rpartition("_v")[0]):
+                variant = present_name(full, BY_NAME)
+                if variant in BY_NAME:
+                    return variant
     close = did_you_mean(name, BY_NAME)
     raise OptionError(f"{brief(name)} is no variant{close}: expected one of {', '.join(BY_NAME)}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 import shutil
 import subprocess
 import sys
@@ -11,8 +13,15 @@ from support.commands import run
 
 from bideuchre_env import agents, variants
 from bideuchre_env._install import how_to_install
+from bideuchre_env.cli import completion
+from bideuchre_env.cli.main import build_parser
 
-BASH = shutil.which("bash")
+BASH = None if os.name == "nt" else shutil.which("bash")  # there it may be that of WSL
+FREE_TEXTS = {
+    *("N", "K", "G", "S", "X", "MS", "SECONDS", "LOW", "HIGH", "SEATS", "HOST", "HOST:PORT"),
+    *("NAME=VALUE", "PAIR", "CARDS", "CARDS|N", "CALLS", "OURS-THEIRS"),
+}
+"""Metavars of arguments that no shell completes."""
 COMPLETE = """
 source ./completion.bash
 COMP_WORDS=({words})
@@ -35,6 +44,27 @@ def test_a_script_has_commands_agents_and_variants(shell, capsys):
         assert name in text
 
 
+def test_lines_end_as_shells_need_on_windows_too(monkeypatch):
+    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\r\n")
+    monkeypatch.setattr(sys, "stdout", out)
+    assert run("--print-completion", "bash") == 0
+    out.flush()
+    assert b"\n" in out.buffer.getvalue()
+    assert b"\r" not in out.buffer.getvalue()
+
+
+def test_every_metavar_is_completed_or_a_free_text():
+    parser, mapped, free = build_parser(), set(), set()
+    completion.completion_script(parser, "bash")
+    for command in completion._commands(parser).values():
+        for action in command._actions:
+            metavars = action.metavar if isinstance(action.metavar, tuple) else (action.metavar,)
+            completed = action.choices or hasattr(action, "complete")
+            (mapped if completed else free).update(metavars)
+    assert free - {None} == FREE_TEXTS
+    assert not mapped & FREE_TEXTS
+
+
 @pytest.mark.skipif(BASH is None, reason="no bash")
 @pytest.mark.parametrize(
     ("words", "expected"),
@@ -53,7 +83,8 @@ def test_a_script_has_commands_agents_and_variants(shell, capsys):
     ],
 )
 def test_bash_completes_a_word(words, expected, folder, capsys):
-    (folder / "completion.bash").write_text(script("bash", capsys), encoding="utf-8")
+    text = script("bash", capsys)
+    (folder / "completion.bash").write_text(text, encoding="utf-8", newline="\n")
     for name in ("games.jsonl", "farm.toml"):
         (folder / name).touch()
     subprocess.run([BASH, "-n", "completion.bash"], check=True)

@@ -13,6 +13,7 @@ import bideuchre_env
 from bideuchre_env import BidEuchreEnv, BidEuchreVec, Rules, SoloEnv, SoloVectorEnv, Variant
 from bideuchre_env.envs import manual
 from bideuchre_env.envs.options import SoloOptions, SoloVecOptions, VecOptions, ViewOptions
+from bideuchre_env.rules.sheet import sections
 from bideuchre_env.rules.variants import RULES
 
 COMMON_TITLES = (
@@ -146,6 +147,20 @@ def test_the_options_of_a_manual_make_the_game(name):
     text = part(name, "Arguments")
     values = {option: eval(value) for option, value in re.findall(r"`(\w+)=(.+?)`", text)}
     assert Rules(**values, lone=RULES[name].lone) == RULES[name]
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_manual_has_only_rules_of_its_game(name):
+    """Conditional sentences are those of the rule sheet."""
+    rules, text = RULES[name], unwrapped(bideuchre_env.variants[name].__doc__)
+    sheet = dict(sections(rules))
+    for part_of_sheet in ("Cards", "Auction", "Play", "Game", "Scoring"):
+        assert sheet[part_of_sheet][0] in text
+    assert sheet["Play"][1] in text
+    assert (" ".join(sheet["Exchange"]) in text) == bool(rules.exchange)
+    assert ("exchange" in text.lower()) == bool(rules.exchange)
+    assert ("All strains of a bid" in text) == (rules.strain_named == "in_bid")
+    assert ("`lone`" in text) == bool(rules.lone)
 
 
 def test_the_table_of_options_is_complete():

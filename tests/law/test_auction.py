@@ -140,7 +140,11 @@ def test_under_jump_any_higher_moon_may_be_bid():
 
 @pytest.mark.parametrize("dealer", range(4))
 def test_a_dealer_after_three_passes_must_bid(dealer):
-    """R.27: "`all_pass` | `dealer_forced`" """
+    """S0.46: "And if every player says “no thanks” and passes, the dealer is put in a tough spot
+    and must play with a bid of 3 or more."
+
+    R.27: "`all_pass` | `dealer_forced`"
+    """
     table = Table(CINCINNATI, dealer=dealer).do("pass", "pass", "pass")
     assert table.seat == dealer
     assert table.legal == ["bid 3", "bid 4", "bid 5", "bid moon"]

@@ -11,6 +11,7 @@ import bideuchre_env
 from bideuchre_env import GameRecord, OpponentPool, Rules, _deprecation, agents
 from bideuchre_env._deprecation import RENAMED
 from bideuchre_env.envs import registration
+from bideuchre_env.errors import OptionError
 
 OLD = {"ohio_v0": ("cincinnati_v0", "9.9"), "heuristic": ("rule", "9.9")}
 VARIANT = "ohio_v0 is now cincinnati_v0; the old name works until bideuchre_env 9.9"
@@ -67,6 +68,7 @@ def test_an_old_variant_works_wherever_a_variant_is_named(renamed, tmp_path):
     uses = (
         (lambda: bideuchre_env.ohio_v0, cincinnati),
         (lambda: bideuchre_env.make("ohio_v0"), cincinnati),
+        (lambda: bideuchre_env.make("Ohio"), cincinnati),
         (lambda: bideuchre_env.make("ohio_v0", target=9).rules, cincinnati.rules.replace(target=9)),
         (lambda: Rules.from_toml(file), cincinnati.rules.replace(target=9)),
         (lambda: GameRecord.loads(line).rules, cincinnati.rules),
@@ -104,6 +106,19 @@ def test_an_old_agent_works_wherever_an_agent_is_named(renamed):
         assert agents.parse("heuristic:x=1") == ("rule", {"x": 1})
 
 
+def test_an_old_name_warns_only_where_its_present_name_works(renamed):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(AttributeError, match="has no attribute 'heuristic'"):
+            _ = bideuchre_env.heuristic
+        with pytest.raises(OptionError, match="'heuristic' is no variant"):
+            bideuchre_env.make("heuristic")
+        with pytest.raises(OptionError, match="'' is no variant"):
+            bideuchre_env.make("")
+        with pytest.raises(OptionError, match="no agent 'ohio_v0'"):
+            agents.make("ohio_v0", cincinnati.rules)
+
+
 def test_a_custom_agent_or_game_may_have_an_old_name(renamed, monkeypatch):
     monkeypatch.setitem(agents.registry.registered, "heuristic", agents.make)
     game = bideuchre_env.make(cincinnati.rules.replace(target=9), name="ohio_v0")
@@ -119,7 +134,7 @@ def test_present_names_do_not_warn():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for name in bideuchre_env.__all__:
-            assert _deprecation.present_name(name) == name
+            assert _deprecation.present_name(name, bideuchre_env.__all__) == name
             getattr(bideuchre_env, name)
         with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
             _ = bideuchre_env.nonsense

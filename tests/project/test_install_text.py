@@ -1,42 +1,64 @@
 """Messages and pages say how to install an extra: on an index, or in a checkout before that."""
 
 import re
-from pathlib import Path
 
 import pytest
+from support.script_modules import ROOT, load_scripts
 
 from bideuchre_env import _install
 
-ROOT = Path(__file__).resolve().parents[2]
 INDEX = re.compile(r"pip install [^\n`]*bideuchre_env(?!\[\{)[\[\s\"'\\]")
-CHECKOUT = re.compile(r"pip install [^\n`]*\.\[(?!test)")
-PLACES = ("*.py", "*.md", "*.ipynb", "*.toml", "*.html", "*.js", "*.sh")
+CHECKOUT = re.compile(r"pip install [^\n`]*-e \\?[\"']?\.(?!\[(?:test|docs)\b)")
+TEXTS = (".md", ".py", ".ipynb", ".toml", ".html", ".js", ".sh", ".yml", ".yaml")
 
 
-def files():
-    """Every text file of the repository except this test."""
-    for pattern in PLACES:
-        for folder in ("bideuchre_env", "agents", "experiments", "benchmarks", "tests", ".github"):
-            for path in (ROOT / folder).rglob(pattern):
-                if path != Path(__file__).resolve():
-                    yield path
-        yield from ROOT.glob(pattern)
+@pytest.fixture(scope="module")
+def pages():
+    with load_scripts(".github/docs", "install_text") as [module]:
+        yield module
 
 
-def test_one_constant_decides_the_command(monkeypatch):
-    monkeypatch.setattr(_install, "ON_INDEX", False)
-    assert _install.how_to_install("ray") == 'pip install -e ".[ray]" in a checkout'
-    monkeypatch.setattr(_install, "ON_INDEX", True)
-    assert _install.how_to_install("ray") == 'pip install "bideuchre_env[ray]"'
+@pytest.mark.parametrize("on_index", [False, True])
+def test_one_constant_decides_the_messages_and_the_pages(on_index, pages, monkeypatch):
+    """The pages of users have one form of the command, and the other after a change and back."""
+    monkeypatch.setattr(_install, "ON_INDEX", on_index)
+    expected = 'pip install "bideuchre_env[ray]"' if on_index else 'pip install -e ".[ray]"'
+    assert _install.how_to_install("ray") == expected + (not on_index) * " in a checkout"
+    changed = 0
+    for path in pages.files(".md"):
+        before = path.read_text(encoding="utf-8")
+        text = pages.rewritten(before)
+        assert not (CHECKOUT if on_index else INDEX).search(text), path
+        assert "from a checkout" not in text or not on_index, path
+        changed += bool(pages.COMMAND.search(text))
+        monkeypatch.setattr(_install, "ON_INDEX", not on_index)
+        other = pages.rewritten(text)
+        monkeypatch.setattr(_install, "ON_INDEX", on_index)
+        assert pages.rewritten(other) == text
+    assert changed > 5
 
 
-def test_no_page_or_message_names_an_index_without_the_package():
-    """Once the package is on an index, the pages of users name that, and no checkout."""
-    wrong = CHECKOUT if _install.ON_INDEX else INDEX
-    for path in files():
-        if path.suffix == ".py" and _install.ON_INDEX:
-            continue
-        assert not wrong.findall(path.read_text(encoding="utf-8")), path.relative_to(ROOT)
+def test_the_pages_have_the_command_of_the_constant(pages):
+    for path in pages.files(".md"):
+        text = path.read_text(encoding="utf-8")
+        assert text == pages.rewritten(text), "python .github/docs/install_text.py --write"
+
+
+def test_only_the_listed_files_name_a_checkout(pages):
+    """Other files than pages have no command of their own, but call `how_to_install`."""
+    for path in pages.files(*TEXTS[1:]):
+        text = path.read_text(encoding="utf-8")
+        assert not CHECKOUT.search(text), path
+        assert not INDEX.search(text), path
+
+
+def test_the_listed_files_name_no_index(pages):
+    for start in pages.CHECKOUT:
+        paths = [ROOT / start] if (ROOT / start).is_file() else (ROOT / start).iterdir()
+        texts = [path.read_text(encoding="utf-8") for path in paths if path.is_file()]
+        assert texts
+        if start != "tests/":
+            assert not any(map(INDEX.search, texts)), start
 
 
 @pytest.mark.parametrize(
@@ -53,15 +75,17 @@ def test_the_form_of_an_index_is_recognized(text):
     assert not INDEX.search('pip install -e ".[sb3]" && python -m bideuchre_env')
 
 
-def test_messages_and_pages_name_extras_that_exist():
+def test_messages_and_pages_name_extras_that_exist(pages, monkeypatch):
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     section = text.partition("[project.optional-dependencies]\n")[2].partition("\n[")[0]
     extras = set(re.findall(r"^(\w+) = \[", section, re.M))
+    monkeypatch.setattr(pages, "CHECKOUT", ("tests/project/test_install_text.py",))
     named = set()
-    for path in files():
+    tools = (path for path in (ROOT / ".ci").iterdir() if path.is_file())
+    for path in (*pages.files(*TEXTS), *tools):
         content = path.read_text(encoding="utf-8")
         named |= {*re.findall(r"how_to_install\(['\"](\w+)['\"]\)", content)}
-        for words in re.findall(r"pip install [^\n`]*\.\[([\w,]+)\]", content):
+        for words in re.findall(r"pip install [^\n`]*(?:\.|bideuchre_env)\[([\w,]+)\]", content):
             named |= {*words.split(",")}
     assert {"ray", "cuda", "plot", "train", "web"} <= named
     assert named <= extras
