@@ -55,7 +55,8 @@ def test_the_commands_for_players_run(
 ) -> None:
     """The commands run as written; the game is left at once."""
     [commands] = [block for block in blocks("sh") if "bideuchre play" in block]
-    play, advise, show = (shlex.split(line, comments=True)[1:] for line in commands.splitlines())
+    words = (shlex.split(line, comments=True) for line in commands.splitlines())
+    play, advise, show = (command[1:] for command in words if command)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
     assert cli.main(play) == 0
