@@ -135,7 +135,8 @@ class Worker:
     def run(self, mutant: dict[str, Any]) -> tuple[str, str]:
         """Test a mutant by its `tests` and, if it survives, by `then`; return as `self.pytest`.
 
-        The file is restored afterwards, and kernels compiled from the mutant are deleted.
+        The file is restored afterwards, and kernels compiled from the mutant are deleted, except
+        in mode "shared".
         """
         path = self.tree / mutant["file"]
         content, times = path.read_bytes(), path.stat()

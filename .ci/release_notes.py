@@ -35,7 +35,7 @@ def notes(release: str) -> str:
 
 
 def recipe(archive: str) -> str:
-    """Return the recipe with the version and the checksum of a source archive."""
+    """Return the conda recipe with the package's version and a source archive's checksum."""
     checksum = hashlib.sha256(Path(archive).read_bytes()).hexdigest()
     text = re.sub(r"\A(#.*\n)+", "", read(".github/conda/recipe.yaml"))
     return text.replace("VERSION", version()).replace("SHA256", checksum)

@@ -36,7 +36,7 @@ class Many:
 
 
 class Ours(RowAgent):
-    """Inherits the checks of the package's agents."""
+    """Chooses for rows that `RowAgent` has validated."""
 
     def choose(self, observations: Rows, action_masks: Rows) -> NDArray[np.int64]:
         chosen: NDArray[np.int64] = action_masks.argmax(axis=1)

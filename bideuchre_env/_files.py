@@ -181,7 +181,7 @@ class Output:
             self._made.append(each)
 
     def _reserve(self) -> None:
-        """Open and lock the temporary file; raise `TakenError` if another process uses it."""
+        """Open, lock and empty the temporary file; `TakenError` if it, or the target, is taken."""
         assert self._temporary is not None
         flags = os.O_APPEND | _BINARY | (0 if _LOCKS else os.O_EXCL)
         try:

@@ -77,7 +77,7 @@ class Args(ScriptArgs):
 
 @dataclass(frozen=True)
 class Position:
-    """A decision after another seat's bid, as the seat to act sees it."""
+    """A decision while the highest bid is another seat's, as the seat to act sees it."""
 
     bid: str  # name of the highest bid
     role: str  # of the seat to act: partner or opponent of the bidder
@@ -94,8 +94,8 @@ class Position:
 def positions(rules: Rules, hands: int, seed: int) -> tuple[list[Position], Array]:
     """Play `hands` hands of `expert` (seats 0 and 2) against `net`.
 
-    Return every decision after another seat's bid, and the final states, (hands,). A decision with
-    a single legal action is included only in the auction.
+    Return every decision while the highest bid is another seat's, and the final states, (hands,).
+    A decision with a single legal action is included only in the auction.
     """
     one, other = (agents.make(name, rules, seed=seed) for name in PLAYERS)
     states, lone = deal_hands(rules, range(hands), seed), compile_tables(rules)[0]["alone"]

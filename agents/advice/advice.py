@@ -212,7 +212,7 @@ class Advice:
 
 
 def clearly_behind(option: Option, goal: Goal) -> bool:
-    """Whether an option is significantly worse than the first, by at least `LEAST`.
+    """Whether an option is significantly worse than the first, and by a mean of `LEAST` or more.
 
     Significantly: the 95 % interval of `behind` is above 0. `LEAST` is in points, or for goal
     "game" in percent of games.

@@ -204,9 +204,9 @@ def with_strain(strain: int) -> str:
 
 
 def contract_strain(situation: Situation, option: Option) -> tuple[int, float]:
-    """Return a bid's most frequent strain, and the share of deals where it becomes the contract.
+    """Return a bid's usual strain, and the share of deals where the bid becomes the contract.
 
-    (-1, 0.0) if it never does.
+    The strain is the most frequent one in these deals; (-1, 0.0) if there are none.
     """
     column, weights = situation.counted.column(option.action), situation.counted.weights
     own = weights * (column["declarer"] == 0)

@@ -104,10 +104,11 @@ SAMPLED_DEAL = np.dtype(
 
 
 def holder_odds(rules: Rules) -> Array:
-    """Return the relative odds that a holder has a card, uint8 `SHAPE`, read-only.
+    """Return the relative odds that a holder has an unseen card, uint8 `SHAPE`, read-only.
 
-    The index is [contract, cards in hand, holder, rank]. An entry of 0 means unknown; all are 0 for
-    a deck that is not in the file. Raises `TableError` if the file is missing or damaged.
+    The index is [`contract_of`, cards in our hand, `holder_of`, rank]. Defenders have `EQUAL`; 0
+    means unknown, as are all odds of a deck that is not in the file. Raises `TableError` if the
+    file is missing or damaged.
     """
     deck = f"{rules.kinds}x{rules.copies}"
     if deck in read_file(FILE):

@@ -233,7 +233,7 @@ def guess_of(total: float) -> float:
 
 @kernel
 def add_leanings(world: Row, mixing: Row) -> None:
-    """Write the constant plus leanings of each hidden hand to `mixing.sums`; zero `gained`."""
+    """Begin a step: set `sums` to constant plus leanings of each hidden hand, `gained` to 0."""
     mixing.gained = 0.0
     for seat in range(1, N_SEATS):
         total, hand = mixing.constants[seat], world.hands[seat]

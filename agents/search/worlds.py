@@ -146,8 +146,8 @@ def deal_around(t: Row, view: Row, replay: Row, n_given: int, n_passed: int) -> 
     """Complete `replay.hands` to the four dealt hands; at first seat 0 has the cards held now.
 
     `n_given` and `n_passed` are the numbers of known cards given up and passed. Unknown cards are
-    filled in arbitrarily, even against the rules of following suit. Returns False if the known
-    cards do not fit into one deck.
+    filled in arbitrarily, even against the rules of following suit. Returns False if no deal and
+    exchange fit the known cards.
     """
     kinds, tricks = t.kinds, t.tricks
     rest = (1 << kinds) - 1

@@ -234,7 +234,7 @@ class Seats:
         return _batch(observations, info), self.ids(info)
 
     def ids(self, info: dict[str, Any]) -> Array:
-        """Return the environments of the seats to act, int64 (n,)."""
+        """Return the environment numbers of the seats to act at the n tables, int64 (n,)."""
         return np.arange(self.tables.num_envs) * N_SEATS + info["seat"].astype(np.int64)
 
     def close(self) -> None:

@@ -225,7 +225,7 @@ def agent_boards(variant: Variant, agent: str) -> Task:
 
 
 def self_play(variant: Variant, a: str, b: str, boards: int = BOARDS) -> Task:
-    """Return a task: self-play on duplicate boards of one hand: agents, game and statistics."""
+    """Return a task: self-play on duplicate boards of one hand, timed with its statistics."""
     seeds = count(1)
     return timed(
         lambda: sum(selfplay.play(variant, a, b, boards=boards, seed=next(seeds)).decisions)

@@ -2,8 +2,8 @@
 
 Play a game with a partner and two opponents, agents of your choice. Type cards and calls by name
 or by key; h lists the other keys, among them hint, undo and last trick. A review follows the game.
-The game is saved after every card, and the same command resumes it: FILE, or else the unfinished
-game in runs/ that was played last. --new begins a new game and keeps the old one.
+The game is saved after every card, and the same command resumes it: FILE, or else the variant's
+last unfinished game in runs/. --new begins a new game and keeps the old one.
 
 With --web you play in a browser. Only this machine can open the page unless --host allows others.
 Each seat has a secret link, which shows the cards of that seat only. Everyone can ask for hints;

@@ -239,7 +239,7 @@ def _maker(name: str) -> str | None:
 
 @contextmanager
 def _root(folder: Path) -> Iterator[None]:
-    """Context manager in which this is Minari's folder of datasets."""
+    """Context manager in which `folder` is Minari's folder of datasets."""
     before = os.environ.get(_ROOT)
     os.environ[_ROOT] = str(folder)
     try:

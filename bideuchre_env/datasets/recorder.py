@@ -240,7 +240,7 @@ class VecRecorder:
 def _parse_options(
     vec: Any, path: Any, players: Any, overwrite: Any, options: Mapping[str, Any]
 ) -> DatasetOptions:
-    """Return the options of a recorder; `OptionError` for invalid ones."""
+    """Return the options of a recorder; `OptionError` for invalid arguments."""
     if not isinstance(vec, BidEuchreVec):
         raise OptionError(f"env={brief(vec)}: expected a vec")
     check_flag("overwrite", overwrite)

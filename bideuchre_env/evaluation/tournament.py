@@ -157,7 +157,7 @@ class Tournament:
         Ctrl-C drops the match in progress and ends the iteration.
 
         Args:
-            workers, progress: see `play`.
+            workers, progress: see the function `play`.
 
         Raises:
             OptionError: if a file of an agent has changed before a pair.

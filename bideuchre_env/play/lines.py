@@ -233,7 +233,7 @@ def _action_by_key(text: str, legal: Sequence[str], keys: Sequence[str]) -> str:
 def _call_by_prefix(text: str, legal: Sequence[str]) -> str:
     """Return the one legal call that begins with a text; `NotationError` if none or several.
 
-    A text that is a whole bid without its strain stands only for that bid.
+    A whole bid without its strain stands only for itself: "1" for "1 H", not for "10 H".
     """
     plain = plain_letters(text)
     spelled = {plain_letters(spoken(name)): name for name in legal}

@@ -262,7 +262,7 @@ TOML_HEAD = """\
 
 
 def _comment(each: Field[Any]) -> str:
-    """Return the comment of an option in a file."""
+    """Return the comment on an option for a file of rules: its meaning and its values."""
     sentences = (meaning_of(each), f"Takes {values_of(each)}.")
     return "\n".join(
         textwrap.fill(line, 98, initial_indent="# ", subsequent_indent="# ") for line in sentences

@@ -106,8 +106,8 @@ def cache_folder(settings: object) -> str:
     """Return the cache folder for these settings, created if needed; "" if none can be written.
 
     It is in the folder NUMBA_CACHE_DIR, if that environment variable is set. Else it is in the
-    first writable folder of the package, the user's cache, and the temporary files. Cache folders
-    there of other sources or settings are deleted after two weeks without use.
+    first of these that is writable: the package's folder, the user's cache, temporary files. Cache
+    folders there of other sources or settings are deleted after two weeks without use.
     """
     name = f"kernels-{_fingerprint(settings)}"
     for base in _cache_bases():

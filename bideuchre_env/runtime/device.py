@@ -49,7 +49,7 @@ _INSTEAD = {id(each): twin for each, twin in [*_TWINS, (lower_cell, _lower_cell)
 
 
 def _python_of(value: Any) -> Any:
-    """Return the Python function of a kernel or its `_INSTEAD` replacement; None if neither."""
+    """Return a value's replacement in `_INSTEAD`, else a kernel's Python function, else None."""
     return _INSTEAD.get(id(value)) or getattr(value, _PYTHON, None)
 
 

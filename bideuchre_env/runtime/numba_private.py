@@ -90,7 +90,7 @@ def machine_code(compiled: Any, argument_types: tuple[Any, ...]) -> Any:
 
 
 class KernelCache(caching.FunctionCache):  # type: ignore[misc]
-    """numba's cache of one function; an unreadable file is deleted and its kernel recompiled."""
+    """numba's cache of one function; a failed read deletes its index, so it is recompiled."""
 
     _cache_file: Any
     warned: ClassVar[bool] = False  # whether a warning was logged that kernels cannot be saved

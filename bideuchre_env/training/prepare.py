@@ -2,8 +2,9 @@
 
 The calls of `expert` are fitted first, starting from the package's calls for the most similar
 variant if there are any. Then `net` learns its cards. Weights that are not significantly better
-than the previous ones are discarded. A stopped run resumes after its last finished step, but first
-plays the pairs of finished rounds again. The same settings produce the same weights.
+than the previous ones are discarded. A stopped run resumes after its last finished step; hands that
+`net` learned from in finished steps are first played again, because they are not saved. The same
+settings produce the same weights.
 """
 
 from __future__ import annotations

@@ -74,11 +74,11 @@ class LiveTable:
     """A session that people play in several browsers; it runs in one event loop.
 
     After each move of an agent there is a pause of `pause` seconds. `version` counts the published
-    states: a client that has the last one waits for the next, and a request with an older one
+    states: a client that has the last one waits for the next, and a command for an outdated one
     raises `StaleError`. `again(old)` begins the next game.
-    Long work runs in a single worker thread, so that the server can answer meanwhile. After a hand
-    or a game, `ReadySeats` decides when the table continues. After a game its replay is available,
-    and with `reviewed` its review by the `adviser`.
+    The session works in a single worker thread, so that the server can answer meanwhile. After a
+    hand or a game, `ReadySeats` decides when the table continues. After a game its replay is
+    available, and with `reviewed` its review by the `adviser`.
     """
 
     def __init__(

@@ -70,8 +70,9 @@ def play_partnered(
     """Play each of the hands `keys`, int64 (n,), with partner, and count the results in `won`.
 
     `won` (n, 5, tricks + 1): the deals by strain and number of tricks of the declarer's side. Each
-    strain is played on `first` deals; the best three continue until their half-widths are at most
-    `limit`, or to `most` deals. `low` and the row `first_row` + i seed the deals of hand i.
+    strain is played on `first` deals; the best three, and any nearly equal, continue until their
+    `half_width` is at most `limit`, or to `most` deals. `low` and `first_row` + i seed the deals
+    of hand i.
     """
     for i in range(len(keys)):
         row, every = np.uint64(first_row + i), (1 << N_STRAINS) - 1

@@ -39,7 +39,7 @@ class Args(ScriptArgs):
 
 
 def points(args: Args, judge: str) -> Interval:
-    """Return the points per hand of the search over the agent `judge`, with a 95 % interval."""
+    """Return the points per hand of the search minus those of `judge`, with 95 % interval."""
     game = pyspiel.load_game(openspiel.register(args.variant))
     draws = np.random.RandomState(args.seed)
     rollouts = RandomRolloutEvaluator(1, draws)

@@ -17,9 +17,9 @@ ROWS = 5
 
 
 def walk_both(vec, sync, steps, seed=None, careless=30):
-    """Step both environments with equal actions, some illegal, and compare all results.
+    """Step both environments with equal actions, and compare all results.
 
-    Return the number of finished episodes.
+    About one in `careless` may be illegal. Return the number of finished episodes.
     """
     result, twin = vec.reset(seed=seed), sync.reset(seed=seed)
     ended = 0

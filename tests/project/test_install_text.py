@@ -20,7 +20,7 @@ def pages():
 
 @pytest.mark.parametrize("on_index", [False, True])
 def test_one_constant_decides_the_messages_and_the_pages(on_index, pages, monkeypatch):
-    """The pages of users have one form of the command, and the other after a change and back."""
+    """Rewritten pages have only the form for `ON_INDEX`; the other form and back changes none."""
     monkeypatch.setattr(_install, "ON_INDEX", on_index)
     expected = 'pip install "bideuchre_env[ray]"' if on_index else 'pip install -e ".[ray]"'
     assert _install.how_to_install("ray") == expected + (not on_index) * " in a checkout"
