@@ -20,6 +20,7 @@ STAND_ALONE = (
     "bideuchre_env/adapters/README.md",
     ".github/docs/tutorials/training.md",
     ".github/docs/tutorials/self_play.md",
+    ".github/docs/tutorials/training_loop.md",
 )
 PROGRAMS = (".ci/typed.py", ".ci/typed_agents.py")
 MYPY = ("--strict", "--disable-error-code=import-not-found", "--disable-error-code=import-untyped")

@@ -3,17 +3,23 @@
     python .github/docs/check_links.py FOLDER
 
 Every link between pages must lead to a file of the site and to an anchor in it, and every link to
-the repository to a file of this checkout.
+the repository to a file or folder of this checkout, or to one of `OTHER_PAGES` on GitHub.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from stage import REPOSITORY, ROOT
+
+OTHER_PAGES = re.compile(
+    r"/(issues|security/advisories/new|compare/v[\d.]+\.\.\.(main|v[\d.]+)|releases/tag/v[\d.]+)"
+)
+IN_CHECKOUT = re.compile(r"/(?:blob|tree)/main/([^#]+)(?:#L\d+(?:-L\d+)?)?")
 
 
 class Page(HTMLParser):
@@ -35,8 +41,12 @@ class Page(HTMLParser):
 def fault(page: Path, link: str, pages: dict[Path, Page]) -> str:
     """Return what is wrong with a link, or ""."""
     if link.startswith(REPOSITORY):
-        path = link.removeprefix(REPOSITORY).partition("/main/")[2].partition("#")[0]
-        return "" if (ROOT / path).exists() else "not in the repository"
+        address = link.removeprefix(REPOSITORY).rstrip("/")
+        if not address or OTHER_PAGES.fullmatch(address):
+            return ""
+        match = IN_CHECKOUT.fullmatch(address)
+        exists = match and (ROOT / unquote(match[1])).exists()
+        return "" if exists else "not in the repository"
     url = urlsplit(link)
     if url.scheme or url.netloc:
         return ""

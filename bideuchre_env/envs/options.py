@@ -29,7 +29,9 @@ RenderMode: TypeAlias = Literal["human", "ansi", "rgb_array"]
 View: TypeAlias = Literal["all", "actor", 0, 1, 2, 3]
 Device: TypeAlias = Literal["cpu", "cuda"]
 Opponents: TypeAlias = "AgentSource | tuple[AgentSource, AgentSource] | OpponentPool"
+"""Both opponents: one agent for both seats, the agents of the left and right, or a pool."""
 Partner: TypeAlias = "AgentSource | OpponentPool"
+"""The partner: an agent, or a pool."""
 AutoresetName: TypeAlias = Literal["SameStep", "NextStep", "Disabled"]
 
 EPISODES: tuple[Episode, ...] = get_args(Episode)

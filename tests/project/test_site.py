@@ -21,6 +21,13 @@ pytestmark = pytest.mark.skipif(
 SITE = ROOT / ".github" / "docs" / "site"
 LEARNING = "bideuchre_env/learning/README.md"
 PAGE = "agents/README.md"
+INTERNAL = {  # public functions and classes that are for other modules of the package only
+    "check_numbers": "validates arguments of `match.play`, for the command line too",
+    "check_pairs": "validates the argument `pairs` of `tournament.play`",
+    "job": "a kernel and its arguments, for `rollout` and its benchmark",
+    "best_likelihood": "a step of `SequentialTest`",
+    "GameLines": "formats lines of games for `selfplay.play` from JSON texts of hands",
+}
 IMPORT = re.compile(r"^from (bideuchre_env\.learning\.\w+) import (.+)$", re.M)
 
 
@@ -115,10 +122,16 @@ def documented():
             if kind == "currentmodule":
                 module = name
             elif kind == "automodule":
-                names |= {f"{name}.{each}" for each in vars(importlib.import_module(name))}
+                names |= {f"{name}.{each}" for each in defined(importlib.import_module(name))}
             else:
                 names.add(name if name.startswith("bideuchre_env.") else f"{module}.{name}")
     return names
+
+
+def defined(module):
+    """Return the names of the public functions and classes that a module itself defines."""
+    own = {name: each for name, each in vars(module).items() if not name.startswith("_")}
+    return {name for name, each in own.items() if getattr(each, "__module__", 0) == module.__name__}
 
 
 def value_of(name):
@@ -137,7 +150,8 @@ def test_every_public_name_is_on_an_api_page(stage):
         for name in module.__all__:
             value = getattr(module, name)
             if inspect.ismodule(value):
-                assert any(each.startswith(f"bideuchre_env.{name}.") for each in names), name
+                public = {id(getattr(value, each)): each for each in defined(value) - set(INTERNAL)}
+                assert not {public[each] for each in set(public) - set(map(id, values))}, name
             elif name in bideuchre_env.variants:
                 assert f"variants/{name}.md" in stage.addresses().values()
             else:
@@ -154,3 +168,23 @@ def test_the_names_of_adapters_exist_and_every_adapter_has_one():
         own = {name.split(".")[-1] for name in names if f".{module}." in name}
         assert own, module
         assert own <= defined
+
+
+@pytest.mark.parametrize(
+    ("link", "fault"),
+    [
+        ("", ""),
+        ("/issues", ""),
+        ("/compare/v0.1.0...v0.2.0", ""),
+        ("/releases/tag/v0.1.0", ""),
+        ("/blob/main/agents/protocols.py#L3", ""),
+        ("/tree/main/agents", ""),
+        ("/blob/main/agents/nothing.py", "not in the repository"),
+        ("/blob/master/agents/protocols.py", "not in the repository"),
+        ("/wiki", "not in the repository"),
+        ("x", "not in the repository"),
+    ],
+)
+def test_links_to_the_repository_are_checked(link, fault):
+    with load_scripts(".github/docs", "check_links") as [module]:
+        assert module.fault(Path("a.html"), module.REPOSITORY + link, {}) == fault

@@ -5,11 +5,9 @@ from importlib.metadata import metadata
 from pathlib import Path
 
 from docutils.nodes import Element
-from pygments.lexers.special import TextLexer
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
-from sphinx.highlighting import lexers
 
 import bideuchre_env
 
@@ -30,7 +28,6 @@ default_role = "code"
 smartquotes_action = "De"  # dashes and ellipses, not the quotes of values
 myst_enable_extensions = ["attrs_inline", "colon_fence"]
 myst_heading_anchors = 4
-lexers["mermaid"] = TextLexer()  # GitHub draws it, the site prints it
 
 html_theme = "furo"
 pygments_dark_style = "github-dark"  # furo's underlines the names of modules
@@ -73,10 +70,7 @@ nitpick_ignore = [
         # the same, imported for type checkers only
         *("AutoresetMode", "ParallelEnv", "PathLike", "Traversable", "VecEnvIndices", "VecEnvObs"),
         *("VecEnvStepReturn", "Wrapper"),
-        # aliases: an array of any type, and the values of options
-        *("AllPass", "Array", "AutoresetName", "BothOver", "DealerMayEqual", "Device", "Episode"),
-        *("Game", "MoonLadder", "ObservationKind", "OpeningLead", "Opponents", "Partner"),
-        *("Progress", "Ranks", "RenderMode", "Reward", "StrainNamed", "View", "WinRule"),
+        *("Array", "Progress"),  # an array of any type; a callback of each module
         # internal classes
         "bideuchre_env._files.Output",
         "bideuchre_env.agents.advice.reasons.Situation",
