@@ -1,6 +1,6 @@
 """Use an extra once, to check that its dependencies suffice: no other extra is installed.
 
-    python .ci/first_use.py          # print the names of all extras of pyproject.toml
+    python .ci/first_use.py          # print the names of the extras, except `test` and `docs`
     python .ci/first_use.py minari   # use this one
 
 The use of an extra is the function of its name; for an adapter, the blocks of the adapters' guides

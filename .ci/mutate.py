@@ -2,8 +2,9 @@
 
     python .ci/mutate.py --results before.json    # run all mutants, or resume
     python .ci/mutate.py --only play web          # run areas, or single mutants
-    python .ci/mutate.py --baseline               # run their `tests` (not `then`) unmutated
+    python .ci/mutate.py --baseline               # run their `tests` unmutated
 
+A mutant that survives its `tests` is tested by `then`, if present; the baseline does not run these.
 A mutant runs in one of three modes. "compile": all kernels are compiled again. "plain": kernels
 run as Python. "shared": only kernels of the changed file are compiled again; it is for a file
 whose kernels no kernel of another file calls in these tests. The default is "compile" for a file

@@ -278,7 +278,7 @@ def _parameters(factory: Factory) -> Mapping[str, Parameter]:
 
 
 def _required(parameters: Mapping[str, Parameter]) -> dict[str, Parameter]:
-    """Return the parameters that have no default."""
+    """Return the parameters that a call must pass: no default, not `*args` or `**kwargs`."""
     return {
         name: each
         for name, each in parameters.items()

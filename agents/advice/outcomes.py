@@ -99,7 +99,8 @@ def count_worlds(
 def write_outcome(space: SearchWorkspace, s: Row, wins: Array, won: int, outcome: Row) -> None:
     """Write the result of the hand in `s`, if side 0 takes `won` tricks, to an `OUTCOMES` row.
 
-    If all seats have passed (level below 0), `won` has no effect on points and chances.
+    `wins` is a `win_table`. If all seats have passed (level below 0), `won` has no effect on points
+    and chances.
     """
     expert, level = space.expert, s.level
     t, view = expert.tables[0], expert.views[0]

@@ -66,7 +66,8 @@ def describe_score(view: Row, t: Row, wins: Array, calls: Row) -> None:
     """Write the inputs that are the same for every call to `calls.score_inputs`.
 
     They are inputs of the call network, the chances to win after 16 possible results of the hand
-    minus that after a passed-out hand, and the state of the game. Call `describe_table` before.
+    minus that after a passed-out hand, and the state of the game. Call `describe_table` before;
+    `calls.now` and `calls.slope` must be set.
     """
     inputs, tricks, at, now = calls.score_inputs, t.tricks, N_TABLE_SHARED, float(calls.now)
     for i in range(N_TABLE_SHARED):

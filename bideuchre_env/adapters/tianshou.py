@@ -136,9 +136,10 @@ class VecEnv(BaseVectorEnv):
         return self._batch(observations)[ids], _infos(ids, info)
 
     def step(self, action: Any, id: Any = None) -> tuple[Batch, Array, Array, Array, Array]:
-        """Apply an action at each table, or at those of `id`; the others must then be reset.
+        """Apply an action at each table, or at those of `id`.
 
-        Return the batch, rewards, `terminated`, `truncated` and infos of the tables that acted.
+        The other tables lose their episode and must be reset before their next step. Return the
+        batch, rewards, `terminated`, `truncated` and infos of the tables that acted.
 
         Raises:
             IllegalActionError: for a table that must be reset first.

@@ -60,8 +60,8 @@ def review(
     a mistake if
 
     - the agent chooses another action in every set,
-    - the loss is at least a quarter of a point of the hand or 2 % of the games, and more than three
-      standard errors of one set,
+    - the loss is at least a quarter of a point of the hand, and more than three standard errors of
+      one set; or, unless the agent's goal is points, it is at least 2 % of the games,
     - and, unless the agent's goal is points, the loss is also at least one game in 1,000 and more
       than three of its standard errors.
 

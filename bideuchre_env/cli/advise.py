@@ -183,8 +183,8 @@ def _advice(
 def _position(path: str, game: int, hand: int, ply: int | None) -> tuple[Array, GameRecord, int]:
     """Return the state row before an action of a recorded game, the record, and the action.
 
-    `game`, `hand` and `ply` count from 1. Raises `OptionError` if one is missing in the file, also
-    for `ply` None, with the valid numbers.
+    `game`, `hand` and `ply` count from 1. Raises `OptionError` for a bad record or a number missing
+    in the file; for `hand` and `ply` (also None), the message has the valid numbers.
     """
     from bideuchre_env.core.one_row import replay_row
     from bideuchre_env.core.state import rows_of

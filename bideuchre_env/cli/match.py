@@ -8,8 +8,8 @@ wins: whole games, in pairs with the same deals.
 --sprt LOW HIGH stops as soon as the boards show that A is worth at most LOW or at least HIGH points
 per hand, with an error of 5 % either way. The printed interval is not corrected for early stopping.
 
-Ctrl-C stops early: the finished boards and games are printed and written. A second Ctrl-C ends at
-once, without results.
+Ctrl-C stops early: the result of the finished boards and games is printed and written. A second
+Ctrl-C ends at once, without results.
 
     bideuchre match expert rule --boards 500
     bideuchre match rule cautious --variant barrie_v0 --games 1000

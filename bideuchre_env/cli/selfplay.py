@@ -5,7 +5,7 @@ deal is played twice with the sides swapped, so that the luck of the cards cance
 are A's minus B's, with a 95 % confidence interval over the pairs. If A and B have the same name, B
 is listed as NAME#2.
 
-Ctrl-C stops early: the finished games are printed and written.
+Ctrl-C stops early: the finished games are written, and their result is printed.
 
     bideuchre selfplay
     bideuchre selfplay --variant barrie_v0 --agents rule cautious --games 200

@@ -107,10 +107,10 @@ def warm_up(plan: Plan) -> None:
 
 
 def at_once_for(agents: tuple[CompleteAgent, CompleteAgent]) -> int:
-    """Return the number of boards to play at a time: the least `at_once` of the agents, or 64.
+    """Return the number of boards to play at a time: the least `at_once` of the agents.
 
     A slow agent sets its attribute `at_once` to a small number, so that the first boards finish
-    soon. Raises `OptionError` if it is not a number.
+    soon; the default is 64. Raises `OptionError` unless it is a whole number from 1.
     """
     sizes = [(agent.name, getattr(agent, "at_once", AT_ONCE)) for agent in agents]
     for name, boards in sizes:

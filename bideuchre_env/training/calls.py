@@ -110,7 +110,7 @@ def expert_calls(
 
 
 def expert_with(network: Array, rules: Rules, wanted: tuple[int, ...] = NO_SEARCH) -> ExpertAgent:
-    """Return an `ExpertAgent` whose calls use `network`, and whose goal is points."""
+    """Return an `ExpertAgent` with these calls and its option `wanted`; its goal is points."""
     return ExpertAgent(rules, network=network, wanted=wanted, goal="points")
 
 

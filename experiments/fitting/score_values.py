@@ -107,9 +107,9 @@ def by_rounds(rules: Rules, hands: Array) -> Array:
 
 
 def to_target(rules: Rules, hands: Array) -> Array:
-    """Return the chance to win a game to a target, float64 (1, points, points).
+    """Return our chance to win a game to a target before a hand, float64 (1, points, points).
 
-    The index is [0, target - 1 - ours, target - 1 - theirs].
+    The index is [0, target - 1 - ours, target - 1 - theirs]; `hands` are as of `played_hands`.
     """
     size = rules.target + BELOW
     other = hands[:, [1, 0, 2, 4, 3, 5]]

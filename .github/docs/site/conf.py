@@ -101,7 +101,8 @@ def prepare_docstring(
 ) -> None:
     """Change the lines of a docstring before napoleon reads them.
 
-    Examples become blocks of code. "In notation: ...", of an attribute, is not read as a type.
+    Examples become blocks of code. Words before a colon in an attribute's first line, such as
+    "In notation: ...", are not read as its type.
     """
     for number in reversed(range(len(lines))):
         if lines[number] == "Example:":

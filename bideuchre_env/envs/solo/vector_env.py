@@ -292,7 +292,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
             raise OutOfBoundsError(f"row {row}: action {action} is out of range: 0 to {n - 1}")
 
     def _observations(self) -> Observation:
-        """The learners' observations, with masks unless the infos have them."""
+        """The learners' observations; with masks, unless they are flat."""
         rows = self._rows
         if self.observation == "flat":
             self._run(scale_rows, rows.observations, self._scale, self._flat)

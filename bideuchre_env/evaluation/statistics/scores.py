@@ -26,8 +26,8 @@ class Scores:
     `truncated` count whole games. `moments` are over boards, `tables` over single tables.
 
     If nearly all boards are ties, the few others are too small a sample for the variance, and the
-    plain interval is far too narrow. `tie_margin`, in points per hand, widens it: times the square
-    root of the share of ties (see `Moments.interval`).
+    plain interval is far too narrow. `tie_margin`, in points per hand, widens it: the product of
+    it and the square root of the share of ties is passed to `Moments.interval`.
     """
 
     moments: Moments = field(default_factory=Moments)
