@@ -39,7 +39,7 @@ class Page(HTMLParser):
 
 
 def fault(page: Path, link: str, pages: dict[Path, Page]) -> str:
-    """Return what is wrong with a link, or ""."""
+    """Return the fault of a link in a few words, or "" for a valid one."""
     if link.startswith(REPOSITORY):
         address = link.removeprefix(REPOSITORY).rstrip("/")
         if not address or OTHER_PAGES.fullmatch(address):

@@ -151,7 +151,7 @@ def claims(variant):
     ],
 )
 def test_agents_take_all_tricks_where_they_are_certain(name, variant, rows, deals):
-    """Where the seat on lead wins the rest against all hands, the agent takes all tricks."""
+    """The agent takes all tricks left if the seat on lead wins them against any other hands."""
     rules, positions = RULES[variant], claims(variant)
     agent = agents.make(name, rules, **({"worlds": 2} if name in SEARCH else {}))
     assert len(positions) > 20

@@ -80,12 +80,12 @@ def test_messages_and_pages_name_extras_that_exist(pages, monkeypatch):
     section = text.partition("[project.optional-dependencies]\n")[2].partition("\n[")[0]
     extras = set(re.findall(r"^(\w+) = \[", section, re.M))
     monkeypatch.setattr(pages, "CHECKOUT", ("tests/project/test_install_text.py",))
-    named = set()
+    mentioned = set()
     tools = (path for path in (ROOT / ".ci").iterdir() if path.is_file())
     for path in (*pages.files(*TEXTS), *tools):
         content = path.read_text(encoding="utf-8")
-        named |= {*re.findall(r"how_to_install\(['\"](\w+)['\"]\)", content)}
+        mentioned |= {*re.findall(r"how_to_install\(['\"](\w+)['\"]\)", content)}
         for words in re.findall(r"pip install [^\n`]*(?:\.|bideuchre_env)\[([\w,]+)\]", content):
-            named |= {*words.split(",")}
-    assert {"ray", "cuda", "plot", "train", "web"} <= named
-    assert named <= extras
+            mentioned |= {*words.split(",")}
+    assert {"ray", "cuda", "plot", "train", "web"} <= mentioned
+    assert mentioned <= extras

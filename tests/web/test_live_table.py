@@ -119,7 +119,7 @@ def test_a_claim_is_accepted_only_if_the_seat_takes_every_trick():
 
 
 def test_a_claim_is_offered_to_the_seat_to_act_only():
-    """Of two people, one may claim; the other is not offered it, nor may claim."""
+    """With two people, the other person is not offered the claim, and a request for it fails."""
 
     async def check():
         client = Client(live(play_to_claim(session("barrie_v0", people=(0, 1), seed=4))))

@@ -244,7 +244,7 @@ def _view(
 ) -> View:
     """Return a seat's view in a replay, or with None the open view.
 
-    With a seat and `base`, the open view, return only what differs from `covered(base, seat)`.
+    With a seat and `base`, the open view, return only changes from `covered(base, seat)`.
     """
     view = table_view(row, rules, seat, agents, numbered=True)
     view = {name: value for name, value in view.items() if name not in _NEVER}
