@@ -94,12 +94,14 @@ def gather_byte(row: Array, at: int, above: int) -> int:
 @inline_kernel
 def gather_bits(row: Array, at: int, n: int, above: int) -> int:
     """Return `n` bits: bit i is set if `row[at + i]` is greater than `above`; both are 0 to 127."""
-    if n < 8:
-        bits = 0
+    bits, i, last = 0, 0, n - 8
+    if last < 0 <= at + last:
+        bits |= gather_byte(row, at + last, above) >> -last
+        return bits
+    if last < 0:
         for i in range(n):
             bits |= (1 if row[at + i] > above else 0) << i
         return bits
-    bits, i, last = 0, 0, n - 8
     while i < last:
         bits |= gather_byte(row, at + i, above) << i
         i += 8

@@ -21,7 +21,15 @@ from bideuchre_env.core.phases.deal import (
     start_game,
 )
 from bideuchre_env.core.state import DEAL, WON
-from bideuchre_env.core.step import allows, apply, legal, legal_bits, pick_legal, write_mask
+from bideuchre_env.core.step import (
+    allows,
+    apply,
+    legal,
+    legal_bits,
+    pick_legal,
+    play_forced,
+    write_mask,
+)
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.intrinsics import lower_cell, row_of
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, inline_kernel, kernel
@@ -162,6 +170,7 @@ class Rows(NamedTuple):
     offsets: Array  # OFFSETS (1,)
     by_hand: bool  # an episode is a hand
     by_points: bool  # a reward is points
+    skip_forced: bool  # a step also applies the actions that follow while only one is legal
     actions: Array  # int64 (n,): to be applied
     observations: Array  # int8 (n, D)
     masks: Array  # int8 (n, A)
@@ -302,6 +311,8 @@ def step_unflagged_rows(rows: Rows, cells: Array, start: int, stop: int) -> None
 def step_rows(rows: Rows, start: int, stop: int) -> bool:
     """Apply `rows.actions` in rows `start` to `stop` - 1; return whether an episode ended.
 
+    With `skip_forced`, the actions that follow are applied while only one is legal, up to the end
+    of the hand.
     After the end of a hand the next one is dealt. After the end of an episode its result is
     written to `episodes` and a new game starts (autoreset within the step).
     """
@@ -311,6 +322,8 @@ def step_rows(rows: Rows, start: int, stop: int) -> bool:
         clear_payment(rows, i)
         tally.length += 1
         apply(s, t, rows.actions[i])
+        if rows.skip_forced:
+            play_forced(s, t)
         if s.phase >= DEAL:
             reward, end = side_0_reward(s, rows.by_points), ending(s, rows.by_hand)
             for seat in range(N_SEATS):

@@ -140,6 +140,20 @@ def apply(s: Row, t: Row, action: int) -> None:
         begin_play(s, t)
 
 
+@inline_kernel
+def play_forced(s: Row, t: Row) -> int:
+    """Apply actions to the state `s` while exactly one is legal.
+
+    Returns the bits of the legal actions at the decision that follows (`legal_bits`), or
+    0 if the hand is over.
+    """
+    bits = legal_bits(s, t)
+    while only_one(t, s.phase, bits):
+        apply(s, t, pick_legal(t, s.phase, bits, np.uint64(0)))
+        bits = legal_bits(s, t)
+    return bits
+
+
 @kernel
 def begin_cards(s: Row, t: Row) -> None:
     """Begin the exchange if the contract has one, else the play."""

@@ -15,6 +15,7 @@ from bideuchre_env.core.legality import legal_names
 from bideuchre_env.core.observation.layout import Layout, layout_of
 from bideuchre_env.envs.options import Episode, ObservationKind, Reward
 from bideuchre_env.errors import NotationError, OptionError, OutOfBoundsError
+from bideuchre_env.learning.encoder import FeatureEncoder, encoder_of
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import AGENT_NAMES
 from bideuchre_env.rules.rules import Rules
@@ -36,12 +37,17 @@ class Face:
     reward: Reward
     """The kind of reward: "win" or "points"."""
     observation: ObservationKind
-    """The form of observations: "dict" or "flat"."""
+    """The form of observations: "dict", "flat" or "features"."""
 
     @property
     def observation_layout(self) -> Layout:
-        """The blocks of an observation; prints as a table, and `decode(obs)` returns words."""
+        """The blocks of int8 and flat observations, as a table; `decode(obs)` returns words."""
         return layout_of(self.rules)
+
+    @property
+    def features(self) -> FeatureEncoder:
+        """The inputs of `observation="features"`; prints as a table, and converts actions."""
+        return encoder_of(self.rules)
 
     @property
     def action_names(self) -> list[str]:
@@ -58,10 +64,11 @@ def fresh_rows(width: int) -> Iterator[Array]:
 
 
 def row_space(rules: Rules, observation: str = "dict") -> spaces.Space[Any]:
-    """The observation space of one seat: a dict with the mask, or a box for "flat"."""
+    """The observation space of one seat: a dict with the mask, or a box of float32."""
     layout = layout_of(rules)
-    if observation == "flat":
-        return spaces.Box(-1.0, 1.0, (layout.size,), np.float32)
+    if observation != "dict":
+        size = layout.size if observation == "flat" else encoder_of(rules).size
+        return spaces.Box(-1.0, 1.0, (size,), np.float32)
     box = spaces.Box(layout.low, layout.high, dtype=np.int8)
     mask = spaces.Box(0, 1, (actions.of(rules).n,), np.int8)
     return spaces.Dict({"observation": box, "action_mask": mask})

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Episode: TypeAlias = Literal["game", "hand"]
 Reward: TypeAlias = Literal["win", "points"]
-ObservationKind: TypeAlias = Literal["dict", "flat"]
+ObservationKind: TypeAlias = Literal["dict", "flat", "features"]
 RenderMode: TypeAlias = Literal["human", "ansi", "rgb_array"]
 View: TypeAlias = Literal["all", "actor", 0, 1, 2, 3]
 Device: TypeAlias = Literal["cpu", "cuda"]
@@ -58,6 +58,7 @@ class ViewKeywords(EpisodeKeywords, total=False):
 class HostVecKeywords(EpisodeKeywords, total=False):
     """The keywords of `VecOptions` without `device`, for libraries with their own `device`."""
 
+    skip_forced: bool
     threads: int
     copy: bool
 
@@ -69,6 +70,7 @@ class VecKeywords(HostVecKeywords, total=False):
 
 
 class _LearnerKeywords(ViewKeywords, total=False):
+    skip_forced: bool
     seat: int | None
     illegal_reward: float
 
@@ -145,7 +147,10 @@ class EpisodeOptions:
     points minus the other's. None is "win" for games, "points" for hands."""
     observation: ObservationKind = "dict"
     """"dict": the int8 vector and the mask. "flat": the vector alone, float32 and scaled to
-    [-1, 1] by `Layout.scale`; the mask is in the infos."""
+    [-1, 1] by `Layout.scale`; the mask is in the infos. "features": the inputs of `FeatureEncoder`
+    alone, float32 in [-1, 1], for learning. Suits are renamed, trump first, and so are the actions
+    in masks and in `step`; "symmetry" in the infos is the number of the renaming, 0 to 7. Names of
+    actions, records and agents keep the game's suits."""
 
     def __post_init__(self) -> None:
         check_choice("episode", self.episode, EPISODES)
@@ -191,6 +196,9 @@ class ViewOptions(EpisodeOptions):
 class VecOptions(EpisodeOptions):
     """The options of `BidEuchreVec`."""
 
+    skip_forced: bool = False
+    """True: a step also plays the decisions that follow with a single legal action, about a third
+    of all. The caller sees only decisions with a choice."""
     threads: int = 1
     """The number of threads that share the rows."""
     copy: bool = True
@@ -203,6 +211,7 @@ class VecOptions(EpisodeOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_flag("skip_forced", self.skip_forced)
         check_threads(self.threads)
         check_flag("copy", self.copy)
         check_device(self.device)
@@ -232,11 +241,14 @@ class SoloOptions(ViewOptions):
     infos name it only in rows that draw from an `OpponentPool`."""
     seat: int | None = None
     """The learner's seat, 0 to 3; None draws one for every episode."""
+    skip_forced: bool = False
+    """True: decisions of the learner with a single legal action are played by the environment."""
     illegal_reward: float = -1.0
     """The reward of an illegal action, which also ends the episode."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_flag("skip_forced", self.skip_forced)
         if self.seat is not None:
             object.__setattr__(self, "seat", learners_seat(self.seat))
         if not is_number(self.illegal_reward):

@@ -13,16 +13,9 @@ import numpy as np
 
 from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.phases.deal import GOLDEN, mix
-from bideuchre_env.core.step import (
-    apply,
-    is_legal,
-    legal_bits,
-    only_one,
-    pick_legal,
-    write_mask,
-)
+from bideuchre_env.core.step import apply, is_legal, play_forced, write_mask
 from bideuchre_env.runtime.intrinsics import row_of
-from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, inline_kernel
+from bideuchre_env.runtime.jit import Array, Word, entry_kernel
 
 _SHARE = np.uint64(0xD6E8FEB86659FD93)  # separates the selection of decisions from that of actions
 
@@ -34,20 +27,6 @@ class Decisions(NamedTuple):
     rows: Array  # int64 (m,): the index of the line
     chosen: Array  # int64 (m,): the action
     words: Array  # uint64 (m,): 64 random bits for each decision
-
-
-@inline_kernel
-def play_forced(s: Row, t: Row) -> int:
-    """Apply actions to the state `s` while exactly one is legal.
-
-    Returns the bits of the legal actions at the decision that follows (`core.step.legal_bits`), or
-    0 if the hand is over.
-    """
-    bits = legal_bits(s, t)
-    while only_one(t, s.phase, bits):
-        apply(s, t, pick_legal(t, s.phase, bits, np.uint64(0)))
-        bits = legal_bits(s, t)
-    return bits
 
 
 @entry_kernel

@@ -13,6 +13,7 @@ from itertools import permutations
 import numpy as np
 
 from bideuchre_env.rules.cards import NO_TRUMP, same_colour
+from bideuchre_env.runtime.intrinsics import lowest_bit
 from bideuchre_env.runtime.jit import entry_kernel, kernel
 
 MAX_NIBBLES = 12  # a hand number has four bits (suits) for each of 6 ranks, in two copies
@@ -40,6 +41,21 @@ def renamed(hand: int, symmetry: int) -> int:
     return out
 
 
+SMALLEST = np.zeros((1 << len(SUIT_MAPS), 16), np.uint8)
+"""[set of symmetries as bits, set of suits]: those that map the suits to the smallest number."""
+for _few in range(1, len(SMALLEST)):
+    _members = [symmetry for symmetry in range(len(SUIT_MAPS)) if _few >> symmetry & 1]
+    for _suits in range(16):
+        _least = RENAMED[_members, _suits].min()
+        SMALLEST[_few, _suits] = sum(1 << s for s in _members if RENAMED[s, _suits] == _least)
+
+TRUMP_FIRST = np.array(
+    [sum(1 << int(s) for s in np.flatnonzero(SUIT_MAPS[:, suit] == 0)) for suit in range(4)],
+    np.int64,
+)
+"""[suit]: the symmetries, as bits, that map the suit to suit 0."""
+
+
 @kernel
 def suit_symmetry(hand: int, strain: int) -> int:
     """Return the symmetry that maps a hand to the smallest hand number, the first of equals.
@@ -47,14 +63,10 @@ def suit_symmetry(hand: int, strain: int) -> int:
     If `strain` is a suit (0 to 3), only the symmetries that map this suit to suit 0 are considered;
     for 4 (no trump) or -1 (none yet), all are.
     """
-    best, least = 0, -1
-    for symmetry in range(len(SUIT_MAPS)):
-        if 0 <= strain < NO_TRUMP and SUIT_MAPS[symmetry, strain] != 0:
-            continue
-        other = renamed(hand, symmetry)
-        if least < 0 or other < least:
-            best, least = symmetry, other
-    return best
+    rest = TRUMP_FIRST[strain] if 0 <= strain < NO_TRUMP else (1 << len(SUIT_MAPS)) - 1
+    for i in range(MAX_NIBBLES - 1, -1, -1):
+        rest = int(SMALLEST[rest, hand >> (4 * i) & 15])
+    return lowest_bit(rest)
 
 
 @entry_kernel

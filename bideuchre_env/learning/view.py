@@ -221,8 +221,9 @@ def read_trick(observation: Array, public: int, t: Row, o: Row, view: Row) -> No
         view.cards_left[seat] = 0 if out else left - (1 if card >= 0 else 0)
         if card < 0 and not out:
             view.after |= 1 << seat
+    voids = gather_bits(observation, public + o.voids, 16, 0)
     for seat in range(4):
-        view.void[seat] = gather_bits(observation, public + o.voids + seat * 4, 4, 0)
+        view.void[seat] = voids >> 4 * seat & 15
 
 
 @kernel

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.phases.scoring import made
 from bideuchre_env.core.state import NAMING
-from bideuchre_env.core.step import apply, legal_bits, write_mask
+from bideuchre_env.core.step import apply, legal_bits, play_forced, write_mask
 from bideuchre_env.learning.feature_rows import FeatureWorkspace, action_of, list_inputs, list_legal
-from bideuchre_env.learning.lines import play_forced
 from bideuchre_env.learning.sampling import first_unfit, sample_rows
 from bideuchre_env.learning.suits import SUIT_MAPS
 from bideuchre_env.learning.view import read_view

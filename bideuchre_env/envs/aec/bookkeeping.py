@@ -7,6 +7,7 @@ change, and they conform to PettingZoo's API.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from typing import Any
 
 from pettingzoo import AECEnv
@@ -110,7 +111,7 @@ class Bookkeeping(AECEnv[str, Any, Any]):
         for name in ("rewards", "_cumulative_rewards", "terminations", "truncations"):
             setattr(self, name, getattr(other, name).copy())
         self.infos = {
-            agent: {name: mask.copy() for name, mask in info.items()}
+            agent: {name: copy(value) for name, value in info.items()}
             for agent, info in other.infos.items()
         }
 

@@ -14,10 +14,9 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from bideuchre_env._checks import brief, check_flag
+from bideuchre_env._checks import check_flag
 from bideuchre_env.core.episode import GOES_ON, TRUNCATED_THERE
 from bideuchre_env.core.legality import illegal
-from bideuchre_env.core.observation.resample import new_redeal, resample_row
 from bideuchre_env.core.one_row import (
     NOT_LEGAL,
     deal_given_row,
@@ -31,15 +30,17 @@ from bideuchre_env.core.rows import seed_rows
 from bideuchre_env.core.state import DEAL, new_states, rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.envs.aec.bookkeeping import Bookkeeping
+from bideuchre_env.envs.aec.copies import Copies
 from bideuchre_env.envs.checks import reset_options
 from bideuchre_env.envs.face import Face, Observation, fresh_rows, item_of, row_space, whole_action
 from bideuchre_env.envs.options import ViewKeywords, ViewOptions
 from bideuchre_env.envs.rendering import NO_MODE, render_table
 from bideuchre_env.errors import IllegalActionError, OptionError
+from bideuchre_env.learning.encoder import FeatureEncoder
 from bideuchre_env.records.record import GameRecord
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import AGENT_NAMES
-from bideuchre_env.rules.parse import parse_deal, parse_dealer, parse_score, parse_seat
+from bideuchre_env.rules.parse import parse_deal, parse_dealer, parse_score
 from bideuchre_env.rules.rules import Rules, check_game
 from bideuchre_env.runtime.jit import Array
 
@@ -50,7 +51,7 @@ _INT64 = np.int64
 _SEATS = {agent: seat for seat, agent in enumerate(AGENT_NAMES)}
 
 
-class BidEuchreEnv(Bookkeeping, Face):
+class BidEuchreEnv(Copies, Bookkeeping, Face):
     """A table of Bid Euchre: a PettingZoo AEC environment without wrappers.
 
     `help(bideuchre_env.cincinnati_v0)` prints the rules and the numbers of a variant.
@@ -63,9 +64,10 @@ class BidEuchreEnv(Bookkeeping, Face):
     Observation Space:
         `{"observation": (D,) int8, "action_mask": (A,) int8}`, without hidden information; the mask
         is all zeros for a seat that is not to act. With `observation="flat"`, the vector alone,
-        float32 (D,) in [-1, 1], and every agent's info has its "action_mask". The mask in the info
-        of the agent to act is the array that the first `last()` returns. `observation_layout`
-        describes the vector.
+        float32 (D,) in [-1, 1], and every agent's info has its "action_mask". With "features",
+        (F,), see `EpisodeOptions.observation`; the info of the agent to act also has "symmetry".
+        The mask in the info of the agent to act is the array that the first `last()` returns.
+        `observation_layout` and `features` describe the vectors.
     Rewards:
         With `reward="win"`, 1 to the winners and -1 to the losers at the end of a won game; with
         "points", after each hand the side's points minus those of the other side. Partners get the
@@ -114,7 +116,8 @@ class BidEuchreEnv(Bookkeeping, Face):
 
     def _derive(self) -> None:
         """Compute the attributes that depend only on the rules and options."""
-        self._is_flat = self.observation == "flat"
+        self._is_flat = self.observation != "dict"
+        self._encoder = self.features if self.observation == "features" else None
         self._tables = compile_tables(self.rules)
         layout = self.observation_layout
         self._offsets, self._scale = layout.offsets, layout.scale
@@ -173,6 +176,13 @@ class BidEuchreEnv(Bookkeeping, Face):
         self._seen, self._mask = seen, mask
         self.agent_selection = self._actor = agent = AGENT_NAMES[seat]
         self.infos[agent] = {"action_mask": mask}
+        if self._encoder is not None:
+            self._rename(self._encoder, agent, seen, mask)
+
+    def _rename(self, encoder: FeatureEncoder, agent: str, seen: Array, mask: Array) -> None:
+        """Rename the suits in the mask of the agent to act, and add the symmetry to its info."""
+        _, [renamed], self._symmetries = encoder.encode(seen[np.newaxis], mask[np.newaxis])
+        self.infos[agent] = {"action_mask": renamed, "symmetry": int(self._symmetries[0])}
 
     def _require_game(self) -> None:
         """Raise `OptionError` before the first reset."""
@@ -214,6 +224,8 @@ class BidEuchreEnv(Bookkeeping, Face):
             mask[:] = 0
         else:
             self._look(self._states, self._tables, self._offsets, observation, mask)
+        if self._encoder is not None:
+            return self._encoder.encode(observation[np.newaxis], mask[np.newaxis]).inputs[0]
         if self._is_flat:
             return observation * self._scale
         return {"observation": observation, "action_mask": mask}
@@ -238,6 +250,9 @@ class BidEuchreEnv(Bookkeeping, Face):
         mask = np.zeros(self._n_actions, bool)
         if not self._over:
             mask_row(self._states, self._tables, mask.view(np.int8))
+            if self._encoder is not None:
+                every = np.arange(len(mask))
+                mask = mask[self._encoder.actions(every, np.repeat(self._symmetries, len(mask)))]
         return mask
 
     def state(self) -> Array:
@@ -270,7 +285,10 @@ class BidEuchreEnv(Bookkeeping, Face):
             self._was_dead_step(action)
             return
         kind = type(action)
-        if kind is not _INT64 and not (kind is int and 0 <= action < self._n_actions):
+        if self._encoder is not None and not isinstance(action, str):  # a name is not renamed
+            choice = np.array([whole_action(action, self.rules, f"{agent}: ")])
+            action = self._encoder.actions(choice, self._symmetries)[0]
+        elif kind is not _INT64 and not (kind is int and 0 <= action < self._n_actions):
             action = whole_action(action, self.rules, f"{agent}: ", self._states)
         seen, mask = next(self._fresh)
         turn = self._play(self._states, self._tables, self._offsets, action, seen, mask)
@@ -285,6 +303,8 @@ class BidEuchreEnv(Bookkeeping, Face):
             self._seen, self._mask = seen, mask
             self.agent_selection = self._actor = agent = AGENT_NAMES[turn]
             infos[agent] = {"action_mask": mask}
+            if self._encoder is not None:
+                self._rename(self._encoder, agent, seen, mask)
         else:
             self._end_hand()
         if self.render_mode == "human":
@@ -321,48 +341,6 @@ class BidEuchreEnv(Bookkeeping, Face):
             start=self._start,
         )
 
-    def clone(self) -> BidEuchreEnv:
-        """Return an independent copy of the game, for search.
-
-        It shares the spaces. In it, `render_mode` "human" becomes "ansi": it prints nothing."""
-        twin = object.__new__(type(self))
-        twin.__dict__.update(self.__dict__)
-        if twin.render_mode == "human":
-            twin.render_mode = "ansi"
-        twin._states = rows_of([self._states.tobytes()])
-        twin._seen = None
-        twin._finished = self._finished.copy()
-        if hasattr(self, "agents"):
-            twin._copy_bookkeeping(self)
-        return twin
-
-    def resample_hidden(self, seat: int, rng: np.random.Generator) -> BidEuchreEnv:
-        """Return a clone in which the cards hidden from `seat` are redealt uniformly.
-
-        The other hands, the hidden half of an exchange and the next deals are drawn. All deals that
-        fit the seat's information are equally likely: its cards, the cards played, the suits others
-        have failed to follow, its part of an exchange. The two copies in a double deck count as
-        different cards, as when cards are dealt. The others' calls and plays are not used as
-        evidence. The seat's observation and mask and the finished hands do not change, and the
-        clone's record is valid. After the end of an episode nothing is redealt.
-
-        Args:
-            seat: the seat that sees its own cards, 0 to 3; `OptionError` for any other.
-            rng: the source of the draws; `OptionError` for any other type.
-        """
-        self._require_game()
-        place = parse_seat("seat", seat)
-        if not isinstance(rng, np.random.Generator):
-            raise OptionError(f"rng={brief(rng)}: expected a numpy.random.Generator")
-        twin = self.clone()
-        if twin._over:
-            return twin
-        low, high = rng.integers(0, 2**64, size=2, dtype=np.uint64)
-        resample_row(twin._states, twin._tables, place, new_redeal(), low, high)
-        twin._seed = None
-        twin._call_on(twin._look)  # it may hold other cards now
-        return twin
-
     def render(self) -> str | Array | None:
         """The table as text: returned in mode "ansi", printed in mode "human"; or as a picture.
 
@@ -387,12 +365,3 @@ class BidEuchreEnv(Bookkeeping, Face):
 
     def close(self) -> None:
         """Do nothing: nothing is open. PettingZoo's API test requires the method."""
-
-    def __getstate__(self) -> dict[str, Any]:
-        derived = {"_tables", "_scale", "_offsets", "_play", "_deal", "_look", "_observe"}
-        derived |= {"_reward", "_ending", "_fresh", "_seen", "_mask"}
-        return {name: value for name, value in self.__dict__.items() if name not in derived}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._derive()

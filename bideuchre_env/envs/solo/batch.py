@@ -18,6 +18,7 @@ from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import encode_rows, seed_rows
 from bideuchre_env.core.state import new_states
 from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.envs.forms import Form
 from bideuchre_env.envs.options import SoloOptions, learners_seat
 from bideuchre_env.envs.pool import OPPONENTS, PARTNER
 from bideuchre_env.envs.rendering import render_table
@@ -58,7 +59,7 @@ SOLO_RESET_OPTIONS = ("seat", OPPONENTS, PARTNER)
 """Reset options that only environments of one learner have."""
 ARRAYS = ("states", "solos", "observations", "masks", "rewards", "terminated", "truncated")
 DERIVED = {"actions", "tables", "layout", "every", "none", "names", "_no_choices", "_nothing"}
-DERIVED |= {"_rows", "_draws", "_weights", "_scratch", "_play_rows"}
+DERIVED |= {"form", "_rows", "_draws", "_weights", "_scratch", "_play_rows"}
 """Attributes that are derived again in a copy, not copied."""
 
 
@@ -87,6 +88,7 @@ class SoloBatch:
         setup["seat"] = -1 if options.seat is None else options.seat
         setup["by_hand"] = options.episode == "hand"
         setup["by_points"] = options.reward == "points"
+        setup["skip_forced"] = options.skip_forced
         self._pool = ThreadPool(threads)
         width, size = actions.of(rules).n, layout_of(rules).size
         self.states, self.solos = new_states(n), new_rows(SOLO, n)
@@ -125,6 +127,8 @@ class SoloBatch:
         self.layout = layout_of(self.rules)
         for name in ARRAYS:
             setattr(self, name, put(getattr(self, name)))
+        kind, arrays = self._observation, (self.observations, self.masks)
+        self.form = Form(self.rules, kind, *arrays, self.memory, self._pool)
         self.every, self.none = put(np.ones(n, bool)), put(np.zeros(n, bool))
         self._no_choices = put(np.zeros(n, np.int64))
         self._nothing = {  # default arguments of `begin_rows`
@@ -372,3 +376,4 @@ class SoloBatch:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._derive()
+        self.form.update()

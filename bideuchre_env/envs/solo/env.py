@@ -37,7 +37,8 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
     Observation Space:
         `{"observation": (D,) int8, "action_mask": (A,) int8}` of the learner; the mask is all zeros
         when the episode is over. With `observation="flat"`, the vector alone, float32 (D,) in [-1,
-        1]. `info` has "action_mask" and "seat".
+        1]; with "features", (F,), see `EpisodeOptions.observation`. `info` has "action_mask" and
+        "seat".
     Rewards:
         The sum of the side's rewards, see `BidEuchreEnv`, up to the learner's next decision or the
         end of the episode.
@@ -115,6 +116,7 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
             super().reset(seed=int(seed))
         with rows.changing():
             rows.restart(rows.every, begin)
+        rows.form.update()
         if self.render_mode == "human":
             self.render()
         return self._seen(), self._info(False) | self._drawn()
@@ -137,8 +139,12 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
         if rows.solos["ending"][0]:
             raise IllegalActionError("no episode in progress: call reset() first")
         self._choice[0] = whole_action(action, self.rules, "", rows.states)
+        choice = self._choice
+        if not isinstance(action, str):  # a name has the game's suit
+            choice = rows.form.game_actions(choice)
         with rows.changing():
-            rows.step(self._choice, rows.every)
+            rows.step(choice, rows.every)
+        rows.form.update()
         terminated, truncated = bool(rows.terminated[0]), bool(rows.truncated[0])
         if self.render_mode == "human":
             self.render()
@@ -151,7 +157,7 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
         sb3-contrib calls this method.
         """
         self._rows.require_games()
-        mask: Array = self._rows.masks[0].astype(bool)
+        mask: Array = self._rows.form.masks[0].astype(bool)
         return mask
 
     def render(self) -> str | Array | None:
@@ -177,10 +183,9 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
         return f"<{name}: in seat {self.seat}, score {score}>"
 
     def _seen(self) -> Observation:
-        rows = self._rows
-        if self.observation == "flat":
-            return rows.observations[0] * rows.layout.scale
-        return {"observation": rows.observations[0].copy(), "action_mask": rows.masks[0].copy()}
+        form = self._rows.form
+        seen = form.seen[0].copy()
+        return seen if form.is_flat else {"observation": seen, "action_mask": form.masks[0].copy()}
 
     def _drawn(self) -> dict[str, str]:
         """The players of this episode if drawn from an `OpponentPool`, else an empty dict."""
@@ -189,7 +194,9 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
     def _info(self, over: bool) -> dict[str, Any]:
         rows = self._rows
         solo = rows.solos[0]
-        info = {"action_mask": rows.masks[0].copy(), "seat": int(solo["seat"])}
+        info = {"action_mask": rows.form.masks[0].copy(), "seat": int(solo["seat"])}
+        if rows.form.renames:
+            info["symmetry"] = int(rows.form.symmetries[0])
         if over:
             row = rows.states[0]
             info["hands"], info["score"] = int(solo["hands"]), row["score"].copy()

@@ -13,7 +13,7 @@ from bideuchre_env import agents
 from bideuchre_env._checks import brief, whole_numbers
 from bideuchre_env.agents import Agent, CompleteAgent, Goal
 from bideuchre_env.agents.making import acts
-from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.envs.forms import Form
 from bideuchre_env.envs.pool import OPPONENTS, PARTNER, candidates_of
 from bideuchre_env.envs.solo.rows import (
     CAUTIOUS,
@@ -44,7 +44,7 @@ class Player:
     `spec` is the name of an agent, an agent, a function that acts, or a class or function that
     makes an agent for the `goal`; `renew` makes it again. Kernels play `net`; custom classes and
     functions may return different agents each time, so they are called from Python. Agents see
-    int8 observations; a function that acts sees the learner's kind of observation.
+    int8 observations; a function that acts sees the learner's form.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Player:
         self.renew(entropy)
         if self._is_net():
             self.kind = NET
-        self._sees_flat = observation == "flat" and acts(spec)
+        self._form = observation if acts(spec) else "dict"
 
     def _is_net(self) -> bool:
         """Whether this is a `NetAgent` now and after every `renew`."""
@@ -105,11 +105,11 @@ class Player:
         Raises `IllegalActionError` unless `act_rows` returns whole numbers of that shape.
         """
         assert self.agent is not None
-        if self._sees_flat:
-            observations = layout_of(self.rules).scaled(observations)
-        choices = self.agent.act_rows(observations, masks)
+        form = Form(self.rules, self._form, observations, masks).update()
+        choices = self.agent.act_rows(form.seen, form.masks)
         where = f"{self.option}: agent {self.agent.name!r}: act_rows"
-        return whole_numbers(where, choices, len(observations))
+        actions: Array = form.game_actions(whole_numbers(where, choices, len(observations)))
+        return actions
 
     @property
     def name(self) -> str:

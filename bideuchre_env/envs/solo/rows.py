@@ -52,6 +52,7 @@ SETUP = np.dtype(
         ("seat", np.int64),  # the learner's, -1 to draw it
         ("by_hand", np.int64),  # an episode is a hand
         ("by_points", np.int64),
+        ("skip_forced", np.int64),  # the learner's decisions without a choice are played here
     ],
     align=True,
 )
@@ -282,7 +283,8 @@ def play_on(rows: SoloRows, i: int, scratch: SoloScratch) -> None:
         player = solo.player[relative]
         kind = rows.kinds[player]
         if relative == 0:
-            solo.stage = READY
+            if setup.skip_forced == 0 or not apply_forced(s, t):
+                solo.stage = READY
         elif kind == RANDOM:
             apply(s, t, pick_legal(t, s.phase, legal_bits(s, t), next_word(solo)))
         elif kind == CAUTIOUS:

@@ -11,7 +11,6 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from bideuchre_env._checks import brief
-from bideuchre_env.core.observation.scaling import scale_rows
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import FIRST, N_CELLS
 from bideuchre_env.envs.checks import (
@@ -23,6 +22,7 @@ from bideuchre_env.envs.checks import (
     reset_options,
 )
 from bideuchre_env.envs.face import Face, Observation, row_space
+from bideuchre_env.envs.forms import Form
 from bideuchre_env.envs.options import SoloVecKeywords, SoloVecOptions
 from bideuchre_env.envs.pool import OPPONENTS, OpponentPool
 from bideuchre_env.envs.rendering import NO_MODE
@@ -36,6 +36,7 @@ from bideuchre_env.envs.solo.output_rows import (
     result_rows,
     seat_rows,
 )
+from bideuchre_env.envs.solo.rows import READY
 from bideuchre_env.errors import IllegalActionError, OptionError, OutOfBoundsError
 from bideuchre_env.rules.rules import Rules, check_game
 from bideuchre_env.runtime.jit import Array
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-DERIVED = {"_out", "_scale", "_flat", "_seats", "_done", "_acting", "_choices", "_cells"}
+DERIVED = {"_out", "_seats", "_done", "_acting", "_choices", "_cells"}
 """Attributes that are derived again in a copy, not copied."""
 
 
@@ -105,12 +106,8 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
 
     def _settle(self) -> None:
         """Allocate the derived arrays in the memory."""
-        n, layout, memory = self._rows.n, self._rows.layout, self._rows.memory
+        n, memory = self._rows.n, self._rows.memory
         self._out = memory.copy if self.copy else memory.view
-        self._scale = memory.put(layout.scale)
-        self._flat = memory.empty(
-            (n, layout.size) if self.observation == "flat" else (1, 1), np.float32
-        )
         self._seats = memory.empty((n,), np.int64)
         self._done, self._acting = memory.empty((n,), bool), memory.empty((n,), bool)
         self._choices = memory.empty((n,), np.int64)
@@ -187,6 +184,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
             super().reset(seed=seeds)
         with rows.changing():
             rows.restart(there, begin)
+        rows.form.update()
         return self._observations(), self._infos(there) | self._names(there)
 
     @one_at_a_time
@@ -208,7 +206,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         with rows.changing():
             if done is not None:
                 rows.restart(done)
-            rows.step(self._choices, self._acting)
+            rows.step(rows.form.game_actions(self._choices), self._acting)
             ended = self._ended()
             infos: dict[str, Any] = {}
             if ended is not None:
@@ -221,6 +219,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
                         "_final_info": rows.memory.copy(ended),
                     }
                     rows.restart(ended)
+        rows.form.update()
         infos |= self._infos(rows.every)
         infos |= self._names(done, ended)
         ends = map(self._out, (rows.rewards, rows.terminated, rows.truncated))
@@ -229,7 +228,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
     def action_masks(self) -> Array:
         """Return the legal actions, bool (n, A), none where an episode is over; a new array."""
         self._rows.require_games()
-        masks: Array = self._rows.memory.flags(self._rows.masks)
+        masks: Array = self._rows.memory.flags(self._rows.form.masks)
         return masks
 
     def render(self) -> tuple[Any, ...] | None:
@@ -293,27 +292,24 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
 
     def _observations(self) -> Observation:
         """The learners' observations; with masks, unless they are flat."""
-        rows = self._rows
-        if self.observation == "flat":
-            self._run(scale_rows, rows.observations, self._scale, self._flat)
-            return self._out(self._flat)
-        arrays = {"observation": rows.observations, "action_mask": rows.masks}
-        return {name: self._out(array) for name, array in arrays.items()}
+        form = self._rows.form
+        seen = self._out(form.seen)
+        return seen if form.is_flat else {"observation": seen, "action_mask": self._out(form.masks)}
 
     def _infos(self, chosen: Any) -> dict[str, Any]:
         """The infos "action_mask" and "seat" of the rows of a mask; zeros for the others."""
         rows = self._rows
         self._run(seat_rows, rows.solos, chosen, self._seats)
         if chosen is rows.every:
-            masks, seats = self._out(rows.masks), self._out(self._seats)
+            masks, seats = self._out(rows.form.masks), self._out(self._seats)
         else:  # copies: a row that has ended may restart within the step
-            masks, seats = self._pick(rows.masks, chosen), rows.memory.copy(self._seats)
-        return {
-            "action_mask": masks,
-            "_action_mask": rows.memory.copy(chosen),
-            "seat": seats,
-            "_seat": rows.memory.copy(chosen),
-        }
+            masks, seats = self._pick(rows.form.masks, chosen), rows.memory.copy(self._seats)
+        infos = {"action_mask": masks, "seat": seats}
+        if rows.form.renames:
+            host = rows.memory.to_host
+            ready = host(chosen) & (host(rows.solos)["stage"] == READY)  # 0 where it is over
+            infos["symmetry"] = rows.memory.put(np.where(ready, host(rows.form.symmetries), 0))
+        return infos | {f"_{name}": rows.memory.copy(chosen) for name in infos}
 
     def _results(self, ended: Any) -> dict[str, Any]:
         """The `Results`, as infos, of rows of a mask whose episodes are over; zeros for others."""
@@ -335,22 +331,21 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         Other rows are None or zeros.
         """
         rows = self._rows
-        if rows.memory.name != "cpu":
-            seen = self._pick(rows.observations, ended)
-            if self.observation != "flat":
-                return {"observation": seen, "action_mask": self._pick(rows.masks, ended)}
-            flat = rows.memory.empty(seen.shape, np.float32)
-            self._run(scale_rows, seen, self._scale, flat)
-            return flat
-        at = np.flatnonzero(ended)
+        if on_host := rows.memory.name == "cpu":
+            at = np.flatnonzero(ended)
+            arrays = rows.observations[at], rows.masks[at]
+        else:
+            arrays = self._pick(rows.observations, ended), self._pick(rows.masks, ended)
+        form = Form(self.rules, self.observation, *arrays, rows.memory).update()
+
+        def result(seen: Any, mask: Any) -> Observation:
+            return seen if form.is_flat else {"observation": seen, "action_mask": mask}
+
+        if not on_host:
+            return result(form.seen, form.masks)
         final = np.full(rows.n, None, object)
-        observations, masks = rows.observations[at], rows.masks[at]
-        if self.observation == "flat":
-            observations = rows.layout.scaled(observations)
-        for i, seen, mask in zip(at, observations, masks, strict=True):
-            final[i] = (
-                seen if self.observation == "flat" else {"observation": seen, "action_mask": mask}
-            )
+        for i, seen, mask in zip(at, form.seen, form.masks, strict=True):
+            final[i] = result(seen, mask)
         return final
 
     def _pick(self, values: Any, chosen: Any) -> Any:

@@ -12,7 +12,6 @@ from gymnasium.vector.utils import batch_space
 
 from bideuchre_env.core.legality import illegal
 from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.core.observation.scaling import scale_rows
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import (
     SOME_ENDED,
@@ -39,6 +38,7 @@ from bideuchre_env.envs.checks import (
     rows_to_reset,
 )
 from bideuchre_env.envs.face import Face, Observation, row_space
+from bideuchre_env.envs.forms import Form
 from bideuchre_env.envs.options import VecKeywords, VecOptions
 from bideuchre_env.envs.vector.rows import DeviceSteps, blank_rows
 from bideuchre_env.envs.vector.threads import StepPool
@@ -49,7 +49,7 @@ from bideuchre_env.rules.parse import parse_deal, parse_dealer, parse_score
 from bideuchre_env.rules.rules import Rules, check_game
 from bideuchre_env.runtime.devices import memory_of
 from bideuchre_env.runtime.jit import Array
-from bideuchre_env.runtime.threads import OneAtATime, one_at_a_time
+from bideuchre_env.runtime.threads import OneAtATime, ThreadPool, one_at_a_time
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -67,7 +67,7 @@ class BidEuchreVec(Face):
         `Discrete(A)` for each row: `step` takes an array (n,). `sample` draws legal actions.
     Observation Space:
         - `obs["observation"]` (n, D) and `obs["action_mask"]` (n, A), int8, of the seat to act;
-          with `observation="flat"`, `obs` (n, D) float32 in [-1, 1].
+          with "flat" and "features", `obs` (n, D or F) float32, see `EpisodeOptions.observation`.
         - `info["seat"]` (n,) int8, that seat, and `info["action_mask"]`, the mask again, with
           `info["_seat"]` and `info["_action_mask"]` (n,) bool, True, as Gymnasium has it.
     Rewards:
@@ -99,8 +99,7 @@ class BidEuchreVec(Face):
         self.num_envs = n = parse_count(num_envs)
         self.rules, self.name = rules, name
         self.episode, self.reward = chosen.episode, chosen.reward
-        self.observation = chosen.observation
-        self.copy, self.device = chosen.copy, chosen.device
+        self.observation, self.copy, self.device = chosen.observation, chosen.copy, chosen.device
         self._alone = OneAtATime()
         self._memory = memory_of(chosen.device)
         self._pool: Any
@@ -108,27 +107,29 @@ class BidEuchreVec(Face):
             self._pool = StepPool(chosen.threads)
         else:
             self._pool = DeviceSteps(self._memory, n)
+        self._threads = ThreadPool(chosen.threads)  # for the form of observations
         self._settle(blank_rows(rules, n, chosen))
         self.changes = 0
         """The number of calls that have changed its rows."""
-        self._has_stream = False
-        self._sampling = (np.uint64(0), 0)
+        self._has_stream, self._sampling = False, (np.uint64(0), 0)
 
     def _settle(self, rows: Rows) -> None:
         """Move rows to the memory, and allocate the derived arrays there."""
-        n, layout, memory = self.num_envs, layout_of(self.rules), self._memory
-        self._is_flat = self.observation == "flat"
+        n, memory = self.num_envs, self._memory
         self._rows: Rows = memory.put(rows)
-        self._scale = memory.put(layout.scale)
-        self._flat = memory.empty((n, layout.size) if self._is_flat else (1, 1), np.float32)
+        self._form = self._form_of(self._rows.observations)
         self._sampled, self._known = memory.empty((n,), np.int64), memory.empty((n,), bool)
         memory.fill(self._known, True)
-        seen = self._flat if self._is_flat else self._rows.observations
         ends = (self._rows.rewards, self._rows.terminated, self._rows.truncated, self._rows.ended)
-        self._own = (seen, self._rows.masks, self._rows.seats, *ends, self._known)
+        self._own = (self._form.seen, self._form.masks, self._rows.seats, *ends, self._known)
         self._shape = (n,)
         self._out = memory.copy if self.copy else memory.view
         self._draw: Callable[..., None] | None = None
+
+    def _form_of(self, observations: Any) -> Form:
+        """Return the chosen form of observations, int8 (n, D), with the rows' masks."""
+        arrays, where = (observations, self._rows.masks), (self._memory, self._threads)
+        return Form(self.rules, self.observation, *arrays, *where)
 
     def _run(self, kernel: Any, *arguments: Any) -> None:
         """Run a kernel on all rows."""
@@ -237,12 +238,13 @@ class BidEuchreVec(Face):
         """
         if not self._has_stream:
             raise IllegalActionError("no games in progress: call reset() first")
-        checked = self._checked(actions)
+        checked = self._form.game_actions(self._checked(actions))
         self.changes += 1
         row = self._pool.step(self._rows, checked)
         if row >= 0:
             self.changes -= 1
-            raise IllegalActionError(self._fault(row, action_at(actions, row, self._memory)))
+            chosen = checked if self._form.renames else actions
+            raise IllegalActionError(self._fault(row, action_at(chosen, row, self._memory)))
         return self._results(row == SOME_ENDED)
 
     @one_at_a_time
@@ -259,7 +261,7 @@ class BidEuchreVec(Face):
             like = rows.keys, rows.tables, low, low, sampled
             self._draw = self._memory.prepare(sample_rows, self.num_envs, *like)
         self._draw(rows.keys, rows.tables, low, count, sampled, 0, self.num_envs)
-        return self._out(self._sampled)
+        return self._out(self._form.callers_actions(self._sampled))
 
     def observe(self, seats: Any) -> Array:
         """Return the observation of every row for one seat, or for a seat per row; a new array.
@@ -268,22 +270,19 @@ class BidEuchreVec(Face):
             seats: a seat, or seats (n,), 0 to 3.
 
         Returns:
-            (n, D), int8, or float32 if observations are flat.
+            (n, D), int8, or float32 of the width of the chosen form of observations.
         """
         self._require_games()
         rows, places = self._rows, self._memory.put(parse_seats(seats, self.num_envs))
         out = self._memory.empty(rows.observations.shape, np.int8)
         self._run(observe_rows, rows.states, rows.tables, rows.offsets, places, out)
-        if not self._is_flat:
-            return out
-        flat = self._memory.empty(out.shape, np.float32)
-        self._run(scale_rows, out, self._scale, flat)
-        return flat
+        seen: Array = self._form_of(out).update().seen
+        return seen
 
     def action_masks(self) -> Array:
         """Return the legal actions of each row's seat to act, bool (n, A); a new array."""
         self._require_games()
-        masks: Array = self._memory.flags(self._rows.masks)
+        masks: Array = self._memory.flags(self._form.masks)
         return masks
 
     def state(self) -> Array:
@@ -330,6 +329,7 @@ class BidEuchreVec(Face):
     def close(self) -> None:
         """End the threads; a later step starts new ones."""
         self._pool.close()
+        self._threads.close()
 
     def _restart(self, chosen: Array, dealers: Array, scores: Array, deals: Array) -> None:
         self.changes += 1
@@ -350,14 +350,12 @@ class BidEuchreVec(Face):
 
     def _seen(self) -> tuple[Observation, dict[str, Any]]:
         """Return the result of `reset`."""
-        ended = self._memory.to_host(self._rows.ended)
-        observations, _, _, _, info = self._results(bool(ended.any()))
+        observations, *_, info = self._results(bool(self._memory.to_host(self._rows.ended).any()))
         return observations, info
 
     def _results(self, some_ended: bool) -> tuple[Observation, Array, Array, Array, dict[str, Any]]:
         """Return the result of `step`."""
-        if self._is_flat:
-            self._run(scale_rows, self._rows.observations, self._scale, self._flat)
+        self._form.update()
         if not self.copy:  # a caller may have written into it
             self._memory.fill(self._known, True)
         out = self._out
@@ -369,10 +367,12 @@ class BidEuchreVec(Face):
             "_action_mask": present,
             "_episode": ended,
         }
+        if self._form.renames:
+            info |= {"symmetry": self._memory.copy(self._form.symmetries), "_symmetry": present}
         if some_ended:
             episodes = self._rows.episodes._asdict()
             info["episode"] = {name: self._memory.copy(array) for name, array in episodes.items()}
-        observations = seen if self._is_flat else {"observation": seen, "action_mask": mask}
+        observations = seen if self._form.is_flat else {"observation": seen, "action_mask": mask}
         return observations, rewards, terminated, truncated, info
 
     def _require_games(self) -> None:
@@ -380,13 +380,13 @@ class BidEuchreVec(Face):
             raise OptionError("nothing has been dealt yet: call reset() first")
 
     def _fault(self, row: int, action: int) -> str:
-        names = actions.of(self.rules).names
-        choice = names[action] if 0 <= action < len(names) else action
+        acts = actions.of(self.rules)
+        choice = acts.names[action] if 0 <= action < acts.n else action
         state = self._memory.to_host(self._rows.states[row : row + 1])[0]
         return illegal(state, self.rules, choice, f"row {row}: ")
 
     def __getstate__(self) -> dict[str, Any]:
-        derived = {"_scale", "_flat", "_sampled", "_known", "_own", "_out", "_draw", "_is_flat"}
+        derived = {"_form", "_sampled", "_known", "_own", "_out", "_draw"}
         state = {name: value for name, value in self.__dict__.items() if name not in derived}
         return state | {"_rows": self._memory.to_host(self._rows)}
 
@@ -394,6 +394,7 @@ class BidEuchreVec(Face):
         self.__dict__.update(state)
         tables, offsets = compile_tables(self.rules), layout_of(self.rules).offsets
         self._settle(state["_rows"]._replace(tables=tables, offsets=offsets))  # read-only ones
+        self._form.update()
 
     def __repr__(self) -> str:
         return f"<{self.name} x {self.num_envs}, {self._pool}>"

@@ -35,6 +35,7 @@ def blank_rows(rules: Rules, n: int, chosen: VecOptions) -> Rows:
         offsets=layout.offsets,
         by_hand=chosen.episode == "hand",
         by_points=chosen.reward == "points",
+        skip_forced=chosen.skip_forced,
         actions=np.zeros(n, np.int64),
         observations=np.zeros((n, layout.size), np.int8),
         masks=np.zeros((n, actions.of(rules).n), np.int8),

@@ -1,0 +1,271 @@
+"""Features of both parts of a hand in one vector, with one numbering of renamed actions.
+
+It is the observation of `observation="features"`, and for users of `vec` an encoder of whole rows,
+so that a network needs neither the two parts of `features` nor its own renaming of suits.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bideuchre_env._checks import check_array
+from bideuchre_env._columns import columns
+from bideuchre_env.core.bits import clear, gather_bits
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.state import GIVING
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.feature_rows import action_of, list_inputs, output_of
+from bideuchre_env.learning.features import PARTS, PLACES, VERSION, FeatureBlock, features_of
+from bideuchre_env.learning.suits import SUIT_MAPS
+from bideuchre_env.learning.view import new_view, read_view
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
+from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, new_rows
+
+GAME = (
+    FeatureBlock("score", 2, "points of our side, of theirs, over the target, or 127 without one"),
+    FeatureBlock("hands_left", 1, "deals left, scaled as in the flat observation"),
+)
+"""The inputs that neither part has: the state of the game."""
+
+
+class EncoderWorkspace(NamedTuple):
+    """Tables and scratch for encoding decisions; the scratch has a row for each thread."""
+
+    tables: Array
+    offsets: Array  # of the observation's blocks
+    places: Array  # `features.PLACES` (2,): of the parts "auction" and "cards"
+    scale: Array  # float32 (2,): factors of points, of deals left
+    views: Array  # `view.VIEW`
+    active: Array  # int64 (m, size + 1): the inputs that are 1
+
+
+class Encoded(NamedTuple):
+    """The result of `FeatureEncoder.encode` for n decisions."""
+
+    inputs: Array
+    """Float32 (n, F), in [-1, 1]."""
+    legal: Array
+    """Int8 (n, A): 1 for each legal action, in renamed numbers."""
+    symmetries: Array
+    """Int64 (n,): the number of the renaming of suits, 0 to 7."""
+
+
+class FeatureEncoder:
+    """The features of all decisions of a game: F inputs, and its A actions in renamed numbers.
+
+    The inputs are those of the parts "auction" and "cards" (`Features`), of which the inactive one
+    is zero, and the state of the game. `str(encoder)` is a table of the `blocks`;
+    `slices["cards boss"]` is the slice of a block. Suits, and the actions that name a suit, are
+    renamed as in `Features`. After the end of a hand both parts are zero.
+
+    Example:
+        encoder = encoder_of(game.rules)
+        network = new_network(encoder.size, encoder.n_actions)  # your own
+        obs, info = vec.reset(seed=1)
+        while True:
+            encoded = encoder.encode(obs["observation"], obs["action_mask"])
+            choices = sample(network(encoded.inputs), encoded.legal)
+            obs, *results = vec.step(encoder.actions(choices, encoded.symmetries))
+    """
+
+    version = VERSION
+    """Version of the inputs' meaning, on which the weights of networks depend."""
+
+    def __init__(self, rules: Rules) -> None:
+        auction, cards = (features_of(rules, part) for part in PARTS)
+        self.rules, self.n_actions = rules, actions.of(rules).n
+        self._features = auction, cards
+        named = [(f"{part.part} {b.name}", b) for part in (auction, cards) for b in part.blocks]
+        named += [(block.name, block) for block in GAME]
+        self.blocks = tuple(block for _, block in named)
+        stops = np.cumsum([block.size for block in self.blocks]).tolist()
+        self.slices = {
+            name: slice(stop - block.size, stop)
+            for (name, block), stop in zip(named, stops, strict=True)
+        }
+        self.size: int = stops[-1]
+
+    def workspace(self, rows: int = 1) -> EncoderWorkspace:
+        """Return a new workspace for the kernels, for `rows` threads."""
+        auction, cards = self._features
+        places = new_rows(PLACES, 2)
+        places[0], places[1] = auction.places[0], cards.places[0]
+        layout = layout_of(self.rules)
+        points = self.rules.target or 1 / layout.scale[layout.slices["score"]][0]
+        scale = np.array([1 / points, layout.scale[layout.slices["hands_left"]][0]], np.float32)
+        return EncoderWorkspace(
+            compile_tables(self.rules),
+            layout.offsets,
+            places,
+            scale,
+            np.repeat(new_view(), rows),
+            np.zeros((rows, max(auction.size, cards.size) + 1), np.int64),
+        )
+
+    def encode(self, observations: Array, masks: Array) -> Encoded:
+        """Return the features of n decisions, in new arrays.
+
+        Args:
+            observations: int8 (n, D), as the environments return them, of any phases.
+            masks: int8 (n, A), the legal actions.
+
+        Raises:
+            OptionError: for arrays of another dtype or shape.
+        """
+        n = self._features[0].check_rows(observations, masks)
+        encoded = Encoded(
+            np.empty((n, self.size), np.float32),
+            np.empty((n, self.n_actions), np.int8),
+            np.empty(n, np.int64),
+        )
+        encode_rows(observations, masks, *encoded, self.workspace(), 0, n)
+        return encoded
+
+    def actions(self, choices: Array, symmetries: Array) -> Array:
+        """Convert renamed actions, int64 (n,), to the game's numbers, int64 (n,).
+
+        Args:
+            choices: renamed actions, 0 to A - 1.
+            symmetries: int64 (n,), the result of `encode` for the same decisions.
+
+        Raises:
+            OptionError: for numbers out of range, and arrays of another dtype or shape.
+        """
+        return self._converted("choices", choices, symmetries, game_actions)
+
+    def renamed(self, actions: Array, symmetries: Array) -> Array:
+        """Convert the game's actions, int64 (n,), to renamed ones: the inverse of `actions`."""
+        return self._converted("actions", actions, symmetries, renamed_actions)
+
+    def _converted(self, name: str, numbers: Array, symmetries: Array, kernel: Any) -> Array:
+        check_array(name, numbers, np.int64, (-1,))
+        check_array("symmetries", symmetries, np.int64, (len(numbers),))
+        for title, values, stop in (
+            (name, numbers, self.n_actions),
+            ("symmetries", symmetries, len(SUIT_MAPS)),
+        ):
+            if len(values) and not (values.min() >= 0 and values.max() < stop):
+                raise OptionError(f"{title}: expected numbers from 0 to {stop - 1}")
+        out = np.empty(len(numbers), np.int64)
+        kernel(numbers, symmetries, compile_tables(self.rules), out, 0, len(numbers))
+        return out
+
+    def __repr__(self) -> str:
+        return f"FeatureEncoder(size={self.size}, n_actions={self.n_actions})"
+
+    def __str__(self) -> str:
+        rows: list[tuple[str, ...]] = [("block", "at", "meaning")]
+        for (name, at), block in zip(self.slices.items(), self.blocks, strict=True):
+            rows.append((name, f"{at.start}:{at.stop}", block.meaning))
+        return columns(rows, "lll", gap=2)
+
+
+@lru_cache(maxsize=256)
+def encoder_of(rules: Rules) -> FeatureEncoder:
+    """Return the cached `FeatureEncoder` of these rules."""
+    return FeatureEncoder(rules)
+
+
+@entry_kernel
+def encode_rows(
+    observations: Array,
+    masks: Array,
+    inputs: Array,
+    legal: Array,
+    symmetries: Array,
+    work: EncoderWorkspace,
+    start: int,
+    stop: int,
+) -> None:
+    """Write the features of decisions `start` to `stop` - 1, see `FeatureEncoder.encode`.
+
+    `inputs` float32 (n, F), `legal` int8 (n, A) and `symmetries` int64 (n,) are overwritten. The
+    scratch used is that of row `start`, or the only one.
+    """
+    own = min(start, len(work.views) - 1)
+    t, o, view = work.tables[0], work.offsets[0], work.views[own]
+    active = work.active[own : own + 1]
+    for i in range(start, stop):
+        observation, mask = row_of(observations, i), row_of(masks, i)
+        read_view(observation, t, o, view)
+        for j in range(inputs.shape[1]):
+            inputs[i, j] = 0.0
+        n, symmetry, first = 0, 0, 0
+        if view.phase >= 0:  # -1: the hand is over
+            part = 1 if view.phase >= GIVING else 0
+            first = part * work.places[0].entries
+            n, symmetry = list_inputs(observation, t, o, work.places[part], view, True, active)
+        for j in range(n):
+            inputs[i, first + active[0, j]] = 1.0
+        write_game(view, work, inputs, i)
+        write_legal(t, mask, symmetry, row_of(legal, i))
+        symmetries[i] = symmetry
+
+
+@inline_kernel
+def write_legal(t: Row, mask: Array, symmetry: int, legal: Array) -> None:
+    """Write the mask, int8 (A,), of renamed actions to `legal`; `mask` is the game's."""
+    clear(legal, 0, t.n_actions)
+    for first in range(0, t.n_actions, 32):
+        bits = gather_bits(mask, first, min(32, t.n_actions - first), 0)
+        while bits:
+            legal[renamed_action(t, symmetry, first + lowest_bit(bits))] = 1
+            bits &= bits - 1
+
+
+@inline_kernel
+def write_game(view: Row, work: EncoderWorkspace, inputs: Array, i: int) -> None:
+    """Write the blocks of `GAME` to the end of row i of `inputs`, float32 (n, F), in [-1, 1]."""
+    at = work.places[0].entries + work.places[1].entries
+    for side in range(2):
+        inputs[i, at + side] = min(max(view.score[side] * work.scale[0], -1.0), 1.0)
+    inputs[i, at + 2] = view.hands_left * work.scale[1]
+
+
+@inline_kernel
+def renamed_action(t: Row, symmetry: int, action: int) -> int:
+    """Return the renamed number of an action, 0 to A - 1: the action with its suit renamed."""
+    if action >= t.card_offset:
+        return t.card_offset + output_of(t, 1, symmetry, action)
+    return output_of(t, 0, symmetry, action)
+
+
+@inline_kernel
+def game_action(t: Row, symmetry: int, choice: int) -> int:
+    """Return the game's number of a renamed action: the inverse of `renamed_action`."""
+    if choice >= t.card_offset:
+        return action_of(t, 1, symmetry, choice - t.card_offset)
+    return action_of(t, 0, symmetry, choice)
+
+
+@entry_kernel
+def renamed_actions(
+    actions: Array, symmetries: Array, tables: Array, out: Array, start: int, stop: int
+) -> None:
+    """Write the renamed numbers of actions `start` to `stop` - 1 to `out`, int64 (n,).
+
+    A number out of range stays as it is.
+    """
+    t = tables[0]
+    for i in range(start, stop):
+        action = int(actions[i])
+        known = 0 <= action < t.n_actions
+        out[i] = renamed_action(t, symmetries[i], action) if known else action
+
+
+@entry_kernel
+def game_actions(
+    choices: Array, symmetries: Array, tables: Array, out: Array, start: int, stop: int
+) -> None:
+    """Write the game's numbers of renamed actions, the inverse of `renamed_actions`."""
+    t = tables[0]
+    for i in range(start, stop):
+        choice = int(choices[i])
+        known = 0 <= choice < t.n_actions
+        out[i] = game_action(t, symmetries[i], choice) if known else choice
