@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pettingzoo.utils.wrappers import BaseParallelWrapper
 
-from bideuchre_env.adapters.common import Game, needs, variant_of, with_fixed
+from bideuchre_env.adapters.common import FLOATS, Game, needs, variant_of, with_fixed
 from bideuchre_env.envs.checks import parse_count
 from bideuchre_env.envs.options import EnvGameKeywords, SoloVecGameKeywords
 
@@ -42,13 +42,13 @@ def make_vec(
     Args:
         game: a variant, or an argument of `bideuchre_env.make`.
         num_envs: the number of tables, with one learner at each.
-        options: those of `solo_vec`. The observation, the autoreset mode, `copy` and `device` are
-            fixed.
+        options: those of `solo_vec`. The observation is "flat" or "features"; the autoreset mode,
+            `copy` and `device` are fixed.
 
     Raises:
         OptionError: for another value of a fixed option; other errors are those of `solo_vec`.
     """
-    fixed = {"observation": "flat", "autoreset_mode": "SameStep", "copy": True, "device": "cpu"}
+    fixed = {"observation": FLOATS, "autoreset_mode": "SameStep", "copy": True, "device": "cpu"}
     return variant_of(game).solo_vec(num_envs, **with_fixed(options, "AgileRL", **fixed))
 
 
@@ -62,7 +62,7 @@ class Parallel(BaseParallelWrapper[str, Any, Any]):
 
     Args:
         game: a variant, or an argument of `bideuchre_env.make`.
-        options: those of `parallel_env`, except the observation, which is fixed.
+        options: those of `parallel_env`; the observation is "flat" or "features".
 
     Raises:
         OptionError: for another observation; other errors are those of `parallel_env`.
@@ -70,7 +70,7 @@ class Parallel(BaseParallelWrapper[str, Any, Any]):
 
     def __init__(self, game: Game, **options: Unpack[EnvGameKeywords]) -> None:
         super().__init__(
-            variant_of(game).parallel_env(**with_fixed(options, "AgileRL", observation="flat"))
+            variant_of(game).parallel_env(**with_fixed(options, "AgileRL", observation=FLOATS))
         )
 
     def reset(
@@ -87,11 +87,8 @@ class Parallel(BaseParallelWrapper[str, Any, Any]):
 
 
 def _list_masks(infos: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the infos with masks as lists: IPPO compares masks with None and fails on arrays."""
-    return {
-        agent: {**info, "action_mask": info["action_mask"].tolist()}
-        for agent, info in infos.items()
-    }
+    """Return the masks as lists: IPPO compares masks with None and fails on arrays."""
+    return {agent: {"action_mask": info["action_mask"].tolist()} for agent, info in infos.items()}
 
 
 class ParallelVec(AsyncPettingZooVecEnv):
@@ -104,7 +101,7 @@ class ParallelVec(AsyncPettingZooVecEnv):
     Args:
         game: a variant, or an argument of `bideuchre_env.make`.
         num_envs: the number of tables and processes; `OptionError` for an invalid one.
-        options: those of `parallel_env`, except the observation, which is fixed.
+        options: those of `parallel_env`; the observation is "flat" or "features".
     """
 
     def __init__(self, game: Game, num_envs: int = 1, **options: Unpack[EnvGameKeywords]) -> None:

@@ -23,14 +23,24 @@ def variant_of(game: Game) -> Variant:
 
 
 def with_fixed(options: Mapping[str, Any], trainer: str, **fixed: Any) -> dict[str, Any]:
-    """Return the options and the `fixed` ones; `OptionError` if an option contradicts `fixed`."""
+    """Return the options and the `fixed` ones; `OptionError` if an option contradicts `fixed`.
+
+    A tuple is a choice of values, of which the first is the default.
+    """
+    result = dict(options)
     for name, value in fixed.items():
-        chosen = options.get(name, value)
-        if getattr(chosen, "value", chosen) != value:  # also for a member of an enum
+        allowed = value if isinstance(value, tuple) else (value,)
+        chosen = result.setdefault(name, allowed[0])
+        if getattr(chosen, "value", chosen) not in allowed:  # also for a member of an enum
             raise OptionError(
-                f"{name}={brief(chosen)}: for {trainer} it is {value!r}, as its trainers need it"
+                f"{name}={brief(chosen)}: for {trainer} it is {' or '.join(map(repr, allowed))}, "
+                "as its trainers need it"
             )
-    return {**options, **fixed}
+    return result
+
+
+FLOATS = ("flat", "features")
+"""The forms of observations that are one float32 vector."""
 
 
 @contextmanager

@@ -4,9 +4,10 @@
 
 An observation is `{"observations": float32 (D,), "action_mask": float32 (A,)}`, the form that
 RLlib's `ActionMaskingTorchRLModule` reads; `masked_module` returns its spec. "observations" is the
-game's observation scaled to [-1, 1]. With the option `"observation": "flat"` it is the whole
-observation, for RLlib's default module, which does not support masks. An illegal action ends the
-episode and costs a point, so that RLlib can check the environments with random actions.
+game's observation scaled to [-1, 1], or with the option `"observation": "features"` the features,
+float32 (F,). With "flat" the scaled observation is all, for RLlib's default module, which does not
+support masks. An illegal action ends the episode and costs a point, so that RLlib can check the
+environments with random actions.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from bideuchre_env.adapters.common import needs, variant_of
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.envs.aec.wrapped import ILLEGAL_REWARD
 from bideuchre_env.envs.face import Observation, row_space
+from bideuchre_env.envs.forms import Form
 from bideuchre_env.envs.registration import Variant
 from bideuchre_env.errors import IllegalActionError, OptionError, OutOfBoundsError
 from bideuchre_env.rules import actions
@@ -56,20 +58,21 @@ def space_of(rules: Rules, observation: str = "dict") -> spaces.Space[Any]:
     """Return the space of an observation with its mask; with "flat", without the mask."""
     if observation == "flat":
         return row_space(rules, "flat")
-    layout = layout_of(rules)
-    box = spaces.Box(layout.low * layout.scale, layout.high * layout.scale, dtype=np.float32)
+    box = row_space(rules, "features")
+    if observation == "dict":
+        layout = layout_of(rules)
+        box = spaces.Box(layout.low * layout.scale, layout.high * layout.scale, dtype=np.float32)
     mask = spaces.Box(0, 1, (actions.of(rules).n,), np.float32)
     return spaces.Dict({"observations": box, "action_mask": mask})
 
 
-def for_rllib(observation: Observation, rules: Rules) -> Any:
-    """Convert an observation, int8 (..., D) and (..., A), to RLlib's form, unless it is flat."""
-    if isinstance(observation, np.ndarray):
+def for_rllib(observation: Observation, rules: Rules, kind: str, mask: Any) -> Any:
+    """Convert an observation of a kind to RLlib's form, with its mask, (A,), unless it is flat."""
+    if kind == "flat":
         return observation
-    return {
-        "observations": layout_of(rules).scaled(observation["observation"]),
-        "action_mask": observation["action_mask"].astype(np.float32),
-    }
+    if kind == "dict":
+        observation = layout_of(rules).scaled(observation["observation"])
+    return {"observations": observation, "action_mask": mask.astype(np.float32)}
 
 
 class MultiAgentEnv(multi_agent_env.MultiAgentEnv):
@@ -154,7 +157,10 @@ class MultiAgentEnv(multi_agent_env.MultiAgentEnv):
         self._env.close()
 
     def _seen(self, agent: str) -> Any:
-        return for_rllib(self._game.observe(agent), self.rules)
+        seen, mask = self._game.observe(agent), self._game.action_masks()
+        if agent != self._game._actor:
+            mask[:] = False
+        return for_rllib(seen, self.rules, self._game.observation, mask)
 
 
 class Env(gymnasium.ObservationWrapper[Any, Any, Any]):
@@ -169,12 +175,13 @@ class Env(gymnasium.ObservationWrapper[Any, Any, Any]):
         variant, options = parse_config(config)
         env = variant.solo(**options)
         super().__init__(env)
-        self.rules = env.rules
+        self.rules, self._game = env.rules, env
         self.observation_space = space_of(env.rules, env.observation)
 
     def observation(self, observation: Any) -> Any:
         """Convert an observation of `SoloEnv` to RLlib's form."""
-        return for_rllib(observation, self.rules)
+        game = self._game
+        return for_rllib(observation, self.rules, game.observation, game.action_masks())
 
 
 def masked_module(hidden: tuple[int, ...] = (256, 256), **model: Any) -> RLModuleSpec:
@@ -200,7 +207,7 @@ class ModuleAgent:
 
     Args:
         module: a module from `algorithm.get_module(...)`, trained on this game, on any device and
-            with either form of observation.
+            with any form of observation.
         rules: the game's rules.
         name: the agent's name in results.
 
@@ -215,14 +222,19 @@ class ModuleAgent:
         # the masked module's own `observation_space` is without the mask
         space = getattr(module, "observation_space_with_mask", module.observation_space)
         self._masked = isinstance(space, spaces.Dict)
+        inner = space["observations"] if isinstance(space, spaces.Dict) else space
+        self._kind = "features" if inner == row_space(rules, "features") else "dict"
 
     def act_rows(self, observations: Array, action_masks: Array) -> Array:
         """Return actions, int64 (n,), for observations, int8 (n, D), and masks, int8 (n, A)."""
-        seen = for_rllib({"observation": observations, "action_mask": action_masks}, self.rules)
+        form = Form(self.rules, self._kind, observations, action_masks).update()
+        source = form.seen if form.is_flat else {"observation": form.seen}
+        seen = for_rllib(source, self.rules, self._kind, form.masks)
         device = next(self._module.parameters()).device
         tensors = {name: torch.from_numpy(part).to(device) for name, part in seen.items()}
         batch = {Columns.OBS: tensors if self._masked else tensors["observations"]}
         with torch.no_grad():
             logits = self._module.forward_inference(batch)[Columns.ACTION_DIST_INPUTS]
-        best: Array = np.where(action_masks != 0, logits.cpu().numpy(), -np.inf).argmax(axis=1)
-        return best
+        best = np.where(form.masks != 0, logits.cpu().numpy(), -np.inf).argmax(axis=1)
+        actions: Array = form.game_actions(best)
+        return actions

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bideuchre_env.adapters.common import Game, needs, variant_of, with_fixed
+from bideuchre_env.adapters.common import FLOATS, Game, needs, variant_of, with_fixed
 from bideuchre_env.envs.options import SoloVecGameKeywords, VecGameKeywords
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.rules.cards import N_SEATS
@@ -77,8 +77,8 @@ class VecEnv(BaseVectorEnv):
     Args:
         game: a variant, or an argument of `bideuchre_env.make`.
         num_envs: the number of tables.
-        options: those of `solo_vec`. The observation, the autoreset mode, `copy` and `device` are
-            fixed.
+        options: those of `solo_vec`. The observation is "flat" or "features"; the autoreset mode,
+            `copy` and `device` are fixed.
 
     Raises:
         OptionError: for another value of a fixed option; other errors are those of `solo_vec`.
@@ -87,7 +87,7 @@ class VecEnv(BaseVectorEnv):
     def __init__(
         self, game: Game, num_envs: int = 1, **options: Unpack[SoloVecGameKeywords]
     ) -> None:
-        fixed = {"observation": "flat", "autoreset_mode": "Disabled", "copy": True, "device": "cpu"}
+        fixed = {"observation": FLOATS, "autoreset_mode": "Disabled", "copy": True, "device": "cpu"}
         self.tables = variant_of(game).solo_vec(
             num_envs, **with_fixed(options, "Tianshou", **fixed)
         )
@@ -194,7 +194,7 @@ def _batch(observations: Array, info: dict[str, Any]) -> Batch:
 def _infos(ids: Array, info: dict[str, Any]) -> Array:
     """Convert `info`, arrays by table, to a dict of results and players for each table of `ids`."""
     infos: list[dict[str, Any]] = [{"env_id": int(i)} for i in ids]
-    for name in info.keys() - {"action_mask", "seat"}:
+    for name in info.keys() - {"action_mask", "seat", "symmetry"}:
         if not name.startswith("_"):
             for each in infos:
                 if info[f"_{name}"][each["env_id"]]:
@@ -210,14 +210,15 @@ class Seats:
     Args:
         game: a variant, or an argument of `bideuchre_env.make`.
         num_tables: the number of tables.
-        options: those of `vec`. The observation, `copy` and `device` are fixed.
+        options: those of `vec`. The observation is "flat" or "features"; `copy` and `device` are
+            fixed.
 
     Raises:
         OptionError: for another value of a fixed option; other errors are those of `vec`.
     """
 
     def __init__(self, game: Game, num_tables: int = 1, **options: Unpack[VecGameKeywords]) -> None:
-        fixed = {"observation": "flat", "copy": True, "device": "cpu"}
+        fixed = {"observation": FLOATS, "copy": True, "device": "cpu"}
         self.tables = variant_of(game).vec(num_tables, **with_fixed(options, "Tianshou", **fixed))
         self.action_space = self.tables.single_action_space
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bideuchre_env.adapters.common import Game, needs, variant_of, with_fixed
+from bideuchre_env.adapters.common import FLOATS, Game, needs, variant_of, with_fixed
 from bideuchre_env.envs.options import HostSoloVecGameKeywords, HostVecGameKeywords
 from bideuchre_env.learning.returns import lambda_returns
 from bideuchre_env.rules.cards import N_SEATS
@@ -122,8 +122,8 @@ class Env(BatchedEnv):
         game: a variant, or an argument of `bideuchre_env.make`.
         num_envs: the number of tables.
         device: the device of the returned tensors.
-        options: those of `solo_vec`. The observation, the autoreset mode and `copy` are fixed.
-            `reset(options=...)` takes those of `solo_vec`'s reset.
+        options: those of `solo_vec`. The observation is "flat" or "features"; the autoreset mode
+            and `copy` are fixed. `reset(options=...)` takes those of `solo_vec`'s reset.
 
     Raises:
         OptionError: for another value of a fixed option; other errors are those of `solo_vec`.
@@ -137,7 +137,7 @@ class Env(BatchedEnv):
         device: Any = None,
         **options: Unpack[HostSoloVecGameKeywords],
     ) -> None:
-        fixed = {"observation": "flat", "autoreset_mode": "Disabled", "copy": True}
+        fixed = {"observation": FLOATS, "autoreset_mode": "Disabled", "copy": True}
         made = variant_of(game).solo_vec(num_envs, **with_fixed(options, "TorchRL", **fixed))
         super().__init__(made, 1, device)
 
@@ -164,7 +164,7 @@ class SelfPlayEnv(BatchedEnv):
         game: a variant, or an argument of `bideuchre_env.make`.
         num_envs: the number of tables.
         device: the device of the returned tensors.
-        options: those of `vec`. The observation and `copy` are fixed.
+        options: those of `vec`. The observation is "flat" or "features"; `copy` is fixed.
 
     Raises:
         OptionError: for another value of a fixed option; other errors are those of `vec`.
@@ -180,7 +180,7 @@ class SelfPlayEnv(BatchedEnv):
         device: Any = None,
         **options: Unpack[HostVecGameKeywords],
     ) -> None:
-        fixed = {"observation": "flat", "copy": True}
+        fixed = {"observation": FLOATS, "copy": True}
         made = variant_of(game).vec(num_envs, **with_fixed(options, "TorchRL", **fixed))
         super().__init__(made, N_SEATS, device)
         self.observation_spec["seat"] = Bounded(0, N_SEATS - 1, (num_envs,), dtype=torch.int8)

@@ -6,6 +6,7 @@ so that a network needs neither the two parts of `features` nor its own renaming
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -138,6 +139,23 @@ class FeatureEncoder:
             OptionError: for numbers out of range, and arrays of another dtype or shape.
         """
         return self._converted("choices", choices, symmetries, game_actions)
+
+    def act_rows(
+        self, choose: Callable[[Array, Array], Any], observations: Array, masks: Array
+    ) -> Array:
+        """Return the actions, int64 (n,), that a policy on features chooses: for agents.
+
+        Args:
+            choose: the policy; it returns a renamed action for each row of `inputs`, float32
+                (n, F), and `legal`, int8 (n, A).
+            observations, masks: those of `encode`.
+
+        Raises:
+            OptionError: as `encode` and `actions` do.
+        """
+        encoded = self.encode(observations, masks)
+        choices = np.asarray(choose(encoded.inputs, encoded.legal), np.int64)
+        return self.actions(choices, encoded.symmetries)
 
     def renamed(self, actions: Array, symmetries: Array) -> Array:
         """Convert the game's actions, int64 (n,), to renamed ones: the inverse of `actions`."""

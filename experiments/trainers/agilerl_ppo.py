@@ -17,11 +17,10 @@ from typing import Any
 
 import numpy as np
 from gymnasium.wrappers.vector import TransformReward
-from trainer_tools import SeatArgs, extra, learn_and_evaluate
+from trainer_tools import FeaturePlayer, SeatArgs, extra, learn_and_evaluate
 
 from bideuchre_env import Rules
 from bideuchre_env.cli.script_args import option, run
-from bideuchre_env.core.observation.layout import layout_of
 
 with extra("agilerl"):
     import torch
@@ -41,28 +40,29 @@ class Args(SeatArgs):
     out: Path = option(Path("runs/agilerl"), "folder for the policy")
 
 
-class Player:
+class Player(FeaturePlayer):
     """The saved policy as an agent: it plays the most probable legal action."""
 
     name = "agilerl_ppo"
 
     def __init__(self, rules: Rules, weights: Path = Args.out / POLICY) -> None:
-        self.layout, self.actor = layout_of(rules), PPO.load(str(weights)).actor
+        super().__init__(rules)
+        self.actor = PPO.load(str(weights)).actor
         self.actor.eval()
 
     @torch.no_grad()
-    def act_rows(self, observations: Any, action_masks: Any) -> Any:
-        """Return actions (n,) for observations (n, D) and masks (n, A)."""
-        seen = torch.from_numpy(self.layout.scaled(observations))
-        self.actor(seen, action_mask=action_masks)
-        return self.actor.head_net.dist.logits.argmax(1).numpy()
+    def logits(self, inputs: Any, legal: Any) -> Any:
+        """Return logits (n, A) for features (n, F) and legal actions (n, A)."""
+        self.actor(torch.from_numpy(inputs), action_mask=legal)
+        return self.actor.head_net.dist.logits.numpy()
 
 
 def train(args: Args) -> tuple[PPO, int]:
     """Train; return the agent and the number of decisions."""
     torch.manual_seed(args.seed)
     np.random.seed(args.seed)  # noqa: NPY002  # for its minibatches
-    envs = make_vec(args.variant, args.tables, opponents=args.opponents, episode="hand")
+    options = {"episode": "hand", "observation": "features", "skip_forced": True}
+    envs = make_vec(args.variant, args.tables, opponents=args.opponents, **options)
     batch = args.tables * args.table_steps
     agent = PPO(
         envs.single_observation_space,

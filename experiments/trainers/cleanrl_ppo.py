@@ -16,12 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from trainer_tools import TrainerArgs, extra, learn_and_evaluate, save_state
+from trainer_tools import FeaturePlayer, TrainerArgs, extra, learn_and_evaluate, save_state
 
 import bideuchre_env
 from bideuchre_env import Rules
 from bideuchre_env.cli.script_args import option, run
-from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.learning.returns import lambda_returns
 from bideuchre_env.rules import actions as actions_of_games
 
@@ -83,29 +82,29 @@ class Agent(nn.Module):
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Return actions (sampled if None), log-probabilities, entropies and values, all (n,).
 
-        `seen` (n, D) are scaled observations, `masks` (n, A) the legal actions.
+        `seen` (n, F) are features, `masks` (n, A) the legal actions.
         """
         drawn = Categorical(logits=self.actor(seen).masked_fill(~masks, -1e8))
         actions = drawn.sample() if actions is None else actions
         return actions, drawn.log_prob(actions), drawn.entropy(), self.critic(seen).flatten()
 
 
-class Player:
+class Player(FeaturePlayer):
     """The saved policy as an agent: it plays the most probable legal action."""
 
     name = "cleanrl_ppo"
 
     def __init__(self, rules: Rules, weights: Path = Args.out / POLICY) -> None:
-        self.layout, state = layout_of(rules), torch.load(weights, map_location="cpu")
+        super().__init__(rules)
+        state = torch.load(weights, map_location="cpu")
         hidden, inputs = state["actor.0.weight"].shape
         self.agent = Agent(inputs, actions_of_games.of(rules).n, hidden)
         self.agent.load_state_dict(state)
 
     @torch.no_grad()
-    def act_rows(self, observations: Any, action_masks: Any) -> Any:
-        """Return actions (n,) for observations (n, D) and masks (n, A)."""
-        logits = self.agent.actor(torch.from_numpy(self.layout.scaled(observations)))
-        return np.where(action_masks, logits.numpy(), -np.inf).argmax(axis=1)
+    def logits(self, inputs: Any, legal: Any) -> Any:
+        """Return logits (n, A) for features (n, F)."""
+        return self.agent.actor(torch.from_numpy(inputs)).numpy()
 
 
 class Storage:
@@ -123,9 +122,8 @@ class Storage:
     def batch(self, args: Args) -> tuple[Tensor, ...]:
         """Return the m decisions with known returns, as tensors (m, ...).
 
-        A seat's last decision in an unfinished hand has no return yet, and is left out; so are
-        forced moves. The tensors are observations, masks, actions, log-probabilities, returns and
-        advantages.
+        A seat's last decision in an unfinished hand has no return yet, and is left out. The tensors
+        are features, masks, actions, log-probabilities, returns and advantages.
         """
         result = lambda_returns(
             self.seats,
@@ -153,8 +151,7 @@ def play(agent: Agent, vec: Any, storage: Storage, latest: tuple[Any, Any]) -> t
             )
         storage.actions[step], storage.log_probs[step] = actions, log_probs
         storage.values[step] = values
-        forced = storage.masks[step].sum(1) == 1  # no decision to learn from
-        storage.seats[step] = np.where(forced, -1, info["seat"])
+        storage.seats[step] = info["seat"]
         next_obs, rewards, terminated, truncated, info = vec.step(actions.numpy())
         storage.rewards[step], storage.ended[step] = rewards, terminated | truncated
     return next_obs, info
@@ -182,7 +179,8 @@ def train(args: Args) -> tuple[Agent, int]:
     """Train; return the agent and the number of decisions."""
     torch.manual_seed(args.seed)
     game = bideuchre_env.make(args.variant)
-    vec = game.vec(args.num_envs, episode="hand", observation="flat")
+    options = {"episode": "hand", "observation": "features", "skip_forced": True}
+    vec = game.vec(args.num_envs, **options)
     [inputs], outputs = vec.single_observation_space.shape, int(vec.single_action_space.n)
     agent = Agent(inputs, outputs, args.hidden)
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)

@@ -57,7 +57,7 @@ class Player:
     def __init__(self, rules: Rules, weights: Path = Args.out / POLICY) -> None:
         saved = torch.load(weights, weights_only=True)
         spec = masked_module(saved["hidden"], vf_share_layers=False)
-        spec.observation_space = space_of(rules)
+        spec.observation_space = space_of(rules, "features")
         spec.action_space = MultiAgentEnv({"game": rules}).action_spaces["player_0"]
         spec.inference_only = True  # the critic is not saved
         module = spec.build()
@@ -73,7 +73,10 @@ def configured(args: Args) -> PPOConfig:
     """Return RLlib's configuration of a run with these options."""
     return (
         PPOConfig()
-        .environment(MultiAgentEnv, env_config={"game": args.variant, "episode": "hand"})
+        .environment(
+            MultiAgentEnv,
+            env_config={"game": args.variant, "episode": "hand", "observation": "features"},
+        )
         .env_runners(
             num_env_runners=args.runners,
             num_envs_per_env_runner=args.tables,

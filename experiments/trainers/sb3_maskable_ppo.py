@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trainer_tools import SeatArgs, extra, learn_and_evaluate
+from trainer_tools import FeaturePlayer, SeatArgs, extra, learn_and_evaluate
 
 from bideuchre_env import Rules
 from bideuchre_env.cli.script_args import option, run
-from bideuchre_env.core.observation.layout import layout_of
 
 with extra("sb3"):
     from sb3_contrib import MaskablePPO
@@ -42,24 +41,31 @@ class Args(SeatArgs):
     )
 
 
-class Player:
+class Player(FeaturePlayer):
     """The saved policy as an agent: it plays the most probable legal action."""
 
     name = "maskable_ppo"
 
     def __init__(self, rules: Rules, weights: Path = Args.out / POLICY) -> None:
-        self.layout, self.model = layout_of(rules), MaskablePPO.load(weights, device="cpu")
+        super().__init__(rules)
+        self.model = MaskablePPO.load(weights, device="cpu")
 
-    def act_rows(self, observations: Any, action_masks: Any) -> Any:
-        """Return actions (n,) for observations (n, D) and masks (n, A)."""
-        seen = self.layout.scaled(observations)
-        return self.model.predict(seen, action_masks=action_masks, deterministic=True)[0]
+    def logits(self, inputs: Any, legal: Any) -> Any:
+        """Return logits (n, A) for features (n, F) and legal actions (n, A)."""
+        policy = self.model.policy
+        chances = policy.get_distribution(policy.obs_to_tensor(inputs)[0], legal)
+        return chances.distribution.logits.detach().numpy()
 
 
 def train(args: Args) -> tuple[MaskablePPO, int]:
     """Train; return the model and the number of decisions."""
     tables = VecEnv(
-        args.tables, args.variant, opponents=args.opponents, episode="hand", observation="flat"
+        args.tables,
+        args.variant,
+        opponents=args.opponents,
+        episode="hand",
+        observation="features",
+        skip_forced=True,
     )
     envs = VecNormalize(VecMonitor(tables), norm_obs=False, gamma=1.0)  # rewards near 1
     model = MaskablePPO(

@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from trainer_tools import PpoArgs, extra, learn_and_evaluate, save_state
+from trainer_tools import FeaturePlayer, PpoArgs, extra, learn_and_evaluate, save_state
 
 import bideuchre_env
 from bideuchre_env import Rules
 from bideuchre_env.cli.script_args import option, run
-from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.rules import actions
 
 with extra("tianshou"):
@@ -54,23 +53,22 @@ def layers(inputs: int, hidden: int, outputs: int) -> torch.nn.Sequential:
     return nn.Sequential(first, nn.Tanh(), second, nn.Tanh(), nn.Linear(hidden, outputs))
 
 
-class Player:
+class Player(FeaturePlayer):
     """The saved policy as an agent: it plays the most probable legal action."""
 
     name = "tianshou_ppo"
 
     def __init__(self, rules: Rules, weights: Path = Args.out / POLICY) -> None:
+        super().__init__(rules)
         state = torch.load(weights, map_location="cpu")
         hidden, inputs = state["net.0.weight"].shape
-        self.layout = layout_of(rules)
         self.actor = MaskedActor(layers(inputs, hidden, actions.of(rules).n))
         self.actor.load_state_dict(state)
 
     @torch.no_grad()
-    def act_rows(self, observations: Any, action_masks: Any) -> Any:
-        """Return actions (n,) for observations (n, D) and masks (n, A)."""
-        seen = Batch(obs=self.layout.scaled(observations), mask=action_masks)
-        return self.actor(seen)[0].argmax(1).numpy()
+    def logits(self, inputs: Any, legal: Any) -> Any:
+        """Return logits (n, A) for features (n, F) and legal actions (n, A)."""
+        return self.actor(Batch(obs=inputs, mask=legal))[0].numpy()
 
 
 def train(args: Args) -> tuple[MaskedActor, int]:
@@ -78,8 +76,9 @@ def train(args: Args) -> tuple[MaskedActor, int]:
     torch.manual_seed(args.seed)
     np.random.seed(args.seed)  # noqa: NPY002  # for its minibatches
     game = bideuchre_env.make(args.variant)
-    seats = Seats(game, args.tables, episode="hand")
-    inputs = layout_of(game.rules).size
+    options = {"episode": "hand", "observation": "features", "skip_forced": True}
+    seats = Seats(game, args.tables, **options)
+    inputs = seats.tables.features.size
     actor = MaskedActor(layers(inputs, args.hidden, int(seats.action_space.n)))
     algorithm = PPO(
         policy=DiscreteActorPolicy(actor=actor, action_space=seats.action_space),

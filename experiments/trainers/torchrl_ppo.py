@@ -15,13 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trainer_tools import SeatArgs, extra, learn_and_evaluate, save_state
+from trainer_tools import FeaturePlayer, SeatArgs, extra, learn_and_evaluate, save_state
 
 import bideuchre_env
 from bideuchre_env import Rules
 from bideuchre_env.cli.script_args import option, run
-from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.rules import actions
+from bideuchre_env.learning.encoder import encoder_of
 
 with extra("torchrl"):
     import torch
@@ -48,44 +47,44 @@ class Args(SeatArgs):
     )
 
 
-def layers(rules: Rules, outputs: int, hidden: int) -> MLP:
-    """Return a network with two hidden layers."""
-    return MLP(layout_of(rules).size, outputs, num_cells=[hidden, hidden])
+def layers(rules: Rules, hidden: int, outputs: int | None = None) -> MLP:
+    """Return a network with two hidden layers; `outputs` None: a logit for each action."""
+    encoder = encoder_of(rules)
+    return MLP(encoder.size, outputs or encoder.n_actions, num_cells=[hidden, hidden])
 
 
-class Player:
+class Player(FeaturePlayer):
     """The saved policy as an agent: it plays the most probable legal action."""
 
     name = "torchrl_ppo"
 
     def __init__(self, rules: Rules, weights: Path = Args.out / POLICY) -> None:
+        super().__init__(rules)
         state = torch.load(weights, map_location="cpu")
-        self.layout = layout_of(rules)
-        self.net = layers(rules, actions.of(rules).n, len(state["0.bias"]))
+        self.net = layers(rules, len(state["0.bias"]))
         self.net.load_state_dict(state)
 
     @torch.no_grad()
-    def act_rows(self, observations: Any, action_masks: Any) -> Any:
-        """Return actions (n,) for observations (n, D) and masks (n, A)."""
-        logits = self.net(torch.from_numpy(self.layout.scaled(observations)))
-        legal = torch.from_numpy(action_masks.astype(bool))
-        return logits.masked_fill(~legal, -torch.inf).argmax(1).numpy()
+    def logits(self, inputs: Any, legal: Any) -> Any:
+        """Return logits (n, A) for features (n, F)."""
+        return self.net(torch.from_numpy(inputs)).numpy()
 
 
 def train(args: Args) -> tuple[MLP, int]:
     """Train; return the actor's network and the number of decisions."""
     torch.manual_seed(args.seed)
     game = bideuchre_env.make(args.variant)
-    env = Env(game, args.tables, opponents=args.opponents, episode="hand")
+    options = {"episode": "hand", "observation": "features", "skip_forced": True}
+    env = Env(game, args.tables, opponents=args.opponents, **options)
     env.set_seed(args.seed)
-    net = layers(game.rules, actions.of(game.rules).n, args.hidden)
+    net = layers(game.rules, args.hidden)
     actor = ProbabilisticActor(
         TensorDictModule(net, in_keys=["observation"], out_keys=["logits"]),
         in_keys={"logits": "logits", "mask": "action_mask"},
         distribution_class=MaskedCategorical,
         return_log_prob=True,
     )
-    critic = ValueOperator(layers(game.rules, 1, args.hidden), in_keys=["observation"])
+    critic = ValueOperator(layers(game.rules, args.hidden, 1), in_keys=["observation"])
     gae = GAE(gamma=1.0, lmbda=args.lambda_, value_network=critic)
     loss = ClipPPOLoss(actor, critic, entropy_coeff=args.entropy, normalize_advantage=True)
     optimizer = torch.optim.Adam(loss.parameters(), lr=args.rate)

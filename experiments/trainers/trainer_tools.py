@@ -12,14 +12,17 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import bideuchre_env
-from bideuchre_env import match
+from bideuchre_env import Rules, match
 from bideuchre_env._files import write_file
 from bideuchre_env._install import how_to_install
 from bideuchre_env.bench import measure
 from bideuchre_env.cli.program import USAGE, complain
 from bideuchre_env.cli.script_args import ScriptArgs, option
 from bideuchre_env.evaluation.statistics.scores import interval_dict
+from bideuchre_env.learning.encoder import encoder_of
 
 EVALUATION_SEED = 20_000_000  # seed of the boards: deals that are not used for training
 
@@ -112,6 +115,25 @@ def learn_and_evaluate(
         }
         write_file(args.json, json.dumps(report, indent=1) + "\n")
     return 0
+
+
+class FeaturePlayer:
+    """A saved policy as an agent: it plays the legal action with the largest logit."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.encoder = encoder_of(rules)
+
+    def logits(self, inputs: Any, legal: Any) -> Any:
+        """Return logits, numpy's (n, A), for features (n, F) and legal renamed actions (n, A)."""
+        raise NotImplementedError
+
+    def act_rows(self, observations: Any, action_masks: Any) -> Any:
+        """Return actions (n,) for observations (n, D) and masks (n, A)."""
+
+        def best(inputs: Any, legal: Any) -> Any:
+            return np.where(legal, self.logits(inputs, legal), -np.inf).argmax(axis=1)
+
+        return self.encoder.act_rows(best, observations, action_masks)
 
 
 def save_state(network: Any, file: Path) -> None:
