@@ -49,7 +49,8 @@ def add(commands: Any) -> None:
     argument(
         parser,
         "--observation",
-        "dict: int8, unscaled; flat: float32, scaled to [-1, 1]",
+        "dict: int8, unscaled; flat: float32, scaled to [-1, 1]; features: float32, for learning, "
+        "with renamed suits",
         default="dict",
         choices=OBSERVATIONS,
     )

@@ -9,10 +9,12 @@ from typing import Any, NamedTuple, TypedDict
 import numpy as np
 
 from bideuchre_env._checks import brief
-from bideuchre_env.core.observation.layout import Layout, layout_of
+from bideuchre_env.core.observation.layout import Block, Layout, layout_of
 from bideuchre_env.core.state import Phase
 from bideuchre_env.envs.options import EpisodeKeywords, EpisodeOptions
 from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.encoder import FeatureEncoder, encoder_of
+from bideuchre_env.learning.features import FeatureBlock
 from bideuchre_env.learning.returns import checked_rate, lambda_returns
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
@@ -72,14 +74,25 @@ class About(NamedTuple):
     source: Any
     """Source of the decisions: the files of records, or the number of rows of a `vec`."""
 
+    @property
+    def layout(self) -> Layout | FeatureEncoder:
+        """The blocks of the observations."""
+        if self.options.observation == "features":
+            return encoder_of(self.rules)
+        return layout_of(self.rules)
+
+    @property
+    def number(self) -> Any:
+        """The dtype of the observations' entries."""
+        return np.int8 if self.options.observation == "dict" else np.float32
+
     def dtypes(self) -> dict[str, Any]:
         """Return the dtype of one entry of every column, by name and in order.
 
         The dtypes of "observation" and "action_mask" are subarrays, with the shape of an entry.
         """
-        number = np.float32 if self.options.observation == "flat" else np.int8
         return {
-            "observation": np.dtype((number, (layout_of(self.rules).size,))),
+            "observation": np.dtype((self.number, (self.layout.size,))),
             "action_mask": np.dtype((np.bool_, (actions.of(self.rules).n,))),
             "action": np.dtype(np.int64),
             "reward": np.dtype(np.float32),
@@ -98,25 +111,22 @@ class About(NamedTuple):
         """Return a dict of JSON values: the game, the observation layout, action names, options."""
         from bideuchre_env import __version__
 
-        layout, options = layout_of(self.rules), self.options
-        blocks = [
-            {
-                "name": block.name,
-                "start": layout.slices[block.name].start,
-                "stop": layout.slices[block.name].stop,
-                "shape": list(block.shape),
-                "low": block.low,
-                "high": block.high,
-                "meaning": block.meaning,
-            }
-            for block in layout.blocks
+        layout, options = self.layout, self.options
+        blocks: list[dict[str, Any]] = [
+            {"name": name, "start": at.start, "stop": at.stop} for name, at in layout.slices.items()
         ]
+        meanings: Sequence[Block | FeatureBlock] = layout.blocks
+        for entry, block in zip(blocks, meanings, strict=True):
+            if isinstance(block, Block):
+                entry |= {"shape": list(block.shape), "low": block.low, "high": block.high}
+            entry["meaning"] = block.meaning
         return {
             "format": FORMAT,
             "bideuchre_env": __version__,
             "variant": self.variant,
             "rules": self.rules.to_dict(),
             "layout": blocks,
+            **({} if isinstance(layout, Layout) else {"features_version": layout.version}),
             "actions": list(actions.of(self.rules).names),
             **{name: getattr(options, name) for name in options.names()},
             "source": self.source,
@@ -139,14 +149,15 @@ class Steps(NamedTuple):
     truncated: Array  # bool (N,): the step truncates the episode
 
 
-def new_steps(shape: tuple[int, ...], rules: Rules, number: Any = np.int8) -> Steps:
+def new_steps(shape: tuple[int, ...], rules: Rules, about: About | None = None) -> Steps:
     """Return new arrays for steps; rewards are 0, flags False, others uninitialized.
 
-    `shape` are the first axes of all arrays, as (N,) or (steps, rows). `number` is the dtype of the
-    observations.
+    `shape` are the first axes of all arrays, as (N,) or (steps, rows). Observations have the form
+    that `about` says, by default int8.
     """
+    size, number = (about.layout.size, about.number) if about else (layout_of(rules).size, np.int8)
     return Steps(
-        observations=np.empty((*shape, layout_of(rules).size), number),
+        observations=np.empty((*shape, size), number),
         masks=np.empty((*shape, actions.of(rules).n), np.int8),
         actions=np.empty(shape, np.int64),
         seats=np.empty(shape, np.int8),
@@ -162,7 +173,7 @@ Columns = dict[str, Array]
 
 
 def columns_of(
-    steps: Steps, layout: Layout, first_episode: int, gamma: float, forced: bool
+    steps: Steps, layout: Layout | FeatureEncoder, first_episode: int, gamma: float, forced: bool
 ) -> Columns:
     """Return the columns of steps, their episodes numbered from `first_episode`.
 
@@ -221,8 +232,13 @@ def _seat_by_seat(
     return sums(paid, 0.0), sums(paid, gamma), sums(at_end, 0.0) > 0
 
 
-def _first_of_hand(observations: Array, layout: Layout) -> Array:
+def _first_of_hand(observations: Array, layout: Layout | FeatureEncoder) -> Array:
     """Return a mask of the first decisions of hands, bool (n,): no seat has called yet."""
-    auction = observations[:, layout.slices["phase"].start + Phase.AUCTION] == 1
-    first: Array = auction & ~(observations[:, layout.slices["calls"]] == 1).any(axis=1)
+    if isinstance(layout, Layout):
+        at = layout.slices["phase"].start + Phase.AUCTION
+        auction, calls = slice(at, at + 1), layout.slices["calls"]
+    else:  # the dealer is known in the auction part while it is active
+        auction, calls = layout.slices["auction dealer"], layout.slices["auction calls"]
+    bidding, called = (np.any(observations[:, part], axis=1) for part in (auction, calls))
+    first: Array = bidding & ~called
     return first

@@ -19,6 +19,7 @@ from bideuchre_env.core.state import DEAL, rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.datasets.columns import About, DatasetKeywords, DatasetOptions, Steps, new_steps
 from bideuchre_env.datasets.writer import DatasetWriter, kind_of
+from bideuchre_env.envs.forms import Form
 from bideuchre_env.errors import OptionError, RecordError
 from bideuchre_env.records.files import STDIN, read_played
 from bideuchre_env.records.record import GameRecord, PlayedHand
@@ -177,10 +178,13 @@ def _replay_games(
     chosen = np.repeat(whole, lengths)
     finals = _final_observations(states[over], about)
     steps = Steps(*(part[chosen] for part in steps))
-    if about.options.observation == "flat":
-        scaled = layout_of(about.rules).scaled
-        steps, finals = steps._replace(observations=scaled(steps.observations)), scaled(finals)
-    return steps, finals, int((~chosen).sum())
+    form = Form(about.rules, about.options.observation, steps.observations, steps.masks).update()
+    played = form.callers_actions(steps.actions)
+    steps = steps._replace(observations=form.seen, masks=form.masks, actions=played)
+    ends = finals.reshape(-1, finals.shape[-1])
+    nothing = np.zeros((len(ends), steps.masks.shape[1]), np.int8)
+    ends = Form(about.rules, about.options.observation, ends, nothing).update().seen
+    return steps, ends.reshape(*finals.shape[:2], ends.shape[-1]), int((~chosen).sum())
 
 
 def _play_again(hands: Sequence[PlayedHand], lengths: Array, about: About) -> tuple[Steps, Array]:

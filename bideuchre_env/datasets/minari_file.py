@@ -126,7 +126,7 @@ class MinariFile:
 
         key = (columns["episode"] - self._episodes) * N_SEATS + columns["seat"]
         order = np.argsort(key, kind="stable")
-        flat = self._about.options.observation == "flat"
+        flat = self._about.options.observation != "dict"
         nothing = np.zeros((1, columns["action_mask"].shape[1]), np.int8)
         for rows in np.split(order, np.flatnonzero(np.diff(key[order])) + 1):
             if not len(rows):

@@ -68,8 +68,8 @@ class VecRecorder:
     ) -> None:
         chosen = _parse_options(vec, path, players, overwrite, options)
         self.vec = vec
-        about = About(vec.name, vec.rules, chosen, players, {"vec": vec.num_envs})
-        self._writer = DatasetWriter(path, about, overwrite=overwrite)
+        self._about = About(vec.name, vec.rules, chosen, players, {"vec": vec.num_envs})
+        self._writer = DatasetWriter(path, self._about, overwrite=overwrite)
         self._players = self._writer.players(players)
         self._make_room(1)
         self._run, self._next_run = np.arange(vec.num_envs), vec.num_envs
@@ -231,8 +231,7 @@ class VecRecorder:
         """
         n, rules = self.vec.num_envs, self.vec.rules
         steps = -(-max(DECISIONS_AT_ONCE, waiting) // n)
-        number = np.float32 if self.vec.observation == "flat" else np.int8
-        self._steps = new_steps((steps, n), rules, number)
+        self._steps = new_steps((steps, n), rules, self._about)
         self._runs = np.empty((steps, n), np.int64)  # the number of each decision's episode
         self._at = 0
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from bideuchre_env._checks import brief, check_path
 from bideuchre_env._files import PathLike
-from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.datasets.columns import NONE, About, Steps, columns_of
 from bideuchre_env.datasets.files import NpzFile, ParquetFile
 from bideuchre_env.datasets.minari_file import PREFIX, MinariFile
@@ -29,7 +28,7 @@ class DatasetWriter:
 
     def __init__(self, path: PathLike, about: About, *, overwrite: bool = False) -> None:
         self.decisions = self.episodes = 0
-        self._about, self._layout = about, layout_of(about.rules)
+        self._about, self._layout = about, about.layout
         self._file = kind_of(path)(path, about, overwrite=overwrite)
 
     def players(self, names: Sequence[str] | None) -> Array:

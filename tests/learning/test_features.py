@@ -10,6 +10,7 @@ from support.policies import ObservationPolicy
 
 import bideuchre_env
 from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.encoder import encoder_of
 from bideuchre_env.learning.features import PARTS, features_of
 from bideuchre_env.learning.suits import SUIT_MAPS
 from bideuchre_env.rules import actions
@@ -299,3 +300,75 @@ def test_arbitrary_observations_give_inputs_within_bounds():
             inputs, legal, _ = encode(features, noise, masks)
             assert set(np.unique(inputs)) <= {0.0, 1.0}
             assert set(np.unique(legal)) <= {0, 1}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_encoder_joins_both_parts_and_the_state_of_the_game(name):
+    rules, encoder = RULES[name], encoder_of(RULES[name])
+    observations, masks, layout = decisions(name)
+    inputs, legal, symmetries = encoder.encode(observations, masks)
+    assert inputs.min() >= -1
+    assert inputs.max() <= 1
+    cards = masks[:, actions.of(rules).card_offset :].any(axis=1)
+    for part, chosen in (("auction", ~cards), ("cards", cards)):
+        features = features_of(rules, part)
+        expected, outputs, renamings = encode(features, observations[chosen], masks[chosen])
+        places = [at for key, at in encoder.slices.items() if key.startswith(part)]
+        at = slice(places[0].start, places[-1].stop)
+        np.testing.assert_array_equal(inputs[chosen, at], expected)
+        assert not inputs[~chosen, at].any()
+        np.testing.assert_array_equal(symmetries[chosen], renamings)
+        first = encoder.n_actions - features.outputs if part == "cards" else 0
+        np.testing.assert_array_equal(
+            legal[chosen, first : first + features.outputs], outputs, err_msg=part
+        )
+    np.testing.assert_array_equal(legal.sum(axis=1), masks.sum(axis=1))
+    for row, observation in zip(inputs[::7], observations[::7], strict=True):
+        words = layout.decode(observation)
+        points = np.clip(np.array(words["score"]) / (rules.target or 127), -1, 1)
+        np.testing.assert_allclose(row[encoder.slices["score"]], points, rtol=1e-6)
+        deals = min(127, rules.max_hands if rules.target else 4 * rules.rounds)
+        assert row[encoder.slices["hands_left"]] == pytest.approx(words["hands_left"] / deals)
+
+
+def test_after_a_hand_only_the_state_of_the_game_is_encoded():
+    table = bideuchre_env.cincinnati_v0.raw_env(episode="hand")
+    table.reset(seed=1)
+    while table.agents and not table.terminations[table.agent_selection]:
+        table.step(int(np.flatnonzero(table.action_masks())[-1]))
+    seen, encoder = table.observe("player_1"), table.features
+    inputs, legal, symmetries = encoder.encode(seen["observation"][None], seen["action_mask"][None])
+    assert not inputs[:, : encoder.slices["score"].start].any()
+    assert inputs.any()
+    assert not legal.any()
+    assert symmetries[0] == 0
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_renaming_permutes_the_actions_as_the_suits(name):
+    """Each card, strain and bid becomes that of the renamed suit; other actions stay."""
+    encoder, names = encoder_of(RULES[name]), actions.of(RULES[name]).names
+    every = np.arange(encoder.n_actions)
+    for symmetry, suits in enumerate(SUIT_MAPS):
+        renamed = encoder.renamed(every, np.full(len(every), symmetry))
+        assert sorted(renamed) == every.tolist()
+        back = encoder.actions(renamed, np.full(len(every), symmetry))
+        np.testing.assert_array_equal(back, every)
+        letters = {SUITS[i]: SUITS[int(suit)] for i, suit in enumerate(suits)}
+        for action, other in zip(names, np.array(names)[renamed], strict=True):
+            last = action[-1]
+            expected = action[:-1] + letters[last] if last in letters else action
+            assert other == expected
+
+
+def test_a_policy_on_features_acts_in_the_games_numbers():
+    encoder = encoder_of(RULES["barrie_v0"])
+    observations, masks, _ = decisions("barrie_v0", rows=8, steps=20)
+    chosen = encoder.act_rows(lambda inputs, legal: legal.argmax(axis=1), observations, masks)
+    assert masks[np.arange(len(masks)), chosen].all()
+    with pytest.raises(OptionError, match="choices: expected numbers from 0 to 71"):
+        encoder.act_rows(lambda inputs, legal: np.full(len(legal), 72), observations, masks)
+    with pytest.raises(OptionError, match="observations: expected a numpy array of int8"):
+        encoder.encode(observations[:, 1:], masks)
+    with pytest.raises(OptionError, match="symmetries: expected numbers from 0 to 7"):
+        encoder.renamed(np.array([0]), np.array([8]))

@@ -302,13 +302,17 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         self._run(seat_rows, rows.solos, chosen, self._seats)
         if chosen is rows.every:
             masks, seats = self._out(rows.form.masks), self._out(self._seats)
-        else:  # copies: a row that has ended may restart within the step
-            masks, seats = self._pick(rows.form.masks, chosen), rows.memory.copy(self._seats)
+            ready = chosen
+        else:  # copies: a row that has ended may restart within the step; zeros where it is over
+            ready = rows.memory.to_host(chosen) & (
+                rows.memory.to_host(rows.solos)["stage"] == READY
+            )
+            ready = rows.memory.put(ready)
+            masks, seats = self._pick(rows.form.masks, ready), rows.memory.copy(self._seats)
         infos = {"action_mask": masks, "seat": seats}
         if rows.form.renames:
-            host = rows.memory.to_host
-            ready = host(chosen) & (host(rows.solos)["stage"] == READY)  # 0 where it is over
-            infos["symmetry"] = rows.memory.put(np.where(ready, host(rows.form.symmetries), 0))
+            ready, symmetries = map(rows.memory.to_host, (ready, rows.form.symmetries))
+            infos["symmetry"] = rows.memory.put(np.where(ready, symmetries, 0))
         return infos | {f"_{name}": rows.memory.copy(chosen) for name in infos}
 
     def _results(self, ended: Any) -> dict[str, Any]:
