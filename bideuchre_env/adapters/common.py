@@ -30,8 +30,9 @@ def with_fixed(options: Mapping[str, Any], trainer: str, **fixed: Any) -> dict[s
     result = dict(options)
     for name, value in fixed.items():
         allowed = value if isinstance(value, tuple) else (value,)
-        chosen = result.setdefault(name, allowed[0])
-        if getattr(chosen, "value", chosen) not in allowed:  # also for a member of an enum
+        chosen = options.get(name, allowed[0])
+        result[name] = getattr(chosen, "value", chosen)  # also for a member of an enum
+        if result[name] not in allowed:
             raise OptionError(
                 f"{name}={brief(chosen)}: for {trainer} it is {' or '.join(map(repr, allowed))}, "
                 "as its trainers need it"

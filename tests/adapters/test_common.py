@@ -71,13 +71,17 @@ def test_an_extra_that_an_older_python_cannot_install_says_so(monkeypatch):
 
 
 def test_a_fixed_option_takes_its_own_value_only():
-    fixed = {"observation": "flat", "autoreset_mode": "Disabled"}
+    fixed = {"observation": common.FLOATS, "autoreset_mode": "Disabled"}
     chosen = {"reward": "win", "autoreset_mode": AutoresetMode.DISABLED}
-    assert common.with_fixed(chosen, "TorchRL", **fixed) == {"reward": "win", **fixed}
-    for name, value in (("observation", "dict"), ("autoreset_mode", "SameStep")):
-        with pytest.raises(
-            OptionError, match=f"{name}='{value}': for TorchRL it is '{fixed[name]}'"
-        ):
+    usual = {"reward": "win", "observation": "flat", "autoreset_mode": "Disabled"}
+    assert common.with_fixed(chosen, "TorchRL", **fixed) == usual
+    other = {"observation": "features"}
+    assert common.with_fixed(chosen | other, "TorchRL", **fixed) == usual | other
+    for name, value, allowed in (
+        ("observation", "dict", "'flat' or 'features'"),
+        ("autoreset_mode", "SameStep", "'Disabled'"),
+    ):
+        with pytest.raises(OptionError, match=f"{name}='{value}': for TorchRL it is {allowed}"):
             common.with_fixed({name: value}, "TorchRL", **fixed)
 
 

@@ -31,12 +31,17 @@ def assert_same_observation(seen, raw, agent):
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_self_play_equals_the_aec_environment(name):
-    """Deals, turns, observations and rewards agree; "flat" has observations without masks."""
+    """Deals, turns, observations and rewards agree; "flat" has observations without masks.
+
+    With "features", observations, masks and actions are those of `FeatureEncoder`.
+    """
     rng, config = np.random.default_rng(1), {"game": name, "max_hands": 4, "reward": "points"}
     raw = bideuchre_env.variants[name].raw_env(max_hands=4, reward="points")
-    env, flat = rllib.MultiAgentEnv(config), rllib.MultiAgentEnv(config | {"observation": "flat"})
+    env, flat, features = (
+        rllib.MultiAgentEnv(config | {"observation": form}) for form in ("dict", "flat", "features")
+    )
     raw.reset(seed=4)
-    (seen, infos), (arrays, _) = env.reset(seed=4), flat.reset(seed=4)
+    (seen, infos), (arrays, _), (inputs, _) = (e.reset(seed=4) for e in (env, flat, features))
     assert seen.keys() == infos.keys()
     rewarded = dict.fromkeys(env.possible_agents, 0.0)
     expected = dict.fromkeys(raw.possible_agents, 0.0)
@@ -48,9 +53,16 @@ def test_self_play_equals_the_aec_environment(name):
         assert flat.observation_spaces[agent].contains(arrays[agent])
         assert np.array_equal(arrays[agent], seen[agent]["observations"])
         assert_same_observation(seen[agent], raw, agent)
+        encoded = raw.features.encode(*(part[None] for part in raw.observe(agent).values()))
+        assert features.observation_spaces[agent].contains(inputs[agent])
+        assert np.array_equal(inputs[agent]["observations"], encoded.inputs[0])
+        assert np.array_equal(inputs[agent]["action_mask"], encoded.legal[0])
         action = random_legal(seen[agent], rng)
         seen, rewards, terminated, truncated, infos = env.step({agent: action})
         arrays, *_ = flat.step({agent: action})
+        renamed = raw.features.renamed(np.array([action]), encoded.symmetries)
+        inputs, own_rewards, *_ = features.step({agent: renamed[0]})
+        assert own_rewards == rewards
         raw.step(action)
         for each, reward in raw.rewards.items():
             expected[each] += reward

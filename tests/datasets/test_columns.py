@@ -10,6 +10,7 @@ from support.playthroughs import VARIANTS, start
 from bideuchre_env import datasets, records_io
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.errors import OptionError, RecordError
+from bideuchre_env.learning.encoder import encoder_of
 from bideuchre_env.rules.variants import RULES
 
 NAMES = ["a", "b", "c", "b"]
@@ -63,12 +64,19 @@ def test_the_columns_are_the_decisions_of_the_games(variant, episode, reward, tm
     ].tolist()
 
 
-def test_an_unfinished_game_is_truncated_and_flat_observations_are_scaled(tmp_path):
+@pytest.mark.parametrize("form", ["flat", "features"])
+def test_observations_of_an_unfinished_game_have_the_chosen_form(tmp_path, form):
     path, episodes = recorded(tmp_path, max_hands=2)
-    datasets.export(path, tmp_path / "out.npz", observation="flat")
+    datasets.export(path, tmp_path / "out.npz", observation=form)
     columns, expected = arrays(tmp_path / "out.npz"), columns_by_hand(episodes, 1.0)
-    layout = layout_of(RULES["cincinnati_v0"].replace(max_hands=2))
-    expected["observation"] = layout.scaled(expected["observation"])
+    rules = RULES["cincinnati_v0"].replace(max_hands=2)
+    if form == "flat":
+        expected["observation"] = layout_of(rules).scaled(expected["observation"])
+    else:
+        masks = np.array(expected["action_mask"], np.int8)
+        encoded = encoder_of(rules).encode(np.array(expected["observation"]), masks)
+        expected["observation"], expected["action_mask"] = encoded.inputs, encoded.legal == 1
+        expected["action"] = encoder_of(rules).renamed(expected["action"], encoded.symmetries)
     assert columns["observation"].dtype == np.float32
     assert_same_columns(columns, expected)
     assert columns["truncated"].sum() == 8

@@ -45,7 +45,7 @@ def test_a_dataset_is_loaded_and_its_environment_recovered():
     assert list(minari.list_local_datasets()) == [ID]
 
 
-@pytest.mark.parametrize("observation", ["dict", "flat"])
+@pytest.mark.parametrize("observation", ["dict", "flat", "features"])
 def test_an_episode_equals_that_of_the_solo_environment(observation):
     """An episode has the observations and rewards of `solo` for the learner's actions."""
     options = {"opponents": "rule", "episode": "hand", "observation": observation}
@@ -56,18 +56,20 @@ def test_an_episode_equals_that_of_the_solo_environment(observation):
     for seed in range(3):
         seen, info = env.reset(seed=seed)
         views, ended = [(seen, info["action_mask"])], False
-        actions, rewards = [], []
+        actions, numbers, rewards = [], [], []
         while not ended:
             actions.append(int(np.flatnonzero(info["action_mask"])[-1]))
+            symmetry = np.array([info.get("symmetry", 0)])  # 0 renames no suit
+            numbers += env.features.actions(np.array(actions[-1:]), symmetry).tolist()
             seen, reward, ended, _, info = env.step(actions[-1])
             rewards.append(reward)
             views.append((seen, info["action_mask"]))
         episodes.append((views, actions, rewards))
-        records.append(replayed(raw, seed, learner, actions))
+        records.append(replayed(raw, seed, learner, numbers))
     records_io.write("hands.jsonl", records)
     chosen = {"episode": "hand", "observation": observation, "player": "learner"}
     datasets.export("hands.jsonl", f"minari:{ID}", **chosen)
-    dataset, flat = minari.load_dataset(ID), observation == "flat"
+    dataset, flat = minari.load_dataset(ID), observation != "dict"
     assert dataset.observation_space == env.observation_space
     assert dataset.recover_environment().unwrapped.observation == observation
     for episode, (views, actions, rewards) in zip(dataset, episodes, strict=True):

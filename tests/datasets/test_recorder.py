@@ -64,7 +64,7 @@ def records_of(game, actions, ends, seed, **options):
     ("variant", "options"),
     [
         ("cincinnati_v0", {"episode": "game", "reward": "points"}),
-        ("barrie_v0", {"episode": "hand", "reward": "points"}),
+        ("barrie_v0", {"episode": "hand", "reward": "points", "observation": "features"}),
         ("six_card_v0", {"episode": "game", "reward": "win", "observation": "flat"}),
     ],
 )
@@ -77,7 +77,7 @@ def test_recorded_self_play_equals_the_export_of_its_records(
     vec = game.vec(ROWS, **options)
     with datasets.VecRecorder(vec, tmp_path / "vec.npz", players=NAMES, gamma=0.9) as recorded:
         actions, ends = self_play(recorded, 330, seed=3)
-    records = records_of(game, actions, ends, 3, episode=options["episode"])
+    records = records_of(game, actions, ends, 3, **options)
     assert len(records) == ends.sum() > ROWS
     records_io.write(tmp_path / "games.jsonl", records)
     out = tmp_path / "records.npz"

@@ -41,7 +41,8 @@ def test_kernels_of_vec_compile_for_two_architectures(monkeypatch):
         host = bideuchre_env.cincinnati_v0.vec(4)
         host.reset(seed=1)
         vec.set_state(host.get_state())
-        bideuchre_env.cincinnati_v0.vec(4, device="cuda", observation="flat").reset(seed=1)
+        for form in ("flat", "features"):
+            bideuchre_env.cincinnati_v0.vec(4, device="cuda", observation=form).reset(seed=1)
     assert len(compiled) >= 2 * (9 + 2)
 
 
