@@ -33,9 +33,10 @@ def table(heads: Row, rows: Sequence[Row]) -> list[str]:
 OPTION_ROWS: tuple[Row, ...] = (
     ("`episode`", '`"game"`', 'length of an episode: `"game"` or `"hand"`'),
     ("`reward`", "`None`", '`"win"` or `"points"`; `None`: "win" for games, "points" for hands'),
-    ("`observation`", '`"dict"`', '`"dict"`, int8 with a mask, or `"flat"`, float32'),
+    ("`observation`", '`"dict"`', '`"dict"`, int8 with a mask; `"flat"`, `"features"`, float32'),
     ("`render_mode`", "`None`", '`"ansi"`, `"human"` or `"rgb_array"`; not `vec`'),
     ("`view`", '`"all"`', 'visible hands: `"all"`, `"actor"` or a seat; not `vec`'),
+    ("`skip_forced`", "`False`", "`True`: plays decisions without a choice; not PettingZoo"),
     ("`threads`", "`1`", "threads that share the tables; `vec`, `solo_vec`"),
     ("`copy`", "`True`", "`False`: the next call overwrites the arrays; `vec`, `solo_vec`"),
     ("`device`", '`"cpu"`', '`"cpu"` or `"cuda"` (experimental); `vec`, `solo_vec`'),
@@ -68,7 +69,8 @@ COMMON: dict[str, list[str]] = {
         "Each block has its own bounds; `print(env.unwrapped.observation_layout)` explains the "
         "blocks. Seats are relative: self, left, partner, right. With the option "
         '`observation="flat"` the observation is a float32 vector in [-1, 1], and the mask is in '
-        "the info."
+        'the info. With `"features"` it has derived inputs for learning, and renamed suits: '
+        "`print(env.unwrapped.features)`."
     ],
     "Rewards": [
         "Partners get the same reward. An illegal action ends the episode with reward -1 for its "

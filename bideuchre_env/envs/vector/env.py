@@ -102,11 +102,8 @@ class BidEuchreVec(Face):
         self.observation, self.copy, self.device = chosen.observation, chosen.copy, chosen.device
         self._alone = OneAtATime()
         self._memory = memory_of(chosen.device)
-        self._pool: Any
-        if chosen.device == "cpu":
-            self._pool = StepPool(chosen.threads)
-        else:
-            self._pool = DeviceSteps(self._memory, n)
+        on_host = chosen.device == "cpu"
+        self._pool: Any = StepPool(chosen.threads) if on_host else DeviceSteps(self._memory, n)
         self._threads = ThreadPool(chosen.threads)  # for the form of observations
         self._settle(blank_rows(rules, n, chosen))
         self.changes = 0
