@@ -1,4 +1,7 @@
-"""A vector environment for Stable-Baselines3, for `MaskablePPO` of sb3-contrib."""
+"""Vector environments for Stable-Baselines3, for `MaskablePPO` of sb3-contrib.
+
+`VecEnv` has one learner at each table. `SelfPlayVecEnv` has all four seats, for `SelfPlayPPO`.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,16 @@ import numpy as np
 from gymnasium import Wrapper
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-from bideuchre_env._checks import brief
-from bideuchre_env.adapters.common import Game, needs, variant_of
-from bideuchre_env.envs.options import VIEWS, SoloVecGameKeywords, check_choice
+from bideuchre_env._checks import brief, is_number
+from bideuchre_env.adapters.common import Game, needs, variant_of, with_fixed
+from bideuchre_env.envs.options import VIEWS, SoloVecGameKeywords, VecGameKeywords, check_choice
 from bideuchre_env.envs.solo.vector_env import SoloVectorEnv
 from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.returns import lambda_returns
 from bideuchre_env.runtime.jit import Array
 
 with needs("sb3"):
+    from sb3_contrib import MaskablePPO
     from stable_baselines3.common.vec_env import VecEnv as BaseVecEnv
 
 if TYPE_CHECKING:
@@ -93,15 +98,24 @@ class VecEnv(BaseVecEnv):
         `SoloVectorEnv.reset`, the same for every table (else `OptionError`); "opponents" changes
         the players. Seeds and options are used once.
         """
+        options = self._common_options()
+        seeds: list[int | None] | None = None if self._seeds[0] is None else self._seeds
+        observations, _ = self.batch.reset(seed=seeds, options=options)
+        self._began()
+        return observations
+
+    def _common_options(self) -> dict[str, Any]:
+        """Return the options of the next reset; `OptionError` if they differ by table."""
         options = self._options[0]
         if any(each is not options and each != options for each in self._options):
             raise OptionError("set_options: expected the same options for every table")
-        seeds: list[int | None] | None = None if self._seeds[0] is None else self._seeds
-        observations, _ = self.batch.reset(seed=seeds, options=options)
+        return options
+
+    def _began(self) -> None:
+        """Discard the seeds and options of a reset."""
         self.reset_infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         self._reset_seeds()
         self._reset_options()
-        return observations
 
     def step_async(self, actions: Array) -> None:
         """Set the actions, integers (n,), of the next `step_wait`."""
@@ -200,3 +214,92 @@ class VecEnv(BaseVecEnv):
                 f"render_mode={self.render_mode!r}: expected 'rgb_array' in the constructor"
             )
         return self.env_method("render")
+
+
+class SelfPlayVecEnv(VecEnv):
+    """Tables at which one policy acts for all four seats, for `SelfPlayPPO`.
+
+    An observation and its mask are those of the seat to act. The reward of a step, float32 (n,), is
+    that of the seat that acted; `SelfPlayPPO` credits the later rewards of a seat, too. The info of
+    an ended episode has "score", "hands", "winner" and "outcome".
+
+    Args:
+        num_envs: the number of tables.
+        game: a variant, or an argument of `bideuchre_env.make`.
+        reward_scale: rewards are divided by it, so that the critic's values are near 1.
+        options: those of `vec`; `copy` and `device` are fixed.
+
+    Raises:
+        OptionError: for another value of a fixed option, and for a `reward_scale` that is not a
+            positive number; other errors are those of `vec`.
+    """
+
+    def __init__(
+        self,
+        num_envs: int,
+        game: Game = "cincinnati_v0",
+        *,
+        reward_scale: float = 1.0,
+        **options: Unpack[VecGameKeywords],
+    ) -> None:
+        if not is_number(reward_scale) or reward_scale <= 0:
+            raise OptionError(f"reward_scale={brief(reward_scale)}: expected a positive number")
+        fixed = with_fixed(options, "Stable-Baselines3", copy=True, device="cpu")
+        self.batch: Any = variant_of(game).vec(num_envs, **fixed)
+        self.reward_scale = float(reward_scale)
+        self.steps: list[tuple[Array, Array, Array]] = []
+        """Seat (n,), rewards (n, 4) and end (n,) of each step since the list was cleared."""
+        spaces = self.batch.single_observation_space, self.batch.single_action_space
+        BaseVecEnv.__init__(self, num_envs, *spaces)
+
+    def reset(self) -> VecEnvObs:
+        """Start an episode at every table; seeds and options are as in `VecEnv.reset`."""
+        self.steps.clear()
+        options = self._common_options()
+        observations, info = self.batch.reset(self._seeds[0], options=options)
+        self._seats = info["seat"]
+        self._began()
+        return observations
+
+    def step_wait(self) -> VecEnvStepReturn:
+        """Apply the actions; return observations, rewards, dones (n,) bool, and a dict per row."""
+        observations, rewards, terminated, truncated, results = self.batch.step(self._choices)
+        done, scaled = terminated | truncated, rewards / np.float32(self.reward_scale)
+        self.steps.append((self._seats, scaled, done))
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        for i in np.flatnonzero(done):
+            names = ("score", "hands", "winner", "outcome")
+            infos[i] = {name: results["episode"][name][i] for name in names}
+        paid = scaled[np.arange(self.num_envs), self._seats]
+        self._seats = results["seat"]
+        return observations, paid, done, infos
+
+    def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
+        """Return an attribute per row; "render_mode" is None."""
+        if attr_name == "render_mode":
+            return [None for _ in self._get_indices(indices)]
+        return super().get_attr(attr_name, indices)
+
+
+class SelfPlayPPO(MaskablePPO):
+    """sb3-contrib's `MaskablePPO` for a `SelfPlayVecEnv`.
+
+    Consecutive steps of a table belong to different seats. Returns and advantages are therefore
+    computed by seat (`learning.returns.lambda_returns`), with `gamma` and `gae_lambda`. The last
+    decision of a seat in an unfinished episode has advantage 0. The constructor's arguments are
+    those of `MaskablePPO`.
+    """
+
+    def collect_rollouts(
+        self, env: Any, callback: Any, rollout_buffer: Any, *args: Any, **kwargs: Any
+    ) -> bool:
+        """Fill the buffer as `MaskablePPO` does, then compute returns and advantages by seat."""
+        tables = env.unwrapped
+        tables.steps.clear()
+        if not super().collect_rollouts(env, callback, rollout_buffer, *args, **kwargs):
+            return False
+        seats, rewards, ended = map(np.stack, zip(*tables.steps, strict=True))
+        values, rates = rollout_buffer.values, {"gamma": self.gamma, "lambda_": self.gae_lambda}
+        result = lambda_returns(seats, rewards, ended, values, **rates)
+        rollout_buffer.returns, rollout_buffer.advantages = result.returns, result.advantages
+        return True

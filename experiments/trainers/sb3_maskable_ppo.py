@@ -1,10 +1,9 @@
-"""Train one seat with sb3-contrib's MaskablePPO, at many tables with fixed agents elsewhere.
+"""Train by self-play of all four seats at many tables with sb3-contrib's MaskablePPO.
 
     python experiments/trainers/sb3_maskable_ppo.py --out runs/sb3
     bideuchre match experiments/trainers/sb3_maskable_ppo.py:Player rule --boards 2000
 
-The policy learns in one seat. It is evaluated in both seats of a side, on duplicate boards of other
-deals.
+The policy is evaluated in both seats of a side, on duplicate boards of other deals.
 """
 
 from __future__ import annotations
@@ -14,27 +13,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trainer_tools import FeaturePlayer, SeatArgs, extra, learn_and_evaluate
+from trainer_tools import FeaturePlayer, PpoArgs, extra, learn_and_evaluate
 
 from bideuchre_env import Rules
 from bideuchre_env.cli.script_args import option, run
 
 with extra("sb3"):
-    from sb3_contrib import MaskablePPO
-    from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
-
-    from bideuchre_env.adapters.sb3 import VecEnv
+    from bideuchre_env.adapters.sb3 import SelfPlayPPO, SelfPlayVecEnv
 
 POLICY = "policy.zip"
+SCALE = 5.0  # points per unit of the critic's value
 
 
 @dataclass(frozen=True)
-class Args(SeatArgs):
+class Args(PpoArgs):
     """The settings of a run; every field is an option of the command line."""
 
     out: Path = option(Path("runs/sb3"), "folder for the policy")
-    steps: int = option(400_000, "decisions of the whole training")
-    minibatch: int = option(1024, "decisions of a minibatch")
+    table_steps: int = option(64, "decisions per table between updates")
     rate: float = option(0.001, "initial learning rate; it falls to 0")
     lambda_: float = option(
         0.95, "lambda of the returns: 0 bootstraps from the critic, 1 uses the points of the hand"
@@ -48,7 +44,7 @@ class Player(FeaturePlayer):
 
     def __init__(self, rules: Rules, weights: Path = Args.out / POLICY) -> None:
         super().__init__(rules)
-        self.model = MaskablePPO.load(weights, device="cpu")
+        self.model = SelfPlayPPO.load(weights, device="cpu")
 
     def logits(self, inputs: Any, legal: Any) -> Any:
         """Return logits (n, A) for features (n, F) and legal actions (n, A)."""
@@ -57,20 +53,13 @@ class Player(FeaturePlayer):
         return chances.distribution.logits.detach().numpy()
 
 
-def train(args: Args) -> tuple[MaskablePPO, int]:
+def train(args: Args) -> tuple[SelfPlayPPO, int]:
     """Train; return the model and the number of decisions."""
-    tables = VecEnv(
-        args.tables,
-        args.variant,
-        opponents=args.opponents,
-        episode="hand",
-        observation="features",
-        skip_forced=True,
-    )
-    envs = VecNormalize(VecMonitor(tables), norm_obs=False, gamma=1.0)  # rewards near 1
-    model = MaskablePPO(
+    options = {"episode": "hand", "observation": "features", "skip_forced": True}
+    tables = SelfPlayVecEnv(args.tables, args.variant, reward_scale=SCALE, **options)
+    model = SelfPlayPPO(
         "MlpPolicy",
-        envs,
+        tables,
         n_steps=args.table_steps,
         batch_size=args.minibatch,
         n_epochs=args.epochs,
@@ -90,7 +79,7 @@ def train(args: Args) -> tuple[MaskablePPO, int]:
 def main(args: Args) -> int:
     """Train, save the policy, and evaluate it on duplicate boards."""
     return learn_and_evaluate(
-        args, "sb3-contrib", train, MaskablePPO.save, Player, args.out / POLICY
+        args, "sb3-contrib", train, SelfPlayPPO.save, Player, args.out / POLICY
     )
 
 

@@ -1,10 +1,9 @@
-"""Train one seat with TorchRL's PPO, at many tables with fixed agents in the other seats.
+"""Train by self-play of all four seats at many tables with TorchRL's PPO.
 
     python experiments/trainers/torchrl_ppo.py --out runs/torchrl
     bideuchre match experiments/trainers/torchrl_ppo.py:Player rule --boards 2000
 
-The policy learns in one seat. It is evaluated in both seats of a side, on duplicate boards of other
-deals.
+The policy is evaluated in both seats of a side, on duplicate boards of other deals.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trainer_tools import FeaturePlayer, SeatArgs, extra, learn_and_evaluate, save_state
+from trainer_tools import FeaturePlayer, PpoArgs, extra, learn_and_evaluate, save_state
 
 import bideuchre_env
 from bideuchre_env import Rules
@@ -28,19 +27,19 @@ with extra("torchrl"):
     from torchrl.collectors import Collector
     from torchrl.modules import MLP, MaskedCategorical, ProbabilisticActor, ValueOperator
     from torchrl.objectives import ClipPPOLoss
-    from torchrl.objectives.value import GAE
 
-    from bideuchre_env.adapters.torchrl import Env
+    from bideuchre_env.adapters.torchrl import SelfPlayEnv, add_advantages
 
 POLICY = "policy.pt"
 SCALE = 5.0  # points per unit of the critic's value
 
 
 @dataclass(frozen=True)
-class Args(SeatArgs):
+class Args(PpoArgs):
     """The settings of a run; every field is an option of the command line."""
 
     out: Path = option(Path("runs/torchrl"), "folder for the policy")
+    table_steps: int = option(64, "decisions per table between updates")
     rate: float = option(0.001, "initial learning rate; it falls to 0")
     lambda_: float = option(
         0.95, "lambda of the returns: 0 bootstraps from the critic, 1 uses the points of the hand"
@@ -75,7 +74,7 @@ def train(args: Args) -> tuple[MLP, int]:
     torch.manual_seed(args.seed)
     game = bideuchre_env.make(args.variant)
     options = {"episode": "hand", "observation": "features", "skip_forced": True}
-    env = Env(game, args.tables, opponents=args.opponents, **options)
+    env = SelfPlayEnv(game, args.tables, **options)
     env.set_seed(args.seed)
     net = layers(game.rules, args.hidden)
     actor = ProbabilisticActor(
@@ -85,7 +84,6 @@ def train(args: Args) -> tuple[MLP, int]:
         return_log_prob=True,
     )
     critic = ValueOperator(layers(game.rules, args.hidden, 1), in_keys=["observation"])
-    gae = GAE(gamma=1.0, lmbda=args.lambda_, value_network=critic)
     loss = ClipPPOLoss(actor, critic, entropy_coeff=args.entropy, normalize_advantage=True)
     optimizer = torch.optim.Adam(loss.parameters(), lr=args.rate)
     batch = args.tables * args.table_steps
@@ -102,10 +100,11 @@ def train(args: Args) -> tuple[MLP, int]:
         optimizer.param_groups[0]["lr"] = args.rate * (1 - number / updates)
         data["next", "reward"] /= SCALE
         with torch.no_grad():
-            gae(data)
-        flat = data.reshape(-1)
+            critic(data)
+        add_advantages(data, lambda_=args.lambda_)
+        flat = data[data["complete"][..., 0]]
         for _ in range(args.epochs):
-            for rows in torch.randperm(batch).split(args.minibatch):
+            for rows in torch.randperm(len(flat)).split(args.minibatch):
                 losses = loss(flat[rows])
                 total = sum(losses[f"loss_{part}"] for part in ("objective", "critic", "entropy"))
                 optimizer.zero_grad()
@@ -114,9 +113,7 @@ def train(args: Args) -> tuple[MLP, int]:
                 optimizer.step()
         if number % 10 == 9:
             steps = (number + 1) * batch
-            points = SCALE * data["next", "reward"].sum() / data["next", "done"].sum()
-            speed = steps / (time.perf_counter() - began)
-            print(f"{steps:,} decisions: {points:+.2f} points per hand, {speed:,.0f} a second")
+            print(f"{steps:,} decisions, {steps / (time.perf_counter() - began):,.0f} a second")
     collector.shutdown()
     return net, updates * batch
 
