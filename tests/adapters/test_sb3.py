@@ -24,7 +24,8 @@ from stable_baselines3.common.vec_env import (
     VecNormalize,
 )
 
-from bideuchre_env.adapters.sb3 import VecEnv
+from bideuchre_env import barrie_v0
+from bideuchre_env.adapters.sb3 import SelfPlayPPO, SelfPlayVecEnv, VecEnv
 
 ID = "bideuchre/Cincinnati-v0"
 SMALL = {"n_steps": 16, "batch_size": 64, "n_epochs": 1, "device": "cpu", "seed": 1}
@@ -217,3 +218,67 @@ def test_a_model_learns_and_is_evaluated_saved_and_loaded(policy, observation, t
     ]
     assert np.array_equal(*actions)
     assert masks[np.arange(4), actions[0]].all()
+
+
+def test_self_play_credits_each_seat_with_its_own_points(tmp_path):
+    """With lambda 1, the return of a decision is what its seat wins until the end of the hand."""
+    envs = SelfPlayVecEnv(3, "cincinnati_v0", episode="hand", reward_scale=2.0, skip_forced=True)
+    envs.seed(4)
+    rates = {"gamma": 1.0, "gae_lambda": 1.0}
+    model = SelfPlayPPO("MultiInputPolicy", envs, **rates, **SMALL | {"n_steps": 40})
+    model.learn(120)
+    seats, rewards, ended = map(np.stack, zip(*envs.steps, strict=True))
+    assert seats.shape == (40, 3)
+    assert set(np.unique(seats)) == {0, 1, 2, 3}
+    buffer, complete = model.rollout_buffer, 0
+    shape = (3, 40)  # the buffer's order after learning: by table
+    returns, advantages = (
+        getattr(buffer, name).reshape(shape).T for name in ("returns", "advantages")
+    )
+    values = buffer.values.reshape(shape).T
+    for row in range(3):
+        for step in range(40):
+            ends = np.flatnonzero(ended[step:, row])
+            if not len(ends):
+                continue  # the hand goes on
+            last = step + ends[0]
+            total = rewards[step : last + 1, row, seats[step, row]].sum()
+            assert returns[step, row] == pytest.approx(total, abs=1e-5)
+            assert advantages[step, row] == pytest.approx(total - values[step, row], abs=1e-5)
+            complete += 1
+    assert complete > 50
+    model.save(tmp_path / "model")
+    again = SelfPlayPPO.load(tmp_path / "model", device="cpu")
+    for one, other in zip(model.policy.parameters(), again.policy.parameters(), strict=True):
+        assert (one == other).all()
+
+
+def test_self_play_tables_are_rows_of_vec():
+    """Observations, rewards of the acting seat and final infos are those of `vec`."""
+    envs = SelfPlayVecEnv(4, "barrie_v0", episode="hand", observation="features")
+    vec = barrie_v0.vec(4, episode="hand", observation="features")
+    envs.seed(7)
+    seen, info = vec.reset(seed=7)
+    assert_same(envs.reset(), seen)
+    ends = 0
+    for _ in range(60):
+        masks = np.stack(envs.env_method("action_masks"))
+        assert_same(masks, vec.action_masks())
+        actions, seats = masks.argmax(axis=1), info["seat"]
+        obs, paid, done, infos = envs.step(actions)
+        seen, rewards, terminated, truncated, info = vec.step(actions)
+        assert_same(obs, seen)
+        assert_same(paid, rewards[np.arange(4), seats])
+        assert_same(done, terminated | truncated)
+        for i in np.flatnonzero(done):
+            assert infos[i]["hands"] == 1
+            assert infos[i]["score"].tolist() == info["episode"]["score"][i].tolist()
+            ends += 1
+    assert ends >= 4
+    assert envs.get_attr("render_mode") == [None] * 4
+    for options, message in (
+        ({"copy": False}, "copy=False: for Stable-Baselines3 it is True"),
+        ({"reward_scale": 0}, "reward_scale=0: expected a positive number"),
+    ):
+        with pytest.raises(OptionError, match=message):
+            SelfPlayVecEnv(2, **options)

@@ -23,6 +23,8 @@ SCRIPTS = {
     "rllib_ppo": ("ray.rllib", "--steps 500 --batch 500 --tables 8 --epochs 1", 0.5),
 }
 
+LONG = {"rllib_ppo": "200000"}  # decisions of a whole run; the other scripts need a million
+
 
 @pytest.fixture
 def script(request):
@@ -66,8 +68,10 @@ def test_a_short_run_prints_results_and_saves_an_agent(script, tmp_path, capsys)
 @pytest.mark.slow
 @every_script
 def test_a_whole_run_beats_cautious(script, tmp_path):
-    """With default options, the policy beats `cautious` on boards that the script does not use."""
-    assert script.main(script.Args.parse(["--out", str(tmp_path), "--boards", "2"])) == 0
+    """After a million decisions, the policy beats `cautious` on boards that the script omits."""
+    steps = "--total-timesteps" if script.__name__ == "cleanrl_ppo" else "--steps"
+    options = ["--out", str(tmp_path), "--boards", "2", steps, LONG.get(script.__name__, "1000000")]
+    assert script.main(script.Args.parse(options)) == 0
     agent = f"{script.__file__}:Player:weights={tmp_path / script.POLICY}"
     result = match.play("cincinnati_v0", agent, "cautious", boards=1000, seed=9)
     assert result.boards.points_per_hand.low > SCRIPTS[script.__name__][2]
