@@ -71,12 +71,14 @@ def aec(variant: Variant, *, wrapped: bool, episode: Episode = "game") -> Task:
     return timed(play)
 
 
-def vec(variant: Variant, rows: int, *, threads: int = 1, sampled: bool = True) -> Task:
+def vec(
+    variant: Variant, rows: int, *, threads: int = 1, sampled: bool = True, **options: Any
+) -> Task:
     """Return a task: steps of the vector environment with random actions.
 
-    Drawing the actions is timed if `sampled`.
+    Drawing the actions is timed if `sampled`. `options` are those of `Variant.vec`.
     """
-    env = variant.vec(rows, threads=threads, copy=False)
+    env = variant.vec(rows, threads=threads, copy=False, **options)
     env.reset(seed=0)
     actions = env.sample()
 
@@ -278,6 +280,9 @@ def vec_group(setup: Setup) -> Tasks:
             tasks[f"{rows:,} rows, {way}"] = vec(setup.game, rows, sampled=sampled)
         for game in setup.others:
             tasks[f"{USUAL:,} rows, {way}, {game.name}"] = vec(game, USUAL, sampled=sampled)
+    for form in ("flat", "features"):
+        tasks[f"{USUAL:,} rows, {form}"] = vec(setup.game, USUAL, observation=form)
+    tasks[f"{USUAL:,} rows, skip_forced"] = vec(setup.game, USUAL, skip_forced=True)
     return tasks
 
 

@@ -96,6 +96,7 @@ class BidEuchreEnv(Copies, Bookkeeping, Face):
             "render_modes": list(chosen.render_modes),
             "is_parallelizable": False,
             "render_fps": 2,
+            "features_version": FeatureEncoder.version,
         }
         self.rules, self.episode, self.reward = rules, chosen.episode, chosen.reward
         self.observation = chosen.observation

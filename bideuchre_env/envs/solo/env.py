@@ -16,6 +16,7 @@ from bideuchre_env.envs.options import SoloKeywords, SoloOptions
 from bideuchre_env.envs.rendering import NO_MODE
 from bideuchre_env.envs.solo.batch import PLACES, SOLO_RESET_OPTIONS, SoloBatch
 from bideuchre_env.errors import IllegalActionError
+from bideuchre_env.learning.encoder import FeatureEncoder
 from bideuchre_env.rules.rules import Rules, check_game
 from bideuchre_env.runtime.jit import Array
 
@@ -70,6 +71,7 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
             "name": name,
             "render_modes": list(chosen.render_modes),
             "render_fps": 2,
+            "features_version": FeatureEncoder.version,
         }
         self.rules, self.render_mode, self.view = rules, chosen.render_mode, chosen.view
         self.episode, self.reward = chosen.episode, chosen.reward

@@ -38,6 +38,7 @@ from bideuchre_env.envs.solo.output_rows import (
 )
 from bideuchre_env.envs.solo.rows import READY
 from bideuchre_env.errors import IllegalActionError, OptionError, OutOfBoundsError
+from bideuchre_env.learning.encoder import FeatureEncoder
 from bideuchre_env.rules.rules import Rules, check_game
 from bideuchre_env.runtime.jit import Array
 from bideuchre_env.runtime.threads import OneAtATime, one_at_a_time
@@ -90,6 +91,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
             "name": name,
             "render_modes": list(chosen.render_modes),
             "render_fps": 2,
+            "features_version": FeatureEncoder.version,
             "autoreset_mode": self.autoreset_mode,
         }
         self.rules, self.copy = rules, chosen.copy
