@@ -291,12 +291,18 @@ class SelfPlayPPO(MaskablePPO):
     """
 
     def collect_rollouts(
-        self, env: Any, callback: Any, rollout_buffer: Any, *args: Any, **kwargs: Any
+        self,
+        env: Any,
+        callback: Any,
+        rollout_buffer: Any,
+        n_rollout_steps: int,
+        use_masking: bool = True,
     ) -> bool:
         """Fill the buffer as `MaskablePPO` does, then compute returns and advantages by seat."""
         tables = env.unwrapped
         tables.steps.clear()
-        if not super().collect_rollouts(env, callback, rollout_buffer, *args, **kwargs):
+        arguments = callback, rollout_buffer, n_rollout_steps, use_masking
+        if not super().collect_rollouts(env, *arguments):
             return False
         seats, rewards, ended = map(np.stack, zip(*tables.steps, strict=True))
         values, rates = rollout_buffer.values, {"gamma": self.gamma, "lambda_": self.gae_lambda}
