@@ -1,7 +1,5 @@
 """The script in CleanRL's style gives each seat its own returns."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The scripts of `experiments/trainers/` learn with their libraries and save agents."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The options of an advice: their selection, order, reasons and key cards."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Agents with options by name: `pimc:worlds=20,solved=4`."""
 
-from __future__ import annotations
-
 import pytest
 
 import bideuchre_env

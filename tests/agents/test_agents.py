@@ -1,7 +1,5 @@
 """Agents: valid and invalid input, determinism, strength."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """Candidates that a searcher drops or chooses, by priors and by trials."""
 
-from __future__ import annotations
-
 from math import sqrt
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables of hands and of card holders, and the scripts that generate them."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -13,9 +11,7 @@ from support.kernels import callable_from_python
 from support.positions import CINCINNATI
 from support.script_modules import ROOT, load_scripts
 
-from bideuchre_env.agents.expert import (
-    sampled_deals,
-)
+from bideuchre_env.agents.expert import sampled_deals
 from bideuchre_env.agents.expert.hand_table import SCALE, hand_table, provenance
 from bideuchre_env.agents.expert.sampled_deals import (
     DECLARER,

@@ -1,7 +1,5 @@
 """Certain tricks, certain lone hands, and dominated calls."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from itertools import combinations, permutations

@@ -1,7 +1,5 @@
 """The packaged data files: sizes, provenance, and errors for damaged files."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

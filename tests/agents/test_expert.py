@@ -1,7 +1,5 @@
 """The expert agent: strength, options, its endgame search, and the chance to win a game."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.agent_games import decisions, per_hand

@@ -1,7 +1,5 @@
 """The expert's auction: its call and score networks, and its calls at known scores."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.kernels import callable_from_python
@@ -26,12 +24,7 @@ from bideuchre_env.agents.expert.score_network import (
     load_score_network,
     new_score_network,
 )
-from bideuchre_env.agents.expert.win_table import (
-    ALMOST,
-    fitted_name,
-    rule_table,
-    win_table,
-)
+from bideuchre_env.agents.expert.win_table import ALMOST, fitted_name, rule_table, win_table
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.suits import SUIT_MAPS
 from bideuchre_env.rules.bids import Bid
@@ -176,12 +169,7 @@ def test_a_fitted_variant_has_its_own_network_and_table(name):
 
 @pytest.mark.parametrize(
     "rules",
-    [
-        RULES["six_card_v0"],
-        BARRIE.replace(target=50),
-        CINCINNATI,
-        SIMPLIFIED.replace(rounds=2),
-    ],
+    [RULES["six_card_v0"], BARRIE.replace(target=50), CINCINNATI, SIMPLIFIED.replace(rounds=2)],
 )
 def test_a_game_that_was_not_fitted_has_no_network(rules):
     """A game that was not fitted uses the win table from the rule player's hands."""

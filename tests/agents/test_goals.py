@@ -1,7 +1,5 @@
 """The goals of agents: points, or winning the game."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.agent_games import SEARCH, searcher

@@ -1,7 +1,5 @@
 """The learned agents `net` and `ppo`: their decisions, and weights that do not fit."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Agents are legal in every variant, in custom games, and on random observations."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The net in search agents: playouts, and priors of cards."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.agent_games import decisions, look

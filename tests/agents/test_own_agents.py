@@ -1,7 +1,5 @@
 """Custom agents: from a file, a module or a package, as objects or classes, and in matches."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import sys
@@ -184,10 +182,7 @@ def made(*arguments):
 
 @pytest.mark.parametrize(
     ("factory", "arguments"),
-    [
-        (no_rules, ("none", 7, "points")),
-        (lambda rules, goal: made(rules, goal), (RULES, "points")),
-    ],
+    [(no_rules, ("none", 7, "points")), (lambda rules, goal: made(rules, goal), (RULES, "points"))],
 )
 def test_a_factory_is_called_with_the_parameters_that_it_has(factory, arguments):
     """A factory gets rules, seed and goal as keyword arguments, if it has these parameters."""
@@ -195,8 +190,7 @@ def test_a_factory_is_called_with_the_parameters_that_it_has(factory, arguments)
 
 
 @pytest.mark.parametrize(
-    "factory",
-    [lambda game: Once(), lambda rules, depth: Once(), lambda rules, /: Once()],
+    "factory", [lambda game: Once(), lambda rules, depth: Once(), lambda rules, /: Once()]
 )
 def test_a_factory_with_another_required_parameter_is_refused(factory):
     with pytest.raises(

@@ -3,8 +3,6 @@
 A comment gives the number of a complaint in the issue tracker of TricksterBots.
 """
 
-from __future__ import annotations
-
 import pytest
 from support.positions import BARRIE, BOTH, CINCINNATI, SIX_CARD, Position
 

@@ -1,7 +1,5 @@
 """Worlds of search agents: sampled by Markov chains, and enumerated in endgames."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.agent_games import decisions, lone_decisions, searcher

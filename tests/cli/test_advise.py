@@ -1,7 +1,5 @@
 """`bideuchre advise`: on a hand with its seat's knowledge, and on any action of a record."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

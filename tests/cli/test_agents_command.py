@@ -1,7 +1,5 @@
 """`bideuchre agents`, and custom agents on the command line."""
 
-from __future__ import annotations
-
 import json
 import sys
 from importlib.metadata import EntryPoint

@@ -1,7 +1,5 @@
 """Bad input of every command: one line that names the fault, exit status 2, and no file."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import sys

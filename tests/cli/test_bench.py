@@ -1,7 +1,5 @@
 """`bideuchre bench`: its figures follow from the measured rates. Nothing is timed."""
 
-from __future__ import annotations
-
 import json
 
 from support.commands import run

@@ -1,7 +1,5 @@
 """`bideuchre selfplay`, `variants`, `check` and `show`, and Ctrl-C in a long run."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """`bideuchre --print-completion`: completion of commands, names and files in a shell."""
 
-from __future__ import annotations
-
 import io
 import os
 import shutil

@@ -1,7 +1,5 @@
 """`bideuchre export`: its options reach the dataset."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys

@@ -1,7 +1,5 @@
 """`bideuchre hand`: expected tricks, chances, and the expert's call."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

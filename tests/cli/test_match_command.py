@@ -1,7 +1,5 @@
 """`bideuchre match`: the report, its files, and Ctrl-C."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

@@ -1,7 +1,5 @@
 """Commands and files: full disks, closed streams, unreadable files, and odd names."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

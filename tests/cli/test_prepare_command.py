@@ -1,7 +1,5 @@
 """`bideuchre prepare`: networks for custom rules are learned and listed."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The greeting and every `--help` of the command line."""
 
-from __future__ import annotations
-
 import argparse
 import platform
 import subprocess

@@ -1,7 +1,5 @@
 """`bideuchre show --html` and `--analyse`: pages of games, and their review."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

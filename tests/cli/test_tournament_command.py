@@ -1,7 +1,5 @@
 """`bideuchre tournament`: pairs, tables, files, and resuming."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

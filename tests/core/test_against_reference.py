@@ -4,8 +4,6 @@ The comparison covers the seat to act, legal actions, tricks, points, scores and
 rewards at the end of a game. `test_observation.py` compares observations.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 

@@ -12,13 +12,7 @@ import numpy as np
 import pytest
 from oracles.reference import deck, suit_of
 from support.chi_square import assert_fits
-from support.playthroughs import (
-    Chooser,
-    act,
-    finish,
-    plies,
-    start,
-)
+from support.playthroughs import Chooser, act, finish, plies, start
 
 import bideuchre_env
 from bideuchre_env import Bid, Rules

@@ -1,7 +1,5 @@
 """The columns of a dataset agree with the decisions of AEC games."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.decisions import columns_by_hand, game_decisions, only_dealt

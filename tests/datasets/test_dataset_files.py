@@ -1,7 +1,5 @@
 """Dataset files: .npz and .parquet round-trip, and a file is complete or absent."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """`VecRecorder`: it writes the decisions of self-play, equal to an export of the records."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -18,12 +18,7 @@ from support.playthroughs import (
 )
 
 import bideuchre_env
-from bideuchre_env import (
-    GameRecord,
-    agents,
-    errors,
-    selfplay,
-)
+from bideuchre_env import GameRecord, agents, errors, selfplay
 from bideuchre_env._checks import brief
 
 HUGE = 10**5000  # more digits than Python converts to text

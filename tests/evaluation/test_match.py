@@ -1,7 +1,5 @@
 """Matches: known results, equal boards for any workers, and figures of the boards."""
 
-from __future__ import annotations
-
 import multiprocessing
 import signal
 from dataclasses import replace

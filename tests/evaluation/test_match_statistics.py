@@ -1,7 +1,5 @@
 """Coverage of intervals, errors of the sequential test, and ratings, by simulation."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A match on a Ray cluster that loses one of two nodes equals a match of one process."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

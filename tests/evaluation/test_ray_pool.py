@@ -1,7 +1,5 @@
 """Blocks on Ray: one result for each, one-line errors, and matches on local workers."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -1,7 +1,5 @@
 """Blocks on a Ray worker: errors, versions of sources, and agents' files."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Self-play: boards, figures that follow from the records, and seeds."""
 
-from __future__ import annotations
-
 import json
 import signal
 

@@ -1,7 +1,5 @@
 """Tournaments: tables, files, and results that are refused."""
 
-from __future__ import annotations
-
 import csv
 import json
 import sys

@@ -1,7 +1,5 @@
 """Tournaments that are interrupted, extended and resumed; tournaments of named pairs."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Worker processes of a match: isolation from the script, and termination."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

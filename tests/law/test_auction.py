@@ -1,15 +1,7 @@
 """Rules on Cincinnati's auction."""
 
 import pytest
-from support.law_tables import (
-    CINCINNATI,
-    STRAINS,
-    VARIANTS,
-    Table,
-    in_games,
-    one_bid,
-    opening,
-)
+from support.law_tables import CINCINNATI, STRAINS, VARIANTS, Table, in_games, one_bid, opening
 
 from bideuchre_env.errors import IllegalActionError
 

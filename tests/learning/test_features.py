@@ -1,7 +1,5 @@
 """Features, compared with a slow implementation that reads decoded observations."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Small networks: gradients, Adam, fits, and the kernels that evaluate them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.policies import ObservationPolicy

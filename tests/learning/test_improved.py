@@ -1,7 +1,5 @@
 """`ImprovedPolicy`: a policy whose actions networks correct."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.policies import ObservationPolicy

@@ -1,7 +1,5 @@
 """Alternative actions that a network proposes."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Files of weights: round trips, damage and compatibility."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

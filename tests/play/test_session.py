@@ -1,7 +1,5 @@
 """Games between people and agents: turns, undo, claims, saved files and their errors."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -12,12 +10,7 @@ from support.terminal_games import play_to_claim
 
 from bideuchre_env import make
 from bideuchre_env.core.state import Phase
-from bideuchre_env.errors import (
-    IllegalActionError,
-    OptionError,
-    OutputError,
-    RecordError,
-)
+from bideuchre_env.errors import IllegalActionError, OptionError, OutputError, RecordError
 from bideuchre_env.play import session as session_module
 from bideuchre_env.play.saved import PERSON, assign_players, new_game_path, unfinished_game
 from bideuchre_env.play.session import Session

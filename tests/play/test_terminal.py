@@ -1,7 +1,5 @@
 """`bideuchre play` in a pipe, and the lines that a person types."""
 
-from __future__ import annotations
-
 import io
 import re
 import sys

@@ -1,7 +1,5 @@
 """Importing the package is fast, and changes only the registries of environments."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """Every public function, with each parameter in turn set to odd values."""
 
-from __future__ import annotations
-
 import inspect
 import itertools
 import sys

@@ -1,7 +1,5 @@
 """The picture of the table shows the cards that a seat sees, and no others."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.playthroughs import VARIANTS

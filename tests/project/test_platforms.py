@@ -1,7 +1,5 @@
 """Behaviour of Windows and macOS, simulated: no locks, no POSIX functions, other links."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import os

@@ -1,7 +1,5 @@
 """Changelog, workflows, hooks and recipe agree with the package, its scripts and pyproject.toml."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -1,7 +1,5 @@
 """The commands and code blocks of the README run and print the displayed output."""
 
-from __future__ import annotations
-
 import io
 import re
 import shlex

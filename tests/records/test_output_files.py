@@ -1,7 +1,5 @@
 """Output files: they are reserved, complete or absent, and never lose an old file."""
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

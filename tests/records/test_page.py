@@ -1,7 +1,5 @@
 """The content of pages: a seat's view of a table, and a game as one file."""
 
-from __future__ import annotations
-
 import json
 import re
 from html.parser import HTMLParser

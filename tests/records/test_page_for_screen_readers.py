@@ -1,7 +1,5 @@
 """Accessible names and announcements of a replay, in a real browser."""
 
-from __future__ import annotations
-
 from support.browser import accessible_nodes, browser
 from support.replays import game
 

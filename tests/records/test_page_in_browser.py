@@ -1,7 +1,5 @@
 """The replay page in a real browser: the views of seats, steps, links and several games."""
 
-from __future__ import annotations
-
 import pytest
 from support.browser import browser, complaints, requests, screen
 from support.replays import game

@@ -1,7 +1,5 @@
 """Record files: complete lines or none, and a bad line never hides the next."""
 
-from __future__ import annotations
-
 import codecs
 import gzip
 import json

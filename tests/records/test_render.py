@@ -1,7 +1,5 @@
 """Hands and games as text: names, trumps, the left bower, and the result in words."""
 
-from __future__ import annotations
-
 import pytest
 from rich.console import Console
 from support.playthroughs import start

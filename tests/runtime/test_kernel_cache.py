@@ -1,7 +1,5 @@
 """Cache files of kernels: reuse, damage, and folders that cannot be written."""
 
-from __future__ import annotations
-
 import errno
 import logging
 import runpy

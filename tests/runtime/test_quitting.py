@@ -1,7 +1,5 @@
 """Ctrl-C ends the command with one line, code 130 and no incomplete file, at any moment."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Benchmarks at tiny size: they run, and their figures are consistent. Nothing is timed."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

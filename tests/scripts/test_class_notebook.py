@@ -1,7 +1,5 @@
 """The notebook for a class: every cell runs, and its figures are plausible."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Command lines of the scripts in `experiments/`: options, help and errors."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from contextlib import ExitStack

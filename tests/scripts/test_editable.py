@@ -1,7 +1,5 @@
 """Links that an editable install makes: `.ci/editable.py`, without hatchling."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import sys

@@ -1,7 +1,5 @@
 """Figures of the ladder, of learning curves and of tricks given away."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Scripts that fit the expert's networks: determinism, written files and chances to win."""
 
-from __future__ import annotations
-
 import json
 import sys
 

@@ -1,7 +1,5 @@
 """The script that trains `net`: resumption, reproducibility, and improvement."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Runs of the PPO trainer: resumption, files and refused options."""
 
-from __future__ import annotations
-
 import re
 import shlex
 
@@ -23,8 +21,7 @@ def ppo():
 
 
 @pytest.mark.parametrize(
-    "options",
-    [("--all-hands",), pytest.param(("--workers", "2"), marks=pytest.mark.slow)],
+    "options", [("--all-hands",), pytest.param(("--workers", "2"), marks=pytest.mark.slow)]
 )
 def test_a_run_resumed_after_ctrl_c_equals_an_uninterrupted_one(
     ppo, tmp_path, monkeypatch, options
@@ -108,8 +105,7 @@ def test_a_checkpoint_that_is_damaged_or_of_another_run_is_refused(ppo, tmp_path
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "options",
-    [("--threads", "2"), ("--device", "cuda"), ("--device", "cuda", "--workers", "1")],
+    "options", [("--threads", "2"), ("--device", "cuda"), ("--device", "cuda", "--workers", "1")]
 )
 def test_a_run_with_threads_or_a_gpu_makes_usable_weights(ppo, tmp_path, options):
     if "cuda" in options and (devices._missing() or not ppo.torch.cuda.is_available()):

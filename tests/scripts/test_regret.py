@@ -1,7 +1,5 @@
 """Tricks that cards give away: the script's figures, compared with a count by hand."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Studies of agents: a small run of each."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

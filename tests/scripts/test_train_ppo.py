@@ -1,7 +1,5 @@
 """The PPO trainer: returns, sampling, learning, and the strength of short runs."""
 
-from __future__ import annotations
-
 import sys
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Hands and games of agents on state rows, and the decisions that occur in them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from bideuchre_env import agents, selfplay

@@ -1,7 +1,5 @@
 """Certain actions and dominated calls, as the rule player finds them."""
 
-from __future__ import annotations
-
 import numpy as np
 from support.agent_games import live_rows, look, redeals
 

@@ -1,7 +1,5 @@
 """Exact probabilities of all worlds of an endgame, and a check that worlds are possible."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Checksums of games, and decisions of agents: `python -m support.exercise PART`."""
 
-from __future__ import annotations
-
 import hashlib
 import sys
 from unittest import mock

@@ -1,7 +1,5 @@
 """Odd actions, and scripts under numba's bounds checks."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

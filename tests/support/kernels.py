@@ -1,7 +1,5 @@
 """Wrappers for kernels that otherwise only kernels can call."""
 
-from __future__ import annotations
-
 from types import FunctionType
 
 from bideuchre_env.runtime.jit import JIT, entry_kernel

@@ -1,7 +1,5 @@
 """Agents of known strength: a fixed one, and any agent with random errors."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

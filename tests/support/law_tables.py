@@ -1,7 +1,5 @@
 """Games for the tests of the law, driven by names of actions through the public environment."""
 
-from __future__ import annotations
-
 import pytest
 
 import bideuchre_env

@@ -1,7 +1,5 @@
 """Live games for tests: requests in this process, or a server in a thread."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

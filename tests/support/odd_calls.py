@@ -4,8 +4,6 @@ A parameter missing from an entry of `calls` gets its value from `usable_values`
 default.
 """
 
-from __future__ import annotations
-
 import inspect
 import itertools
 from dataclasses import fields
@@ -29,13 +27,7 @@ from bideuchre_env import (
     tournament,
 )
 from bideuchre_env.envs import options as env_options
-from bideuchre_env.learning import (
-    features,
-    fitting,
-    network,
-    returns,
-    sampling,
-)
+from bideuchre_env.learning import features, fitting, network, returns, sampling
 from bideuchre_env.play.session import Session
 from bideuchre_env.rules.variants import RULES
 

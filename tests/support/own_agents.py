@@ -1,7 +1,5 @@
 """Custom agents: a file with several, and classes that record their arguments."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import numpy as np

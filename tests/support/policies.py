@@ -1,7 +1,5 @@
 """Policies for tests of learning."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -3,8 +3,6 @@
 Seat 0 deals by default, so seat 1 is eldest hand; cards not named are dealt from the lowest up.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Small runs, networks and batches of the trainer of agent `ppo`."""
 
-from __future__ import annotations
-
 import csv
 import signal
 import sys

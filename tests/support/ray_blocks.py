@@ -1,7 +1,5 @@
 """Functions that the tests of Ray run on workers, block by block."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

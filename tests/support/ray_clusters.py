@@ -1,7 +1,5 @@
 """Clusters of Ray for tests, with several nodes on this machine."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

@@ -1,7 +1,5 @@
 """Games to replay on a page, with every phase of their variant, and notes on them."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

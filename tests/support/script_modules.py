@@ -1,7 +1,5 @@
 """Scripts of `experiments/` and `benchmarks/` as modules."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from contextlib import contextmanager

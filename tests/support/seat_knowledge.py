@@ -1,7 +1,5 @@
 """The knowledge of the seat to act in a state row, as arguments of `known_position`."""
 
-from __future__ import annotations
-
 from bideuchre_env.core.state import GIVING, PASSING, PLAY
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import CARD_NAMES, MAX_TRICKS, N_SEATS, STRAINS, hand_names

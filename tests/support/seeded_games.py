@@ -4,8 +4,6 @@
 `tables` it prints only the games of many tables.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import sys

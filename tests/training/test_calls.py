@@ -1,7 +1,5 @@
 """Fitting the call network: training, and the calls that are tried."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -31,8 +29,7 @@ def test_training_fits_planted_points():
 
 
 @pytest.mark.parametrize(
-    ("points", "rate", "message"),
-    [(np.nan, 2e-3, "not finite"), (1.0, 1e4, "error|finite")],
+    ("points", "rate", "message"), [(np.nan, 2e-3, "not finite"), (1.0, 1e4, "error|finite")]
 )
 def test_diverged_training_is_an_error(monkeypatch, points, rate, message):
     """NaN points or a huge learning rate leave the weights unchanged."""

@@ -1,7 +1,5 @@
 """Preparation of custom rules: weights are saved if better, loaded, and runs are resumed."""
 
-from __future__ import annotations
-
 import json
 import shlex
 

@@ -1,7 +1,5 @@
 """Connections are limited, and close when they are silent or their client is gone."""
 
-from __future__ import annotations
-
 import gc
 import http.client
 import json

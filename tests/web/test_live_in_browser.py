@@ -1,7 +1,5 @@
 """Live games in a real browser: mouse, keyboard, and two people."""
 
-from __future__ import annotations
-
 import pytest
 
 pytest.importorskip("aiohttp")

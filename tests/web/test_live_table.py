@@ -1,7 +1,5 @@
 """A seat's page receives only its own view, over whole games; requests of pages."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import random

@@ -1,7 +1,5 @@
 """The next hand begins when all people have asked for it, or after a displayed wait."""
 
-from __future__ import annotations
-
 import pytest
 
 pytest.importorskip("aiohttp")

@@ -1,7 +1,5 @@
 """Requests from foreign pages, from other hosts, without a token or malformed are refused."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import random

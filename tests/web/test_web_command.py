@@ -1,7 +1,5 @@
 """`bideuchre play --web`: links of seats, saving at the end, and bad options."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal
