@@ -18,7 +18,6 @@ from support.law_tables import (
 @in_games(*BID_EUCHRE)
 def test_after_four_passes_the_next_dealer_deals(game):
     """R.28: "`redeal_next`"
-
     R.07: "all pass | cannot: the dealer, fourth to speak, may not pass | same dealer deals
     again (`redeal_same`) | next dealer deals (`redeal_next`) | `redeal_next` | `redeal_next` |
     `redeal_next` |"

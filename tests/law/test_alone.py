@@ -46,17 +46,11 @@ def lone(game, name, tricks):
 @pytest.mark.parametrize("k", range(1, 5))
 def test_a_moon_with_all_tricks_wins_its_value(k):
     """S0.43: "It means capturing all six tricks alone and earning a whopping 12 points!"
-
     S0.65: "Moon | Must capture 6 tricks without a partner. | 12 points |"
-
     S0.66: "Double Moon | Must capture 6 tricks without a partner. | 24 points |"
-
     S0.67: "Triple Moon | Must capture 6 tricks without a partner. | 32 points |"
-
     S0.68: "Quadruple Moon | Must capture 6 tricks without a partner. | 48 points |"
-
     S0.32: "So, if they win, their points will be doubled."
-
     R.09: "made | 1 point a trick; lone: its value | same | same | same | same | same |"
     """
     hand = moon(k, 6).hands[0]
@@ -71,11 +65,8 @@ def test_a_moon_with_all_tricks_wins_its_value(k):
 @pytest.mark.parametrize("k", range(1, 5))
 def test_a_moon_with_fewer_tricks_loses_its_value(k, tricks):
     """S0.40: "Double Moon | Capture 6 tricks alone (24 points) |"
-
     S0.41: "Triple Moon | Capture 6 tricks alone (32 points) |"
-
     S0.42: "Quadruple Moon | Capture 6 tricks alone (48 points) |"
-
     R.10: "failed | minus the bid; lone: minus its value | same | same | same | same | same |"
     """
     hand = moon(k, tricks).hands[0]
@@ -89,7 +80,6 @@ def test_a_moon_with_fewer_tricks_loses_its_value(k, tricks):
 def test_cincinnati_moon_is_played_without_the_partner(k):
     """S0.28: "But if a player goes for the Moon, they have to play the round without their
     partner’s help."
-
     S0.39: "Moon | Capture 6 tricks alone (12 points) |"
     """
     table = moon(k, 6)
@@ -104,9 +94,7 @@ def test_cincinnati_moon_is_played_without_the_partner(k):
 @pytest.mark.parametrize("name", ["call-2", "call-1", "moon"])
 def test_the_partner_takes_no_part_in_the_play(game, name):
     """S1.24, S1.27, S1.29, S1.40, S1.42: "The partner does not play."
-
     S3.12: "Play alone – no partner"
-
     R.19: "Lone hand: the declarer's partner sits out (three cards to a trick) and every trick
     must be won."
     """
@@ -130,7 +118,6 @@ def test_the_partner_takes_no_part_in_the_play(game, name):
 def test_lone_bids_can_be_added_to_a_game(game):
     """S2.15: "In some versions there are additional bids to play alone in which case your
     partner puts his or her cards face down and takes no part in the play."
-
     S4.25: "In some versions there are additional bids to play alone; in which case your
     partner puts his or her cards face down and takes no part in the play."
     """
@@ -157,26 +144,17 @@ def test_lone_bids_can_be_added_to_a_game(game):
 def test_lone_bid_wins_its_value_with_all_tricks_and_loses_it_with_fewer(game, tricks):
     """S1.37: "A successful winning bid of eight tricks and the declarer plays alone, with no
     card exchange, scores 24 points."
-
     S1.39: "A successful winning bid of eight tricks and the declarer exchanged one card,
     scores 18 points."
-
     S1.41: "A successful winning bid of eight tricks and the declarer exchanged two cards,
     scores 12 points."
-
     S3.26, S4.06: "call for 2 cards: 12 points"
-
     S3.27, S4.07: "call for 1 card: 18 points"
-
     S3.28, S4.08: "moon: 24 points"
-
     S1.43: "Should a bid of 8 be unsuccessful, the team would lose the number of points they
     would have received had they won; 24, 18, or 12."
-
     S1.44: "The opposition will score one point for each trick they've taken."
-
     S3.29: "LOSE EQUAL AMOUNT IF YOU FAIL"
-
     S3.30, S4.09: "You win this amount if you take all 8 tricks and lose an equal amount if you
     fail."
     """
@@ -189,9 +167,7 @@ def test_lone_bid_wins_its_value_with_all_tricks_and_loses_it_with_fewer(game, t
 @in_games(*CALLING)
 def test_moon_is_all_eight_with_the_cards_dealt(game):
     """S1.25: "If successful this is called over the Moon."
-
     S1.38: "This is called over the Moon."
-
     S3.13: "Play alone and don't ask for any cards from your partner [Moon]"
     """
     table = Table(game, dealer=0).do("bid moon S")

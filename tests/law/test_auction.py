@@ -14,27 +14,18 @@ CINCINNATI_BIDS = ["bid 3", "bid 4", "bid 5", *MOONS]
 def test_every_seat_calls_once_from_the_left_of_the_dealer(game, dealer):
     """S0.01: "In Cincinnati Euchre, players take turns bidding on how many tricks they believe
     they can win in a round."
-
     S0.20: "The round begins with a bidding phase."
-
     S0.21: "This is when each player gets a chance to guess how many tricks they think their
     team can win if they win the bid."
-
     S0.23: "Let’s say I start as the dealer. The player sitting to my left is called the eldest
     hand."
-
     S0.24: "The eldest hand has the first opportunity to make a bid or pass."
-
     S0.29: "In this game, players take turns bidding on how many tricks they can capture as a
     team."
-
     S0.45: "When we play this game, there’s just one round of bidding."
-
     S1.10: "The first bid is made by the player to the left of the dealer."
-
     S2.21, S3.08, S4.21: "Each player has just one opportunity to bid, starting with the player
     to the left of the dealer, going around the table clockwise, and ending with the dealer."
-
     R.13: "one call each, starting left of the dealer, dealer last."
     """
     calls = ["pass", opening(game.rules, "H")[0], "pass", "pass"]
@@ -62,7 +53,6 @@ def test_cincinnati_lowest_bid():
 def test_cincinnati_next_bid_is_higher(eldest):
     """S0.26: "After the eldest hand makes their bid or passes, the next player has the chance
     to make a higher bid."
-
     S0.27: "They can bid 4, 5, or even go for the Moon, which means six tricks."
     """
     table = Table(CINCINNATI).do(eldest)
@@ -74,15 +64,11 @@ def test_cincinnati_next_bid_is_higher(eldest):
 
 def test_cincinnati_moon_ladder():
     """S0.30: "But here’s the twist – the bids can go beyond just numbers."
-
     S0.31: "For instance, the next player can bid Double Moon, which means they are doubling
     the stakes for the round."
-
     S0.33: "But beware, because once the Moon is doubled, the next player would have to bid
     Triple Moon to have a chance at winning."
-
     S0.34: "The bidding can go even higher!"
-
     S0.35: "The highest bid possible is Quadruple Moon."
     """
     table = Table(CINCINNATI)
@@ -134,7 +120,6 @@ def test_under_jump_any_higher_moon_may_be_bid():
 def test_a_dealer_after_three_passes_must_bid(dealer):
     """S0.46: "And if every player says “no thanks” and passes, the dealer is put in a tough spot
     and must play with a bid of 3 or more."
-
     R.27: "`all_pass` | `dealer_forced`"
     """
     table = Table(CINCINNATI, dealer=dealer).do("pass", "pass", "pass")
@@ -164,11 +149,8 @@ def test_dealer_may_pass_over_a_bid():
 @pytest.mark.parametrize("strain", STRAINS)
 def test_cincinnati_winner_names_the_strain(strain):
     """S0.02: "The player who wins the bid gets to choose the trump suit for that round."
-
     S0.03: "Alternatively, they can choose to play with no trump."
-
     S0.47: "The player who wins the bid gets to choose the trump suit for the round."
-
     S0.48: "But they also have the option to pick no-trump, where all Aces are considered the
     highest cards in every suit."
     """

@@ -16,6 +16,7 @@ import hashlib
 import os
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,7 @@ def lines_of(source):
         yield (None if mark == "-" else mark), text
 
 
+@cache
 def rules():
     """Every rule sentence, by id."""
     return {mark: text for source in SOURCES for mark, text in lines_of(source) if mark}
@@ -72,6 +74,7 @@ def quotes(docstring):
     return [(mark, mark in verbatim) for mark in dict.fromkeys(ID.findall(docstring))]
 
 
+@cache
 def rule_tests():
     """The tests that quote each rule, by id."""
     by_id = {}

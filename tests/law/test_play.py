@@ -63,7 +63,6 @@ def test_cincinnati_next_player_leads_when_the_eldest_sits_out(dealer):
     """S0.53: "But now, if someone decides to go for a “Moon bid” and the player sitting on the
     left of the dealer chooses to skip the round, then the next player on the left takes the
     lead."
-
     R.08: "opening lead | eldest hand (left of dealer); if it sits out, the next seat |
     declarer | declarer | declarer | declarer | declarer |"
     """
@@ -76,7 +75,6 @@ def test_cincinnati_next_player_leads_when_the_eldest_sits_out(dealer):
 
 def test_opening_lead_sets_who_leads_first():
     """R.32: "`opening_lead` | `eldest`"
-
     R.33: "`declarer`"
     """
     table = Table(BARRIE, dealer=1, opening_lead="eldest").do(*one_bid(0, "bid 3 H", 1))
@@ -91,12 +89,9 @@ def test_opening_lead_sets_who_leads_first():
 @in_games(*VARIANTS)
 def test_suit_is_followed_or_any_card_played(game):
     """S0.54: "First, it’s crucial to follow the suit that is led."
-
     S0.56: "But don’t worry if you don’t have a card of the same suit – you can play any card
     instead."
-
     S1.46: "Players must follow suit continuing clockwise around the table."
-
     R.16: "Follow suit if you can; else anything."
     """
     followed = led_against(game, "H", {0: "AC", 1: "KC QC AD"})
@@ -150,7 +145,6 @@ def test_left_bower_alone_must_be_played(game, strain):
 @in_games(CINCINNATI, SIX_CARD, DOUBLE_DECK)
 def test_highest_of_the_suit_led_or_highest_trump(game):
     """S0.58: "The goal of each round is to win tricks."
-
     S0.59: "To do this, you need to play the highest card in the lead suit or the highest trump
     card if trump is played."
     """
@@ -180,7 +174,6 @@ def test_simplified_highest_trump_or_highest_of_the_suit():
 @in_games(*VARIANTS)
 def test_winner_leads_the_next(game):
     """S0.60: "The player with the highest card collects the trick and leads the next one."
-
     R.18: "The trick's winner leads."
     """
     table = Table(game, dealer=1, seed=5).do(*opening(game.rules, "D"))
@@ -200,7 +193,6 @@ def test_winner_leads_the_next(game):
 
 def test_a_hand_is_scored_after_six_tricks():
     """S0.61: "Keep playing until all six tricks have been completed."
-
     S0.62: "Once that happens, it’s time to tally up the score for the round."
     """
     table = Table(CINCINNATI, dealer=1, seed=5).do(*opening(CINCINNATI.rules, "D"))
@@ -216,21 +208,15 @@ def test_a_hand_is_scored_after_six_tricks():
 @in_games(*TWO_COPIES)
 def test_of_two_equal_cards_the_first_wins(game):
     """S1.47: "The first card played of equal value counts highest."
-
     S1.48: "Example. A right Bower is played first then the opponent follows with a right Bower
     as well. The first right Bower played wins the hand."
-
     S1.49: "Similarly, the first king etc. of a suit played would beat a following king of the
     same suit in that hand."
-
     S2.07, S4.33: "In double deck versions the first played of two equal cards beats the
     second."
-
     S2.19, S3.04, S4.19: "When two identical cards are played to the same trick, the first to
     be played beats the second."
-
     S3.21: "The first played of two equal cards beats the second."
-
     R.17: "Of two identical cards in a trick the first played wins."
     """
     for suit in SUITS:

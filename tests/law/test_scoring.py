@@ -35,14 +35,10 @@ def partnered(game):
 @pytest.mark.parametrize("bid", [3, 4, 5])
 def test_cincinnati_a_made_bid_scores_its_tricks(bid):
     """S0.36: "3 | Capture 3 or more tricks as a team |"
-
     S0.37: "4 | Capture 4 or more tricks as a team |"
-
     S0.38: "5 | Capture 5 or more tricks as a team |"
-
     S0.49: "The team that wins the bid is responsible for capturing at least as many tricks as
     they bid."
-
     S0.64: "3, 4, or 5 | Must capture at least 3, 4, or 5 tricks depending on the bid. | 1
     point per trick |"
     """
@@ -54,9 +50,7 @@ def test_cincinnati_a_made_bid_scores_its_tricks(bid):
 def test_cincinnati_a_failed_bid_loses_its_value(bid):
     """S0.04: "If a player overestimates their abilities and fails to win enough tricks, their
     team will lose points equal to their bid."
-
     S0.51: "If they don’t, well, tougher luck. They’ll lose some points from their score."
-
     S0.69: "If my team doesn’t meet our bid, we lose that many points."
     """
     for tricks in range(bid):
@@ -65,9 +59,7 @@ def test_cincinnati_a_failed_bid_loses_its_value(bid):
 
 def test_cincinnati_failing_a_bid_of_four():
     """S0.70: "For example, failing a bid of 4 means that we lose four points from our score."
-
     S0.71: "If we fail a bid of Moon, we lose 12 points."
-
     S0.50: "For example, if Team A wins the bid with a bid of 4, they have to grab four or more
     tricks."
     """
@@ -88,12 +80,9 @@ def test_cincinnati_negative_score():
 def test_a_made_bid_scores_its_tricks(game):
     """S2.06, S4.34: "If the bidding side win at least as many tricks as they bid, each side
     scores one point for each trick they won."
-
     S3.22: "If the bidding side win at least as many tricks as they bid: each side scores one
     point for each trick they won."
-
     S1.33: "Each team scores one point for each trick their team takes."
-
     R.09: "made | 1 point a trick; lone: its value | same | same | same | same | same |"
     """
     n = game.rules.tricks
@@ -106,12 +95,9 @@ def test_a_made_bid_scores_its_tricks(game):
 def test_a_set_bid_loses_its_value(game):
     """S2.05, S4.35: "If the bidding side fail to make as many tricks as they bid they are set,
     and lose a number of points equal to the number of tricks they bid."
-
     S2.04, S3.24, S4.36: "The other side still score one point for each trick they won."
-
     S3.23: "If the bidding side fail to make as many tricks as they bid: lose a number of
     points equal to the number of tricks they bid."
-
     R.10: "failed | minus the bid; lone: minus its value | same | same | same | same | same |"
     """
     n = game.rules.tricks
@@ -123,7 +109,6 @@ def test_a_set_bid_loses_its_value(game):
 @in_games(*BID_EUCHRE)
 def test_overall_score_may_be_negative(game):
     """S2.03, S3.25, S4.37: "It is possible for a team's overall score to be negative."
-
     R.23: "Totals may go negative without a floor."
     """
     table = play_hand(game, one_bid(1, "bid 4"), lead=1, tricks=3, score=(-1, 3))
@@ -136,11 +121,9 @@ def test_overall_score_may_be_negative(game):
 def test_simplified_examples_of_a_bid_of_four():
     """S1.34: "Example. A winning bid of four, the declarer takes five tricks. The declarers
     team scores five points the opposition scores three points."
-
     S1.35: "Should the declarer score 3 tricks or less in the above example (does not make
     their bid) the declarer's team would lose the number of tricks they had bid, in this case a
     four point loss."
-
     S1.36: "The opposition scores one point for each trick they've taken - five points."
     """
     assert hand(SIMPLIFIED, 4, 5) == (5, 3)
@@ -150,7 +133,6 @@ def test_simplified_examples_of_a_bid_of_four():
 @in_games(*VARIANTS)
 def test_defenders_always_score_their_tricks(game):
     """R.11: "defenders | 1 point a trick, always | same | same | same | same | same |"
-
     S0.63: "The team that did not win the bid, also known as the defending team, always gets
     one point for every trick they capture."
     """
