@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.script_modules import load_scripts
+from support.commands import load_scripts
 
 import bideuchre_env
 

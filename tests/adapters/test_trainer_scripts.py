@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from support.script_modules import load_scripts
+from support.commands import load_scripts
 
 import bideuchre_env
 from bideuchre_env import match

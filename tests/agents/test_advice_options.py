@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from support.agent_games import varied_decisions
+from support.custom_agents import Once
 
 from bideuchre_env._intervals import t_quantile
 from bideuchre_env.agents.advice import Advisor, advise_row
@@ -18,23 +19,16 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 
 
-class Passes:
-    """An agent that takes the first legal action, in an auction the pass."""
-
-    def act(self, observation, action_mask):
-        return int(action_mask.argmax())
-
-
 def test_a_choice_that_is_clearly_behind_is_reported_with_its_loss():
     rules = RULES["cincinnati_v0"]
     row = known_position(rules, ["JH", "JD", "AH", "KH", "QH", "TH"], calls=["pass"])
-    advice = advise_row(row, rules, Passes())
+    advice = advise_row(row, rules, Once())
     assert (advice.choice.name, advice.best.name[:3]) == ("pass", "bid")
     behind = advice.choice.behind
     assert behind.low > 0.0
     lost, off = 100 * behind.mean, 100 * behind.half
     assert f"the agent chooses pass all the same, which is {lost:.1f} % ±{off:.1f}" in advice.why
-    assert f"Passes chooses pass, but {advice.best.name} is better." in advice.headline
+    assert f"Once chooses pass, but {advice.best.name} is better." in advice.headline
     assert "\npass " in advice.text()
     assert 1 <= advice.effective <= advice.worlds <= advice.drawn
     assert advice.to_dict()["choice"] == "pass"
@@ -110,7 +104,7 @@ CUSTOM = Rules(ranks="9", copies=1, partnered=(2, 6), strain_named="in_bid", tar
 def test_a_pass_a_partnered_bid_and_every_lone_bid_are_tried(rules):
     """Advice of any agent tries these calls, every strain to name and every card to play."""
     acts, t = actions.of(rules), compile_tables(rules)[0]
-    advisor = Advisor(rules, Passes(), worlds=4)
+    advisor = Advisor(rules, Once(), worlds=4)
     for _, mask, state in varied_decisions(rules, 12, seed=8):
         if state["phase"] == AUCTION:
             tried = set(advisor.try_row(state).counted.actions)

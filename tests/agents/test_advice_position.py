@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from support.agent_games import decisions, lone_decisions, look
-from support.seat_knowledge import knowledge_of
+from support.positions import knowledge_of
 
 from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.core.state import AUCTION

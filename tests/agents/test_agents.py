@@ -1,11 +1,9 @@
 """Agents: valid and invalid input, determinism, strength."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from support.agent_games import LEARNED, SEARCH, look, per_hand, play_on, start
+from support.commands import python
 
 from bideuchre_env import agents
 from bideuchre_env.agents import Agent, registry
@@ -20,8 +18,7 @@ def test_importing_the_agents_does_not_import_numba():
         "import sys, bideuchre_env.agents as a; a.Agent, a.names(), a.parse('rule'); "
         "print('numba' in sys.modules); a.RowAgent"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
+    assert python("-c", code).stdout.strip() == "False"
 
 
 def test_registered_agents_are_made_by_name(monkeypatch):

@@ -1,15 +1,13 @@
 """Tables of hands and of card holders, and the scripts that generate them."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from support.agent_games import decisions
+from support.commands import ROOT, load_scripts, python
 from support.kernels import callable_from_python
 from support.positions import CINCINNATI
-from support.script_modules import ROOT, load_scripts
 
 from bideuchre_env.agents.expert import sampled_deals
 from bideuchre_env.agents.expert.hand_table import SCALE, hand_table, provenance
@@ -94,12 +92,11 @@ def test_another_deck_has_no_table_and_another_hand_no_row():
 
 @pytest.mark.slow
 def test_the_script_makes_the_same_rows_in_any_number_of_processes(tmp_path):
-    script = [sys.executable, str(ROOT / provenance()["script"])]
     for workers in ("1", "2"):
         out = tmp_path / f"{workers}.npz"
         decks = [f"{kinds}x{copies}" for kinds, copies in DECKS]
         options = ["--hands", "5", "--workers", workers, "--out", str(out), "--decks", *decks]
-        subprocess.run([*script, *options], check=True)
+        python(ROOT / provenance()["script"], *options)
     assert (tmp_path / "1.npz").read_bytes() == (tmp_path / "2.npz").read_bytes()
 
 

@@ -7,8 +7,7 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 from oracles.reference import deck, height, suit_of
-from support.agent_games import LEARNED, SEARCH, decisions, shipped
-from support.certainty import settled, wins_the_rest
+from support.agent_games import LEARNED, SEARCH, decisions, settled, shipped, wins_the_rest
 from support.positions import BARRIE, CINCINNATI, Position
 
 from bideuchre_env import agents

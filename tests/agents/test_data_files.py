@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.script_modules import ROOT, load_scripts
+from support.commands import ROOT, load_scripts
 
 from bideuchre_env import agents
 from bideuchre_env.agents import data

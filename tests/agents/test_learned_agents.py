@@ -6,8 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from support.agent_games import LEARNED, play_on, random_rules, shipped, start
-from support.certainty import settled
+from support.agent_games import LEARNED, play_on, random_rules, settled, shipped, start
 
 from bideuchre_env import agents
 from bideuchre_env.agents.expert.agent import ExpertAgent

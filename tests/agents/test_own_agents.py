@@ -8,8 +8,8 @@ from importlib.metadata import EntryPoint
 import numpy as np
 import pytest
 from support.agent_games import look, start
-from support.own_agents import Once, Recorder, write_file
-from support.script_modules import load_scripts
+from support.commands import load_scripts
+from support.custom_agents import Once, Recorder, write_file
 
 import bideuchre_env
 from bideuchre_env import agents, match, selfplay
@@ -145,11 +145,11 @@ def test_installed_agents_are_found_by_entry_points(monkeypatch):
     """Entries with the name of a built-in agent are ignored; a broken entry affects no other."""
     group = registry.GROUP
     entries = [
-        EntryPoint("theirs", "support.own_agents:Once", group),
-        EntryPoint("recorder", "support.own_agents:Recorder", group),
+        EntryPoint("theirs", "support.custom_agents:Once", group),
+        EntryPoint("recorder", "support.custom_agents:Recorder", group),
         EntryPoint("torn", "nowhere_at_all:Agent", group),
-        EntryPoint("rule", "support.own_agents:Once", group),
-        EntryPoint("a:b", "support.own_agents:Once", group),
+        EntryPoint("rule", "support.custom_agents:Once", group),
+        EntryPoint("a:b", "support.custom_agents:Once", group),
     ]
     monkeypatch.setattr(registry, "registered", {})
     monkeypatch.setattr(registry, "entry_points", lambda group: entries)

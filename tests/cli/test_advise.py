@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from support.commands import run
-from support.seat_knowledge import knowledge_of
+from support.positions import knowledge_of
 
 from bideuchre_env import records_io, selfplay
 from bideuchre_env.agents.advice import advise_row

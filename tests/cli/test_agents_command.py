@@ -7,7 +7,7 @@ from importlib.metadata import EntryPoint
 import numpy as np
 import pytest
 from support.commands import run
-from support.own_agents import write_file
+from support.custom_agents import write_file
 
 from bideuchre_env import agents
 from bideuchre_env.agents import registry
@@ -58,7 +58,7 @@ def test_the_list_as_json(capsys):
 
 def test_installed_and_registered_agents_are_listed_with_their_errors(monkeypatch, capsys):
     entries = {
-        "theirs": EntryPoint("theirs", "support.own_agents:Recorder", registry.GROUP),
+        "theirs": EntryPoint("theirs", "support.custom_agents:Recorder", registry.GROUP),
         "torn": EntryPoint("torn", "nowhere_at_all:Agent", registry.GROUP),
     }
     monkeypatch.setattr(registry, "installed", lambda: entries)

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.own_agents import write_file
+from support.custom_agents import write_file
 
 from bideuchre_env import selfplay
 from bideuchre_env.bench import tasks

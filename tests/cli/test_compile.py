@@ -1,11 +1,7 @@
 """`bideuchre compile` compiles the kernels of most commands once."""
 
-import os
-import subprocess
-import sys
-
 import pytest
-from support.commands import run
+from support.commands import python, run
 
 from bideuchre_env.evaluation import warm_up
 from bideuchre_env.runtime import jit
@@ -53,9 +49,7 @@ def test_later_commands_compile_nothing(folder):
     """After `bideuchre compile` with an empty cache, other commands compile nothing."""
 
     def fresh(*arguments):
-        command = [sys.executable, "-m", "bideuchre_env", *arguments]
-        environment = os.environ | {"NUMBA_CACHE_DIR": str(folder)}
-        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        return python("-m", "bideuchre_env", *arguments, NUMBA_CACHE_DIR=str(folder))
 
     assert "kernels compiled in" in fresh("compile").stdout
     line = "the kernels of all commands but prepare are compiled"

@@ -2,12 +2,10 @@
 
 import argparse
 import platform
-import subprocess
-import sys
 from importlib import metadata
 
 import pytest
-from support.commands import run
+from support.commands import python, run
 
 import bideuchre_env
 from bideuchre_env import agents, variants
@@ -59,8 +57,7 @@ def test_help_and_parse_errors_load_no_heavy_module():
         "heavy = {'numba', 'rich', 'matplotlib', 'bideuchre_env.evaluation.selfplay'}\n"
         "sys.exit(f'heavy: {heavy & set(sys.modules)}' if heavy & set(sys.modules) else 0)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    python("-c", code)
 
 
 def test_version_prints_a_line_for_each_package_without_importing_numba():
@@ -69,9 +66,8 @@ def test_version_prints_a_line_for_each_package_without_importing_numba():
         "try: main(['--version'])\n"
         "except SystemExit as done: print(done.code, 'numba' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     packages = ("numpy", "numba", "llvmlite", "gymnasium", "pettingzoo")
-    assert done.stdout.splitlines() == [
+    assert python("-c", code).stdout.splitlines() == [
         f"bideuchre_env {bideuchre_env.__version__}",
         *(f"{name} {metadata.version(name)}" for name in packages),
         f"{platform.python_implementation()} {platform.python_version()}",
@@ -81,7 +77,5 @@ def test_version_prints_a_line_for_each_package_without_importing_numba():
 
 
 def test_python_m_is_the_command():
-    command = [sys.executable, "-m", "bideuchre_env", "dance"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
+    done = python("-m", "bideuchre_env", "dance", status=2)
     assert done.stderr.startswith("bideuchre: error: ")

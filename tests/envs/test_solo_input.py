@@ -7,9 +7,9 @@ import pickle
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
+from support.custom_agents import First
 from support.solo_helpers import (
     Bad,
-    First,
     Spy,
     actions_for,
     assert_same,

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from support.chi_square import assert_fits
+from support.custom_agents import First
 from support.solo_helpers import (
-    First,
     Spy,
     assert_same,
     chosen_action,

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
-from support.solo_helpers import First, actions_for, assert_same, first, last, walk, walk_rows
+from support.custom_agents import First
+from support.solo_helpers import actions_for, assert_same, first, last, walk, walk_rows
 
 import bideuchre_env
 from bideuchre_env import OpponentPool, agents

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from support.custom_agents import First
 from support.playthroughs import VARIANTS
-from support.solo_helpers import First, Spy, actions_for, assert_same, first, walk_rows
+from support.solo_helpers import Spy, actions_for, assert_same, first, walk_rows
 
 import bideuchre_env
 from bideuchre_env import OpponentPool

@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from support.chi_square import assert_fits
-from support.vector_actions import choose
+from support.playthroughs import choose
 
 import bideuchre_env
 from bideuchre_env.errors import DealError, IllegalActionError, OptionError

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from support.device_code import compile_only, simulated
+from support.kernels import compile_only, simulated
 
 import bideuchre_env
 from bideuchre_env.errors import OptionError

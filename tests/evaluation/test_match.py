@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.known_strength_agents import Blunders, Plain
+from support.custom_agents import Blunders, First
 
 import bideuchre_env
 from bideuchre_env import agents, match, selfplay
@@ -64,8 +64,8 @@ def test_a_sequential_test_ends_at_the_same_board_for_any_number_of_workers():
 
 @pytest.mark.parametrize("length", [{"boards": 70}, {"games": 20}])
 def test_boards_equal_self_play(length):
-    other = selfplay.play("six_card_v0", "rule", Plain(), seed=6, **length)
-    result = match.play("six_card_v0", "rule", Plain(), seed=6, **length)
+    other = selfplay.play("six_card_v0", "rule", First(), seed=6, **length)
+    result = match.play("six_card_v0", "rule", First(), seed=6, **length)
     scores, expected = (
         (each.boards if "boards" in length else each.games) for each in (result, other)
     )
@@ -151,7 +151,7 @@ def test_a_registered_agent_that_cannot_be_pickled_plays_in_one_process(monkeypa
 
 def slow_agent(at_once):
     """An agent with the attribute `at_once`, by which a match sets how many boards run at once."""
-    agent = Plain()
+    agent = First()
     agent.at_once = at_once
     return agent
 
@@ -165,9 +165,9 @@ def slow_agent(at_once):
         ({"games": True}, "whole number"),
         ({"seed": -1}, "seed"),
         ({"workers": 0}, "workers"),
-        ({"workers": 2, "a": lambda rules: Plain()}, "cannot be sent"),
+        ({"workers": 2, "a": lambda rules: First()}, "cannot be sent"),
         ({"at_once": 0}, "at_once"),
-        ({"a": slow_agent("many")}, "agent 'plain' has at_once="),
+        ({"a": slow_agent("many")}, "agent 'first' has at_once="),
         ({"a": "nobody"}, "nobody"),
         ({"sprt": (0, 1)}, "Bounds"),
         ({"boards": 0, "games": 5, "sprt": Bounds(0, 1)}, "boards"),

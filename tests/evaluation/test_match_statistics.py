@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from support.known_strength_agents import Blunders, Plain
+from support.custom_agents import Blunders, First
 
 import bideuchre_env
 from bideuchre_env import agents, match
@@ -37,7 +37,7 @@ def populations():
         "far apart": ("barrie_v0", "rule", "cautious"),
         "close": ("barrie_v0", rule, Blunders(rule, 0.05)),  # seven boards of ten tied
         "nearly equal": ("barrie_v0", rule, Blunders(rule, 0.01)),  # more than nine
-        "plain": ("cincinnati_v0", Plain(), Blunders(Plain(), 0.1)),
+        "plain": ("cincinnati_v0", First(), Blunders(First(), 0.1)),
     }
     return {
         name: (

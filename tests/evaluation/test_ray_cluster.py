@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from support import own_agents
+from support import custom_agents
 from support.ray_clusters import cluster_of, kill, settings_for_ray
 
 from bideuchre_env import match
@@ -28,7 +28,7 @@ def cluster(monkeypatch):
 def test_a_match_survives_the_loss_of_a_node(cluster, tmp_path, monkeypatch, capsys):
     """The command's options `--ray` and `--ray-address` give the same match, too."""
     monkeypatch.chdir(tmp_path)
-    Path("mine.py").write_text(own_agents.FILE)
+    Path("mine.py").write_text(custom_agents.FILE)
     played = {"boards": 6000, "games": 200, "seed": 11}
     killed = []
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support import own_agents, ray_blocks
+from support import custom_agents, ray_clusters
 from support.ray_clusters import settings_for_ray
 
 from bideuchre_env import match
@@ -46,7 +46,7 @@ def pool(tmp_path_factory):
         assert "RAY_AUTH_TOKEN" not in os.environ
         assert not list(home.glob(".ray*"))
         with pytest.raises(OptionError, match="closed"):
-            started.run(ray_blocks.product, 1, [1])
+            started.run(ray_clusters.product, 1, [1])
 
 
 def test_without_ray_the_error_names_the_extra(no_ray):
@@ -90,7 +90,7 @@ def same(a, b):
 def test_a_match_on_ray_equals_the_match_of_one_process(pool, tmp_path, monkeypatch):
     """A match on Ray is the same with agents of a file, and with a sequential test."""
     monkeypatch.chdir(tmp_path)
-    Path("mine.py").write_text(own_agents.FILE)
+    Path("mine.py").write_text(custom_agents.FILE)
     calls = []
     for pair, options in (
         (("./mine.py:Last", "random"), RAY),
@@ -114,22 +114,22 @@ def test_errors_of_agents_are_raised(pool, tmp_path, monkeypatch):
 
 
 def test_blocks_are_computed_once_each_and_yielded_in_order(pool):
-    assert sorted(pool.run(ray_blocks.product, 3, range(40))) == [(k, 3 * k) for k in range(40)]
-    assert list(pool.in_order(ray_blocks.product, 3, iter(range(40)))) == [*range(0, 120, 3)]
-    arrays = list(pool.in_order(ray_blocks.add_in_place, np.zeros(100_000), range(8)))
+    assert sorted(pool.run(ray_clusters.product, 3, range(40))) == [(k, 3 * k) for k in range(40)]
+    assert list(pool.in_order(ray_clusters.product, 3, iter(range(40)))) == [*range(0, 120, 3)]
+    arrays = list(pool.in_order(ray_clusters.add_in_place, np.zeros(100_000), range(8)))
     assert [(array == k).all() for k, array in enumerate(arrays)] == [True] * 8
     arrays[0] += 1
-    assert list(pool.run(ray_blocks.product, 3, [])) == []
+    assert list(pool.run(ray_clusters.product, 3, [])) == []
     for kind, error in (("illegal", IllegalActionError), ("value", WorkerError)):
         with pytest.raises(error, match="3"):
-            list(pool.run(ray_blocks.fail_at_3, kind, range(9)))
+            list(pool.run(ray_clusters.fail_at_3, kind, range(9)))
     enough = []
-    for number, _ in pool.run(ray_blocks.product, 3, range(10**9), lambda: len(enough) > 20):
+    for number, _ in pool.run(ray_clusters.product, 3, range(10**9), lambda: len(enough) > 20):
         enough.append(number)
     assert sorted(enough) == list(range(21))
 
 
 def test_the_block_of_a_dead_worker_is_computed_again_and_counted_once(pool, tmp_path):
-    counts = Counter(number for number, _ in pool.run(ray_blocks.crash, (tmp_path, 1), range(12)))
+    counts = Counter(number for number, _ in pool.run(ray_clusters.crash, (tmp_path, 1), range(12)))
     assert counts == Counter(range(12))
     assert len(list(tmp_path.iterdir())) == 1

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support import own_agents, ray_blocks
+from support import custom_agents, ray_clusters
 
 from bideuchre_env.errors import IllegalActionError, OptionError, WorkerError
 from bideuchre_env.evaluation import ray_worker, workers
@@ -22,15 +22,15 @@ def test_errors_of_a_block_are_sent_back(tmp_path, monkeypatch):
     """A worker sends errors of a block back; those of this package keep their type."""
     monkeypatch.chdir(tmp_path)
     kinds = {"option": OptionError, "illegal": IllegalActionError, "value": WorkerError}
-    sender = ray_worker.Sender.here(ray_blocks.fail_at_3)
+    sender = ray_worker.Sender.here(ray_clusters.fail_at_3)
     for kind, expected in kinds.items():
-        common = ray_worker.pack((ray_blocks.fail_at_3, kind))
+        common = ray_worker.pack((ray_clusters.fail_at_3, kind))
         assert unpacked(ray_worker.call(common, sender, 2)) == (2, None)
         result, error = unpacked(ray_worker.call(common, sender, 3))
         assert result is None
         assert type(error) is expected
         assert "3" in str(error)
-    missing = ray_worker.pack((ray_blocks.product, 2)).replace(b"product", b"missing")
+    missing = ray_worker.pack((ray_clusters.product, 2)).replace(b"product", b"missing")
     _, error = unpacked(ray_worker.call(missing, sender, 2))
     assert "missing" in str(error)
     with pytest.raises(OptionError, match="cannot be sent"):
@@ -64,11 +64,11 @@ def test_a_worker_with_other_sources_refuses_the_block(tmp_path, monkeypatch):
 
 def test_an_agents_file_that_differs_on_a_node_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("mine.py").write_text(own_agents.FILE)
+    Path("mine.py").write_text(custom_agents.FILE)
     plan = Plan(CINCINNATI, ("./mine.py:First", "rule"), 0, True, 2)
     work = workers.Work.of(plan)
     assert len(workers.play_whole_block(work, range(4)).rows) == 4
-    Path("mine.py").write_text(own_agents.FILE + "\n")
+    Path("mine.py").write_text(custom_agents.FILE + "\n")
     workers.prepare_plan.cache_clear()
     with pytest.raises(OptionError, match=r"'\./mine\.py' is another file here"):
         workers.play_whole_block(work, range(4))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.device_code import compile_only
+from support.kernels import compile_only
 from support.playthroughs import VARIANTS
 
 import bideuchre_env

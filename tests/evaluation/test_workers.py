@@ -6,6 +6,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from support.commands import python
 
 from bideuchre_env import match
 from bideuchre_env.errors import AgentError, OptionError
@@ -41,20 +42,12 @@ match.play("barrie_v0", "rule", "cautious", boards=10**7, workers=2,
 """
 
 
-def python(*arguments, **options):
-    return subprocess.run(
-        [sys.executable, *arguments], capture_output=True, text=True, check=False, **options
-    )
-
-
 @pytest.mark.parametrize("from_file", [True, False])
 def test_workers_do_not_run_the_script_again_or_print_to_its_output(from_file, tmp_path):
     (tmp_path / "sitecustomize.py").write_text(LOUD)
     (tmp_path / "script.py").write_text(SCRIPT)
     arguments, text = (["script.py"], None) if from_file else (["-"], SCRIPT)
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    done = python(*arguments, input=text, cwd=tmp_path, env=environment)
-    assert done.returncode == 0, done.stderr
+    done = python(*arguments, text=text, where=tmp_path, PYTHONPATH=str(tmp_path))
     one = match.play("barrie_v0", "rule", "cautious", boards=20, at_once=2)
     first, *report = done.stdout.replace("loud", "rule").splitlines()
     assert first == "once"

@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from support.policies import ObservationPolicy
+from support.custom_agents import ObservationPolicy
 
 import bideuchre_env
 from bideuchre_env.errors import OptionError

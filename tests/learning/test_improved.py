@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.policies import ObservationPolicy
+from support.custom_agents import ObservationPolicy
 
 import bideuchre_env
 from bideuchre_env.errors import OptionError

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from support.chi_square import assert_fits
+from support.custom_agents import ObservationPolicy
 from support.playthroughs import VARIANTS
-from support.policies import ObservationPolicy
-from support.ray_blocks import in_order
+from support.ray_clusters import in_order
 
 from bideuchre_env import Phase, make, variants
 from bideuchre_env.core.observation.layout import layout_of

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from support.policies import ObservationPolicy
+from support.custom_agents import ObservationPolicy
 
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.features import features_of

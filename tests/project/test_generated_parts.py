@@ -1,7 +1,7 @@
 """The generated parts of pages are up to date with `.github/docs`, and are true."""
 
 import pytest
-from support.script_modules import ROOT, load_scripts
+from support.commands import ROOT, load_scripts
 
 import bideuchre_env
 from bideuchre_env.rules.options import OPTIONS

@@ -5,12 +5,10 @@ In a guide, names in parentheses after a link, `[step.py](step.py) (`apply`)`, a
 
 import re
 import shlex
-import subprocess
-import sys
 from contextlib import contextmanager, nullcontext
 
 import pytest
-from support.script_modules import ROOT, load_scripts
+from support.commands import ROOT, load_scripts, python
 
 from bideuchre_env.cli.main import main
 
@@ -137,7 +135,7 @@ def test_the_training_command_of_the_page_trains(tmp_path):
     small = "--millions 0.006 --hands 32 --hidden 16 --hidden-auction 8 --minibatch 256"
     boards = "--boards 2 --final-boards 2 --opponents cautious"
     options = [*small.split(), *boards.split(), "--out", str(tmp_path)]
-    subprocess.run([sys.executable, *command[1:], *options], cwd=ROOT, check=True)
+    python(*command[1:], *options, where=ROOT)
     assert (tmp_path / "weights.npz").is_file()
 
 

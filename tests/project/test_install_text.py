@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from support.script_modules import ROOT, load_scripts
+from support.commands import ROOT, load_scripts
 
 from bideuchre_env import _install
 

@@ -1,21 +1,11 @@
 """Importing the package is fast, and changes only the registries of environments."""
 
-import subprocess
-import sys
-
 import pytest
+from support.commands import python
 
 LIGHT = ("errors", "rules.variants", "envs.registration", "", "adapters", "cli.main")
 EXTRAS = "matplotlib PIL pyarrow minari h5py ray torch tensorboard aiohttp shtab"
 TRAINERS = "pyspiel open_spiel stable_baselines3 sb3_contrib torchrl tensordict tianshou agilerl"
-
-
-def output_of(program):
-    """The output of a program in a new interpreter."""
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    return done.stdout
 
 
 @pytest.mark.parametrize("name", LIGHT)
@@ -30,7 +20,7 @@ def test_importing_loads_neither_numba_nor_extras(name):
         f"import {module}; dir({module})\n"
         f"print(sorted({{'numba', *{EXTRAS.split()}, *{TRAINERS.split()}}} & tried))"
     )
-    assert output_of(program) == "[]\n"
+    assert python("-c", program).stdout == "[]\n"
 
 
 def test_a_public_module_is_imported_when_it_is_used():
@@ -38,7 +28,7 @@ def test_a_public_module_is_imported_when_it_is_used():
         "import sys, bideuchre_env; print('bideuchre_env.evaluation.match' in sys.modules)\n"
         "print(bideuchre_env.match.__name__)"
     )
-    assert output_of(program).split() == ["False", "bideuchre_env.evaluation.match"]
+    assert python("-c", program).stdout.split() == ["False", "bideuchre_env.evaluation.match"]
 
 
 @pytest.mark.parametrize("program", ["bideuchre --help", "-c"])
@@ -56,4 +46,4 @@ def test_importing_changes_no_signal_handler_hook_or_path(program):
         "print([one for one in zip(before, state()) if one[0] != one[1]])\n"
         "print('bideuchre/Cincinnati-v0' in gymnasium.registry)"
     )
-    assert output_of(ask) == "[]\nTrue\n"
+    assert python("-c", ask).stdout == "[]\nTrue\n"

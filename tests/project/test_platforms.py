@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from support.script_modules import load_scripts
+from support.commands import load_scripts
 
 from bideuchre_env import _files
 from bideuchre_env._files import Output, only_run_at, only_run_in, write_file

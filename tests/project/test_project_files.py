@@ -8,7 +8,7 @@ import sys
 from importlib import import_module
 
 import pytest
-from support.script_modules import ROOT, load_scripts
+from support.commands import ROOT, load_scripts
 
 import bideuchre_env
 

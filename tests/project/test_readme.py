@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.script_modules import load_scripts
+from support.commands import load_scripts
 
 from bideuchre_env import match
 from bideuchre_env.cli import main as cli

@@ -6,36 +6,19 @@ Checksums of `support/exercise.py` are compared between settings, each in its ow
 import ast
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from support.commands import TESTS, python
 from support.exercise import PARTS
-from support.fuzzing import BOUNDS_CHECKED
+from support.kernels import BOUNDS_CHECKED
 
 import bideuchre_env
 from bideuchre_env.runtime import cache, intrinsics
 
-TESTS = Path(__file__).parents[1]
 PACKAGE = Path(bideuchre_env.__file__).parent
 SETTINGS = {"bounds checked": BOUNDS_CHECKED, "plain": {"NUMBA_DISABLE_JIT": "1"}}
 slow = pytest.mark.slow
-
-
-def run(*args, where=TESTS, **environment):
-    """Run Python in a subprocess, which must succeed; return its output and its errors."""
-    others = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
-    done = subprocess.run(
-        [sys.executable, *map(str, args)],
-        cwd=where,
-        env=others | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-3000:]
-    return done.stdout, done.stderr
 
 
 @pytest.mark.parametrize(
@@ -49,8 +32,9 @@ def run(*args, where=TESTS, **environment):
 )
 def test_results_are_the_same_under(setting, part):
     """The checksums are those of compiled kernels, and no warning is raised."""
-    out, _ = run("-W", "error", "-m", "support.exercise", part, **SETTINGS[setting])
-    assert out.strip() == PARTS[part]()
+    program = ("-W", "error", "-m", "support.exercise")
+    done = python(*program, part, where=TESTS, numba=SETTINGS[setting])
+    assert done.stdout.strip() == PARTS[part]()
 
 
 OVERSTEP = """
@@ -73,7 +57,8 @@ except IndexError:
     [("plain", "False False"), pytest.param("bounds checked", "True True", marks=slow)],
 )
 def test_settings_check_bounds_or_disable_compilation(setting, state):
-    assert run("-c", OVERSTEP, **SETTINGS[setting])[0] == f"{state}\ncaught\n"
+    done = python("-c", OVERSTEP, where=TESTS, numba=SETTINGS[setting])
+    assert done.stdout == f"{state}\ncaught\n"
 
 
 CORE = (
@@ -99,8 +84,9 @@ DEALS = ("core/test_deals.py", "core/test_resample.py")  # a million deals need 
 )
 def test_whole_files_of_tests_pass_under(names, setting):
     """An out-of-bounds access is silent in compiled code, and an error here."""
-    out, _ = run("-m", "pytest", "-q", "-p", "no:cacheprovider", *names, **SETTINGS[setting])
-    assert "RuntimeWarning: overflow" not in out
+    program = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
+    done = python(*program, *names, where=TESTS, numba=SETTINGS[setting])
+    assert "RuntimeWarning: overflow" not in done.stdout
 
 
 def imported(path):
@@ -173,8 +159,9 @@ def installed(tmp_path):
 
 def run_copy(folder, code, **environment):
     """Run a program text with the copy of the package in `folder`, and return its output."""
-    own = {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", "NUMBA_OPT": "1"}
-    return run("-c", code, folder, where=folder, **own | environment)[0].strip()
+    own = {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"} | environment
+    done = python("-c", code, folder, where=folder, numba={"NUMBA_OPT": "1"}, **own)
+    return done.stdout.strip()
 
 
 def ask(folder, **environment):
@@ -234,11 +221,11 @@ def test_plain_twins_of_machine_instructions():
 @pytest.mark.parametrize("part", [pytest.param(part, marks=slow) for part in PARTS])
 def test_results_are_the_same_on_a_future_numba(part):
     """Kernels compile with numba's documented interface only."""
-    out, _ = run("-m", "support.future_numba", "support.exercise", part)
-    assert out.strip() == PARTS[part]()
+    done = python("-m", "support.future_numba", "support.exercise", part, where=TESTS, numba={})
+    assert done.stdout.strip() == PARTS[part]()
 
 
 def test_threads_step_tables_on_a_future_numba():
-    program = ("support.seeded_games", "tables")
-    out, _ = run("-m", "support.future_numba", *program, NUMBA_OPT="1")
-    assert out == run("-m", *program)[0]
+    program, where = ("support.seeded_games", "tables"), {"where": TESTS}
+    done = python("-m", "support.future_numba", *program, numba={"NUMBA_OPT": "1"}, **where)
+    assert done.stdout == python("-m", *program, numba={}, **where).stdout

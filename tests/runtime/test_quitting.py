@@ -2,10 +2,9 @@
 
 import os
 import signal
-import subprocess
-import sys
 
 import pytest
+from support.commands import python
 
 import bideuchre_env
 from bideuchre_env.cli import program
@@ -38,38 +37,25 @@ TWICE = (
 )
 
 
-def run(code, *arguments, where, **environment):
-    """Run a program text; return its exit code, output, and list of error lines.
-
-    Lines on compilation are left out.
-    """
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments],
-        cwd=where,
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def run(code, *arguments, where, status=130, **environment):
+    """Run a program text; return its output, and its error lines except those on compilation."""
+    done = python("-c", code, *arguments, where=where, status=status, **environment)
     errors = [line for line in done.stderr.splitlines() if "compil" not in line]
-    return done.returncode, done.stdout, errors
+    return done.stdout, errors
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_ctrl_c_prints_one_line_and_leaves_no_file_during(moment, tmp_path):
     cold = {"NUMBA_CACHE_DIR": str(tmp_path / "kernels")} if moment == "compiling" else {}
     (tmp_path / "here").mkdir()
-    code, out, errors = run(
-        START + MOMENTS[moment] + RUN, *SELFPLAY, where=tmp_path / "here", **cold
-    )
-    assert (code, errors) == (130, ["bideuchre: interrupted"])
-    assert out == ""
+    done = run(START + MOMENTS[moment] + RUN, *SELFPLAY, where=tmp_path / "here", **cold)
+    assert done == ("", ["bideuchre: interrupted"])
     assert list((tmp_path / "here").iterdir()) == []
 
 
 def test_a_second_ctrl_c_ends_the_command_with_whole_records(tmp_path):
-    code, out, errors = run(START + TWICE + RUN, *SELFPLAY, where=tmp_path)
-    assert (code, out, errors) == (130, "", ["bideuchre: interrupted"])
+    done = run(START + TWICE + RUN, *SELFPLAY, where=tmp_path)
+    assert done == ("", ["bideuchre: interrupted"])
     lines = (tmp_path / "x.jsonl").read_bytes().splitlines(keepends=True)
     assert len(lines) > 50
     for line in (lines[0], lines[-1]):
@@ -91,8 +77,7 @@ SCRIPTS = {
 def test_a_script_ends_with_code_130_whether_ctrl_c_is_caught_or_not(script, tmp_path):
     body, printed = SCRIPTS[script]
     head = START + "sys.argv[0] = 'experiments/ladder.py'; from bideuchre_env.cli import program\n"
-    done = run(head + body + "sys.exit(program.script(main))\n", where=tmp_path)
-    assert done == (130, *printed)
+    assert run(head + body + "sys.exit(program.script(main))\n", where=tmp_path) == printed
 
 
 def test_a_script_restores_the_handler_of_ctrl_c():
@@ -104,4 +89,5 @@ def test_a_script_restores_the_handler_of_ctrl_c():
 def test_the_command_leaves_the_handler_of_another_program(tmp_path):
     handled = "import signal, sys; signal.signal(signal.SIGINT, print); import atexit\n"
     ask = "atexit.register(lambda: print(signal.getsignal(signal.SIGINT) is print)); "
-    assert run(handled + ask + RUN, "--version", where=tmp_path)[1].endswith("True\n")
+    out, _ = run(handled + ask + RUN, "--version", where=tmp_path, status=0)
+    assert out.endswith("True\n")

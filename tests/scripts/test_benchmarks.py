@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from support.device_code import simulated
-from support.script_modules import load_scripts
+from support.commands import load_scripts
+from support.kernels import simulated
 
 import bideuchre_env
 from bideuchre_env.bench import measure

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from support.script_modules import ROOT
+from support.commands import ROOT
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
 NOTEBOOK = ROOT / "experiments" / "class.ipynb"

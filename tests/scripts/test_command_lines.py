@@ -1,7 +1,5 @@
 """Command lines of the scripts in `experiments/`: options, help and errors."""
 
-import subprocess
-import sys
 from contextlib import ExitStack
 from dataclasses import fields
 from importlib.util import find_spec
@@ -9,7 +7,7 @@ from pathlib import Path
 from typing import get_args, get_type_hints
 
 import pytest
-from support.script_modules import ROOT, load_scripts
+from support.commands import ROOT, load_scripts, python
 
 from bideuchre_env.cli import script_args
 
@@ -84,8 +82,6 @@ def test_every_field_is_an_option_of_its_type(scripts, name, capsys):
     ],
 )
 def test_a_script_run_from_any_folder_names_a_wrong_option(options, error, tmp_path):
-    command = [sys.executable, str(FOLDER / "ladder.py"), *options]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
+    done = python(FOLDER / "ladder.py", *options, where=tmp_path, status=2)
     assert done.stderr.splitlines()[-1].startswith(f"ladder.py: error: {error}")
     assert list(tmp_path.iterdir()) == []

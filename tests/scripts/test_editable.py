@@ -7,7 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from support.script_modules import ROOT
+from support.commands import ROOT
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from support.script_modules import load_scripts
+from support.commands import load_scripts
 
 CURVE = "decisions,processor,rule points,rule low,rule high,expert points,expert low,expert high"
 

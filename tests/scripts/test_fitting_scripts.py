@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from support.script_modules import load_scripts
+from support.commands import load_scripts
 
 from bideuchre_env.agents.expert import call_network, win_table
 from bideuchre_env.agents.expert.score_network import fitted_score_network

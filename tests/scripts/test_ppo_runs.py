@@ -5,7 +5,7 @@ import shlex
 
 import numpy as np
 import pytest
-from support.device_code import compile_only, simulated
+from support.kernels import compile_only, simulated
 from support.ppo_trainer import RULES, press, run, saved_run, terms, trainer
 
 from bideuchre_env.agents.learned.ppo import PpoAgent

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from support.script_modules import load_scripts
+from support.commands import load_scripts
 
 import bideuchre_env
 from bideuchre_env import solver

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from support.ppo_trainer import RULES, play_batch, random_networks, terms, trainer
-from support.ray_blocks import in_order
+from support.ray_clusters import in_order
 
 from bideuchre_env.agents.learned.ppo import PpoAgent
 from bideuchre_env.agents.learned.shipped import network_of

@@ -111,15 +111,6 @@ def last(observation, mask):
     return np.flatnonzero(mask)[-1]
 
 
-class First:
-    """Plays the first legal action, as an agent that plays many rows."""
-
-    name = "first"
-
-    def act_rows(self, observations, masks):
-        return masks.argmax(axis=1)
-
-
 def actions_for(obs, turn, careless=0):
     """An action for every row by `chosen_action`, with `turn` + the row's number as its turn."""
     pairs = zip(obs["action_mask"], obs["observation"], strict=True)
