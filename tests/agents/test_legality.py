@@ -1,4 +1,4 @@
-"""Agents are legal in every variant, in custom games, and on random observations."""
+"""Agents are legal in every game and on random observations, and blind to hidden cards."""
 
 import itertools
 
@@ -7,15 +7,19 @@ import pytest
 from support.agent_games import (
     LEARNED,
     SEARCH,
+    look,
     play_games,
     play_on,
     random_rules,
+    redeals,
     searcher,
     shipped,
     start,
+    varied_decisions,
 )
 
 from bideuchre_env import agents
+from bideuchre_env.core.state import AUCTION, GIVING, NAMING, PASSING, PLAY
 from bideuchre_env.rules.variants import RULES
 
 FAST = ("random", "cautious", "rule")
@@ -91,3 +95,50 @@ def test_a_random_observation_gets_a_legal_action(name):
         masks = (rng.random((200, agent.n_actions)) < 0.2).astype(np.int8)
         masks[:, 0] |= masks.sum(axis=1) == 0
         assert masks[np.arange(200), agent.act_rows(rows, masks)].all()
+
+
+PLAN_FIELDS = ("n", "actions", "sums", "squares", "total")
+
+
+def phases_of(rules):
+    """The phases with decisions in this game."""
+    phases = {AUCTION, PLAY}
+    if rules.strain_named == "after_auction":
+        phases.add(NAMING)
+    if any(bid.exchange for bid in rules.lone):
+        phases |= {GIVING, PASSING}
+    return phases
+
+
+def plan_bytes(agent):
+    """The results of a searcher's last decision, as bytes."""
+    return [agent.space.plans[part].tobytes() for part in PLAN_FIELDS]
+
+
+@pytest.mark.parametrize(
+    ("name", "variant"),
+    [
+        (name, variant)
+        for name in ("rule", "expert", *LEARNED, *SEARCH)
+        for variant in (shipped(name) if name in LEARNED else RULES)
+    ],
+)
+def test_hidden_cards_change_no_decision(name, variant):
+    """Decisions and search results stay equal in every phase of every game."""
+    rules, moved, phases = RULES[variant], 0, set()
+    search = name in SEARCH
+    agent = searcher(name, rules, seed=4, worlds=4) if search else agents.make(name, rules)
+    cases = varied_decisions(rules, 30 if search else 60, seed=9)
+    for number, (row, mask, state) in enumerate(cases):
+        twin = redeals(rules, state, 1, seed=number)
+        again, same_mask = look(rules, twin, np.arange(1))
+        assert np.array_equal(again[0], row)
+        assert np.array_equal(same_mask[0], mask)
+        chosen = agent.act(row, mask)
+        plan = plan_bytes(agent) if search else None
+        assert agent.act(again[0], same_mask[0]) == chosen
+        assert plan is None or plan == plan_bytes(agent)
+        moved += not np.array_equal(twin[0]["hands"], state["hands"])
+        phases.add(int(state["phase"]))
+    assert moved > len(cases) // 2
+    assert phases == phases_of(rules)

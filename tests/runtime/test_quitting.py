@@ -1,7 +1,9 @@
-"""Ctrl-C ends the command with one line, code 130 and no incomplete file, at any moment."""
+"""Ctrl-C ends a command with one line, code 130 and no incomplete file, and ends a prompt."""
 
 import os
 import signal
+import subprocess
+import sys
 
 import pytest
 from support.commands import python
@@ -91,3 +93,35 @@ def test_the_command_leaves_the_handler_of_another_program(tmp_path):
     ask = "atexit.register(lambda: print(signal.getsignal(signal.SIGINT) is print)); "
     out, _ = run(handled + ask + RUN, "--version", where=tmp_path, status=0)
     assert out.endswith("True\n")
+
+
+PROGRAM = """
+import _thread, signal, threading
+from bideuchre_env.runtime.interrupts import typed_line
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.alarm(60)  # ends a process that nothing interrupts
+print([typed_line(), typed_line()])
+threading.Timer(0.3, _thread.interrupt_main).start()  # interrupts no system call
+try:
+    typed_line()
+except KeyboardInterrupt:
+    print("interrupted, wakeup descriptor", signal.set_wakeup_fd(-1), flush=True)
+try:
+    typed_line()
+except EOFError:
+    print("end of file")
+"""
+
+
+def test_lines_are_read_until_ctrl_c_or_end_of_file():
+    """Ctrl-C ends the wait even if it comes between a check for signals and the wait."""
+    main, other = pytest.importorskip("pty").openpty()
+    os.write(main, b"bid 4\npass\n")
+    options = {"stdin": other, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", PROGRAM], **options) as process:
+        assert process.stdout.readline() == "['bid 4', 'pass']\n"
+        assert process.stdout.readline() == "interrupted, wakeup descriptor -1\n"
+        os.write(main, b"\x04")
+        assert process.stdout.readline() == "end of file\n"
+    os.close(main)
+    os.close(other)

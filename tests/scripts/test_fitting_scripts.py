@@ -1,4 +1,4 @@
-"""Scripts that fit the expert's networks: determinism, written files and chances to win."""
+"""Scripts that fit the networks of `expert` and train `net`: files, resumption, improvement."""
 
 import json
 import sys
@@ -7,9 +7,13 @@ import numpy as np
 import pytest
 from support.commands import load_scripts
 
+from bideuchre_env import agents, match
 from bideuchre_env.agents.expert import call_network, win_table
 from bideuchre_env.agents.expert.score_network import fitted_score_network
+from bideuchre_env.agents.learned.net import NetAgent
+from bideuchre_env.learning.weights import read_weights
 from bideuchre_env.rules.variants import RULES
+from bideuchre_env.training import cards
 
 NAMES = ("fit_call_network", "fit_score_network")
 SMALL = {
@@ -94,3 +98,71 @@ def test_chances_to_win_equal_the_game_tree(values):
         for theirs in range(3):
             computed = table[0, 2 - ours, 2 - theirs]
             assert computed == pytest.approx(chance(ours, theirs), abs=2e-3)
+
+
+TINY = ["--first", "300", "--hands", "200", "--call-hands", "400", "--call-rounds", "1"]
+SHORT = ["--rounds", "1", "--call-rounds", "0"]
+
+
+@pytest.fixture(scope="module")
+def learn():
+    with load_scripts("experiments", "learn_cards") as (module,):
+        yield module
+
+
+def train(learn, out, *options):
+    """Run the script with small settings; return the bytes of the weights it writes, by file."""
+    assert learn.main(learn.Args.parse([*TINY, "--out", str(out), *options])) == 0
+    return {path.name: path.read_bytes() for path in out.glob("*.npz")}
+
+
+def test_a_run_stopped_after_every_step_ends_with_the_same_weights(learn, tmp_path, monkeypatch):
+    options = ["--games", "six_card_v0", "--rounds", "1"]
+    whole = train(learn, tmp_path / "whole", *options)
+    steps = len(whole) - 1
+    assert steps > 2
+    save, stopped = learn.Learner.save, tmp_path / "stopped"
+
+    def interrupt(self, weights, k, seconds):
+        saved = save(self, weights, k, seconds)
+        if len(list(stopped.glob("*step*"))) == k + 1 < steps:
+            raise KeyboardInterrupt
+        return saved
+
+    monkeypatch.setattr(learn.Learner, "save", interrupt)
+    for _ in range(steps - 1):
+        with pytest.raises(KeyboardInterrupt):
+            train(learn, stopped, *options)
+    assert train(learn, stopped, *options) == whole
+
+
+def test_the_command_in_the_weights_reproduces_them(learn, tmp_path, monkeypatch):
+    """The log has a line for every step, with its points against the judges."""
+    monkeypatch.setattr(cards, "JUDGED", {"rule": 4})
+    options = ["--games", "six_card_v0", *SHORT, "--seed", "5"]
+    first = train(learn, tmp_path / "a", *options, "--judge")
+    metadata = read_weights(tmp_path / "a" / "net-six_card_v0.npz").metadata
+    assert (metadata["kind"], metadata["variant"], metadata["seed"]) == ("net", "six_card_v0", "5")
+    script, *words = metadata["command"].removeprefix("python ").split()
+    assert script == "experiments/learn_cards.py"
+    assert learn.main(learn.Args.parse([*words, "--out", str(tmp_path / "b")])) == 0
+    again = (tmp_path / "b" / "net-six_card_v0.npz").read_bytes()
+    assert again == first["net-six_card_v0.npz"]
+    lines = (tmp_path / "a" / "six_card_v0-seed5.jsonl").read_text().splitlines()
+    steps = [json.loads(line) for line in lines]
+    assert [step["kind"] for step in steps] == ["first", "polish"]
+    assert all(step["over rule"]["low"] <= step["over rule"]["high"] for step in steps)
+
+
+@pytest.mark.slow
+def test_a_short_run_is_better_than_the_expert_without_search(learn, tmp_path):
+    train(learn, tmp_path, "--games", "cincinnati_v0", "--first", "20000", *SHORT)
+
+    def before(rules, *, goal="points"):
+        return agents.make("expert", rules, wanted=(0,) * 13, goal="points")
+
+    def after(rules, *, goal="points"):
+        return NetAgent(rules, weights=tmp_path / "net-cincinnati_v0.npz", goal="points")
+
+    result = match.play("cincinnati_v0", after, before, boards=4000, seed=11)
+    assert result.points_per_hand.low > 0
