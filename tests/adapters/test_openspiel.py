@@ -272,10 +272,7 @@ assert pyspiel.MCTSBot.step.unguarded is own
 
 
 def test_a_pickled_game_is_the_same_game_in_another_process(tmp_path):
-    """A custom game can be unpickled by a process that has not registered it.
-
-    That process may reload the adapter's module, as in a notebook, and ends without an error.
-    """
+    """A process that has not registered a custom game unpickles it; it may reload the adapter."""
     custom = openspiel.register(bideuchre_env.make(SMALL, name="pickled_v0"))
     names = [*(f"bideuchre_{name}" for name in VARIANTS), custom]
     games = [pyspiel.load_game(f"{name}(dealer=2,episode=game)") for name in names]

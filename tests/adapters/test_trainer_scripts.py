@@ -97,10 +97,7 @@ def test_the_search_beats_random(search):
 
 
 def test_each_decision_has_the_points_of_its_own_side():
-    """With lambda 1 and a critic of zeros, a return is the scaled points of the seat's side.
-
-    Forced moves are not in the batch, and all actions are legal.
-    """
+    """With lambda 1 and a critic of zeros, a return is the scaled points of the seat's side."""
     pytest.importorskip("torch")
     with load_scripts("experiments/trainers", "cleanrl_ppo") as [script]:
         vec = bideuchre_env.cincinnati_v0.vec(16, episode="hand", observation="flat")

@@ -89,10 +89,7 @@ def test_a_time_limit_alone_sets_the_number_of_deals():
 
 
 def levels_of(some, acts, t, alone):
-    """The set of ladder levels of the bids among the actions `some`.
-
-    Only lone bids count if `alone` is 1, only partnered bids if it is 0.
-    """
+    """Ladder levels of the lone (`alone` 1) or partnered (`alone` 0) bids among actions, a set."""
     levels = {(action - 1) // acts.strains_per_bid for action in some if action > 0}
     return {level for level in levels if level < t["n_levels"] and t["alone"][level] == alone}
 
@@ -124,10 +121,7 @@ JACKS = {"C": "JS", "D": "JH", "H": "JD", "S": "JC"}
 
 
 def dealt(rules, own, n, seed=0):
-    """The hands of n random deals in which seat 0 holds the cards `own`, as bits, int64 (n, 4).
-
-    Also return the kinds of the other cards as bits.
-    """
+    """Hands, int64 (n, 4), of n random deals with `own` in seat 0, and the other kinds as bits."""
     rng, held = np.random.default_rng(seed), [parse_card(name) for name in own.split()]
     deck = [kind for kind in range(rules.kinds) for _ in range(rules.copies)]
     for kind in held:
@@ -147,10 +141,7 @@ def suit(name, trump):
 
 
 def holds(words, names, trump):
-    """Whether a cause, such as "partner has AS", is true of hands: lists of card names by seat.
-
-    `trump` is a letter or "".
-    """
+    """Whether a cause, such as "partner has AS", is true of hands, lists of card names by seat."""
     who = [names[2]] if words.startswith("partner") else [names[1], names[3]]
     if match := re.search(r"has no (club|diamond|heart|spade)$", words):
         letter = match[1][0].upper()

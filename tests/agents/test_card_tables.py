@@ -128,10 +128,7 @@ def first_card_against_trumps(rules, state):
 
 @entry_kernel
 def count_cards(rows, tables, offsets, views, rooms, kinds, n, counts):
-    """Sample n deals from `rows[0]`, and add their cards of `kinds` to `counts` by relative seat.
-
-    `kinds` are bits. Seat 0, whose observation the row is, is not counted.
-    """
+    """Count the cards of `kinds` (bits) of seats 1 to 3 in n deals sampled from `rows[0]`."""
     v, x = views[0], rooms[0]
     read_view(row_of(rows, 0), tables[0], offsets[0], v)
     number_cards(v, x)

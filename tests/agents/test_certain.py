@@ -54,10 +54,7 @@ def beats(card, led, strain):
 
 
 def first_beaten(leads, hand, strain):
-    """The lowest index of a lead that a seat with this hand can beat, or `len(leads)`.
-
-    The leads are played in order, and the seat follows suit.
-    """
+    """The lowest index of a lead, played in order, that this hand can beat, or `len(leads)`."""
     if not leads:
         return 0
     follow = [card for card in hand if suit_of(card, strain) == suit_of(leads[0], strain)]
@@ -72,10 +69,7 @@ def first_beaten(leads, hand, strain):
 
 
 def tricks_of(leads, unseen, strain):
-    """The number of leads that win in a row against the best hand of another seat.
-
-    That hand is any set of as many cards from `unseen`.
-    """
+    """The number of leads that win in a row against any hand of as many cards from `unseen`."""
     hands = set(combinations(sorted(unseen), min(len(leads), len(unseen))))
     return min((first_beaten(leads, hand, strain) for hand in hands), default=len(leads))
 
@@ -181,10 +175,7 @@ def sure_hands(variant):
 
 
 def bid_made(rules, agent, hand, story="", seat=1):
-    """The agent's bid and strain as a text, such as "bid moon H", with `hand` in `seat`.
-
-    `story` has the actions before it.
-    """
+    """The agent's bid and strain, such as "bid moon H", with `hand` in `seat` after `story`."""
     position = Position(rules, {seat: hand})
     position.agent = agent
     if story:

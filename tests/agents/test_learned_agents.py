@@ -202,10 +202,7 @@ def networks(rules, seed=3):
 
 @pytest.mark.parametrize("variant", RULES)
 def test_ppo_plays_the_largest_legal_output(variant):
-    """The test computes features and networks in numpy; one row gives the same as many.
-
-    Exceptions: actions that certainly take every trick left, and dominated calls.
-    """
+    """The test computes features and networks in numpy; certain actions go first."""
     rules = RULES[variant]
     nets, parts = networks(rules), {part: features_of(rules, part) for part in PARTS}
     arrays = arrays_of(nets["auction"], "auction") | arrays_of(nets["cards"], "cards")

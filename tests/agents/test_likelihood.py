@@ -71,10 +71,7 @@ def test_an_exchange_is_less_likely_for_each_kind_preferred_to_its_cards(
 
 
 def exchange_logs(agent, discards, passed):
-    """The log-likelihood if the declarer, who has led JH, gave up `discards` and got `passed`.
-
-    Both are texts of two cards.
-    """
+    """The log-likelihood if the declarer, who has led JH, gave up `discards` and got `passed`."""
     world, seat = agent.space.worlds, int(agent.space.worlds["declarer"][0])
     declarer = ["JH", "JD", "AH", "KH", "AS", "QD", "KD", *passed.split()]  # and JH, played
     partner = ["JD", "AC", "AC", "AS", "QH", "KD", "QD", "AD"]

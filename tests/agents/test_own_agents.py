@@ -251,10 +251,7 @@ def goals():
 
 
 def test_boards_are_played_for_points_and_games_for_the_game():
-    """Agents made for boards get the goal points, agents made for games the goal game.
-
-    A name with the option `goal` keeps it, and an agent that exists already is not changed.
-    """
+    """A goal in a name, and the goal of an agent that exists already, do not change."""
     match.play("cincinnati_v0", "recorder", "rule", boards=2, games=2)
     assert goals() == {"points", "game"}
     for length, goal in (({"boards": 2}, "points"), ({"games": 2}, "game")):

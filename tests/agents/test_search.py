@@ -109,10 +109,7 @@ class FakeClock:
 
 @pytest.mark.parametrize("name", SEARCH)
 def test_a_decision_ends_at_its_time_limit(name):
-    """A search reads the clock after each batch of four worlds, and tries at least one batch.
-
-    `inference` spends half of the time on weighing ten worlds for each world that it tries.
-    """
+    """The clock is read after each batch of four worlds; at least one batch is tried."""
     rules, some = RULES["cincinnati_v0"], 8 if name == "pimc" else 4
     played = [d for d in decisions(rules, 4, seed=5) if d[2]["phase"] == PLAY and d[1].sum() > 2]
     row, mask, _ = played[0]
@@ -234,10 +231,7 @@ def finished(space):
 
 
 def in_python(rules, state, calls, cards, left=0):
-    """The state after agent `calls` plays the auction and agent `cards` all else, in Python.
-
-    The play stops when `left` tricks are left.
-    """
+    """The state after `calls` plays the auction and `cards` the rest, with `left` tricks left."""
     states, tables = state.copy().reshape(1), compile_tables(rules)
     while states["phase"][0] < DEAL:
         if states["phase"][0] == PLAY and rules.tricks - states["trick"][0] <= left:

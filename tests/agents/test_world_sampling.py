@@ -26,10 +26,7 @@ from bideuchre_env.rules.variants import RULES
 
 
 def sampled_worlds(agent, row, mask, n_worlds, considered=10):
-    """The distinct worlds that Markov chains sample at a decision, and the counts of each.
-
-    The counts sum to `n_worlds`. The result is None if the agent decides without a search.
-    """
+    """The distinct worlds that chains sample, and their counts, or None without a search."""
     begin(agent.space, row[np.newaxis], mask[np.newaxis], 0)
     if agent.space.plans["n"][0] < 2:
         return None
@@ -121,10 +118,7 @@ def drawn_world(space, number):
 
 
 def card_shares(hands, passed, weights, rules):
-    """The weighted mean number of each kind in the other hands and among passed cards.
-
-    The result is (4, kinds): three hands, then the passed cards. `hands` is (n, 3).
-    """
+    """Weighted mean number of each kind in the hands, (n, 3), and among passed cards."""
     kinds = np.arange(rules.kinds)
     held = (hands[:, :, np.newaxis] >> kinds & 1) + (
         hands[:, :, np.newaxis] >> (kinds + COPY_SHIFT) & 1
@@ -136,10 +130,7 @@ def card_shares(hands, passed, weights, rules):
 
 
 def listed(agent, row, mask, n_worlds):
-    """A dict: the weight of each enumerated world by its other hands; the sum is `n_worlds`.
-
-    The result is None if there is no search, or if too many worlds are possible.
-    """
+    """The weight of each enumerated world by its other hands, or None without an enumeration."""
     begin(agent.space, row[np.newaxis], mask[np.newaxis], 0)
     if agent.space.plans["n"][0] < 2 or open_listing(agent.space) > LISTED:
         return None
@@ -231,10 +222,7 @@ def assert_possible(space, worlds, row):
 
 
 def deals_of(cards, sizes):
-    """Yield all ways to deal cards into hands of these sizes, as tuples of lists.
-
-    Two copies of a card count as different cards, so a deal may occur more than once.
-    """
+    """Yield all ways to deal cards, all of them distinct, into hands of these sizes."""
     if not sizes:
         yield ()
         return
@@ -283,10 +271,7 @@ def set_up(agent, row, mask, draws=100):
 
 
 def dealt(agent, seat, most=inf):
-    """The hands that a seat may have been dealt, as bits, with log-likelihoods and deal counts.
-
-    `most` is the limit of `weigh_hands_dealt`.
-    """
+    """The hands that a seat may have been dealt, as bits, with log-likelihoods and deal counts."""
     hands, logs, ways = np.zeros(1 << 18, np.int64), np.empty(1 << 18), np.empty(1 << 18)
     n = weigh_hands_dealt(agent.space, seat, most, hands, logs, ways)
     return hands[:n], logs[:n], ways[:n]

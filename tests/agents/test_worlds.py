@@ -104,10 +104,7 @@ def check(rebuild, observation, row):
 
 
 def check_games(rules, tables_, hands, seed):
-    """Check every decision of `hands` hands at each of `tables_` tables.
-
-    Return the number of decisions.
-    """
+    """Check every decision of `hands` hands at each of `tables_` tables; return their number."""
     rebuild, tables, checked = Rebuilder(rules), compile_tables(rules), 0
     players = [agents.make(name, rules, seed=seed) for name in ("cautious", "random", "rule")]
     states = start(rules, tables_, seed=seed)

@@ -56,10 +56,7 @@ def random_rules(rng: random.Random, base: Rules) -> Rules:
 
 
 def chooser(rng: random.Random, temper: str):
-    """Return a random policy: a function that chooses one of the names of the legal actions.
-
-    `temper`, one of TEMPERS, sets how often it passes and how high it bids.
-    """
+    """Return a random policy over names of actions; `temper` sets how often and high it bids."""
 
     def choose(names: list[str]) -> str:
         bids = [name for name in names if name.startswith("bid")]
@@ -151,10 +148,7 @@ class Pair:
 
 
 def run(variant: str, hands: int, seed: int) -> Counter:
-    """Play random games of a variant and of variations of its options, at least `hands` hands.
-
-    Return the counts of hands, of the kinds of actions, and of the outcomes of games.
-    """
+    """Play at least `hands` hands of random games; return counts of hands, actions and outcomes."""
     rng = random.Random(f"{variant} {seed}")
     counts: Counter = Counter()
     base = bideuchre_env.variants[variant].rules

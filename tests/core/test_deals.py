@@ -216,10 +216,7 @@ def word_row(word):
 
 @entry_kernel
 def draws(rows, words, n, values, single):
-    """Draw a number below n with each of `words` as the second word of the stream's state.
-
-    Write the number to `values`, and to `single` whether the draw used one output only.
-    """
+    """Draw numbers below n from streams set to `words`; `single` marks draws of one output."""
     s = rows[0]
     for i in range(len(words)):
         s.rng[0] = np.uint64(0)
@@ -234,10 +231,7 @@ def draws(rows, words, n, values, single):
 
 @entry_kernel
 def shuffles(rows, words, n, values, single):
-    """Like `draws`, but draw the first four cards of a shuffle of n cards.
-
-    Its value is a number whose digits to base n are the four cards.
-    """
+    """Like `draws`, but draw the first four cards of a shuffle of n cards, as digits to base n."""
     s = rows[0]
     for i in range(len(words)):
         s.rng[0] = np.uint64(0)

@@ -83,11 +83,7 @@ def copies_of(env) -> dict:
 
 @in_two_sizes(6, game=rules(), seed=seeds(), choices=CHOICES)
 def test_copies_of_a_game_have_the_same_future(game, seed, choices):
-    """A copy made at any ply equals the game, now and after the same actions.
-
-    Every copy is compared at once. A different kind of copy each ply is then played along for
-    twelve more plies, also past the end of a hand.
-    """
+    """A copy made at any ply equals the game, now and after the next twelve actions."""
     env, companions = start(game, seed), []
     for ply, (_, action) in enumerate(plies(env, Chooser(choices), 90)):
         now = snapshot(env)
@@ -121,10 +117,7 @@ def relabelled(name: str, suits: dict[str, str]) -> str:
 
 
 def check_transformed(env, suits: dict[str, str], turn: int) -> None:
-    """Replay a game with suits relabelled by `suits` and seats rotated by `turn` places.
-
-    Turns, legal actions and results must correspond, and so must observations if no suit changes.
-    """
+    """Replay a game with `suits` relabelled and seats rotated by `turn` places, and compare."""
     size = env.observation_layout.size
     for hand in env.record.hands:
         here, there = env.clone(), env.clone()
@@ -170,10 +163,7 @@ def test_rotated_seats_give_rotated_results(game, seed, choices):
 
 @in_two_sizes(8, game=rules(), seed=seeds(), choices=CHOICES)
 def test_redeals_keep_a_seats_observation_and_can_be_played_out(game, seed, choices):
-    """A redeal leaves the seat's observation unchanged, and its record replays.
-
-    So does the record after the redealt game has been played to its end.
-    """
+    """Records of a redealt game replay, at once and after its end."""
     env, rng = start(game, seed), np.random.default_rng(choices)
     for ply, _ in enumerate(plies(env, Chooser(choices), 70)):
         before = snapshot(env)

@@ -104,10 +104,7 @@ def positions(variant, n=4):
 
 
 def forgeries(row, rng):
-    """Yield (field, copy of `row` with one number of that field changed) for every number.
-
-    The new values are near, extreme and random ones.
-    """
+    """Yield (field, copy of `row` with one number changed) for near, extreme and random numbers."""
     for field in STATE.names:
         for at in range(np.size(row[field])):
             number = np.atleast_1d(row[field])[at]

@@ -18,11 +18,7 @@ NAMES = ["a", "b", "c", "b"]
 def game_decisions(
     variant: str, seed: int, *, episode: str, reward: str, **options: Any
 ) -> tuple[list[list[dict[str, Any]]], Any]:
-    """Play a whole game by `Chooser(seed)`; return its decisions by episode, and its record.
-
-    A decision is a dict with most columns of a dataset. The rewards of a step are added to each
-    agent's own last decision.
-    """
+    """Play a game by `Chooser(seed)`; return its decisions, dicts, by episode, and its record."""
     env = start(variant, seed, reward=reward, **options)
     choose, episodes, hand = Chooser(seed), [], 0
     decisions: list[dict[str, Any]] = []
@@ -62,10 +58,7 @@ def game_decisions(
 
 
 def columns_by_hand(episodes: list[list[dict[str, Any]]], gamma: float) -> dict[str, Any]:
-    """The columns of a dataset of these decisions, except the players' names.
-
-    The return of a decision discounts rewards by `gamma` for each later decision of the seat.
-    """
+    """The columns of a dataset of these decisions, except names; returns are discounted by seat."""
     rows = []
     for number, decisions in enumerate(episodes):
         returns = [0.0] * 4

@@ -18,10 +18,7 @@ def arrays(path):
 
 
 def self_play(recorded, steps, seed):
-    """Play a recorder at random; return the actions and the ends of episodes, both (steps, n).
-
-    After each step the arrays of the caller are overwritten, which must not change the file.
-    """
+    """Play a recorder at random, overwriting its arrays; return actions and ends, (steps, n)."""
     rng = np.random.default_rng(seed)
     obs, info = recorded.reset(seed=seed)
     actions, ends = [], []
@@ -38,10 +35,7 @@ def self_play(recorded, steps, seed):
 
 
 def records_of(game, actions, ends, seed, **options):
-    """Replay actions, (steps, n), in AEC environments; return the records of finished episodes.
-
-    They are in the order of their starts.
-    """
+    """Replay actions, (steps, n); return the records of finished episodes, by their starts."""
     records = []
     for row in range(actions.shape[1]):
         env = game.raw_env(**options)

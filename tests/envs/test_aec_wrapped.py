@@ -94,10 +94,7 @@ def in_wrappers(raw):
 
 
 def effects(call, env):
-    """Call `call(env)`; return a list: result, printed text, warnings, and PettingZoo's log.
-
-    If the call raises an exception, its type and text are the result.
-    """
+    """Call `call(env)`; return result or exception, output, warnings, and PettingZoo's log."""
     EnvLogger.flush()
     out = io.StringIO()
     with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(out):
@@ -143,10 +140,7 @@ class Pair:
 
 
 def chosen(env, legal, at=0):
-    """Return an action: number `at`, modulo their number, of the legal or the illegal actions.
-
-    `legal` selects which. Return `at` itself if there is no such action.
-    """
+    """Return the `at`-th (modulo their number) legal or illegal action; `at` if there is none."""
     numbers = np.flatnonzero(mask_of(env.unwrapped) == legal)
     return int(numbers[at % len(numbers)]) if len(numbers) else at
 

@@ -26,10 +26,7 @@ class NoArray:
 
 
 def odd_actions(rng, legal, n_actions):
-    """Return an odd argument of `step` for many rows, made from their `legal` actions, (n,).
-
-    It is invalid, or has random numbers, or legal actions with an odd dtype or layout.
-    """
+    """Return an odd argument of `step`: invalid, random, or `legal` with an odd dtype or layout."""
     n = len(legal)
     extremes = np.array([-(2**63), 2**63 - 1, -1, n_actions, 2**31, -(2**31), 255], np.int64)
     one_wrong = legal.copy()
@@ -73,10 +70,7 @@ def episode(number):
 
 
 def fuzz_vec(seed, actions):
-    """Play about `actions` odd actions in `vec` of all variants; a refused step changes no row.
-
-    Return the numbers of refused steps and of accepted steps, and 0 (there are no penalties).
-    """
+    """Play odd actions in `vec` of all variants; return the numbers of refused and other steps."""
     rng, rows = np.random.default_rng(seed), 250
     refused = done = 0
     for number, variant in variants():
@@ -106,11 +100,7 @@ def solo_state(rows):
 
 
 def fuzz_solo_vec(seed, actions):
-    """Play about `actions` odd actions in `solo_vec` of all variants.
-
-    A refused step must change no row, and an illegal action must end its row's episode with the
-    penalty. Return the numbers of refused steps, of accepted steps and of penalties.
-    """
+    """Play odd actions in `solo_vec`; return the numbers of refused steps, steps and penalties."""
     rng = np.random.default_rng(seed)
     refused = done = penalties = 0
     for number, variant in variants():

@@ -16,10 +16,7 @@ cincinnati = bideuchre_env.cincinnati_v0
 
 
 def walk_beside_aec(variant, seed, seat, others, steps, **options):
-    """Compare a `SoloEnv` with an AEC environment in which agent `others` plays the other seats.
-
-    `steps` is the number of the learner's decisions; return the number of finished episodes.
-    """
+    """Compare `steps` decisions of `SoloEnv` with an AEC environment; return finished episodes."""
     env = variant.solo(opponents=others, seat=seat, **options)
     aec = variant.raw_env(**options)
     agent = agents.make(others, variant.rules)
@@ -112,10 +109,7 @@ class Caller(agents.make("rule", cincinnati.rules).__class__):
 
 
 def first_calls(who, seeds=20_000):
-    """The counts of the calls of agent `who` as eldest hand, in `seeds` auctions.
-
-    The first count is that of passes, then come the bids from the lowest up.
-    """
+    """The counts of first calls, passes first, then bids by level, of agent `who`."""
     env = cincinnati.solo_vec(seeds, opponents=who, seat=1, copy=False)
     obs, _ = env.reset(seed=1, options={"dealer": 3})
     calls = env.observation_layout.slices["calls"]

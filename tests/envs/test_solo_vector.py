@@ -18,10 +18,7 @@ ROWS = 5
 
 
 def walk_both(vec, sync, steps, seed=None, careless=30):
-    """Step both environments with equal actions, and compare all results.
-
-    About one in `careless` may be illegal. Return the number of finished episodes.
-    """
+    """Step both with equal actions, some illegal, and compare; return finished episodes."""
     result, twin = vec.reset(seed=seed), sync.reset(seed=seed)
     ended = 0
     for turn in range(steps):

@@ -165,10 +165,7 @@ def test_saved_states_continue_in_any_rows():
 
 
 def test_unusable_states_are_refused():
-    """Arrays of another shape or dtype, and states that are over, are refused.
-
-    `core/test_validity.py` tries every field.
-    """
+    """`core/test_validity.py` tries every field."""
     vec = bideuchre_env.barrie_v0.vec(40)
     vec.reset(seed=6)
     saved = vec.get_state()

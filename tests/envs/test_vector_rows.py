@@ -20,10 +20,7 @@ PARTS = ("observation", "action_mask")
 
 
 def transcript(vec, steps, seed, rows):
-    """Step `vec` `steps` times; return a list for each step: its arrays for the first rows.
-
-    They are the observations, masks, seats, actions, rewards and ends of episodes.
-    """
+    """Step `vec`; return by step the arrays of the first rows, from observations to ends."""
     results = []
     obs, info = vec.reset(seed=seed)
     for step in range(steps):

@@ -28,10 +28,7 @@ POPULATION = 6000
 
 @pytest.fixture(scope="module")
 def populations():
-    """(points, tricks of a hand) by name, for pairs of agents of different similarity.
-
-    The points are those of 6,000 boards between the two agents.
-    """
+    """(points of 6,000 boards, tricks of a hand) by name, for agents of different similarity."""
     rule = agents.make("rule", bideuchre_env.barrie_v0.rules)
     played = {
         "far apart": ("barrie_v0", "rule", "cautious"),
@@ -56,10 +53,7 @@ def interval_of(points, tricks):
 
 
 def covered(rng, points, n, trials, tricks=None):
-    """The share of `trials` intervals, each of n random boards of a population, with its mean.
-
-    `points` is an entry of `populations`; `tricks` is the tie margin instead of the entry's.
-    """
+    """The share of `trials` intervals of n random boards of a population that have its mean."""
     points, of_a_match = points
     true, hits = points.mean(), 0
     for _ in range(trials):

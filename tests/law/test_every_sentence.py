@@ -125,10 +125,7 @@ def rule_table():
 
 
 def bare(text, strip):
-    """A text in lower case, without list marks and the matches of the pattern `strip`.
-
-    Letters that were misread in the source are corrected.
-    """
+    """A text in lower case, with misread letters corrected, without list marks and `strip`."""
     for lost, letter in {"\u012a": "A", "\u012b": "B", "\u012e": "E"}.items():
         text = text.replace(lost, letter)
     text = re.sub(r"(?m)^\s*- ", "", text)

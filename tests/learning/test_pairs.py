@@ -30,11 +30,7 @@ class Twin:
         self.phase_of = layout_of(rules).slices["phase"]
 
     def line(self, hand, first):
-        """Play hand number `hand`; return the list of its decisions, and its rewards by agent.
-
-        The first actions are `first`, and the policies choose the later ones. A decision is
-        (observation, mask, name of the PettingZoo agent, action).
-        """
+        """Play a hand that begins with the actions `first`; return its decisions and rewards."""
         self.env.reset(seed=(self.high << 64) + hand)
         decisions = []
         while self.env.agents and not any(self.env.terminations.values()):
@@ -55,11 +51,7 @@ class Twin:
         return self.env.possible_agents.index(name)
 
     def pairs(self, hand, others):
-        """Yield (observation, mask, chosen, other, gain) for each choice of the policy.
-
-        Choices are decisions in `phases` with two or more legal actions. `others` is an iterator
-        of their other actions.
-        """
+        """Yield (observation, mask, chosen, other, gain) for each choice of the policy."""
         main, points = self.line(hand, [])
         for ply, (seen, mask, name, action) in enumerate(main):
             if self.opponent and self.seat(name) % 2:

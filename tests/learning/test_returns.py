@@ -8,10 +8,7 @@ from bideuchre_env.learning.returns import lambda_returns
 
 
 def trajectory(seed, steps=40, n=30, waiting=0.2):
-    """Random arguments of `lambda_returns` for n rows, up to `bootstrap`.
-
-    The fraction `waiting` of the steps has no decision (seat -1).
-    """
+    """Random arguments of `lambda_returns` for n rows; `waiting` is the share without decisions."""
     rng = np.random.default_rng(seed)
     seats = rng.integers(4, size=(steps, n)).astype(np.int8)
     seats[rng.random((steps, n)) < waiting] = -1

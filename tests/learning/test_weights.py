@@ -261,10 +261,7 @@ SHAPES = {"first": (5, "hidden"), "bias": ("hidden",)}
 
 
 def made(rules=CINCINNATI, kind="net", features=1, **arrays):
-    """Weights with the shapes `SHAPES` and the metadata `made_for(kind, rules, features)`.
-
-    `arrays` replace arrays by name; None omits one.
-    """
+    """Weights of `made_for(kind, rules, features)`; `arrays` replace arrays, None omits one."""
     own = {"first": np.zeros((5, 3), np.float32), "bias": np.zeros(3, np.float32)}
     texts = made_for(kind, rules, features) | {"variant": "cincinnati_v0"}
     whole = {name: array for name, array in {**own, **arrays}.items() if array is not None}

@@ -19,10 +19,7 @@ MIXED = ("rule", ["cautious", "random"])
 
 
 def begin(variant="cincinnati_v0", people=(0,), path=None, seed=1, agents=MIXED, **options):
-    """A session in which people sit in `people`, and `agents` (partner, opponents) elsewhere.
-
-    Without options, games have at most three hands; `path` is the file of the saved game.
-    """
+    """A session of at most three hands: `people`, and `agents` (partner, opponents) elsewhere."""
     options = options or ({} if variant == "simplified_v0" else {"max_hands": 3})
     return Session(
         make(variant, **options), people, assign_players(people, *agents), seed=seed, path=path

@@ -55,10 +55,7 @@ FILES = modules()
 
 @cache
 def imports(path):
-    """The set of (module, late) of every import of a file; late means inside a function.
-
-    Modules of the package are keys of `FILES`. Imports for type checkers count, too.
-    """
+    """Return the set of (module, whether it is inside a function) of the imports of a file."""
     result = set()
 
     def visit(node, late):
@@ -109,10 +106,7 @@ def test_imports_follow_the_order_of_folders(name):
 
 
 def graph(prefix=""):
-    """The imports among the modules and folders directly in one folder, as a dict of sets.
-
-    `prefix` is the folder's name with a dot, "" for the package.
-    """
+    """The imports among modules and folders directly in the folder `prefix`, as a dict of sets."""
     edges = {}
     for name, path in FILES.items():
         if not name.startswith(prefix):

@@ -25,10 +25,7 @@ from bideuchre_env.core.state import Phase, new_states
 
 
 def finished(name="club_v0", seed=3, **options):
-    """The record of a finished game of at most four deals, as JSON data.
-
-    At least one of its hands was not passed out.
-    """
+    """The record of a finished game of at most four deals, not all passed out, as JSON data."""
     env = start(name, seed, **{"max_hands": 4, **options})
     data = finish(env, Chooser(seed)).record.to_dict()
     assert any(hand["contract"] for hand in data["hands"])

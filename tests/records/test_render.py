@@ -130,10 +130,7 @@ def test_without_pillow_only_rendering_fails(monkeypatch):
 
 
 def faces(row, rules, viewer):
-    """A list of (card name, whether it is marked) of all face-up cards of a picture of the table.
-
-    The hand of seat `viewer` comes last.
-    """
+    """(name, whether it is marked) of the face-up cards of a picture; the viewer's hand is last."""
     cards = [mark for mark in TablePicture(row, rules, viewer).marks() if isinstance(mark, Card)]
     names = [card.parts[1].text.replace("10", "T") + card.parts[2].suit for card in cards]
     return [(name, card.parts[0].edge == "mark") for name, card in zip(names, cards, strict=True)]

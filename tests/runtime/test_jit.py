@@ -169,10 +169,7 @@ def run_copy(folder, code, **environment):
 
 
 def ask(folder, **environment):
-    """Run ASK with the copy of the package in a new process.
-
-    Return the number of legal strains, the number of cache hits and the cache folder.
-    """
+    """Run ASK with the copy in `folder`; return legal strains, cache hits and the cache folder."""
     strains, hits, cache = run_copy(folder, ASK, **environment).split("|")
     return int(strains), int(hits), Path(cache)
 

@@ -166,11 +166,7 @@ class Scripted:
 
 @pytest.mark.parametrize("alone", [False, True])
 def test_losses_of_a_hand_counted_by_hand(regret, alone):
-    """At no trump, two cards of the hand below lose four tricks each; all others lose none.
-
-    The declarer, seat 0, has five winning hearts and the nine of spades. Its lead of the nine gives
-    seat 1 five spades. Seat 1 then leads the nine of hearts, and the declarer has the rest again.
-    """
+    """The nine of spades and the nine of hearts lose four tricks each, all others none."""
     deal = ["AH KH QH JH TH 9S", "AS KS QS JS TS 9H", "AD KD QD JD TD 9D", "AC KC QC JC TC 9C"]
     played = ["9S AS 9D 9C", "9H TD TC TH", "AH KS JD JC", "KH QS QD QC", "QH JS KD KC"]
     played.append("JH TS AD AC")  # seat 1 leads the second trick: seats 2, 3, 0 follow

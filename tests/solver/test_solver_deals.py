@@ -32,10 +32,7 @@ def play_out(states, rules):
 
 
 def best_line(env, rules):
-    """Side 0's points minus side 1's if all seats choose their best calls and exchanges.
-
-    All are tried in the environment; a passed-out hand counts 0.
-    """
+    """Side 0's points minus side 1's with the best calls and exchanges, all tried in the game."""
     states = env._states
     phase = int(states[0]["phase"])
     if phase == PLAY:

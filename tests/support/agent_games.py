@@ -53,10 +53,7 @@ def live_rows(states):
 
 
 def redeals(rules, row, n, seed=0):
-    """Copies (n,) of a state row; in copy i the cards hidden from the actor are redealt by a seed.
-
-    The seed of copy i is `seed` + i.
-    """
+    """Copies (n,) of a state row, with hidden cards redealt by the seeds `seed`, `seed` + 1, ..."""
     rows, scratch = new_states(n), new_redeal()
     rows[:] = row
     for i in range(n):
@@ -154,11 +151,7 @@ def decisions(rules, n, seed, hands=1, every=1):
 
 
 def lone_decisions(rules, bid, n, seed):
-    """Decisions with two or more legal actions, after eldest hand makes this bid and others pass.
-
-    `bid` is a bid's name. Decisions are (observation, mask, state row), from n hands; the rule
-    player makes them.
-    """
+    """Choices of n hands in which eldest hand bids `bid` and others pass, as in `decisions`."""
     states, tables, result = start(rules, n, seed=seed), compile_tables(rules), []
     rule, level = agents.make("rule", rules), [b.name for b in rules.ladder].index(bid)
     while len(live := live_rows(states)):
@@ -174,10 +167,7 @@ def lone_decisions(rules, bid, n, seed):
 
 
 def varied_decisions(rules, n, seed):
-    """At most n decisions of each phase with two or more legal actions, as in `decisions`.
-
-    They include hands with each lone bid that has an exchange.
-    """
+    """At most n choices of each phase, as in `decisions`, with every exchange."""
     candidates = decisions(rules, 3, seed=seed, hands=2)
     for bid in rules.lone:
         if bid.exchange:
@@ -191,10 +181,7 @@ def varied_decisions(rules, n, seed):
 
 @entry_kernel
 def settle(observations, masks, tables, offsets, views, certain, reduced):
-    """Write to `certain`, for each row, the action that certainly takes all tricks left, or -1.
-
-    Set the dominated calls in `reduced`, a copy of the masks, to 0.
-    """
+    """Write certain actions, or -1, to `certain`; clear dominated calls in the masks `reduced`."""
     t, view = tables[0], views[0]
     for i in range(len(observations)):
         read_view(row_of(observations, i), t, offsets[0], view)
@@ -207,10 +194,7 @@ def settle(observations, masks, tables, offsets, views, certain, reduced):
 
 
 def settled(rules, rows, masks):
-    """Return the actions, (n,), that certainly take all tricks left, or -1.
-
-    Also return the masks, (n, A), without dominated calls.
-    """
+    """Return the actions that certainly win the rest, or -1, and masks without dominated calls."""
     certain, reduced = np.zeros(len(rows), np.int64), masks.copy()
     rows, masks = np.ascontiguousarray(rows), np.ascontiguousarray(masks)
     tables, offsets = compile_tables(rules), layout_of(rules).offsets
@@ -219,10 +203,7 @@ def settled(rules, rows, masks):
 
 
 def wins_the_rest(rules, agent, row, deals=40):
-    """Whether an agent takes all tricks left in each of `deals` redeals of the hidden cards.
-
-    The agent plays the seat to act in the state row; all other seats play at random.
-    """
+    """Whether an agent takes all tricks left in each redeal, against random seats."""
     states, tables = redeals(rules, row, deals, seed=2), compile_tables(rules)
     seat, side, rng = int(row["turn"]), int(row["turn"]) & 1, np.random.default_rng(4)
     while len(live := live_rows(states)):

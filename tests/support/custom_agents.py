@@ -94,10 +94,7 @@ class Recorder:
 
 
 class ObservationPolicy:
-    """Legal actions chosen by a hash of the observation.
-
-    It passes more often than at random, so that not every auction ends with the highest bid.
-    """
+    """Legal actions by a hash of the observation, with more passes than at random."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
@@ -115,10 +112,7 @@ class ObservationPolicy:
 
 
 class Blunders:
-    """An agent whose choices are replaced by random legal actions with probability p.
-
-    The errors depend on the seed and the observation alone.
-    """
+    """An agent whose choices are random with probability p, by seed and observation."""
 
     def __init__(self, base, p, seed=0):
         self.base, self.p, self.seed = base, p, seed

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.commands import TESTS, python
 
-from bideuchre_env.runtime.jit import JIT, entry_kernel
+from bideuchre_env.runtime.jit import JIT, config, entry_kernel
 
 BOUNDS_CHECKED = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_OPT": "1"}  # compiles in two thirds of the time
 ARCHITECTURES = ((8, 0), (9, 0))
@@ -21,6 +21,7 @@ STANDING_IN = {  # methods of `DeviceMemory` that work on host arrays
     "view": lambda self, array: array.view(),
     "foreign": lambda self, value: value if isinstance(value, np.ndarray) else None,
 }
+in_simulator = pytest.mark.skipif(not config.ENABLE_CUDASIM, reason="`simulated` runs this test")
 _DONE = {}  # code by (program, types, architecture)
 
 
@@ -34,10 +35,10 @@ def callable_from_python(kernel):
     return entry_kernel(copy)
 
 
-def simulated(*arguments):
-    """Run pytest in a process with numba's simulator; return the last line of its output."""
-    program = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
-    done = python(*program, *arguments, where=TESTS, numba={"NUMBA_ENABLE_CUDASIM": "1"})
+def simulated(file):
+    """Run a file's `test_simulated_...` in numba's simulator; return pytest's last line."""
+    program = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "test_simulated")
+    done = python(*program, file, where=TESTS, numba={"NUMBA_ENABLE_CUDASIM": "1"})
     return done.stdout.splitlines()[-1]
 
 

@@ -22,10 +22,7 @@ def belongs_to(card, strain):
 
 
 def full_deal(rules, hands):
-    """Four whole hands, lists by seat, from some cards of some seats ({seat: "JH AH"}).
-
-    The lowest cards that are left fill them up.
-    """
+    """Four hands from cards of some seats ({seat: "JH AH"}), filled up with the lowest left."""
     dealt = [hands.get(seat, "").split() for seat in range(4)]
     left = deck(rules)
     for card in (card for hand in dealt for card in hand):
@@ -90,10 +87,7 @@ class Table:
         return self.do(*cards.split())
 
     def settle(self, choose=lambda table: table.legal[0]):
-        """Play to the end of the hand; return the hand's entry in the record, a dict.
-
-        `choose(table)` returns the name of an action; by default the first legal one.
-        """
+        """Play to the end of the hand by `choose(table)`; return its entry in the record."""
         before = len(self.hands)
         while not self.over and len(self.hands) == before:
             self.do(choose(self))
@@ -135,10 +129,7 @@ def play_trick(game, strain, cards, **options):
 
 
 def split_hands(rules, leader, rival, tricks):
-    """Hands with which, at no trump, seat `leader` wins `tricks` tricks and `rival` the rest.
-
-    The result is a dict of lists of cards, by seat.
-    """
+    """Hands with which at no trump `leader` wins `tricks` tricks, and `rival` the rest."""
     clubs, diamonds, hearts, spades = (
         [card for card in reversed(deck(rules)) if card[1] == suit] for suit in SUITS
     )

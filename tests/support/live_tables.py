@@ -37,10 +37,7 @@ _WORDS = re.compile(r"(ace|king|queen|jack|ten|nine) of (clubs|diamonds|hearts|s
 
 
 def session(variant: str, people: tuple[int, ...] = (0,), seed: int = 1, **more: Any) -> Session:
-    """A short game: people in the seats `people`, agents `rule` and `cautious` in the others.
-
-    `more` are arguments of `Session`.
-    """
+    """A short game: people in the seats `people`, agents `rule` and `cautious` in the others."""
     names = assign_players(people, "rule", ["rule", "cautious"])
     return Session(make(variant, **SHORT[variant]), people, names, seed=seed, **more)
 
@@ -110,10 +107,7 @@ class Client:
 
 
 def known_cards(game: Session, seat: int) -> set[str]:
-    """The cards that a seat knows: its own cards as dealt, and all played cards.
-
-    A declarer also knows the passed cards once the play has begun.
-    """
+    """The cards that a seat knows: those dealt to it, all played, and passed ones as declarer."""
     row, hand = game.row, hand_of(game.row, game.rules)
     cards = set(hand["deal"][seat]) | {CARD_NAMES[kind] for kind in row["plays"] if kind >= 0}
     if seat == hand["declarer"] and row["phase"] >= Phase.PLAY:

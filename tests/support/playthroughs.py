@@ -57,10 +57,7 @@ def start(rules: Any, seed: int, **options: Any) -> Any:
 
 
 def plies(env: Any, choose: Any, limit: int = 10**6) -> Iterator[tuple[Any, int]]:
-    """Yield the environment and the action `choose(env)` before it is carried out.
-
-    It ends when the game is over, or after `limit` actions.
-    """
+    """Yield the environment and its next action, until the game is over or `limit` is reached."""
     for _ in range(limit):
         if over(env):
             return
@@ -137,10 +134,7 @@ def draws(rows, step):
 
 
 def choose(masks, step):
-    """A legal action for each row: in the auction half of them pass, others mostly bid low.
-
-    The choice depends only on the row's number, its mask and `step`.
-    """
+    """A legal action for each row by its number, mask and `step`: mostly passes and low bids."""
     u, v = draws(len(masks), 2 * step), draws(len(masks), 2 * step + 1)
     counts = masks.sum(axis=1)
     bids = (masks[:, 0] == 1) & (counts > 1)

@@ -22,10 +22,7 @@ NAMES = ("rollout", "learner", "networks")
 
 @contextmanager
 def trainer():
-    """Context manager: yield the modules of the trainer: `script`, those in `NAMES`, and `torch`.
-
-    The test is skipped if torch or TensorBoard is not installed.
-    """
+    """Context manager: yield the trainer's modules `script`, `NAMES` and `torch`, if installed."""
     pytest.importorskip("torch")
     pytest.importorskip("tensorboard")
     with load_scripts("experiments", "train_ppo", *(f"ppo.{name}" for name in NAMES)) as modules:

@@ -21,10 +21,7 @@ SETTINGS = {
 
 @contextmanager
 def settings_for_ray(monkeypatch: Any, *paths: str, **more: str) -> Iterator[None]:
-    """Context manager: set Ray's environment variables, and remove its temporary folder at the end.
-
-    `paths` are added to the import path of workers, `more` are further variables.
-    """
+    """Context manager: set Ray's variables and those of `more`; remove its folder at the end."""
     folder = tempfile.mkdtemp(prefix="ray-", dir="/tmp")  # sockets have short paths
     os.mkdir(f"{folder}/ray")
     before = filter(None, [os.environ.get("PYTHONPATH")])
@@ -73,20 +70,14 @@ def add_in_place(shared, block):
 
 
 def fail_at_3(kind, block):
-    """Return the block, but raise an error of this kind at block 3.
-
-    `kind` is "option", "illegal" or "value".
-    """
+    """Return the block; at block 3 raise the error of this kind."""
     if block == 3:
         raise {"option": OptionError, "illegal": IllegalActionError, "value": ValueError}[kind]("3")
     return block
 
 
 def crash(times, block):
-    """Return the block, but end the process at block 2, up to `times[1]` times.
-
-    Each time a file is written to the folder `times[0]`, to count them.
-    """
+    """Return the block; at block 2 end the process, `times[1]` times, with a file each time."""
     folder, most = Path(times[0]), times[1]
     if block == 2 and len(list(folder.iterdir())) < most:
         (folder / str(os.getpid())).touch()

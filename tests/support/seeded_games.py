@@ -63,10 +63,7 @@ def table_games():
 
 
 def commands():
-    """Print the records of games that the command plays, and its pages on them.
-
-    The working directory is the root folder afterwards.
-    """
+    """Print records and pages of games that the command plays; change to the root folder."""
     play = ("selfplay", "--games", "2", "--seed", "5", "--out", "games.jsonl")
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

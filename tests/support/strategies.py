@@ -64,10 +64,7 @@ def rules(draw: st.DrawFn) -> Rules:
 
 
 def in_two_sizes(examples: int, **given_by: Any) -> Callable[[Any], Any]:
-    """Decorator: test a property with `examples` examples, and in a slow test with more.
-
-    The slow test has `LONGER` times as many. `given_by` are hypothesis's strategies by parameter.
-    """
+    """Decorator: test a property with `examples`, and in a slow test `LONGER` times as many."""
 
     def declare(check: Callable[..., None]) -> Callable[[int], None]:
         sizes = [

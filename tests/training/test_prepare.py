@@ -63,10 +63,7 @@ def small(game, **options):
 
 
 def set_results(monkeypatch, *points):
-    """Set the results of the next matches: intervals of points, or exceptions to raise.
-
-    The last one repeats.
-    """
+    """Set the results of the next matches: intervals or exceptions; the last one repeats."""
     left = list(points)
 
     def judged(self, player, other):

@@ -47,10 +47,7 @@ def short(value):
 
 
 def with_client(check, **options):
-    """Run the coroutine function `check` with a `Client` of a game at the turn of a person.
-
-    The people are in seats 0 and 2; `options` are those of `Client`.
-    """
+    """Run `check` with a `Client` of a game of people in seats 0 and 2, at a person's turn."""
 
     async def work():
         client = Client(live(session("barrie_v0", (0, 2), seed=2)), **options)
@@ -89,10 +86,7 @@ async def ask_every_path(client, headers, **more):
     ids=short,
 )
 def test_every_response_has_the_headers(most, request_line, status, caplog):
-    """Responses are the page, refusals by the server and the HTTP library, and status 503.
-
-    Bytes that are not HTTP are not logged.
-    """
+    """Bytes that are not HTTP are not logged."""
     with served(lambda: live(session("cincinnati_v0")), ConnectionLimiter(most=most)) as (_, links):
         port = int(re.search(r":(\d+)/", links[0])[1])
         host = b"\r\nHost: 127.0.0.1:%d\r\nConnection: close\r\n\r\n" % port
