@@ -1,11 +1,13 @@
-"""Command lines of the scripts in `experiments/`: options, help and errors."""
+"""Command lines of the scripts in `experiments/`, and the notebook for a class."""
 
+import json
 from contextlib import ExitStack
 from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
 from typing import get_args, get_type_hints
 
+import numpy as np
 import pytest
 from support.commands import ROOT, load_scripts, python
 
@@ -85,3 +87,43 @@ def test_a_script_run_from_any_folder_names_a_wrong_option(options, error, tmp_p
     done = python(FOLDER / "ladder.py", *options, where=tmp_path, status=2)
     assert done.stderr.splitlines()[-1].startswith(f"ladder.py: error: {error}")
     assert list(tmp_path.iterdir()) == []
+
+
+pyplot = pytest.importorskip("matplotlib.pyplot")
+NOTEBOOK = ROOT / "experiments" / "class.ipynb"
+
+
+@pytest.fixture(scope="module")
+def ran():
+    """The names that the cells define, and their figures."""
+    before = pyplot.get_backend()
+    pyplot.switch_backend("agg")
+    names = {"__name__": "__main__"}
+    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    for cell in (cell for cell in cells if cell["cell_type"] == "code"):
+        assert cell["outputs"] == []  # committed without outputs
+        exec(compile("".join(cell["source"]), cell["id"], "exec"), names)
+    yield names, [pyplot.figure(number) for number in pyplot.get_fignums()]
+    pyplot.close("all")
+    pyplot.switch_backend(before)
+
+
+def test_boards_have_less_variance_than_tables(ran):
+    """Boards even have less variance than the mean of two independent tables."""
+    names, (figure, _) = ran
+    tables, boards = names["tables"], names["boards"]
+    assert tables.mean() == pytest.approx(boards.mean())
+    assert tables.mean() == pytest.approx(names["result"].points_per_hand.mean)
+    assert boards.std() < tables.std() / np.sqrt(2)
+    heights = [sum(bar.get_height() for bar in axis.patches) for axis in figure.axes]
+    assert heights == [len(tables), len(boards)] == [800, 400]
+
+
+def test_the_learner_of_the_last_cells_improves(ran):
+    names, (_, figure) = ran
+    curve = names["curve"]
+    assert len(curve) == names["LESSONS"]
+    assert curve[0] < -3
+    assert np.mean(curve[-4:]) > 0
+    [axis] = figure.axes
+    assert axis.lines[0].get_ydata().tolist() == curve
