@@ -1,5 +1,7 @@
 """Agents with options by name, `pimc:worlds=20,solved=4`, and the goals of agents."""
 
+import itertools
+
 import numpy as np
 import pytest
 from support.agent_games import SEARCH, searcher
@@ -154,12 +156,6 @@ def test_a_bolder_player_is_set_more_often():
     assert (same.board_rows["points"].sum(axis=1) == 0).all()
 
 
-@pytest.mark.parametrize("boldness", [13, -12.5, float("nan"), "1", True, None])
-def test_a_boldness_out_of_range_is_refused(boldness):
-    with pytest.raises(OptionError, match=r"boldness=.*: expected tricks from -12 to 12"):
-        agents.make("rule", CINCINNATI, boldness=boldness)
-
-
 SCORES = ((0, 0), (28, 5), (0, 31), (-20, 31))
 
 
@@ -205,9 +201,37 @@ def test_a_search_for_points_values_results_in_points(name, score):
 
 
 @pytest.mark.parametrize("name", ["expert", *SEARCH])
-def test_an_unknown_goal_is_refused(name):
-    for goal in ("win", "", 1, np.zeros(2)):
-        with pytest.raises(OptionError, match=r"goal=.*: expected one of 'points', 'game'"):
-            agents.make(name, CINCINNATI, goal=goal)
+def test_the_goal_of_a_name_precedes_that_of_the_caller(name):
     assert agents.make(name, CINCINNATI).goal == "game"
     assert agents.make(f"{name}:goal=points", CINCINNATI, goal="game").goal == "points"
+
+
+NAN = float("nan")
+ERROR, POINTS = "expected a number from 0 to 100", "expected points from 0 to 100"
+COUNT, LIMIT = "expected a whole number from 1 to 10000", "above 0 and up to 3,600,000"
+INVALID = [  # agents, an option, bad values, and a part of the message
+    ("expert", "network", [np.zeros(3)], "network: expected one record"),
+    ("expert", "wanted", [(1,), (-1,) * 13], "wanted=.*: expected 13 whole numbers from 0"),
+    ("expert", "margin", ["x", NAN], ERROR),
+    ("expert", "standard_errors", [-1], ERROR),
+    ("expert", "lean", [10**9], "lean=1000000000: expected a whole number from 0 to 100"),
+    ("rule", "boldness", [13, -12.5, NAN, "1", True, None], "expected tricks from -12 to 12"),
+    ("net", "margin", [-1, NAN], POINTS),
+    ("net", "veto", ["x"], POINTS),
+    ("net", "search", [1], "search=1: expected True or False"),
+    ("net", "depth", [3], "no option of 'net': it takes weights, search, margin, veto, goal"),
+    ("net ppo", "weights", [3], "weights=3: expected a file, or None for the package's own"),
+    ("pimc inference", "worlds", [0, -3, 2.5, "20", True, 10**6, None], COUNT),
+    ("pimc inference", "played_out", [0, 2.5, "20", True, 10**6, None], COUNT),
+    ("pimc inference", "milliseconds", [0, -1.0, "1", True, NAN, float("inf")], LIMIT),
+    ("pimc inference", "considered", [-1, 1001, 1.5, "9", False], "number from 0 to 1000"),
+    ("pimc inference", "solved", [-1, 13, 2.0, "3", True, None], "a whole number from 0 to 12"),
+    ("expert pimc inference", "goal", ["win", "", 1, np.zeros(2)], "one of 'points', 'game'"),
+]
+
+
+@pytest.mark.parametrize(("names", "option", "values", "message"), INVALID)
+def test_invalid_values_of_options_are_refused(names, option, values, message):
+    for name, value in itertools.product(names.split(), values):
+        with pytest.raises(OptionError, match=rf"^{option}.*{message}"):
+            agents.make(name, CINCINNATI, **{option: value})

@@ -2,11 +2,13 @@
 
 import copy
 import pickle
+import random
 from functools import lru_cache
 
 import numpy as np
 import pytest
-from support.agent_games import LEARNED, play_on, random_rules, settled, shipped, start
+from support.agent_games import LEARNED, play_on, settled, shipped, start
+from support.strategies import random_rules
 
 from bideuchre_env import agents
 from bideuchre_env.agents.expert.agent import ExpertAgent
@@ -120,24 +122,6 @@ def test_a_copy_has_the_same_decisions_and_compiles_nothing(name):
     assert jit.compiling.count == compiled
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"margin": -1}, "margin=-1: expected points from 0 to 100"),
-        ({"margin": float("nan")}, "margin=nan: expected points from 0 to 100"),
-        ({"veto": "x"}, "veto='x': expected points from 0 to 100"),
-        ({"search": 1}, "search=1: expected True or False"),
-        ({"weights": 3}, "weights=3: expected a file, or None for the package's own"),
-        ({"depth": 3}, "depth=3: no option of 'net': it takes weights, search, margin, veto, goal"),
-    ],
-)
-def test_invalid_options_are_refused(options, message):
-    with pytest.raises(OptionError, match=message):
-        agents.make("net", CINCINNATI, **options)
-    with pytest.raises(OptionError, match="weights=3: expected a file, or None"):
-        agents.make("ppo", CINCINNATI, weights=3)
-
-
 @pytest.mark.parametrize("name", LEARNED)
 def test_weights_are_read_from_a_file_or_refused(name, tmp_path):
     place = tmp_path / "mine.npz"
@@ -178,7 +162,7 @@ def test_weights_are_read_from_a_file_or_refused(name, tmp_path):
 @pytest.mark.parametrize("name", LEARNED)
 def test_a_game_without_weights_is_refused(name):
     """The error names the games that have weights."""
-    rng = np.random.default_rng(2)
+    rng = random.Random(2)
     fitted = [made_for(name, RULES[variant], VERSION) for variant in shipped(name)]
     refused = [r for r in map(random_rules, [rng] * 20) if made_for(name, r, VERSION) not in fitted]
     assert len(refused) > 10

@@ -1,6 +1,7 @@
 """Agents are legal in every game and on random observations, and blind to hidden cards."""
 
 import itertools
+import random
 
 import numpy as np
 import pytest
@@ -10,13 +11,13 @@ from support.agent_games import (
     look,
     play_games,
     play_on,
-    random_rules,
     redeals,
     searcher,
     shipped,
     start,
     varied_decisions,
 )
+from support.strategies import random_rules
 
 from bideuchre_env import agents
 from bideuchre_env.core.state import AUCTION, GIVING, NAMING, PASSING, PLAY
@@ -44,8 +45,8 @@ def custom_games(name):
     """Random rules; for nets the variants with another opening lead."""
     if name.partition(":")[0] in LEARNED:
         return [RULES[variant].replace(opening_lead="eldest") for variant in variants_of(name)]
-    rng = np.random.default_rng(8)
-    return [random_rules(rng) for _ in range(12 if name in SEARCH else 30)]
+    rng = random.Random(8)
+    return [random_rules(rng).replace(max_hands=12) for _ in range(12 if name in SEARCH else 30)]
 
 
 def each_in_its_variants(names):

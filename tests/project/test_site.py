@@ -296,20 +296,6 @@ def test_the_listed_files_name_no_index(install_text):
             assert not any(map(INDEX.search, texts)), start
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        'pip install "bideuchre_env[sb3]"',
-        "pip install 'bideuchre_env[cuda]'",
-        'pip install notebook \\"bideuchre_env[plot]\\"',
-        "pip install bideuchre_env\n",
-    ],
-)
-def test_the_form_of_an_index_is_recognized(text):
-    assert INDEX.search(text)
-    assert not INDEX.search('pip install -e ".[sb3]" && python -m bideuchre_env')
-
-
 def test_messages_and_pages_name_extras_that_exist(install_text, monkeypatch):
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     section = text.partition("[project.optional-dependencies]\n")[2].partition("\n[")[0]

@@ -12,10 +12,7 @@ from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_row
 from bideuchre_env.core.state import AUCTION, DEAL, OVER, PLAY, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.learning.view import new_view, read_view
-from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import hand_kinds
-from bideuchre_env.rules.options import CHOICES
-from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import entry_kernel
@@ -91,31 +88,6 @@ def play_games(rules, sides, games):
     states = start(rules, games, seed=7)
     play_on(rules, states, sides, hands=rules.max_hands)
     assert (np.asarray(states["phase"]) == OVER).all()
-
-
-def random_rules(rng):
-    """Random valid rules with any deck, ladder and options."""
-    ranks, copies = rng.choice(["9", "10", "J"]), int(rng.integers(1, 3))
-    tricks = {"9": 6, "10": 5, "J": 4}[ranks] * copies
-    low = int(rng.integers(1, tricks + 1))
-    lone = tuple(
-        Bid(f"lone {i}", value=int(rng.integers(1, 60)), exchange=int(rng.integers(0, 4)))
-        for i in range(rng.integers(0, 5))
-    )
-    chosen = {name: str(rng.choice(words)) for name, words in CHOICES.items() if name != "ranks"}
-    if len(lone) < 2 or any(bid.exchange for bid in lone):
-        chosen["moon_ladder"] = "jump"
-    if not lone:
-        chosen["dealer_may_equal"] = "never"
-    if chosen["win_rule"] != "any":
-        chosen["both_over"] = "declarer"
-    rounds = chosen["win_rule"] == "rounds"
-    partnered = None if lone and rng.random() < 0.2 else (low, int(rng.integers(low, tricks + 1)))
-    return Rules(
-        ranks=str(ranks), copies=copies, partnered=partnered, lone=lone, max_hands=12,
-        target=None if rounds else int(rng.integers(1, 200)), rounds=2 if rounds else None,
-        **chosen,
-    )  # fmt: skip
 
 
 def per_hand(rules, one, other, boards, seed=1):

@@ -9,15 +9,15 @@ import numpy as np
 from oracles import reference
 from oracles.plain_solver import after, may_play
 from support.playthroughs import Chooser, start
+from support.strategies import TRICKS
 
 from bideuchre_env import Rules, make
 from bideuchre_env.core.state import PLAY, new_states
 from bideuchre_env.rules.cards import CARD_NAMES, STRAINS, SUITS, hand_bits
 
-SIZES = {("9", 1): 6, ("9", 2): 12, ("10", 1): 5, ("10", 2): 10, ("J", 1): 4, ("J", 2): 8}
 RULES = {
     deck: Rules(ranks=deck[0], copies=deck[1], partnered=(1, tricks), target=52)
-    for deck, tricks in SIZES.items()
+    for deck, tricks in TRICKS.items()
 }
 
 
