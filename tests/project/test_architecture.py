@@ -214,26 +214,6 @@ def test_files_have_fewer_than_400_lines():
             assert lines < 400, f"{path.relative_to(ROOT)}: {lines} lines"
 
 
-def public(body, prefix=""):
-    """(full name, node) of every public function, class and method."""
-    for node in body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            if node.name.startswith("_"):
-                continue
-            yield prefix + node.name, node
-            if isinstance(node, ast.ClassDef):
-                yield from public(node.body, f"{prefix}{node.name}.")
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_everything_public_has_a_docstring(name):
-    tree = ast.parse(FILES[name].read_text(encoding="utf-8"))
-    assert ast.get_docstring(tree), f"{name} has no docstring"
-    for full, node in public(tree.body):
-        setter = any(getattr(d, "attr", "") == "setter" for d in node.decorator_list)
-        assert ast.get_docstring(node) or setter, f"{name}.{full} has no docstring"
-
-
 def test_public_names_equal_the_stub():
     """`__all__` and `dir` have the names of the stub, each with the value it has there."""
     stub = {}
