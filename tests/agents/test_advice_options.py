@@ -105,7 +105,7 @@ def test_a_pass_a_partnered_bid_and_every_lone_bid_are_tried(rules):
     """Advice of any agent tries these calls, every strain to name and every card to play."""
     acts, t = actions.of(rules), compile_tables(rules)[0]
     advisor = Advisor(rules, Once(), worlds=4)
-    for _, mask, state in varied_decisions(rules, 12, seed=8):
+    for _, mask, state in varied_decisions(rules, 6, seed=8):
         if state["phase"] == AUCTION:
             tried = set(advisor.try_row(state).counted.actions)
             legal = set(np.flatnonzero(mask).tolist())

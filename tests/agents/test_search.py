@@ -5,6 +5,7 @@ from math import sqrt
 import numpy as np
 import pytest
 from support.agent_games import SEARCH, decisions, look, per_hand, searcher
+from support.playthroughs import DIFFERENT
 
 from bideuchre_env import agents
 from bideuchre_env.agents.expert.agent import NO_SEARCH
@@ -226,7 +227,7 @@ def in_python(rules, state, calls, cards, left=0):
     return states[0]
 
 
-@pytest.mark.parametrize("variant", RULES)
+@pytest.mark.parametrize("variant", DIFFERENT)
 def test_playouts_use_calls_of_the_expert_and_cards_of_the_net_or_expert(variant):
     """In playouts, from every phase, the expert and the net play without a search."""
     rules = RULES[variant]

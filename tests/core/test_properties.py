@@ -3,11 +3,9 @@
 import copy
 import itertools
 import pickle
-from collections import Counter
 
 import numpy as np
 from hypothesis import strategies as st
-from oracles.reference import ReferenceGame, deck
 from support.playthroughs import (
     Chooser,
     act,
@@ -29,43 +27,6 @@ from bideuchre_env.core.state import STATE
 from bideuchre_env.core.tables import compile_tables
 
 CHOICES = st.integers(0, 2**32)
-
-
-def observed_cards(env) -> Counter:
-    """All cards that the four seats observe in their own hands, tricks and exchanges."""
-    cards: Counter = Counter()
-    for agent in env.possible_agents:
-        seen = env.observation_layout.decode(env.observe(agent)["observation"])
-        cards.update(seen["hand"])
-        cards.update(card for card in seen["played"][0] if card)
-        cards.update(seen["discarded"])
-        if seen["phase"] == "passing" and seen["declarer"] == 2:
-            cards.update(seen["passed"])  # not in the declarer's hand yet
-    return cards
-
-
-@in_two_sizes(10, game=rules(), seed=seeds(), choices=CHOICES)
-def test_the_observed_cards_are_always_the_whole_deck(game, seed, choices):
-    """Hands, tricks and exchange together are the deck, after every action."""
-    whole = Counter(deck(game.ranks, game.copies))
-    env = start(game, seed)
-    for _ in plies(env, Chooser(choices), 200):
-        assert observed_cards(env) == whole
-
-
-@in_two_sizes(60, game=rules(), seed=seeds(), choices=CHOICES)
-def test_a_game_ends_as_in_the_reference_engine(game, seed, choices):
-    """The whole record replays in the reference, to the same winner and outcome."""
-    record = finish(start(game, seed), Chooser(choices)).record
-    play = ReferenceGame(game.to_dict(), record.hands[0]["dealer"])
-    for hand in record.hands:
-        assert play.outcome == "unfinished"
-        assert play.dealer == hand["dealer"]
-        play.deal(hand["deal"])
-        for action in hand["actions"]:
-            play.play(action)
-        assert play.score == hand["score"]
-    assert (play.outcome, play.winner) == (record.outcome, record.winner)
 
 
 def copies_of(env) -> dict:

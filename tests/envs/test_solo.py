@@ -5,7 +5,7 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from support.chi_square import assert_fits
 from support.custom_agents import First
-from support.playthroughs import VARIANTS
+from support.playthroughs import DIFFERENT, VARIANTS
 from support.solo_helpers import Spy, actions_for, assert_same, chosen_action, first, walk_rows
 from support.strategies import in_two_sizes, rules, seeds
 
@@ -182,7 +182,7 @@ def walk_both(vec, sync, steps, seed=None, careless=30):
     return ended
 
 
-@every_variant
+@pytest.mark.parametrize("name", DIFFERENT)
 @every_mode
 def test_solo_vec_is_gymnasiums_sync_vector_env(name, mode):
     """All results, `final_obs` and `final_info` included, have equal keys, dtypes and values."""

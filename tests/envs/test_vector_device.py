@@ -59,7 +59,7 @@ def test_kernels_of_vec_compile_for_two_architectures(monkeypatch):
 
 @pytest.mark.slow
 def test_kernels_of_solo_vec_compile_for_two_architectures(monkeypatch):
-    """The rule player needs a stack of one number, see `test_rollout.py`."""
+    """The rule player needs a stack of one number, see `test_selfplay.py`."""
     with compile_only(monkeypatch, stack=8) as compiled:
         make = bideuchre_env.cincinnati_v0.solo_vec
         for options in ({"opponents": "rule"}, {"opponents": "cautious", "observation": "flat"}):

@@ -1,6 +1,7 @@
 """Rules on the play: the lead, the legal cards and the winner of a trick."""
 
 import pytest
+from oracles.reference import suit_of
 from support.law_tables import (
     BARRIE,
     BID_EUCHRE,
@@ -15,7 +16,6 @@ from support.law_tables import (
     SUITS,
     VARIANTS,
     Table,
-    belongs_to,
     in_games,
     one_bid,
     opening,
@@ -95,12 +95,12 @@ def test_suit_is_followed_or_any_card_played(game):
     R.16: "Follow suit if you can; else anything."
     """
     followed = led_against(game, "H", {0: "AC", 1: "KC QC AD"})
-    assert must_play(followed, *{c for c in followed.legal if belongs_to(c, "H") == "C"})
+    assert must_play(followed, *{c for c in followed.legal if suit_of(c, "H") == "C"})
     assert {"KC", "QC"} <= set(followed.legal)
     hand = "AD KD QD JH AS KS QS QH AH KH AD KD".split()[: game.rules.tricks]  # noqa: SIM905
     void = led_against(game, "H", {0: "AC", 1: " ".join(hand)})
     assert set(void.legal) == set(void.sees(1)["hand"])
-    assert {belongs_to(card, "H") for card in void.legal} == {"D", "H", "S"}
+    assert {suit_of(card, "H") for card in void.legal} == {"D", "H", "S"}
 
 
 def test_a_spade_led_is_followed_by_spades():

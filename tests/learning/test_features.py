@@ -4,6 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from oracles.reference import suit_of
 from support.custom_agents import ObservationPolicy
 
 import bideuchre_env
@@ -43,14 +44,6 @@ def encode(features, observations, masks, **options):
     legal, symmetries = np.full((n, features.outputs), 7, np.int8), np.full(n, 7, np.int64)
     features.write(observations, masks, inputs, legal, symmetries, **options)
     return inputs, legal, symmetries
-
-
-def suit_of(card, strain):
-    """Suit of a card; the left bower is a trump."""
-    rank, suit = card[:-1], card[-1]
-    if rank == "J" and strain != "NT" and {suit, strain} in ({"H", "D"}, {"C", "S"}):
-        return strain
-    return suit
 
 
 def strength(card, strain):

@@ -7,22 +7,20 @@ import io
 import re
 import shlex
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from support.commands import ROOT, load_scripts, python
 
 from bideuchre_env import match
-from bideuchre_env.cli import main as cli
 from bideuchre_env.cli.main import main
 
 PLACES = (".github", "agents", "benchmarks", "bideuchre_env", "experiments", "tests")
 TUTORIALS = ".github/docs/tutorials"
 with load_scripts(".ci", "check_types") as [check_types]:
     STAND_ALONE = check_types.STAND_ALONE  # their examples are independent and need extras
-OWN_AGENT = f"{TUTORIALS}/own_agent.md"
+OWN_AGENT, README = f"{TUTORIALS}/own_agent.md", "README.md"
+LEARNING = "bideuchre_env/learning/README.md"
 LINK = re.compile(r"\[[^\]]*\]\(([^()\s]+)\)(?:\s+\(((?:`[^`]+`(?:,\s+)?)+)\))?")
 
 
@@ -76,7 +74,7 @@ def code_of(guide, language):
     [
         page
         for page in guides()
-        if page not in (*STAND_ALONE, "README.md") and code_of(page, "python")
+        if page not in (*STAND_ALONE, README, LEARNING) and code_of(page, "python")
     ],
 )
 def test_the_code_of_a_page_runs(guide, tmp_path, monkeypatch):
@@ -159,7 +157,6 @@ def test_the_custom_agent_of_the_page_plays_from_the_shell(tmp_path, monkeypatch
     assert f"{points[1]} points per hand (95 % interval {points[2].strip()})" in text
 
 
-README, LEARNING = ROOT / "README.md", ROOT / "bideuchre_env" / "learning" / "README.md"
 RATE = re.compile(r"[\d,]+ (?=decisions)")
 OUTPUT = """\
 rule against cautious, cincinnati_v0, seed 0
@@ -178,57 +175,54 @@ records           runs/selfplay-cincinnati_v0-rule-cautious-seed0.jsonl
 """
 
 
-def blocks(language: str, page: Path = README) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), re.S)
-
-
-def test_the_first_command_prints_the_output_of_the_readme(tmp_path: Path) -> None:
+def test_the_first_command_prints_the_output_of_the_readme(tmp_path):
     """The command prints the same lines every time, except the speed; the README has an excerpt."""
     with load_scripts(".github/docs", "readme") as [readme]:
         printed = readme.main_job(tmp_path)
-        assert readme.excerpt(printed) == blocks("text")[0]
+        assert readme.excerpt(printed) == code_of(README, "text")[0]
     assert RATE.sub("#", printed) == RATE.sub("#", OUTPUT)
     [records] = list(tmp_path.rglob("*.jsonl"))
     assert records.name in printed
     assert records.stat().st_size > 0
 
 
-def test_the_commands_for_players_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_commands_for_players_run(tmp_path, monkeypatch, capsys):
     """The commands run as written; the game is left at once."""
-    [commands] = [block for block in blocks("sh") if "bideuchre play" in block]
+    [commands] = [block for block in code_of(README, "sh") if "bideuchre play" in block]
     words = (shlex.split(line, comments=True) for line in commands.splitlines())
     play, advise, show = (command[1:] for command in words if command)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
-    assert cli.main(play) == 0
+    assert main(play) == 0
     assert "The game is saved" in capsys.readouterr().out
-    assert cli.main(advise) == 0
+    assert main(advise) == 0
     assert "bid 4" in capsys.readouterr().out
-    assert cli.main(["selfplay", "--games", "1", "--out", show[1]]) == 0
-    assert cli.main([*show, "--agent", "rule", "--worlds", "2"]) == 0
+    assert main(["selfplay", "--games", "1", "--out", show[1]]) == 0
+    assert main([*show, "--agent", "rule", "--worlds", "2"]) == 0
     assert "<!doctype html>" in (tmp_path / show[-1]).read_text(encoding="utf-8")
 
 
-def test_the_python_blocks_run() -> None:
+def test_the_python_blocks_of_the_readme_run():
     """The Python blocks run in order in one namespace; the first plays a game to its end."""
-    namespace: dict[str, Any] = {}
-    assert len(blocks("python")) >= 2
-    for number, block in enumerate(blocks("python")):
-        exec(compile(block, "README.md", "exec"), namespace)
-        if number == 0:
-            assert namespace["env"].agents == []
-            assert namespace["env"].unwrapped.record.outcome in ("won", "truncated")
+    first, *others = code_of(README, "python")
+    scope = {}
+    exec(compile(first, README, "exec"), scope)
+    assert scope["env"].agents == []
+    assert scope["env"].unwrapped.record.outcome in ("won", "truncated")
+    assert others
+    for block in others:
+        exec(compile(block, README, "exec"), scope)
 
 
-def test_the_first_training_run_learns(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_first_training_run_learns(tmp_path, monkeypatch, capsys):
     """The points of the first training run grow as the page states; its policy beats `cautious`."""
-    [block] = [each for each in blocks("python", LEARNING) if "for iteration in" in each]
-    namespace: dict[str, Any] = {}
-    exec(compile(block, "README.md", "exec"), namespace)
-    printed = [float(line.split()[0]) for line in capsys.readouterr().out.splitlines()]
-    page = " ".join(LEARNING.read_text(encoding="utf-8").split())
+    monkeypatch.chdir(tmp_path)
+    scope, outputs = {}, {}
+    for block in code_of(LEARNING, "python"):
+        exec(compile(block, LEARNING, "exec"), scope)
+        outputs["for iteration in" in block] = capsys.readouterr().out
+    printed = [float(line.split()[0]) for line in outputs[True].splitlines()]
+    page = " ".join((ROOT / LEARNING).read_text(encoding="utf-8").split())
     stated = re.search(
         r"from (\S+) points per hand to about (\S+)\. In .* better by about (\S+)\.", page
     )
@@ -240,10 +234,8 @@ def test_the_first_training_run_learns(capsys: pytest.CaptureFixture[str]) -> No
     class Student:
         """An agent that plays by the learned values, without exploration."""
 
-        def act_rows(self, observations: Any, masks: Any) -> Any:
-            return np.where(masks, (observations > 0) @ namespace["q_weights"], -np.inf).argmax(
-                axis=1
-            )
+        def act_rows(self, observations, masks):
+            return np.where(masks, (observations > 0) @ scope["q_weights"], -np.inf).argmax(axis=1)
 
     points = match.play("cincinnati_v0", Student(), "cautious", boards=2_000).points_per_hand
     assert points is not None

@@ -74,7 +74,7 @@ LEARNING = ("learning/test_features.py", "learning/test_fitting.py", "learning/t
 PLAYERS = (
     "solver",
     "agents",
-    "evaluation/test_rollout.py",
+    "evaluation/test_selfplay.py",
     "learning",
     "envs/test_solo_players.py",
 )
@@ -227,7 +227,7 @@ def test_results_are_the_same_on_a_future_numba(part):
 
 
 def test_threads_step_tables_on_a_future_numba():
-    program, where = ("support.seeded_games", "tables"), {"where": TESTS}
+    program, where = ("support.exercise", "tables"), {"where": TESTS}
     done = python("-m", "support.future_numba", *program, numba={"NUMBA_OPT": "1"}, **where)
     assert done.stdout == python("-m", *program, numba={}, **where).stdout
 

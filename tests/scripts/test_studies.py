@@ -46,6 +46,7 @@ def test_every_study_is_a_sub_command(scripts, capsys):
         assert f" {name} [-h]" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_beliefs_cover_uniform_deals(scripts, tmp_path, monkeypatch):
     """The study runs on one position, with few deals."""
     beliefs = scripts["beliefs"]

@@ -1,24 +1,19 @@
 """Games for the tests of the law, driven by names of actions through the public environment."""
 
 import pytest
+from oracles.reference import suit_of
 
 import bideuchre_env
 
 SUITS = "CDHS"
 STRAINS = (*SUITS, "NT")
 LOW_TO_HIGH = "9TJQKA"
-COLOUR_MATE = {"C": "S", "S": "C", "D": "H", "H": "D"}
 
 
 def deck(rules):
     """The cards of a game, low to high."""
     ranks = LOW_TO_HIGH[{"9": 0, "10": 1, "J": 2}[rules.ranks] :]
     return [rank + suit for rank in ranks for suit in SUITS for _ in range(rules.copies)]
-
-
-def belongs_to(card, strain):
-    """The suit a card counts as: a left bower is a trump."""
-    return strain if strain != "NT" and card == "J" + COLOUR_MATE[strain] else card[1]
 
 
 def full_deal(rules, hands):
@@ -112,15 +107,14 @@ def play_trick(game, strain, cards, **options):
     left = deck(rules)
     for card in cards:
         left.remove(card)
-    led = belongs_to(cards[0], strain)
-    follows = [belongs_to(card, strain) == led for card in cards]
+    led = suit_of(cards[0], strain)
+    follows = [suit_of(card, strain) == led for card in cards]
     hands = [[card] for card in cards]
-    for card in sorted(left, key=lambda card: belongs_to(card, strain) != led):
+    for card in sorted(left, key=lambda card: suit_of(card, strain) != led):
         able = [
             seat
             for seat in range(4)
-            if len(hands[seat]) < rules.tricks
-            and (follows[seat] or belongs_to(card, strain) != led)
+            if len(hands[seat]) < rules.tricks and (follows[seat] or suit_of(card, strain) != led)
         ]
         hands[able[0]].append(card)
     deal = {seat: " ".join(hand) for seat, hand in enumerate(hands)}

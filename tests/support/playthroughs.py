@@ -18,6 +18,8 @@ VARIANTS = (
     "six_card_v0",
     "double_deck_v0",
 )
+DIFFERENT = ("cincinnati_v0", "barrie_v0", "double_deck_v0")
+"""Variants that differ in deck, ladder, exchange, naming, leads and ways to win."""
 
 
 class Chooser:

@@ -139,14 +139,14 @@ def test_the_command_in_the_files_reproduces_them(farm, whole, tmp_path, monkeyp
     assert bytes_of(farm) == whole
 
 
-@pytest.mark.parametrize("finished", [0, 1])
-def test_a_resumed_run_gives_the_same_files(farm, whole, monkeypatch, finished):
-    """The run stops after the calls or after the net; other settings do not reuse its files."""
-    set_results(monkeypatch, *[BETTER] * finished, KeyboardInterrupt)
-    with pytest.raises(KeyboardInterrupt):
-        small(farm).run()
-    (steps,) = prepared_folder().glob("steps-*")
-    assert len(list(steps.rglob("*.npz"))) == (6 if finished else 1)
+def test_a_resumed_run_gives_the_same_files(farm, whole, monkeypatch):
+    """The run stops after the calls and after the net; other settings do not reuse its files."""
+    for results, files in (((), 1), ((BETTER,), 6)):
+        set_results(monkeypatch, *results, KeyboardInterrupt)
+        with pytest.raises(KeyboardInterrupt):
+            small(farm).run()
+        (steps,) = prepared_folder().glob("steps-*")
+        assert len(list(steps.rglob("*.npz"))) == files
     set_results(monkeypatch, KeyboardInterrupt)
     with pytest.raises(KeyboardInterrupt):
         small(farm, seed=1).run()
@@ -158,7 +158,7 @@ def test_a_resumed_run_gives_the_same_files(farm, whole, monkeypatch, finished):
         small(farm).run()
 
 
-def test_a_concurrent_run_is_refused(farm, whole, monkeypatch):
+def test_a_concurrent_run_is_refused(farm, whole, learned, monkeypatch):
     """The concurrent run has the same rules and another number of hands."""
     refused = []
 
@@ -184,6 +184,7 @@ def test_better_prepared_files_are_not_replaced(farm, whole, learned, monkeypatc
     assert not list(prepared_folder().glob("steps-*"))
 
 
+@pytest.mark.slow
 def test_a_large_deck_without_a_network_learns_one(monkeypatch):
     """A game with 48 cards, with neither a packaged network nor a hand table, learns a network."""
     set_results(monkeypatch, BETTER)
