@@ -87,9 +87,8 @@ def bits_of(cards):
 
 def certain(rules, strain, hand, unseen):
     """The names of the certain winners, by the kernel."""
-    kinds = winners_of(
-        compile_tables(rules), STRAINS.index(strain), *bits_of(hand), *bits_of(unseen)
-    )
+    bits = (*bits_of(hand), *bits_of(unseen))
+    kinds = winners_of(compile_tables(rules), STRAINS.index(strain), *bits)
     return [card for card in hand if kinds >> parse_card(card) & 1]
 
 
@@ -245,9 +244,8 @@ def test_a_hand_that_does_not_lead_is_certain_only_if_it_beats_every_lead():
         position = Position(CINCINNATI, {2: hand}).do("pass")
         result = strain_of(position.look()[0][None], tables, offsets, view)
         assert result == (-1 if strain is None else STRAINS.index(strain))
-        assert (
-            strain is None or bid_made(CINCINNATI, position.agent, hand, "pass", 2) == "bid moon H"
-        )
+        if strain is not None:
+            assert bid_made(CINCINNATI, position.agent, hand, "pass", 2) == "bid moon H"
     hands = {1: "9H 9D TD QD KD AC", 2: "JH JD AH KH QH TH"}
     for lead in hands[1].split():
         position = Position(CINCINNATI, hands).do("pass, bid moon, pass, pass, trump H")

@@ -326,10 +326,8 @@ def test_the_script_writes_every_deck(script, tmp_path, capsys):
 
 def test_a_round_of_the_script_corrects_the_odds(script):
     """Odds double for a holder that gets a card half as often in sampled deals as in real ones."""
-    odds, counts = (
-        np.full(sampled_deals.SHAPE, EQUAL, np.uint8),
-        np.zeros((2, *sampled_deals.SHAPE)),
-    )
+    odds = np.full(sampled_deals.SHAPE, EQUAL, np.uint8)
+    counts = np.zeros((2, *sampled_deals.SHAPE))
     counts[:, TRUMPS, 3, :, 5] = 1e6
     counts[1, TRUMPS, 3, DECLARER, 5] = 5e5
     counts[0, NO_TRUMPS, 3, DEFENDER, 5], counts[1, NO_TRUMPS, 3, DEFENDER, 5] = 1e6, 2e6

@@ -129,10 +129,8 @@ def test_weights_are_read_from_a_file_or_refused(name, tmp_path):
     rows, masks = seen("cincinnati_v0")
     chosen = agents.make(name, CINCINNATI).act_rows(rows, masks)
     write_weights(place, weights.arrays, weights.metadata)
-    for agent in (
-        agents.make(name, CINCINNATI, weights=place),
-        agents.make(f"{name}:weights={place}", CINCINNATI),
-    ):
+    by_name = agents.make(f"{name}:weights={place}", CINCINNATI)
+    for agent in (agents.make(name, CINCINNATI, weights=place), by_name):
         assert np.array_equal(agent.act_rows(rows, masks), chosen)
     bias, extra = {"cards.last_bias": np.ones(3, np.float32)}, {"extra": np.ones(3, np.float32)}
     changed = {
@@ -148,9 +146,8 @@ def test_weights_are_read_from_a_file_or_refused(name, tmp_path):
         assert "mine.npz" in str(error.value)
         assert "\n" not in str(error.value)
     write_weights(place, weights.arrays, weights.metadata)
-    with pytest.raises(
-        WeightsError, match=r"for cincinnati_v0, cannot be used here: (ranks|copies)="
-    ):
+    message = r"for cincinnati_v0, cannot be used here: (ranks|copies)="
+    with pytest.raises(WeightsError, match=message):
         agents.make(name, RULES["double_deck_v0"], weights=place)
     with pytest.raises(WeightsError, match=r"nowhere.* cannot be read"):
         agents.make(name, CINCINNATI, weights=tmp_path / "nowhere")
@@ -167,9 +164,8 @@ def test_a_game_without_weights_is_refused(name):
     refused = [r for r in map(random_rules, [rng] * 20) if made_for(name, r, VERSION) not in fitted]
     assert len(refused) > 10
     for rules in refused:
-        with pytest.raises(
-            OptionError, match=r"expected .* one of cincinnati_v0.*; .*weights=FILE uses your own$"
-        ):
+        message = r"expected .* one of cincinnati_v0.*; .*weights=FILE uses your own$"
+        with pytest.raises(OptionError, match=message):
             agents.make(name, rules)
 
 

@@ -126,7 +126,7 @@ def plan_bytes(agent):
     [
         (name, variant)
         for name in ("rule", "expert", *LEARNED, *SEARCH)
-        for variant in (DIFFERENT if name in SEARCH else RULES)
+        for variant in (DIFFERENT if name in SEARCH else variants_of(name))
     ],
 )
 def test_hidden_cards_change_no_decision(name, variant):

@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import sys
+from functools import partial
 from importlib.metadata import EntryPoint
 
 import numpy as np
@@ -193,9 +194,8 @@ def test_a_factory_is_called_with_the_parameters_that_it_has(factory, arguments)
     "factory", [lambda game: Once(), lambda rules, depth: Once(), lambda rules, /: Once()]
 )
 def test_a_factory_with_another_required_parameter_is_refused(factory):
-    with pytest.raises(
-        OptionError, match=r"unsupported required parameters (game|depth|rules): a factory may"
-    ):
+    message = r"unsupported required parameters (game|depth|rules): a factory may"
+    with pytest.raises(OptionError, match=message):
         agents.agent_of(factory, RULES)
 
 
@@ -271,10 +271,8 @@ def test_boards_are_played_for_points_and_games_for_the_game():
 
 @pytest.mark.parametrize(("episode", "goal"), [("hand", "points"), ("game", "game")])
 def test_opponents_and_partner_of_a_learner_have_the_goal_of_its_episode(episode, goal):
-    for face in (
-        bideuchre_env.cincinnati_v0.solo,
-        lambda **how: bideuchre_env.cincinnati_v0.solo_vec(2, **how),
-    ):
+    game = bideuchre_env.cincinnati_v0
+    for face in (game.solo, partial(game.solo_vec, 2)):
         Recorder.calls.clear()
         env = face(opponents="recorder", partner=Recorder, episode=episode)
         env.reset(seed=1)

@@ -120,12 +120,10 @@ def drawn_world(space, number):
 def card_shares(hands, passed, weights, rules):
     """Weighted mean number of each kind in the hands, (n, 3), and among passed cards."""
     kinds = np.arange(rules.kinds)
-    held = (hands[:, :, np.newaxis] >> kinds & 1) + (
-        hands[:, :, np.newaxis] >> (kinds + COPY_SHIFT) & 1
-    )
-    parts = np.concatenate(
-        [held, (passed[:, :, np.newaxis] == kinds).sum(axis=1, keepdims=True)], axis=1
-    )
+    each = hands[:, :, np.newaxis]
+    held = (each >> kinds & 1) + (each >> (kinds + COPY_SHIFT) & 1)
+    given = (passed[:, :, np.newaxis] == kinds).sum(axis=1, keepdims=True)
+    parts = np.concatenate([held, given], axis=1)
     return np.tensordot(weights / weights.sum(), parts, 1)
 
 

@@ -16,6 +16,7 @@ from bideuchre_env.bench import tasks
 from bideuchre_env.cli import records
 
 HAND = "advise --hand 'JH JD AH KH QS 9C'"
+TEN = "JH JH JD JD AH AH KH KH QS QS"
 
 BAD = [
     ("dance", "invalid choice"),
@@ -25,10 +26,7 @@ BAD = [
     ("selfplay --rules no.toml", "no.toml: cannot be read: No such file or directory"),
     ("selfplay --option target=0", "target=0"),
     ("variants barrie --option trget=1", "unknown option 'trget' (did you mean 'target'?)"),
-    (
-        "variants barie",
-        "'barie' is no variant (did you mean 'barrie_v0'?): expected one of cincinnati_v0",
-    ),
+    ("variants barie", "'barie' is no variant (did you mean 'barrie_v0'?): expected one of c"),
     ("variants --option target=40", "--option: expected with NAME"),
     ("selfplay --agents rule nobody", "the agents are random"),
     ("selfplay --agents ./mine.py:broken rule", "LookupError: no weights (mine.py, line "),
@@ -66,10 +64,7 @@ BAD = [
     # hand
     ("hand 'JH JD'", "2 cards: expected 6 in this deck"),
     ("hand 'JH JH AH KH QS 9C'", "JH 2 times: expected at most 1 time"),
-    (
-        "hand 'JH JH JD JD AH AH KH KH QS QS' --option ranks=10 --option copies=2",
-        "no table for this deck of 40 cards, 2 of each: there are tables for the decks of 16, ",
-    ),
+    (f"hand '{TEN}' --option ranks=10 --option copies=2", "no table for this deck of 40 cards"),
     # advise
     ("advise", "expected --hand"),
     (f"{HAND} --calls '4, 3'", "call 2, player_3 may not choose 'bid 3'"),

@@ -123,9 +123,8 @@ def test_the_columns_are_the_decisions_of_the_games(variant, episode, reward, tm
     columns, expected = arrays(out), columns_by_hand(episodes, 0.9)
     assert_same_columns(columns, expected)
     assert made == (len(expected["action"]), len(episodes), 1, 0)
-    assert [NAMES[seat] for seat in columns["seat"]] == columns["players"][
-        columns["player"]
-    ].tolist()
+    names = columns["players"][columns["player"]].tolist()
+    assert [NAMES[seat] for seat in columns["seat"]] == names
 
 
 def test_an_unfinished_game_is_truncated_and_flat_observations_are_scaled(tmp_path):

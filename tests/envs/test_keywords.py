@@ -215,6 +215,5 @@ def test_deals_are_read_in_any_spelling():
     np.testing.assert_array_equal(vec.get_state()["hands"], plain.get_state()["hands"].repeat(2, 0))
     with pytest.raises(errors.DealError, match="deal, seat 0: 'J♥♥' is no card: a rank of"):
         plain.reset(options={"deal": [["J♥♥"], *deal[1:]]})
-    assert parse_hand("jh 10♥, A♠ k♦ 9c QC", CINCINNATI.rules) == parse_hand(
-        ["JH", "TH", "AS", "KD", "9C", "QC"], CINCINNATI.rules
-    )
+    hand = parse_hand(["JH", "TH", "AS", "KD", "9C", "QC"], CINCINNATI.rules)
+    assert parse_hand("jh 10♥, A♠ k♦ 9c QC", CINCINNATI.rules) == hand

@@ -282,11 +282,8 @@ def test_unused_players_are_dropped():
         vec.reset(options={"opponents": [First(), OpponentPool(First(), First()), "random", first]})
     assert len(vec._rows.assignment.players) == 5
     vec.reset(options={"opponents": "rule", "reset_mask": np.array([True, True, True, False])})
-    assert sorted(each.name for each in vec._rows.assignment.players.values()) == [
-        "first",
-        "random",
-        "rule",
-    ]
+    players = vec._rows.assignment.players.values()
+    assert sorted(each.name for each in players) == ["first", "random", "rule"]
 
 
 def test_agent_seeds_depend_on_the_place_not_on_the_history():

@@ -34,23 +34,6 @@ def test_refused_step_names_the_first_row_and_changes_nothing():
     np.testing.assert_array_equal(vec.get_state(), before)
 
 
-def test_nothing_but_reset_works_before_the_first_reset():
-    vec = bideuchre_env.cincinnati_v0.vec(2)
-    with pytest.raises(IllegalActionError, match="reset"):
-        vec.step([0, 0])
-    calls = (
-        vec.sample,
-        vec.state,
-        vec.get_state,
-        lambda: vec.observe(0),
-        lambda: vec.reset(mask=np.array([True, False])),
-        lambda: vec.set_deal([[["AH"]] * 4] * 2),
-    )
-    for call in calls:
-        with pytest.raises(OptionError, match="reset"):
-            call()
-
-
 def test_unusable_options_are_named():
     for name, value in (
         ("episode", "match"),

@@ -232,9 +232,8 @@ def test_aec_observations_are_scaled_and_masks_in_the_infos(name):
         np.testing.assert_array_equal(plain.state(), flat.state())
         flat.step(action)
     assert all(not info["action_mask"].any() for info in flat.infos.values())
-    assert flat.observation_spaces["player_0"] == gymnasium.spaces.Box(
-        -1, 1, (plain.observation_layout.size,), np.float32
-    )
+    box = gymnasium.spaces.Box(-1, 1, (plain.observation_layout.size,), np.float32)
+    assert flat.observation_spaces["player_0"] == box
 
 
 @every_variant

@@ -181,9 +181,7 @@ def test_a_worker_with_other_sources_refuses_the_block(tmp_path, monkeypatch):
             for other in (sender, sender._replace(sources=(("nowhere", "0"),))):
                 _, error = unpacked(ray_worker.call(common, other, 4))
                 assert type(error) is WorkerError
-                assert "install the same version on every node, scripts at the same path" in str(
-                    error
-                )
+                assert "install the same version on every node, scripts at" in str(error)
         finally:
             del sys.modules[function.__module__]
             ray_worker.sources_of.cache_clear()

@@ -111,10 +111,8 @@ def test_boards_are_dealt_as_an_environment_with_the_records_seed(variant, tmp_p
     for record in records_io.read(out):
         env.reset(seed=record.seed)
         dealt = env.record.hands[0]
-        assert (dealt["dealer"], dealt["deal"]) == (
-            record.hands[0]["dealer"],
-            record.hands[0]["deal"],
-        )
+        for part in ("dealer", "deal"):
+            assert dealt[part] == record.hands[0][part]
 
 
 def test_single_hands_are_dealt_by_each_seat_in_turn(tmp_path):
@@ -329,9 +327,7 @@ def test_the_number_of_tables_at_once_is_that_of_the_option():
     assert counts(usual) == counts(rollout("club_v0", hands=9, seed=4, tables=9))
     assert counts(usual) != counts(rollout("club_v0", hands=9, seed=4, tables=2))
     for tables in (0, -1, 2.0, True, "9", 1 << 40):
-        with pytest.raises(
-            OptionError, match=r"tables=.*: expected a whole number from 1 to 4194304"
-        ):
+        with pytest.raises(OptionError, match=r"tables=.*: expected a whole .* 1 to 4194304"):
             rollout("club_v0", hands=9, tables=tables)
     with pytest.raises(OptionError, match="device='gpu': expected one of 'cpu', 'cuda'"):
         rollout("club_v0", hands=9, device="gpu")

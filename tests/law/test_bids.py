@@ -1,13 +1,13 @@
 """Rules on auctions in which a bid names its strain."""
 
 import pytest
+from oracles.reference import SAME_COLOUR
 from support.law_tables import (
     BARRIE,
     BID_EUCHRE,
     CALLING,
     CINCINNATI,
     CLUB,
-    COLOUR_MATE,
     DOUBLE_DECK,
     SIMPLIFIED,
     SIX_CARD,
@@ -202,7 +202,7 @@ def test_highest_bidder_is_declarer(game):
             table = Table(game, dealer=1).do(*one_bid(seat, f"bid 3 {suit}", dealer=1))
             assert table.hands[0]["declarer"] == seat
             assert table.sees(seat)["strain"] == suit
-            plain = next(name for name in SUITS if name not in (suit, COLOUR_MATE[suit]))
+            plain = next(name for name in SUITS if name not in (suit, SAME_COLOUR[suit]))
             ace, king = f"A{plain}", f"K{plain}"
             assert play_trick(game, suit, [ace, king, f"Q{suit}", f"Q{plain}"]).seat == 2
     table = Table(game, dealer=1).do("bid 3 C", "bid 4 D", "bid 5 H", "bid 6 S")

@@ -4,13 +4,13 @@ from collections import Counter
 from itertools import combinations
 
 import pytest
+from oracles.reference import SAME_COLOUR
 from support.law_tables import (
     BARRIE,
     BID_EUCHRE,
     CALLING,
     CINCINNATI,
     CLUB,
-    COLOUR_MATE,
     DOUBLE_DECK,
     GENERAL,
     SIMPLIFIED,
@@ -58,7 +58,7 @@ def outsiders(game, strain, suit_cards):
 def trumps(strain, ranks):
     """The trumps of the suit `strain` from low to high, the bowers last; one copy of each."""
     plain = [rank + strain for rank in ranks if rank != "J"]
-    return [*plain, "J" + COLOUR_MATE[strain], "J" + strain]
+    return [*plain, "J" + SAME_COLOUR[strain], "J" + strain]
 
 
 def test_decks_may_omit_nines_and_tens():
@@ -224,7 +224,7 @@ def test_order_of_the_plain_suits(game):
         for suit in SUITS:
             if suit == strain:
                 continue
-            ranks = [r for r in FULL if r != "J" or suit != COLOUR_MATE[strain]]
+            ranks = [r for r in FULL if r != "J" or suit != SAME_COLOUR[strain]]
             assert_order(game, strain, [rank + suit for rank in ranks])
     assert play_trick(SIX_CARD, "S", ["9C", "AC", "JC", "TC"]).seat == 2
 
@@ -267,7 +267,7 @@ def test_left_bower_counts_as_a_trump(game):
     A left bower led calls for trumps. It follows trumps, not its printed suit.
     """
     for strain in SUITS:
-        mate = COLOUR_MATE[strain]
+        mate = SAME_COLOUR[strain]
         left = "J" + mate
         led = Table(game, dealer=3, hands={0: left, 1: f"A{strain} A{mate}"})
         led.do(*opening(game.rules, strain)).play(left)

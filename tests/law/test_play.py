@@ -1,14 +1,13 @@
 """Rules on the play: the lead, the legal cards and the winner of a trick."""
 
 import pytest
-from oracles.reference import suit_of
+from oracles.reference import SAME_COLOUR, suit_of
 from support.law_tables import (
     BARRIE,
     BID_EUCHRE,
     CALLING,
     CINCINNATI,
     CLUB,
-    COLOUR_MATE,
     DOUBLE_DECK,
     SIMPLIFIED,
     SIX_CARD,
@@ -117,7 +116,7 @@ def test_follow_trump_or_discard(game):
     void of the suit led you may trump or discard at will."
     """
     for strain in SUITS:
-        plain = next(s for s in SUITS if s not in (strain, COLOUR_MATE[strain]))
+        plain = next(s for s in SUITS if s not in (strain, SAME_COLOUR[strain]))
         table = led_against(game, strain, {0: f"A{plain}", 1: f"K{plain} A{strain}"})
         assert f"K{plain}" in table.legal
         assert f"A{strain}" not in table.legal
@@ -133,7 +132,7 @@ def test_left_bower_alone_must_be_played(game, strain):
     """S0.57: "If the trump suit is led, and the only remaining trump card in your hand is the
     Left Bower, you must play it."
     """
-    mate = COLOUR_MATE[strain]
+    mate = SAME_COLOUR[strain]
     left = f"J{mate}"
     plain = [f"{rank}{suit}" for suit in SUITS if suit != strain for rank in "AKQ"]
     hand = [left, *plain, plain[0], plain[-1]]
@@ -150,7 +149,7 @@ def test_highest_of_the_suit_led_or_highest_trump(game):
     """
     for strain in STRAINS:
         plain = "C" if strain != "C" else "D"
-        off = next(s for s in SUITS if s not in (strain, plain, COLOUR_MATE.get(strain)))
+        off = next(s for s in SUITS if s not in (strain, plain, SAME_COLOUR.get(strain)))
         table = play_trick(game, strain, [f"T{plain}", f"K{plain}", f"A{off}", f"9{plain}"])
         assert table.seat == 1, "the highest card of the suit led wins, an ace aside does not"
         assert table.hands[0]["tricks"] == [0, 1]
@@ -220,7 +219,7 @@ def test_of_two_equal_cards_the_first_wins(game):
     R.17: "Of two identical cards in a trick the first played wins."
     """
     for suit in SUITS:
-        mate = COLOUR_MATE[suit]
+        mate = SAME_COLOUR[suit]
         off = next(s for s in SUITS if s not in (suit, mate))
         right, left = f"J{suit}", f"J{mate}"
         assert play_trick(game, suit, [right, right, f"Q{suit}", f"K{suit}"]).seat == 0

@@ -259,11 +259,7 @@ def test_unusable_arrays_are_refused():
     }
     for name, bad, message in (
         ("inputs", np.zeros((n, features.size)), "expected a numpy array of float32 and shape"),
-        (
-            "legal",
-            np.zeros((n, features.outputs + 1), np.int8),
-            "expected a numpy array of int8 and shape",
-        ),
+        ("legal", np.zeros((n, features.outputs + 1), np.int8), "expected a numpy array of int8"),
         ("symmetries", np.zeros(2 * n, np.int64)[::2], "expected a contiguous array"),
     ):
         with pytest.raises(OptionError, match=f"^{name}: {message}"):

@@ -129,54 +129,24 @@ def usable_values(folder):
     vec = GAME.vec(4)
     seen, _ = vec.reset(seed=1)
     auction = features.features_of(GAME.rules, "auction")
-    net = network.new_network(auction.size, (8, 8), auction.outputs, np.random.default_rng(0))
     packed = auction.pack(seen["observation"], seen["action_mask"])
     zeros, ones = np.zeros(4, np.int64), np.ones(4, np.float32)
-    return {
-        "rules": GAME.rules,
-        "variant": "cincinnati_v0",
-        "game": GAME,
-        "deal": game.hands[0]["deal"],
-        "deals": [game.hands[0]["deal"]],
-        "dealer": 0,
-        "declarer": 0,
-        "strain": "H",
-        "seat": 0,
-        "score": (1, 2),
-        "seed": 1,
-        "rng": np.random.default_rng(0),
-        "action": 0,
-        "actions": zeros,
-        "agent": "rule",
-        "a": "random",
-        "b": "cautious",
-        "worlds": 4,
-        "boards": 2,
-        "resamples": 20,
-        "threads": 1,
-        "num_envs": 4,
-        "record": game,
-        "records": [game],
-        "position": game,
-        "ply": 12,
-        "path": file,
-        "observation": seen["observation"][0].copy(),
-        "observations": seen["observation"].copy(),
-        "action_mask": seen["action_mask"][0].copy(),
-        "action_masks": seen["action_mask"].copy(),
-        "masks": seen["action_mask"].copy(),
-        "states": vec.get_state(),
-        "policy": agents.make("cautious", GAME.rules),
-        "part": "auction",
-        "features": auction,
-        "network": net,
-        "packed": packed.inputs,
-        "symmetries": zeros,
-        "examples": fitting.Examples(packed.inputs, zeros, zeros - 1, ones),
-        "logits": np.zeros((4, 3), np.float32),
-        "choices": zeros.copy(),
-        "log_probs": ones.copy(),
-    }
+    net = network.new_network(auction.size, (8, 8), auction.outputs, np.random.default_rng(0))
+    deal = game.hands[0]["deal"]
+    usable = {"rules": GAME.rules, "variant": "cincinnati_v0", "game": GAME, "strain": "H"}
+    usable |= {"deal": deal, "deals": [deal], "dealer": 0, "declarer": 0, "seat": 0}
+    usable |= {"score": (1, 2), "seed": 1, "rng": np.random.default_rng(0), "part": "auction"}
+    usable |= {"action": 0, "actions": zeros, "choices": zeros.copy(), "symmetries": zeros}
+    usable |= {"agent": "rule", "a": "random", "b": "cautious", "worlds": 4, "boards": 2}
+    usable |= {"resamples": 20, "threads": 1, "num_envs": 4, "ply": 12, "path": file}
+    usable |= {"record": game, "records": [game], "position": game, "states": vec.get_state()}
+    for name in ("observation", "action_mask"):
+        usable |= {name: seen[name][0].copy(), f"{name}s": seen[name].copy()}
+    usable |= {"masks": seen["action_mask"].copy(), "logits": np.zeros((4, 3), np.float32)}
+    usable |= {"policy": agents.make("cautious", GAME.rules), "log_probs": ones.copy()}
+    usable |= {"features": auction, "network": net, "packed": packed.inputs}
+    examples = fitting.Examples(packed.inputs, zeros, zeros - 1, ones)
+    return usable | {"examples": examples}
 
 
 def calls(folder):
@@ -196,6 +166,9 @@ def calls(folder):
     def session():
         return Session(GAME, (0,), ["random"] * 4, seed=1)
 
+    def fit_examples(**values):
+        return fitting.fit(network_, auction, fitting.Examples(**values), usable["rng"])
+
     rules, mask4 = GAME.rules.to_dict(), np.ones(4, bool)
     view, vec_options = defaults_of(env_options.ViewOptions), defaults_of(env_options.VecOptions)
     solo = defaults_of(env_options.SoloOptions) | {"opponents": "random", "partner": "random"}
@@ -206,48 +179,50 @@ def calls(folder):
     rewards = {"seats": np.zeros((2, 4), np.int8), "rewards": np.zeros((2, 4, 4), np.float32)}
     rewards |= {"ended": np.zeros((2, 4), bool), "values": np.zeros((2, 4), np.float32)}
     rewards |= {"bootstrap": np.zeros((4, 4), np.float32)}
-    table = [
+    table = [(GAME.env, view), (GAME.raw_env, view), (GAME.vec, vec_options)]
+    table += [(GAME.solo, solo), (GAME.solo_vec, solo_vec)]
+    without = (
+        match.play,
+        selfplay.play,
+        Layout,
+        Layout(GAME.rules).decode,
+        Layout(GAME.rules).scaled,
+    )
+    without += (agents.RowAgent, solver.analyse, solver.par, solver.table, solver.tables_of)
+    without += (solver.solve_batch, auction.pack, auction.unpack, network.evaluate)
+    without += (
+        method(new_env, "step"),
+        method(new_env, "resample_hidden"),
+        method(new_vec, "step"),
+    )
+    without += (method(new_solo, "step"), method(new_solo_vec, "step"))
+    without += (method(recorder, "reset"), method(recorder, "step"))
+    without += tuple(positional(getattr(usable["policy"], name)) for name in ("act_rows", "act"))
+    table += [(function, {}) for function in without]
+    table += [
         (bideuchre_env.make, {"game": "barrie_v0", "target": 20}),
         (bideuchre_env.Rules, rules),
         (GAME.rules.replace, rules),
-        (GAME.env, view),
-        (GAME.raw_env, view),
-        (GAME.vec, vec_options),
-        (GAME.solo, solo),
-        (GAME.solo_vec, solo_vec),
         (method(new_env, "reset"), {"options": {}}),
         (reset_with(new_env), beginning | {"score": (1, 2)}),
-        (method(new_env, "step"), {}),
         (method(new_env, "observe"), {"agent": "player_0"}),
-        (method(new_env, "resample_hidden"), {}),
         (method(new_vec, "reset"), {"mask": mask4, "options": {}}),
         (reset_with(new_vec), beginning | {"score": (1, 2)}),
         (method(new_vec, "set_deal"), {"rows": [1], "dealers": [0]}),
-        (method(new_vec, "step"), {}),
         (method(new_vec, "observe"), {"seats": 0}),
         (method(new_vec, "set_state"), {"rows": None}),
         (method(new_solo, "reset"), {"options": {}}),
         (reset_with(new_solo), beginning | {"score": (1, 2), "opponents": "random", "seat": 0}),
-        (method(new_solo, "step"), {}),
         (method(new_solo_vec, "reset"), {"options": {}}),
         (reset_with(new_solo_vec), beginning | {"opponents": "random", "reset_mask": mask4}),
-        (method(new_solo_vec, "step"), {}),
-        (Layout, {}),
-        (Layout(GAME.rules).decode, {}),
-        (Layout(GAME.rules).scaled, {}),
         (agents.make, {"name": "random", "goal": "points"}),
         (lambda **v: agents.make("pimc", GAME.rules, **v), {"worlds": 4, "solved": 2}),
         (lambda **v: agents.make("net", GAME.rules, **v), {"weights": None}),
         (agents.agent_of, {"source": "random", "goal": "points"}),
         (agents.parse, {"name": "pimc:worlds=4"}),
         (agents.register, {"name": "odd one", "factory": lambda rules: usable["policy"]}),
-        (agents.RowAgent, {}),
-        (positional(usable["policy"].act_rows), {}),
-        (positional(usable["policy"].act), {}),
         (agents.advise, {"source": new_ending(), "rules": None}),
         (analysis.review, {"hands": [1]}),
-        (match.play, {}),
-        (selfplay.play, {}),
         (tournament.play, {"variants": ["cincinnati_v0"], "agents": ["random", "cautious"]}),
         (rollout.rollout, {"game": "cincinnati_v0", "policy": "random", "hands": 10, "tables": 2}),
         (ratings.ratings, {"meetings": [ratings.Meeting("a", "b", **result)]}),
@@ -255,11 +230,6 @@ def calls(folder):
         (solver.solve, {"rules": None, "hand": 1}),
         (solver.solve_moves, {"rules": None, "hand": 1}),
         (solver.can_make, {"rules": None, "hand": 1, "tricks": 3}),
-        (solver.analyse, {}),
-        (solver.par, {}),
-        (solver.table, {}),
-        (solver.tables_of, {}),
-        (solver.solve_batch, {}),
         (solver.best_exchange, {"cards": 1}),
         (lambda **v: GameRecord(**v).verify(), vars(game)),
         (GameRecord.from_dict, {"data": game.to_dict()}),
@@ -272,18 +242,10 @@ def calls(folder):
         (lambda record: records_io.RecordWriter(new(".jsonl")).write(record), {}),
         (datasets.export, export | {"records": file, "out": folder / "e.npz", "overwrite": True}),
         (datasets.VecRecorder, {"vec": new_vec(), "path": folder / "v.npz", "overwrite": True}),
-        (method(recorder, "reset"), {}),
-        (method(recorder, "step"), {}),
-        (auction.pack, {}),
-        (auction.unpack, {}),
         (lambda **v: network.checked(network.Network(**v), auction), network_._asdict()),
         (network.forward, {"inputs": auction.unpack(usable["packed"])}),
-        (network.evaluate, {}),
         (fitting.fit, {"batch": 2}),
-        (
-            lambda **v: fitting.fit(network_, auction, fitting.Examples(**v), usable["rng"]),
-            usable["examples"]._asdict(),
-        ),
+        (fit_examples, usable["examples"]._asdict()),
         (sampling.sample, {"legal": np.ones((4, 3), np.int8), "words": 1}),
         (sampling.greedy, {"legal": np.ones((4, 3), np.int8)}),
         (returns.lambda_returns, rewards),

@@ -255,10 +255,8 @@ def test_a_learning_curve_is_drawn_for_every_seed(figures, tmp_path):
         (tmp_path / f"{name}.csv").write_text("\n".join([CURVE, *lines]) + "\n")
     (tmp_path / "other.csv").write_text("nothing")
     curves = figures.read_curves(tmp_path)
-    assert {variant: len(seeds) for variant, seeds in curves.items()} == {
-        "barrie_v0": 1,
-        "cincinnati_v0": 2,
-    }
+    numbers = {variant: len(seeds) for variant, seeds in curves.items()}
+    assert numbers == {"barrie_v0": 1, "cincinnati_v0": 2}
     assert curves["cincinnati_v0"][1]["rule points"] == [1, 2, 3]
     assert figures.main(["learning", "--data", str(tmp_path), "--out", str(tmp_path)]) == 0
     assert len(drawn(tmp_path, "learning")) == 2

@@ -69,36 +69,30 @@ def test_invalid_positions_are_refused(message, position, options):
 
 
 @pytest.mark.parametrize(
-    ("cards", "field", "index", "value"),
+    ("cards", "field", "index", "values"),
     [
-        (0, "phase", 0, 77),
-        (0, "strain", 0, 5),
-        (0, "strain", 0, -1),
-        (0, "turn", 0, 4),
-        (0, "trick", 0, 6),
-        (0, "trick", 0, -1),
-        (0, "trick", 0, 2),
-        (0, "sitting_out", 0, 4),
-        (0, "led", 0, 4),
-        (0, "led", 0, 2),
-        (0, "hands", (0, 1), 1 << 62),
-        (0, "hands", (0, 1), -1),
-        (0, "hands", (0, 1), 0),
-        (0, "hands", (0, 0), hand_bits([0, 0, 1, 2, 3, 4])),
-        (1, "leaders", 0, 9),
-        (1, "plays", 0, 99),
-        (1, "plays", 0, -1),
-        (1, "led", 0, -1),
+        (0, "phase", 0, [77]),
+        (0, "strain", 0, [5, -1]),
+        (0, "turn", 0, [4]),
+        (0, "trick", 0, [6, -1, 2]),
+        (0, "sitting_out", 0, [4]),
+        (0, "led", 0, [4, 2]),
+        (0, "hands", (0, 1), [1 << 62, -1, 0]),
+        (0, "hands", (0, 0), [hand_bits([0, 0, 1, 2, 3, 4])]),
+        (1, "leaders", 0, [9]),
+        (1, "plays", 0, [99, -1]),
+        (1, "led", 0, [-1]),
     ],
 )
-def test_invalid_rows_do_not_reach_the_search(cards, field, index, value):
+def test_invalid_rows_do_not_reach_the_search(cards, field, index, values):
     env = in_play(SINGLE)
     for _ in range(cards):
         env.step(next(iter(solver.solve_moves(env))))
-    rows = env._states.copy()
-    rows[field][index] = value
-    with pytest.raises(errors.PositionError, match="position 0 "):
-        solver.solve(rows, rules=SINGLE)
+    for value in values:
+        rows = env._states.copy()
+        rows[field][index] = value
+        with pytest.raises(errors.PositionError, match="position 0 "):
+            solver.solve(rows, rules=SINGLE)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -245,17 +239,16 @@ def best_line(env, rules, known):
     return min(values) if seat & 1 else max(values)
 
 
+CALL_1 = Bid("call-1", value=5, exchange=1)
+
+
 @pytest.mark.parametrize(
     "options",
     [
         {},
         {"strain_named": "after_auction", "all_pass": "dealer_forced", "opening_lead": "eldest"},
         {"partnered": None, "all_pass": "eldest_forced", "dealer_may_equal": "lone"},
-        {
-            "partnered": (4, 4),
-            "lone": [Bid("call-1", value=5, exchange=1)],
-            "strain_named": "after_auction",
-        },
+        {"partnered": (4, 4), "lone": [CALL_1], "strain_named": "after_auction"},
     ],
     ids=["plain", "forced dealer", "alone only", "exchange"],
 )

@@ -6,6 +6,7 @@ import re
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import contextmanager
+from functools import wraps
 from typing import Any
 from unittest.mock import Mock
 
@@ -115,12 +116,17 @@ def known_cards(game: Session, seat: int) -> set[str]:
     return cards
 
 
-def run(work: Callable[[], Awaitable[Any]]) -> Any:
-    """Run a coroutine function in a new event loop."""
-    return asyncio.run(work())  # type: ignore[arg-type]
+def in_loop(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
+    """Decorator: run an asynchronous test in a new event loop."""
+
+    @wraps(test)
+    def run(*arguments: Any, **named: Any) -> None:
+        asyncio.run(test(*arguments, **named))  # type: ignore[arg-type]
+
+    return run
 
 
-async def wait_until_idle(table: LiveTable) -> None:
+async def until_idle(table: LiveTable) -> None:
     """Wait until a person is to act or to deal, an agent has failed, or the replay is ready."""
     people = table.session.people
     while True:

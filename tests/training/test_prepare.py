@@ -105,9 +105,8 @@ def test_prepared_files_are_used_by_agents(farm, learned, monkeypatch):
     assert not np.array_equal(load_network(farm.rules), before)
     assert dict(shipped_weights("net", farm.rules).arrays).keys() == net.arrays.keys()
     assert match.play(farm.rules, "net", "expert", boards=2).decisions
-    assert sorted(file.name for file in prepared_folder().iterdir()) == sorted(
-        prepared_file(kind, farm.rules).name for kind in KINDS
-    )
+    expected = {prepared_file(kind, farm.rules).name for kind in KINDS}
+    assert {file.name for file in prepared_folder().iterdir()} == expected
 
 
 @pytest.mark.parametrize("points", [WORSE, LUCK, UNKNOWN])
@@ -291,12 +290,9 @@ def test_calls_outside_the_width_are_tried_at_times():
     """In about `ANY` of 100 turns, the other call may be worse than the best by any amount."""
     rules = RULES["barrie_v0"]
     agent = ExpertAgent(rules, wanted=(0,) * 13)
-    tried = {
-        width: calls.try_calls(
-            agent.workspace(), agent, agent, 2000, 0, width, np.random.default_rng(3)
-        )
-        for width in (-1.0, 2.0, 1e6)  # the last allows any call
-    }
+    tried, players = {}, (agent.workspace(), agent, agent)
+    for width in (-1.0, 2.0, 1e6):  # the last allows any call
+        tried[width] = calls.try_calls(*players, 2000, 0, width, np.random.default_rng(3))
     assert len(tried[1e6]) == 2000  # the first caller always has a choice
     assert 0.5 * calls.ANY < 100 * len(tried[-1.0]) / 2000 < 1.5 * calls.ANY
     lost = {width: -np.diff(trials["points"]).mean() for width, trials in tried.items()}

@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("aiohttp")
 
 from support import live_tables
-from support.live_tables import Client, live, run, served, session, wait_until_idle
+from support.live_tables import Client, in_loop, live, served, session, until_idle
 
 from bideuchre_env.play.saved import new_game_path
 from bideuchre_env.web import connections
@@ -214,7 +214,7 @@ async def play_to_the_end(client, whole_game):
     """
     table = client.table
     while True:
-        await wait_until_idle(table)
+        await until_idle(table)
         state = table.state(0)
         version = {"version": state["version"]}
         if state["over"] or (state["next"] and not whole_game):
@@ -248,51 +248,46 @@ def test_a_table_is_ready_when_all_ask_or_a_wait_has_passed():
 
 
 @pytest.mark.parametrize(("name", "whole_game"), [("next", False), ("new", True)])
-def test_the_next_hand_or_game_waits_for_all_people(name, whole_game):
+@in_loop
+async def test_the_next_hand_or_game_waits_for_all_people(name, whole_game):
     """Every page shows the seats for which the table waits."""
-
-    async def check():
-        client = Client(live(session("cincinnati_v0", (0, 1, 2), seed=4)))
-        table = client.table
-        table.start()
-        version = await play_to_the_end(client, whole_game)
-        before, hand = table.session, table.session.hand
-        for seat, waits in (
-            (1, ("Waiting for you and partner.", "Waiting for left and right.")),
-            (2, ("Waiting for you.", "Waiting for right.")),
-            (1, ("Waiting for you.", "Waiting for right.")),  # again: it is too early
-        ):
-            assert (await client.seat(seat, name, version))[0] == 200
-            states = [table.state(each) for each in (0, 1)]
-            assert [each["asked"] for each in states] == [False, True]
-            assert tuple(each["waits"] for each in states) == waits
-            assert 0 < states[0]["patience"] <= 30
-        assert (table.session, table.session.hand) == (before, hand)
-        status, state = await client.seat(0, name, version)
-        assert (status, state["asked"], state["waits"]) == (200, False, None)
-        assert (table.session is not before) == whole_game
-        assert table.session.hand == (1 if whole_game else hand + 1)
-        assert (await client.seat(1, name, version))[0] == 409  # it is too late
-        await table.close()
-
-    run(check)
+    client = Client(live(session("cincinnati_v0", (0, 1, 2), seed=4)))
+    table = client.table
+    table.start()
+    version = await play_to_the_end(client, whole_game)
+    before, hand = table.session, table.session.hand
+    for seat, waits in (
+        (1, ("Waiting for you and partner.", "Waiting for left and right.")),
+        (2, ("Waiting for you.", "Waiting for right.")),
+        (1, ("Waiting for you.", "Waiting for right.")),  # again: it is too early
+    ):
+        assert (await client.seat(seat, name, version))[0] == 200
+        states = [table.state(each) for each in (0, 1)]
+        assert [each["asked"] for each in states] == [False, True]
+        assert tuple(each["waits"] for each in states) == waits
+        assert 0 < states[0]["patience"] <= 30
+    assert (table.session, table.session.hand) == (before, hand)
+    status, state = await client.seat(0, name, version)
+    assert (status, state["asked"], state["waits"]) == (200, False, None)
+    assert (table.session is not before) == whole_game
+    assert table.session.hand == (1 if whole_game else hand + 1)
+    assert (await client.seat(1, name, version))[0] == 409  # it is too late
+    await table.close()
 
 
-def test_after_the_wait_a_repeated_request_deals_the_hand():
-    async def check():
-        client = Client(live(session("cincinnati_v0", (0, 2), seed=4), patience=0.0))
-        table = client.table
-        table.start()
-        version = await play_to_the_end(client, False)
-        hand = table.session.hand
-        _, state = await client.seat(2, "next", version)
-        assert (state["asked"], state["waits"]) == (True, "Waiting for partner.")
-        assert (state["patience"], table.session.hand) == (0.0, hand)
-        assert (await client.seat(2, "next", version))[0] == 200
-        assert table.session.hand == hand + 1
-        await table.close()
-
-    run(check)
+@in_loop
+async def test_after_the_wait_a_repeated_request_deals_the_hand():
+    client = Client(live(session("cincinnati_v0", (0, 2), seed=4), patience=0.0))
+    table = client.table
+    table.start()
+    version = await play_to_the_end(client, False)
+    hand = table.session.hand
+    _, state = await client.seat(2, "next", version)
+    assert (state["asked"], state["waits"]) == (True, "Waiting for partner.")
+    assert (state["patience"], table.session.hand) == (0.0, hand)
+    assert (await client.seat(2, "next", version))[0] == 200
+    assert table.session.hand == hand + 1
+    await table.close()
 
 
 @pytest.mark.parametrize(
