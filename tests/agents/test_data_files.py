@@ -233,17 +233,21 @@ TRUMPS, NO_TRUMPS = 0, 1  # contracts
 SMALL = ["--hands", "6", "--rounds", "2"]
 
 
+def check_odds(odds, contracts):
+    """Check the table's form, and that the first `contracts` of its contracts have occurred."""
+    assert (odds.shape, odds.dtype) == (sampled_deals.SHAPE, np.uint8)
+    played = odds.all(axis=(2, 3))
+    assert played[:contracts, 2:].all()
+    assert not odds[~played].any()
+    assert (odds[played][:, DEFENDER] == EQUAL).all()
+
+
 @pytest.mark.parametrize("variant", RULES)
 def test_every_registered_deck_has_holder_odds(variant):
     """Odds are read-only, `EQUAL` for defenders, and 0 for contracts that never occurred."""
     odds = sampled_deals.holder_odds(RULES[variant])
-    assert odds.shape == sampled_deals.SHAPE
-    assert odds.dtype == np.uint8
+    check_odds(odds, 4 if RULES[variant].lone else 2)
     assert not odds.flags.writeable
-    played = odds.all(axis=(2, 3))
-    assert played[: 4 if RULES[variant].lone else 2, 2:].all()
-    assert not odds[~played].any()
-    assert (odds[played][:, DEFENDER] == EQUAL).all()
     assert odds.max() > 2 * EQUAL
 
 
@@ -312,12 +316,7 @@ def test_the_script_writes_every_deck(script, tmp_path, capsys):
     assert metadata["rounds"] == 2
     assert sorted(arrays) == sorted(metadata["games"])
     for odds in arrays.values():
-        assert odds.shape == sampled_deals.SHAPE
-        assert odds.dtype == np.uint8
-        played = odds.all(axis=(2, 3))
-        assert played[:2, 2:].all()
-        assert not odds[~played].any()
-        assert (odds[played][:, DEFENDER] == EQUAL).all()
+        check_odds(odds, 2)
         assert len(np.unique(odds)) > 5
     assert [path.name for path in first.parent.iterdir()] == ["one.npz"]
     made(script, again)

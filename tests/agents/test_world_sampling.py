@@ -231,11 +231,7 @@ def deals_of(cards, sizes):
 
 
 def exact_worlds(space, rules):
-    """The exact probability of each deal of the unseen cards that the known voids allow.
-
-    The key is the tuple of the three other hands, as bits. The probability is proportional to the
-    number of deals_of with these hands, and to the likelihood of the other seats' actions.
-    """
+    """The exact probability of each possible deal, by the tuple of the bits of the other hands."""
     world, tables = space.worlds[0], space.expert.tables
     hands = [int(hand) for hand in world["hands"][1:]]
     cards = [

@@ -216,10 +216,7 @@ def word_row(word):
 
 @entry_kernel
 def draws(rows, words, n, shuffled, values, single):
-    """Draw numbers below n from streams set to `words`; `single` marks draws of one output.
-
-    If `shuffled`, draw the first four cards of a shuffle of n cards, as digits to base n.
-    """
+    """Draw numbers below n from streams set to `words`, or with `shuffled` four cards, base n."""
     s = rows[0]
     for i in range(len(words)):
         s.rng[0] = np.uint64(0)
@@ -241,11 +238,8 @@ def draws(rows, words, n, shuffled, values, single):
 
 
 def first_words(low, high):
-    """Second words of states (0, word) whose next output has upper 32 bits in range(low, high).
-
-    The lower bits, which draws do not use, are 1: a state of zeros would produce only zeros.
-    """
-    word = np.arange(low, high, dtype=np.uint64) << np.uint64(32) | np.uint64(1)
+    """Second words of states (0, word) whose next output has upper 32 bits in range(low, high)."""
+    word = np.arange(low, high, dtype=np.uint64) << np.uint64(32) | np.uint64(1)  # a state is not 0
     return word >> np.uint64(17) | word << np.uint64(47)
 
 

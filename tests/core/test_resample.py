@@ -122,10 +122,7 @@ def samples(env, seat, n, seed):
 
 
 def assert_uniform(env, seat, seed, most=40_000):
-    """Check redeals of a position against the weights of all possible deals; return the weights.
-
-    Neighbouring outcomes are merged until each cell expects at least twenty.
-    """
+    """Check redeals against the weights of all possible deals, in cells of 20 or more expected."""
     weights = all_deals(env, seat)
     total, n = sum(weights.values()), min(most, 40 * len(weights) + 400)
     counts = samples(env, seat, n, seed)

@@ -1,7 +1,4 @@
-"""Arbitrary actions for many rows cause an error or a penalty, and no other change.
-
-The slow run takes a million actions, and as many under numba's bounds checks in a subprocess.
-"""
+"""Arbitrary actions for many rows cause an error or a penalty, and no other change."""
 
 import sys
 

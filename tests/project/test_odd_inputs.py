@@ -1,8 +1,4 @@
-"""Every public function, with each parameter in turn set to odd values.
-
-A parameter missing from an entry of `calls` gets its value from `usable_values`, or else its
-default.
-"""
+"""Every public function, with each parameter in turn set to odd values."""
 
 import inspect
 import itertools
@@ -150,7 +146,7 @@ def usable_values(folder):
 
 
 def calls(folder):
-    """Pairs of a public function and valid arguments for all its parameters, by name."""
+    """Pairs of a public function and valid arguments by name, completed by `complete`."""
     usable, numbers = usable_values(folder), itertools.count()
     game, auction = usable["record"], usable["features"]
     file, network_ = usable["path"], usable["network"]

@@ -1,7 +1,4 @@
-"""Kernels give the same results with bounds checks, without compilation and on a future numba.
-
-Checksums of `support/exercise.py` are compared between settings, each in its own process.
-"""
+"""Kernels give the same results with bounds checks, without compilation, on a future numba."""
 
 import ast
 import os

@@ -208,10 +208,7 @@ def test_a_client_that_leaves_within_a_request_is_not_logged_and_changes_nothing
 
 
 async def play_to_the_end(client, whole_game):
-    """Play to the end of the hand, or with `whole_game` of the game, with first legal actions.
-
-    Return {"version": number of the displayed state}.
-    """
+    """Play to the end of the hand or of the game; return {"version": that of the state}."""
     table = client.table
     while True:
         await until_idle(table)
