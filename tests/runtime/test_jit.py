@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numba.core.errors import TypingError
 from support.commands import TESTS, python
-from support.exercise import PARTS
+from support.exercise import PARTS, table_games
 from support.kernels import BOUNDS_CHECKED
 
 import bideuchre_env
@@ -132,10 +132,11 @@ from bideuchre_env.runtime import jit
 from bideuchre_env.core.one_row import mask_row
 from bideuchre_env.core.state import new_states
 from bideuchre_env.core.tables import compile_tables
-rows = new_states(1)
-mask = np.zeros(len(bideuchre_env.cincinnati_v0.raw_env().action_names), np.int8)
+from bideuchre_env.rules import actions
+rows, rules = new_states(1), bideuchre_env.cincinnati_v0.rules
+mask = np.zeros(len(actions.of(rules).names), np.int8)
 rows["phase"] = 1
-mask_row(rows, compile_tables(bideuchre_env.cincinnati_v0.rules), mask)
+mask_row(rows, compile_tables(rules), mask)
 print(mask.sum(), sum(mask_row.stats.cache_hits.values()), jit.CACHE_FOLDER, sep="|")
 assert bideuchre_env.__file__.startswith(sys.argv[1])
 """
@@ -223,10 +224,11 @@ def test_results_are_the_same_on_a_future_numba(part):
     assert done.stdout.strip() == PARTS[part]()
 
 
-def test_threads_step_tables_on_a_future_numba():
-    program, where = ("support.exercise", "tables"), {"where": TESTS}
-    done = python("-m", "support.future_numba", *program, numba={"NUMBA_OPT": "1"}, **where)
-    assert done.stdout == python("-m", *program, numba={}, **where).stdout
+def test_threads_step_tables_on_a_future_numba(capsys):
+    program = ("support.future_numba", "support.exercise", "tables")
+    done = python("-m", *program, where=TESTS, numba={"NUMBA_OPT": "1"})
+    table_games()
+    assert done.stdout == capsys.readouterr().out
 
 
 FIELDS = [("inputs", (21,)), ("weights", (21, 24)), ("sums", (24,))]
