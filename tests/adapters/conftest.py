@@ -1,7 +1,5 @@
 """Fixtures for the tests of adapters: torch with one thread, and Ray in this process."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

@@ -1,7 +1,5 @@
 """AgileRL: its PPO, DQN and IPPO respect the masks in infos, at one table and at many."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from gymnasium.vector import VectorWrapper

@@ -1,12 +1,12 @@
 """Adapters without their libraries raise a one-line error with the extra; fixed options."""
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from gymnasium.vector import AutoresetMode
+from support.commands import python
 
 import bideuchre_env
 from bideuchre_env import _install, adapters
@@ -44,8 +44,7 @@ def test_every_adapter_is_listed():
 
 def test_a_missing_library_is_one_line_that_names_the_extra():
     """Importing an adapter and reading it as an attribute raise the same one-line error."""
-    program = WITHOUT.format(libraries=LIBRARIES)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    done = python("-c", WITHOUT.format(libraries=LIBRARIES))
     names = [name for name in LIBRARIES for _ in range(2)]
     for line, name in zip(done.stdout.splitlines(), names, strict=True):
         expected = (

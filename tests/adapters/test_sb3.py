@@ -1,7 +1,5 @@
 """Stable-Baselines3 and sb3-contrib: many tables as one `VecEnv`, and single environments."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from gymnasium import make, make_vec

@@ -1,7 +1,5 @@
 """SuperSuit's wrappers around the PettingZoo environment with flat observations."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

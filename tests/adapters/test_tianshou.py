@@ -1,7 +1,5 @@
 """Tianshou: actions are legal, seats get their rewards, collectors and algorithms run."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """TorchRL environments: TorchRL's checks, masks, resets of rows, and rewards by seat."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import gymnasium

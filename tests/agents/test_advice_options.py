@@ -1,12 +1,12 @@
-"""The options of an advice: their selection, order, reasons and key cards."""
-
-from __future__ import annotations
+"""The options of an advice, their order, reasons and key cards; positions from known facts."""
 
 import re
 
 import numpy as np
 import pytest
-from support.agent_games import varied_decisions
+from support.agent_games import decisions, lone_decisions, look, varied_decisions
+from support.custom_agents import Once
+from support.positions import knowledge_of
 
 from bideuchre_env._intervals import t_quantile
 from bideuchre_env.agents.advice import Advisor, advise_row
@@ -14,29 +14,24 @@ from bideuchre_env.agents.advice.figures import LEAST_CHANCE, key_cards
 from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
 from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.core.validity import checked_states
+from bideuchre_env.errors import BidEuchreError, DealError
 from bideuchre_env.rules import actions
-from bideuchre_env.rules.cards import hand_bits, hand_names, parse_card
+from bideuchre_env.rules.cards import CARD_NAMES, hand_bits, hand_names, parse_card
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
-
-
-class Passes:
-    """An agent that takes the first legal action, in an auction the pass."""
-
-    def act(self, observation, action_mask):
-        return int(action_mask.argmax())
 
 
 def test_a_choice_that_is_clearly_behind_is_reported_with_its_loss():
     rules = RULES["cincinnati_v0"]
     row = known_position(rules, ["JH", "JD", "AH", "KH", "QH", "TH"], calls=["pass"])
-    advice = advise_row(row, rules, Passes())
+    advice = advise_row(row, rules, Once())
     assert (advice.choice.name, advice.best.name[:3]) == ("pass", "bid")
     behind = advice.choice.behind
     assert behind.low > 0.0
     lost, off = 100 * behind.mean, 100 * behind.half
     assert f"the agent chooses pass all the same, which is {lost:.1f} % ±{off:.1f}" in advice.why
-    assert f"Passes chooses pass, but {advice.best.name} is better." in advice.headline
+    assert f"Once chooses pass, but {advice.best.name} is better." in advice.headline
     assert "\npass " in advice.text()
     assert 1 <= advice.effective <= advice.worlds <= advice.drawn
     assert advice.to_dict()["choice"] == "pass"
@@ -97,10 +92,7 @@ def test_a_time_limit_alone_sets_the_number_of_deals():
 
 
 def levels_of(some, acts, t, alone):
-    """The set of ladder levels of the bids among the actions `some`.
-
-    Only lone bids count if `alone` is 1, only partnered bids if it is 0.
-    """
+    """Ladder levels of the lone (`alone` 1) or partnered (`alone` 0) bids among actions, a set."""
     levels = {(action - 1) // acts.strains_per_bid for action in some if action > 0}
     return {level for level in levels if level < t["n_levels"] and t["alone"][level] == alone}
 
@@ -112,8 +104,8 @@ CUSTOM = Rules(ranks="9", copies=1, partnered=(2, 6), strain_named="in_bid", tar
 def test_a_pass_a_partnered_bid_and_every_lone_bid_are_tried(rules):
     """Advice of any agent tries these calls, every strain to name and every card to play."""
     acts, t = actions.of(rules), compile_tables(rules)[0]
-    advisor = Advisor(rules, Passes(), worlds=4)
-    for _, mask, state in varied_decisions(rules, 12, seed=8):
+    advisor = Advisor(rules, Once(), worlds=4)
+    for _, mask, state in varied_decisions(rules, 6, seed=8):
         if state["phase"] == AUCTION:
             tried = set(advisor.try_row(state).counted.actions)
             legal = set(np.flatnonzero(mask).tolist())
@@ -132,10 +124,7 @@ JACKS = {"C": "JS", "D": "JH", "H": "JD", "S": "JC"}
 
 
 def dealt(rules, own, n, seed=0):
-    """The hands of n random deals in which seat 0 holds the cards `own`, as bits, int64 (n, 4).
-
-    Also return the kinds of the other cards as bits.
-    """
+    """Hands, int64 (n, 4), of n random deals with `own` in seat 0, and the other kinds as bits."""
     rng, held = np.random.default_rng(seed), [parse_card(name) for name in own.split()]
     deck = [kind for kind in range(rules.kinds) for _ in range(rules.copies)]
     for kind in held:
@@ -155,10 +144,7 @@ def suit(name, trump):
 
 
 def holds(words, names, trump):
-    """Whether a cause, such as "partner has AS", is true of hands: lists of card names by seat.
-
-    `trump` is a letter or "".
-    """
+    """Whether a cause, such as "partner has AS", is true of hands, lists of card names by seat."""
     who = [names[2]] if words.startswith("partner") else [names[1], names[3]]
     if match := re.search(r"has no (club|diamond|heart|spade)$", words):
         letter = match[1][0].upper()
@@ -217,3 +203,107 @@ def test_chance_and_rare_holdings_are_no_cause():
     assert cause_of(ace, np.where(ace, 0.1, 1.0)) is None  # 1 deal of 21, by weight
     assert cause_of(ace, np.arange(len(hands)) < 12) is None
     assert cause_of(ace, np.zeros(len(hands))) is None
+
+
+HAND = ["JH", "JD", "AH", "KH", "QS", "9C"]
+EIGHT = ["JS", "JS", "JC", "AS", "KS", "AH", "AD", "QS"]
+NINE = ["9S", *EIGHT[:7]]
+EXCHANGE = {"hand": EIGHT, "dealer": 2}
+FOUR = ["4", "pass", "pass", "pass"]
+LED_SPADES = {"calls": FOUR, "strain": "S", "seat": 1, "dealer": 3}
+FIRST = ["AC", "9H", "9C", "TC", "AS"]
+SECOND = ["AC", "9C", "9H", "TC", "AD", "TD", "KC", "9D", "QD"]
+
+
+@pytest.mark.parametrize("variant", RULES)
+def test_the_facts_known_to_a_seat_give_its_observation(variant):
+    """In every phase, the position from a seat's facts is valid, with its observation and mask."""
+    rules = RULES[variant]
+    positions = decisions(rules, 3, seed=11, hands=2, every=2)
+    for bid in rules.lone:
+        if bid.exchange:
+            positions += lone_decisions(rules, bid.name, 2, seed=11)
+    phases = set()
+    for row, mask, state in positions:
+        facts = knowledge_of(state, rules)
+        rows = known_position(rules, dealer=int(state["dealer"]), **facts)
+        checked_states(rows, 1, compile_tables(rules))
+        seen, masks = look(rules, rows, np.arange(1))
+        assert np.array_equal(seen[0], row)
+        assert np.array_equal(masks[0], mask)
+        assert rows["turn"][0] == state["turn"]
+        if state["phase"] == AUCTION:
+            assert known_position(rules, **facts).tobytes() == rows.tobytes()
+        phases.add(int(state["phase"]))
+    assert len(phases) >= 2
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        ({"hand": HAND[:5]}, "hand of 5 cards: expected 6, held by seat 0"),
+        ({"hand": ["JH", *HAND[:5]]}, "JH 2 times: expected at most 1 time"),
+        ({"hand": [*HAND[:5], "XX"]}, "no card"),
+        ({"seat": 4}, "seat 4: expected a seat from 0 to 3"),
+        ({"dealer": 1}, "seat 2 is to act there, not seat 0"),
+        ({"deal": 0}, "deal 0: expected a whole number from 1 to"),
+        ({"score": (1, 2, 3)}, "two whole numbers"),
+        ({"calls": ["4", "3"]}, "call 2, player_3 may not choose 'bid 3'; legal: 'pass', 'bid 5'"),
+        ({"calls": ["pass"] * 5}, "5 calls: expected at most four"),
+        ({"calls": ["pass"] * 3, "strain": "H"}, "the strain: too early, seat 0 is to act first"),
+        ({"calls": ["pass"] * 3 + ["4"], "strain": "X"}, "no action of this game"),
+        ({"calls": ["pass", "4"], "played": ["9S"]}, "cards played: too early, seat 0 is to act"),
+        ({"calls": FOUR, "strain": "H", "given": ["9S"]}, "given up: expected none for seat 0"),
+        (LED_SPADES | {"strain": "H", "played": ["JH"]}, "are not of one deck"),
+        (LED_SPADES | {"hand": [*HAND[:4], "KC"], "played": FIRST}, "that did not follow suit"),
+        (LED_SPADES | {"hand": HAND[:4], "played": SECOND}, "that did not follow suit"),
+        ({"hand": EIGHT, "seat": 0}, "dealer=None: expected 1 or 3"),
+        (EXCHANGE | {"seat": 1, "given": ["QS"]}, "hand of 8 cards: expected 7, held by seat 1"),
+        (EXCHANGE | {"seat": 1, "given": ["QD", "QD"]}, "0 cards passed: expected 2 from partner"),
+        (EXCHANGE | {"seat": 1, "given": ["QD"], "passed": ["AS"]}, "expected 2 cards given up"),
+        (
+            EXCHANGE | {"seat": 1, "given": ["QD", "QD", "QC"]},
+            "3 cards given up: expected at most",
+        ),
+        (EXCHANGE | {"seat": 3, "given": ["QD"]}, "cards given up: expected none for seat 3"),
+        (EXCHANGE | {"seat": 0, "passed": ["QD"]}, "cards passed: expected none for seat 0"),
+        (EXCHANGE | {"seat": 3, "strain": "S"}, "part of the bid"),
+        ({"hand": NINE}, "9S is not in this 32-card deck"),
+    ],
+)
+def test_an_impossible_position_is_a_one_line_error(facts, message):
+    rules, facts = RULES["cincinnati_v0"], {"hand": HAND} | facts
+    if facts["hand"] in (EIGHT, NINE):
+        rules = RULES["barrie_v0"]
+        facts = {"calls": ["pass", "pass", "call-2 S", "pass"]} | facts
+    with pytest.raises(BidEuchreError) as caught:
+        known_position(rules, **facts)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("variant", RULES)
+def test_scores_of_a_game_that_is_over_are_refused(variant):
+    """The scores that end a game depend on its win rule; scores below zero are valid."""
+    rules = RULES[variant]
+    target = rules.target or 40
+    hand = [CARD_NAMES[kind] for kind in range(rules.tricks)]
+    for score in ((0, 0), (-30, 5), (target - 1, target - 1), (-1, target - 1)):
+        assert known_position(rules, hand, score=score)["score"][0].tolist() == list(score)
+    over = {  # scores that end the game before this hand
+        "any": [(target, 0), (0, target + 3), (target, target)],
+        "made_or_set": [(target, target), (target + 9, target + 1)],
+        "made_bid": [],
+        "rounds": [],
+    }[rules.win_rule]
+    fine = {
+        "any": [],
+        "made_or_set": [(target, 0), (0, target + 3)],  # defenders of a made bid do not win
+        "made_bid": [(target, 0), (target, target)],
+        "rounds": [(60, 70)],
+    }[rules.win_rule]
+    for score in over:
+        with pytest.raises(DealError, match=f"expected a game in progress, to {target}"):
+            known_position(rules, hand, score=score)
+    for score in fine:
+        known_position(rules, hand, score=score)

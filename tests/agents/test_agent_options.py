@@ -1,19 +1,25 @@
-"""Agents with options by name: `pimc:worlds=20,solved=4`."""
+"""Agents with options by name, `pimc:worlds=20,solved=4`, and the goals of agents."""
 
-from __future__ import annotations
+import itertools
 
+import numpy as np
 import pytest
+from support.agent_games import SEARCH, searcher
+from support.positions import CINCINNATI, Position
 
-import bideuchre_env
 from bideuchre_env import agents, match, records_io
 from bideuchre_env.agents import registry
 from bideuchre_env.agents.random_agents import RandomAgent
+from bideuchre_env.agents.rule.win_curve import POINT_ALONE
 from bideuchre_env.cli import main as cli
+from bideuchre_env.core.phases.scoring import played_points
+from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.envs.solo.players import Player
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.boards import LONE_BID, SET
-
-RULES = bideuchre_env.cincinnati_v0.rules
+from bideuchre_env.rules.cards import CARD_NAMES
+from bideuchre_env.rules.variants import RULES
+from bideuchre_env.runtime.jit import entry_kernel
 
 
 @pytest.fixture(autouse=True)
@@ -45,18 +51,18 @@ def test_option_values_are_toml_values_or_else_text(name, own, options):
 
 
 def test_options_in_a_name_are_set_and_stay_in_the_name():
-    agent = agents.make("pimc:worlds=7,solved=4", RULES, seed=3)
+    agent = agents.make("pimc:worlds=7,solved=4", CINCINNATI, seed=3)
     assert (agent.worlds, int(agent.space.plans["solved"][0])) == (7, 4)
-    assert agent.played_out == agents.make("pimc", RULES).played_out
+    assert agent.played_out == agents.make("pimc", CINCINNATI).played_out
     assert agent.name == "pimc:worlds=7,solved=4"
-    assert agents.make("pimc", RULES, worlds=7).name == agents.make("pimc", RULES).name == "pimc"
-    own_seed = agents.make("pimc", RULES, seed=3)
+    for options in ({}, {"worlds": 7}):
+        assert agents.make("pimc", CINCINNATI, **options).name == "pimc"
+    own_seed = agents.make("pimc", CINCINNATI, seed=3)
     assert (agent.space.low, agent.space.high) == (own_seed.space.low, own_seed.space.high)
     for option in ("worlds", "solved"):
-        with pytest.raises(
-            OptionError, match=f"'pimc:worlds=3', {option}: expected options either"
-        ):
-            agents.make("pimc:worlds=3", RULES, **{option: 3})
+        message = f"'pimc:worlds=3', {option}: expected options either"
+        with pytest.raises(OptionError, match=message):
+            agents.make("pimc:worlds=3", CINCINNATI, **{option: 3})
 
 
 @pytest.mark.parametrize(
@@ -82,7 +88,7 @@ def test_options_in_a_name_are_set_and_stay_in_the_name():
 )
 def test_an_invalid_name_with_options_is_refused(name, message):
     with pytest.raises(OptionError, match=message):
-        agents.make(name, RULES)
+        agents.make(name, CINCINNATI)
 
 
 def test_options_are_the_parameters_of_the_factory():
@@ -96,11 +102,11 @@ def test_options_are_the_parameters_of_the_factory():
             received.append((depth, rate))
 
     agents.register("mine", Mine)
-    assert agents.make("mine:depth=2", RULES).name == "mine:depth=2"
-    assert agents.make("mine", RULES, rate=None).name == "Mine"
+    assert agents.make("mine:depth=2", CINCINNATI).name == "mine:depth=2"
+    assert agents.make("mine", CINCINNATI, rate=None).name == "Mine"
     assert received == [(2, 0.5), (1, None)]
     with pytest.raises(OptionError, match=r"dept=1: .*did you mean 'depth'.*it takes depth, rate$"):
-        agents.make("mine:dept=1", RULES)
+        agents.make("mine:dept=1", CINCINNATI)
 
 
 @pytest.mark.parametrize("command", ["match pimc:depth=2 rule", "selfplay --agents rule pimc:a"])
@@ -125,28 +131,103 @@ def test_file_names_have_no_characters_that_a_system_refuses(name):
 
 
 def test_opponents_of_a_learner_take_options():
-    assert Player("opponents", "expert:lean=0", RULES).name == "expert:lean=0"
+    assert Player("opponents", "expert:lean=0", CINCINNATI).name == "expert:lean=0"
     with pytest.raises(OptionError, match="no option of 'random'"):
-        Player("opponents", "random:x=1", RULES)
+        Player("opponents", "random:x=1", CINCINNATI)
 
 
 def test_a_bolder_player_is_set_more_often():
     """Bolder and more timid rule players lose to the default."""
     timid, rule, rash = "rule:boldness=-1", "rule", "rule:boldness=1"
     alone = {
-        name: match.play(RULES, name, name, boards=400, seed=4).board_rows["contracts"]
+        name: match.play(CINCINNATI, name, name, boards=400, seed=4).board_rows["contracts"]
         for name in (timid, rule, rash)
     }
     done = {name: contracts.sum(axis=(0, 1)) for name, contracts in alone.items()}
     assert done[timid][SET] < 0.5 * done[rule][SET] < 0.25 * done[rash][SET]
     assert done[timid][LONE_BID] < done[rule][LONE_BID] < done[rash][LONE_BID]
     for name in (timid, rash):
-        assert match.play(RULES, rule, name, boards=1000, seed=4).points_per_hand.low > 0
-    same = match.play(RULES, rule, "rule:boldness=0", boards=200, seed=4)
+        assert match.play(CINCINNATI, rule, name, boards=1000, seed=4).points_per_hand.low > 0
+    same = match.play(CINCINNATI, rule, "rule:boldness=0", boards=200, seed=4)
     assert (same.board_rows["points"].sum(axis=1) == 0).all()
 
 
-@pytest.mark.parametrize("boldness", [13, -12.5, float("nan"), "1", True, None])
-def test_a_boldness_out_of_range_is_refused(boldness):
-    with pytest.raises(OptionError, match=r"boldness=.*: expected tricks from -12 to 12"):
-        agents.make("rule", RULES, boldness=boldness)
+SCORES = ((0, 0), (28, 5), (0, 31), (-20, 31))
+
+
+@pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0", "double_deck_v0"])
+def test_for_points_no_call_depends_on_the_score(variant):
+    rules, rng = RULES[variant], np.random.default_rng(2)
+    deck = np.repeat(np.array(CARD_NAMES[: rules.kinds]), rules.copies)
+    changed = dict.fromkeys(("game", "points"), 0)
+    for _ in range(40):
+        hand = " ".join(rng.permutation(deck)[: rules.tricks])
+        for goal in changed:
+            calls = set()
+            for score in SCORES:
+                position = Position(rules, {1: hand}, score=score)
+                position.agent = agents.make("expert", rules, goal=goal)
+                calls.add(position.choice())
+            changed[goal] += len(calls) > 1
+    assert changed["points"] == 0 < changed["game"]
+
+
+@entry_kernel
+def fill_points(tables, level, points):
+    """Write the declarer's point difference in a partnered contract, by its tricks."""
+    for won in range(len(points)):
+        ours, theirs, _ = played_points(tables[0], level, won, True)
+        points[won] = ours - theirs
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("name", SEARCH)
+def test_a_search_for_points_values_results_in_points(name, score):
+    """At any score, a search with the goal points plays its playouts for points, too."""
+    position = Position(CINCINNATI, {1: "JH JD AH KH QS 9C"}, score=score)
+    position.do("bid 5, pass, pass, pass, trump H")
+    agent = searcher(name, CINCINNATI, goal="points")
+    row, mask = position.look()
+    assert mask[agent.act(row, mask)]
+    points = np.zeros(CINCINNATI.tricks + 1)
+    fill_points(compile_tables(CINCINNATI), 2, points)  # a bid of 5
+    assert agent.space.plans["by_tricks"][0][: len(points)] == pytest.approx(POINT_ALONE * points)
+    for seat in (agent.space.expert, agent.space.players):
+        assert seat.views["for_points"].tolist() == [1]
+
+
+@pytest.mark.parametrize("name", ["expert", *SEARCH])
+def test_the_goal_of_a_name_precedes_that_of_the_caller(name):
+    assert agents.make(name, CINCINNATI).goal == "game"
+    assert agents.make(f"{name}:goal=points", CINCINNATI, goal="game").goal == "points"
+
+
+NAN = float("nan")
+ERROR, POINTS = "expected a number from 0 to 100", "expected points from 0 to 100"
+COUNT, LIMIT = "expected a whole number from 1 to 10000", "above 0 and up to 3,600,000"
+INVALID = [  # agents, an option, bad values, and a part of the message
+    ("expert", "network", [np.zeros(3)], "expected one record"),
+    ("expert", "wanted", [(1,), (-1,) * 13], "expected 13 whole numbers from 0"),
+    ("expert", "margin", ["x", NAN], ERROR),
+    ("expert", "standard_errors", [-1], ERROR),
+    ("expert", "lean", [10**9], "expected a whole number from 0 to 100"),
+    ("rule", "boldness", [13, -12.5, NAN, "1", True, None], "expected tricks from -12 to 12"),
+    ("net", "margin", [-1, NAN], POINTS),
+    ("net", "veto", ["x"], POINTS),
+    ("net", "search", [1], "expected True or False"),
+    ("net", "depth", [3], "no option of 'net': it takes weights, search, margin, veto, goal"),
+    ("net ppo", "weights", [3], "expected a file, or None for the package's own"),
+    ("pimc inference", "worlds", [0, -3, 2.5, "20", True, 10**6, None], COUNT),
+    ("pimc inference", "played_out", [0, 2.5, "20", True, 10**6, None], COUNT),
+    ("pimc inference", "milliseconds", [0, -1.0, "1", True, NAN, float("inf")], LIMIT),
+    ("pimc inference", "considered", [-1, 1001, 1.5, "9", False], "number from 0 to 1000"),
+    ("pimc inference", "solved", [-1, 13, 2.0, "3", True, None], "a whole number from 0 to 12"),
+    ("expert pimc inference", "goal", ["win", "", 1, np.zeros(2)], "one of 'points', 'game'"),
+]
+
+
+@pytest.mark.parametrize(("names", "option", "values", "message"), INVALID)
+def test_invalid_values_of_options_are_refused(names, option, values, message):
+    for name, value in itertools.product(names.split(), values):
+        with pytest.raises(OptionError, match=rf"^{option}.*{message}"):
+            agents.make(name, CINCINNATI, **{option: value})

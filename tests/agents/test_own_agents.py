@@ -1,17 +1,16 @@
 """Custom agents: from a file, a module or a package, as objects or classes, and in matches."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import sys
+from functools import partial
 from importlib.metadata import EntryPoint
 
 import numpy as np
 import pytest
 from support.agent_games import look, start
-from support.own_agents import Once, Recorder, write_file
-from support.script_modules import load_scripts
+from support.commands import load_scripts
+from support.custom_agents import Once, Recorder, write_file
 
 import bideuchre_env
 from bideuchre_env import agents, match, selfplay
@@ -147,11 +146,11 @@ def test_installed_agents_are_found_by_entry_points(monkeypatch):
     """Entries with the name of a built-in agent are ignored; a broken entry affects no other."""
     group = registry.GROUP
     entries = [
-        EntryPoint("theirs", "support.own_agents:Once", group),
-        EntryPoint("recorder", "support.own_agents:Recorder", group),
+        EntryPoint("theirs", "support.custom_agents:Once", group),
+        EntryPoint("recorder", "support.custom_agents:Recorder", group),
         EntryPoint("torn", "nowhere_at_all:Agent", group),
-        EntryPoint("rule", "support.own_agents:Once", group),
-        EntryPoint("a:b", "support.own_agents:Once", group),
+        EntryPoint("rule", "support.custom_agents:Once", group),
+        EntryPoint("a:b", "support.custom_agents:Once", group),
     ]
     monkeypatch.setattr(registry, "registered", {})
     monkeypatch.setattr(registry, "entry_points", lambda group: entries)
@@ -184,10 +183,7 @@ def made(*arguments):
 
 @pytest.mark.parametrize(
     ("factory", "arguments"),
-    [
-        (no_rules, ("none", 7, "points")),
-        (lambda rules, goal: made(rules, goal), (RULES, "points")),
-    ],
+    [(no_rules, ("none", 7, "points")), (lambda rules, goal: made(rules, goal), (RULES, "points"))],
 )
 def test_a_factory_is_called_with_the_parameters_that_it_has(factory, arguments):
     """A factory gets rules, seed and goal as keyword arguments, if it has these parameters."""
@@ -195,13 +191,11 @@ def test_a_factory_is_called_with_the_parameters_that_it_has(factory, arguments)
 
 
 @pytest.mark.parametrize(
-    "factory",
-    [lambda game: Once(), lambda rules, depth: Once(), lambda rules, /: Once()],
+    "factory", [lambda game: Once(), lambda rules, depth: Once(), lambda rules, /: Once()]
 )
 def test_a_factory_with_another_required_parameter_is_refused(factory):
-    with pytest.raises(
-        OptionError, match=r"unsupported required parameters (game|depth|rules): a factory may"
-    ):
+    message = r"unsupported required parameters (game|depth|rules): a factory may"
+    with pytest.raises(OptionError, match=message):
         agents.agent_of(factory, RULES)
 
 
@@ -257,10 +251,7 @@ def goals():
 
 
 def test_boards_are_played_for_points_and_games_for_the_game():
-    """Agents made for boards get the goal points, agents made for games the goal game.
-
-    A name with the option `goal` keeps it, and an agent that exists already is not changed.
-    """
+    """A goal in a name, and the goal of an agent that exists already, do not change."""
     match.play("cincinnati_v0", "recorder", "rule", boards=2, games=2)
     assert goals() == {"points", "game"}
     for length, goal in (({"boards": 2}, "points"), ({"games": 2}, "game")):
@@ -280,10 +271,8 @@ def test_boards_are_played_for_points_and_games_for_the_game():
 
 @pytest.mark.parametrize(("episode", "goal"), [("hand", "points"), ("game", "game")])
 def test_opponents_and_partner_of_a_learner_have_the_goal_of_its_episode(episode, goal):
-    for face in (
-        bideuchre_env.cincinnati_v0.solo,
-        lambda **how: bideuchre_env.cincinnati_v0.solo_vec(2, **how),
-    ):
+    game = bideuchre_env.cincinnati_v0
+    for face in (game.solo, partial(game.solo_vec, 2)):
         Recorder.calls.clear()
         env = face(opponents="recorder", partner=Recorder, episode=episode)
         env.reset(seed=1)

@@ -1,28 +1,32 @@
-"""Worlds of search agents: sampled by Markov chains, and enumerated in endgames."""
+"""Worlds of search agents: sampled, enumerated, and with hands that explain a rare call."""
 
-from __future__ import annotations
+from itertools import combinations
+from math import inf
 
 import numpy as np
 import pytest
 from support.agent_games import decisions, lone_decisions, searcher
-from support.exact_worlds import assert_possible, exact_worlds
 
+from bideuchre_env.agents.advice.advising import Advisor
+from bideuchre_env.agents.advice.position import known_position
+from bideuchre_env.agents.search.callers import list_caller, weigh_hands_dealt
 from bideuchre_env.agents.search.candidates import begin
 from bideuchre_env.agents.search.chains import weigh_draws
 from bideuchre_env.agents.search.enumeration import list_worlds, open_listing
-from bideuchre_env.agents.search.likelihood import log_likelihood, weigh_worlds
-from bideuchre_env.agents.search.sampler import LISTED
+from bideuchre_env.agents.search.likelihood import UNLIKELY, log_likelihood, weigh_worlds
+from bideuchre_env.agents.search.sampler import LISTED, design_effect
+from bideuchre_env.core import one_row
 from bideuchre_env.core.observation.resample import resample_row
-from bideuchre_env.core.state import PLAY
-from bideuchre_env.rules.cards import COPY_SHIFT
+from bideuchre_env.core.state import AUCTION, PLAY
+from bideuchre_env.core.validity import checked_states
+from bideuchre_env.rules.bids import Bid
+from bideuchre_env.rules.cards import COPY_SHIFT, hand_bits
+from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 
 
 def sampled_worlds(agent, row, mask, n_worlds, considered=10):
-    """The distinct worlds that Markov chains sample at a decision, and the counts of each.
-
-    The counts sum to `n_worlds`. The result is None if the agent decides without a search.
-    """
+    """The distinct worlds that chains sample, and their counts, or None without a search."""
     begin(agent.space, row[np.newaxis], mask[np.newaxis], 0)
     if agent.space.plans["n"][0] < 2:
         return None
@@ -114,25 +118,17 @@ def drawn_world(space, number):
 
 
 def card_shares(hands, passed, weights, rules):
-    """The weighted mean number of each kind in the other hands and among passed cards.
-
-    The result is (4, kinds): three hands, then the passed cards. `hands` is (n, 3).
-    """
+    """Weighted mean number of each kind in the hands, (n, 3), and among passed cards."""
     kinds = np.arange(rules.kinds)
-    held = (hands[:, :, np.newaxis] >> kinds & 1) + (
-        hands[:, :, np.newaxis] >> (kinds + COPY_SHIFT) & 1
-    )
-    parts = np.concatenate(
-        [held, (passed[:, :, np.newaxis] == kinds).sum(axis=1, keepdims=True)], axis=1
-    )
+    each = hands[:, :, np.newaxis]
+    held = (each >> kinds & 1) + (each >> (kinds + COPY_SHIFT) & 1)
+    given = (passed[:, :, np.newaxis] == kinds).sum(axis=1, keepdims=True)
+    parts = np.concatenate([held, given], axis=1)
     return np.tensordot(weights / weights.sum(), parts, 1)
 
 
 def listed(agent, row, mask, n_worlds):
-    """A dict: the weight of each enumerated world by its other hands; the sum is `n_worlds`.
-
-    The result is None if there is no search, or if too many worlds are possible.
-    """
+    """The weight of each enumerated world by its other hands, or None without an enumeration."""
     begin(agent.space, row[np.newaxis], mask[np.newaxis], 0)
     if agent.space.plans["n"][0] < 2 or open_listing(agent.space) > LISTED:
         return None
@@ -210,3 +206,144 @@ def test_if_all_worlds_are_tried_the_best_card_is_played():
         overruled += action != plan["expert_action"]
     assert compared > 20
     assert overruled > 0
+
+
+def assert_possible(space, worlds, row):
+    """Check that worlds are valid positions that give the observation `row`."""
+    again, tables = np.zeros_like(row), space.expert.tables
+    for world in worlds:
+        space.worlds["hands"][0, 1:] = world["hands"][1:]
+        space.worlds["given"][0], space.worlds["passed"][0] = world["given"], world["passed"]
+        one_row.observe_row(space.worlds, tables, space.expert.offsets, 0, again)
+        assert np.array_equal(again, row)
+        checked_states(space.worlds, 1, tables)
+
+
+def deals_of(cards, sizes):
+    """Yield all ways to deal cards, all of them distinct, into hands of these sizes."""
+    if not sizes:
+        yield ()
+        return
+    for chosen in combinations(range(len(cards)), sizes[0]):
+        rest = [card for i, card in enumerate(cards) if i not in chosen]
+        for others in deals_of(rest, sizes[1:]):
+            yield ([cards[i] for i in chosen], *others)
+
+
+def exact_worlds(space, rules):
+    """The exact probability of each possible deal, by the tuple of the bits of the other hands."""
+    world, tables = space.worlds[0], space.expert.tables
+    hands = [int(hand) for hand in world["hands"][1:]]
+    cards = [
+        kind for kind in range(rules.kinds) for hand in hands
+        for bit in (kind, kind + COPY_SHIFT) if hand >> bit & 1
+    ]  # fmt: skip
+    suits = tables["suit_of"][0][int(world["strain"])]
+    chances = {}
+    for deal in deals_of(cards, [hand.bit_count() for hand in hands]):
+        if any(
+            int(world["voids"][seat]) >> int(suits[kind]) & 1
+            for seat, hand in enumerate(deal, 1)
+            for kind in hand
+        ):
+            continue
+        key = tuple(hand_bits(hand) for hand in deal)
+        space.worlds["hands"][0, 1:] = key
+        chances[key] = chances.get(key, 0.0) + np.exp(log_likelihood(space, -1e18))
+    total = sum(chances.values())
+    return {key: chance / total for key, chance in chances.items()}
+
+
+SMALL = Rules(ranks="J", copies=1, partnered=(1, 4), lone=[Bid("moon", value=8)], target=20)
+BARRIE = RULES["barrie_v0"]
+
+
+def set_up(agent, row, mask, draws=100):
+    """Begin the search of a decision, and weigh `draws` uniform worlds."""
+    begin(agent.space, row[np.newaxis], mask[np.newaxis], 0)
+    weigh_draws(agent.space, np.empty(draws), 0, draws)
+
+
+def dealt(agent, seat, most=inf):
+    """The hands that a seat may have been dealt, as bits, with log-likelihoods and deal counts."""
+    hands, logs, ways = np.zeros(1 << 18, np.int64), np.empty(1 << 18), np.empty(1 << 18)
+    n = weigh_hands_dealt(agent.space, seat, most, hands, logs, ways)
+    return hands[:n], logs[:n], ways[:n]
+
+
+@pytest.mark.parametrize("rules", [SMALL, BARRIE], ids=["16 cards", "barrie"])
+def test_every_hand_that_a_caller_may_have_been_dealt_is_enumerated_once(rules):
+    """The enumeration equals all hands of unseen cards that the caller's voids and plays allow."""
+    agent, compared = searcher("inference", rules), 0
+    for row, mask, state in lone_decisions(rules, "moon", 4, seed=3):
+        set_up(agent, row, mask)
+        world = agent.space.worlds[0]
+        if state["phase"] == AUCTION and rules is BARRIE:
+            continue  # 735,471 subsets
+        unknown = [
+            kind for seat in (1, 2, 3) for kind in range(rules.kinds)
+            for shift in (0, 24) if int(world["hands"][seat]) >> (kind + shift) & 1
+        ]  # fmt: skip
+        seat = int(world["declarer"])
+        if seat < 1:
+            continue
+        played = [int(kind) for kind in world["plays"].reshape(4, -1)[seat] if kind >= 0]
+        suits = agent.space.expert.tables["suit_of"][0, max(int(world["strain"]), 0)]
+        void, room = int(world["voids"][seat]), rules.tricks - len(played)
+        allowed = [kind for kind in unknown if not void >> int(suits[kind]) & 1]
+        if len(allowed) > 17:
+            continue
+        expected = {}
+        for cards in combinations(allowed, room):
+            hand = hand_bits([*cards, *played])
+            expected[hand] = expected.get(hand, 0) + 1
+        hands, _, ways = dealt(agent, seat)
+        assert dict(zip(hands.tolist(), ways.tolist(), strict=True)) == expected
+        compared += 1
+    assert compared > 3
+
+
+@pytest.mark.parametrize("bid", ["moon", "call-1", "call-2"])
+def test_worlds_with_a_listed_hand_are_worlds_of_the_position(bid):
+    agent, checked, fitting = searcher("inference", BARRIE), 0, 0
+    agent.space.stored["logs"] = 0.0
+    for row, mask, state in lone_decisions(BARRIE, bid, 4, seed=9)[::5]:
+        set_up(agent, row, mask)
+        space, logs = agent.space, np.empty(40)
+        if not list_caller(space, 100, inf):
+            continue
+        weigh_draws(space, logs, 0, 40)
+        assert (space.stored["logs"][:40, 1:][logs == UNLIKELY] == UNLIKELY).all()
+        for world in space.stored[:40][logs > UNLIKELY]:
+            assert_possible(space, [world], row)
+            fitting += 1
+        checked += state["phase"] == PLAY
+    assert checked > 2
+    assert fitting > 100
+
+
+MOON_OF_SPADES = -23.3
+"""Expected points of a pass in the position below, from 1,000,000 uniform deals: +- 0.5."""
+
+
+def test_intervals_after_a_rare_call_contain_the_true_value():
+    """Only 1 uniform deal in 3,000 explains the opponent's moon; all others give +27 points."""
+    hand = ["JH", "AH", "KH", "QH", "JD", "AS", "KS", "QC"]
+    position = known_position(BARRIE, hand, calls=["moon S"], score=(10, 45))
+    for seed in range(4):
+        advice = Advisor(BARRIE, seed=seed).of_row(position)
+        points = advice.options[0].points
+        assert abs(points.mean - MOON_OF_SPADES) < points.half + 0.5
+        assert points.half < 3.0
+        assert advice.options[0].made.mean < 0.1  # the chance that the moon is set
+
+
+@pytest.mark.parametrize("copies", [1, 5])
+def test_the_design_effect_is_the_number_of_copies_of_a_world(copies):
+    rng, effects = np.random.default_rng(1), []
+    for _ in range(60):
+        worlds = [rng.permutation(18) for _ in range(80)]
+        hands = np.array([[hand_bits(cards[i : i + 6]) for i in (0, 6, 12)] for cards in worlds])
+        hands, groups = np.repeat(hands, copies, axis=0), np.repeat(np.arange(80) % 8, copies)
+        effects.append(design_effect(hands, np.ones(len(hands)), groups))
+    assert copies <= np.mean(effects) < 1.3 * copies

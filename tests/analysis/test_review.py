@@ -1,7 +1,5 @@
 """Reviews: an agent's own games have no mistakes, planted blunders are mistakes; figures."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

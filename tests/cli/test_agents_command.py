@@ -1,22 +1,27 @@
-"""`bideuchre agents`, and custom agents on the command line."""
+"""`bideuchre agents` with custom agents, `prepare` with custom rules, and `export`."""
 
-from __future__ import annotations
-
+import io
 import json
+import re
 import sys
+from functools import partial
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import numpy as np
 import pytest
 from support.commands import run
-from support.own_agents import write_file
+from support.custom_agents import write_file
 
-from bideuchre_env import agents
+from bideuchre_env import agents, selfplay
 from bideuchre_env.agents import registry
 from bideuchre_env.agents.learned import shipped
 from bideuchre_env.agents.making import options_of
+from bideuchre_env.agents.prepared import prepared_file, prepared_folder
 from bideuchre_env.agents.registry import find
-from bideuchre_env.learning.weights import write_weights
+from bideuchre_env.cli.options import variant_of
+from bideuchre_env.learning.weights import read_weights, write_weights
+from bideuchre_env.training import prepare
 
 
 @pytest.fixture(autouse=True)
@@ -60,7 +65,7 @@ def test_the_list_as_json(capsys):
 
 def test_installed_and_registered_agents_are_listed_with_their_errors(monkeypatch, capsys):
     entries = {
-        "theirs": EntryPoint("theirs", "support.own_agents:Recorder", registry.GROUP),
+        "theirs": EntryPoint("theirs", "support.custom_agents:Recorder", registry.GROUP),
         "torn": EntryPoint("torn", "nowhere_at_all:Agent", registry.GROUP),
     }
     monkeypatch.setattr(registry, "installed", lambda: entries)
@@ -93,3 +98,98 @@ def test_the_metadata_of_weights_is_printed(folder, monkeypatch, capsys):
         assert run("agents", name, "--json") == 0
         weights = json.loads(capsys.readouterr().out)["net"]["weights"]
         assert weights[place]["seed"] == "7"
+
+
+RESULT = re.compile(r"(\w+): \S+ points per hand over .* \(95 % interval (\S+) to \S+\)[:,] (.*)")
+COMMAND = "bideuchre prepare six_card_v0 --option target=21 --hands 1000 --seed 0"
+
+
+@pytest.fixture(autouse=True)
+def own_cache(folder, monkeypatch):
+    """Use an empty cache folder, and write custom rules to `farm.toml`."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    Path("farm.toml").write_text('base = "six_card_v0"\nname = "up/down"\ntarget = 21\n')
+
+
+@pytest.fixture
+def rules():
+    return variant_of(Path("farm.toml"), []).rules
+
+
+def test_a_game_is_prepared_and_listed(monkeypatch, capsys, rules):
+    """With 20 boards, a network is saved only if it is significantly better."""
+    monkeypatch.setattr(prepare, "Preparation", partial(prepare.Preparation, boards=20))
+    assert run("prepare") == 0
+    assert capsys.readouterr().out.startswith("nothing is prepared in ")
+    assert run("prepare", "farm.toml", "--hands", "1000") == 0
+    lines = list(filter(None, map(RESULT.match, capsys.readouterr().out.splitlines())))
+    assert [line[1] for line in lines] == ["expert", "net"]
+    for kind, low, outcome in (line.groups() for line in lines):
+        file = prepared_file(kind, rules)
+        assert file.exists() == (float(low) > 0)
+        assert outcome == f"saved in {file}" if float(low) > 0 else outcome.startswith("discarded")
+    monkeypatch.setattr(prepare, "surely_better", lambda points: True)
+    assert run("prepare", "farm.toml", "--hands", "1000", "--force") == 0
+    capsys.readouterr()
+    assert run("prepare") == 0
+    listed = [line for line in capsys.readouterr().out.splitlines() if COMMAND in line]
+    assert [line.split()[:2] for line in listed] == [["up/down", "expert"], ["up/down", "net"]]
+    moved = prepared_folder() / "expert-of-other-rules.npz"
+    prepared_file("expert", rules).rename(moved)
+    assert run("prepare") == 0
+    [line] = [each for each in capsys.readouterr().out.splitlines() if "cannot be used" in each]
+    assert moved.name in line
+
+
+def test_files_that_cannot_be_used_are_listed_without_control_characters(capsys, rules):
+    """The files are damaged, without metadata, of another game, or contain escape codes."""
+    folder = prepared_folder()
+    folder.mkdir(parents=True)
+    (folder / "expert-1.npz").write_bytes(b"nonsense")
+    write_weights(folder / "expert-2.npz", {"x": np.ones(1, np.float32)}, {})
+    made = {"settings": '{"rules": "ranks = 7\x1b[2J"}', "kind": "net"}
+    write_weights(folder / "expert-3.npz", {"x": np.ones(1, np.float32)}, made)
+    (folder / "expert-4.npz").mkdir()
+    file = prepared_file("expert", rules)
+    wrong = {**made, "settings": prepare.Preparation(variant_of("farm.toml", [])).made["settings"]}
+    write_weights(file, {"x": np.ones(1, np.float32)}, wrong)
+    assert run("prepare") == 0
+    out = capsys.readouterr().out
+    lines = [line for line in out.splitlines() if "cannot be used" in line]
+    assert len(lines) == len(out.splitlines()) == 5
+    assert "\x1b" not in out
+    assert read_weights(file).metadata == wrong
+
+
+@pytest.fixture
+def games():
+    """A file of six games."""
+    selfplay.play("six_card_v0", "rule", "random", games=6, seed=4, out="games.jsonl")
+    return "games.jsonl"
+
+
+def test_export_prints_the_size_of_the_dataset(games, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(games).read_bytes())))
+    for source in (games, "-"):
+        assert run("export", source, "out.npz", "--force") == 0
+        out, err = capsys.readouterr()
+        with np.load("out.npz") as file:
+            decisions = len(file["action"])
+            metadata = json.loads(str(file["metadata"]))
+        assert (out, err) == (f"out.npz: {decisions:,} decisions in 6 episodes of 6 games\n", "")
+        options = {"episode": "game", "reward": "win", "gamma": 1.0, "forced": True}
+        assert options.items() <= metadata.items()
+
+
+def test_every_option_reaches_the_dataset(games, capsys):
+    options = ("--episode", "hand", "--reward", "win", "--gamma", "0.5", "--no-forced")
+    more = ("--observation", "flat", "--player", "rule")
+    assert run("export", games, games, "out.npz", *options, *more) == 0
+    assert "of 12 games\n" in capsys.readouterr().out
+    with np.load("out.npz") as file:
+        metadata = json.loads(str(file["metadata"]))
+        assert set(file["players"][file["player"]]) == {"rule"}
+        assert file["observation"].dtype == np.float32
+        assert not file["forced"].any()
+    expected = {"episode": "hand", "reward": "win", "gamma": 0.5, "forced": False, "player": "rule"}
+    assert expected.items() <= metadata.items()

@@ -1,20 +1,20 @@
-"""`bideuchre selfplay`, `variants`, `check` and `show`, and Ctrl-C in a long run."""
-
-from __future__ import annotations
+"""`bideuchre selfplay`, `variants`, `check` and `show`, its pages, and Ctrl-C in a long run."""
 
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from support.commands import KEYS, run
 
 import bideuchre_env
-from bideuchre_env import records_io, selfplay
+from bideuchre_env import analysis, records_io, selfplay
 from bideuchre_env.cli.program import BROKEN_PIPE
 from bideuchre_env.cli.variants import sheet
 from bideuchre_env.rules.options import OPTIONS
@@ -203,3 +203,57 @@ def test_ctrl_c_prints_the_result_so_far_and_leaves_complete_lines(folder):
     assert process.returncode == 130, err
     assert "Interrupted" in out
     assert f"\n{len(lines):,} games" in out
+
+
+QUICK = ("--agent", "rule", "--worlds", "20")
+
+
+@pytest.fixture
+def game_file(folder):
+    """A file of three games whose third line is broken."""
+    selfplay.play("six_card_v0", "rule", "cautious", games=3, seed=1, out="games.jsonl")
+    lines = (folder / "games.jsonl").read_text().splitlines(keepends=True)[:3]
+    (folder / "games.jsonl").write_text("".join([*lines[:2], "junk\n", lines[2]]))
+    return "games.jsonl"
+
+
+def page_of(path):
+    """The games in the data of an HTML page."""
+    data = re.search(r'id="data">(.*?)</script>', Path(path).read_text(encoding="utf-8"))[1]
+    return json.loads(data)["games"]
+
+
+def test_a_page_has_the_requested_games(game_file, capsys):
+    assert run("show", game_file, "--html", "a.html", "--game", "2") == 0
+    line = "a.html: 1 game to step through; open it in a browser\n"
+    assert capsys.readouterr() == (line, "")
+    assert [each["name"] for each in page_of("a.html")] == ["game 2"]
+    assert run("show", game_file, "--html", "new/b.html") == 1  # for the broken line
+    assert "games.jsonl:3: not a line of JSON" in capsys.readouterr().err
+    assert [each["name"] for each in page_of("new/b.html")] == ["game 1", "game 2", "game 4"]
+    assert run("show", game_file, "--html", "a.html", "--first", "1", "--force") == 0
+    assert [each["name"] for each in page_of("a.html")] == ["game 1"]
+
+
+def test_the_review_of_the_requested_hands_is_printed(game_file, capsys):
+    record = next(line.record for line in records_io.scan(game_file, {2}))
+    assert (
+        run("show", game_file, "--game", "2", "--hand", "1", "--hand", "3", "--analyse", *QUICK)
+        == 0
+    )
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out == f"Game 2: {analysis.review(record, 'rule', worlds=20, hands=[0, 2])}\n"
+    assert run("show", game_file, "--first", "2", "--hand", "1", "--analyse", *QUICK) == 0
+    assert re.findall(r"^Game \d+", capsys.readouterr().out, re.M) == ["Game 1", "Game 2"]
+
+
+def test_a_page_has_the_notes_of_the_review(game_file):
+    assert run("show", game_file, "--game", "1", "--analyse", *QUICK, "--html", "game.html") == 0
+    [data] = page_of("game.html")
+    review = analysis.review(next(iter(records_io.read(game_file))), "rule", worlds=20)
+    noted = [note for hand in data["hands"] for note in hand["notes"] if note is not None]
+    assert len(noted) == sum(player.decisions for player in review.players)
+    page = Path("game.html").read_text(encoding="utf-8")
+    for player in review.players:
+        assert json.dumps(str(player), ensure_ascii=False)[1:-1] in page or str(player) in page

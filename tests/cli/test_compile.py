@@ -1,14 +1,18 @@
-"""`bideuchre compile` compiles the kernels of most commands once."""
+"""`bideuchre compile` compiles kernels once, in parts; `bideuchre bench` reports measured rates."""
 
-import os
-import subprocess
+import json
 import sys
+from importlib import import_module
 
 import pytest
-from support.commands import run
+from support.commands import python, run
 
+import bideuchre_env
+from bideuchre_env import agents, selfplay
+from bideuchre_env.bench import measure, tasks
+from bideuchre_env.envs.aec import env as aec
 from bideuchre_env.evaluation import warm_up
-from bideuchre_env.runtime import jit
+from bideuchre_env.runtime import cache, jit
 
 
 @pytest.mark.parametrize(
@@ -53,9 +57,7 @@ def test_later_commands_compile_nothing(folder):
     """After `bideuchre compile` with an empty cache, other commands compile nothing."""
 
     def fresh(*arguments):
-        command = [sys.executable, "-m", "bideuchre_env", *arguments]
-        environment = os.environ | {"NUMBA_CACHE_DIR": str(folder)}
-        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        return python("-m", "bideuchre_env", *arguments, NUMBA_CACHE_DIR=str(folder))
 
     assert "kernels compiled in" in fresh("compile").stdout
     line = "the kernels of all commands but prepare are compiled"
@@ -68,3 +70,87 @@ def test_later_commands_compile_nothing(folder):
         ("hand", "JH JD AH KH QS 9C"),
     ):
         assert "compiling" not in fresh(*arguments).stderr
+
+
+def entries_of_the_package():
+    """Entry kernels of the package, without kernels of tests."""
+    for each in jit.ENTRIES:
+        module, name = each.py_func.__module__, each.py_func.__name__
+        if module.startswith("bideuchre_env.") and vars(sys.modules[module]).get(name) is each:
+            yield each
+
+
+def test_the_parts_compile_every_entry_kernel():
+    """Only `try_rows`, the kernel of `bideuchre prepare`, is left to compile at its first use."""
+    for name in cache.kernel_sources():
+        import_module(f"bideuchre_env.{name.removesuffix('.py').replace('/', '.')}")
+    for play in warm_up.PARTS.values():
+        play()
+    later = [each for each in entries_of_the_package() if not each.signatures]
+    assert {each.py_func.__name__ for each in later} <= {"try_rows"}
+
+
+def test_a_part_that_is_compiled_and_saved_is_skipped(monkeypatch, tmp_path):
+    played = []
+    monkeypatch.setattr(jit, "CACHE_FOLDER", str(tmp_path))
+    monkeypatch.setitem(warm_up.PARTS, "game", lambda: played.append("game"))
+    assert [warm_up.compile_part("game"), warm_up.compile_part("game")] == [0, 0]
+    assert played == ["game"]
+    monkeypatch.setattr(jit, "CACHE_FOLDER", "")
+    warm_up.compile_part("game")
+    assert played == ["game", "game"]
+
+
+@pytest.mark.parametrize(
+    ("names", "parts"),
+    [
+        (["random", "cautious"], ("game",)),
+        (["rule", "random"], ("game", "rule")),
+        (["expert"], ("game", "expert")),
+        (["ppo"], ("game", "ppo")),
+        (["net"], ("game", "expert", "net")),
+        (["pimc:worlds=20", "rule"], ("game", "rule", "expert", "search")),
+    ],
+)
+def test_parts_of_agents(names, parts):
+    assert warm_up.parts_for(names) == parts
+
+
+def test_registered_agents_add_no_part(monkeypatch):
+    monkeypatch.setitem(agents.registry.registered, "mine", print)
+    assert warm_up.parts_for(["mine", "rule"]) == ("game", "rule")
+
+
+def test_a_task_counts_the_actions_of_its_games(monkeypatch):
+    """Steps of finished agents in the AEC loop do not count."""
+    steps, step = [], aec.BidEuchreEnv.step
+
+    def counted(env, action):
+        steps.append(action is not None)
+        step(env, action)
+
+    monkeypatch.setattr(aec.BidEuchreEnv, "step", counted)
+    game = bideuchre_env.six_card_v0
+    done, spent = tasks.aec(game, wrapped=True, episode="hand")()
+    assert done == sum(steps) == len(steps) - 4 >= 4
+    assert spent > 0
+    assert tasks.vec(game, 4_096)()[0] == 4 * 4_096
+    done, _ = tasks.self_play(game, "rule", "random", boards=16)()
+    result = selfplay.play("six_card_v0", "rule", "random", boards=16, seed=1)
+    assert done == sum(result.decisions)
+
+
+def test_bench_prints_a_table_and_writes_the_figures(folder, capsys, error_of):
+    options = ("bench", "--variant", "six_card_v0", "--seconds", "0.01", "--json", "bench.json")
+    assert run(*options) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    data = json.loads((folder / "bench.json").read_text(encoding="utf-8"))
+    assert data["variant"] == "six_card_v0"
+    assert set(data["machine"]) >= {"processor", "cores", "python", "packages"}
+    for row in data["figures"]:
+        assert 0 < row["least"] <= row["low"] <= row["median"] <= row["high"] <= row["most"]
+        assert row["repeats"] == 5
+        assert row["name"] in out
+        assert measure.amount(row["median"]) in out
+    assert "exists" in error_of(*options)

@@ -1,19 +1,23 @@
-"""The greeting and every `--help` of the command line."""
-
-from __future__ import annotations
+"""The greeting, every `--help`, and the completion of commands, names and files in a shell."""
 
 import argparse
+import io
+import os
 import platform
+import shutil
 import subprocess
 import sys
 from importlib import metadata
 
 import pytest
-from support.commands import run
+from support.commands import python, run
 
 import bideuchre_env
 from bideuchre_env import agents, variants
+from bideuchre_env._install import how_to_install
+from bideuchre_env.cli import completion
 from bideuchre_env.cli import main as cli
+from bideuchre_env.cli.main import build_parser
 
 
 def parsers():
@@ -61,8 +65,7 @@ def test_help_and_parse_errors_load_no_heavy_module():
         "heavy = {'numba', 'rich', 'matplotlib', 'bideuchre_env.evaluation.selfplay'}\n"
         "sys.exit(f'heavy: {heavy & set(sys.modules)}' if heavy & set(sys.modules) else 0)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    python("-c", code)
 
 
 def test_version_prints_a_line_for_each_package_without_importing_numba():
@@ -71,9 +74,8 @@ def test_version_prints_a_line_for_each_package_without_importing_numba():
         "try: main(['--version'])\n"
         "except SystemExit as done: print(done.code, 'numba' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     packages = ("numpy", "numba", "llvmlite", "gymnasium", "pettingzoo")
-    assert done.stdout.splitlines() == [
+    assert python("-c", code).stdout.splitlines() == [
         f"bideuchre_env {bideuchre_env.__version__}",
         *(f"{name} {metadata.version(name)}" for name in packages),
         f"{platform.python_implementation()} {platform.python_version()}",
@@ -83,7 +85,92 @@ def test_version_prints_a_line_for_each_package_without_importing_numba():
 
 
 def test_python_m_is_the_command():
-    command = [sys.executable, "-m", "bideuchre_env", "dance"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
+    done = python("-m", "bideuchre_env", "dance", status=2)
     assert done.stderr.startswith("bideuchre: error: ")
+
+
+BASH = None if os.name == "nt" else shutil.which("bash")  # there it may be that of WSL
+FREE_TEXTS = {
+    *("N", "K", "G", "S", "X", "MS", "SECONDS", "LOW", "HIGH", "SEATS", "HOST", "HOST:PORT"),
+    *("NAME=VALUE", "PAIR", "CARDS", "CARDS|N", "CALLS", "OURS-THEIRS"),
+}
+"""Metavars of arguments that no shell completes."""
+COMPLETE = """
+source ./completion.bash
+COMP_WORDS=({words})
+COMP_CWORD=$(( ${{#COMP_WORDS[@]}} - 1 ))
+$(complete -p bideuchre | sed 's/.*-F \\([^ ]*\\) .*/\\1/')
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+
+
+def script(shell, capsys):
+    """The script for a shell."""
+    assert run("--print-completion", shell) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_a_script_has_commands_agents_and_variants(shell, capsys):
+    text = script(shell, capsys)
+    for name in ("selfplay", "tournament", *agents.names(), *variants):
+        assert name in text
+
+
+def test_lines_end_as_shells_need_on_windows_too(monkeypatch):
+    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\r\n")
+    monkeypatch.setattr(sys, "stdout", out)
+    assert run("--print-completion", "bash") == 0
+    out.flush()
+    assert b"\n" in out.buffer.getvalue()
+    assert b"\r" not in out.buffer.getvalue()
+
+
+def test_every_metavar_is_completed_or_a_free_text():
+    parser, mapped, free = build_parser(), set(), set()
+    completion.completion_script(parser, "bash")
+    for command in completion._commands(parser).values():
+        for action in command._actions:
+            metavars = action.metavar if isinstance(action.metavar, tuple) else (action.metavar,)
+            completed = action.choices or hasattr(action, "complete")
+            (mapped if completed else free).update(metavars)
+    assert free - {None} == FREE_TEXTS
+    assert not mapped & FREE_TEXTS
+
+
+@pytest.mark.skipif(BASH is None, reason="no bash")
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("bideuchre ma", ["match"]),
+        ("bideuchre match --var", ["--variant"]),
+        ("bideuchre match --variant ba", ["barrie_v0"]),
+        ("bideuchre match ex", ["expert"]),
+        ("bideuchre match expert p", ["ppo", "pimc"]),
+        ("bideuchre selfplay --agents rule ca", ["cautious"]),
+        ("bideuchre agents inf", ["inference"]),
+        ("bideuchre variants clu", ["club_v0"]),
+        ("bideuchre export --reward po", ["points"]),
+        ("bideuchre show ga", ["games.jsonl"]),
+        ("bideuchre match --rules fa", ["farm.toml"]),
+    ],
+)
+def test_bash_completes_a_word(words, expected, folder, capsys):
+    text = script("bash", capsys)
+    (folder / "completion.bash").write_text(text, encoding="utf-8", newline="\n")
+    for name in ("games.jsonl", "farm.toml"):
+        (folder / name).touch()
+    subprocess.run([BASH, "-n", "completion.bash"], check=True)
+    program = COMPLETE.format(words=words)
+    done = subprocess.run(
+        [BASH, "--norc", "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == expected
+
+
+def test_the_extra_is_named_where_it_is_missing(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "shtab", None)
+    assert run("--print-completion", "bash") == 2
+    err = capsys.readouterr().err
+    expected = f"--print-completion needs shtab: {how_to_install('completion')}"
+    assert err == f"bideuchre: error: {expected}\n"

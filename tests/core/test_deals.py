@@ -215,11 +215,8 @@ def word_row(word):
 
 
 @entry_kernel
-def draws(rows, words, n, values, single):
-    """Draw a number below n with each of `words` as the second word of the stream's state.
-
-    Write the number to `values`, and to `single` whether the draw used one output only.
-    """
+def draws(rows, words, n, shuffled, values, single):
+    """Draw numbers below n from streams set to `words`, or with `shuffled` four cards, base n."""
     s = rows[0]
     for i in range(len(words)):
         s.rng[0] = np.uint64(0)
@@ -228,40 +225,21 @@ def draws(rows, words, n, values, single):
         x, y = s.rng[0], s.rng[1]
         s.rng[0] = np.uint64(0)
         s.rng[1] = words[i]
-        values[i] = bounded(s, n)
-        single[i] = s.rng[0] == x and s.rng[1] == y
-
-
-@entry_kernel
-def shuffles(rows, words, n, values, single):
-    """Like `draws`, but draw the first four cards of a shuffle of n cards.
-
-    Its value is a number whose digits to base n are the four cards.
-    """
-    s = rows[0]
-    for i in range(len(words)):
-        s.rng[0] = np.uint64(0)
-        s.rng[1] = words[i]
-        next_word(s)
-        x, y = s.rng[0], s.rng[1]
-        s.rng[0] = np.uint64(0)
-        s.rng[1] = words[i]
-        for card in range(n):
-            s.plays[card] = card
-        shuffle(s, n, n - 4)
-        value = 0
-        for back in range(4):
-            value = value * n + int(s.plays[n - 1 - back])
-        values[i] = value
+        if shuffled:
+            for card in range(n):
+                s.plays[card] = card
+            shuffle(s, n, n - 4)
+            values[i] = 0
+            for back in range(4):
+                values[i] = values[i] * n + int(s.plays[n - 1 - back])
+        else:
+            values[i] = bounded(s, n)
         single[i] = s.rng[0] == x and s.rng[1] == y
 
 
 def first_words(low, high):
-    """Second words of states (0, word) whose next output has upper 32 bits in range(low, high).
-
-    The lower bits, which draws do not use, are 1: a state of zeros would produce only zeros.
-    """
-    word = np.arange(low, high, dtype=np.uint64) << np.uint64(32) | np.uint64(1)
+    """Second words of states (0, word) whose next output has upper 32 bits in range(low, high)."""
+    word = np.arange(low, high, dtype=np.uint64) << np.uint64(32) | np.uint64(1)  # a state is not 0
     return word >> np.uint64(17) | word << np.uint64(47)
 
 
@@ -278,7 +256,7 @@ def test_bounded_draws_have_no_bias(n):
     for value in [0, 1, n // 2, n - 1, *rng.integers(0, n, 30).tolist()]:
         words = first_words(-(-value * 2**32 // n), -(-(value + 1) * 2**32 // n))
         values, single = np.zeros(len(words), np.int64), np.zeros(len(words), bool)
-        draws(rows, words, n, values, single)
+        draws(rows, words, n, False, values, single)
         assert (values[single] == value).all()
         assert single.sum() == 2**32 // n
 
@@ -292,7 +270,7 @@ def test_shuffles_have_no_bias(n):
     for value in [0, 1, span - 1, *rng.integers(0, span, 40).tolist()]:
         words = first_words(-(-value * 2**32 // span), -(-(value + 1) * 2**32 // span))
         values, single = np.zeros(len(words), np.int64), np.zeros(len(words), bool)
-        shuffles(rows, words, n, values, single)
+        draws(rows, words, n, True, values, single)
         drawn = set(values[single].tolist())
         assert len(drawn) == 1
         outcomes |= drawn

@@ -66,10 +66,7 @@ class FixedChooser:
         return crc32(f"{self.seed}/{self.count}".encode()) % n
 
     def __call__(self, env):
-        """Return an action: two times in three a legal pass, else mostly the lowest bid.
-
-        Actions outside the auction are uniform.
-        """
+        """Return an action: two times in three a legal pass, else mostly the lowest bid."""
         legal = legal_names(env)
         name = legal[self.number(len(legal))]
         if any(action.startswith("bid") for action in legal):

@@ -3,11 +3,9 @@
 import copy
 import itertools
 import pickle
-from collections import Counter
 
 import numpy as np
 from hypothesis import strategies as st
-from oracles.reference import ReferenceGame, deck
 from support.playthroughs import (
     Chooser,
     act,
@@ -31,43 +29,6 @@ from bideuchre_env.core.tables import compile_tables
 CHOICES = st.integers(0, 2**32)
 
 
-def observed_cards(env) -> Counter:
-    """All cards that the four seats observe in their own hands, tricks and exchanges."""
-    cards: Counter = Counter()
-    for agent in env.possible_agents:
-        seen = env.observation_layout.decode(env.observe(agent)["observation"])
-        cards.update(seen["hand"])
-        cards.update(card for card in seen["played"][0] if card)
-        cards.update(seen["discarded"])
-        if seen["phase"] == "passing" and seen["declarer"] == 2:
-            cards.update(seen["passed"])  # not in the declarer's hand yet
-    return cards
-
-
-@in_two_sizes(10, game=rules(), seed=seeds(), choices=CHOICES)
-def test_the_observed_cards_are_always_the_whole_deck(game, seed, choices):
-    """Hands, tricks and exchange together are the deck, after every action."""
-    whole = Counter(deck(game.ranks, game.copies))
-    env = start(game, seed)
-    for _ in plies(env, Chooser(choices), 200):
-        assert observed_cards(env) == whole
-
-
-@in_two_sizes(60, game=rules(), seed=seeds(), choices=CHOICES)
-def test_a_game_ends_as_in_the_reference_engine(game, seed, choices):
-    """The whole record replays in the reference, to the same winner and outcome."""
-    record = finish(start(game, seed), Chooser(choices)).record
-    play = ReferenceGame(game.to_dict(), record.hands[0]["dealer"])
-    for hand in record.hands:
-        assert play.outcome == "unfinished"
-        assert play.dealer == hand["dealer"]
-        play.deal(hand["deal"])
-        for action in hand["actions"]:
-            play.play(action)
-        assert play.score == hand["score"]
-    assert (play.outcome, play.winner) == (record.outcome, record.winner)
-
-
 def copies_of(env) -> dict:
     """Four copies of the game by the way of copying: row, pickle, deepcopy and clone."""
     by_row = make(env.rules).raw_env()
@@ -83,11 +44,7 @@ def copies_of(env) -> dict:
 
 @in_two_sizes(6, game=rules(), seed=seeds(), choices=CHOICES)
 def test_copies_of_a_game_have_the_same_future(game, seed, choices):
-    """A copy made at any ply equals the game, now and after the same actions.
-
-    Every copy is compared at once. A different kind of copy each ply is then played along for
-    twelve more plies, also past the end of a hand.
-    """
+    """A copy made at any ply equals the game, now and after the next twelve actions."""
     env, companions = start(game, seed), []
     for ply, (_, action) in enumerate(plies(env, Chooser(choices), 90)):
         now = snapshot(env)
@@ -121,10 +78,7 @@ def relabelled(name: str, suits: dict[str, str]) -> str:
 
 
 def check_transformed(env, suits: dict[str, str], turn: int) -> None:
-    """Replay a game with suits relabelled by `suits` and seats rotated by `turn` places.
-
-    Turns, legal actions and results must correspond, and so must observations if no suit changes.
-    """
+    """Replay a game with `suits` relabelled and seats rotated by `turn` places, and compare."""
     size = env.observation_layout.size
     for hand in env.record.hands:
         here, there = env.clone(), env.clone()
@@ -170,10 +124,7 @@ def test_rotated_seats_give_rotated_results(game, seed, choices):
 
 @in_two_sizes(8, game=rules(), seed=seeds(), choices=CHOICES)
 def test_redeals_keep_a_seats_observation_and_can_be_played_out(game, seed, choices):
-    """A redeal leaves the seat's observation unchanged, and its record replays.
-
-    So does the record after the redealt game has been played to its end.
-    """
+    """Records of a redealt game replay, at once and after its end."""
     env, rng = start(game, seed), np.random.default_rng(choices)
     for ply, _ in enumerate(plies(env, Chooser(choices), 70)):
         before = snapshot(env)

@@ -12,13 +12,7 @@ import numpy as np
 import pytest
 from oracles.reference import deck, suit_of
 from support.chi_square import assert_fits
-from support.playthroughs import (
-    Chooser,
-    act,
-    finish,
-    plies,
-    start,
-)
+from support.playthroughs import Chooser, act, finish, plies, start
 
 import bideuchre_env
 from bideuchre_env import Bid, Rules
@@ -42,10 +36,7 @@ def names(kinds):
 
 
 def outcome(row):
-    """A redeal as a hashable key: six sorted tuples of card names.
-
-    They are the four hands, the cards given up, and the cards passed.
-    """
+    """A redeal as a hashable key: the four hands, the cards given up, and the cards passed."""
     hands = tuple(tuple(sorted(hand_names(int(hand)))) for hand in row["hands"])
     return (*hands, tuple(sorted(names(row["given"]))), tuple(sorted(names(row["passed"]))))
 
@@ -131,10 +122,7 @@ def samples(env, seat, n, seed):
 
 
 def assert_uniform(env, seat, seed, most=40_000):
-    """Check redeals of a position against the weights of all possible deals; return the weights.
-
-    Neighbouring outcomes are merged until each cell expects at least twenty.
-    """
+    """Check redeals against the weights of all possible deals, in cells of 20 or more expected."""
     weights = all_deals(env, seat)
     total, n = sum(weights.values()), min(most, 40 * len(weights) + 400)
     counts = samples(env, seat, n, seed)
@@ -211,10 +199,7 @@ def test_endings_are_redealt_uniformly(kind, positions):
 
 
 def at_phase(phase, level, picks):
-    """A game of the rules `TINY` in a phase of the exchange, after `picks` picks of that phase.
-
-    `level` is the index of the contract's bid: 4 is call-2, 5 is call-1.
-    """
+    """A game of `TINY` after `picks` picks of a phase; level 4 is call-2, level 5 call-1."""
     for seed in range(10_000):
         env = start(TINY, seed)
         for _ in plies(env, Chooser(seed)):
@@ -225,10 +210,7 @@ def at_phase(phase, level, picks):
 
 
 def exchanges(phase, level, picks, roles):
-    """Four test cases, one for each role (0: declarer, then clockwise).
-
-    Those of roles that are not in `roles` are slow. Other arguments are as in `at_phase`.
-    """
+    """The cases of the four roles (0: declarer) of `at_phase`; roles not in `roles` are slow."""
     slow = [pytest.param(phase, level, picks, role, marks=pytest.mark.slow) for role in range(4)]
     return [(phase, level, picks, role) if role in roles else slow[role] for role in range(4)]
 
@@ -254,10 +236,7 @@ def test_auctions_are_redealt_uniformly():
 
 
 def test_a_finished_hand_is_redealt_uniformly():
-    """After the last trick a defender still does not know which cards were passed.
-
-    Declarer and partner know, for they have seen all other cards of this 16-card deck.
-    """
+    """Only defenders do not know the passed cards: the deck has 16 cards."""
     for seed in range(10_000):
         env = start(TINY, seed, episode="hand")
         finish(env, Chooser(seed))

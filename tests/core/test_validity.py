@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
-from support.playthroughs import VARIANTS
-from support.vector_actions import choose
+from support.playthroughs import (
+    VARIANTS,
+    choose,
+)
 
 import bideuchre_env
 from bideuchre_env import GameRecord
@@ -105,10 +107,7 @@ def positions(variant, n=4):
 
 
 def forgeries(row, rng):
-    """Yield (field, copy of `row` with one number of that field changed) for every number.
-
-    The new values are near, extreme and random ones.
-    """
+    """Yield (field, copy of `row` with one number changed) for near, extreme and random numbers."""
     for field in STATE.names:
         for at in range(np.size(row[field])):
             number = np.atleast_1d(row[field])[at]

@@ -1,19 +1,84 @@
 """The columns of a dataset agree with the decisions of AEC games."""
 
-from __future__ import annotations
+from typing import Any
 
 import numpy as np
 import pytest
-from support.decisions import columns_by_hand, game_decisions, only_dealt
-from support.playthroughs import VARIANTS, start
+from support.playthroughs import VARIANTS, Chooser, over, start
 
-from bideuchre_env import datasets, records_io
+from bideuchre_env import datasets, make, records_io
 from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.envs.aec.bookkeeping import AGENT_NAMES
 from bideuchre_env.errors import OptionError, RecordError
 from bideuchre_env.learning.encoder import encoder_of
 from bideuchre_env.rules.variants import RULES
 
 NAMES = ["a", "b", "c", "b"]
+
+
+def game_decisions(
+    variant: str, seed: int, *, episode: str, reward: str, **options: Any
+) -> tuple[list[list[dict[str, Any]]], Any]:
+    """Play a game by `Chooser(seed)`; return its decisions, dicts, by episode, and its record."""
+    env = start(variant, seed, reward=reward, **options)
+    choose, episodes, hand = Chooser(seed), [], 0
+    decisions: list[dict[str, Any]] = []
+    last: dict[str, dict[str, Any]] = {}
+    while not over(env):
+        agent = env.agent_selection
+        seen = env.observe(agent)
+        action = choose(env)
+        dealt = int(env.get_state()["hands_dealt"][0])
+        env.step(action)
+        last[agent] = {
+            "observation": seen["observation"],
+            "action_mask": seen["action_mask"].astype(bool),
+            "action": action,
+            "reward": 0.0,
+            "terminated": False,
+            "truncated": False,
+            "seat": AGENT_NAMES.index(agent),
+            "forced": int(seen["action_mask"].sum()) == 1,
+            "hand": hand,
+            "decision": len(decisions),
+        }
+        decisions.append(last[agent])
+        for each in last:
+            last[each]["reward"] += env.rewards[each]
+        ended = over(env)
+        if ended or int(env.get_state()["hands_dealt"][0]) != dealt:
+            hand += 1
+            if ended or episode == "hand":
+                for each in last:
+                    cut = env.truncations[each] and episode == "game"
+                    last[each]["truncated" if cut else "terminated"] = True
+                episodes.append(decisions)
+                decisions, last = [], {}
+                hand = hand if episode == "game" else 0
+    return episodes, env.record
+
+
+def columns_by_hand(episodes: list[list[dict[str, Any]]], gamma: float) -> dict[str, Any]:
+    """The columns of a dataset of these decisions, except names; returns are discounted by seat."""
+    rows = []
+    for number, decisions in enumerate(episodes):
+        returns = [0.0] * 4
+        for row in reversed(decisions):
+            returns[row["seat"]] = row["reward"] + gamma * returns[row["seat"]]
+            row["return"], row["episode"] = returns[row["seat"]], number
+        rows += decisions
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+
+
+def only_dealt(seed: int, hands: int = 0) -> Any:
+    """The record of a Barrie game that stops right after the deal that follows `hands` hands."""
+    env = make("barrie_v0").raw_env()
+    env.reset(seed=seed)
+    while len(env.record.hands) <= hands:
+        legal = env.observe(env.agent_selection)["action_mask"]
+        env.step(int(np.flatnonzero(legal)[0]))
+    assert env.record.hands[-1]["actions"] == []
+    return env.record
 
 
 def recorded(tmp_path, variant="cincinnati_v0", games=2, episode="game", reward="win", **options):
@@ -59,9 +124,8 @@ def test_the_columns_are_the_decisions_of_the_games(variant, episode, reward, tm
     columns, expected = arrays(out), columns_by_hand(episodes, 0.9)
     assert_same_columns(columns, expected)
     assert made == (len(expected["action"]), len(episodes), 1, 0)
-    assert [NAMES[seat] for seat in columns["seat"]] == columns["players"][
-        columns["player"]
-    ].tolist()
+    names = columns["players"][columns["player"]].tolist()
+    assert [NAMES[seat] for seat in columns["seat"]] == names
 
 
 @pytest.mark.parametrize("form", ["flat", "features"])

@@ -1,7 +1,5 @@
 """Minari datasets: an episode for each seat, equal to that of the single-agent environment."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.playthroughs import Chooser, finish, start

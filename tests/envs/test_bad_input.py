@@ -18,12 +18,7 @@ from support.playthroughs import (
 )
 
 import bideuchre_env
-from bideuchre_env import (
-    GameRecord,
-    agents,
-    errors,
-    selfplay,
-)
+from bideuchre_env import GameRecord, agents, errors, selfplay
 from bideuchre_env._checks import brief
 
 HUGE = 10**5000  # more digits than Python converts to text
@@ -186,22 +181,26 @@ def test_redeals_for_no_seat_are_refused(seat):
     assert_refused(env, errors.DealError, match, env.resample_hidden, seat, rng)
 
 
-@pytest.mark.parametrize(
-    "read",
-    [
-        lambda env: env.observe("player_0"),
-        lambda env: env.last(),
-        lambda env: env.state(),
-        lambda env: env.get_state(),
-        lambda env: env.render(),
-        lambda env: env.resample_hidden(0, np.random.default_rng(1)),
-        lambda env: env.agent_iter(),
-    ],
-)
-def test_nothing_can_be_read_before_the_first_deal(read):
-    env = GAME.raw_env(render_mode="ansi")
-    with pytest.raises(errors.OptionError, match="call reset\\(\\) first"):
-        read(env)
+def test_nothing_but_reset_works_before_the_first_reset():
+    env, solo = GAME.raw_env(render_mode="ansi"), GAME.solo(render_mode="ansi")
+    vec, rows, one = GAME.vec(2), GAME.solo_vec(2, render_mode="ansi"), np.array([True, False])
+    reads = [env.last, env.state, env.get_state, env.render, env.agent_iter]
+    reads += [lambda: env.observe("player_0")]
+    reads += [lambda: env.resample_hidden(0, np.random.default_rng(1))]
+    reads += [vec.sample, vec.state, vec.get_state, lambda: vec.observe(0)]
+    reads += [lambda: vec.reset(mask=one), lambda: vec.set_deal([[["AH"]] * 4] * 2)]
+    reads += [solo.action_masks, solo.render, lambda: solo.seat]
+    reads += [rows.action_masks, rows.render, lambda: rows.seats]
+    reads += [lambda: rows.reset(options={"reset_mask": one})]
+    for read in reads:
+        with pytest.raises(errors.OptionError, match=r"first reset|reset\(\) first"):
+            read()
+    for step in (lambda: vec.step([0, 0]), lambda: solo.step(0), lambda: rows.step([0, 0])):
+        with pytest.raises(errors.IllegalActionError, match="reset"):
+            step()
+    rows.reset(seed=[None, 3])
+    assert len(rows.render()) == 2
+    assert rows.reset()[1]["seat"].tolist() == rows.seats.tolist()
 
 
 def test_a_clone_does_not_print(capsys):

@@ -1,7 +1,5 @@
 """Gymnasium's checkers, registry and wrappers accept the environments."""
 
-import subprocess
-import sys
 import warnings
 
 import gymnasium
@@ -10,6 +8,7 @@ import pytest
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
+from support.commands import python
 from support.playthroughs import VARIANTS
 from support.solo_helpers import assert_same
 
@@ -162,20 +161,11 @@ def test_make_vec_in_every_vectorization_mode(how):
     assert other.metadata["autoreset_mode"] is AutoresetMode.DISABLED
 
 
-def run_code(code):
-    """Return the output of a new interpreter in which warnings are errors."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout
-
-
 def test_registration_does_not_load_numba():
     """Importing the package does not load numba; a second import raises no warning."""
-    output = run_code(
+    program = (
         "import sys, importlib, bideuchre_env\n"
         "print('numba' in sys.modules, 'bideuchre_env.envs.solo.env' in sys.modules)\n"
         "importlib.reload(bideuchre_env)\n"
     )
-    assert output == "False False\n"
+    assert python("-W", "error", "-c", program).stdout == "False False\n"

@@ -1,31 +1,36 @@
-"""`help` of a variant is a manual in Gymnasium's form, with the numbers of its environments."""
+"""`help` of a variant is a manual in Gymnasium's form; the `repr` of objects, and notebooks."""
 
 import pickle
 import pydoc
 import re
 from dataclasses import fields
+from html.parser import HTMLParser
 
 import gymnasium
 import pettingzoo
 import pytest
+from support.playthroughs import Chooser, finish, start
 
 import bideuchre_env
-from bideuchre_env import BidEuchreEnv, BidEuchreVec, Rules, SoloEnv, SoloVectorEnv, Variant
+from bideuchre_env import (
+    BidEuchreEnv,
+    BidEuchreVec,
+    GameRecord,
+    Rules,
+    SoloEnv,
+    SoloVectorEnv,
+    Variant,
+    match,
+)
+from bideuchre_env.agents.expert.hand_worth import hand_worth
 from bideuchre_env.envs import manual
 from bideuchre_env.envs.options import SoloOptions, SoloVecOptions, VecOptions, ViewOptions
+from bideuchre_env.records.page.page import replay_page
 from bideuchre_env.rules.sheet import sections
 from bideuchre_env.rules.variants import RULES
 
-COMMON_TITLES = (
-    "Description",
-    "Action Space",
-    "Observation Space",
-    "Rewards",
-    "Starting State",
-    "Episode End",
-    "Arguments",
-    "Version History",
-)
+COMMON_TITLES = ("Description", "Action Space", "Observation Space", "Rewards", "Starting State")
+COMMON_TITLES += ("Episode End", "Arguments", "Version History")
 TITLES = ("Description", "Rules", *COMMON_TITLES[1:])
 # By variant: most points of a hand by which a side can be ahead, fewest hands that win a game,
 # decisions of a hand. Worked out by hand from the values of the bids.
@@ -36,14 +41,6 @@ FIGURES = {
     "barrie_v0": (24 + 8, 3, [28, 30, 32, 36]),
     "six_card_v0": (6 + 6, 6, [28]),  # a bid of 6 that takes no trick; six times six tricks, 36
     "double_deck_v0": (12 + 12, 5, [52]),  # five times twelve tricks, 60
-}
-GAME_ENDS = {
-    "cincinnati_v0": "To 32 points: the first side at it wins; if both",
-    "simplified_v0": "1 round of four played hands; most points wins, equal is a draw.",
-    "club_v0": "To 52 points: only a side that made its bid, or set the other's,",
-    "barrie_v0": "To 52 points: only a side that made its own bid in the hand can win.",
-    "six_card_v0": "To 32 points: only a side that made its bid, or set the other's,",
-    "double_deck_v0": "To 52 points: only a side that made its bid, or set the other's,",
 }
 METHODS = {"vec": VecOptions, "solo": SoloOptions, "solo_vec": SoloVecOptions}
 
@@ -92,7 +89,6 @@ def test_the_numbers_of_a_manual_are_those_of_the_environment(name):
     assert f"Cards {cards} cards (" in text
     assert f"{tricks} to each of four seats" in text
     assert f"A random dealer, {tricks} random cards in each hand" in text
-    assert GAME_ENDS[name] in text
     assert f"after {RULES[name].max_hands} deals" in text
 
 
@@ -127,9 +123,8 @@ def test_the_figures_of_an_episode(name):
     assert f"-{ahead} to {ahead} |" in part(name, "Rewards")
     length = part(name, "Episode End").splitlines()[-1]
     assert f" {hands} played hand" in length
-    assert re.findall(r"\d+", length.split(" | ")[2].partition(" decisions")[0]) == [
-        str(number) for number in decisions
-    ]
+    numbers = re.findall(r"\d+", length.split(" | ")[2].partition(" decisions")[0])
+    assert [int(number) for number in numbers] == decisions
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -204,3 +199,91 @@ def test_the_class_has_a_docstring_of_its_own():
 def test_environment_classes_have_the_sections_of_gymnasium(made):
     assert tuple(re.findall(r"^    ([A-Z][A-Za-z ]+):$", made.__doc__, re.M)) == COMMON_TITLES
     assert len(made.__doc__.splitlines()) <= 60
+
+
+class Page(HTMLParser):
+    """The tags of a piece of HTML, its text, the cells of its tables, and its frame."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.rows, self.text, self.frame = [], set(), [], "", {}
+        self.feed(text)
+        assert not self.open
+
+    def handle_starttag(self, tag, attributes):
+        self.open.append(tag)
+        self.tags.add(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+        if tag == "iframe":
+            self.frame = dict(attributes)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+        if self.open[-1] in ("td", "th"):
+            self.rows[-1][-1] += data
+
+
+def test_rules_and_layouts_are_displayed_as_tables():
+    env = bideuchre_env.barrie_v0.raw_env()
+    for each in (env.rules, env.observation_layout):
+        words = " ".join(" ".join(row) for row in Page(each._repr_html_()).rows).split()
+        assert words[-5:] == str(each).split()[-5:]
+
+
+def test_a_match_and_a_hand_worth_are_displayed_as_tables():
+    played = match.play("six_card_v0", "rule", "random", boards=6, games=2)
+    page = Page(played._repr_html_())
+    assert page.text.startswith("rule against random, six_card_v0, seed 0")
+    assert sum(row[0] == "points per hand" for row in page.rows) == 2
+    page = Page(hand_worth("JH JD AH KH QS 9C", bideuchre_env.cincinnati_v0.rules)._repr_html_())
+    assert page.rows[0][:2] == ["", "H"]
+    assert [row[0] for row in page.rows[1:3]] == ["tricks", "3"]
+
+
+def test_a_record_is_displayed_as_its_replay_in_a_frame():
+    """The frame is sandboxed; names of agents are not markup."""
+    record = finish(start("barrie_v0", 5, max_hands=6), Chooser(5)).record
+    record.agents = ["<script>alert(1)</script>", "a & b", '"c"', "rule"]
+    page = Page(record._repr_html_())
+    assert page.tags == {"p", "b", "iframe"}
+    assert page.text.startswith(f"barrie_v0: {len(record.hands)} hands, score ")
+    assert page.frame["sandbox"] == "allow-scripts"
+    assert page.frame["srcdoc"] == replay_page(record)
+
+
+def test_incomplete_and_broken_records_are_displayed():
+    env = start("barrie_v0", 3)
+    assert "in progress" in Page(env.record._repr_html_()).frame["srcdoc"]
+    assert "0 hands" in Page(GameRecord("club_v0")._repr_html_()).text
+    assert repr(GameRecord("club_v0", hands=5)) == "<GameRecord that makes no game>"
+    assert "makes no game" in Page(GameRecord("club_v0", hands=5)._repr_html_()).text
+    broken = env.record
+    broken.hands[0]["actions"] = ["<b>"]
+    assert "does not replay: hand 1: action 1, player_" in Page(broken._repr_html_()).text
+
+
+def test_reprs_are_one_line():
+    game = bideuchre_env.cincinnati_v0
+    raw, wrapped, solo = game.raw_env(), game.env(), game.solo(seat=2, partner="rule")
+    for env in (raw, wrapped):
+        assert repr(env) == "<cincinnati_v0: nothing dealt yet>"
+        env.reset(seed=1, options={"dealer": 0, "score": (5, -3)})
+        assert repr(env) == "<cincinnati_v0: hand 1, player_1 to act, score 5 to -3>"
+    wrapped.step(30)
+    assert repr(wrapped) == "<cincinnati_v0: hand 1, over, score 5 to -3>"
+    assert repr(solo) == "<cincinnati_v0, one learner with rule against random: nothing dealt yet>"
+    solo.reset(seed=1, options={"score": (5, -3)})
+    assert repr(solo).endswith("rule against random: in seat 2, score 5 to -3>")
+    many = game.solo_vec(3)
+    assert repr(many) == "<cincinnati_v0 x 3, one learner each with random against random>"
+    assert repr(game.vec(3)) == "<cincinnati_v0 x 3, 1 threads>"
+    assert repr(raw.record) == "<GameRecord cincinnati_v0: 1 hand, score 5 to -3, unfinished>"
+    won = finish(start("cincinnati_v0", 2, target=4), Chooser(2)).record
+    us, them = won.hands[-1]["score"]
+    assert f"score {us} to {them}, won by side {won.winner}>" in repr(won)

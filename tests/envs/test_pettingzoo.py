@@ -123,10 +123,7 @@ def test_writing_into_returned_arrays_changes_nothing():
 
 
 def play_episode(env, choices):
-    """Play an episode by PettingZoo's loop, with actions of `Chooser(choices)`.
-
-    Return the sum of the rewards of `last()` by agent, and a list with the rewards of each step.
-    """
+    """Play an episode; return the rewards of `last()` summed by agent, and those of each step."""
     received = dict.fromkeys(env.possible_agents, 0.0)
     choose, payments = Chooser(choices), []
     for agent in env.agent_iter():

@@ -7,9 +7,9 @@ import pickle
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
+from support.custom_agents import First
 from support.solo_helpers import (
     Bad,
-    First,
     Spy,
     actions_for,
     assert_same,
@@ -119,10 +119,7 @@ BAD_RESET_OPTIONS = [
     ({"opponents": "rule", "partner": "nobody"}, "no agent 'nobody'"),
     ({"opponents": ("rule",)}, r"opponents=\('rule',\): expected a player, a pair"),
     ({"opponents": ("rule", None)}, "opponents=None: expected an agent's name"),
-    (
-        {"partner": ("rule", "rule")},
-        "partner=.*: expected one player, or an OpponentPool of players",
-    ),
+    ({"partner": ("rule", "rule")}, "partner=.*: expected one player, or an OpponentPool"),
     ({"opponents": ["rule", "random"]}, "expected a list of .*; a pair is a tuple"),
     ({"partner": ["rule"] * 7}, "expected a list of .*, one for each row"),
     ({"opponents": OTHER_RULES}, "other rules"),
@@ -161,24 +158,6 @@ def test_reset_options_set_deal_dealer_and_score():
     assert sorted(decoded["hand"]) == sorted(deal[2])
     assert list(decoded["score"]) == [5, -7]
     assert env._rows.states["dealer"][0] == 1
-
-
-def test_nothing_but_reset_works_before_the_first_reset():
-    env = cincinnati.solo(render_mode="ansi")
-    vec = cincinnati.solo_vec(2, render_mode="ansi")
-    calls = (env.action_masks, env.render, lambda: env.seat)
-    calls += (vec.action_masks, vec.render, lambda: vec.seats)
-    for call in calls:
-        with pytest.raises(OptionError, match=r"reset\(\)"):
-            call()
-    for step in (lambda: env.step(0), lambda: vec.step([0, 0])):
-        with pytest.raises(IllegalActionError, match="reset"):
-            step()
-    with pytest.raises(OptionError, match="before the first reset"):
-        vec.reset(options={"reset_mask": np.array([True, False])})
-    vec.reset(seed=[None, 3])
-    assert len(vec.render()) == 2
-    assert vec.reset()[1]["seat"].tolist() == vec.seats.tolist()
 
 
 BAD_ANSWERS = [

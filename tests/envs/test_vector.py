@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from support.chi_square import assert_fits
-from support.vector_actions import choose
+from support.playthroughs import choose
 
 import bideuchre_env
 from bideuchre_env.errors import DealError, IllegalActionError, OptionError
@@ -32,23 +32,6 @@ def test_refused_step_names_the_first_row_and_changes_nothing():
     with pytest.raises(IllegalActionError, match=r"row 30: player_\d may not choose -1; legal: "):
         vec.step(actions)
     np.testing.assert_array_equal(vec.get_state(), before)
-
-
-def test_nothing_but_reset_works_before_the_first_reset():
-    vec = bideuchre_env.cincinnati_v0.vec(2)
-    with pytest.raises(IllegalActionError, match="reset"):
-        vec.step([0, 0])
-    calls = (
-        vec.sample,
-        vec.state,
-        vec.get_state,
-        lambda: vec.observe(0),
-        lambda: vec.reset(mask=np.array([True, False])),
-        lambda: vec.set_deal([[["AH"]] * 4] * 2),
-    )
-    for call in calls:
-        with pytest.raises(OptionError, match="reset"):
-            call()
 
 
 def test_unusable_options_are_named():
@@ -165,10 +148,7 @@ def test_saved_states_continue_in_any_rows():
 
 
 def test_unusable_states_are_refused():
-    """Arrays of another shape or dtype, and states that are over, are refused.
-
-    `core/test_validity.py` tries every field.
-    """
+    """`core/test_validity.py` tries every field."""
     vec = bideuchre_env.barrie_v0.vec(40)
     vec.reset(seed=6)
     saved = vec.get_state()

@@ -1,19 +1,24 @@
-"""Matches: known results, equal boards for any workers, and figures of the boards."""
-
-from __future__ import annotations
+"""Matches: known results, figures of the boards, and worker processes that change nothing."""
 
 import multiprocessing
+import os
 import signal
+import subprocess
+import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support.known_strength_agents import Blunders, Plain
+from support.commands import python
+from support.custom_agents import Blunders, First
+from support.playthroughs import DIFFERENT
 
 import bideuchre_env
 from bideuchre_env import agents, match, selfplay
 from bideuchre_env.agents import registry
-from bideuchre_env.errors import OptionError, WorkerError
+from bideuchre_env.errors import AgentError, OptionError, WorkerError
+from bideuchre_env.evaluation import workers
 from bideuchre_env.evaluation.statistics.sequential import H1, UNDECIDED, Bounds
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.rules import Rules
@@ -24,7 +29,7 @@ def same(one, other):
     return one.tobytes() == other.tobytes() and len(one) == len(other)
 
 
-@pytest.mark.parametrize("variant", bideuchre_env.variants)
+@pytest.mark.parametrize("variant", DIFFERENT)
 def test_identical_agents_tie_every_board(variant):
     rules = bideuchre_env.variants[variant].rules
     rule = agents.make("rule", rules)
@@ -66,8 +71,8 @@ def test_a_sequential_test_ends_at_the_same_board_for_any_number_of_workers():
 
 @pytest.mark.parametrize("length", [{"boards": 70}, {"games": 20}])
 def test_boards_equal_self_play(length):
-    other = selfplay.play("six_card_v0", "rule", Plain(), seed=6, **length)
-    result = match.play("six_card_v0", "rule", Plain(), seed=6, **length)
+    other = selfplay.play("six_card_v0", "rule", First(), seed=6, **length)
+    result = match.play("six_card_v0", "rule", First(), seed=6, **length)
     scores, expected = (
         (each.boards if "boards" in length else each.games) for each in (result, other)
     )
@@ -153,7 +158,7 @@ def test_a_registered_agent_that_cannot_be_pickled_plays_in_one_process(monkeypa
 
 def slow_agent(at_once):
     """An agent with the attribute `at_once`, by which a match sets how many boards run at once."""
-    agent = Plain()
+    agent = First()
     agent.at_once = at_once
     return agent
 
@@ -167,9 +172,9 @@ def slow_agent(at_once):
         ({"games": True}, "whole number"),
         ({"seed": -1}, "seed"),
         ({"workers": 0}, "workers"),
-        ({"workers": 2, "a": lambda rules: Plain()}, "cannot be sent"),
+        ({"workers": 2, "a": lambda rules: First()}, "cannot be sent"),
         ({"at_once": 0}, "at_once"),
-        ({"a": slow_agent("many")}, "agent 'plain' has at_once="),
+        ({"a": slow_agent("many")}, "agent 'first' has at_once="),
         ({"a": "nobody"}, "nobody"),
         ({"sprt": (0, 1)}, "Bounds"),
         ({"boards": 0, "games": 5, "sprt": Bounds(0, 1)}, "boards"),
@@ -201,3 +206,82 @@ def test_odd_games_are_rounded_up_and_one_board_has_no_interval():
     assert data["points_per_hand"]["low"] is None
     assert data["board_sd"] is data["variance_reduction"] is None
     assert "5 asked for: games are played in pairs" in str(result)
+
+
+posix = pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+SCRIPT = """
+from bideuchre_env import match
+print("once")
+print(match.play("barrie_v0", "loud", "cautious", boards=20, at_once=2, workers=2))
+"""
+LOUD = """
+import multiprocessing
+from bideuchre_env import agents
+
+class Loud:
+    name = "loud"
+    def __init__(self, rules, *, seed=None):
+        self.rule = agents.make("rule", rules)
+    def act_rows(self, observations, masks):
+        if multiprocessing.parent_process() is not None:
+            print("a word")
+        return self.rule.act_rows(observations, masks)
+
+agents.register("loud", Loud)
+"""
+ENDLESS = """
+import signal
+from bideuchre_env import match
+signal.signal(signal.SIGINT, signal.default_int_handler)
+match.play("barrie_v0", "rule", "cautious", boards=10**7, workers=2,
+           progress=lambda kind, done, total, decisions: print(done, flush=True))
+"""
+
+
+@pytest.mark.parametrize("from_file", [True, False])
+def test_workers_do_not_run_the_script_again_or_print_to_its_output(from_file, tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(LOUD)
+    (tmp_path / "script.py").write_text(SCRIPT)
+    arguments, text = (["script.py"], None) if from_file else (["-"], SCRIPT)
+    done = python(*arguments, text=text, where=tmp_path, PYTHONPATH=str(tmp_path))
+    one = match.play("barrie_v0", "rule", "cautious", boards=20, at_once=2)
+    first, *report = done.stdout.replace("loud", "rule").splitlines()
+    assert first == "once"
+    assert report[:-1] == str(one).splitlines()[:-1]  # the last line has times
+    assert "a word" in done.stderr
+
+
+@posix
+def test_workers_end_when_their_parent_is_killed():
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", ENDLESS], **options) as process:
+        while (line := process.stdout.readline()) in ("0\n", ""):
+            assert process.poll() is None, process.stderr.read()
+        assert int(line) > 0
+        process.kill()
+        _, errors = process.communicate(timeout=600)
+    assert "Traceback" not in errors
+
+
+class Leaves:
+    """An agent whose first decision ends its process."""
+
+    name = "leaves"
+
+    def __init__(self, rules, *, seed=None):
+        pass
+
+    def act_rows(self, observations, masks):
+        raise SystemExit(3)
+
+
+def test_an_agent_that_exits_is_an_error():
+    with pytest.raises(AgentError, match=r"leaves.*SystemExit: 3"):
+        match.play("barrie_v0", Leaves, "random", boards=2)
+
+
+def test_a_daemonic_process_cannot_start_workers(monkeypatch):
+    daemon = SimpleNamespace(daemon=True)
+    monkeypatch.setattr(workers.multiprocessing, "current_process", lambda: daemon)
+    with pytest.raises(OptionError, match="workers: expected 1"):
+        match.play("barrie_v0", "rule", "random", boards=5, workers=2)

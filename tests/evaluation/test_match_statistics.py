@@ -1,12 +1,10 @@
 """Coverage of intervals, errors of the sequential test, and ratings, by simulation."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 import pytest
-from support.known_strength_agents import Blunders, Plain
+from support.custom_agents import Blunders, First
 
 import bideuchre_env
 from bideuchre_env import agents, match
@@ -30,16 +28,13 @@ POPULATION = 6000
 
 @pytest.fixture(scope="module")
 def populations():
-    """(points, tricks of a hand) by name, for pairs of agents of different similarity.
-
-    The points are those of 6,000 boards between the two agents.
-    """
+    """(points of 6,000 boards, tricks of a hand) by name, for agents of different similarity."""
     rule = agents.make("rule", bideuchre_env.barrie_v0.rules)
     played = {
         "far apart": ("barrie_v0", "rule", "cautious"),
         "close": ("barrie_v0", rule, Blunders(rule, 0.05)),  # seven boards of ten tied
         "nearly equal": ("barrie_v0", rule, Blunders(rule, 0.01)),  # more than nine
-        "plain": ("cincinnati_v0", Plain(), Blunders(Plain(), 0.1)),
+        "plain": ("cincinnati_v0", First(), Blunders(First(), 0.1)),
     }
     return {
         name: (
@@ -58,10 +53,7 @@ def interval_of(points, tricks):
 
 
 def covered(rng, points, n, trials, tricks=None):
-    """The share of `trials` intervals, each of n random boards of a population, with its mean.
-
-    `points` is an entry of `populations`; `tricks` is the tie margin instead of the entry's.
-    """
+    """The share of `trials` intervals of n random boards of a population that have its mean."""
     points, of_a_match = points
     true, hits = points.mean(), 0
     for _ in range(trials):

@@ -1,6 +1,4 @@
-"""Tournaments: tables, files, and results that are refused."""
-
-from __future__ import annotations
+"""Tournaments: tables, files, refused results; interruption, extension, resuming, named pairs."""
 
 import csv
 import json
@@ -223,3 +221,117 @@ def test_a_sequential_test_ends_pairs_and_its_verdict_is_in_every_table(tmp_path
         assert float(row["sprt_llr"]) == result["sprt"]["llr"]
     alone = match.play("barrie_v0", "cautious", "random", boards=300, sprt=bounds)
     assert alone.test.to_dict() == data["matches"][0]["sprt"]
+
+
+GAMES, FOUR = ("six_card_v0", "cincinnati_v0"), ("random", "cautious", "rule", "expert")
+REAL = match.play
+
+
+def play_four(out, agents=FOUR, games=GAMES, **options):
+    """Play a tournament; check that its file has the same ratings in the same order."""
+    result = tournament.play(games, agents, boards=30, seed=5, out=out, **options)
+    data = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    assert list(map(list, data["ratings"].values())) == list(map(list, result.ratings.values()))
+    return result
+
+
+def stop_after(monkeypatch, pairs):
+    """Let the next tournament play `pairs` pairs, and raise `KeyboardInterrupt` at the next."""
+    left = iter(range(pairs))
+
+    def press(*pair, **options):
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return REAL(*pair, **options)
+
+    monkeypatch.setattr(match, "play", press)
+
+
+def list_pairs(monkeypatch):
+    """Return a list to which every pair (names of two agents) is added when it is played."""
+    pairs = []
+
+    def append(*pair, **options):
+        pairs.append(pair[1:3])
+        return REAL(*pair, **options)
+
+    monkeypatch.setattr(match, "play", append)
+    return pairs
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A tournament played without interruption."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tournament, "write_pictures", lambda *arguments: [])
+        return play_four(tmp_path_factory.mktemp("whole"))
+
+
+def test_a_resumed_tournament_has_the_ratings_of_an_uninterrupted_one(
+    tmp_path, monkeypatch, whole, no_pictures
+):
+    for pairs in (1, 5, 1, 3):
+        stop_after(monkeypatch, pairs)
+        result = play_four(tmp_path)
+        assert result.interrupted
+        for rated in result.ratings.values():
+            assert rated["random"].mean == rated["random"].high == 0
+    pairs = list_pairs(monkeypatch)
+    result = play_four(tmp_path)
+    assert len(pairs) == 2 * 6 - 10
+    assert not result.interrupted
+    assert result.ratings == whole.ratings
+
+
+@pytest.mark.parametrize("pairs", [1, 3])
+def test_an_agent_that_is_added_later_plays_its_own_pairs_alone(
+    tmp_path, monkeypatch, whole, pairs, no_pictures
+):
+    """The new agent becomes the anchor, because it is the first of the agents."""
+    play_four(tmp_path, FOUR[1:], GAMES[:1])
+    stop_after(monkeypatch, 0)
+    assert play_four(tmp_path, games=GAMES[:1]).ratings["six_card_v0"]["cautious"].mean == 0
+    stop_after(monkeypatch, pairs - 1)
+    play_four(tmp_path, games=GAMES[:1])
+    later = list_pairs(monkeypatch)
+    result = play_four(tmp_path, games=GAMES[:1])
+    assert len(later) == 3 - (pairs - 1)
+    assert all("random" in pair for pair in later)
+    assert result.ratings["six_card_v0"] == whole.ratings["six_card_v0"]
+    played = [each["agents"] for each in whole.matches if each["variant"] == "six_card_v0"]
+    assert [each["agents"] for each in result.matches] == played
+
+
+def play_pairs(out, pairs, agents=None):
+    return tournament.play(["six_card_v0"], agents, pairs=pairs, boards=40, out=out)
+
+
+def test_named_pairs_are_played_and_others_can_be_added(tmp_path, monkeypatch, no_pictures):
+    pairs = [("rule", "random"), ("cautious", "random"), ("expert:margin=0", "expert:margin=100")]
+    result = play_pairs(tmp_path, pairs[:2])
+    assert [tuple(each["agents"]) for each in result.matches] == pairs[:2]
+    assert result.agents == ("random", "rule", "cautious")
+    assert result.ratings["six_card_v0"]["random"].mean == 0
+    added = list_pairs(monkeypatch)
+    result = play_pairs(tmp_path, pairs)
+    assert added == pairs[2:]
+    assert set(result.ratings["six_card_v0"]) == {"random", "rule", "cautious"}
+    with pytest.raises(OptionError, match="has six_card_v0: cautious against random, which"):
+        play_pairs(tmp_path, pairs[:1])
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        ([], "one or more"),
+        ([("rule", "rule")], "two different agents"),
+        ([("rule", "random"), ("random", "rule")], "each two agents once"),
+        ([("rule", "nobody")], "no agent 'nobody'"),
+        (3, "pairs"),
+    ],
+)
+def test_unusable_pairs_are_refused(pairs, message):
+    with pytest.raises(OptionError, match=message):
+        play_pairs(None, pairs)
+    with pytest.raises(OptionError, match="agents, pairs: expected one of them"):
+        play_pairs(None, [("rule", "random")], ("random", "rule"))

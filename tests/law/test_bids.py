@@ -1,13 +1,13 @@
 """Rules on auctions in which a bid names its strain."""
 
 import pytest
+from oracles.reference import SAME_COLOUR
 from support.law_tables import (
     BARRIE,
     BID_EUCHRE,
     CALLING,
     CINCINNATI,
     CLUB,
-    COLOUR_MATE,
     DOUBLE_DECK,
     SIMPLIFIED,
     SIX_CARD,
@@ -38,11 +38,8 @@ LADDERS = {
 def test_first_bidder_has_the_whole_ladder_in_every_strain(game):
     """S1.11: "The bidder states the number of tricks they will take in that hand; and names a
     particular suit or no Trump."
-
     S1.12: "The bid consists of 1 to 8 tricks."
-
     S3.11: "Lowest bid is 3 and can go up to 8 tricks"
-
     S4.02: "You can bid any number of a suit or no trump up to a maximum of 8."
     """
     table = Table(game)
@@ -54,11 +51,9 @@ def test_first_bidder_has_the_whole_ladder_in_every_strain(game):
 @in_games(*VARIANTS)
 def test_ladders_of_the_variants(game):
     """R.03: "partnered bids | 3 4 5 | 1..7 | 3..8 | 1..8 | 1..6 | 1..12 |"
-
     R.04: "lone bids, low to high | moon 12, double moon 24, triple moon 32, quadruple moon 48
     | call-2 12, call-1 18, moon 24 | call-2 12, call-1 18, moon 24 | call-2 12, call-1 18,
     moon 24 | none | none |"
-
     R.05: "strain named | by the winner, after the auction | in the bid | in the bid | in the
     bid | in the bid | in the bid |"
     """
@@ -74,13 +69,10 @@ def test_ladders_of_the_variants(game):
 
 def test_later_bidders_pass_or_bid_more():
     """S1.13: "There is no hierarchy in the suits."
-
     S1.14: "Moving clockwise the second bidder may pass or bid the number of tricks they will
     take in a particular suit or no trump."
-
     S1.15: "However, their bid must be at least one trick more (over bid) than the previous
     bidder."
-
     S1.16: "The third and fourth bidder (dealer) continue using the same terms as set out
     for the second bidder."
     """
@@ -98,7 +90,6 @@ def test_later_bidders_pass_or_bid_more():
 def test_simplified_highest_bidder_plays_first(seat):
     """S1.17: "Once all four players have bid their hand, the player with the highest number of
     tricks bid wins the contract and will play the first card of the hand."
-
     S1.45: "The highest bidder plays first."
     """
     table = Table(SIMPLIFIED, dealer=2).do(*one_bid(seat, "bid 3 C", dealer=2))
@@ -112,12 +103,9 @@ def test_simplified_highest_bidder_plays_first(seat):
 def test_the_dealer_may_equal_a_lone_bid():
     """S1.30: "The only time a player does not have to overbid is when it is the dealers turn
     and the previous high bid is to take all eight tricks."
-
     S1.31: "The dealer can also bid the same number of eight tricks providing they are equal
     to, or greater than, the choice outlined above."
-
     R.35: "`lone` | S1"
-
     R.06: "who may say what | strictly higher; each moon step only over the step below it
     (`moon_ladder="step"`) | strictly higher; the dealer may also equal a standing lone bid and
     takes it | strictly higher | strictly higher | strictly higher | strictly higher |"
@@ -138,10 +126,8 @@ def test_the_dealer_may_equal_a_lone_bid():
 def test_lone_bids_outrank_the_rest(game):
     """S1.23: "The highest bid is for the declarer to take all eight tricks with no help from
     their partner."
-
     S4.04: "A bid to play alone is higher than a bid with a partner, and a bid calling for one
     card is higher than a bid calling for two."
-
     S4.05: "The highest bid of all is moon, in which you have to win all 8 tricks alone using
     the cards you were dealt."
     """
@@ -190,11 +176,9 @@ def test_a_bid_is_tricks_and_a_strain():
     """S2.18, S4.22: "A bid is a number of tricks (one or more), which the bidding side
     contracts to win if they are allowed to chose trumps, and a proposed trump suit or 'no
     trump' - for example '4 spades' or '5 no trump'."
-
     S3.09: "A bid is a number of tricks (one or more), which the bidding side contracts to
     win if they are allowed to choose trumps, and a proposed trump suit or 'no trump' - for
     example '4 spades' or '5 no trump'."
-
     R.49: "`strain_named` | `in_bid`"
     """
     for game in BID_EUCHRE:
@@ -209,7 +193,6 @@ def test_a_bid_is_tricks_and_a_strain():
 def test_highest_bidder_is_declarer(game):
     """S2.11, S3.16, S4.29: "The highest bidder is declarer and the trump suit is the suit
     named in the bid."
-
     S2.30: "Bid Euchre is the name given to a group of games played in North America which are
     based on Euchre, but with the trump suit chosen by whichever player is prepared to contract
     to win the largest number of tricks."
@@ -219,7 +202,7 @@ def test_highest_bidder_is_declarer(game):
             table = Table(game, dealer=1).do(*one_bid(seat, f"bid 3 {suit}", dealer=1))
             assert table.hands[0]["declarer"] == seat
             assert table.sees(seat)["strain"] == suit
-            plain = next(name for name in SUITS if name not in (suit, COLOUR_MATE[suit]))
+            plain = next(name for name in SUITS if name not in (suit, SAME_COLOUR[suit]))
             ace, king = f"A{plain}", f"K{plain}"
             assert play_trick(game, suit, [ace, king, f"Q{suit}", f"Q{plain}"]).seat == 2
     table = Table(game, dealer=1).do("bid 3 C", "bid 4 D", "bid 5 H", "bid 6 S")
@@ -237,7 +220,6 @@ def test_a_bid_of_no_trump_is_played_without_trumps():
 @in_games(*BID_EUCHRE)
 def test_high_bidder_leads(game):
     """S2.10, S3.18, S4.30: "The high bidder leads to the first trick."
-
     R.08: "opening lead | eldest hand (left of dealer); if it sits out, the next seat |
     declarer | declarer | declarer | declarer | declarer |"
     """

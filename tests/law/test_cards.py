@@ -4,13 +4,13 @@ from collections import Counter
 from itertools import combinations
 
 import pytest
+from oracles.reference import SAME_COLOUR
 from support.law_tables import (
     BARRIE,
     BID_EUCHRE,
     CALLING,
     CINCINNATI,
     CLUB,
-    COLOUR_MATE,
     DOUBLE_DECK,
     GENERAL,
     SIMPLIFIED,
@@ -58,13 +58,12 @@ def outsiders(game, strain, suit_cards):
 def trumps(strain, ranks):
     """The trumps of the suit `strain` from low to high, the bowers last; one copy of each."""
     plain = [rank + strain for rank in ranks if rank != "J"]
-    return [*plain, "J" + COLOUR_MATE[strain], "J" + strain]
+    return [*plain, "J" + SAME_COLOUR[strain], "J" + strain]
 
 
 def test_decks_may_omit_nines_and_tens():
     """S2.23, S4.17: "In some versions of Bid Euchre, the nines, or the nines and tens are
     omitted from the deck."
-
     S2.28: "There is no standardization of the rules most of the variation concerns the number
     of cards in the deck (quite often a double deck is used), and the exact bids allowed."
     """
@@ -88,26 +87,16 @@ def test_decks_may_omit_nines_and_tens():
 def test_decks_of_the_variants(game, ranks, copies, each):
     """R.01: "deck | 24: 9-A, one copy | 32: J-A, two copies | 32: J-A x2 | 32: J-A x2 | 24:
     9-A | 48: 9-A x2 |"
-
     R.02: "cards each = tricks | 6 | 8 | 8 | 8 | 6 | 12 |"
-
     S0.06: "First things first, to play Cincinnati Euchre, you’ll need a special 24-card
     deck."
-
     S0.07: "The deck is made up of cards ranked from 9 (low) to Ace (high)."
-
     S1.01: "A 'Bid Euchre' deck comprises 32 cards."
-
     S1.02: "Two each of jacks, queens, kings, and aces; in all 4 suits."
-
     S1.22: "Remember: there are two of each card in all 4 suits."
-
     S2.22, S4.18: "Usually a double deck is used - containing two of each card."
-
     S2.29: "Bid Euchre, also known as 6 card Euchre, or Racehorse"
-
     S3.02: "Double deck is used – J, Q K, A"
-
     S4.01: "The game is played with 2 decks using the J Q K A only, that is 32 cards in all, so
     each of the 4 players is dealt 8 cards."
     """
@@ -122,12 +111,9 @@ def test_decks_of_the_variants(game, ranks, copies, each):
 @in_games(*VARIANTS)
 def test_partners_sit_opposite(game):
     """S0.15: "Euchre is a game where you play with a partner."
-
     S0.16: "You and your partner sit across from each other at the table."
-
     S1.03: "A game consists of four players (2 teams of 2 players) with partners sitting across
     from each other."
-
     S2.26, S3.01, S4.13: "Most often there are four players in fixed partnerships, partners
     sitting opposite."
     """
@@ -149,11 +135,8 @@ def test_partners_sit_opposite(game):
 @in_games(*VARIANTS)
 def test_all_cards_dealt_equally(game):
     """S0.18: "The dealer shuffles the deck and gives each player six cards."
-
     S1.09: "The dealer delivers 8 cards to each player comprising the hand."
-
     S2.20, S3.06, S4.20: "All the cards are dealt out equally to the players."
-
     S3.07: "8 cards each."
     """
     table = Table(game)
@@ -188,9 +171,7 @@ def test_every_seat_is_equally_likely_to_get_a_card(game):
 @in_games(CINCINNATI, SIMPLIFIED)
 def test_first_dealer_is_drawn(game):
     """S0.17: "To start, you need to decide who will be the dealer."
-
     S1.08: "The first dealer is chosen by high card draw."
-
     R.22: "The first dealer is random (S1: high card draw)."
     """
     table, draws = Table(game), 2000
@@ -206,13 +187,10 @@ def test_first_dealer_is_drawn(game):
 def test_cincinnati_trumps(strain):
     """S0.08: "But here’s the twist – the ranking of the trump suit changes depending on what’s
     chosen."
-
     S0.09: "The order becomes 9, 10, Queen, King, Ace, Same Color Jack, and Jack."
-
     S0.10: "For example, if Diamonds is the trump suit, the ranking of Diamonds will be 9,
     10, Queen, King, Ace, Jack of Hearts (the Left Bower), and Jack of Diamonds (the Right
     Bower)."
-
     S0.11: "Speaking of Jacks, those two special Jacks are called the Left Bower and Right
     Bower."
     """
@@ -226,15 +204,11 @@ def test_cincinnati_trumps(strain):
 def test_order_of_trumps(game):
     """S2.27, S4.14: "As in Euchre, the highest trump is the jack of the trump suit (right
     bower), then the other jack of the same colour (left bower), then ace, king, queen, 10, 9."
-
     S3.03: "As in Euchre, the highest trump is the jack of the trump suit (right bower),
     then the other jack of the same colour (left bower), then ace, king, queen."
-
     S1.04: "Right bowers, left bowers and going alone are the major similarities with the
     traditional game of euchre."
-
     S1.19: "The highest trumps are the jacks of the bid suit, thus called the right Bowers."
-
     S1.20: "The second highest trumps are the jacks of the same colour of the bid suit."
     """
     for suit in SUITS:
@@ -250,7 +224,7 @@ def test_order_of_the_plain_suits(game):
         for suit in SUITS:
             if suit == strain:
                 continue
-            ranks = [r for r in FULL if r != "J" or suit != COLOUR_MATE[strain]]
+            ranks = [r for r in FULL if r != "J" or suit != SAME_COLOUR[strain]]
             assert_order(game, strain, [rank + suit for rank in ranks])
     assert play_trick(SIX_CARD, "S", ["9C", "AC", "JC", "TC"]).seat == 2
 
@@ -258,9 +232,7 @@ def test_order_of_the_plain_suits(game):
 @in_games(*VARIANTS)
 def test_order_of_the_suits_at_no_trump(game):
     """S2.24, S4.16: "When the bid is 'no trumps', all four suits rank A-K-Q-J-10-9."
-
     S3.05: "When the bid is 'no trumps', all four suits rank A-K-Q-J."
-
     S1.21: "In no Trump rounds, aces are the highest card."
     """
     for suit in SUITS:
@@ -271,10 +243,8 @@ def test_order_of_the_suits_at_no_trump(game):
 def test_left_bower_follows_diamonds_when_diamonds_are_trump():
     """S0.12: "When it’s named the trump suit, it actually becomes a part of the trump suit for
     that round."
-
     S0.13: "So, if Diamonds are trump, the Jack of Hearts will act as a Diamond for that
     round."
-
     S0.14: "It follows the rules of the trump suit and has to be played when Diamonds are led."
     """
     hands = {0: "9D 9C", 1: "JH AH KH QH TH 9H", 2: "JD", 3: "AC"}
@@ -291,14 +261,13 @@ def test_left_bower_follows_diamonds_when_diamonds_are_trump():
 def test_left_bower_counts_as_a_trump(game):
     """S2.08, S3.20, S4.32: "The left bower(s) count for all purposes as belonging to the trump
     suit."
-
     R.15: "Right bower, left bower, A K Q (10 9); the left bower belongs to trump for every
     purpose; at no trump a jack is a plain jack."
 
     A left bower led calls for trumps. It follows trumps, not its printed suit.
     """
     for strain in SUITS:
-        mate = COLOUR_MATE[strain]
+        mate = SAME_COLOUR[strain]
         left = "J" + mate
         led = Table(game, dealer=3, hands={0: left, 1: f"A{strain} A{mate}"})
         led.do(*opening(game.rules, strain)).play(left)

@@ -16,6 +16,7 @@ import hashlib
 import os
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,7 @@ def lines_of(source):
         yield (None if mark == "-" else mark), text
 
 
+@cache
 def rules():
     """Every rule sentence, by id."""
     return {mark: text for source in SOURCES for mark, text in lines_of(source) if mark}
@@ -72,6 +74,7 @@ def quotes(docstring):
     return [(mark, mark in verbatim) for mark in dict.fromkeys(ID.findall(docstring))]
 
 
+@cache
 def rule_tests():
     """The tests that quote each rule, by id."""
     by_id = {}
@@ -122,10 +125,7 @@ def rule_table():
 
 
 def bare(text, strip):
-    """A text in lower case, without list marks and the matches of the pattern `strip`.
-
-    Letters that were misread in the source are corrected.
-    """
+    """A text in lower case, with misread letters corrected, without list marks and `strip`."""
     for lost, letter in {"\u012a": "A", "\u012b": "B", "\u012e": "E"}.items():
         text = text.replace(lost, letter)
     text = re.sub(r"(?m)^\s*- ", "", text)

@@ -37,9 +37,7 @@ def held(table, seat):
 def test_the_exchange_is_between_the_auction_and_the_first_lead(game, name):
     """S1.32: "The exchange takes place after the end of bidding and before the first card is
     played."
-
     R.51: "After the auction, trump known, before the first card."
-
     R.53: "As turns: the declarer picks k cards one at a time, then the partner picks k cards
     one at a time, with the declarer's picks hidden from everyone else."
     """
@@ -62,20 +60,15 @@ def test_one_or_two_cards_are_exchanged_as_called(game):
     """S1.26: "The second highest bid is taking all eight tricks but exchanging one card with
     your partner (the card is selected by the non-playing partner and passed across the table
     face down to keep it hidden from the opposition)."
-
     S1.28: "The third highest bid is the declarer taking all eight tricks but exchanging two
     cards with his partner (the cards are selected by the non-playing partner and passed across
     the table face down to keep them hidden from the opposition)."
-
     S3.14: "Play alone, ask for 2 cards from your partner; you discard 2 cards then pick up the
     2 cards your partner passes to you;"
-
     S3.15: "Play alone, ask for 1 card from your partner; you discard 1 card then pick up the 1
     card your partner passes to you."
-
     S4.03: "You can also bid to take all 8 tricks alone, calling for 1 or 2 cards, which you
     exchange with your partner as described in the general rules above."
-
     R.54: "Then the declarer takes the partner's cards into hand;"
     """
     one = after_auction(game, "call-1").play("QC JH")
@@ -94,7 +87,6 @@ def test_bidder_discards_and_partner_passes(game):
     """S2.13, S4.27: "In this case the bidder discards the relevant number of cards face down
     and the bidder's partner passes an equal number of cards face down to the bidder to replace
     them."
-
     S2.14, S4.26: "Sometimes these lone bids allow you to exchange some cards with partner."
     """
     hands = {1: "AH KH QH TH 9H TC", 3: "JH JD AS AC KS AD"}
@@ -148,7 +140,6 @@ def views(game, seat, *choices, name="call-2"):
 def test_both_choose_before_seeing_the_cards_of_the_other(game):
     """S2.12, S4.28: "Both players must decide which cards to pass before seeing the cards
     passed by the other."
-
     R.52: "The declarer gives k cards face down and the partner gives k cards face down;
     neither sees the other's choice before making their own (S2, S4)."
     """
@@ -169,7 +160,6 @@ def test_opponents_see_no_card_of_an_exchange(game):
     """S1.26: "The second highest bid is taking all eight tricks but exchanging one card with
     your partner (the card is selected by the non-playing partner and passed across the table
     face down to keep it hidden from the opposition)."
-
     S1.28: "The third highest bid is the declarer taking all eight tricks but exchanging two
     cards with his partner (the cards are selected by the non-playing partner and passed across
     the table face down to keep them hidden from the opposition)."
@@ -187,9 +177,7 @@ def test_opponents_see_no_card_of_an_exchange(game):
 @in_games(BARRIE, CLUB)
 def test_each_partner_knows_the_cards_it_gave_and_got(game):
     """R.55: "what the declarer gave up is out of play and stays known to the declarer alone;"
-
     R.56: "what the partner passed is known to both."
-
     R.57: "Defenders see none of it."
     """
     table = after_auction(game, "call-2").play("JC QC JH JD")

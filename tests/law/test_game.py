@@ -46,9 +46,7 @@ UNFINISHED = (None, "unfinished")
 @in_games(*VARIANTS)
 def test_deal_passes_to_the_left(game):
     """S0.73, S0.76: "We’ll pass the dealing to the left after each round."
-
     S1.06: "A round consists of each player being the dealer one time."
-
     R.21: "The deal passes to the left."
     """
     options = {"rounds": 3} if game is SIMPLIFIED else {"target": 500}
@@ -62,9 +60,7 @@ def test_deal_passes_to_the_left(game):
 @pytest.mark.parametrize("declarer", range(4))
 def test_cincinnati_ends_at_thirty_two(declarer):
     """S0.74, S0.77: "We’ll keep playing until one team reaches 32 points or more."
-
     S0.75, S0.78: "That’s when we know we’ve won!"
-
     R.12: "game ends | a side at 32 or more | `rounds` x 4 played hands (default 1); most
     points wins, equal = draw | target 52, `made_or_set` | target 52, `made_bid`;
     `win_rule="any"` is S4's second version | target 32, `made_or_set` | target 52,
@@ -88,7 +84,6 @@ def test_cincinnati_defenders_may_win():
 def test_declarer_wins_with_both_sides_at_the_target_or_the_highest_total():
     """R.40: "both sides at the target after the same hand under `any`. `declarer`: the
     declaring side counts first and wins."
-
     R.41: "`highest`: the higher total wins, equal totals are a draw."
     """
     assert result(after(CINCINNATI, 3, 4, (30, 28))) == (1, "won")
@@ -123,7 +118,6 @@ def test_both_sides_at_the_target_play_on_when_equal():
 def test_under_made_bid_only_the_side_that_made_its_bid_wins():
     """S4.11: "the winners are the first team who achieve a score of 52 or more points at the end
     of a hand on which they won a bid;"
-
     R.38: "`made_bid`: only a side that made its own bid in this hand can win."
     """
     assert result(after(BARRIE, 4, 5, (0, 47))) == (1, "won")
@@ -136,7 +130,6 @@ def test_under_made_bid_only_the_side_that_made_its_bid_wins():
 def test_under_any_a_side_at_the_target_wins():
     """S4.12: "the winners are the first team to reach a score 52 or more points, irrespective
     of whether they finish by winning a bid."
-
     S4.10: "The game is 52 points."
     """
     any_way = {"win_rule": "any"}
@@ -150,7 +143,6 @@ def test_under_any_a_side_at_the_target_wins():
 def test_target_by_a_bid_made_or_set(game):
     """S2.02, S4.39: "A team wins if at the end of a hand in which they succeed in a bid, or
     defeat the opponents' bid, their score is equal to or above the target."
-
     S4.38: "Games are played to a target score."
     """
     target = 32 if game is SIX_CARD else 52
@@ -167,10 +159,8 @@ def test_target_by_a_bid_made_or_set(game):
 def test_the_tricks_of_defenders_of_a_made_bid_do_not_win(game):
     """S2.01, S4.40: "You cannot win by reaching the target by means of odd tricks made as the
     opponents of a successful bid."
-
     S4.41: "If you reach the target in this way, the game continues until either team fulfills
     the winning condition."
-
     R.39: "`made_or_set`: also a side that set the opponents."
     """
     target = 32 if game is SIX_CARD else 52
@@ -191,7 +181,6 @@ def test_the_tricks_of_defenders_of_a_made_bid_do_not_win(game):
 def test_a_game_of_rounds_ends_after_four_hands_each():
     """S1.05: "Players will first agree that a game will consist of either 1, 2, or 3 rounds
     etc."
-
     S1.07: "Therefore, four hands makes one round."
     """
     for rounds in (1, 2, 3):

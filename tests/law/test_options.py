@@ -132,7 +132,6 @@ def test_numbers_that_are_not_positive_integers_are_refused(value):
 
 def test_target_and_rounds_exclude_each_other():
     """R.37: "`rounds`"
-
     R.36: "`win_rule` | `any`"
     """
     assert refuses("target", SIMPLIFIED, target=52)

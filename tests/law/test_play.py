@@ -1,13 +1,13 @@
 """Rules on the play: the lead, the legal cards and the winner of a trick."""
 
 import pytest
+from oracles.reference import SAME_COLOUR, suit_of
 from support.law_tables import (
     BARRIE,
     BID_EUCHRE,
     CALLING,
     CINCINNATI,
     CLUB,
-    COLOUR_MATE,
     DOUBLE_DECK,
     SIMPLIFIED,
     SIX_CARD,
@@ -15,7 +15,6 @@ from support.law_tables import (
     SUITS,
     VARIANTS,
     Table,
-    belongs_to,
     in_games,
     one_bid,
     opening,
@@ -63,7 +62,6 @@ def test_cincinnati_next_player_leads_when_the_eldest_sits_out(dealer):
     """S0.53: "But now, if someone decides to go for a “Moon bid” and the player sitting on the
     left of the dealer chooses to skip the round, then the next player on the left takes the
     lead."
-
     R.08: "opening lead | eldest hand (left of dealer); if it sits out, the next seat |
     declarer | declarer | declarer | declarer | declarer |"
     """
@@ -76,7 +74,6 @@ def test_cincinnati_next_player_leads_when_the_eldest_sits_out(dealer):
 
 def test_opening_lead_sets_who_leads_first():
     """R.32: "`opening_lead` | `eldest`"
-
     R.33: "`declarer`"
     """
     table = Table(BARRIE, dealer=1, opening_lead="eldest").do(*one_bid(0, "bid 3 H", 1))
@@ -91,21 +88,18 @@ def test_opening_lead_sets_who_leads_first():
 @in_games(*VARIANTS)
 def test_suit_is_followed_or_any_card_played(game):
     """S0.54: "First, it’s crucial to follow the suit that is led."
-
     S0.56: "But don’t worry if you don’t have a card of the same suit – you can play any card
     instead."
-
     S1.46: "Players must follow suit continuing clockwise around the table."
-
     R.16: "Follow suit if you can; else anything."
     """
     followed = led_against(game, "H", {0: "AC", 1: "KC QC AD"})
-    assert must_play(followed, *{c for c in followed.legal if belongs_to(c, "H") == "C"})
+    assert must_play(followed, *{c for c in followed.legal if suit_of(c, "H") == "C"})
     assert {"KC", "QC"} <= set(followed.legal)
     hand = "AD KD QD JH AS KS QS QH AH KH AD KD".split()[: game.rules.tricks]  # noqa: SIM905
     void = led_against(game, "H", {0: "AC", 1: " ".join(hand)})
     assert set(void.legal) == set(void.sees(1)["hand"])
-    assert {belongs_to(card, "H") for card in void.legal} == {"D", "H", "S"}
+    assert {suit_of(card, "H") for card in void.legal} == {"D", "H", "S"}
 
 
 def test_a_spade_led_is_followed_by_spades():
@@ -122,7 +116,7 @@ def test_follow_trump_or_discard(game):
     void of the suit led you may trump or discard at will."
     """
     for strain in SUITS:
-        plain = next(s for s in SUITS if s not in (strain, COLOUR_MATE[strain]))
+        plain = next(s for s in SUITS if s not in (strain, SAME_COLOUR[strain]))
         table = led_against(game, strain, {0: f"A{plain}", 1: f"K{plain} A{strain}"})
         assert f"K{plain}" in table.legal
         assert f"A{strain}" not in table.legal
@@ -138,7 +132,7 @@ def test_left_bower_alone_must_be_played(game, strain):
     """S0.57: "If the trump suit is led, and the only remaining trump card in your hand is the
     Left Bower, you must play it."
     """
-    mate = COLOUR_MATE[strain]
+    mate = SAME_COLOUR[strain]
     left = f"J{mate}"
     plain = [f"{rank}{suit}" for suit in SUITS if suit != strain for rank in "AKQ"]
     hand = [left, *plain, plain[0], plain[-1]]
@@ -150,13 +144,12 @@ def test_left_bower_alone_must_be_played(game, strain):
 @in_games(CINCINNATI, SIX_CARD, DOUBLE_DECK)
 def test_highest_of_the_suit_led_or_highest_trump(game):
     """S0.58: "The goal of each round is to win tricks."
-
     S0.59: "To do this, you need to play the highest card in the lead suit or the highest trump
     card if trump is played."
     """
     for strain in STRAINS:
         plain = "C" if strain != "C" else "D"
-        off = next(s for s in SUITS if s not in (strain, plain, COLOUR_MATE.get(strain)))
+        off = next(s for s in SUITS if s not in (strain, plain, SAME_COLOUR.get(strain)))
         table = play_trick(game, strain, [f"T{plain}", f"K{plain}", f"A{off}", f"9{plain}"])
         assert table.seat == 1, "the highest card of the suit led wins, an ace aside does not"
         assert table.hands[0]["tricks"] == [0, 1]
@@ -180,7 +173,6 @@ def test_simplified_highest_trump_or_highest_of_the_suit():
 @in_games(*VARIANTS)
 def test_winner_leads_the_next(game):
     """S0.60: "The player with the highest card collects the trick and leads the next one."
-
     R.18: "The trick's winner leads."
     """
     table = Table(game, dealer=1, seed=5).do(*opening(game.rules, "D"))
@@ -200,7 +192,6 @@ def test_winner_leads_the_next(game):
 
 def test_a_hand_is_scored_after_six_tricks():
     """S0.61: "Keep playing until all six tricks have been completed."
-
     S0.62: "Once that happens, it’s time to tally up the score for the round."
     """
     table = Table(CINCINNATI, dealer=1, seed=5).do(*opening(CINCINNATI.rules, "D"))
@@ -216,25 +207,19 @@ def test_a_hand_is_scored_after_six_tricks():
 @in_games(*TWO_COPIES)
 def test_of_two_equal_cards_the_first_wins(game):
     """S1.47: "The first card played of equal value counts highest."
-
     S1.48: "Example. A right Bower is played first then the opponent follows with a right Bower
     as well. The first right Bower played wins the hand."
-
     S1.49: "Similarly, the first king etc. of a suit played would beat a following king of the
     same suit in that hand."
-
     S2.07, S4.33: "In double deck versions the first played of two equal cards beats the
     second."
-
     S2.19, S3.04, S4.19: "When two identical cards are played to the same trick, the first to
     be played beats the second."
-
     S3.21: "The first played of two equal cards beats the second."
-
     R.17: "Of two identical cards in a trick the first played wins."
     """
     for suit in SUITS:
-        mate = COLOUR_MATE[suit]
+        mate = SAME_COLOUR[suit]
         off = next(s for s in SUITS if s not in (suit, mate))
         right, left = f"J{suit}", f"J{mate}"
         assert play_trick(game, suit, [right, right, f"Q{suit}", f"K{suit}"]).seat == 0

@@ -43,7 +43,6 @@ def refused(table, *names):
 
 def test_case_1_points_of_a_bid_and_a_moon():
     """R.58: "1. Cincinnati. Bid 4, five tricks: +5 / +1. Bid 4, three tricks: -4 / +3."
-
     R.59: "Moon, six: +12 / 0. Moon, five: -12 / +1."
     """
     assert bid_by_seat_1(CINCINNATI, 4, 5) == [5, 1]
@@ -54,7 +53,6 @@ def test_case_1_points_of_a_bid_and_a_moon():
 
 def test_case_1_points_of_higher_moons():
     """R.60: "Triple moon made from 0: +32, the game is won."
-
     R.61: "Quadruple moon failed with two lost: -48 / +2."
     """
     table = play_hand(CINCINNATI, [*MOONS[:3], "pass"], lead=2, tricks=0)
@@ -74,9 +72,7 @@ def test_case_1_points_of_higher_moons():
 def test_case_2_partner_of_a_moon_sits_out(declarer, out, order):
     """R.62: "2. Cincinnati, dealer seat 0. Declarer 3 on a moon: seat 1 sits out, seat 2
     leads, order 2, 3, 0."
-
     R.63: "Declarer 2 on a moon: seat 0 out, seat 1 leads."
-
     R.64: "Declarer 1 on a moon: seat 3 out, seat 1 leads."
     """
     table = Table(CINCINNATI, dealer=0).do(*one_bid(declarer, "bid moon"), "trump H")
@@ -101,9 +97,7 @@ def test_case_3_forced_dealer_has_every_bid_and_no_pass():
 
 def test_case_4_order_of_the_ladder():
     """R.66: "4. Barrie. 8 H over 7 C; call-2 over 8; call-1 over call-2; moon over call-1."
-
     R.67: "call-2 S over call-2 C is illegal."
-
     R.68: "8 with partner, made: +8, not +12."
     """
     for ladder in (["7 C", "8 H", "call-2 D", "call-1 NT"], ["8 S", "call-2 H", "call-1 C"]):
@@ -135,7 +129,6 @@ def test_case_5_dealer_may_equal_a_lone_bid(strain):
 @pytest.mark.parametrize(("bid", "seats"), [("call-1", 2), ("5", 3)])
 def test_case_5_no_other_bid_may_be_equalled(bid, seats):
     """R.70: "a seat that is not the dealer may not equal."
-
     R.71: "Over 5 nobody may equal."
     """
     table = Table(SIMPLIFIED, dealer=0).do(f"bid {bid} H")
@@ -176,7 +169,6 @@ def test_case_6_setting_a_bid_does_not_win_under_made_bid():
 
 def test_case_7_first_of_two_equal_cards_wins():
     """R.74: "7. Double deck: the second right bower loses to the first."
-
     R.75: "Ace over an earlier identical ace: no."
     """
     assert play_trick(DOUBLE_DECK, "H", ["JH", "AH", "JH", "KH"]).seat == 0
@@ -196,12 +188,9 @@ def test_case_7_first_of_two_equal_cards_wins():
 )
 def test_case_7_left_bower_follows_trump(led, hand, legal):
     """R.76: "Left bower led: trump must be followed."
-
     R.77: "Holding only the left bower when trump is led: it must be played."
-
     R.78: "When the left bower's printed suit is led it does not follow: a hand that holds
     another card of that suit must play that one and may not play the left bower;"
-
     R.79: "a hand with none may play anything."
     """
     table = Table(DOUBLE_DECK, dealer=3, hands={0: led, 1: hand})
@@ -227,7 +216,6 @@ def test_case_8_jacks_are_plain_at_no_trump(game):
 
 def test_case_9_points_of_a_bid_and_of_call_1():
     """R.81: "9. Simplified, bid 4, five tricks: +5 / +3. Bid 4, three tricks: -4 / +5."
-
     R.82: "call-1 failed with seven tricks: -18 / +1."
     """
     assert bid_by_seat_1(SIMPLIFIED, 4, 5) == [5, 3]

@@ -1,10 +1,8 @@
 """Small networks: gradients, Adam, fits, and the kernels that evaluate them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from support.policies import ObservationPolicy
+from support.custom_agents import ObservationPolicy
 
 import bideuchre_env
 from bideuchre_env.errors import DivergedError, OptionError
@@ -139,11 +137,7 @@ def test_unusable_examples_weights_and_settings_are_refused():
     for name, bad, message in (
         ("first", network.first[1:], "first: expected a shape of "),
         ("last", network.last.astype(np.float64), "last: expected float32 weights"),
-        (
-            "second_bias",
-            network.second_bias * np.float32(np.inf),
-            "second_bias: expected finite weights",
-        ),
+        ("second_bias", network.second_bias * np.float32(np.inf), "second_bias: expected finite"),
     ):
         with pytest.raises(OptionError, match=message):
             checked(network._replace(**{name: bad}), CARDS)

@@ -3,8 +3,6 @@
 The searchers instead weigh each hand separately, in views recorded once, and cache results.
 """
 
-from __future__ import annotations
-
 from math import log
 
 from bideuchre_env.agents.expert.agent import expert_decision, weigh_hand

@@ -1,7 +1,5 @@
 """Games between people and agents: turns, undo, claims, saved files and their errors."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -12,12 +10,7 @@ from support.terminal_games import play_to_claim
 
 from bideuchre_env import make
 from bideuchre_env.core.state import Phase
-from bideuchre_env.errors import (
-    IllegalActionError,
-    OptionError,
-    OutputError,
-    RecordError,
-)
+from bideuchre_env.errors import IllegalActionError, OptionError, OutputError, RecordError
 from bideuchre_env.play import session as session_module
 from bideuchre_env.play.saved import PERSON, assign_players, new_game_path, unfinished_game
 from bideuchre_env.play.session import Session
@@ -26,10 +19,7 @@ MIXED = ("rule", ["cautious", "random"])
 
 
 def begin(variant="cincinnati_v0", people=(0,), path=None, seed=1, agents=MIXED, **options):
-    """A session in which people sit in `people`, and `agents` (partner, opponents) elsewhere.
-
-    Without options, games have at most three hands; `path` is the file of the saved game.
-    """
+    """A session of at most three hands: `people`, and `agents` (partner, opponents) elsewhere."""
     options = options or ({} if variant == "simplified_v0" else {"max_hands": 3})
     return Session(
         make(variant, **options), people, assign_players(people, *agents), seed=seed, path=path

@@ -1,7 +1,5 @@
 """`bideuchre play` in a pipe, and the lines that a person types."""
 
-from __future__ import annotations
-
 import io
 import re
 import sys
@@ -40,10 +38,7 @@ def record(folder, variant):
 
 
 class Answers(io.StringIO):
-    """Standard input that answers each prompt on the screen by `answer`.
-
-    If `leave` is not None, `leave()` returns the line for the tenth prompt.
-    """
+    """Standard input that answers prompts by `answer`, the tenth by `leave` if it is not None."""
 
     def __init__(self, screen, leave):
         super().__init__()
@@ -57,10 +52,7 @@ class Answers(io.StringIO):
 
 
 def in_process(folder, monkeypatch, *arguments, lines=None, leave=None):
-    """Run `bideuchre play` in this process with `lines` as its input, or without them `Answers`.
-
-    Return the exit status, the output and the errors.
-    """
+    """Run `bideuchre play` with `lines` or `Answers` as input; return status, output and errors."""
     with monkeypatch.context() as patched:
         patched.chdir(folder)
         patched.setattr(sys, "stdout", io.StringIO())
@@ -130,10 +122,7 @@ def test_a_game_that_is_left_resumes_with_the_same_record(way, code, tmp_path, m
 
 
 def at_a_terminal(session, read):
-    """Return a `Terminal` of the session in this process, and the stream of its output.
-
-    `read(output)` gets all output so far, and returns the line that the user types.
-    """
+    """Return a `Terminal` of the session, whose input is `read(output so far)`, and its output."""
     out = io.StringIO()
     console = Console(file=out, width=80, highlight=False, markup=False, emoji=False)
     terminal = Terminal(session, console, adviser="rule", read=lambda: read(out.getvalue()))

@@ -1,4 +1,4 @@
-"""Layout of the package: import order, packaged files, length of files, and docstrings."""
+"""Layout of the package: import order, light imports, packaged files, length, docstrings."""
 
 import ast
 import importlib
@@ -10,6 +10,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+from support.commands import python
 
 import bideuchre_env
 from bideuchre_env.runtime import jit
@@ -54,10 +55,7 @@ FILES = modules()
 
 @cache
 def imports(path):
-    """The set of (module, late) of every import of a file; late means inside a function.
-
-    Modules of the package are keys of `FILES`. Imports for type checkers count, too.
-    """
+    """Return the set of (module, whether it is inside a function) of the imports of a file."""
     result = set()
 
     def visit(node, late):
@@ -108,10 +106,7 @@ def test_imports_follow_the_order_of_folders(name):
 
 
 def graph(prefix=""):
-    """The imports among the modules and folders directly in one folder, as a dict of sets.
-
-    `prefix` is the folder's name with a dot, "" for the package.
-    """
+    """The imports among modules and folders directly in the folder `prefix`, as a dict of sets."""
     edges = {}
     for name, path in FILES.items():
         if not name.startswith(prefix):
@@ -219,26 +214,6 @@ def test_files_have_fewer_than_400_lines():
             assert lines < 400, f"{path.relative_to(ROOT)}: {lines} lines"
 
 
-def public(body, prefix=""):
-    """(full name, node) of every public function, class and method."""
-    for node in body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            if node.name.startswith("_"):
-                continue
-            yield prefix + node.name, node
-            if isinstance(node, ast.ClassDef):
-                yield from public(node.body, f"{prefix}{node.name}.")
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_everything_public_has_a_docstring(name):
-    tree = ast.parse(FILES[name].read_text(encoding="utf-8"))
-    assert ast.get_docstring(tree), f"{name} has no docstring"
-    for full, node in public(tree.body):
-        setter = any(getattr(d, "attr", "") == "setter" for d in node.decorator_list)
-        assert ast.get_docstring(node) or setter, f"{name}.{full} has no docstring"
-
-
 def test_public_names_equal_the_stub():
     """`__all__` and `dir` have the names of the stub, each with the value it has there."""
     stub = {}
@@ -274,3 +249,49 @@ def test_the_version_is_in_one_place():
     versions = re.findall(r'^__version__ = "(.*)"$', read("bideuchre_env/__init__.py"), re.M)
     assert versions == [bideuchre_env.__version__]
     assert re.findall(r"version = \{(.*?)\}", read("README.md")) == versions
+
+
+LIGHT = ("errors", "rules.variants", "envs.registration", "", "adapters", "cli.main")
+OPTIONAL = "matplotlib PIL pyarrow minari h5py ray torch tensorboard aiohttp shtab"
+TRAINERS = "pyspiel open_spiel stable_baselines3 sb3_contrib torchrl tensordict tianshou agilerl"
+
+
+@pytest.mark.parametrize("name", LIGHT)
+def test_importing_loads_neither_numba_nor_extras(name):
+    """The import does not even search for these libraries."""
+    module = f"bideuchre_env.{name}".rstrip(".")
+    program = (
+        "import sys; tried = set()\n"
+        "class Watch:\n"
+        "    find_spec = lambda name, *more: tried.add(name.partition('.')[0])\n"
+        "sys.meta_path.insert(0, Watch)\n"
+        f"import {module}; dir({module})\n"
+        f"print(sorted({{'numba', *{OPTIONAL.split()}, *{TRAINERS.split()}}} & tried))"
+    )
+    assert python("-c", program).stdout == "[]\n"
+
+
+def test_a_public_module_is_imported_when_it_is_used():
+    program = (
+        "import sys, bideuchre_env; print('bideuchre_env.evaluation.match' in sys.modules)\n"
+        "print(bideuchre_env.match.__name__)"
+    )
+    assert python("-c", program).stdout.split() == ["False", "bideuchre_env.evaluation.match"]
+
+
+@pytest.mark.parametrize("program", ["bideuchre --help", "-c"])
+def test_importing_changes_no_signal_handler_hook_or_path(program):
+    """Ctrl-C stays Python's; the environments are registered with Gymnasium."""
+    ask = (
+        "import os, signal, sys, gymnasium, pettingzoo, numba\n"
+        "def state():\n"
+        "    handlers = [signal.getsignal(number) for number in sorted(signal.valid_signals())]\n"
+        "    hooks = [sys.excepthook, sys.unraisablehook, sys.meta_path, sys.path]\n"
+        "    return [*handlers, *map(repr, hooks), dict(os.environ)]\n"
+        f"sys.argv = {program.split()!r}; before = state()\n"
+        "import bideuchre_env, bideuchre_env.cli.main\n"
+        "import bideuchre_env.runtime.jit, bideuchre_env.runtime.interrupts\n"
+        "print([one for one in zip(before, state()) if one[0] != one[1]])\n"
+        "print('bideuchre/Cincinnati-v0' in gymnasium.registry)"
+    )
+    assert python("-c", ask).stdout == "[]\nTrue\n"

@@ -1,24 +1,26 @@
-"""Pages: links lead to existing files, headings and names, and code blocks run.
+"""Pages: links lead to files, headings and names, code blocks run, outputs are those displayed.
 
 In a guide, names in parentheses after a link, `[step.py](step.py) (`apply`)`, are in that file.
 """
 
+import io
 import re
 import shlex
-import subprocess
-import sys
 from contextlib import contextmanager, nullcontext
 
+import numpy as np
 import pytest
-from support.script_modules import ROOT, load_scripts
+from support.commands import ROOT, load_scripts, python
 
+from bideuchre_env import match
 from bideuchre_env.cli.main import main
 
 PLACES = (".github", "agents", "benchmarks", "bideuchre_env", "experiments", "tests")
 TUTORIALS = ".github/docs/tutorials"
 with load_scripts(".ci", "check_types") as [check_types]:
     STAND_ALONE = check_types.STAND_ALONE  # their examples are independent and need extras
-OWN_AGENT = f"{TUTORIALS}/own_agent.md"
+OWN_AGENT, README = f"{TUTORIALS}/own_agent.md", "README.md"
+LEARNING = "bideuchre_env/learning/README.md"
 LINK = re.compile(r"\[[^\]]*\]\(([^()\s]+)\)(?:\s+\(((?:`[^`]+`(?:,\s+)?)+)\))?")
 
 
@@ -72,7 +74,7 @@ def code_of(guide, language):
     [
         page
         for page in guides()
-        if page not in (*STAND_ALONE, "README.md") and code_of(page, "python")
+        if page not in (*STAND_ALONE, README, LEARNING) and code_of(page, "python")
     ],
 )
 def test_the_code_of_a_page_runs(guide, tmp_path, monkeypatch):
@@ -137,7 +139,7 @@ def test_the_training_command_of_the_page_trains(tmp_path):
     small = "--millions 0.006 --hands 32 --hidden 16 --hidden-auction 8 --minibatch 256"
     boards = "--boards 2 --final-boards 2 --opponents cautious"
     options = [*small.split(), *boards.split(), "--out", str(tmp_path)]
-    subprocess.run([sys.executable, *command[1:], *options], cwd=ROOT, check=True)
+    python(*command[1:], *options, where=ROOT)
     assert (tmp_path / "weights.npz").is_file()
 
 
@@ -153,3 +155,89 @@ def test_the_custom_agent_of_the_page_plays_from_the_shell(tmp_path, monkeypatch
     points = re.search(r"points per hand +\S+ (\S+) +95 % interval (.+)", printed)
     text = (ROOT / OWN_AGENT).read_text(encoding="utf-8")
     assert f"{points[1]} points per hand (95 % interval {points[2].strip()})" in text
+
+
+RATE = re.compile(r"[\d,]+ (?=decisions)")
+OUTPUT = """\
+rule against cautious, cincinnati_v0, seed 0
+
+2,000 games (1,000 pairs), 16,112 hands
+games won         rule 1,999   cautious 1   drawn 0   truncated 0
+                  rule 100.0 %   95 % interval 99.7 to 100.0 %
+points per hand   rule +3.37   95 % interval +3.32 to +3.42
+
+contracts            bid            made            set   alone   made alone
+  rule            13,361   12,574 (94 %)      787 (6 %)     111   104 (94 %)
+  cautious         2,751      693 (25 %)   2,058 (75 %)       0            0
+
+speed             723,634 decisions per second
+records           runs/selfplay-cincinnati_v0-rule-cautious-seed0.jsonl
+"""
+
+
+def test_the_first_command_prints_the_output_of_the_readme(tmp_path):
+    """The command prints the same lines every time, except the speed; the README has an excerpt."""
+    with load_scripts(".github/docs", "readme") as [readme]:
+        printed = readme.main_job(tmp_path)
+        assert readme.excerpt(printed) == code_of(README, "text")[0]
+    assert RATE.sub("#", printed) == RATE.sub("#", OUTPUT)
+    [records] = list(tmp_path.rglob("*.jsonl"))
+    assert records.name in printed
+    assert records.stat().st_size > 0
+
+
+def test_the_commands_for_players_run(tmp_path, monkeypatch, capsys):
+    """The commands run as written; the game is left at once."""
+    [commands] = [block for block in code_of(README, "sh") if "bideuchre play" in block]
+    words = (shlex.split(line, comments=True) for line in commands.splitlines())
+    play, advise, show = (command[1:] for command in words if command)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
+    assert main(play) == 0
+    assert "The game is saved" in capsys.readouterr().out
+    assert main(advise) == 0
+    assert "bid 4" in capsys.readouterr().out
+    assert main(["selfplay", "--games", "1", "--out", show[1]]) == 0
+    assert main([*show, "--agent", "rule", "--worlds", "2"]) == 0
+    assert "<!doctype html>" in (tmp_path / show[-1]).read_text(encoding="utf-8")
+
+
+def test_the_python_blocks_of_the_readme_run():
+    """The Python blocks run in order in one namespace; the first plays a game to its end."""
+    first, *others = code_of(README, "python")
+    scope = {}
+    exec(compile(first, README, "exec"), scope)
+    assert scope["env"].agents == []
+    assert scope["env"].unwrapped.record.outcome in ("won", "truncated")
+    assert others
+    for block in others:
+        exec(compile(block, README, "exec"), scope)
+
+
+def test_the_first_training_run_learns(tmp_path, monkeypatch, capsys):
+    """The points of the first training run grow as the page states; its policy beats `cautious`."""
+    monkeypatch.chdir(tmp_path)
+    scope, outputs = {}, {}
+    for block in code_of(LEARNING, "python"):
+        exec(compile(block, LEARNING, "exec"), scope)
+        outputs["for iteration in" in block] = capsys.readouterr().out
+    printed = [float(line.split()[0]) for line in outputs[True].splitlines()]
+    page = " ".join((ROOT / LEARNING).read_text(encoding="utf-8").split())
+    stated = re.search(
+        r"from (\S+) points per hand to about (\S+)\. In .* better by about (\S+)\.", page
+    )
+    assert stated is not None
+    before, after, better = map(float, stated.groups())
+    assert printed[0] == pytest.approx(before, abs=0.05)
+    assert float(np.mean(printed[-8:])) == pytest.approx(after, abs=0.3)
+
+    class Student:
+        """An agent that plays by the learned values, without exploration."""
+
+        def act_rows(self, observations, masks):
+            return np.where(masks, (observations > 0) @ scope["q_weights"], -np.inf).argmax(axis=1)
+
+    points = match.play("cincinnati_v0", Student(), "cautious", boards=2_000).points_per_hand
+    assert points is not None
+    assert points.low > 1
+    assert points.mean == pytest.approx(better, abs=0.5)

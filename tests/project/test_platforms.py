@@ -1,7 +1,5 @@
 """Behaviour of Windows and macOS, simulated: no locks, no POSIX functions, other links."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import os
@@ -12,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from support.script_modules import load_scripts
+from support.commands import load_scripts
 
 from bideuchre_env import _files
 from bideuchre_env._files import Output, only_run_at, only_run_in, write_file
@@ -198,15 +196,40 @@ def test_a_handler_on_windows_that_python_has_not_installed_becomes_the_default(
     assert (signal.SIGTERM, signal.SIG_DFL) in calls
 
 
-@pytest.mark.skipif(os.name == "nt", reason="simulates junctions by links")
-def test_an_editable_install_on_windows_makes_junctions(monkeypatch, tmp_path):
-    """A junction replaces the text file that git writes for a link."""
+@pytest.fixture
+def editable(monkeypatch):
+    """The module `.ci/editable.py`, without hatchling."""
     hook = SimpleNamespace(BuildHookInterface=object)
     monkeypatch.setitem(sys.modules, "hatchling.builders.hooks.plugin.interface", hook)
+    with load_scripts(".ci", "editable") as [module]:
+        yield module
+
+
+@pytest.mark.skipif(os.name == "nt", reason="simulates junctions by links")
+def test_an_editable_install_on_windows_makes_junctions(editable, monkeypatch, tmp_path):
+    """A junction replaces the text file that git writes for a link."""
     monkeypatch.setitem(sys.modules, "_winapi", SimpleNamespace(CreateJunction=os.symlink))
     (tmp_path / "agents").mkdir()
     (tmp_path / "link").write_text("../agents")
-    with load_scripts(".ci", "editable") as [editable]:
-        monkeypatch.setattr(editable, "os", SimpleNamespace(name="nt"))
-        editable.link(tmp_path / "link", tmp_path / "agents")
+    monkeypatch.setattr(editable, "os", SimpleNamespace(name="nt"))
+    editable.link(tmp_path / "link", tmp_path / "agents")
     assert (tmp_path / "link").resolve() == tmp_path / "agents"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links take a privilege there")
+def test_a_link_replaces_another_link_or_a_text_and_no_folder(editable, tmp_path):
+    folder, path = tmp_path / "package", tmp_path / ".editable" / "package"
+    folder.mkdir()
+    (folder / "file").touch()
+    for _ in range(2):
+        editable.link(path, folder)
+        assert (path.is_symlink(), path.readlink()) == (True, Path("..", "package"))
+    path.unlink()
+    path.write_text("../package")  # git writes a text file where links are unsupported
+    editable.link(path, folder)
+    assert (path / "file").exists()
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    with pytest.raises(SystemExit, match=r"copy is a folder, where a link to .* goes: move it"):
+        editable.link(copy, folder)
+    assert copy.is_dir()

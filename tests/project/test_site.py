@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.script_modules import ROOT, load_scripts
+from support.commands import ROOT, load_scripts
 
 import bideuchre_env
 

@@ -1,15 +1,22 @@
 """The content of pages: a seat's view of a table, and a game as one file."""
 
-from __future__ import annotations
-
 import json
+import random
 import re
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from support.playthroughs import VARIANTS, Chooser, legal_names, plies, start
-from support.replays import NASTY, Caller, game, notes_on
+from support.playthroughs import (
+    DIFFERENT,
+    VARIANTS,
+    Caller,
+    Chooser,
+    game,
+    legal_names,
+    plies,
+    start,
+)
 
 from bideuchre_env.core.one_row import step_row
 from bideuchre_env.core.state import rows_of
@@ -19,9 +26,10 @@ from bideuchre_env.records.page.page import game_data, plain, replay_page
 from bideuchre_env.records.page.view import covered, game_view, hand_frames, table_view
 
 SEATS = (None, 0, 1, 2, 3)
+NASTY = ["</script><script>bad()</script>", "<b>&amp;", "\"'{sheets}", "rule"]
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("name", DIFFERENT)
 def test_a_view_has_nothing_that_the_seat_cannot_know(name):
     """Redealing hidden cards changes no view, in all phases."""
     rng, phases = np.random.default_rng(4), set()
@@ -78,7 +86,7 @@ def after(value, changes):
     ]
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("name", DIFFERENT)
 def test_frames_give_the_view_of_every_seat_at_every_position(name):
     """The frames of a hand, applied as changes, give `table_view` of every seat."""
     record = game(name, 7)
@@ -113,6 +121,26 @@ def test_tricks_and_stops_equal_the_record(name):
         assert sorted(played) == list(range(first, len(data["plies"])))
         assert (data["stops"][0], data["stops"][-1]) == (0, len(data["plies"]))
         assert set(data["stops"]) >= {trick["end"] for trick in data["tricks"]}
+
+
+def notes_on(record, why="The right bower draws trumps."):
+    """Notes like those of a review, with random figures; every third action has none."""
+    rng = random.Random(3)
+
+    def note():
+        lost = max(0.0, rng.gauss(0.2, 0.8))
+        chances = {"points": 2.1, "made": rng.random(), "wins": rng.random()}
+        loss = {"lost": lost, "error": 0.1, "best": "JH", "mistake": lost > 0.8, "why": why}
+        return loss | {"open": rng.choice((0, 1, None))} | chances
+
+    hands = [
+        {"par": "par: 4 H by seat 1", "plies": [(i % 3 and note()) or None for i in range(n)]}
+        for n in (len(hand["actions"]) for hand in record.hands)
+    ]
+    names = record.agents or ["a", "b", "c", "d"]
+    figures = {"decisions": 60, "mistakes": 3, "lost": 2.4, "words": why}
+    players = [{"seat": seat, "name": name} | figures for seat, name in enumerate(names)]
+    return {"agent": "inference", "hands": hands, "players": players}
 
 
 class Page(HTMLParser):

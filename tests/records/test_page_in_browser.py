@@ -1,16 +1,14 @@
 """The replay page in a real browser: the views of seats, steps, links and several games."""
 
-from __future__ import annotations
-
 import pytest
-from support.browser import browser, complaints, requests, screen
-from support.replays import game
+from support.browser import accessible_nodes, browser, complaints, requests, screen
+from support.playthroughs import game
 
 from bideuchre_env.core.one_row import step_row
 from bideuchre_env.core.state import rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.records.page.page import replay_page, replays_page
-from bideuchre_env.records.page.view import table_view
+from bideuchre_env.records.page.view import game_view, table_view
 from bideuchre_env.records.words import ending
 
 PLACES = ("bottom", "left", "top", "right")
@@ -40,6 +38,7 @@ seat.dispatchEvent(new Event("change"));
 const open = document.getElementById("open");
 if (open.getAttribute("aria-pressed") === "true") open.click();
 """
+CARDS = "return [...document.querySelectorAll('.hand .card')].map((card) => card.dataset.card)"
 STEP_THROUGH = """
 press("Home");
 const seen = [look()];
@@ -133,3 +132,19 @@ def test_keys_buttons_and_links_step_through_the_games(page):
         assert place() == expected
     find(driver, "#game").send_keys("game 3")
     assert find(driver, "#title").text.startswith("barrie_v0")
+
+
+def test_every_control_and_card_has_a_name_and_every_step_is_announced(page):
+    record = game("cincinnati_v0", 5, agents=["rule", "cautious", "rule", "expert"])
+    words, driver = game_view(record.rules)["words"], page(replay_page(record), "#hand=1&card=8")
+    nodes = accessible_nodes(driver)
+    held = sorted(words[card] for card in driver.execute_script(CARDS))
+    assert held
+    assert sorted(name for role, name in nodes if role == "image" and name in held) == held
+    controls = {name for role, name in nodes if role in ("button", "combobox", "slider")}
+    assert "" not in controls
+    assert controls >= {"Back by a card", "On by a hand", "Light or dark", "Open hands", "Hand"}
+    status = driver.find_element("css selector", "[role=status][aria-live=polite]")
+    before = status.text
+    driver.find_element("css selector", "[data-step=card-on]").click()
+    assert status.text != before

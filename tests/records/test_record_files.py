@@ -1,16 +1,18 @@
-"""Record files: complete lines or none, and a bad line never hides the next."""
-
-from __future__ import annotations
+"""Record files and other output files: complete or absent, and a bad line never hides the next."""
 
 import codecs
+import errno
 import gzip
 import json
+import os
+import stat
 
 import pytest
 
 import bideuchre_env
-from bideuchre_env import records_io, selfplay
-from bideuchre_env.errors import OptionError, RecordError
+from bideuchre_env import _files, records_io, selfplay
+from bideuchre_env._files import Output, only_run_in, write_file
+from bideuchre_env.errors import OptionError, OutputError, RecordError
 
 
 @pytest.fixture(scope="module")
@@ -130,3 +132,195 @@ def test_a_compressed_file_is_read(games, tmp_path):
     path.write_bytes(packed[:40] + b"xxxx" + packed[44:])
     with pytest.raises(OptionError, match="cannot be read"):
         list(records_io.scan(path))
+
+
+posix = pytest.mark.skipif(os.name == "nt", reason="POSIX files")
+locks = pytest.mark.skipif(not _files._LOCKS, reason="this system has no locks of files")
+
+
+def full_after(room, monkeypatch):
+    """Simulate a disk with `room` bytes left: writes are cut there, later writes fail."""
+    real, left = os.write, [room]
+
+    def write(descriptor, data):
+        if left[0] == 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        written = real(descriptor, bytes(data)[: left[0]])
+        left[0] -= written
+        return written
+
+    monkeypatch.setattr(os, "write", write)
+
+
+def names(folder):
+    """The names of the files in a folder, sorted."""
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_file_takes_its_place_when_it_is_published(tmp_path):
+    path = tmp_path / "x"
+    path.write_text("old")
+    with Output(path, overwrite=True) as output:
+        output.write(b"one ")
+        assert path.read_text() == "old"
+        output.publish()
+        output.write(b"two")
+        assert path.read_text() == "one two"
+        output.close()
+        output.close()
+    assert names(tmp_path) == ["x"]
+
+
+def test_a_file_that_is_not_published_leaves_no_trace(tmp_path):
+    """No new file or folder remains; an old file stays."""
+    (tmp_path / "x").write_text("old")
+    for path in (tmp_path / "x", tmp_path / "a" / "b" / "x"):
+        with Output(path, overwrite=True) as output:
+            output.write(b"new")
+    assert names(tmp_path) == ["x"]
+    assert (tmp_path / "x").read_text() == "old"
+
+
+@locks
+def test_the_temporary_file_of_a_killed_run_is_replaced(tmp_path):
+    path = tmp_path / "x"
+    _files.temporary_path(path).write_text("half of it")
+    write_file(path, "new")
+    assert path.read_text() == "new"
+    assert names(tmp_path) == ["x"]
+
+
+@locks
+@pytest.mark.parametrize("exists", [False, True])
+def test_a_second_run_is_refused_until_the_first_has_ended(exists, tmp_path):
+    path = tmp_path / "x"
+    if exists:
+        path.write_text("old")
+    with Output(path, overwrite=exists) as output:
+        with pytest.raises(OptionError, match="x is being written by another run"):
+            Output(path, overwrite=True)
+        output.write(b"new")
+        output.publish()
+        with pytest.raises(OptionError, match="another run"):
+            Output(path, overwrite=True)
+        with pytest.raises(OptionError, match="exists"):
+            Output(path)
+        output.close()
+    Output(path, overwrite=True).discard()
+    assert path.read_text() == "new"
+    assert names(tmp_path) == ["x"]
+
+
+def test_a_file_that_appears_meanwhile_is_not_replaced(tmp_path):
+    path = tmp_path / "x"
+    with Output(path) as output:
+        output.write(b"mine")
+        path.write_text("theirs")
+        with pytest.raises(OutputError, match=r"x could not be written.*exists.*is in .*x\.new"):
+            output.close()
+    assert path.read_text() == "theirs"
+    assert (tmp_path / "x.new").read_text() == "mine"
+    assert names(tmp_path) == ["x", "x.new"]
+
+
+@posix
+def test_a_link_is_followed_and_permissions_stay(tmp_path):
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("old")
+    target.chmod(0o640)
+    link.symlink_to(target)
+    write_file(link, "new")
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+
+
+@posix
+def test_streams_are_written_directly(capfd):
+    for name in ("/dev/stdout", "/dev/fd/1"):
+        write_file(name, f"to {name}\n")
+    assert capfd.readouterr().out == "to /dev/stdout\nto /dev/fd/1\n"
+
+
+@pytest.mark.parametrize("room", [0, 5])
+def test_a_full_disk_leaves_the_old_file(room, tmp_path, monkeypatch):
+    path = tmp_path / "x"
+    path.write_text("old")
+    full_after(room, monkeypatch)
+    with pytest.raises(OutputError, match="x could not be written: No space left on device"):
+        write_file(path, "something longer")
+    assert path.read_text() == "old"
+    assert names(tmp_path) == ["x"]
+
+
+def test_on_a_full_disk_records_are_whole_boards_and_the_games_continue(tmp_path, monkeypatch):
+    """The result equals that of a run without records, and names the error."""
+    played = selfplay.play("barrie_v0", "rule", "cautious", boards=8, seed=1)
+    selfplay.play("barrie_v0", "rule", "cautious", boards=8, seed=1, out=tmp_path / "all")
+    lines = (tmp_path / "all").read_bytes().splitlines(keepends=True)
+    full_after(sum(map(len, lines[:5])) + 10, monkeypatch)
+    result = selfplay.play("barrie_v0", "rule", "cautious", boards=8, seed=1, out=tmp_path / "x")
+    assert result.scores == played.scores
+    assert result.unwritten.endswith("x could not be written to its end: No space left on device")
+    assert result.records == str(tmp_path / "x")
+    assert result.to_dict()["unwritten"] == result.unwritten
+    assert "unwritten" not in played.to_dict()
+    assert (tmp_path / "x").read_bytes() == b"".join(lines[:4])
+    result = selfplay.play("barrie_v0", "rule", "cautious", boards=2, out=tmp_path / "y")
+    assert result.records is None
+    assert names(tmp_path) == ["all", "x"]
+
+
+def test_a_free_path_is_the_first_that_is_neither_taken_nor_being_written(tmp_path):
+    assert records_io.free_path(tmp_path, "a").name == "a.jsonl"
+    (tmp_path / "a.jsonl").touch()
+    with Output(tmp_path / "a-2.jsonl"):
+        assert records_io.free_path(tmp_path, "a").name == "a-3.jsonl"
+    for number in (0, 1.5, None, True):
+        with pytest.raises(OptionError, match="number="):
+            records_io.free_path(tmp_path, "a", number=number)
+
+
+@locks
+def test_a_folder_of_results_is_for_one_run(tmp_path):
+    folder = tmp_path / "results"
+    with only_run_in(folder), pytest.raises(OptionError, match="another run"), only_run_in(folder):
+        pass
+    assert not folder.exists()
+    with only_run_in(folder):
+        (folder / "x").touch()
+    assert names(folder) == ["x"]
+
+
+def test_a_name_in_an_error_has_no_control_characters(tmp_path):
+    (tmp_path / "\x1b[31m").touch()
+    with pytest.raises(OptionError, match=r"\\x1b\[31m.* exists") as refused:
+        Output(tmp_path / "\x1b[31m")
+    assert "\x1b" not in str(refused.value)
+
+
+def test_a_file_that_appears_meanwhile_stays_on_file_systems_without_links(tmp_path, monkeypatch):
+    def no_links(source, target):
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", no_links)
+    with Output(tmp_path / "x") as output:
+        output.write(b"mine")
+        (tmp_path / "x").write_text("theirs")
+        with pytest.raises(OutputError, match=r"another program has made it.* is in .*x\.new"):
+            output.close()
+    assert (tmp_path / "x").read_text() == "theirs"
+    assert (tmp_path / "x.new").read_text() == "mine"
+    with Output(tmp_path / "y") as output:
+        output.write(b"mine")
+        output.close()
+    assert (tmp_path / "y").read_text() == "mine"
+
+
+def test_a_write_protected_file_is_not_replaced(tmp_path, monkeypatch):
+    (tmp_path / "x").write_text("old")
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)  # root could write
+    with pytest.raises(OptionError, match="x cannot be written: it is write-protected"):
+        Output(tmp_path / "x", overwrite=True)
+    assert (tmp_path / "x").read_text() == "old"
+    assert names(tmp_path) == ["x"]

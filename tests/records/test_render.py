@@ -1,14 +1,22 @@
-"""Hands and games as text: names, trumps, the left bower, and the result in words."""
+"""Tables, hands and games as text and as pictures: names, order, marks, and hidden cards."""
 
-from __future__ import annotations
+import builtins
+import re
 
+import numpy as np
 import pytest
+from gymnasium.error import DependencyNotInstalled
 from rich.console import Console
-from support.playthroughs import start
+from support.playthroughs import VARIANTS, Chooser, plies, start
 
 import bideuchre_env
+from bideuchre_env._install import how_to_install
+from bideuchre_env.core.legality import legal_names
+from bideuchre_env.core.state import Phase
+from bideuchre_env.records.picture import Card, TablePicture
 from bideuchre_env.records.record import GameRecord
 from bideuchre_env.records.render import LEGEND, ending, record_view
+from bideuchre_env.rules.cards import CARD_NAMES, MAX_TRICKS, hand_names
 
 TRUMP_H = [
     *(["JH", "JD", "AH", "9S", "TS", "9C"], ["KH", "TH", "QS", "KS", "AC", "TC"]),
@@ -71,3 +79,90 @@ def test_a_game_is_printed_with_its_agents_options_and_results(tmp_path):
         made = max(hand["points"]) > 0 and hand["points"][hand["declarer"] & 1] > 0
         assert ("\nMade." in hand_text) == made
         assert ("\nSet." in hand_text) != made
+
+
+SHAPE = (488, 760, 3)
+every_variant = pytest.mark.parametrize("name", VARIANTS)
+cincinnati = bideuchre_env.cincinnati_v0
+
+
+def check_frame(frame):
+    """Fail unless a picture has the format of video frames and is not blank."""
+    assert (frame.shape, frame.dtype) == (SHAPE, np.uint8)
+    assert len(np.unique(frame[::4, ::4, 0])) > 8
+
+
+@every_variant
+def test_a_seat_sees_no_hidden_card(name):
+    """Deals that differ only in hidden cards give equal pictures, except with all hands open."""
+    pytest.importorskip("PIL")
+    rng, differ = np.random.default_rng(2), 0
+    env = bideuchre_env.variants[name].raw_env(render_mode="rgb_array", episode="hand")
+    env.reset(seed=4)
+    for at, _ in enumerate(plies(env, Chooser(4))):
+        if at % 6:
+            continue
+        seat = int(env.agent_selection[-1])
+        world = env.resample_hidden(seat=seat, rng=rng)
+        check_frame(env.render())
+        differ += not np.array_equal(env.render(), world.render())
+        for view in (seat, "actor"):
+            env.view = world.view = view
+            assert np.array_equal(env.render(), world.render())
+        env.view = "all"
+    assert differ
+
+
+def test_without_pillow_only_rendering_fails(monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *args, **kwargs):
+        if name.split(".")[0] == "PIL":
+            raise ImportError("No module named 'PIL'")
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    for make in (cincinnati.env, cincinnati.solo):
+        env = make(render_mode="rgb_array")
+        env.reset(seed=1)
+        with pytest.raises(DependencyNotInstalled, match=f"{re.escape(how_to_install('render'))}$"):
+            env.render()
+
+
+def faces(row, rules, viewer):
+    """(name, whether it is marked) of the face-up cards of a picture; the viewer's hand is last."""
+    cards = [mark for mark in TablePicture(row, rules, viewer).marks() if isinstance(mark, Card)]
+    names = [card.parts[1].text.replace("10", "T") + card.parts[2].suit for card in cards]
+    return [(name, card.parts[0].edge == "mark") for name, card in zip(names, cards, strict=True)]
+
+
+def cards_in_the_middle(row, viewer):
+    """The cards of the current or last trick; in an exchange those that the viewer exchanged."""
+    if row["phase"] in (Phase.GIVING, Phase.PASSING):
+        own = {int(row["declarer"]): "given", int(row["declarer"] + 2) % 4: "passed"}.get(viewer)
+        return [CARD_NAMES[kind] for kind in row[own] if kind >= 0] if own else []
+    trick = int(row["trick"]) - (row["phase"] > Phase.PLAY or row["winning"] < 0)
+    if row["phase"] < Phase.PLAY or trick < 0:
+        return []
+    return [CARD_NAMES[kind] for kind in row["plays"][trick::MAX_TRICKS] if kind >= 0]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_picture_shows_the_viewers_cards_and_the_trick_and_marks_legal_cards(variant):
+    rules = bideuchre_env.variants[variant].rules
+    env = bideuchre_env.variants[variant].raw_env(episode="hand")
+    env.reset(seed=5)
+    rng, over = np.random.default_rng(5), False
+    while not over:
+        row = env.get_state()[0]
+        for viewer in range(4):
+            cards, held = faces(row, rules, viewer), hand_names(int(row["hands"][viewer]))
+            middle, own = cards[: len(cards) - len(held)], cards[len(cards) - len(held) :]
+            assert sorted(name for name, _ in own) == sorted(held)
+            assert sorted(name for name, _ in middle) == sorted(cards_in_the_middle(row, viewer))
+            choosing = Phase.NAMING < row["phase"] <= Phase.PLAY and row["turn"] == viewer
+            legal = set(legal_names(row, rules)) if choosing else set()
+            assert {name for name, marked in own if marked} == legal
+        over = env.terminations[env.agent_selection]
+        if not over:
+            env.step(int(rng.choice(np.flatnonzero(env.last()[0]["action_mask"]))))

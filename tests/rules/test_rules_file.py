@@ -82,16 +82,10 @@ FAULTS = [
     ("[" * 100_000, r"is not valid TOML"),
     ("target = " + "9" * 5_000, r"is not valid TOML"),
     ("targett = 5", r"unknown option 'targett' \(did you mean 'target'\?\); the options are: r"),
-    (
-        'base = "cincinati"',
-        r"base='cincinati' is no variant \(did you mean 'cincinnati_v0'\?\): expected one of c",
-    ),
+    ('base = "barie"', r"base='barie' is no variant \(did you mean 'barrie_v0'\?\): expected one"),
     ("base = 5", r"base=5 is no variant: expected one of"),
     ("name = 5", r"name=5: expected 1 to 80 printable characters"),
-    (
-        'base = "club"\nwin_rule = "made_bids"',
-        r"win_rule='made_bids': expected one of 'any', 'made_bid', ",
-    ),
+    ('base = "club"\nwin_rule = "no"', r"win_rule='no': expected one of 'any', 'made_bid', "),
     ('base = "club"\ntarget = 1979-05-27', r"target=.*: expected a whole number from 1"),
     ('base = "club"\npartnered = "8-4"', r"partnered=\(8, 4\): expected from 1 up to 8"),
     ('base = "club"\n[lone]\nx = 1', r"lone=.*: expected a list of lone bids"),
@@ -166,31 +160,22 @@ def test_a_variant_by_its_short_name():
             make(name)
 
 
-AS_WRITTEN = [
-    ("ranks", "9", "9"),
-    ("ranks", "10", "10"),
-    ("ranks", "'J'", "J"),
-    ("copies", "2", 2),
-    ("partnered", "4-8", (4, 8)),
-    ("partnered", "4 to 8", (4, 8)),
-    ("partnered", "(3, 5)", (3, 5)),
-    ("partnered", "[3, 5]", [3, 5]),
-    ("partnered", "none", None),
-    ("partnered", "None", None),
-    ("partnered", "null", None),
-    ("lone", "none", ()),
-    ("lone", "[]", []),
-    ("lone", '[{"name": "moon", "value": 24}]', [{"name": "moon", "value": 24}]),
-    ("target", "none", None),
-    ("rounds", "none", None),
-    ("win_rule", "any", "any"),
-    ("win_rule", '"any"', "any"),
-    ("all_pass", "none", "none"),
-    ("target", "[" * 10_000, "[" * 10_000),
-]
+RANGES = [("4-8", (4, 8)), ("4 to 8", (4, 8)), ("(3, 5)", (3, 5)), ("[3, 5]", [3, 5])]
+MOON_TEXT, MOON_BID = '[{"name": "moon", "value": 24}]', {"name": "moon", "value": 24}
+AS_WRITTEN = {
+    "ranks": [("9", "9"), ("10", "10"), ("'J'", "J")],
+    "copies": [("2", 2)],
+    "partnered": [*RANGES, ("none", None), ("None", None), ("null", None)],
+    "lone": [("none", ()), ("[]", []), (MOON_TEXT, [MOON_BID])],
+    "target": [("none", None), ("[" * 10_000, "[" * 10_000)],
+    "rounds": [("none", None)],
+    "win_rule": [("any", "any"), ('"any"', "any")],
+    "all_pass": [("none", "none")],
+}
 
 
-@pytest.mark.parametrize(("name", "text", "value"), AS_WRITTEN, ids=range(len(AS_WRITTEN)))
-def test_options_written_as_text(name, text, value):
-    assert from_text(name, text) == value
-    assert type(from_text(name, text)) is type(value)
+@pytest.mark.parametrize("name", AS_WRITTEN)
+def test_options_written_as_text(name):
+    for text, value in AS_WRITTEN[name]:
+        assert from_text(name, text) == value
+        assert type(from_text(name, text)) is type(value)

@@ -1,41 +1,25 @@
-"""Kernels give the same results with bounds checks, without compilation and on a future numba.
-
-Checksums of `support/exercise.py` are compared between settings, each in its own process.
-"""
+"""Kernels give the same results with bounds checks, without compilation, on a future numba."""
 
 import ast
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
-from support.exercise import PARTS
-from support.fuzzing import BOUNDS_CHECKED
+from numba.core.errors import TypingError
+from support.commands import TESTS, python
+from support.exercise import PARTS, table_games
+from support.kernels import BOUNDS_CHECKED
 
 import bideuchre_env
 from bideuchre_env.runtime import cache, intrinsics
+from bideuchre_env.runtime.jit import JIT, config, entry_kernel, new_rows
+from bideuchre_env.runtime.vectors import _plain_add_rows, add_rows
 
-TESTS = Path(__file__).parents[1]
 PACKAGE = Path(bideuchre_env.__file__).parent
 SETTINGS = {"bounds checked": BOUNDS_CHECKED, "plain": {"NUMBA_DISABLE_JIT": "1"}}
 slow = pytest.mark.slow
-
-
-def run(*args, where=TESTS, **environment):
-    """Run Python in a subprocess, which must succeed; return its output and its errors."""
-    others = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
-    done = subprocess.run(
-        [sys.executable, *map(str, args)],
-        cwd=where,
-        env=others | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-3000:]
-    return done.stdout, done.stderr
 
 
 @pytest.mark.parametrize(
@@ -49,8 +33,9 @@ def run(*args, where=TESTS, **environment):
 )
 def test_results_are_the_same_under(setting, part):
     """The checksums are those of compiled kernels, and no warning is raised."""
-    out, _ = run("-W", "error", "-m", "support.exercise", part, **SETTINGS[setting])
-    assert out.strip() == PARTS[part]()
+    program = ("-W", "error", "-m", "support.exercise")
+    done = python(*program, part, where=TESTS, numba=SETTINGS[setting])
+    assert done.stdout.strip() == PARTS[part]()
 
 
 OVERSTEP = """
@@ -73,7 +58,8 @@ except IndexError:
     [("plain", "False False"), pytest.param("bounds checked", "True True", marks=slow)],
 )
 def test_settings_check_bounds_or_disable_compilation(setting, state):
-    assert run("-c", OVERSTEP, **SETTINGS[setting])[0] == f"{state}\ncaught\n"
+    done = python("-c", OVERSTEP, where=TESTS, numba=SETTINGS[setting])
+    assert done.stdout == f"{state}\ncaught\n"
 
 
 CORE = (
@@ -85,7 +71,7 @@ LEARNING = ("learning/test_features.py", "learning/test_fitting.py", "learning/t
 PLAYERS = (
     "solver",
     "agents",
-    "evaluation/test_rollout.py",
+    "evaluation/test_selfplay.py",
     "learning",
     "envs/test_solo_players.py",
 )
@@ -99,8 +85,9 @@ DEALS = ("core/test_deals.py", "core/test_resample.py")  # a million deals need 
 )
 def test_whole_files_of_tests_pass_under(names, setting):
     """An out-of-bounds access is silent in compiled code, and an error here."""
-    out, _ = run("-m", "pytest", "-q", "-p", "no:cacheprovider", *names, **SETTINGS[setting])
-    assert "RuntimeWarning: overflow" not in out
+    program = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
+    done = python(*program, *names, where=TESTS, numba=SETTINGS[setting])
+    assert "RuntimeWarning: overflow" not in done.stdout
 
 
 def imported(path):
@@ -145,10 +132,11 @@ from bideuchre_env.runtime import jit
 from bideuchre_env.core.one_row import mask_row
 from bideuchre_env.core.state import new_states
 from bideuchre_env.core.tables import compile_tables
-rows = new_states(1)
-mask = np.zeros(len(bideuchre_env.cincinnati_v0.raw_env().action_names), np.int8)
+from bideuchre_env.rules import actions
+rows, rules = new_states(1), bideuchre_env.cincinnati_v0.rules
+mask = np.zeros(len(actions.of(rules).names), np.int8)
 rows["phase"] = 1
-mask_row(rows, compile_tables(bideuchre_env.cincinnati_v0.rules), mask)
+mask_row(rows, compile_tables(rules), mask)
 print(mask.sum(), sum(mask_row.stats.cache_hits.values()), jit.CACHE_FOLDER, sep="|")
 assert bideuchre_env.__file__.startswith(sys.argv[1])
 """
@@ -173,15 +161,13 @@ def installed(tmp_path):
 
 def run_copy(folder, code, **environment):
     """Run a program text with the copy of the package in `folder`, and return its output."""
-    own = {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", "NUMBA_OPT": "1"}
-    return run("-c", code, folder, where=folder, **own | environment)[0].strip()
+    own = {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"} | environment
+    done = python("-c", code, folder, where=folder, numba={"NUMBA_OPT": "1"}, **own)
+    return done.stdout.strip()
 
 
 def ask(folder, **environment):
-    """Run ASK with the copy of the package in a new process.
-
-    Return the number of legal strains, the number of cache hits and the cache folder.
-    """
+    """Run ASK with the copy in `folder`; return legal strains, cache hits and the cache folder."""
     strains, hits, cache = run_copy(folder, ASK, **environment).split("|")
     return int(strains), int(hits), Path(cache)
 
@@ -234,11 +220,49 @@ def test_plain_twins_of_machine_instructions():
 @pytest.mark.parametrize("part", [pytest.param(part, marks=slow) for part in PARTS])
 def test_results_are_the_same_on_a_future_numba(part):
     """Kernels compile with numba's documented interface only."""
-    out, _ = run("-m", "support.future_numba", "support.exercise", part)
-    assert out.strip() == PARTS[part]()
+    done = python("-m", "support.future_numba", "support.exercise", part, where=TESTS, numba={})
+    assert done.stdout.strip() == PARTS[part]()
 
 
-def test_threads_step_tables_on_a_future_numba():
-    program = ("support.seeded_games", "tables")
-    out, _ = run("-m", "support.future_numba", *program, NUMBA_OPT="1")
-    assert out == run("-m", *program)[0]
+def test_threads_step_tables_on_a_future_numba(capsys):
+    program = ("support.future_numba", "support.exercise", "tables")
+    done = python("-m", *program, where=TESTS, numba={"NUMBA_OPT": "1"})
+    table_games()
+    assert done.stdout == capsys.readouterr().out
+
+
+FIELDS = [("inputs", (21,)), ("weights", (21, 24)), ("sums", (24,))]
+LAYER = np.dtype([(name, np.float32, shape) for name, shape in FIELDS], align=True)
+
+
+@entry_kernel
+def add(layers, first, last):
+    """Add some rows of the first layer."""
+    layer = layers[0]
+    add_rows(layer.inputs, first, last, layer.weights, layer.sums)
+
+
+@pytest.mark.parametrize(("first", "last"), [(0, 21), (0, 4), (5, 5), (3, 20), (20, 21)])
+@pytest.mark.parametrize("share", [1.0, 0.3])
+def test_sums_have_the_same_bits_as_in_plain_python(first, last, share):
+    rng = np.random.default_rng(first + 100 * last)
+    layers = new_rows(LAYER, 1)
+    layers["inputs"] = rng.normal(0, 10, 21) * (rng.random(21) < share)
+    layers["weights"] = rng.normal(0, 1, (21, 24)) * 10.0 ** rng.integers(-6, 6, (21, 24))
+    layers["sums"] = rng.normal(0, 1, 24)
+    sums = layers["sums"][0].copy()
+    _plain_add_rows(layers["inputs"][0], first, last, layers["weights"][0], sums)
+    add(layers, first, last)
+    assert np.array_equal(layers["sums"][0].view(np.int32), sums.view(np.int32))
+
+
+@pytest.mark.skipif(not JIT or config.BOUNDSCHECK, reason="the plain one takes any array")
+def test_fields_of_other_types_are_refused_at_compilation():
+    other = np.dtype([("inputs", np.float32, (3,)), ("weights", np.float64, (3, 2))])
+
+    @entry_kernel
+    def wrong(layers, others):
+        add_rows(layers[0].inputs, 0, 3, others[0].weights, layers[0].sums)
+
+    with pytest.raises(TypingError, match="add_rows"):
+        wrong(new_rows(LAYER, 1), new_rows(other, 1))

@@ -1,16 +1,16 @@
-"""Cache files of kernels: reuse, damage, and folders that cannot be written."""
-
-from __future__ import annotations
+"""Cache files of kernels: reuse, damage, unusable folders; progress of compilation."""
 
 import errno
 import logging
 import runpy
 import shutil
+from types import SimpleNamespace
 
 import numba
 import pytest
 
 from bideuchre_env.runtime import jit, numba_private
+from bideuchre_env.runtime.compiling import Compiling
 
 SOURCE = "def double(x):\n    return 2 * x\n"
 
@@ -102,3 +102,36 @@ def test_a_deleted_folder_is_made_again(folder, caplog):
     assert compiled(21) == 42
     assert loads(folder)
     assert caplog.text == ""
+
+
+OWN, OTHER, FOREIGN = (SimpleNamespace(name=name) for name in ("own", "other", "foreign"))
+
+
+def test_progress_counts_own_kernels_until_the_outermost_is_compiled():
+    compiling, texts = Compiling([OWN, OTHER], saved=True), []
+    compiling.show = lambda text: None
+    with compiling.shown_by(texts.append):
+        compiling.begin(OWN)
+        compiling.begin(FOREIGN)
+        compiling.begin(OTHER)
+        compiling.end(OTHER)
+        compiling.end(FOREIGN)
+        compiling.end(OWN)
+    compiling.begin(OWN)
+    compiling.end(OWN)
+    zero, one = (f"compiling kernels, {done} done" for done in (0, 1))
+    assert texts == [zero, zero, one, ""]
+    assert compiling.count == 3
+
+
+def test_one_warning_is_logged_in_a_process(caplog):
+    for saved in (True, False):
+        compiling = Compiling([OWN], saved)
+        for _ in range(2):
+            compiling.begin(OWN)
+            compiling.end(OWN)
+    assert [record.levelno for record in caplog.records] == [logging.WARNING] * 2
+    first, second = (record.message for record in caplog.records)
+    assert "compiling kernels" in first
+    assert "saved for the next run" in first
+    assert "not saved" in second

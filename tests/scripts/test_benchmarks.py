@@ -1,18 +1,15 @@
 """Benchmarks at tiny size: they run, and their figures are consistent. Nothing is timed."""
 
-from __future__ import annotations
-
 import json
 import os
-import re
 import statistics
 import sys
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from support.device_code import simulated
-from support.script_modules import load_scripts
+from support.commands import load_scripts
+from support.kernels import in_simulator, simulated
 
 import bideuchre_env
 from bideuchre_env.bench import measure
@@ -41,10 +38,7 @@ def peers(scripts):
 
 
 def report_of(script, folder, capsys, *options):
-    """Run a script and return the report that it prints as JSON.
-
-    Its figures must be positive, with unique names.
-    """
+    """Run a script; return its report, whose figures are positive, with unique names."""
     words = [*options, "--out", str(folder), "--json", "--no-plot"]
     assert script.main(script.parse_args(words)) == 0
     report = json.loads(capsys.readouterr().out)
@@ -118,8 +112,27 @@ def test_throughput_measures_every_group(scripts, groups, tmp_path, capsys):
 
 @pytest.mark.slow
 def test_the_gpu_benchmark_runs_in_the_simulator():
-    """The tests of `support/simulated_bench.py` pass in a process with numba's simulator."""
-    assert re.match(r"2 passed", simulated("support/simulated_bench.py"))
+    assert simulated(__file__).startswith("2 passed")
+
+
+@in_simulator
+def test_simulated_steps_and_rollouts_are_measured(scripts, tmp_path, capsys):
+    gpu = scripts["gpu"]
+    words = [*TINY, "--json", "--games", "2", "--beside"]
+    assert gpu.main(gpu.parse_args([*words, "--no-plot", "--out", str(tmp_path)])) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert len(report["figures"]) == 1 + 3
+    assert all(row["median"] > 0 for row in report["figures"])
+
+
+@in_simulator
+def test_simulated_games_in_lock_step_are_the_same(scripts, capsys):
+    gpu = scripts["gpu"]
+    args = gpu.parse_args(["--check", "--games", "1", "--decisions", "60"])
+    assert gpu.main(args) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(bideuchre_env.variants) * len(gpu.FACES)
+    assert all(line.endswith("hands, the same") for line in lines)
 
 
 def test_the_solver_is_timed_by_deck(scripts, capsys):

@@ -1,8 +1,6 @@
-"""Command lines of the scripts in `experiments/`: options, help and errors."""
+"""Scripts of `experiments/`: options, help, errors; the notebook; scripts that fit networks."""
 
-from __future__ import annotations
-
-import subprocess
+import json
 import sys
 from contextlib import ExitStack
 from dataclasses import fields
@@ -10,10 +8,18 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import get_args, get_type_hints
 
+import numpy as np
 import pytest
-from support.script_modules import ROOT, load_scripts
+from support.commands import ROOT, load_scripts, python
 
+from bideuchre_env import agents, match
+from bideuchre_env.agents.expert import call_network, win_table
+from bideuchre_env.agents.expert.score_network import fitted_score_network
+from bideuchre_env.agents.learned.net import NetAgent
 from bideuchre_env.cli import script_args
+from bideuchre_env.learning.weights import read_weights
+from bideuchre_env.rules.variants import RULES
+from bideuchre_env.training import cards
 
 FOLDER = ROOT / "experiments"
 NEEDS = {  # libraries that a script imports
@@ -86,8 +92,192 @@ def test_every_field_is_an_option_of_its_type(scripts, name, capsys):
     ],
 )
 def test_a_script_run_from_any_folder_names_a_wrong_option(options, error, tmp_path):
-    command = [sys.executable, str(FOLDER / "ladder.py"), *options]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
+    done = python(FOLDER / "ladder.py", *options, where=tmp_path, status=2)
     assert done.stderr.splitlines()[-1].startswith(f"ladder.py: error: {error}")
     assert list(tmp_path.iterdir()) == []
+
+
+pyplot = pytest.importorskip("matplotlib.pyplot")
+NOTEBOOK = ROOT / "experiments" / "class.ipynb"
+
+
+@pytest.fixture(scope="module")
+def ran():
+    """The names that the cells define, and their figures."""
+    before = pyplot.get_backend()
+    pyplot.switch_backend("agg")
+    names = {"__name__": "__main__"}
+    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    for cell in (cell for cell in cells if cell["cell_type"] == "code"):
+        assert cell["outputs"] == []  # committed without outputs
+        exec(compile("".join(cell["source"]), cell["id"], "exec"), names)
+    yield names, [pyplot.figure(number) for number in pyplot.get_fignums()]
+    pyplot.close("all")
+    pyplot.switch_backend(before)
+
+
+def test_boards_have_less_variance_than_tables(ran):
+    """Boards even have less variance than the mean of two independent tables."""
+    names, (figure, _) = ran
+    tables, boards = names["tables"], names["boards"]
+    assert tables.mean() == pytest.approx(boards.mean())
+    assert tables.mean() == pytest.approx(names["result"].points_per_hand.mean)
+    assert boards.std() < tables.std() / np.sqrt(2)
+    heights = [sum(bar.get_height() for bar in axis.patches) for axis in figure.axes]
+    assert heights == [len(tables), len(boards)] == [800, 400]
+
+
+def test_the_learner_of_the_last_cells_improves(ran):
+    names, (_, figure) = ran
+    curve = names["curve"]
+    assert len(curve) == names["LESSONS"]
+    assert curve[0] < -3
+    assert np.mean(curve[-4:]) > 0
+    [axis] = figure.axes
+    assert axis.lines[0].get_ydata().tolist() == curve
+
+
+FITS = ("fit_call_network", "fit_score_network")
+SMALL = {
+    "fit_call_network": ["--hands", "400", "--rounds", "4"],
+    "fit_score_network": ["--hands", "400", "--played", "20", "--rounds", "2"],
+}
+FITTED = {
+    "fit_call_network": call_network.fitted_network,
+    "fit_score_network": fitted_score_network,
+}
+PROVENANCE = {
+    "fit_call_network": call_network.provenance,
+    "fit_score_network": win_table.provenance,
+}
+
+
+def run(script, out, *options):
+    """Run a script with small settings and `options`; return the arrays that it writes."""
+    words = [*SMALL[script.__name__], "--out", str(out), *options]
+    assert script.main(script.Args.parse(words)) == 0
+    with np.load(out) as arrays:
+        return {name: arrays[name] for name in arrays.files}
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_a_fit_changes_its_game_alone(scripts, name, tmp_path):
+    written = run(scripts[name], tmp_path / "network.npz", "--games", "simplified_v0")
+    provenance = json.loads(str(written.pop("provenance")))
+    assert provenance["simplified_v0"]["hands"] == 400
+    assert {**provenance, "simplified_v0": 0} == {**PROVENANCE[name](), "simplified_v0": 0}
+    for game in provenance:
+        same = np.array_equal(written[f"{game}_first"], FITTED[name](game)["first"][0])
+        assert same == (game != "simplified_v0")
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_a_seed_determines_the_weights(scripts, name, tmp_path):
+    one, again, other = (
+        run(scripts[name], tmp_path / f"{i}.npz", "--games", *games)["simplified_v0_first"]
+        for i, games in enumerate(
+            (
+                ["simplified_v0", "--seed", "4"],
+                ["six_card_v0", "simplified_v0", "--seed", "4"],
+                ["simplified_v0", "--seed", "5"],
+            )
+        )
+    )
+    assert np.array_equal(one, again)
+    assert not np.array_equal(one, other)
+
+
+@pytest.fixture
+def values(scripts):
+    return sys.modules["score_values"]
+
+
+def hands_of_one_or_two_points(scores):
+    """Hands in which the declarer's side makes 1 or 2 points, at every score."""
+    hands = [(*score, 0, points, 0, 1) for score in scores for points in (1, 2)]
+    return np.array(hands, np.int64)
+
+
+def test_chances_to_win_equal_the_game_tree(values):
+    """The target is 3; each side is declarer equally often and makes one or two points."""
+    rules = RULES["cincinnati_v0"].replace(target=3)
+    hands = hands_of_one_or_two_points([(a, b) for a in range(3) for b in range(3)])
+    table = values.score_values(rules, hands)
+
+    def chance(ours, theirs):
+        if ours >= 3 or theirs >= 3:
+            return 1.0 if ours >= 3 else 0.0
+        ways = [(ours + k, theirs) for k in (1, 2)] + [(ours, theirs + k) for k in (1, 2)]
+        return sum(chance(*way) for way in ways) / 4
+
+    for ours in range(3):
+        for theirs in range(3):
+            computed = table[0, 2 - ours, 2 - theirs]
+            assert computed == pytest.approx(chance(ours, theirs), abs=2e-3)
+
+
+TINY = ["--first", "300", "--hands", "200", "--call-hands", "400", "--call-rounds", "1"]
+SHORT = ["--rounds", "1", "--call-rounds", "0"]
+
+
+@pytest.fixture
+def learn(scripts):
+    return scripts["learn_cards"]
+
+
+def train(learn, out, *options):
+    """Run the script with small settings; return the bytes of the weights it writes, by file."""
+    assert learn.main(learn.Args.parse([*TINY, "--out", str(out), *options])) == 0
+    return {path.name: path.read_bytes() for path in out.glob("*.npz")}
+
+
+def test_a_run_stopped_after_every_step_ends_with_the_same_weights(learn, tmp_path, monkeypatch):
+    options = ["--games", "six_card_v0", "--rounds", "1"]
+    whole = train(learn, tmp_path / "whole", *options)
+    steps = len(whole) - 1
+    assert steps > 2
+    save, stopped = learn.Learner.save, tmp_path / "stopped"
+
+    def interrupt(self, weights, k, seconds):
+        saved = save(self, weights, k, seconds)
+        if len(list(stopped.glob("*step*"))) == k + 1 < steps:
+            raise KeyboardInterrupt
+        return saved
+
+    monkeypatch.setattr(learn.Learner, "save", interrupt)
+    for _ in range(steps - 1):
+        with pytest.raises(KeyboardInterrupt):
+            train(learn, stopped, *options)
+    assert train(learn, stopped, *options) == whole
+
+
+def test_the_command_in_the_weights_reproduces_them(learn, tmp_path, monkeypatch):
+    """The log has a line for every step, with its points against the judges."""
+    monkeypatch.setattr(cards, "JUDGED", {"rule": 4})
+    options = ["--games", "six_card_v0", *SHORT, "--seed", "5"]
+    first = train(learn, tmp_path / "a", *options, "--judge")
+    metadata = read_weights(tmp_path / "a" / "net-six_card_v0.npz").metadata
+    assert (metadata["kind"], metadata["variant"], metadata["seed"]) == ("net", "six_card_v0", "5")
+    script, *words = metadata["command"].removeprefix("python ").split()
+    assert script == "experiments/learn_cards.py"
+    assert learn.main(learn.Args.parse([*words, "--out", str(tmp_path / "b")])) == 0
+    again = (tmp_path / "b" / "net-six_card_v0.npz").read_bytes()
+    assert again == first["net-six_card_v0.npz"]
+    lines = (tmp_path / "a" / "six_card_v0-seed5.jsonl").read_text().splitlines()
+    steps = [json.loads(line) for line in lines]
+    assert [step["kind"] for step in steps] == ["first", "polish"]
+    assert all(step["over rule"]["low"] <= step["over rule"]["high"] for step in steps)
+
+
+@pytest.mark.slow
+def test_a_short_run_is_better_than_the_expert_without_search(learn, tmp_path):
+    train(learn, tmp_path, "--games", "cincinnati_v0", "--first", "20000", *SHORT)
+
+    def before(rules, *, goal="points"):
+        return agents.make("expert", rules, wanted=(0,) * 13, goal="points")
+
+    def after(rules, *, goal="points"):
+        return NetAgent(rules, weights=tmp_path / "net-cincinnati_v0.npz", goal="points")
+
+    result = match.play("cincinnati_v0", after, before, boards=4000, seed=11)
+    assert result.points_per_hand.low > 0

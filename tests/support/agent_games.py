@@ -1,21 +1,21 @@
-"""Hands and games of agents on state rows, and the decisions that occur in them."""
-
-from __future__ import annotations
+"""Hands and games of agents on state rows, the decisions in them, and certain actions."""
 
 import numpy as np
 
 from bideuchre_env import agents, selfplay
 from bideuchre_env.agents.learned.shipped import file_of
+from bideuchre_env.agents.rule.agent import call_bits, certain_action
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.observation.resample import new_redeal, resample_row
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
 from bideuchre_env.core.state import AUCTION, DEAL, OVER, PLAY, new_states
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.rules.bids import Bid
-from bideuchre_env.rules.options import CHOICES
-from bideuchre_env.rules.rules import Rules
+from bideuchre_env.learning.view import new_view, read_view
+from bideuchre_env.rules.cards import hand_kinds
 from bideuchre_env.rules.variants import RULES
+from bideuchre_env.runtime.intrinsics import row_of
+from bideuchre_env.runtime.jit import entry_kernel
 
 SEARCH = ("pimc", "inference")
 LEARNED = ("ppo", "net")
@@ -50,10 +50,7 @@ def live_rows(states):
 
 
 def redeals(rules, row, n, seed=0):
-    """Copies (n,) of a state row; in copy i the cards hidden from the actor are redealt by a seed.
-
-    The seed of copy i is `seed` + i.
-    """
+    """Copies (n,) of a state row, with hidden cards redealt by the seeds `seed`, `seed` + 1, ..."""
     rows, scratch = new_states(n), new_redeal()
     rows[:] = row
     for i in range(n):
@@ -93,31 +90,6 @@ def play_games(rules, sides, games):
     assert (np.asarray(states["phase"]) == OVER).all()
 
 
-def random_rules(rng):
-    """Random valid rules with any deck, ladder and options."""
-    ranks, copies = rng.choice(["9", "10", "J"]), int(rng.integers(1, 3))
-    tricks = {"9": 6, "10": 5, "J": 4}[ranks] * copies
-    low = int(rng.integers(1, tricks + 1))
-    lone = tuple(
-        Bid(f"lone {i}", value=int(rng.integers(1, 60)), exchange=int(rng.integers(0, 4)))
-        for i in range(rng.integers(0, 5))
-    )
-    chosen = {name: str(rng.choice(words)) for name, words in CHOICES.items() if name != "ranks"}
-    if len(lone) < 2 or any(bid.exchange for bid in lone):
-        chosen["moon_ladder"] = "jump"
-    if not lone:
-        chosen["dealer_may_equal"] = "never"
-    if chosen["win_rule"] != "any":
-        chosen["both_over"] = "declarer"
-    rounds = chosen["win_rule"] == "rounds"
-    partnered = None if lone and rng.random() < 0.2 else (low, int(rng.integers(low, tricks + 1)))
-    return Rules(
-        ranks=str(ranks), copies=copies, partnered=partnered, lone=lone, max_hands=12,
-        target=None if rounds else int(rng.integers(1, 200)), rounds=2 if rounds else None,
-        **chosen,
-    )  # fmt: skip
-
-
 def per_hand(rules, one, other, boards, seed=1):
     """Points per hand of `one` minus `other` on duplicate boards, and half their 95 % interval."""
     points = selfplay.play(rules, one, other, boards=boards, seed=seed).points_per_hand
@@ -151,11 +123,7 @@ def decisions(rules, n, seed, hands=1, every=1):
 
 
 def lone_decisions(rules, bid, n, seed):
-    """Decisions with two or more legal actions, after eldest hand makes this bid and others pass.
-
-    `bid` is a bid's name. Decisions are (observation, mask, state row), from n hands; the rule
-    player makes them.
-    """
+    """Choices of n hands in which eldest hand bids `bid` and others pass, as in `decisions`."""
     states, tables, result = start(rules, n, seed=seed), compile_tables(rules), []
     rule, level = agents.make("rule", rules), [b.name for b in rules.ladder].index(bid)
     while len(live := live_rows(states)):
@@ -171,10 +139,7 @@ def lone_decisions(rules, bid, n, seed):
 
 
 def varied_decisions(rules, n, seed):
-    """At most n decisions of each phase with two or more legal actions, as in `decisions`.
-
-    They include hands with each lone bid that has an exchange.
-    """
+    """At most n choices of each phase, as in `decisions`, with every exchange."""
     candidates = decisions(rules, 3, seed=seed, hands=2)
     for bid in rules.lone:
         if bid.exchange:
@@ -184,3 +149,41 @@ def varied_decisions(rules, n, seed):
         some = [d for d in candidates if d[2]["phase"] == phase and d[1].sum() > 1]
         chosen += some[:: max(1, len(some) // n)][:n]
     return chosen
+
+
+@entry_kernel
+def settle(observations, masks, tables, offsets, views, certain, reduced):
+    """Write certain actions, or -1, to `certain`; clear dominated calls in the masks `reduced`."""
+    t, view = tables[0], views[0]
+    for i in range(len(observations)):
+        read_view(row_of(observations, i), t, offsets[0], view)
+        certain[i] = certain_action(view, t, row_of(masks, i))
+        bits = call_bits(view, row_of(masks, i), t)
+        for action in range(t.trump_offset if view.phase == AUCTION else 0):
+            call = 0 if action == 0 else 1 + (action - 1) // t.strains_per_bid
+            if bits >> call & 1 == 0:
+                reduced[i, action] = 0
+
+
+def settled(rules, rows, masks):
+    """Return the actions that certainly win the rest, or -1, and masks without dominated calls."""
+    certain, reduced = np.zeros(len(rows), np.int64), masks.copy()
+    rows, masks = np.ascontiguousarray(rows), np.ascontiguousarray(masks)
+    tables, offsets = compile_tables(rules), layout_of(rules).offsets
+    settle(rows, masks, tables, offsets, new_view(), certain, reduced)
+    return certain, reduced
+
+
+def wins_the_rest(rules, agent, row, deals=40):
+    """Whether an agent takes all tricks left in each redeal, against random seats."""
+    states, tables = redeals(rules, row, deals, seed=2), compile_tables(rules)
+    seat, side, rng = int(row["turn"]), int(row["turn"]) & 1, np.random.default_rng(4)
+    while len(live := live_rows(states)):
+        rows, masks = look(rules, states, live)
+        own = np.asarray(states["turn"])[live] == seat
+        actions = (masks * rng.random(masks.shape)).argmax(axis=1)
+        if own.any():
+            actions[own] = agent.act_rows(rows[own], masks[own])
+        apply_rows(states, tables, live, actions)
+    lost = rules.tricks - row["tricks_won"][side] - len(hand_kinds(int(row["hands"][seat])))
+    return bool((np.asarray(states["tricks_won"])[:, 1 - side] == lost).all())

@@ -1,7 +1,5 @@
 """Chromium without a window, with its own driver; the test is skipped without them."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

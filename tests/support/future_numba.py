@@ -4,8 +4,6 @@ Its version is newer than every supported one, and undocumented parts are unavai
 of `numba.core`, other options of `njit`, and attributes set on a compiled function.
 """
 
-from __future__ import annotations
-
 import builtins
 import runpy
 import sys

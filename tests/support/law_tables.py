@@ -1,15 +1,13 @@
 """Games for the tests of the law, driven by names of actions through the public environment."""
 
-from __future__ import annotations
-
 import pytest
+from oracles.reference import suit_of
 
 import bideuchre_env
 
 SUITS = "CDHS"
 STRAINS = (*SUITS, "NT")
 LOW_TO_HIGH = "9TJQKA"
-COLOUR_MATE = {"C": "S", "S": "C", "D": "H", "H": "D"}
 
 
 def deck(rules):
@@ -18,16 +16,8 @@ def deck(rules):
     return [rank + suit for rank in ranks for suit in SUITS for _ in range(rules.copies)]
 
 
-def belongs_to(card, strain):
-    """The suit a card counts as: a left bower is a trump."""
-    return strain if strain != "NT" and card == "J" + COLOUR_MATE[strain] else card[1]
-
-
 def full_deal(rules, hands):
-    """Four whole hands, lists by seat, from some cards of some seats ({seat: "JH AH"}).
-
-    The lowest cards that are left fill them up.
-    """
+    """Four hands from cards of some seats ({seat: "JH AH"}), filled up with the lowest left."""
     dealt = [hands.get(seat, "").split() for seat in range(4)]
     left = deck(rules)
     for card in (card for hand in dealt for card in hand):
@@ -92,10 +82,7 @@ class Table:
         return self.do(*cards.split())
 
     def settle(self, choose=lambda table: table.legal[0]):
-        """Play to the end of the hand; return the hand's entry in the record, a dict.
-
-        `choose(table)` returns the name of an action; by default the first legal one.
-        """
+        """Play to the end of the hand by `choose(table)`; return its entry in the record."""
         before = len(self.hands)
         while not self.over and len(self.hands) == before:
             self.do(choose(self))
@@ -120,15 +107,14 @@ def play_trick(game, strain, cards, **options):
     left = deck(rules)
     for card in cards:
         left.remove(card)
-    led = belongs_to(cards[0], strain)
-    follows = [belongs_to(card, strain) == led for card in cards]
+    led = suit_of(cards[0], strain)
+    follows = [suit_of(card, strain) == led for card in cards]
     hands = [[card] for card in cards]
-    for card in sorted(left, key=lambda card: belongs_to(card, strain) != led):
+    for card in sorted(left, key=lambda card: suit_of(card, strain) != led):
         able = [
             seat
             for seat in range(4)
-            if len(hands[seat]) < rules.tricks
-            and (follows[seat] or belongs_to(card, strain) != led)
+            if len(hands[seat]) < rules.tricks and (follows[seat] or suit_of(card, strain) != led)
         ]
         hands[able[0]].append(card)
     deal = {seat: " ".join(hand) for seat, hand in enumerate(hands)}
@@ -137,10 +123,7 @@ def play_trick(game, strain, cards, **options):
 
 
 def split_hands(rules, leader, rival, tricks):
-    """Hands with which, at no trump, seat `leader` wins `tricks` tricks and `rival` the rest.
-
-    The result is a dict of lists of cards, by seat.
-    """
+    """Hands with which at no trump `leader` wins `tricks` tricks, and `rival` the rest."""
     clubs, diamonds, hearts, spades = (
         [card for card in reversed(deck(rules)) if card[1] == suit] for suit in SUITS
     )

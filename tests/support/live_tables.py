@@ -1,13 +1,12 @@
 """Live games for tests: requests in this process, or a server in a thread."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import contextmanager
+from functools import wraps
 from typing import Any
 from unittest.mock import Mock
 
@@ -39,10 +38,7 @@ _WORDS = re.compile(r"(ace|king|queen|jack|ten|nine) of (clubs|diamonds|hearts|s
 
 
 def session(variant: str, people: tuple[int, ...] = (0,), seed: int = 1, **more: Any) -> Session:
-    """A short game: people in the seats `people`, agents `rule` and `cautious` in the others.
-
-    `more` are arguments of `Session`.
-    """
+    """A short game: people in the seats `people`, agents `rule` and `cautious` in the others."""
     names = assign_players(people, "rule", ["rule", "cautious"])
     return Session(make(variant, **SHORT[variant]), people, names, seed=seed, **more)
 
@@ -112,10 +108,7 @@ class Client:
 
 
 def known_cards(game: Session, seat: int) -> set[str]:
-    """The cards that a seat knows: its own cards as dealt, and all played cards.
-
-    A declarer also knows the passed cards once the play has begun.
-    """
+    """The cards that a seat knows: those dealt to it, all played, and passed ones as declarer."""
     row, hand = game.row, hand_of(game.row, game.rules)
     cards = set(hand["deal"][seat]) | {CARD_NAMES[kind] for kind in row["plays"] if kind >= 0}
     if seat == hand["declarer"] and row["phase"] >= Phase.PLAY:
@@ -123,12 +116,17 @@ def known_cards(game: Session, seat: int) -> set[str]:
     return cards
 
 
-def run(work: Callable[[], Awaitable[Any]]) -> Any:
-    """Run a coroutine function in a new event loop."""
-    return asyncio.run(work())  # type: ignore[arg-type]
+def in_loop(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
+    """Decorator: run an asynchronous test in a new event loop."""
+
+    @wraps(test)
+    def run(*arguments: Any, **named: Any) -> None:
+        asyncio.run(test(*arguments, **named))  # type: ignore[arg-type]
+
+    return run
 
 
-async def wait_until_idle(table: LiveTable) -> None:
+async def until_idle(table: LiveTable) -> None:
     """Wait until a person is to act or to deal, an agent has failed, or the replay is ready."""
     people = table.session.people
     while True:

@@ -1,4 +1,4 @@
-"""Games for tests: a random chooser that reaches every kind of hand, and ways to step through."""
+"""Games for tests: random choosers that reach every kind of hand, and ways to step through."""
 
 import random
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ import numpy as np
 
 from bideuchre_env import make
 from bideuchre_env.core.one_row import mask_row
+from bideuchre_env.records.record import GameRecord
 
 VARIANTS = (
     "cincinnati_v0",
@@ -17,6 +18,8 @@ VARIANTS = (
     "six_card_v0",
     "double_deck_v0",
 )
+DIFFERENT = ("cincinnati_v0", "barrie_v0", "double_deck_v0")
+"""Variants that differ in deck, ladder, exchange, naming, leads and ways to win."""
 
 
 class Chooser:
@@ -56,10 +59,7 @@ def start(rules: Any, seed: int, **options: Any) -> Any:
 
 
 def plies(env: Any, choose: Any, limit: int = 10**6) -> Iterator[tuple[Any, int]]:
-    """Yield the environment and the action `choose(env)` before it is carried out.
-
-    It ends when the game is over, or after `limit` actions.
-    """
+    """Yield the environment and its next action, until the game is over or `limit` is reached."""
     for _ in range(limit):
         if over(env):
             return
@@ -123,3 +123,41 @@ def snapshot(env: Any) -> dict[str, Any]:
         "seen": {agent: raw.observe(agent) for agent in raw.possible_agents},
         "record": raw.record.to_dict(),
     }
+
+
+def draws(rows, step):
+    """A uniform number below 1 for each row, float64 (rows,), by a hash of row and `step`."""
+    with np.errstate(over="ignore"):
+        x = np.arange(rows, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        x += np.uint64(step + 1) * np.uint64(0xD1342543DE82EF95)
+        for shift in (32, 29, 32):
+            x = (x ^ (x >> np.uint64(shift))) * np.uint64(0xD6E8FEB86659FD93)
+    return (x >> np.uint64(11)) / 2.0**53
+
+
+def choose(masks, step):
+    """A legal action for each row by its number, mask and `step`: mostly passes and low bids."""
+    u, v = draws(len(masks), 2 * step), draws(len(masks), 2 * step + 1)
+    counts = masks.sum(axis=1)
+    bids = (masks[:, 0] == 1) & (counts > 1)
+    most = np.where(bids & (v < 0.3), np.minimum(counts, 6), counts)
+    k = (u * most).astype(np.int64)
+    k[bids & (v >= 0.5)] = 0
+    return (masks.cumsum(axis=1, dtype=np.int64) > k[:, np.newaxis]).argmax(axis=1)
+
+
+class Caller(Chooser):
+    """Choose at random, but often a bid with an exchange of cards, if one is legal."""
+
+    def __call__(self, env: Any) -> int:
+        calls = [name for name in legal_names(env) if name.startswith("bid call-")]
+        if calls and self.rng.random() < 0.4:
+            return int(env.action_names.index(self.rng.choice(calls)))
+        return super().__call__(env)
+
+
+def game(name: str, seed: int = 5, hands: int = 4, agents: list[str] | None = None) -> GameRecord:
+    """A game of a variant with at most `hands` hands."""
+    record: GameRecord = finish(start(name, seed, max_hands=hands), Caller(seed)).record
+    record.agents = agents
+    return record

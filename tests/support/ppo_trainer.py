@@ -1,7 +1,5 @@
 """Small runs, networks and batches of the trainer of agent `ppo`."""
 
-from __future__ import annotations
-
 import csv
 import signal
 import sys
@@ -10,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support.script_modules import ROOT, load_scripts
+from support.commands import ROOT, load_scripts
 
 import bideuchre_env
 
@@ -24,10 +22,7 @@ NAMES = ("rollout", "learner", "networks")
 
 @contextmanager
 def trainer():
-    """Context manager: yield the modules of the trainer: `script`, those in `NAMES`, and `torch`.
-
-    The test is skipped if torch or TensorBoard is not installed.
-    """
+    """Context manager: yield the trainer's modules `script`, `NAMES` and `torch`, if installed."""
     pytest.importorskip("torch")
     pytest.importorskip("tensorboard")
     with load_scripts("experiments", "train_ppo", *(f"ppo.{name}" for name in NAMES)) as modules:

@@ -1,6 +1,4 @@
-"""Clusters of Ray for tests, with several nodes on this machine."""
-
-from __future__ import annotations
+"""Ray for tests: clusters of nodes on this machine, and functions that workers run by block."""
 
 import os
 import shutil
@@ -9,6 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from bideuchre_env.errors import IllegalActionError, OptionError
+from bideuchre_env.evaluation import ray_worker
 
 SUPPORT = str(Path(__file__).resolve().parents[1])
 SETTINGS = {
@@ -20,10 +21,7 @@ SETTINGS = {
 
 @contextmanager
 def settings_for_ray(monkeypatch: Any, *paths: str, **more: str) -> Iterator[None]:
-    """Context manager: set Ray's environment variables, and remove its temporary folder at the end.
-
-    `paths` are added to the import path of workers, `more` are further variables.
-    """
+    """Context manager: set Ray's variables and those of `more`; remove its folder at the end."""
     folder = tempfile.mkdtemp(prefix="ray-", dir="/tmp")  # sockets have short paths
     os.mkdir(f"{folder}/ray")
     before = filter(None, [os.environ.get("PYTHONPATH")])
@@ -58,3 +56,39 @@ def kill(cluster: Any) -> None:
     """Kill the last worker node, if there is one; the head stays."""
     for node in list(cluster.worker_nodes)[-1:]:
         cluster.remove_node(node, allow_graceful=False)
+
+
+def product(shared, block):
+    """Return the block times the shared value."""
+    return shared * block
+
+
+def add_in_place(shared, block):
+    """Add the block to the worker's copy of the shared array, and return it."""
+    shared += block
+    return shared
+
+
+def fail_at_3(kind, block):
+    """Return the block; at block 3 raise the error of this kind."""
+    if block == 3:
+        raise {"option": OptionError, "illegal": IllegalActionError, "value": ValueError}[kind]("3")
+    return block
+
+
+def crash(times, block):
+    """Return the block; at block 2 end the process, `times[1]` times, with a file each time."""
+    folder, most = Path(times[0]), times[1]
+    if block == 2 and len(list(folder.iterdir())) < most:
+        (folder / str(os.getpid())).touch()
+        os._exit(3)
+    return block
+
+
+def in_order(function, shared, blocks):
+    """Yield results as a pool does, computed in this process from packed blocks."""
+    common, sender = ray_worker.pack((function, shared)), ray_worker.Sender.here(function)
+    for block in blocks:
+        result, error = ray_worker.ForkingPickler.loads(ray_worker.call(common, sender, block))
+        assert error is None
+        yield result

@@ -23,10 +23,7 @@ def chosen_action(mask, observation, turn=0, careless=0):
 
 
 class Spy(RowAgent):
-    """Chooses by its observation, and records in `seats` the seats that it plays.
-
-    An observation has relative seats, so the seat is right only if seat `dealt_by` is the dealer.
-    """
+    """Chooses by its observation; records the seats that it plays if seat `dealt_by` deals."""
 
     name = "spy"
     dealt_by = 0
@@ -44,10 +41,7 @@ class Spy(RowAgent):
 
 
 class Bad(Spy):
-    """An agent whose first `after` calls return legal actions, later ones `answer(n)` for n rows.
-
-    It also overwrites the masks, which must not change the environment's own.
-    """
+    """Returns legal actions `after` times, then `answer(n)`; it also overwrites the masks."""
 
     name = "bad"
 
@@ -109,15 +103,6 @@ def first(observation, mask):
 
 def last(observation, mask):
     return np.flatnonzero(mask)[-1]
-
-
-class First:
-    """Plays the first legal action, as an agent that plays many rows."""
-
-    name = "first"
-
-    def act_rows(self, observations, masks):
-        return masks.argmax(axis=1)
 
 
 def actions_for(obs, turn, careless=0):

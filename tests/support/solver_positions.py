@@ -9,15 +9,15 @@ import numpy as np
 from oracles import reference
 from oracles.plain_solver import after, may_play
 from support.playthroughs import Chooser, start
+from support.strategies import TRICKS
 
 from bideuchre_env import Rules, make
 from bideuchre_env.core.state import PLAY, new_states
 from bideuchre_env.rules.cards import CARD_NAMES, STRAINS, SUITS, hand_bits
 
-SIZES = {("9", 1): 6, ("9", 2): 12, ("10", 1): 5, ("10", 2): 10, ("J", 1): 4, ("J", 2): 8}
 RULES = {
     deck: Rules(ranks=deck[0], copies=deck[1], partnered=(1, tricks), target=52)
-    for deck, tricks in SIZES.items()
+    for deck, tricks in TRICKS.items()
 }
 
 
@@ -67,10 +67,7 @@ class Ending:
 
 
 def random_ending(rng: random.Random, rules: Rules, cards: int, lone: bool = False) -> Ending:
-    """An ending at any point of a trick, with `cards` cards in each hand when the trick began.
-
-    With `lone` a random seat sits out.
-    """
+    """An ending at any point of a trick, with `cards` cards in each hand when it began."""
     deck = reference.deck(rules.ranks, rules.copies)
     rng.shuffle(deck)
     hands = [deck[i * cards : (i + 1) * cards] for i in range(4)]
@@ -89,10 +86,7 @@ def random_ending(rng: random.Random, rules: Rules, cards: int, lone: bool = Fal
 
 
 def random_endings(n: int, seed: int, most: int = 4) -> list[Ending]:
-    """Return n random endings of every deck and strain, with partner and alone.
-
-    The hands have 1 to 3 or `most` cards when the trick began.
-    """
+    """Return n random endings of every deck and strain, of 1 to 3 or `most` cards."""
     rng = random.Random(seed)
     endings = []
     for i in range(n):
@@ -113,10 +107,7 @@ def whole_deal(rng: random.Random, rules: Rules, strain: str, lone: bool = False
 
 
 def in_play(name="cincinnati_v0", seed=1, **options):
-    """An environment at the opening lead of its first hand that is played.
-
-    `name` may also be `Rules`; `options` then have no effect.
-    """
+    """An environment, by name or `Rules`, at the opening lead of its first hand that is played."""
     env = start(make(name, **options).rules, seed) if isinstance(name, str) else start(name, seed)
     choose = Chooser(seed)
     while env._states[0]["phase"] != PLAY:

@@ -1,5 +1,6 @@
-"""Hypothesis strategies: any valid `Rules`, seeds, and tests that run in two sizes."""
+"""Any valid `Rules`, at random or for Hypothesis, seeds, and tests that run in two sizes."""
 
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -8,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bideuchre_env import Bid, Rules
+from bideuchre_env.rules.options import CHOICES
 
 TRICKS = {("9", 1): 6, ("9", 2): 12, ("10", 1): 5, ("10", 2): 10, ("J", 1): 4, ("J", 2): 8}
 NAMES = ("moon", "call-1", "call-2", "call-3", "double moon", "shoot", "solo x2")
@@ -19,55 +21,39 @@ def seeds() -> st.SearchStrategy[int]:
     return st.integers(0, 2**128 - 1)
 
 
-@st.composite
-def lone_bids(draw: st.DrawFn) -> tuple[Bid, ...]:
-    """Up to four bids alone, with any exchange; values need not rise."""
-    names = draw(st.lists(st.sampled_from(NAMES), max_size=4, unique=True))
-    values = st.one_of(st.integers(1, 60), st.just(10**6))
-    return tuple(Bid(name, value=draw(values), exchange=draw(st.integers(0, 3))) for name in names)
-
-
-@st.composite
-def rules(draw: st.DrawFn) -> Rules:
+def random_rules(rng: random.Random) -> Rules:
     """Any valid rules: 16 to 48 cards, every ladder, every combination of options, short games."""
-    ranks, copies = draw(st.sampled_from(sorted(TRICKS)))
-    lone = draw(lone_bids())
+    ranks, copies = rng.choice(sorted(TRICKS))
     tricks = TRICKS[ranks, copies]
-    low = draw(st.integers(1, tricks))
-    partnered = (low, draw(st.integers(low, tricks)))
-    ladders = [partnered, None] if lone else [partnered]
-    may_step = len(lone) >= 2 and not any(bid.exchange for bid in lone)
-    win_rule = draw(st.sampled_from(["any", "made_bid", "made_or_set", "rounds"]))
-    rounds = draw(st.integers(1, 2)) if win_rule == "rounds" else None
-    return Rules(
-        ranks=ranks,
-        copies=copies,
-        partnered=draw(st.sampled_from(ladders)),
-        lone=lone,
-        strain_named=draw(st.sampled_from(["in_bid", "after_auction"])),
-        moon_ladder=draw(st.sampled_from(["jump", "step"] if may_step else ["jump"])),
-        all_pass=draw(
-            st.sampled_from(["dealer_forced", "redeal_next", "redeal_same", "eldest_forced"])
-        ),
-        opening_lead=draw(st.sampled_from(["eldest", "declarer"])),
-        dealer_may_equal=draw(st.sampled_from(["never", "lone"] if lone else ["never"])),
-        win_rule=win_rule,
-        both_over=draw(
-            st.sampled_from(["declarer", "highest", "continue"])
-            if win_rule == "any"
-            else st.just("declarer")
-        ),
-        target=None if rounds else draw(st.one_of(st.integers(1, 60), st.just(10**15))),
-        rounds=rounds,
-        max_hands=draw(st.integers(4 * (rounds or 0) + 1, 4 * (rounds or 0) + 3)),
+    lone = tuple(
+        Bid(name, value=rng.choice((rng.randint(1, 60), 10**6)), exchange=rng.randint(0, 3))
+        for name in rng.sample(NAMES, rng.randint(0, 4))
     )
+    chosen = {name: rng.choice(words) for name, words in CHOICES.items() if name != "ranks"}
+    if len(lone) < 2 or any(bid.exchange for bid in lone):
+        chosen["moon_ladder"] = "jump"
+    if not lone:
+        chosen["dealer_may_equal"] = "never"
+    if chosen["win_rule"] != "any":
+        chosen["both_over"] = "declarer"
+    rounds = rng.randint(1, 2) if chosen["win_rule"] == "rounds" else None
+    low = rng.randint(1, tricks)
+    partnered = None if lone and rng.randint(0, 1) else (low, rng.randint(low, tricks))
+    target = None if rounds else rng.choice((rng.randint(1, 60), 10**15))
+    hands = 4 * (rounds or 0) + rng.randint(1, 3)
+    return Rules(
+        ranks=ranks, copies=copies, partnered=partnered, lone=lone, rounds=rounds, target=target,
+        max_hands=hands, **chosen,
+    )  # fmt: skip
+
+
+def rules() -> st.SearchStrategy[Rules]:
+    """Any rules of `random_rules`."""
+    return st.randoms(use_true_random=False).map(random_rules)
 
 
 def in_two_sizes(examples: int, **given_by: Any) -> Callable[[Any], Any]:
-    """Decorator: test a property with `examples` examples, and in a slow test with more.
-
-    The slow test has `LONGER` times as many. `given_by` are hypothesis's strategies by parameter.
-    """
+    """Decorator: test a property with `examples`, and in a slow test `LONGER` times as many."""
 
     def declare(check: Callable[..., None]) -> Callable[[int], None]:
         sizes = [

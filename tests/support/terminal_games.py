@@ -1,7 +1,5 @@
 """Answers to the prompts of `bideuchre play`, and games up to a claim."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

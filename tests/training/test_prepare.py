@@ -1,6 +1,4 @@
-"""Preparation of custom rules: weights are saved if better, loaded, and runs are resumed."""
-
-from __future__ import annotations
+"""Preparation of custom rules: saved if better, loaded, resumed; fitting of the call network."""
 
 import json
 import shlex
@@ -10,15 +8,19 @@ import pytest
 
 from bideuchre_env import agents, match
 from bideuchre_env._intervals import Interval
-from bideuchre_env.agents.expert.call_network import calls_of, load_network, package_network
+from bideuchre_env.agents.expert.agent import ExpertAgent
+from bideuchre_env.agents.expert.call_features import N_INPUTS
+from bideuchre_env.agents.expert.call_network import LAYERS, calls_of, load_network, package_network
 from bideuchre_env.agents.learned.shipped import shipped_weights
 from bideuchre_env.agents.prepared import prepared_file, prepared_folder, prepared_weights
 from bideuchre_env.agents.registry import freeze_files
 from bideuchre_env.cli.main import main
 from bideuchre_env.cli.options import variant_of
-from bideuchre_env.errors import OptionError, WeightsError
+from bideuchre_env.errors import DivergedError, OptionError, WeightsError
 from bideuchre_env.learning.weights import read_weights, write_weights
 from bideuchre_env.rules.variants import RULES
+from bideuchre_env.runtime.jit import new_rows
+from bideuchre_env.training import calls
 from bideuchre_env.training.prepare import Preparation
 
 BETTER, WORSE = Interval(0.2, 0.1, 0.3), Interval(-0.2, -0.3, -0.1)
@@ -65,10 +67,7 @@ def small(game, **options):
 
 
 def set_results(monkeypatch, *points):
-    """Set the results of the next matches: intervals of points, or exceptions to raise.
-
-    The last one repeats.
-    """
+    """Set the results of the next matches: intervals or exceptions; the last one repeats."""
     left = list(points)
 
     def judged(self, player, other):
@@ -106,9 +105,8 @@ def test_prepared_files_are_used_by_agents(farm, learned, monkeypatch):
     assert not np.array_equal(load_network(farm.rules), before)
     assert dict(shipped_weights("net", farm.rules).arrays).keys() == net.arrays.keys()
     assert match.play(farm.rules, "net", "expert", boards=2).decisions
-    assert sorted(file.name for file in prepared_folder().iterdir()) == sorted(
-        prepared_file(kind, farm.rules).name for kind in KINDS
-    )
+    expected = {prepared_file(kind, farm.rules).name for kind in KINDS}
+    assert {file.name for file in prepared_folder().iterdir()} == expected
 
 
 @pytest.mark.parametrize("points", [WORSE, LUCK, UNKNOWN])
@@ -140,14 +138,14 @@ def test_the_command_in_the_files_reproduces_them(farm, whole, tmp_path, monkeyp
     assert bytes_of(farm) == whole
 
 
-@pytest.mark.parametrize("finished", [0, 1])
-def test_a_resumed_run_gives_the_same_files(farm, whole, monkeypatch, finished):
-    """The run stops after the calls or after the net; other settings do not reuse its files."""
-    set_results(monkeypatch, *[BETTER] * finished, KeyboardInterrupt)
-    with pytest.raises(KeyboardInterrupt):
-        small(farm).run()
-    (steps,) = prepared_folder().glob("steps-*")
-    assert len(list(steps.rglob("*.npz"))) == (6 if finished else 1)
+def test_a_resumed_run_gives_the_same_files(farm, whole, monkeypatch):
+    """The run stops after the calls and after the net; other settings do not reuse its files."""
+    for results, files in (((), 1), ((BETTER,), 6)):
+        set_results(monkeypatch, *results, KeyboardInterrupt)
+        with pytest.raises(KeyboardInterrupt):
+            small(farm).run()
+        (steps,) = prepared_folder().glob("steps-*")
+        assert len(list(steps.rglob("*.npz"))) == files
     set_results(monkeypatch, KeyboardInterrupt)
     with pytest.raises(KeyboardInterrupt):
         small(farm, seed=1).run()
@@ -159,7 +157,7 @@ def test_a_resumed_run_gives_the_same_files(farm, whole, monkeypatch, finished):
         small(farm).run()
 
 
-def test_a_concurrent_run_is_refused(farm, whole, monkeypatch):
+def test_a_concurrent_run_is_refused(farm, whole, learned, monkeypatch):
     """The concurrent run has the same rules and another number of hands."""
     refused = []
 
@@ -185,6 +183,7 @@ def test_better_prepared_files_are_not_replaced(farm, whole, learned, monkeypatc
     assert not list(prepared_folder().glob("steps-*"))
 
 
+@pytest.mark.slow
 def test_a_large_deck_without_a_network_learns_one(monkeypatch):
     """A game with 48 cards, with neither a packaged network nor a hand table, learns a network."""
     set_results(monkeypatch, BETTER)
@@ -251,3 +250,50 @@ def test_prepared_agents_are_stronger(farm):
     done = {each.kind: each for each in small(farm, hands=30_000, boards=4000).run()}
     assert done["net"].points.low > 0
     assert read_weights(done["net"].file).metadata["variant"] == farm.name
+
+
+def test_training_fits_planted_points():
+    """Training finds the planted points of calls, although both calls share larger noise."""
+    rng = np.random.default_rng(2)
+    trials = new_rows(calls.TRIAL, 20_000)
+    x = rng.random((20_000, 2, N_INPUTS)) < 0.1
+    trials["inputs"] = x
+    truth = 3.0 * x[:, :, 0] - 4.0 * x[:, :, -1] + 2.0 * (x[:, :, 1] & x[:, :, 2])
+    trials["points"] = truth + rng.normal(0, 6, (20_000, 1)) + rng.normal(0, 1, (20_000, 2))
+    network = calls.drawn_network(rng)
+    calls.train(network, 10 * [trials], rng)
+    p = {name: network[name][0] for name in LAYERS}
+    outputs = calls.SCALE * calls.forward(p, trials["inputs"].reshape(-1, N_INPUTS))[0]
+    wrong = np.diff(outputs.reshape(-1, 2)) - np.diff(truth)
+    assert float(np.mean(wrong**2)) < 0.25 * float(np.var(np.diff(truth)))
+
+
+@pytest.mark.parametrize(
+    ("points", "rate", "message"), [(np.nan, 2e-3, "not finite"), (1.0, 1e4, "error|finite")]
+)
+def test_diverged_training_is_an_error(monkeypatch, points, rate, message):
+    """NaN points or a huge learning rate leave the weights unchanged."""
+    rng = np.random.default_rng(3)
+    monkeypatch.setattr(calls, "RATE", rate)
+    trials = new_rows(calls.TRIAL, 3_000)
+    trials["inputs"] = rng.random((3_000, 2, N_INPUTS)) < 0.1
+    trials["points"] = rng.normal(0, 6, (3_000, 2)) * points
+    network = calls.drawn_network(rng)
+    before = network.copy()
+    with np.errstate(all="ignore"), pytest.raises(DivergedError, match=message):
+        calls.train(network, [trials], rng)
+    for name in network.dtype.names:  # not all bytes: padding between fields is undefined
+        np.testing.assert_array_equal(network[name], before[name])
+
+
+def test_calls_outside_the_width_are_tried_at_times():
+    """In about `ANY` of 100 turns, the other call may be worse than the best by any amount."""
+    rules = RULES["barrie_v0"]
+    agent = ExpertAgent(rules, wanted=(0,) * 13)
+    tried, players = {}, (agent.workspace(), agent, agent)
+    for width in (-1.0, 2.0, 1e6):  # the last allows any call
+        tried[width] = calls.try_calls(*players, 2000, 0, width, np.random.default_rng(3))
+    assert len(tried[1e6]) == 2000  # the first caller always has a choice
+    assert 0.5 * calls.ANY < 100 * len(tried[-1.0]) / 2000 < 1.5 * calls.ANY
+    lost = {width: -np.diff(trials["points"]).mean() for width, trials in tried.items()}
+    assert lost[2.0] < lost[-1.0]

@@ -1,7 +1,5 @@
 """A seat's page receives only its own view, over whole games; requests of pages."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import random
@@ -11,7 +9,7 @@ import pytest
 
 pytest.importorskip("aiohttp")
 
-from support.live_tables import Client, cards_in, known_cards, live, run, session, wait_until_idle
+from support.live_tables import Client, cards_in, in_loop, known_cards, live, session, until_idle
 from support.playthroughs import VARIANTS
 from support.terminal_games import play_to_claim
 
@@ -37,7 +35,7 @@ def resampled(game, seat, seed):
 async def at_turn(client, seat=0):
     """Start the table, and return its state at the first turn of a seat."""
     client.table.start()
-    await wait_until_idle(client.table)
+    await until_idle(client.table)
     _, state = await client.seat(seat, "table")
     assert state["view"]["turn"] == seat
     return state
@@ -46,50 +44,47 @@ async def at_turn(client, seat=0):
 @pytest.mark.parametrize(
     ("variant", "people"), [*((name, (0, 1, 2, 3)) for name in VARIANTS), ("barrie_v0", (0, 1))]
 )
-def test_a_page_receives_nothing_that_its_seat_does_not_know(variant, people):
+@in_loop
+async def test_a_page_receives_nothing_that_its_seat_does_not_know(variant, people):
     """At every step of a game, a redeal of the hidden cards gives the same response."""
-
-    async def check():
-        game = session(variant, people, seed=3)
-        client, rng, looked = Client(live(game)), random.Random(5), 0
-        table = client.table
-        table.start()
-        while True:
-            await wait_until_idle(table)
-            for seat in people:
-                status, _, body = await client.ask("GET", "/api/table", client.token(seat))
-                assert status == 200
-                state = json.loads(body)
-                state["view"]["remark"] = None  # it says which card the left bower is
-                assert cards_in(json.dumps(state)) <= known_cards(game, seat), (seat, state)
-                if game.seat is None:
-                    continue
-                row, table._row = table._row, resampled(game, seat, looked)
-                assert table.state(seat) == json.loads(body), seat
-                table._row = row
-                looked += 1
-                assert all(
-                    isinstance(hand, int) == (who != seat)
-                    for who, hand in enumerate(state["view"]["hands"])
-                )
-            if game.over:
-                break
-            if game.hand_over:
-                for seat in people[:-1]:
-                    await client.seat(seat, "next", {"version": table.version})
-                seat, name, more = people[-1], "next", {}
-            else:
-                legal = game.legal()
-                call = "pass" if "pass" in legal and rng.random() < 0.5 else rng.choice(legal)
-                seat, name, more = game.seat, "act", {"action": call}
-            status, state = await client.seat(seat, name, {"version": table.version, **more})
-            assert status == 200, state
-        assert looked > 20
-        record = game.record()
-        await table.close()
-        return record
-
-    run(check).verify()
+    game = session(variant, people, seed=3)
+    client, rng, looked = Client(live(game)), random.Random(5), 0
+    table = client.table
+    table.start()
+    while True:
+        await until_idle(table)
+        for seat in people:
+            status, _, body = await client.ask("GET", "/api/table", client.token(seat))
+            assert status == 200
+            state = json.loads(body)
+            state["view"]["remark"] = None  # it says which card the left bower is
+            assert cards_in(json.dumps(state)) <= known_cards(game, seat), (seat, state)
+            if game.seat is None:
+                continue
+            row, table._row = table._row, resampled(game, seat, looked)
+            assert table.state(seat) == json.loads(body), seat
+            table._row = row
+            looked += 1
+            assert all(
+                isinstance(hand, int) == (who != seat)
+                for who, hand in enumerate(state["view"]["hands"])
+            )
+        if game.over:
+            break
+        if game.hand_over:
+            for seat in people[:-1]:
+                await client.seat(seat, "next", {"version": table.version})
+            seat, name, more = people[-1], "next", {}
+        else:
+            legal = game.legal()
+            call = "pass" if "pass" in legal and rng.random() < 0.5 else rng.choice(legal)
+            seat, name, more = game.seat, "act", {"action": call}
+        status, state = await client.seat(seat, name, {"version": table.version, **more})
+        assert status == 200, state
+    assert looked > 20
+    record = game.record()
+    await table.close()
+    record.verify()
 
 
 def test_open_hands_are_recognized_as_a_leak():
@@ -101,223 +96,200 @@ def test_open_hands_are_recognized_as_a_leak():
     assert cards_in('Left plays the ten of hearts; "AS".') == {"TH", "AS"}
 
 
-def test_a_claim_is_accepted_only_if_the_seat_takes_every_trick():
-    async def check():
-        client = Client(live(session("barrie_v0", seed=4)))
-        state = await at_turn(client)
-        assert state["claim"] is False
-        status, answer = await client.seat(0, "claim", {"version": state["version"]})
-        assert (status, "certain to take every trick left" in answer["error"]) == (400, True)
-        client = Client(live(play_to_claim(session("barrie_v0", seed=4))))
-        state = await at_turn(client)
-        assert state["claim"] is True
-        status, state = await client.seat(0, "claim", {"version": state["version"]})
-        assert (status, state["claim"], state["next"] or state["over"]) == (200, False, True)
-        await client.table.close()
-
-    run(check)
+@in_loop
+async def test_a_claim_is_accepted_only_if_the_seat_takes_every_trick():
+    client = Client(live(session("barrie_v0", seed=4)))
+    state = await at_turn(client)
+    assert state["claim"] is False
+    status, answer = await client.seat(0, "claim", {"version": state["version"]})
+    assert (status, "certain to take every trick left" in answer["error"]) == (400, True)
+    client = Client(live(play_to_claim(session("barrie_v0", seed=4))))
+    state = await at_turn(client)
+    assert state["claim"] is True
+    status, state = await client.seat(0, "claim", {"version": state["version"]})
+    assert (status, state["claim"], state["next"] or state["over"]) == (200, False, True)
+    await client.table.close()
 
 
-def test_a_claim_is_offered_to_the_seat_to_act_only():
+@in_loop
+async def test_a_claim_is_offered_to_the_seat_to_act_only():
     """With two people, the other person is not offered the claim, and a request for it fails."""
-
-    async def check():
-        client = Client(live(play_to_claim(session("barrie_v0", people=(0, 1), seed=4))))
-        await at_turn(client)
-        table = client.table
-        seat = table.session.seat
-        assert [table.state(each)["claim"] for each in (seat, 1 - seat)] == [True, False]
-        status, _ = await client.seat(1 - seat, "claim", {"version": table.version})
-        assert status == 400
-        await table.close()
-
-    run(check)
+    client = Client(live(play_to_claim(session("barrie_v0", people=(0, 1), seed=4))))
+    await at_turn(client)
+    table = client.table
+    seat = table.session.seat
+    assert [table.state(each)["claim"] for each in (seat, 1 - seat)] == [True, False]
+    status, _ = await client.seat(1 - seat, "claim", {"version": table.version})
+    assert status == 400
+    await table.close()
 
 
-def test_one_person_acts_takes_back_and_asks_for_hints():
+@in_loop
+async def test_one_person_acts_takes_back_and_asks_for_hints():
     """A request is refused if it is not allowed now or refers to an older version."""
-
-    async def check():
-        client = Client(live(session("cincinnati_v0", seed=4)))
-        game = client.table.session
-        state = await at_turn(client)
-        version, legal = {"version": state["version"]}, state["view"]["legal"]
-        flags = (state["hint"], state["undo"], state["next"], state["over"])
-        assert flags == (True, False, False, False)  # calls of agents are not taken back
-        status, advice = await client.seat(0, "hint", version)
-        assert status == 200
-        assert advice["rows"][0][0] in legal
-        assert all(len(row) == len(advice["heads"]) for row in advice["rows"])
-        for name, words in (("next", "dealt when this one is over"), ("new", "is over")):
-            status, answer = await client.seat(0, name, version)
-            assert (status, words in answer["error"]) == (400, True)
-        status, answer = await client.seat(0, "act", {**version, "action": "XX"})
-        assert (status, "'XX' is not legal now: expected " in answer["error"]) == (400, True)
-        before = game.record().to_dict()
-        assert (await client.seat(0, "act", {**version, "action": legal[0]}))[0] == 200
-        status, answer = await client.seat(0, "act", {**version, "action": legal[0]})
-        assert (status, answer["error"]) == (
-            409,
-            "version: expected the current one; the game has changed meanwhile",
-        )
-        await wait_until_idle(client.table)
-        status, _ = await client.seat(0, "undo", {"version": client.table.version})
-        assert status == 200
-        assert game.record().to_dict() == before
-        await client.table.close()
-
-    run(check)
+    client = Client(live(session("cincinnati_v0", seed=4)))
+    game = client.table.session
+    state = await at_turn(client)
+    version, legal = {"version": state["version"]}, state["view"]["legal"]
+    flags = (state["hint"], state["undo"], state["next"], state["over"])
+    assert flags == (True, False, False, False)  # calls of agents are not taken back
+    status, advice = await client.seat(0, "hint", version)
+    assert status == 200
+    assert advice["rows"][0][0] in legal
+    assert all(len(row) == len(advice["heads"]) for row in advice["rows"])
+    for name, words in (("next", "dealt when this one is over"), ("new", "is over")):
+        status, answer = await client.seat(0, name, version)
+        assert (status, words in answer["error"]) == (400, True)
+    status, answer = await client.seat(0, "act", {**version, "action": "XX"})
+    assert (status, "'XX' is not legal now: expected " in answer["error"]) == (400, True)
+    before = game.record().to_dict()
+    assert (await client.seat(0, "act", {**version, "action": legal[0]}))[0] == 200
+    status, answer = await client.seat(0, "act", {**version, "action": legal[0]})
+    assert status == 409
+    assert answer["error"].startswith("version: expected the current one; the game has changed")
+    await until_idle(client.table)
+    status, _ = await client.seat(0, "undo", {"version": client.table.version})
+    assert status == 200
+    assert game.record().to_dict() == before
+    await client.table.close()
 
 
-def test_a_game_ends_with_a_replay_and_the_offer_of_another_game():
-    async def check():
-        client = Client(live(session("cincinnati_v0", seed=4)))
-        state = await at_turn(client)
-        while not state["over"]:
-            version = {"version": state["version"]}
-            if state["next"]:
-                assert not state["hint"]
-                assert (await client.seat(0, "hint", version))[0] == 400
-                assert (await client.seat(0, "next", version))[0] == 200
-            else:
-                action = {**version, "action": state["view"]["legal"][0]}
-                assert (await client.seat(0, "act", action))[0] == 200
-            await wait_until_idle(client.table)
-            _, state = await client.seat(0, "table")
+@in_loop
+async def test_a_game_ends_with_a_replay_and_the_offer_of_another_game():
+    client = Client(live(session("cincinnati_v0", seed=4)))
+    state = await at_turn(client)
+    while not state["over"]:
         version = {"version": state["version"]}
-        assert not state["undo"]
-        assert (await client.seat(0, "undo", version))[0] == 400
-        status, headers, page = await client.ask("GET", state["replay"])
-        assert (status, headers["Content-Type"][:9]) == (200, "text/html")
-        assert b"<!doctype html>" in page
-        assert (await client.ask("GET", state["replay"][:-1]))[0] == 404
-        status, state = await client.seat(0, "new", version)
-        assert (status, state["over"], state["view"]["score"]) == (200, False, [0, 0])
-        assert client.table.session.seed == 5
-        await client.table.close()
-
-    run(check)
-
-
-def test_several_people_act_for_themselves_and_take_nothing_back():
-    async def check():
-        client = Client(live(session("cincinnati_v0", (0, 2), seed=4)))
-        game = client.table.session
-        client.table.start()
-        for _ in range(4):
-            await wait_until_idle(client.table)
-            seat, version = game.seat, {"version": client.table.version}
-            action, before = {**version, "action": game.legal()[0]}, game.record().to_dict()
-            status, answer = await client.seat(2 - seat, "act", action)
-            words = f"seat {2 - seat} is not to act: it is the turn of seat {seat}"
-            assert (status, answer["error"]) == (400, words)
-            assert (await client.seat(2 - seat, "hint", version))[0] == 400
-            for each in (0, 2):
-                status, answer = await client.seat(each, "undo", version)
-                assert (status, "several people" in answer["error"]) == (400, True)
-                _, state = await client.seat(each, "table")
-                assert (state["undo"], state["hint"]) == (False, each == seat)
-                assert state["view"]["agents"][2 - each] == "person"
-            assert game.record().to_dict() == before
-            assert (await client.seat(seat, "act", action))[0] == 200
-        await client.table.close()
-
-    run(check)
+        if state["next"]:
+            assert not state["hint"]
+            assert (await client.seat(0, "hint", version))[0] == 400
+            assert (await client.seat(0, "next", version))[0] == 200
+        else:
+            action = {**version, "action": state["view"]["legal"][0]}
+            assert (await client.seat(0, "act", action))[0] == 200
+        await until_idle(client.table)
+        _, state = await client.seat(0, "table")
+    version = {"version": state["version"]}
+    assert not state["undo"]
+    assert (await client.seat(0, "undo", version))[0] == 400
+    status, headers, page = await client.ask("GET", state["replay"])
+    assert (status, headers["Content-Type"][:9]) == (200, "text/html")
+    assert b"<!doctype html>" in page
+    assert (await client.ask("GET", state["replay"][:-1]))[0] == 404
+    status, state = await client.seat(0, "new", version)
+    assert (status, state["over"], state["view"]["score"]) == (200, False, [0, 0])
+    assert client.table.session.seed == 5
+    await client.table.close()
 
 
-def test_waiting_requests_are_answered_by_the_next_change_and_at_the_end():
-    async def check():
-        client = Client(live(session("cincinnati_v0", (0, 2), seed=4)), waits=3600.0)
-        state = await at_turn(client, client.table.session.seat or 0)
-        path = f"table?after={state['version']}"
-        news = [asyncio.create_task(client.seat(seat, path)) for seat in (0, 2)]
-        await asyncio.sleep(0.01)
-        assert not any(each.done() for each in news)
-        action = {"version": state["version"], "action": state["view"]["legal"][0]}
-        await client.seat(state["view"]["seat"], "act", action)
-        for status, newer in await asyncio.gather(*news):
-            assert (status, newer["version"] > state["version"]) == (200, True)
-        await wait_until_idle(client.table)
-        path = f"table?after={client.table.version}"
-        waiting = [asyncio.create_task(client.seat(0, path)) for _ in range(MOST_WAITING)]
-        await asyncio.sleep(0.01)
-        assert (await client.seat(0, path))[0] == 429
-        await client.table.close()
-        assert {status for status, _ in await asyncio.gather(*waiting)} == {200}
-        assert (await client.seat(0, "act", action))[0] == 503
+@in_loop
+async def test_several_people_act_for_themselves_and_take_nothing_back():
+    client = Client(live(session("cincinnati_v0", (0, 2), seed=4)))
+    game = client.table.session
+    client.table.start()
+    for _ in range(4):
+        await until_idle(client.table)
+        seat, version = game.seat, {"version": client.table.version}
+        action, before = {**version, "action": game.legal()[0]}, game.record().to_dict()
+        status, answer = await client.seat(2 - seat, "act", action)
+        words = f"seat {2 - seat} is not to act: it is the turn of seat {seat}"
+        assert (status, answer["error"]) == (400, words)
+        assert (await client.seat(2 - seat, "hint", version))[0] == 400
+        for each in (0, 2):
+            status, answer = await client.seat(each, "undo", version)
+            assert (status, "several people" in answer["error"]) == (400, True)
+            _, state = await client.seat(each, "table")
+            assert (state["undo"], state["hint"]) == (False, each == seat)
+            assert state["view"]["agents"][2 - each] == "person"
+        assert game.record().to_dict() == before
+        assert (await client.seat(seat, "act", action))[0] == 200
+    await client.table.close()
 
-    run(check)
+
+@in_loop
+async def test_waiting_requests_are_answered_by_the_next_change_and_at_the_end():
+    client = Client(live(session("cincinnati_v0", (0, 2), seed=4)), waits=3600.0)
+    state = await at_turn(client, client.table.session.seat or 0)
+    path = f"table?after={state['version']}"
+    news = [asyncio.create_task(client.seat(seat, path)) for seat in (0, 2)]
+    await asyncio.sleep(0.01)
+    assert not any(each.done() for each in news)
+    action = {"version": state["version"], "action": state["view"]["legal"][0]}
+    await client.seat(state["view"]["seat"], "act", action)
+    for status, newer in await asyncio.gather(*news):
+        assert (status, newer["version"] > state["version"]) == (200, True)
+    await until_idle(client.table)
+    path = f"table?after={client.table.version}"
+    waiting = [asyncio.create_task(client.seat(0, path)) for _ in range(MOST_WAITING)]
+    await asyncio.sleep(0.01)
+    assert (await client.seat(0, path))[0] == 429
+    await client.table.close()
+    assert {status for status, _ in await asyncio.gather(*waiting)} == {200}
+    assert (await client.seat(0, "act", action))[0] == 503
 
 
 @pytest.mark.parametrize(
     ("body", "logged"), [("raise KeyError('oh')", "KeyError: 'oh'"), ("return 36", "legal: ")]
 )
-def test_an_agent_error_is_logged_and_published_without_cards(
+@in_loop
+async def test_an_agent_error_is_logged_and_published_without_cards(
     tmp_path, monkeypatch, caplog, body, logged
 ):
     """The game stops until the person undoes an action; pages must not name cards, the log may."""
     source = f"class Broken:\n    def act(self, observation, mask):\n        {body}\n"
     (tmp_path / "mine.py").write_text(source, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-
-    async def check():
-        names = ["person", "./mine.py:Broken", "rule", "rule"]
-        table = live(Session(make("cincinnati_v0"), [0], names, seed=2))
-        table.start()
-        await wait_until_idle(table)
-        while not (state := table.state(0))["fault"]:
-            await table.act(0, state["version"], state["view"]["legal"][0])
-            await wait_until_idle(table)
-        fault = "agent ./mine.py:Broken (seat 1) has failed: see the log of the server"
-        assert state["fault"] == fault
-        assert logged in caplog.text
-        if state["undo"]:
-            await table.undo(0, state["version"])
-            assert table.state(0)["fault"] is None
-        await table.close()
-
-    run(check)
+    names = ["person", "./mine.py:Broken", "rule", "rule"]
+    table = live(Session(make("cincinnati_v0"), [0], names, seed=2))
+    table.start()
+    await until_idle(table)
+    while not (state := table.state(0))["fault"]:
+        await table.act(0, state["version"], state["view"]["legal"][0])
+        await until_idle(table)
+    fault = "agent ./mine.py:Broken (seat 1) has failed: see the log of the server"
+    assert state["fault"] == fault
+    assert logged in caplog.text
+    if state["undo"]:
+        await table.undo(0, state["version"])
+        assert table.state(0)["fault"] is None
+    await table.close()
 
 
-def test_a_full_disk_loses_nothing(tmp_path, monkeypatch):
+@in_loop
+async def test_a_full_disk_loses_nothing(tmp_path, monkeypatch):
     """The response to an action is then 507, and the action can be repeated."""
 
     def full(*arguments):
         raise OutputError("no room")
 
-    async def check():
-        client = Client(live(session("cincinnati_v0", seed=4, path=tmp_path / "game.json")))
-        state = await at_turn(client)
-        action = {"version": state["version"], "action": state["view"]["legal"][0]}
-        with monkeypatch.context() as patch:
-            patch.setattr(session_module, "write_file", full)
-            status, answer = await client.seat(0, "act", action)
-        assert (status, answer["error"]) == (507, "no room")
-        assert (await client.seat(0, "act", action))[0] == 200
-        await client.table.close()
-
-    run(check)
+    client = Client(live(session("cincinnati_v0", seed=4, path=tmp_path / "game.json")))
+    state = await at_turn(client)
+    action = {"version": state["version"], "action": state["view"]["legal"][0]}
+    with monkeypatch.context() as patch:
+        patch.setattr(session_module, "write_file", full)
+        status, answer = await client.seat(0, "act", action)
+    assert (status, answer["error"]) == (507, "no room")
+    assert (await client.seat(0, "act", action))[0] == 200
+    await client.table.close()
 
 
-def test_the_review_is_added_to_the_replay():
-    async def check():
-        game = session("cincinnati_v0", seed=4)
-        while not game.over:
-            game.advance()
-            if game.hand_over:
-                game.next_hand()
-            elif game.waits_for_person:
-                game.act(0, game.legal()[0])
-        table = live(game, reviewed=True, adviser="rule")
-        table.start()
+@in_loop
+async def test_the_review_is_added_to_the_replay():
+    game = session("cincinnati_v0", seed=4)
+    while not game.over:
+        game.advance()
+        if game.hand_over:
+            game.next_hand()
+        elif game.waits_for_person:
+            game.act(0, game.legal()[0])
+    table = live(game, reviewed=True, adviser="rule")
+    table.start()
+    version = table.version
+    while (state := table.state(0))["review"] is None:
+        assert state["over"]
+        await table.later(version, 60)
         version = table.version
-        while (state := table.state(0))["review"] is None:
-            assert state["over"]
-            await table.later(version, 60)
-            version = table.version
-        assert "reviewed by rule" in state["review"]
-        [page] = table.replays.values()
-        assert page != replay_page(game.record())
-        await table.close()
-
-    run(check)
+    assert "reviewed by rule" in state["review"]
+    [page] = table.replays.values()
+    assert page != replay_page(game.record())
+    await table.close()

@@ -1,12 +1,11 @@
 """Requests from foreign pages, from other hosts, without a token or malformed are refused."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import random
 import re
 import socket
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -17,12 +16,12 @@ from support.live_tables import (
     PORT,
     Client,
     cards_in,
+    in_loop,
     known_cards,
     live,
-    run,
     served,
     session,
-    wait_until_idle,
+    until_idle,
 )
 
 from bideuchre_env.errors import OptionError
@@ -48,20 +47,14 @@ def short(value):
     return ascii(value)[:40]
 
 
-def with_client(check, **options):
-    """Run the coroutine function `check` with a `Client` of a game at the turn of a person.
-
-    The people are in seats 0 and 2; `options` are those of `Client`.
-    """
-
-    async def work():
-        client = Client(live(session("barrie_v0", (0, 2), seed=2)), **options)
-        client.table.start()
-        await wait_until_idle(client.table)
-        await check(client)
-        await client.table.close()
-
-    run(work)
+@asynccontextmanager
+async def playing(**options):
+    """A `Client` of a game of people in seats 0 and 2, at a person's turn."""
+    client = Client(live(session("barrie_v0", (0, 2), seed=2)), **options)
+    client.table.start()
+    await until_idle(client.table)
+    yield client
+    await client.table.close()
 
 
 async def ask_every_path(client, headers, **more):
@@ -91,10 +84,7 @@ async def ask_every_path(client, headers, **more):
     ids=short,
 )
 def test_every_response_has_the_headers(most, request_line, status, caplog):
-    """Responses are the page, refusals by the server and the HTTP library, and status 503.
-
-    Bytes that are not HTTP are not logged.
-    """
+    """Bytes that are not HTTP are not logged."""
     with served(lambda: live(session("cincinnati_v0")), ConnectionLimiter(most=most)) as (_, links):
         port = int(re.search(r":(\d+)/", links[0])[1])
         host = b"\r\nHost: 127.0.0.1:%d\r\nConnection: close\r\n\r\n" % port
@@ -112,8 +102,9 @@ def test_every_response_has_the_headers(most, request_line, status, caplog):
     assert not caplog.records
 
 
-def test_the_page_has_nothing_of_the_game_and_errors_are_json():
-    async def check(client):
+@in_loop
+async def test_the_page_has_nothing_of_the_game_and_errors_are_json():
+    async with playing() as client:
         _, _, body = await client.ask("GET", "/")
         page = body.decode()
         data = json.loads(re.search(r'id="data">(.*?)</script>', page)[1])
@@ -127,19 +118,15 @@ def test_the_page_has_nothing_of_the_game_and_errors_are_json():
             actual, _, body = await client.ask("GET", f"/{path}")
             assert (actual, json.loads(body).keys()) == (status, {"error"})
 
-    with_client(check)
-
 
 @pytest.mark.parametrize("host", ["evil.example", f"evil.example:{PORT}", "127.0.0.1:1", "", None])
-def test_other_hosts_are_refused(host):
+@in_loop
+async def test_other_hosts_are_refused(host):
     """Refusing other hosts prevents DNS rebinding: a foreign name may resolve to this address."""
-
-    async def check(client):
+    async with playing() as client:
         async for status, body in ask_every_path(client, client.token(0), host=host):
             assert (status, cards_in(body)) == (403, set())
         assert (await client.ask("GET", "/", host=host))[0] == 403
-
-    with_client(check)
 
 
 @pytest.mark.parametrize(
@@ -153,25 +140,22 @@ def test_other_hosts_are_refused(host):
         {"Sec-Fetch-Site": "same-site"},
     ],
 )
-def test_foreign_pages_are_refused_even_with_a_token(headers):
-    async def check(client):
+@in_loop
+async def test_foreign_pages_are_refused_even_with_a_token(headers):
+    async with playing() as client:
         before = client.table.version
         async for status, body in ask_every_path(client, client.token(0) | headers):
-            assert (status, json.loads(body)) == (
-                403,
-                {"error": "Origin: expected a request of this page"},
-            )
+            assert status == 403
+            assert json.loads(body) == {"error": "Origin: expected a request of this page"}
         assert client.table.version == before
         ours = {"Origin": f"http://{HOST}", "Sec-Fetch-Site": "same-origin"}
         assert (await client.ask("GET", "/api/table", client.token(0) | ours))[0] == 200
 
-    with_client(check)
 
-
-def test_a_seat_needs_its_token():
+@in_loop
+async def test_a_seat_needs_its_token():
     """Without a complete token and the right scheme the response is 401, without cards."""
-
-    async def check(client):
+    async with playing() as client:
         token = client.server.seats.tokens[0]
         others = [None, "", token, "Bearer", "Bearer ", f"Bearer {token[:-1]}", f"Bearer {token}x"]
         others += [f"Basic {token}", "Bearer é", f"Bearer {token} {token}"]
@@ -181,8 +165,6 @@ def test_a_seat_needs_its_token():
                 headers["Authorization"] = other
             async for status, body in ask_every_path(client, headers, body=b"{}"):
                 assert (status, cards_in(body)) == (401, set())
-
-    with_client(check)
 
 
 def test_tokens_have_256_bits_and_are_new_for_every_server():
@@ -195,30 +177,21 @@ def test_tokens_have_256_bits_and_are_new_for_every_server():
     assert one.seat_of(f"Bearer {two.tokens[0]}") is None
 
 
-@pytest.mark.parametrize(
-    ("body", "kind", "status"),
-    [
-        (b"", JSON, 400),
-        (b"{", JSON, 400),
-        (b"[]", JSON, 400),
-        (b"\xff", JSON, 400),
-        (b"[" * 2000, JSON, 400),
-        (b'{"version": 1}', JSON, 400),
-        (b'{"version": 1, "action": 5}', JSON, 400),
-        (b'{"version": "1", "action": "pass"}', JSON, 400),
-        (b'{"version": true, "action": "pass"}', JSON, 400),
-        (b'{"version": 1, "action": "pass", "seat": 2}', JSON, 400),
-        (b'{"version": 1e999, "action": "pass"}', JSON, 400),
-        (b'{"version": -1, "action": "pass"}', JSON, 409),
-        (b'{"version": ' + b"9" * 1500 + b', "action": "pass"}', JSON, 409),
-        (b'{"version": 1, "action": "pass"}', "text/plain", 415),
-        (b'{"version": 1, "action": "pass"}', "application/x-www-form-urlencoded", 415),
-        (b" " * (MOST_BYTES + 1), JSON, 413),
-    ],
-    ids=short,
-)
-def test_odd_bodies_are_refused_in_a_line(body, kind, status):
-    async def check(client):
+ACT = b'{"version": %b, "action": %b}'
+BODIES = [(body, JSON, 400) for body in (b"", b"{", b"[]", b"\xff", b"[" * 2000)]
+BODIES += [(b'{"version": 1}', JSON, 400), (ACT % (b"1", b"5"), JSON, 400)]
+BODIES += [(ACT % (version, b'"pass"'), JSON, 400) for version in (b'"1"', b"true", b"1e999")]
+BODIES += [(b'{"version": 1, "action": "pass", "seat": 2}', JSON, 400)]
+BODIES += [(ACT % (version, b'"pass"'), JSON, 409) for version in (b"-1", b"9" * 1500)]
+BODIES += [(ACT % (b"1", b'"pass"'), "text/plain", 415)]
+BODIES += [(ACT % (b"1", b'"pass"'), "application/x-www-form-urlencoded", 415)]
+BODIES += [(b" " * (MOST_BYTES + 1), JSON, 413)]
+
+
+@pytest.mark.parametrize(("body", "kind", "status"), BODIES, ids=short)
+@in_loop
+async def test_odd_bodies_are_refused_in_a_line(body, kind, status):
+    async with playing() as client:
         game = client.table.session
         headers, before = client.token(game.seat) | {"Content-Type": kind}, game.record().to_dict()
         actual, _, answer = await client.ask("POST", "/api/act", headers, body)
@@ -226,10 +199,9 @@ def test_odd_bodies_are_refused_in_a_line(body, kind, status):
         assert "\n" not in json.loads(answer)["error"]
         assert game.record().to_dict() == before
 
-    with_client(check)
 
-
-def test_too_many_requests_of_an_address_are_refused_for_a_while():
+@in_loop
+async def test_too_many_requests_of_an_address_are_refused_for_a_while():
     now = [0.0]
     rate = Rate(most=3, seconds=2.0, clock=lambda: now[0])
     assert [rate.allows("a") for _ in range(5)] == [True, True, True, False, False]
@@ -239,13 +211,10 @@ def test_too_many_requests_of_an_address_are_refused_for_a_while():
     now[0] = 1000.0
     assert [rate.allows("a") for _ in range(4)] == [True, True, True, False]
     assert "b" not in rate._made
-
-    async def check(client):
+    async with playing(rate=Rate(most=2, seconds=1e6)) as client:
         statuses = [(await client.ask("GET", "/"))[0] for _ in range(4)]
         assert statuses == [200, 200, 429, 429]
         assert (await client.seat(0, "table"))[0] == 200  # each seat has its own count
-
-    with_client(check, rate=Rate(most=2, seconds=1e6))
 
 
 def test_host_names_of_the_server():
@@ -312,34 +281,31 @@ def fuzzed(rng, client):
 
 
 @pytest.mark.parametrize("count", [500, pytest.param(10_000, marks=pytest.mark.slow)])
-def test_fuzzed_requests_crash_nothing_and_leak_nothing(count):
+@in_loop
+async def test_fuzzed_requests_crash_nothing_and_leak_nothing(count):
     """No response is 5xx or has cards without a token, and the record of the game verifies."""
-
-    async def work():
-        rng, statuses = random.Random(count), set()
-        client = Client(live(session("cincinnati_v0", (0, 2), seed=2)))
-        client.table.start()
-        for _ in range(count):
-            await wait_until_idle(client.table)
-            seat, *request = fuzzed(rng, client)
-            status, _, answer = await client.ask(*request)
-            statuses.add(status)
-            assert status < 500, (request, answer)
-            if answer.startswith(b"<!doctype html>"):  # the page, the same for all
-                assert "/api" not in request[1]
-            elif seat is None:
-                assert status >= 400 or request[0] == "HEAD", (request, answer)
-                assert not cards_in(answer.decode())
-            elif status == 200 and request[1].startswith("/api/"):
-                state = json.loads(answer or b"{}")
-                view = state.get("view", {})
-                view["remark"] = None  # it says which card the left bower is
-                hands = view.get("hands", [])
-                assert all(isinstance(hand, int) for hand in hands[:seat] + hands[seat + 1 :])
-                assert cards_in(json.dumps(state)) <= known_cards(client.table.session, seat)
-            assert not any(t.encode() in answer for t in client.server.seats.tokens.values())
-        client.table.session.record().verify()
-        assert {200, 400, 401, 403, 404, 405, 409, 415} <= statuses
-        await client.table.close()
-
-    run(work)
+    rng, statuses = random.Random(count), set()
+    client = Client(live(session("cincinnati_v0", (0, 2), seed=2)))
+    client.table.start()
+    for _ in range(count):
+        await until_idle(client.table)
+        seat, *request = fuzzed(rng, client)
+        status, _, answer = await client.ask(*request)
+        statuses.add(status)
+        assert status < 500, (request, answer)
+        if answer.startswith(b"<!doctype html>"):  # the page, the same for all
+            assert "/api" not in request[1]
+        elif seat is None:
+            assert status >= 400 or request[0] == "HEAD", (request, answer)
+            assert not cards_in(answer.decode())
+        elif status == 200 and request[1].startswith("/api/"):
+            state = json.loads(answer or b"{}")
+            view = state.get("view", {})
+            view["remark"] = None  # it says which card the left bower is
+            hands = view.get("hands", [])
+            assert all(isinstance(hand, int) for hand in hands[:seat] + hands[seat + 1 :])
+            assert cards_in(json.dumps(state)) <= known_cards(client.table.session, seat)
+        assert not any(t.encode() in answer for t in client.server.seats.tokens.values())
+    client.table.session.record().verify()
+    assert {200, 400, 401, 403, 404, 405, 409, 415} <= statuses
+    await client.table.close()
