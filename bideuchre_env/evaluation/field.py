@@ -45,12 +45,9 @@ EVALUATE = "evaluate"
 
 @dataclass
 class FieldTournament(Tournament):
-    """A tournament of agents, or pairs of partners, against a field.
+    """A `Tournament` of agents, or pairs of partners, against a field; `agents` begins with it.
 
     Args:
-        variants, agents, boards, games, sprt, seed, pairings, partners, matches, ratings: those of
-            `Tournament`; `agents` begins with the field.
-        interrupted, written, unwritten: those of `Tournament`.
         kind: "evaluate" or "crossplay".
         field: the opponents; the first has rating 0.
         entrants: the agents to evaluate, or to combine.

@@ -1,4 +1,4 @@
-"""Figures and tables of `field.evaluate` and `field.crossplay`, from the object of `results.json`.
+"""Figures and tables of agents, or partners, against a field, from the object of `results.json`.
 
 `table_of` computes `table` of this object, `data`; the other functions format it.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from html import escape
-from itertools import combinations_with_replacement
+from itertools import combinations, combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -78,7 +78,7 @@ def table_of(data: Data) -> list[Data]:
             rows += _partner_rows(data, variant, points)
             continue
         first = data["entrants"][0]
-        for agent in filter(lambda each: points.has([each]), data["entrants"]):
+        for agent in [each for each in data["entrants"] if points.has([each])]:
             row = {"variant": variant, "agent": agent, "points_per_hand": points.mean([agent])}
             row |= _strength(data, variant, agent)
             row["opponents"] = {each: points.mean([agent], (), [each]) for each in points.field}
@@ -88,7 +88,7 @@ def table_of(data: Data) -> list[Data]:
             rows.append(row)
     if data["kind"] != CROSSPLAY and len(data["tricks"]) > 1:
         for agent in data["entrants"]:
-            own = [row["rating"] for row in rows if row["agent"] == agent]
+            own = [row["rating"] for row in rows if row["agent"] == agent and row["rating"]]
             if len(own) == len(data["tricks"]):
                 row = {"variant": ALL, "agent": agent, **_strength(data, ALL, agent)}
                 rows.append(row | {"rating": _mean_rating(own)})
@@ -126,7 +126,8 @@ def _partner_rows(data: Data, variant: str, points: Points) -> list[Data]:
     """Return a row for each agent's self-play and cross-play, then for each pair of partners."""
     agents, rows = data["entrants"], []
     for agent in agents:
-        others = [_paired(agents, agent, each) for each in agents if each != agent]
+        pairs = [pair for pair in combinations(agents, 2) if agent in pair]
+        others = [partners_name(*pair) for pair in pairs]
         if points.has([agent, *others]):
             alone = [agent] * len(others)
             rows.append(
@@ -146,10 +147,6 @@ def _partner_rows(data: Data, variant: str, points: Points) -> list[Data]:
             row = {"variant": variant, "partners": [a, b], "points_per_hand": points.mean([name])}
             rows.append(row | {"more_than_self_play": less})
     return rows
-
-
-def _paired(agents: list[str], a: str, b: str) -> str:
-    return partners_name(*sorted((a, b), key=agents.index))
 
 
 # --- tables ---------------------------------------------------------------------------------------

@@ -99,12 +99,12 @@ class Tournament:
     sprt: Bounds | None = None
     seed: int = 0
     pairings: tuple[tuple[str, str], ...] = ()
-    partners: dict[str, tuple[str, str]] = field(default_factory=dict)
     matches: list[dict[str, Any]] = field(default_factory=list)
     ratings: dict[str, dict[str, Interval]] = field(default_factory=dict)
     interrupted: bool = False
     written: list[str] = field(default_factory=list)
     unwritten: str | None = None
+    partners: dict[str, tuple[str, str]] = field(default_factory=dict)
     files: dict[str, str | None] = field(init=False, repr=False)
     """Hashes of the agents' files when this tournament was created, and of the files of
     `bideuchre prepare` that they look for; None for a missing file of `prepare`."""
@@ -187,7 +187,7 @@ class Tournament:
                 result = match.play(
                     pair.game,
                     self.partners.get(pair.a, pair.a),
-                    self.partners.get(pair.b, pair.b),
+                    pair.b,
                     **{**self.settings, "sprt": self.sprt},
                     workers=workers,
                     progress=None if progress is None else partial(progress, title),

@@ -166,6 +166,14 @@ def test_other_versions_and_damaged_points_are_refused(evaluated, tmp_path, monk
     assert table(play(tmp_path)) == table(evaluated[0])
 
 
+def test_only_agents_with_all_matches_have_a_row_over_all_variants(tmp_path, monkeypatch):
+    stop_after(monkeypatch, 3)
+    result = play(tmp_path, ("rule", "rash"), ("cautious",), ("six_card_v0", "barrie_v0"))
+    rows = [(row["variant"], row["agent"]) for row in table(result)]
+    rated = [("six_card_v0", "rule"), ("six_card_v0", "rash"), ("barrie_v0", "rule")]
+    assert rows == [*rated, ("all variants", "rule")]
+
+
 def test_the_rating_over_all_variants_is_the_mean_of_the_ratings():
     result = play(None, ("rule",), ("cautious", "random"), ("six_card_v0", "barrie_v0"))
     *rows, both = table(result)
