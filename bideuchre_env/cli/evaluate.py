@@ -11,8 +11,8 @@ between tables with the same field, boards and seed.
 
 The folder gets the tables (results.md, results.tex) and all figures (results.json, results.csv),
 with command, seed and versions, updated after every match. The same command resumes a stopped run;
-with more agents or variants it plays the missing matches. Time per variant on two cores: a minute
-for net or rule, three minutes for expert, half an hour for pimc.
+with more agents or variants it plays the missing matches. Time per agent and variant on one core:
+a minute for net or rule, two minutes for expert, a quarter of an hour for pimc.
 
     bideuchre evaluate net --workers 2
     bideuchre evaluate ./mine.py:Mine net expert --variants all --workers 2 --out runs/mine

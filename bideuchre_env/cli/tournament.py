@@ -99,7 +99,7 @@ def add_matches(parser: argparse.ArgumentParser, name: str, boards: int, games: 
     add_seed(parser)
     add_workers(parser)
     argument(parser, "--out FOLDER", "folder of the results", default=f"runs/{name}")
-    argument(parser, "--force", f"overwrite results of another {name}")
+    argument(parser, "--force", "overwrite other results in the folder")
 
 
 def run(arguments: argparse.Namespace) -> int:
