@@ -1,6 +1,6 @@
 """Play agents as partners of each other, against a fixed field: `bideuchre crossplay`.
 
-Every AGENT is the partner of every AGENT, itself included, on duplicate boards against each agent
+Every agent A is the partner of every agent, itself included, on duplicate boards against each agent
 of the field. The tables have points per hand of all pairs of partners (mean over the field), of
 each agent in self-play (with itself) and in cross-play (mean over the other agents), and the
 difference of both on the same boards, with 95 % intervals. The difference includes the strength of
@@ -8,8 +8,8 @@ the partners: compare agents of similar strength.
 
 The folder gets the tables (results.md, results.tex) and all figures (results.json, results.csv),
 updated after every match, and a heat map (results-light.svg, results-dark.svg; it needs
-matplotlib). The same command resumes a stopped run. Time per variant on one core: a minute for rule, net and ppo,
-two minutes for rule, net and expert.
+matplotlib). The same command resumes a stopped run. Time per variant on one core: a minute for
+rule, net and ppo, two minutes for rule, net and expert.
 
     bideuchre crossplay rule net ppo --workers 2
     bideuchre crossplay ./mine.py:Mine net expert --variants all --field rule --out runs/partners

@@ -1,9 +1,9 @@
 """Evaluate agents against a fixed field of opponents, for tables of papers: `bideuchre evaluate`.
 
-Play each AGENT against each agent of the field on duplicate boards and in whole games. The tables
+Play each agent A against each agent of the field on duplicate boards and in whole games. The tables
 have points per hand (mean over the field, and against each opponent), the share of games won, a
 Bradley-Terry rating (the first agent of the field has 0), all with 95 % intervals, decisions per
-second, and the differences to the first AGENT on the same boards.
+second, and the differences to the first A on the same boards.
 
 In the field, rash and timid are rule with bids that are too high and too low; always-defend is
 rule that almost never bids. Any agent can be in the field. Points over the field are comparable
@@ -45,8 +45,8 @@ def add(commands: Any) -> None:
 
 def add_field(parser: argparse.ArgumentParser, field: tuple[str, ...], meaning: str) -> None:
     """Add the positional agents, with their `meaning`, and the option of the field."""
-    argument(parser, "agents AGENT", meaning, nargs="+")
-    argument(parser, "--field F", "opponents of all agents", default=list(field), nargs="+")
+    argument(parser, "agents A", meaning, nargs="+")
+    argument(parser, "--field A", "opponents of all agents", default=list(field), nargs="+")
 
 
 def run(arguments: argparse.Namespace, command: str = "evaluate") -> int:
