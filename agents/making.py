@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import MAX_NAME, brief, did_you_mean, is_plain_name
 from bideuchre_env.agents.protocols import Agent, AgentInfo, check_goal
-from bideuchre_env.agents.registry import BUILT_IN, find, load_or_explain, parse
+from bideuchre_env.agents.registry import BUILT_IN, STYLES, find, load_or_explain, parse
 from bideuchre_env.errors import IllegalActionError, OptionError
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def make(
     _check_options(own, source, options, in_name=bool(written))
     call = partial(_call_factory, own, source, rules, seed, goal, options)
     agent = call() if own in BUILT_IN else load_or_explain(name, call)
-    return complete(agent, rules, own, called=name if ":" in name else None)
+    return complete(agent, rules, own, called=name if ":" in name or name in STYLES else None)
 
 
 def agent_of(

@@ -51,6 +51,12 @@ BUILT_IN = {
     "inference": "bideuchre_env.agents.search.agent:InferenceAgent",
 }
 """The package's own agents, weakest first: classes with metadata in `info`, an `AgentInfo`."""
+STYLES = {
+    "rash": "rule:boldness=1",
+    "timid": "rule:boldness=-1",
+    "always-defend": "rule:boldness=-12",
+}
+"""Short names of `rule` with other styles of bidding: overbids, underbids, almost never bids."""
 registered: dict[str, Factory] = {}
 """Factories by name, from `register`."""
 
@@ -92,7 +98,7 @@ def register(name: str, factory: Factory) -> None:
         raise OptionError(
             f"name={brief(name)}: expected 1 to {MAX_NAME} printable characters without : , and ="
         )
-    if name in BUILT_IN:
+    if name in BUILT_IN or name in STYLES:
         raise OptionError(
             f"name={name!r}: expected another name than those of the package's agents"
         )
@@ -114,7 +120,7 @@ def installed() -> dict[str, EntryPoint]:
     """
     entries: dict[str, EntryPoint] = {}
     for entry in entry_points(group=GROUP):
-        if _is_valid_name(entry.name) and entry.name not in BUILT_IN:
+        if _is_valid_name(entry.name) and entry.name not in (*BUILT_IN, *STYLES):
             entries.setdefault(entry.name, entry)
     return entries
 
@@ -123,7 +129,7 @@ def parse(name: str) -> tuple[str, dict[str, bool | int | float | str]]:
     """Split the name of an agent into its own name and its options.
 
     Args:
-        name: "rule", or with options as in "pimc:worlds=20,solved=4".
+        name: "rule", one of `STYLES`, or with options as in "pimc:worlds=20,solved=4".
 
     Returns:
         The own name, and the options: TOML booleans, numbers or strings; any other text unchanged.
@@ -132,6 +138,7 @@ def parse(name: str) -> tuple[str, dict[str, bool | int | float | str]]:
     Raises:
         OptionError: for an unknown agent, and for malformed options.
     """
+    name = STYLES.get(name, name) if isinstance(name, str) else name
     own, colon, written = name.partition(":") if isinstance(name, str) else ("", "", "")
     own = own if is_known(own) else present_name(own, names())
     if not is_known(own):

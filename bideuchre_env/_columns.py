@@ -1,7 +1,8 @@
-"""Tables of text cells: in plain text for reports, HTML for notebooks, Markdown for pages."""
+"""Tables of text cells: in plain text, HTML for notebooks, Markdown for pages, and LaTeX."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
@@ -46,6 +47,25 @@ def html_table(rows: Iterable[Sequence[str]], justify: str = "") -> str:
             cells.append(f'<{tag} style="{style}">{escape(cell)}</{tag}>')
         lines.append(f"<tr>{''.join(cells)}</tr>")
     return f"<table>{''.join(lines)}</table>"
+
+
+def latex_table(rows: Iterable[Sequence[str]], justify: str, caption: str) -> str:
+    """Format rows of cells as a LaTeX table with rules of booktabs, the first row as its head."""
+    head, *body = (" & ".join(map(_latex, row)) + r" \\" for row in rows)
+    return "\n".join(
+        [
+            *(r"\begin{table}", r"\centering", rf"\caption{{{_latex(caption)}}}"),
+            *(rf"\begin{{tabular}}{{{justify}}}", r"\toprule", head, r"\midrule", *body),
+            *(r"\bottomrule", r"\end{tabular}", r"\end{table}"),
+        ]
+    )
+
+
+def _latex(text: str) -> str:
+    """Escape text for LaTeX; signs of numbers become those of mathematics."""
+    text = re.sub(r"[#$%&_{}]", r"\\\g<0>", text.replace("\\", "/"))
+    text = re.sub(r"[~^]", r"\\\g<0>{}", text)
+    return re.sub(r"(?<![\w.])[+-](?=\d)", r"$\g<0>$", text).replace("±", r"$\pm$")
 
 
 def markdown_table(rows: Iterable[Sequence[str]]) -> str:

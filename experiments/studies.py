@@ -1,8 +1,8 @@
-"""Studies of agents: lost tricks, exploitability, calls and cards, decisions, robustness, beliefs.
+"""Studies of agents: lost tricks, exploitability, calls and cards, decisions, beliefs.
 
     python experiments/studies.py regret --agents rule expert pimc --hands 2000
     python experiments/studies.py beliefs --check calibration
-    python experiments/studies.py robustness --help
+    python experiments/studies.py exploit --help
 
 Each sub-command in `STUDIES` is a module of this folder with its own options.
 """
@@ -21,7 +21,6 @@ STUDIES = {
     "exploit": "points that a player trained against one agent gains over it",
     "bidding-vs-cards": "the calls of one agent with the cards of another",
     "compare-decisions": "decisions of agents in the same positions, their time and their cost",
-    "robustness": "how agents do against other styles than those they were made for",
     "beliefs": "whether searchers' intervals and predictions hold after rare calls",
 }
 

@@ -25,7 +25,7 @@ from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.lockstep import answer_of, checked
 from bideuchre_env.evaluation.results import Result
-from bideuchre_env.evaluation.statistics.intervals import Moments
+from bideuchre_env.evaluation.statistics.intervals import mean_per_hand
 from bideuchre_env.evaluation.statistics.scores import interval_dict
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
@@ -167,10 +167,7 @@ def mean(values: Array, hands: float = 1.0, margin: float = 0.0) -> dict[str, fl
 
     Each of the `values` (n,) covers `hands` hands; `margin` is the `tie_margin` of the interval.
     """
-    v = np.asarray(values, np.float64)
-    n, total, squares = len(v), float(v.sum()), float(v @ v)
-    moments = Moments(n, total, hands * n, squares, hands * total, hands**2 * n)
-    return interval_dict(moments.interval(margin))
+    return interval_dict(mean_per_hand(values, hands, margin))
 
 
 def plus_minus(interval: dict[str, float | None] | None, sign: str = "") -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from functools import lru_cache
 from importlib import resources
@@ -36,6 +37,16 @@ def read_file(name: str) -> dict[str, Array]:
         return {each: sealed(array) for each, array in read_archive(path.read_bytes()).items()}
     except Exception as error:  # damage can raise anything: in the archive, a header or an array
         raise damaged(name, f"{type(error).__name__}: {error}") from error
+
+
+@lru_cache(maxsize=1)
+def data_hash() -> str:
+    """Return the SHA-256 hash of all data files, in the order of their names."""
+    digest = hashlib.sha256()
+    for path in sorted(resources.files(__name__).iterdir(), key=lambda each: each.name):
+        if path.name.endswith(".npz"):
+            digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()
 
 
 def read_array(name: str, part: str, shape: tuple[int, ...], dtype: DTypeLike) -> Array:

@@ -12,21 +12,19 @@ import re
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from bideuchre_env import __version__
 from bideuchre_env._columns import columns
+from bideuchre_env._install import software
 from bideuchre_env.errors import OptionError
 
 Task = Callable[[], tuple[int, float]]
 """Does a slice of work; returns its amount and its duration in seconds."""
 
 DECISIONS = "decisions/s"  # the unit of most figures
-PACKAGES = ("numpy", "numba", "llvmlite", "gymnasium", "pettingzoo")
 
 
 @dataclass(frozen=True)
@@ -174,28 +172,6 @@ def machine() -> dict[str, Any]:
         **software(),
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
     }
-
-
-def software() -> dict[str, Any]:
-    """Return "system", "python" and "packages": this package and the installed ones of `PACKAGES`.
-
-    Packages are mapped to their versions; none of `PACKAGES` is imported.
-    """
-    versions = {"bideuchre_env": __version__}
-    for name in PACKAGES:
-        with suppress(metadata.PackageNotFoundError):
-            versions[name] = metadata.version(name)
-    return {
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": f"{platform.python_implementation()} {platform.python_version()}",
-        "packages": versions,
-    }
-
-
-def software_lines(facts: Mapping[str, Any]) -> str:
-    """Format the facts of `software` for a bug report: a line for each package, then the rest."""
-    packages = [f"{name} {version}" for name, version in facts["packages"].items()]
-    return "\n".join([*packages, facts["python"], facts["system"]])
 
 
 def _processor() -> str:

@@ -9,11 +9,14 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from bideuchre_env import __version__
+from bideuchre_env._install import software, software_lines
 from bideuchre_env.cli import (
     advise,
     agents,
     bench,
     compile,
+    crossplay,
+    evaluate,
     export,
     hand,
     match,
@@ -29,7 +32,8 @@ from bideuchre_env.cli.screen import AGENTS, VARIANTS, folded, help_of
 from bideuchre_env.runtime.interrupts import quit_on_ctrl_c
 
 COMMANDS = (
-    *(play, selfplay, match, tournament, agents, variants, records, export),
+    *(play, selfplay, match, tournament, evaluate, crossplay),
+    *(agents, variants, records, export),
     *(advise, hand, prepare, bench, compile),
 )
 
@@ -90,9 +94,7 @@ class _PrintVersions(argparse.Action):
     """The option `--version`."""
 
     def __call__(self, parser: argparse.ArgumentParser, *arguments: Any) -> NoReturn:
-        from bideuchre_env.bench import measure
-
-        print(measure.software_lines(measure.software()))
+        print(software_lines(software()))
         parser.exit()
 
 

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from bideuchre_env._checks import brief
 from bideuchre_env._install import how_to_install
-from bideuchre_env.cli.options import add_option, add_workers, check_agents, variant_of
+from bideuchre_env.cli.options import (
+    add_option,
+    add_seed,
+    add_workers,
+    argument,
+    check_agents,
+    variant_of,
+)
 from bideuchre_env.cli.program import ending
 from bideuchre_env.cli.progress import Bars
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, folded, help_of
@@ -60,59 +69,37 @@ def add(commands: Any) -> None:
         metavar="PAIR",
         help='play only these pairs, the stronger agent of each first, as "net vs expert"',
     )
+    add_matches(parser, "tournament", DEFAULT_BOARDS, 0)
+    argument(
+        parser,
+        "--sprt LOW HIGH",
+        "stop a pair once its later agent is shown to be worth at most LOW or at least HIGH "
+        "points per hand, as 0 0.1; --boards is the maximum",
+        float,
+    )
+    parser.set_defaults(run=run)
+
+
+def add_matches(parser: argparse.ArgumentParser, name: str, boards: int, games: int) -> None:
+    """Add the options of a command of many matches; `name` is that of its folder in runs/."""
     parser.add_argument(
         "--variant",
+        "--variants",
         nargs="+",
         action="extend",
         default=[],
         metavar="V",
         help=f"variants of the game, or {ALL}; repeatable (default: {DEFAULT_VARIANT})",
     )
-    parser.add_argument(
-        "--rules",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="FILE",
-        help="custom rules, each a TOML file; repeatable",
-    )
+    more: dict[str, Any] = {"nargs": "+", "action": "extend", "default": []}
+    argument(parser, "--rules FILE", "custom rules, each a TOML file; repeatable", **more)
     add_option(parser)
-    parser.add_argument(
-        "--boards",
-        type=int,
-        default=DEFAULT_BOARDS,
-        metavar="N",
-        help="boards per pair and variant, with --sprt the maximum (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--games",
-        type=int,
-        default=0,
-        metavar="N",
-        help="also play N whole games per pair and variant (default: 0)",
-    )
-    parser.add_argument(
-        "--sprt",
-        nargs=2,
-        type=float,
-        metavar=("LOW", "HIGH"),
-        help="stop a pair once its later agent is shown to be worth at most LOW or at least HIGH "
-        "points per hand, as 0 0.1",
-    )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="S", help="random seed of the deals (default: 0)"
-    )
+    argument(parser, "--boards N", "boards per match and variant", int, boards)
+    argument(parser, "--games N", "also play N whole games per match and variant", int, games)
+    add_seed(parser)
     add_workers(parser)
-    parser.add_argument(
-        "--out",
-        default="runs/tournament",
-        metavar="FOLDER",
-        help="folder of the results (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--force", action="store_true", help="overwrite results of another tournament"
-    )
-    parser.set_defaults(run=run)
+    argument(parser, "--out FOLDER", "folder of the results", default=f"runs/{name}")
+    argument(parser, "--force", "overwrite other results in the folder")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -124,8 +111,15 @@ def run(arguments: argparse.Namespace) -> int:
     check_agents(agents or [name for pair in pairs or () for name in pair])
     games = variants_of(arguments)
     from bideuchre_env.evaluation import tournament
-    from bideuchre_env.evaluation.ray_pool import workers_of
     from bideuchre_env.evaluation.statistics.sequential import Bounds
+
+    sprt = Bounds(*arguments.sprt) if arguments.sprt else None
+    return play(arguments, partial(tournament.play, games, agents, pairs=pairs, sprt=sprt))
+
+
+def play(arguments: argparse.Namespace, play_matches: Callable[..., Any], resume: str = "") -> int:
+    """Call `play_matches` with the options of `add_matches`; return the exit code of `report`."""
+    from bideuchre_env.evaluation.ray_pool import workers_of
     from bideuchre_env.evaluation.tournament_tables import line
 
     pool = workers_of(arguments.workers, arguments.ray, arguments.ray_address)
@@ -135,13 +129,9 @@ def run(arguments: argparse.Namespace) -> int:
             bars.close()  # so that the line is printed above the next bar
             print(f"{match['variant']:<16} {line(match)}", flush=True)
 
-        results = tournament.play(
-            games,
-            agents,
-            pairs=pairs,
+        results = play_matches(
             boards=arguments.boards,
             games=arguments.games,
-            sprt=Bounds(*arguments.sprt) if arguments.sprt else None,
             seed=arguments.seed,
             workers=workers,
             out=arguments.out,
@@ -149,7 +139,7 @@ def run(arguments: argparse.Namespace) -> int:
             progress=bars.show_titled,
             finished=finished,
         )
-    return report(results, arguments.out)
+    return report(results, arguments.out, resume)
 
 
 def pair_of(text: str) -> tuple[str, str]:
@@ -175,18 +165,20 @@ def variants_of(arguments: argparse.Namespace) -> list[Variant]:
     return [variant_of(each, arguments.option) for each in (*names, *map(Path, arguments.rules))]
 
 
-def report(results: Any, folder: str) -> int:
-    """Print the tables of a tournament and the names of its files.
+def report(results: Any, folder: str, resume: str = "") -> int:
+    """Print the tables of a tournament and the names of its files, and how to `resume`.
 
     Returns 0, 130 if it was interrupted, or 1 if a file could not be written.
     """
     if results.interrupted:
-        print(f"interrupted: {len(results.matches)} finished pairs are saved", file=sys.stderr)
+        finished = f"interrupted: {len(results.matches)} finished pairs are saved{resume}"
+        print(finished, file=sys.stderr)
     if not results.matches:
         return ending([], results.interrupted)
     print(f"\n{results}")
     if results.written:
         print("\n" + folded(f"written to {folder}: {', '.join(results.written)}"))
-    if results.unwritten is None and not any(name.endswith(".svg") for name in results.written):
+    lacks_picture = not any(name.endswith(".svg") for name in results.written)
+    if results.has_picture and lacks_picture and results.unwritten is None:
         print(f"no heat map: it needs matplotlib, {how_to_install('plot')}", file=sys.stderr)
     return ending([] if results.unwritten is None else [results.unwritten], results.interrupted)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -21,7 +22,13 @@ from bideuchre_env.agents.registry import freeze_files
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.boards import BOARD
 from bideuchre_env.evaluation.lockstep import LockstepRunner, Stopped
-from bideuchre_env.evaluation.seeding import first_seed, seat_agent
+from bideuchre_env.evaluation.seeding import (
+    Partners,
+    Side,
+    first_seed,
+    members_of,
+    seat_side,
+)
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
@@ -30,26 +37,32 @@ BLOCKS_OF = 4
 WARM_SECONDS = 2.0
 
 
+Made: TypeAlias = tuple[CompleteAgent | Partners, CompleteAgent | Partners]
+
+
 @dataclass(frozen=True)
 class Plan:
     """The settings that determine the results of boards; `single` means boards of one hand."""
 
     rules: Rules
-    agents: tuple[AgentSource, AgentSource]
+    agents: tuple[Side, Side]
     seed: int
     single: bool
     at_once: int
+
+    @property
+    def members(self) -> list[AgentSource]:
+        """The agents of both sides, partners one by one."""
+        return [agent for side in self.agents for agent in members_of(side)]
 
     def blocks(self, boards: int) -> list[range]:
         """Split boards 0 to `boards` - 1 into blocks of four times `at_once`."""
         size = BLOCKS_OF * self.at_once
         return [range(first, min(first + size, boards)) for first in range(0, boards, size)]
 
-    def make_agents(self, place: int = 0) -> tuple[CompleteAgent, CompleteAgent]:
+    def make_agents(self, place: int = 0) -> Made:
         """Return agents A and B for the block that begins with board `place`, which seeds them."""
-        a, b = (
-            seat_agent(agent, self.rules, self.seed, place, self.single) for agent in self.agents
-        )
+        a, b = (seat_side(side, self.rules, self.seed, place, self.single) for side in self.agents)
         return a, b
 
     def runner(self, block: range) -> LockstepRunner:
@@ -106,13 +119,14 @@ def warm_up(plan: Plan) -> None:
     plan.runner(range(1)).run(stopped=lambda: time.perf_counter() > end)
 
 
-def at_once_for(agents: tuple[CompleteAgent, CompleteAgent]) -> int:
+def at_once_for(agents: Made) -> int:
     """Return the number of boards to play at a time: the least `at_once` of the agents.
 
     A slow agent sets its attribute `at_once` to a small number, so that the first boards finish
     soon; the default is 64. Raises `OptionError` unless it is a whole number from 1.
     """
-    sizes = [(agent.name, getattr(agent, "at_once", AT_ONCE)) for agent in agents]
+    members = [each for side in agents for each in members_of(side)]
+    sizes = [(agent.name, getattr(agent, "at_once", AT_ONCE)) for agent in members]
     for name, boards in sizes:
         if not is_whole(boards) or boards < 1:
             raise OptionError(

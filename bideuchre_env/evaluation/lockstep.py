@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from typing import Any
 
@@ -33,6 +33,7 @@ from bideuchre_env.evaluation.boards import (
     to_act,
 )
 from bideuchre_env.evaluation.recorder import Recorder
+from bideuchre_env.evaluation.seeding import Partners
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.interrupts import ctrl_c
@@ -56,7 +57,7 @@ class LockstepRunner:
     def __init__(
         self,
         rules: Rules,
-        agents: tuple[CompleteAgent, CompleteAgent],
+        agents: tuple[CompleteAgent | Partners, CompleteAgent | Partners],
         boards: range,
         seed: int,
         single: bool,
@@ -148,14 +149,27 @@ class LockstepRunner:
         n = len(slots)
         observations, masks = self._observations[:n], self._masks[:n]
         encode_rows(self.states, self.tables, self.offsets, slots, observations, masks)
-        began = time.process_time()  # other work on the machine does not count
-        answer = answer_of(self.agents[agent], observations, masks)
-        self.think_seconds[agent] += time.process_time() - began
-        self.decisions[agent] += n
-        choices = checked(
-            self.agents[agent], answer, self.rules, self.states, self.tables, slots, self._place
-        )
-        apply_rows(self.states, self.tables, slots, choices)
+        for player, rows in self._players(agent, slots):
+            own = slots[rows]
+            began = time.process_time()  # other work on the machine does not count
+            answer = answer_of(player, observations[rows], masks[rows])
+            self.think_seconds[agent] += time.process_time() - began
+            self.decisions[agent] += len(own)
+            choices = checked(
+                player, answer, self.rules, self.states, self.tables, own, self._place
+            )
+            apply_rows(self.states, self.tables, own, choices)
+
+    def _players(self, agent: int, slots: Array) -> Iterator[tuple[CompleteAgent, Any]]:
+        """Yield who decides for a side, with the index of its rows of `slots`."""
+        side = self.agents[agent]
+        if not isinstance(side, Partners):
+            yield side, slice(None)
+            return
+        is_second = self.states["turn"][slots] >= 2
+        for player, rows in zip(side, (~is_second, is_second), strict=True):
+            if rows.any():
+                yield player, rows
 
     def _place(self, slot: int) -> str:
         return f"board {self.board_of[slot // 2]}, table {slot % 2 + 1}"

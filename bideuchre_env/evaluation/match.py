@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env._checks import brief, check_callback, is_whole
-from bideuchre_env.agents import AgentSource
 from bideuchre_env.envs.registration import Variant, make
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.blocks import Batch, Plan, at_once_for, warm_up
@@ -24,7 +23,7 @@ from bideuchre_env.evaluation.boards import BOARD
 from bideuchre_env.evaluation.lockstep import Stopped
 from bideuchre_env.evaluation.ray_pool import RayPool
 from bideuchre_env.evaluation.results import Result
-from bideuchre_env.evaluation.seeding import check_seed, options_of
+from bideuchre_env.evaluation.seeding import Side, check_seed, options_of
 from bideuchre_env.evaluation.statistics.scores import Scores
 from bideuchre_env.evaluation.statistics.sequential import UNDECIDED, Bounds, SequentialTest
 from bideuchre_env.evaluation.workers import pack_plan, run_blocks
@@ -40,8 +39,8 @@ Progress = Callable[[str, int, int, int], None]
 
 def play(
     variant: str | Variant | Rules,
-    a: AgentSource,
-    b: AgentSource,
+    a: Side,
+    b: Side,
     *,
     boards: int = 0,
     games: int = 0,
@@ -59,8 +58,10 @@ def play(
     Args:
         variant: the game.
         a, b: agents, by name ("pimc:worlds=20", "./mine.py:Net"), as a class or function that makes
-            one, or as a function that acts (see `agents.agent_of`). Separate agents are made for
-            the boards, with points as their goal, and for the games. An agent object plays both.
+            one, or as a function that acts (see `agents.agent_of`). A tuple of two agents are
+            partners: the first has seat 0 or 1 of a table, the second seat 2 or 3. Separate agents
+            are made for the boards, with points as their goal, and for the games. An agent object
+            plays both.
             With several processes, each has its own agents, so classes, functions and agents must
             be picklable.
         boards: the number of boards of one hand, the dealers taking turns; with `sprt` at most.

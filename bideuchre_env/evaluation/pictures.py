@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bideuchre_env._files import write_file
+from bideuchre_env.evaluation.field_tables import pair_scores
 from bideuchre_env.evaluation.tournament_tables import Scores, in_lines, length, scores
 
 _METADATA = ("Date", "Creator", "Format", "Type")  # left out of the file
@@ -143,11 +144,14 @@ def annotate(
 def heat_maps(data: dict[str, Any], theme: Theme) -> Any:
     """Return the figure of a tournament's results, the object of its `results.json`.
 
-    It has a panel per variant; a cell is blue if the row's agent is ahead, red if it is behind.
+    It has a panel per variant; a cell is blue if the row's agent is ahead, red if it is behind. In
+    cross-play, the agents of a cell are partners.
     """
     from matplotlib.colors import SymLogNorm
 
-    tables, agents = scores(data), data["agents"]
+    is_crossplay = "kind" in data
+    tables = pair_scores(data) if is_crossplay else scores(data)
+    agents = data["entrants" if is_crossplay else "agents"]
     columns = min(3, len(tables))
     rows, cell = -(-len(tables) // columns), (WIDTH - 1.0) / columns - 0.75
     figure, axes = new_figure(rows * (cell + 0.55) + 0.6, rows, columns)
@@ -158,7 +162,7 @@ def heat_maps(data: dict[str, Any], theme: Theme) -> Any:
     for axis, (variant, table) in zip(axes.flat, tables.items(), strict=False):
         image = _heat_map(axis, table, agents, norm)
         axis.set_title(variant, fontsize=10)
-        ratings = data["ratings"].get(variant, {})
+        ratings = {} if is_crossplay else data["ratings"].get(variant, {})
         names = [
             in_lines(agent) + (f"\n{ratings[agent]['mean']:.0f}" if agent in ratings else "")
             for agent in agents
@@ -170,11 +174,11 @@ def heat_maps(data: dict[str, Any], theme: Theme) -> Any:
     bar.set_ticklabels([_signed(x, 0) for x in ticks])
     bar.set_label("points per hand")
     bar.outline.set_visible(False)
-    figure.suptitle(
-        "Points per hand of the row's agents against the column's, ± 95 % interval\n"
-        f"({length(data)} a pair; below each name its rating)",
-        fontsize=10.5,
-    )
+    pairs, note = "agents against the column's", "a pair; below each name its rating"
+    if is_crossplay:
+        pairs, note = "agent and the column's as partners", f"against {', '.join(data['field'])}"
+    title = f"Points per hand of the row's {pairs}, ± 95 % interval\n({length(data)} {note})"
+    figure.suptitle(title, fontsize=10.5)
     return figure
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -17,6 +17,21 @@ from bideuchre_env.rules.rules import Rules
 
 BOARD_SEEDS = 10**9
 SEED_END = SEED_LIMIT // BOARD_SEEDS
+
+Side: TypeAlias = AgentSource | tuple[AgentSource, AgentSource]
+"""The agent of both seats of a side, or a tuple of two agents as partners."""
+
+
+class Partners(NamedTuple):
+    """Two agents as partners: the first has seat 0 or 1 of a table, the second seat 2 or 3."""
+
+    first: CompleteAgent
+    second: CompleteAgent
+
+    @property
+    def name(self) -> str:
+        """The names of both."""
+        return f"{self.first.name} + {self.second.name}"
 
 
 def first_seed(seed: int) -> int:
@@ -46,6 +61,23 @@ def seat_agent(
     own = int(np.random.SeedSequence((seed, place)).generate_state(1, np.uint64)[0])
     goal: Goal = "points" if single else "game"
     return agent_of(agent, rules, seed=own, goal=goal)
+
+
+def seat_side(
+    side: Side, rules: Rules, seed: int, place: int, single: bool
+) -> CompleteAgent | Partners:
+    """Return the agent of a side, or its `Partners`, as `seat_agent` makes agents."""
+    first, *others = (seat_agent(each, rules, seed, place, single) for each in members_of(side))
+    return Partners(first, *others) if others else first
+
+
+def members_of(side: Any) -> tuple[Any, ...]:
+    """Return the agents of a side: itself, or two partners; `OptionError` for another tuple."""
+    if type(side) not in (tuple, Partners):
+        return (side,)
+    if len(side) != 2:
+        raise OptionError(f"agents {brief(side)}: expected two agents, as partners")
+    return tuple(side)
 
 
 def options_of(game: Variant) -> dict[str, Any]:

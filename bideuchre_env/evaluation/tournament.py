@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,6 +30,7 @@ from bideuchre_env.envs.registration import Variant, make
 from bideuchre_env.errors import OptionError, OutputError
 from bideuchre_env.evaluation import match
 from bideuchre_env.evaluation.ray_pool import RayPool
+from bideuchre_env.evaluation.results import Result
 from bideuchre_env.evaluation.seeding import check_seed, options_of
 from bideuchre_env.evaluation.statistics.intervals import Interval
 from bideuchre_env.evaluation.statistics.ratings import Meeting, ratings
@@ -78,6 +79,7 @@ class Tournament:
         variants, agents, boards, games, sprt, seed: see `play`.
         pairings: the pairs of agents on each variant; by default all pairs, the agent that is later
             in `agents` first.
+        partners: the two agents behind a name in `agents` that stands for partners.
 
     Attributes:
         matches: the finished pairs in order, each the JSON object of `Result.to_dict` with
@@ -102,6 +104,7 @@ class Tournament:
     interrupted: bool = False
     written: list[str] = field(default_factory=list)
     unwritten: str | None = None
+    partners: dict[str, tuple[str, str]] = field(default_factory=dict)
     files: dict[str, str | None] = field(init=False, repr=False)
     """Hashes of the agents' files when this tournament was created, and of the files of
     `bideuchre prepare` that they look for; None for a missing file of `prepare`."""
@@ -125,9 +128,20 @@ class Tournament:
         self.files = {}
         with watch_files(self.files.__setitem__):
             for game in self.variants:
-                for agent in self.agents:
+                for agent in self.names:
                     agents.make(agent, game.rules, seed=0)
-        self.files |= fingerprints(self.agents)
+        self.files |= fingerprints(self.names)
+
+    @property
+    def has_picture(self) -> bool:
+        """Whether heat maps are drawn."""
+        return True
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all single agents, without those of `partners`."""
+        pairs = [self.partners.get(name, (name,)) for name in self.agents]
+        return list(dict.fromkeys(chain.from_iterable(pairs)))
 
     @property
     def pairs(self) -> list[Pair]:
@@ -165,14 +179,14 @@ class Tournament:
         missing = self.missing
         for number, pair in enumerate(missing, 1):
             prepared = prepared_digests()
-            now = {name: prepared.get(name) for name in self.files} | fingerprints(self.agents)
+            now = {name: prepared.get(name) for name in self.files} | fingerprints(self.names)
             if changed := first_changed(self.files, now):
                 raise OptionError(f"{changed} has changed since this tournament began")
             title = f"{pair} ({number} of {len(missing)})"
             try:
                 result = match.play(
                     pair.game,
-                    pair.a,
+                    self.partners.get(pair.a, pair.a),
                     pair.b,
                     **{**self.settings, "sprt": self.sprt},
                     workers=workers,
@@ -183,13 +197,16 @@ class Tournament:
             if result is None or result.interrupted:
                 self.interrupted = True
                 return
-            assert result.board_rows is not None
-            signs = np.sign(result.board_rows["points"].sum(axis=1)).tolist()
-            outcomes = "".join(SIGNS[sign + 1] for sign in signs)
-            played = replace(result, agents=(pair.a, pair.b)).to_dict()
-            finished = json.loads(json.dumps({**played, "outcomes": outcomes}))  # as if loaded
+            result = replace(result, agents=(pair.a, pair.b))
+            finished = json.loads(json.dumps(self.row_of(result)))  # as if loaded
             self.keep([finished])
             yield finished
+
+    def row_of(self, result: Result) -> dict[str, Any]:
+        """Return the object of a finished match for `matches`."""
+        assert result.board_rows is not None
+        signs = np.sign(result.board_rows["points"].sum(axis=1)).tolist()
+        return {**result.to_dict(), "outcomes": "".join(SIGNS[sign + 1] for sign in signs)}
 
     def keep(self, matches: list[dict[str, Any]]) -> None:
         """Add finished matches to `matches`, which is kept in the order of `pairs`.
@@ -276,21 +293,31 @@ def play(
         OptionError: for invalid arguments, and for a folder with other results.
         IllegalActionError, AgentError, WorkerError: as `match.play`.
     """
-    chosen = tuple(
-        each if isinstance(each, Variant) else make(each)
-        for each in to_list("variants", variants, "names of variants")
-    )
-    for name, callback in (("progress", progress), ("finished", finished)):
-        check_callback(name, callback)
-    check_flag("force", force)
     if (agents is None) == (pairs is None):
         raise OptionError("agents, pairs: expected one of them")
     pairings = () if pairs is None else check_pairs(pairs)
     if agents is None:
         agents = list(dict.fromkeys(name for a, b in pairings for name in (b, a)))
     names = tuple(to_list("agents", agents, "names of agents"))
-    tournament = Tournament(chosen, names, boards, games, sprt, seed, pairings)
-    match.check_numbers(boards, games, sprt, workers)
+    games_of = variants_of(variants)
+    tournament = Tournament(games_of, names, boards, games, sprt, seed, pairings)
+    run(tournament, workers, out, force, progress, finished)
+    return tournament
+
+
+def run(
+    tournament: Tournament,
+    workers: int | RayPool,
+    out: PathLike | None,
+    force: bool,
+    progress: Progress | None,
+    finished: Finished | None,
+) -> None:
+    """Play a tournament in a folder; arguments and errors are those of `play`."""
+    for name, callback in (("progress", progress), ("finished", finished)):
+        check_callback(name, callback)
+    check_flag("force", force)
+    match.check_numbers(tournament.boards, tournament.games, tournament.sprt, workers)
     with nullcontext() if out is None else only_run_in(out):
         folder = None if out is None else Path(out)
         if folder is not None and not force:
@@ -309,10 +336,18 @@ def play(
         if folder is not None and tournament.matches:
             try:
                 tournament.written += write(folder, tournament.to_dict())
-                tournament.written += write_pictures(folder, tournament.to_dict())
+                if tournament.has_picture:
+                    tournament.written += write_pictures(folder, tournament.to_dict())
             except OutputError as error:
                 tournament.unwritten = str(error)
-    return tournament
+
+
+def variants_of(variants: Any) -> tuple[Variant, ...]:
+    """Return the argument `variants` of `play` as variants; `OptionError` if it is invalid."""
+    return tuple(
+        each if isinstance(each, Variant) else make(each)
+        for each in to_list("variants", variants, "names of variants")
+    )
 
 
 def check_pairs(pairs: Any) -> tuple[tuple[str, str], ...]:

@@ -17,11 +17,12 @@ from bideuchre_env._checks import brief, printable
 from bideuchre_env._files import write_file
 from bideuchre_env.agents.registry import file_of, in_one_line, parse
 from bideuchre_env.errors import OptionError, OutputError
-from bideuchre_env.evaluation import pictures
-from bideuchre_env.evaluation.tournament_tables import csv_row, in_text, markdown
+from bideuchre_env.evaluation import field_tables, pictures
+from bideuchre_env.evaluation.tournament_tables import csv_row, markdown
 from bideuchre_env.evaluation.workers import file_hash
 
-NAMES = ("results.md", "results.csv", "results.json")
+SETTINGS = ("kind", "version", "boards", "games", "sprt", "seed", "field", "software")
+"""Keys of `results.json` that must be equal to resume; a tournament lacks those of `field.py`."""
 OTHERWISE = "choose another folder, or --force to overwrite them"
 
 
@@ -66,13 +67,13 @@ def finished_matches(
     """
     path = folder / "results.json"
     if not path.exists():
-        for name in NAMES:
+        for name in (*pages(settings), "results.csv"):
             if (folder / name).exists():
                 raise OptionError(f"{folder / name} exists without its results.json: {OTHERWISE}")
         return []
     data = load(path)
-    for name in ("version", "boards", "games", "sprt", "seed"):
-        if data.get(name) != settings[name]:
+    for name in SETTINGS:
+        if data.get(name) != settings.get(name):
             was, expected = (brief(each.get(name)) for each in (data, settings))
             raise OptionError(f"{path} has results with {name}={was}, not {expected}: {OTHERWISE}")
     if changed := first_changed(data.get("files", {}), settings["files"]):
@@ -101,7 +102,9 @@ def load(path: Path) -> dict[str, Any]:
             outcomes = match.get("outcomes", "")
             if len(outcomes) != match["boards"] or not set(outcomes) <= set("+-="):
                 raise ValueError("outcomes are not those of its boards")
-        markdown(data), in_text(data)
+            if "kind" in data and len(match["board_points"].split()) != match["boards"]:
+                raise ValueError("points are not those of its boards")
+        pages(data | {"table": field_tables.table_of(data)} if "kind" in data else data)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, LookupError) as error:
         raise OptionError(
             f"{path}: no results of a tournament to resume ({in_one_line(error)}): {OTHERWISE}"
@@ -110,7 +113,7 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def write(folder: Path, data: dict[str, Any]) -> list[str]:
-    """Write the three result files, each atomically, and return their names.
+    """Write the result files, each atomically, and return their names.
 
     `data` is the object of `results.json`; it must have a match.
     """
@@ -118,10 +121,18 @@ def write(folder: Path, data: dict[str, Any]) -> list[str]:
     writer = csv.DictWriter(table, list(rows[0]))
     writer.writeheader()
     writer.writerows(rows)
-    texts = (markdown(data), table.getvalue(), json.dumps(data, indent=1) + "\n")
-    for name, text in zip(NAMES, texts, strict=True):
+    files = pages(data) | {"results.csv": table.getvalue()}
+    files["results.json"] = json.dumps(data, indent=1) + "\n"
+    for name, text in files.items():
         write_file(folder / name, text)
-    return list(NAMES)
+    return list(files)
+
+
+def pages(data: dict[str, Any]) -> dict[str, str]:
+    """Return the contents of the files of tables, by name."""
+    if "kind" not in data:
+        return {"results.md": markdown(data)}
+    return {"results.md": field_tables.markdown(data), "results.tex": field_tables.latex(data)}
 
 
 def remove_pictures(folder: Path) -> None:

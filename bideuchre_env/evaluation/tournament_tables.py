@@ -193,10 +193,13 @@ def _details(data: Data, variant: str) -> str:
 
 def decision_time(matches: list[Data], variant: str, agent: str) -> str:
     """Format the mean time of an agent's decisions on a variant in milliseconds; "" for none."""
-    own = [
-        (match["decisions"][agent], match["ms_per_decision"][agent])
-        for match in matches
-        if match["variant"] == variant and agent in match["agents"] and match["decisions"][agent]
-    ]
-    decisions, milliseconds = sum(n for n, _ in own), sum(n * each for n, each in own)
-    return f"{milliseconds / decisions:.2g} ms" if decisions else ""
+    own = [each for each in matches if each["variant"] == variant and agent in each["agents"]]
+    mean = milliseconds(own, agent)
+    return "" if mean is None else f"{mean:.2g} ms"
+
+
+def milliseconds(matches: list[Data], agent: str) -> float | None:
+    """Return the mean time of an agent's decisions in its matches; None without decisions."""
+    times = [(match["decisions"][agent], match["ms_per_decision"][agent]) for match in matches]
+    decisions, total = sum(n for n, _ in times), sum(n * each for n, each in times if n)
+    return total / decisions if decisions else None

@@ -167,7 +167,7 @@ def pack_plan(plan: Plan) -> bytes:
     Raises `OptionError` for an agent that cannot be pickled.
     """
     sent: dict[str, Any] = {}
-    for agent in plan.agents:
+    for agent in plan.members:
         own = parse(agent)[0] if isinstance(agent, str) else None
         if own in registry.registered:
             sent[own] = registry.registered[own]
@@ -207,7 +207,7 @@ class Work(NamedTuple):
     @classmethod
     def of(cls, plan: Plan) -> Work:
         """Return the plan with the hashes of its agents' files; `OptionError` as `pack_plan`."""
-        files = [file_of(agent) for agent in plan.agents if isinstance(agent, str)]
+        files = [file_of(agent) for agent in plan.members if isinstance(agent, str)]
         return cls(pack_plan(plan), tuple((file, file_hash(file)) for file in files if file))
 
 

@@ -138,7 +138,7 @@ def test_opponents_of_a_learner_take_options():
 
 def test_a_bolder_player_is_set_more_often():
     """Bolder and more timid rule players lose to the default."""
-    timid, rule, rash = "rule:boldness=-1", "rule", "rule:boldness=1"
+    timid, rule, rash = "timid", "rule", "rash"
     alone = {
         name: match.play(CINCINNATI, name, name, boards=400, seed=4).board_rows["contracts"]
         for name in (timid, rule, rash)
@@ -148,6 +148,9 @@ def test_a_bolder_player_is_set_more_often():
     assert done[timid][LONE_BID] < done[rule][LONE_BID] < done[rash][LONE_BID]
     for name in (timid, rash):
         assert match.play(CINCINNATI, rule, name, boards=1000, seed=4).points_per_hand.low > 0
+    assert agents.parse(rash) == ("rule", {"boldness": 1})
+    bids = match.play(CINCINNATI, "always-defend", rule, boards=1000, seed=4).boards.contracts[0]
+    assert bids["bid"] < 20
     same = match.play(CINCINNATI, rule, "rule:boldness=0", boards=200, seed=4)
     assert (same.board_rows["points"].sum(axis=1) == 0).all()
 

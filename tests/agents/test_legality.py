@@ -167,7 +167,7 @@ def test_registered_agents_are_made_by_name(monkeypatch):
         agent = agents.make(name, RULES["barrie_v0"], seed=3)
         assert isinstance(agent, Agent)
         assert agent.name == name
-    for bad in ("rule", "", 7, "mine:", "my,own", "a=b", ":", "rule:x=1"):
+    for bad in ("rule", "rash", "", 7, "mine:", "my,own", "a=b", ":", "rule:x=1"):
         with pytest.raises(OptionError):
             agents.register(bad, lambda rules, *, seed=None: None)
     with pytest.raises(OptionError):

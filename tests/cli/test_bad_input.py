@@ -53,6 +53,14 @@ BAD = [
     ("tournament --pairs 'rule vs nobody'", "no agent 'nobody'"),
     ("tournament --variant all barrie", "expected all or names of variants"),
     ("tournament --workers 0", "workers"),
+    # evaluate, crossplay
+    ("evaluate rule nobody", "no agent 'nobody'"),
+    ("evaluate rule --field rule nobody", "no agent 'nobody'"),
+    ("evaluate rule --field rule", "field=('rule',): expected an opponent other than the agent"),
+    ("evaluate rule rule", "agents=('rule', 'rule'): expected 1 or more different names"),
+    ("evaluate rule --variants poker", "is no variant: expected one of cincinnati_v0"),
+    ("evaluate rule --boards 1", "boards=1: expected 2 or more"),
+    ("crossplay rule", "agents=('rule',): expected 2 or more different names"),
     # bench, prepare
     ("bench --seconds 0", "--seconds 0"),
     ("prepare barrie_v0", "barrie_v0 needs no preparing"),

@@ -285,3 +285,42 @@ def test_a_daemonic_process_cannot_start_workers(monkeypatch):
     monkeypatch.setattr(workers.multiprocessing, "current_process", lambda: daemon)
     with pytest.raises(OptionError, match="workers: expected 1"):
         match.play("barrie_v0", "rule", "random", boards=5, workers=2)
+
+
+def test_each_partner_decides_in_its_own_seats():
+    """Seat 0 deals board 0. An agent recognizes its seat by the distance of the dealer."""
+    game = bideuchre_env.make("six_card_v0")
+    dealer, seats = (
+        bideuchre_env.Layout(game.rules)["dealer"],
+        {"first": set(), "second": set(), "other": set()},
+    )
+
+    def recorder(name):
+        def act(observation, mask):
+            seats[name].add(-int(np.flatnonzero(observation[dealer])[0]) % 4)
+            return int(np.flatnonzero(mask)[0])
+
+        return act
+
+    partners = recorder("first"), recorder("second")
+    result = match.play(game, partners, recorder("other"), boards=1)
+    assert result.agents == ("act + act", "act")
+    assert seats == {"first": {0, 1}, "second": {2, 3}, "other": {0, 1, 2, 3}}
+
+
+def test_an_agent_as_its_own_partner_plays_as_alone():
+    alone, partners = (
+        match.play("six_card_v0", side, "cautious", boards=60, games=4, seed=2)
+        for side in ("rule", ("rule", "rule"))
+    )
+    assert same(alone.board_rows, partners.board_rows)
+    assert same(alone.game_rows, partners.game_rows)
+    assert alone.decisions == partners.decisions
+
+
+def test_partners_are_two_agents():
+    for side in ((), ("rule",), ("rule", "rule", "rule")):
+        with pytest.raises(OptionError, match="expected two agents, as partners"):
+            match.play("six_card_v0", side, "rule", boards=2)
+    with pytest.raises(OptionError, match="no agent 'nobody'"):
+        match.play("six_card_v0", ("rule", "nobody"), "rule", boards=2)

@@ -187,10 +187,11 @@ def test_a_worker_with_other_sources_refuses_the_block(tmp_path, monkeypatch):
             ray_worker.sources_of.cache_clear()
 
 
-def test_an_agents_file_that_differs_on_a_node_is_refused(tmp_path, monkeypatch):
+@pytest.mark.parametrize("side", ["./mine.py:First", ("rule", "./mine.py:First")])
+def test_an_agents_file_that_differs_on_a_node_is_refused(tmp_path, monkeypatch, side):
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text(custom_agents.FILE)
-    plan = Plan(CINCINNATI, ("./mine.py:First", "rule"), 0, True, 2)
+    plan = Plan(CINCINNATI, (side, "rule"), 0, True, 2)
     work = workers.Work.of(plan)
     assert len(workers.play_whole_block(work, range(4)).rows) == 4
     Path("mine.py").write_text(custom_agents.FILE + "\n")

@@ -24,6 +24,8 @@ PAGE = "agents/README.md"
 INTERNAL = {  # public functions and classes that are for other modules of the package only
     "check_numbers": "validates arguments of `match.play`, for the command line too",
     "check_pairs": "validates the argument `pairs` of `tournament.play`",
+    "run": "plays a tournament in a folder, for `tournament.play` and `field.play`",
+    "variants_of": "validates the argument `variants` of both",
     "job": "a kernel and its arguments, for `rollout` and its benchmark",
     "best_likelihood": "a step of `SequentialTest`",
     "GameLines": "formats lines of games for `selfplay.play` from JSON texts of hands",

@@ -14,7 +14,7 @@ from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import STRAINS
 from bideuchre_env.solver.values import set_contracts
 
-STUDIES = ("beliefs", "bidding_vs_cards", "compare_decisions", "exploit", "ladder", "robustness")
+STUDIES = ("beliefs", "bidding_vs_cards", "compare_decisions", "exploit", "ladder")
 NAMES = ("studies", *STUDIES)
 
 
@@ -129,19 +129,6 @@ def test_a_rung_is_a_match_and_is_played_once(scripts, tmp_path, monkeypatch):
         assert row["win_rate"] == pytest.approx(whole.win_rate.to_dict())
     monkeypatch.setattr(match, "play", None)
     assert run(ladder, tmp_path, *words, "--agents", *agents) == rows
-
-
-def test_styles_are_compared_board_by_board_with_the_first_agent(scripts, tmp_path):
-    sides = ["--agents", "rule", "rule:boldness=3", "cautious", "--opponents", "rule", "cautious"]
-    rows = run(scripts["robustness"], tmp_path, *sides, "--boards", "500")
-    rows = {(row["agent"], row["opponent"]): row for row in rows}
-    assert rows["rule", "rule"]["points_per_hand"]["mean"] == 0
-    assert rows["rule", "cautious"]["more"] is None
-    assert rows["rule:boldness=3", "rule"]["points_per_hand"]["high"] < 0
-    for agent in ("rule:boldness=3", "cautious"):
-        row, first = rows[agent, "cautious"], rows["rule", "cautious"]
-        difference = row["points_per_hand"]["mean"] - first["points_per_hand"]["mean"]
-        assert row["more"]["mean"] == pytest.approx(difference)
 
 
 RULES = bideuchre_env.make("cincinnati_v0").rules

@@ -9,9 +9,23 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from bideuchre_env._intervals import Interval, t_quantile, wilson
+import numpy as np
 
-__all__ = ["Interval", "Moments", "t_quantile", "wilson"]
+from bideuchre_env._intervals import Interval, t_quantile, wilson
+from bideuchre_env.runtime.jit import Array
+
+__all__ = ["Interval", "Moments", "mean_per_hand", "t_quantile", "wilson"]
+
+
+def mean_per_hand(points: Array, hands: float, tie_margin: float = 0.0) -> Interval | None:
+    """Return points per hand with the 95 % interval over boards; None without boards.
+
+    `points` (n,) are the points of boards of `hands` hands each; see `Moments.interval`.
+    """
+    v = np.asarray(points, np.float64)
+    n, total = len(v), float(v.sum())
+    moments = Moments(n, total, hands * n, float(v @ v), hands * total, hands**2 * n)
+    return moments.interval(tie_margin)
 
 
 @dataclass

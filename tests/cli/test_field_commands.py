@@ -1,0 +1,70 @@
+"""`bideuchre evaluate` and `bideuchre crossplay`: tables, files, and resuming."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+from support.commands import run
+
+from bideuchre_env import match
+from bideuchre_env.cli.evaluate import command_line
+from bideuchre_env.cli.main import build_parser
+
+QUICK = ("--field", "cautious", "timid", "--variants", "six_card_v0", "--boards", "40")
+
+
+def data_of(folder):
+    return json.loads((Path(folder) / "results.json").read_text(encoding="utf-8"))
+
+
+def test_evaluate_prints_and_writes_its_tables(capsys, monkeypatch):
+    assert run("evaluate", "rule", "rash", *QUICK, "--games", "4") == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    rows = data_of("runs/evaluate")["table"]
+    assert [row["agent"] for row in rows] == ["rule", "rash"]
+    for row in rows:
+        assert "{mean:+.2f} ± ".format(**row["points_per_hand"]) in out
+    assert "written to runs/evaluate: results.md, results.tex, results.csv," in out
+    monkeypatch.setattr(match, "play", None)
+    command = data_of("runs/evaluate")["command"]
+    assert run(*shlex.split(command)[1:]) == 0
+    assert out.endswith(capsys.readouterr().out)
+
+
+def test_crossplay_draws_a_heat_map(capsys):
+    pytest.importorskip("matplotlib")
+    assert run("crossplay", "rule", "rash", *QUICK) == 0
+    out = capsys.readouterr().out
+    assert "Self-play and cross-play" in out
+    assert "rule + rash against cautious" in out
+    for theme in ("light", "dark"):
+        assert "as partners" in Path(f"runs/crossplay/results-{theme}.svg").read_text("utf-8")
+
+
+def test_ctrl_c_keeps_finished_matches_and_explains_how_to_resume(monkeypatch, capsys):
+    play = match.play
+
+    def interrupted(variant, a, b, **options):
+        if b == "timid":
+            raise KeyboardInterrupt
+        return play(variant, a, b, **options)
+
+    monkeypatch.setattr(match, "play", interrupted)
+    assert run("evaluate", "rule", *QUICK, "--games", "0") == 130
+    out, err = capsys.readouterr()
+    assert err == "interrupted: 1 finished pairs are saved; the same command resumes\n"
+    assert "Interrupted before an agent had played the whole field." in out
+    assert len(data_of("runs/evaluate")["matches"]) == 1
+
+
+def test_the_command_line_has_every_setting_of_the_results():
+    words = "evaluate net ./a.py:B --field rule --option target=9 --boards 9 --workers 2 --seed 3"
+    arguments = build_parser().parse_args(words.split())
+    assert command_line("evaluate", arguments) == (
+        "bideuchre evaluate net ./a.py:B --field rule --variant cincinnati_v0 --option target=9 "
+        "--boards 9 --games 200 --seed 3"
+    )
