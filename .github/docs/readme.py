@@ -19,13 +19,13 @@ import bideuchre_env
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 ENVS = ROOT / "bideuchre_env" / "envs" / "README.md"
-TRAINERS = {  # by script: call, observation, autoreset mode, extra
-    "sb3_maskable_ppo": ("`adapters.sb3.VecEnv(256, GAME)`", "flat, dict", "SameStep", "sb3"),
-    "cleanrl_ppo": ('`GAME.vec(512, observation="flat")`', "flat, dict", "SameStep", "train"),
-    "agilerl_ppo": ("`adapters.agilerl.make_vec(GAME, 256)`", "flat", "SameStep", "agilerl"),
-    "torchrl_ppo": ("`adapters.torchrl.Env(GAME, 256)`", "flat", "Disabled", "torchrl"),
-    "tianshou_ppo": ("`adapters.tianshou.Seats(GAME, 128)`", "flat", "SameStep", "tianshou"),
-    "rllib_ppo": ("`adapters.rllib.MultiAgentEnv`", "flat, with mask", "RLlib's own", "rllib"),
+TRAINERS = {  # by script: call, learners, extra
+    "cleanrl_ppo": ("`GAME.vec(512)`", "four seats", "train"),
+    "sb3_maskable_ppo": ("`adapters.sb3.SelfPlayVecEnv(512, GAME)`", "four seats", "sb3"),
+    "torchrl_ppo": ("`adapters.torchrl.SelfPlayEnv(GAME, 512)`", "four seats", "torchrl"),
+    "tianshou_ppo": ("`adapters.tianshou.Seats(GAME, 128)`", "four seats", "tianshou"),
+    "rllib_ppo": ("`adapters.rllib.MultiAgentEnv`", "four seats", "rllib"),
+    "agilerl_ppo": ("`adapters.agilerl.make_vec(GAME, 256)`", "one seat", "agilerl"),
 }
 NAMES = {
     "sb3-contrib": "SB3, sb3-contrib",
@@ -71,21 +71,18 @@ def figures() -> str:
 def trainers() -> str:
     """Return the table of trainers, from the results in `experiments/results/trainers/`."""
     lines = [
-        "| trainer | call | observation | autoreset | extra | decisions/s | over `cautious` "
-        "| over `rule` |",
-        "|---|---|---|---|---|---|---|---|",
+        "| trainer | call | learners | extra | decisions | minutes | over `rule` |",
+        "|---|---|---|---|---|---|---|",
     ]
-    for script, (call, seen, autoreset, extra) in TRAINERS.items():
+    for script, (call, learners, extra) in TRAINERS.items():
         path = ROOT / "experiments" / "results" / "trainers" / f"{script}.json"
         made = json.loads(path.read_text("utf-8"))
         name = f"{NAMES[made['library']]} {made['version'].partition('+')[0]}"
-        rate, over = made["decisions per second"], made["points per hand over"]
-        points = (
-            f"{each['mean']:+.2f} ± {(each['high'] - each['low']) / 2:.2f}"
-            for each in (over["cautious"], over["rule"])
-        )
-        cells = (name, call, seen, autoreset, f"`{extra}`", f"{round(rate, -2):,.0f}", *points)
-        lines.append(f"| {' | '.join(cells)} |")
+        decisions, over = made["decisions"], made["points per hand over"]["rule"]
+        minutes = f"{decisions / made['decisions per second'] / 60:.0f}"
+        points = f"{over['mean']:+.2f} ± {(over['high'] - over['low']) / 2:.2f}"
+        numbers = (f"{decisions / 1e6:.1f} M", minutes, points)
+        lines.append(f"| {' | '.join((name, call, learners, f'`{extra}`', *numbers))} |")
     return "\n".join(lines) + "\n"
 
 

@@ -38,7 +38,7 @@ class Args(TrainerArgs):
     """The settings of a run; every field is an option of the command line."""
 
     out: Path = option(Path("runs/cleanrl"), "folder for the policy")
-    total_timesteps: int = option(1_000_000, "decisions of all seats together")
+    total_timesteps: int = option(8_000_000, "decisions of all seats together")
     learning_rate: float = option(1e-3, "initial learning rate of Adam; it falls to 0")
     num_envs: int = option(512, "tables played at once")
     num_steps: int = option(64, "decisions per table between updates")

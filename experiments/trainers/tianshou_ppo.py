@@ -39,6 +39,7 @@ class Args(PpoArgs):
     """The settings of a run; every field is an option of the command line."""
 
     out: Path = option(Path("runs/tianshou"), "folder for the policy")
+    steps: int = option(3_000_000, "decisions of the whole training")
     tables: int = option(128, "tables played at once")
     seat_steps: int = option(32, "decisions per seat and table between updates")
     lambda_: float = option(

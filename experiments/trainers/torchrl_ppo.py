@@ -39,6 +39,8 @@ class Args(PpoArgs):
     """The settings of a run; every field is an option of the command line."""
 
     out: Path = option(Path("runs/torchrl"), "folder for the policy")
+    steps: int = option(3_000_000, "decisions of the whole training")
+    tables: int = option(512, "tables played at once")
     table_steps: int = option(64, "decisions per table between updates")
     rate: float = option(0.001, "initial learning rate; it falls to 0")
     lambda_: float = option(
