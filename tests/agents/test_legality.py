@@ -308,7 +308,6 @@ def test_cautious_passes_nine_times_in_ten_and_never_bids_alone():
 @pytest.mark.parametrize("variant", RULES)
 def test_rule_beats_cautious(variant):
     rules = RULES[variant]
-    mean, half = per_hand(
-        rules, agents.make("rule", rules), agents.make("cautious", rules, seed=2), 400
-    )
+    players = agents.make("rule", rules), agents.make("cautious", rules, seed=2)
+    mean, half = per_hand(rules, *players, 400)
     assert mean - half > 2.0

@@ -27,7 +27,9 @@ def folder_with_agents(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(registry, "registered", {"recorder": Recorder})
     monkeypatch.setattr(Recorder, "calls", [])
-    monkeypatch.setattr(sys, "path", [*sys.path])
+    # without the folders that other tests have loaded files from
+    clean = [path for path in sys.path if not os.path.exists(os.path.join(path, "mine.py"))]
+    monkeypatch.setattr(sys, "path", clean)
     write_file(tmp_path)
     for name in ("mine", "beside", "torn", "rule"):  # imported by name
         monkeypatch.delitem(sys.modules, name, raising=False)
@@ -208,9 +210,8 @@ def test_a_factory_with_another_required_parameter_is_refused(factory):
 )
 def test_two_processes_play_the_same_boards_as_one(pair):
     """Names, registered classes and agents that can be pickled may play in two processes."""
-    one, two = (
-        match.play("cincinnati_v0", *pair, boards=12, at_once=1, seed=3, workers=k) for k in (1, 2)
-    )
+    options = {"boards": 12, "at_once": 1, "seed": 3}
+    one, two = (match.play("cincinnati_v0", *pair, workers=k, **options) for k in (1, 2))
     assert one.board_rows.tobytes() == two.board_rows.tobytes()
     for result in (one, two):
         assert result.keys == tuple(each if isinstance(each, str) else "Once" for each in pair)

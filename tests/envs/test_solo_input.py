@@ -222,12 +222,8 @@ def test_after_an_error_of_a_player_all_rows_need_a_reset(mode, answer):
 @every_face
 def test_copies_and_pickles_continue_equally_and_independently(face):
     """Copies continue as the original does, also in rows whose players a reset has changed."""
-    options = {
-        "opponents": OpponentPool("rule", "net", "cautious"),
-        "partner": First,
-        "episode": "hand",
-    }
-    env = made(face, **options)
+    pool = OpponentPool("rule", "net", "cautious")
+    env = made(face, opponents=pool, partner=First, episode="hand")
     env.reset(seed=3)
     changed = {"opponents": ("cautious", Spy)}
     if face == "solo_vec":
@@ -253,9 +249,8 @@ def test_copies_and_pickles_continue_equally_and_independently(face):
 @pytest.mark.parametrize("own", [True, False])
 def test_arrays_of_rows_are_copies_unless_copy_is_false(own):
     """Writing into returned arrays changes no game."""
-    vec, twin = (
-        cincinnati.solo_vec(9, opponents="rule", copy=c, episode="hand") for c in (own, True)
-    )
+    options = {"opponents": "rule", "episode": "hand"}
+    vec, twin = (cincinnati.solo_vec(9, copy=c, **options) for c in (own, True))
     first = result = vec.reset(seed=2)
     expected = twin.reset(seed=2)
     for turn in range(25):

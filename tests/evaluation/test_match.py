@@ -48,9 +48,8 @@ def test_identical_agents_tie_every_board(variant):
 
 def test_boards_do_not_depend_on_the_number_of_workers():
     length = {"boards": 100, "games": 10, "at_once": 4}
-    one, two = (
-        match.play("club_v0", "rule", "cautious", seed=4, workers=k, **length) for k in (1, 2)
-    )
+    options = {"seed": 4, **length}
+    one, two = (match.play("club_v0", "rule", "cautious", workers=k, **options) for k in (1, 2))
     assert same(one.board_rows, two.board_rows)
     assert same(one.game_rows, two.game_rows)
     assert one.decisions == two.decisions
@@ -58,10 +57,8 @@ def test_boards_do_not_depend_on_the_number_of_workers():
 
 
 def test_a_sequential_test_ends_at_the_same_board_for_any_number_of_workers():
-    one, two = (
-        match.play("barrie_v0", "rule", "cautious", boards=4000, sprt=Bounds(5, 6), workers=k)
-        for k in (1, 2)
-    )
+    options = {"boards": 4000, "sprt": Bounds(5, 6)}
+    one, two = (match.play("barrie_v0", "rule", "cautious", workers=k, **options) for k in (1, 2))
     assert one.test.verdict == two.test.verdict == H1 != UNDECIDED
     assert same(one.board_rows, two.board_rows)
     assert len(one.board_rows) == one.test.boards == one.to_dict()["sprt"]["boards"] < 4000

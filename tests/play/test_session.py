@@ -21,9 +21,8 @@ MIXED = ("rule", ["cautious", "random"])
 def begin(variant="cincinnati_v0", people=(0,), path=None, seed=1, agents=MIXED, **options):
     """A session of at most three hands: `people`, and `agents` (partner, opponents) elsewhere."""
     options = options or ({} if variant == "simplified_v0" else {"max_hands": 3})
-    return Session(
-        make(variant, **options), people, assign_players(people, *agents), seed=seed, path=path
-    )
+    players = assign_players(people, *agents)
+    return Session(make(variant, **options), people, players, seed=seed, path=path)
 
 
 def choice(session, rng):

@@ -65,10 +65,8 @@ async def test_a_page_receives_nothing_that_its_seat_does_not_know(variant, peop
             assert table.state(seat) == json.loads(body), seat
             table._row = row
             looked += 1
-            assert all(
-                isinstance(hand, int) == (who != seat)
-                for who, hand in enumerate(state["view"]["hands"])
-            )
+            hidden = [isinstance(hand, int) for hand in state["view"]["hands"]]
+            assert hidden == [who != seat for who in range(4)]
         if game.over:
             break
         if game.hand_over:
