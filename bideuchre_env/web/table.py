@@ -15,7 +15,7 @@ from bideuchre_env.analysis import Review, review
 from bideuchre_env.core.state import Phase, rows_of
 from bideuchre_env.errors import BidEuchreError, IllegalActionError, OptionError, OutputError
 from bideuchre_env.play.lines import addressed
-from bideuchre_env.play.session import Move, Session
+from bideuchre_env.play.session import Session
 from bideuchre_env.records.look import Look
 from bideuchre_env.records.page.page import replay_page
 from bideuchre_env.records.page.view import table_view
@@ -75,7 +75,7 @@ class ReadySeats:
 class LiveTable:
     """A session that people play in several browsers; it runs in one event loop.
 
-    After each move of an agent there is a pause of `pause` seconds. `version` counts the published
+    Before each move of an agent there is a pause of `pause` seconds. `version` counts the published
     states: a client that has the last one waits for the next, and a command for an outdated one
     raises `StaleError`. `again(old, agents)` begins the next game, with four names by seat.
     The session works in a single worker thread, so that the server can answer meanwhile. After a
@@ -320,8 +320,9 @@ class LiveTable:
             await self._wake.wait()
             self._wake.clear()
             try:
-                while (move := await self._step()) is not None:
-                    await asyncio.sleep(self._pause * _pauses(move))
+                while self.session.seat is not None and not self.session.waits_for_person:
+                    await asyncio.sleep(self._pause * _pauses(self._row))
+                    await self._step()
             except OutputError as error:  # for example, a full disk: retry later
                 self._publish_fault(str(error))
                 asyncio.get_running_loop().call_later(AGAIN, self._wake.set)
@@ -340,14 +341,12 @@ class LiveTable:
         self._fault = fault
         self._show()
 
-    async def _step(self) -> Move | None:
+    async def _step(self) -> None:
+        """Let an agent act if it is its turn."""
         async with self._lock:
-            if self.session.seat is None or self.session.waits_for_person:
-                return None
-            move = await self._work(self.session.step)
-            self._fault = None
-            self._show()
-            return move
+            if await self._work(self.session.step) is not None:
+                self._fault = None
+                self._show()
 
     async def _keep_replay(self, record: GameRecord) -> None:
         """Publish the replay at once, and later with the review, which takes longer."""
@@ -380,7 +379,7 @@ class LiveTable:
             self._show()
 
 
-def _pauses(move: Move) -> float:
-    """Return the number of pauses after a move; more after the last card of a trick."""
-    whole = move.row["phase"] == Phase.PLAY and move.row["led"] < 0 and move.row["trick"] > 0
+def _pauses(row: Any) -> float:
+    """Return the number of pauses before a move; more after the last card of a trick."""
+    whole = row["phase"] == Phase.PLAY and row["led"] < 0 and row["trick"] > 0
     return TRICK_PAUSES if whole else 1.0

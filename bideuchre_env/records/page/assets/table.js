@@ -183,8 +183,8 @@ bideuchre.Table = (() => {
         "p", { class: "trump" },
         trump && element("span", {}, "trump"), trump && this.sign(view.strain),
         element("b", {}, this.game.strains[view.strain]),
-        element("span", {}, `${this.parts(view.contract)[0]}${alone}`),
-        element("span", {}, `by ${this.name(view, view.declarer).toLowerCase()}`),
+        element("span", {}, `${this.parts(view.contract)[0]}${alone} by `
+          + this.name(view, view.declarer).toLowerCase()),
       );
     }
 
