@@ -152,7 +152,8 @@ def _next_game(old: Session, agents: Sequence[str], arguments: argparse.Namespac
 
     path = new_game_path(old.variant, old.path if arguments.file else None)
     session = Session(Variant(old.variant, old.rules), old.people, agents, path=path)
-    _compile(session)
+    if list(agents) != old.agents:
+        _compile(session)
     return session
 
 

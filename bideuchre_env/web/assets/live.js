@@ -205,8 +205,9 @@
       const verb = { play: "Play the ", giving: "Give up the ", passing: "Pass on the " };
       const words = (verb[this.state.view.phase] ?? "") + GAME.words[choice];
       by("advised").textContent = `${words[0].toUpperCase()}${words.slice(1)}.`;
-      by("why").replaceChildren(...this.signed(why));
-      by("headline").replaceChildren(...this.signed(headline));
+      const [reason, ...verdict] = why.replace(/\.$/, "").split("; "); // the verdict has the numbers
+      by("why").replaceChildren(...this.signed(`${reason}.`));
+      by("verdict").replaceChildren(...this.signed([headline, ...verdict].join(" · ")));
       by("options").replaceChildren(...bideuchre.rows(
         heads, rows.map(([name, ...cells]) => [this.signed(name), ...cells])));
       by("advice").hidden = false;
