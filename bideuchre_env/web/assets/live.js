@@ -39,7 +39,7 @@
       for (const name of ["next", "claim", "undo", "hint"]) {
         by(name).addEventListener("click", () => this.send(name));
       }
-      by("new").addEventListener("click", () => this.send("new", { agents: this.agents() }));
+      by("new").addEventListener("click", () => this.send("new", this.agents()));
       by("last").addEventListener("click", () => {
         this.past = !this.past;
         this.draw();
@@ -140,7 +140,7 @@
         ...bideuchre.rows(["hand", "contract", "tricks", "you", "they", "score"], rows));
       if (!choices || by("players").childElementCount) return;
       const others = [1, 2, 3].map((turn) => (view.seat + turn) % 4)
-        .filter((seat) => choices[seat]);
+        .filter((seat) => choices[seat].length);
       by("players").replaceChildren(...others.map((seat) => element(
         "label", {}, this.table.name(view, seat),
         element("select", { "data-seat": seat }, ...choices[seat].map((name) => (
@@ -148,13 +148,14 @@
       )));
     }
 
-    // The agents of the next game, by seat; those at the seats of people are ignored.
+    // The agents of the next game, by seat, if any is changed: another person may have changed one.
     agents() {
-      const agents = [...this.state.view.agents];
+      const { agents } = this.state.view;
+      const next = [...agents];
       for (const one of by("players").querySelectorAll("select")) {
-        agents[one.dataset.seat] = one.value;
+        next[one.dataset.seat] = one.value;
       }
-      return agents;
+      return next.join() === agents.join() ? {} : { agents: next };
     }
 
     // The seats that are not ready, and the seconds until the game may continue without them.
@@ -184,6 +185,7 @@
     async send(name, more = {}) {
       if (this.busy || !this.state) return;
       this.busy = true;
+      if (name === "hint") this.write("hint", "Thinking …");
       try {
         const answer = await ask(`/api/${name}`, { version: this.state.version, ...more });
         if (name === "hint") {
@@ -195,6 +197,7 @@
         if (error.status !== 409) this.say(error.message); // 409: a newer state follows
       } finally {
         this.busy = false;
+        this.write("hint", "Hint");
       }
     }
 

@@ -68,7 +68,8 @@ bideuchre.Table = (() => {
       const focused = held && document.activeElement.dataset.choice;
       const may = choose ? new Set(view.legal) : new Set();
       const calls = [...may].filter((name) => !view.hands.flat().includes(name));
-      Object.assign(this, { view, may, choose, suggested });
+      Object.assign(this, { may, choose, suggested });
+      if (!calls.length) this.level = null;
       const felt = element("div", { class: `felt ${view.phase} ${calls.length ? "calling" : ""}` });
       for (let turn = 0; turn < 4; turn += 1) {
         felt.append(this.seat(view, (bottom + turn) % 4, PLACES[turn]));
