@@ -22,7 +22,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -129,7 +129,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         _compile(session, arguments.adviser)
         last = run_server(
             session,
-            lambda old: _next_game(old, arguments),
+            lambda old, agents: _next_game(old, agents, arguments),
             host,
             listener,
             _announce,
@@ -144,14 +144,17 @@ def _serve(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _next_game(old: Session, arguments: argparse.Namespace) -> Session:
-    """Return a new game of the same people and agents, with a new seed and a new file."""
+def _next_game(old: Session, agents: Sequence[str], arguments: argparse.Namespace) -> Session:
+    """Return a new game of the same people with these agents, with a new seed and a new file."""
     from bideuchre_env.envs.registration import Variant
     from bideuchre_env.play.saved import new_game_path
     from bideuchre_env.play.session import Session
 
     path = new_game_path(old.variant, old.path if arguments.file else None)
-    return Session(Variant(old.variant, old.rules), old.people, old.agents, path=path)
+    session = Session(Variant(old.variant, old.rules), old.people, agents, path=path)
+    if list(agents) != old.agents:
+        _compile(session)
+    return session
 
 
 def _announce(links: dict[int, str]) -> None:

@@ -13,7 +13,7 @@ import logging
 import signal
 import socket
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import lru_cache, partial
 from importlib import resources
@@ -26,7 +26,7 @@ from bideuchre_env._checks import is_whole, printable
 from bideuchre_env._files import reason
 from bideuchre_env.errors import BidEuchreError, OptionError, OutputError
 from bideuchre_env.play.session import Session
-from bideuchre_env.records.page.page import asset, document
+from bideuchre_env.records.page.page import asset, document, table_script
 from bideuchre_env.records.page.view import game_view
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.web.connections import (
@@ -194,7 +194,7 @@ class Server:
 
         A change that has begun is always completed.
         """
-        seat, fields = await self._command(request, *(["action"] if name == "act" else []))
+        seat, fields = await self._command(request, name)
         task = asyncio.create_task(getattr(self.table, CHANGES[name])(seat, **fields))
         self._changes.add(task)
         task.add_done_callback(self._finished)
@@ -214,9 +214,11 @@ class Server:
             raise web.HTTPUnauthorized(reason="expected the link of a seat")
         return seat
 
-    async def _command(self, request: web.Request, *names: str) -> tuple[int, dict[str, Any]]:
-        """Return a POST request's seat and JSON object: the number `version`, the texts `names`.
+    async def _command(self, request: web.Request, name: str) -> tuple[int, dict[str, Any]]:
+        """Return a POST request's seat and JSON object, for the command `name`.
 
+        The object has the number `version`; for "act" also the text `action`; for "new" it may have
+        `agents`, which `LiveTable.new_game` checks.
         Raises `OptionError` for another body, and an `HTTPException` for a missing token, another
         content type or an incomplete body.
         """
@@ -231,10 +233,11 @@ class Server:
             data = json.loads(body.decode("utf-8"))
         except (ValueError, RecursionError):
             raise OptionError("body: expected JSON") from None
-        expected = {"version", *names}
-        if not isinstance(data, dict) or set(data) != expected:
+        expected = {"version", "action"} if name == "act" else {"version"}
+        optional = {"agents"} if name == "new" else set[str]()
+        if not isinstance(data, dict) or set(data) - optional != expected:
             raise OptionError(f"body: expected an object with {', '.join(sorted(expected))}")
-        if not is_whole(data["version"]) or not all(isinstance(data[name], str) for name in names):
+        if not is_whole(data["version"]) or not isinstance(data.get("action", ""), str):
             raise OptionError("body: expected a whole number as version, a name as action")
         return seat, data
 
@@ -255,14 +258,15 @@ def _error(status: int, words: str) -> web.Response:
 def game_page(rules: Rules) -> str:
     """Return the page for all seats; it has the rules, but no data of a game in progress."""
     assets = resources.files(__package__) / "assets"
-    html, script, style = (
-        (assets / f"live.{kind}").read_text(encoding="utf-8") for kind in ("html", "js", "css")
+    html, motion, script, style = (
+        (assets / name).read_text(encoding="utf-8")
+        for name in ("live.html", "motion.js", "live.js", "live.css")
     )
     return document(
         "Bid Euchre",
         {"game": game_view(rules)},
         body=html,
-        script=asset("table.js") + asset("keys.js") + script,
+        script=table_script() + motion + script,
         style=asset("table.css") + style,
         connect=True,
     )
@@ -297,7 +301,7 @@ def reachable(host: str) -> str:
 
 def run_server(
     session: Session,
-    again: Callable[[Session], Session],
+    again: Callable[[Session, Sequence[str]], Session],
     host: str,
     listener: socket.socket,
     announce: Callable[[dict[int, str]], None],

@@ -9,12 +9,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from bideuchre_env._checks import printable
-from bideuchre_env.analysis import review
+from bideuchre_env._checks import brief, printable
+from bideuchre_env.agents.registry import names
+from bideuchre_env.analysis import Review, review
 from bideuchre_env.core.state import Phase, rows_of
-from bideuchre_env.errors import BidEuchreError, IllegalActionError, OutputError
-from bideuchre_env.play.lines import Lines, addressed
-from bideuchre_env.play.session import Move, Session
+from bideuchre_env.errors import BidEuchreError, IllegalActionError, OptionError, OutputError
+from bideuchre_env.play.lines import addressed
+from bideuchre_env.play.session import Session
+from bideuchre_env.records.look import Look
 from bideuchre_env.records.page.page import replay_page
 from bideuchre_env.records.page.view import table_view
 from bideuchre_env.records.record import GameRecord
@@ -73,18 +75,19 @@ class ReadySeats:
 class LiveTable:
     """A session that people play in several browsers; it runs in one event loop.
 
-    After each move of an agent there is a pause of `pause` seconds. `version` counts the published
+    Before each move of an agent there is a pause of `pause` seconds. `version` counts the published
     states: a client that has the last one waits for the next, and a command for an outdated one
-    raises `StaleError`. `again(old)` begins the next game.
+    raises `StaleError`. `again(old, agents)` begins the next game, with four names by seat.
     The session works in a single worker thread, so that the server can answer meanwhile. After a
-    hand or a game, `ReadySeats` decides when the table continues. After a game its replay is
-    available, and with `reviewed` its review by the `adviser`.
+    hand or a game, `ReadySeats` decides when the table continues. After each hand the replay of the
+    game so far is available, and with `reviewed` a review by the `adviser`: of the hand, and at the
+    end of the whole game.
     """
 
     def __init__(
         self,
         session: Session,
-        again: Callable[[Session], Session],
+        again: Callable[[Session, Sequence[str]], Session],
         *,
         pause: float = 0.6,
         adviser: str = "inference",
@@ -96,13 +99,15 @@ class LiveTable:
         self._again, self._pause, self._adviser, self._reviewed = again, pause, adviser, reviewed
         self._lock, self._wake, self._changed = asyncio.Lock(), asyncio.Event(), asyncio.Event()
         self._fault: str | None
-        self._replay: str | None
-        self._review: str | None
+        self._record: GameRecord | None = None
+        self._replay: str | None = None
+        self._review: Review | str | None = None
+        self._agents: Sequence[str]
         self._worker = ThreadPoolExecutor(max_workers=1)
         self._tasks: set[asyncio.Task[None]] = set()
         self.closing = False
         self.replays: dict[str, str] = {}
-        """Pages of finished games, by a random key."""
+        """The page of the game up to the last finished hand, by a random key."""
         self._begin()
 
     def start(self) -> None:
@@ -123,46 +128,67 @@ class LiveTable:
     def state(self, seat: int) -> State:
         """Return the state of a seat's page, as JSON values.
 
-        `version`; `view` (see `table_view`); `score` as text; `next`: the next hand may be
-        requested; `over`: a new game may be requested; `asked`: this seat is ready; `waits`: the
-        seats that are not ready, as text, and `patience`, the seconds until the game may continue
-        without them, both None unless a seat is ready; `undo`, `hint`, `claim` (of all remaining
-        tricks): whether these are allowed; `fault`: the error of an agent, or None; `replay`: the
-        path of the replay, and `review`: its text, both None before the end of the game.
+        `version`; `view` (see `table_view`); `next`: the next hand may be requested; `over`: a new
+        game may be requested; `asked`: this seat is ready; `waits`: the seats that are not ready,
+        as text, and `patience`, the seconds until the game may continue without them, both None
+        unless a seat is ready; `undo`, `hint`, `claim` (of all remaining tricks): whether these are
+        allowed; `fault`: the error of an agent, or None; `replay`: the path of the replay, and
+        `review`: a sentence on this seat, and `sheet`: the result of each hand, all None before the
+        end of a hand; `choices`: the agents for each seat in the next game (none for a person),
+        None before the end of the game.
         """
         session = self.session
-        agents = [self._name(seat, who) for who in range(len(session.agents))]
+        agents = ["you" if who == seat else name for who, name in enumerate(session.agents)]
         view = table_view(self._row, session.rules, seat, agents)
-        mine = view["turn"] == seat
-        lines = Lines(self._row, session.rules, seat)
+        mine, over = view["turn"] == seat, bool(self._row["phase"] == Phase.OVER)
         return {
             "version": self.version,
             "view": view,
-            "score": f"Hand {view['hand']}. {lines.score()}",
             "next": bool(self._row["phase"] == Phase.DEAL),
             "undo": self._can_undo,
             "hint": mine,
             "claim": mine and self._can_claim,
-            "over": bool(self._row["phase"] == Phase.OVER),
+            "over": over,
             "asked": seat in self._ready.ready_at,
             "waits": self._waits(seat),
             "patience": self._ready.seconds_left,
             "fault": self._fault,
             "replay": self._replay,
-            "review": self._review and f"{lines.seat_numbers()}\n\n{self._review}",
+            "review": self._review_of(seat),
+            "sheet": self._sheet(seat & 1) if self._record else None,
+            "choices": self._choices() if over else None,
         }
+
+    def _review_of(self, seat: int) -> str | None:
+        """Return the review of a seat's decisions in a sentence; None before the review."""
+        if not isinstance(self._review, Review):
+            return self._review
+        return str(self._review.players[seat]).partition(": ")[2]
+
+    def _sheet(self, side: int) -> list[State]:
+        """Return the contract and the result of each hand; pairs of numbers begin with `side`."""
+        assert self._record is not None
+        return [
+            {name: hand[name] for name in ("contract", "declarer")}
+            | {name: hand[name][:: 1 - 2 * side] for name in ("tricks", "points", "score")}
+            for hand in self._record.hands
+        ]
+
+    def _choices(self) -> list[list[str]]:
+        """Return the agents that may play at each seat in the next game; [] for a person."""
+        session = self.session
+        return [
+            [] if seat in session.people else list(dict.fromkeys((name, *names())))
+            for seat, name in enumerate(session.agents)
+        ]
 
     def _waits(self, viewer: int) -> str | None:
         """Return a sentence with the seats that are not ready; None if none or all are ready."""
         if self._ready.seconds_left is None or not self._ready.missing:
             return None
-        lines = Lines(self._row, self.session.rules, viewer)
+        look = Look(self._row, self.session.rules, viewer)
         missing = sorted(self._ready.missing, key=lambda seat: (seat - viewer) % N_SEATS)
-        return f"Waiting for {' and '.join(map(lines.who, missing))}."
-
-    def _name(self, viewer: int, seat: int) -> str:
-        name = self.session.agents[seat]
-        return "you" if seat == viewer else name
+        return f"Waiting for {' and '.join(map(look.who, missing))}."
 
     async def later(self, version: int, seconds: float) -> None:
         """Wait until a newer version than `version` is published, at most `seconds`.
@@ -203,7 +229,8 @@ class LiveTable:
     async def hint(self, seat: int, version: int) -> State:
         """Return advice for `seat` as JSON values; `IllegalActionError` unless it is to act.
 
-        `why` is text; `heads` and `rows` are a table of its options, best first.
+        `choice` is an action, `why` and `headline` are texts; `heads` and `rows` are a table of the
+        options, best first.
         """
         async with self._lock:
             self._check(version)
@@ -211,23 +238,39 @@ class LiveTable:
                 raise IllegalActionError("a hint is available only on your turn")
             advice = await self._work(lambda: self.session.advice(self._adviser))
         heads, *rows = advice.table()
-        why = f"{addressed(advice.headline, seat)} {advice.why}"
-        return {"why": why, "heads": heads, "rows": rows}
+        return {
+            "choice": advice.choice.name,
+            "why": advice.why,
+            "headline": addressed(advice.headline, seat),
+            "heads": ["option", *heads[1:]],
+            "rows": rows,
+        }
 
-    async def new_game(self, seat: int, version: int) -> None:
+    async def new_game(self, seat: int, version: int, agents: Any = None) -> None:
         """Mark a seat as ready; begin a new game if `ReadySeats` allows it.
 
-        Raises `IllegalActionError` unless the game is over.
+        `agents` are four names by seat, those of the last request that has any; by default the
+        agents stay. Names at people's seats are ignored.
+        Raises `IllegalActionError` unless the game is over, `OptionError` for names that are not
+        among the `choices` of `state`.
         """
         async with self._lock:
             self._check(version, min(self._ended, self.version))
             if not self.session.over:
                 raise IllegalActionError("a new game begins when this one is over")
+            if agents is not None:
+                choices = self._choices()
+                if not isinstance(agents, list) or len(agents) != len(choices):
+                    raise OptionError(f"agents={brief(agents)}: expected four names")
+                for name, allowed in zip(agents, choices, strict=True):
+                    if allowed and name not in allowed:
+                        raise OptionError(f"agent={brief(name)}: expected {', '.join(allowed)}")
+                self._agents = agents
             if not self._ready.add(seat):
                 self._show()
                 return
             old = self.session
-            self.session = await self._work(lambda: self._again(old))
+            self.session = await self._work(lambda: self._again(old, self._agents))
             old.close()
             self._begin()
         self._wake.set()
@@ -250,7 +293,7 @@ class LiveTable:
         return await asyncio.get_running_loop().run_in_executor(self._worker, work)
 
     def _begin(self) -> None:
-        self._fault = self._replay = self._review = None
+        self._fault, self._agents = None, self.session.agents
         self._show()
 
     def _show(self) -> None:
@@ -262,6 +305,7 @@ class LiveTable:
         if self.session.seat is not None:  # in the middle of a hand
             self._ready.ready_at.clear()
             self._ended = self.version + 1
+            self._record = self._replay = self._review = None
         self._changed.set()
         self._changed = asyncio.Event()
 
@@ -271,13 +315,14 @@ class LiveTable:
         task.add_done_callback(self._tasks.discard)
 
     async def _drive(self) -> None:
-        """Let agents act when it is their turn, and publish the replay of a finished game."""
+        """Let agents act when it is their turn, and publish the replay after each hand."""
         while True:
             await self._wake.wait()
             self._wake.clear()
             try:
-                while (move := await self._step()) is not None:
-                    await asyncio.sleep(self._pause * _pauses(move))
+                while self.session.seat is not None and not self.session.waits_for_person:
+                    await asyncio.sleep(self._pause * _pauses(self._row))
+                    await self._step()
             except OutputError as error:  # for example, a full disk: retry later
                 self._publish_fault(str(error))
                 asyncio.get_running_loop().call_later(AGAIN, self._wake.set)
@@ -287,52 +332,54 @@ class LiveTable:
                 names = self.session.agents
                 who = "the game" if seat is None else f"agent {names[seat]} (seat {seat})"
                 self._publish_fault(f"{printable(who)} has failed: see the log of the server")
-            if self.session.over and self._replay is None:
-                self._spawn(self._keep_replay(self.session.record()))
+            if self.session.seat is None and self._record is None:
+                self._record = self.session.record()
+                self._spawn(self._keep_replay(self._record))
 
     def _publish_fault(self, fault: str) -> None:
         """Publish the error that stops the game."""
         self._fault = fault
         self._show()
 
-    async def _step(self) -> Move | None:
+    async def _step(self) -> None:
+        """Let an agent act if it is its turn."""
         async with self._lock:
-            if self.session.seat is None or self.session.waits_for_person:
-                return None
-            move = await self._work(self.session.step)
-            self._fault = None
-            self._show()
-            return move
+            if await self._work(self.session.step) is not None:
+                self._fault = None
+                self._show()
 
     async def _keep_replay(self, record: GameRecord) -> None:
         """Publish the replay at once, and later with the review, which takes longer."""
-        session, key = self.session, secrets.token_urlsafe(16)
+        key, last = secrets.token_urlsafe(16), len(record.hands) - 1
+        hands = range(last + 1) if self.session.over else [last]
         page = await asyncio.to_thread(replay_page, record)
-        if self.session is not session:  # another game has begun meanwhile
+        if self._record is not record:  # the game has continued meanwhile
             return
-        self.replays, self._replay = {key: page}, f"/replay/{key}"
+        place = "" if self.session.over else f"#hand={last + 1}"
+        self.replays, self._replay = {key: page}, f"/replay/{key}{place}"
         self._show()
         if not self._reviewed:
             return
 
         def check_current(done: int, total: int, decisions: int) -> None:
-            if self.closing or self.session is not session:
+            if self.closing or self._record is not record:
                 raise asyncio.CancelledError
 
-        def make_review() -> tuple[str, str]:
-            result = review(record, self._adviser, progress=check_current)
-            return str(result), replay_page(record, result.notes())
+        def make_review() -> tuple[Review, str]:
+            result = review(record, self._adviser, hands=hands, progress=check_current)
+            return result, replay_page(record, result.notes())
 
+        result: Review | str
         try:
-            text, page = await asyncio.to_thread(make_review)
+            result, page = await asyncio.to_thread(make_review)
         except BidEuchreError as error:
-            text = f"No review: {error}"
-        if self.session is session:
-            self._review, self.replays[key] = text, page
+            result = f"failed: {error}"
+        if self._record is record:
+            self._review, self.replays[key] = result, page
             self._show()
 
 
-def _pauses(move: Move) -> float:
-    """Return the number of pauses after a move; more after the last card of a trick."""
-    whole = move.row["phase"] == Phase.PLAY and move.row["led"] < 0 and move.row["trick"] > 0
+def _pauses(row: Any) -> float:
+    """Return the number of pauses before a move; more after the last card of a trick."""
+    whole = row["phase"] == Phase.PLAY and row["led"] < 0 and row["trick"] > 0
     return TRICK_PAUSES if whole else 1.0

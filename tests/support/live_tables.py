@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any
@@ -46,8 +46,8 @@ def session(variant: str, people: tuple[int, ...] = (0,), seed: int = 1, **more:
 def live(game: Session, **more: Any) -> LiveTable:
     """The live table of a game, without pauses and reviews; the next game has the next seed."""
 
-    def again(old: Session) -> Session:
-        return Session(Variant(old.variant, old.rules), old.people, old.agents, seed=old.seed + 1)
+    def again(old: Session, agents: Sequence[str]) -> Session:
+        return Session(Variant(old.variant, old.rules), old.people, agents, seed=old.seed + 1)
 
     return LiveTable(game, again, **{"pause": 0, "reviewed": False, "adviser": "rule", **more})
 

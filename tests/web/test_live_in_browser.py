@@ -14,71 +14,17 @@ pytest.importorskip("aiohttp")
 
 from support.browser import browser, complaints, requests, screen
 from support.live_tables import live, served, session
+from support.page import CHOICES, Page
 
 from bideuchre_env._install import how_to_install
 from bideuchre_env.cli.main import main
 from bideuchre_env.play.session import Session
 
-TEXT = "return document.getElementById(arguments[0]).textContent"
-ENABLED = (
-    "[...document.querySelectorAll('button, a')].filter("
-    "(one) => one.offsetParent && !one.disabled && one.matches(arguments[0]))"
-)
-CHOICES = "#table button[data-action]"
 HANDS = """
 const shown = (seat) => [...document.querySelectorAll(`[data-seat="${seat}"] .hand [data-card]`)]
   .map((card) => card.dataset.card);
 return [0, 1, 2, 3].map(shown);
 """
-
-
-class Page:
-    """The page of a seat in its own browser."""
-
-    def __init__(self, driver):
-        self.driver = driver
-
-    def open(self, link):
-        self.driver.get("about:blank")
-        self.driver.get(link)
-        self.wait(lambda: self.text("words") != "Loading the game.")
-
-    def wait(self, condition):
-        from selenium.webdriver.support.ui import WebDriverWait
-
-        return WebDriverWait(self.driver, 600, poll_frequency=0.02).until(lambda _: condition())
-
-    def text(self, name):
-        return self.driver.execute_script(TEXT, name)
-
-    def enabled(self, selector):
-        """The number of visible buttons and links that are not disabled."""
-        return self.driver.execute_script(f"return {ENABLED}.length", selector)
-
-    def click(self, selector):
-        """Click the first enabled element by script, for the page may redraw it at any time."""
-        self.driver.execute_script(f"({ENABLED})[0].click()", selector)
-
-    def press(self, *keys):
-        from selenium.webdriver.common.action_chains import ActionChains
-
-        ActionChains(self.driver, duration=0).send_keys(*keys).perform()
-
-    def shows(self, table, seat=0):
-        """Whether the page shows the current state of the game."""
-        state = table.state(seat)
-        return [self.text("words"), self.text("score")] == [state["view"]["words"], state["score"]]
-
-    def has_a_choice(self, table):
-        """Wait for a choice or the next hand; return False when the game is over."""
-
-        def ready():
-            if table.state(0)["over"]:
-                return self.enabled("#new")
-            return self.shows(table) and self.enabled(f"{CHOICES}, #next")
-
-        self.wait(ready)
-        return not table.state(0)["over"]
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +60,8 @@ def test_a_whole_game_is_played_by_clicks_and_keys_on_a_small_screen(pages):
             if done == 1:
                 page.click("#hint")
                 page.wait(lambda: page.text("options"))
+                [marked] = page.driver.find_elements("css selector", "#table .advised")
+                assert marked.get_attribute("data-action") in legal
             if done == 4:
                 page.click("#undo")
             elif state["next"]:
@@ -161,7 +109,7 @@ def test_keys_that_are_turned_off_do_nothing(pages):
         page.wait(lambda: page.enabled("#next"))
         hand = game.hand
         page.press("n")
-        page.wait(lambda: f"Hand {hand + 1}." in page.text("score"))
+        page.wait(lambda: f"hand {hand + 1}" in page.text("score"))
         page.driver.get("about:blank")
 
 
@@ -196,7 +144,7 @@ def test_two_people_see_only_their_own_cards_and_continue_together(pages):
         assert table.session.hand == hand
         pages[1].click("#next")
         for page in pages:
-            page.wait(lambda page=page: f"Hand {hand + 1}." in page.text("score"))
+            page.wait(lambda page=page: f"hand {hand + 1}" in page.text("score"))
             page.driver.get("about:blank")
 
 

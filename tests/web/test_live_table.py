@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+import re
 
 import numpy as np
 import pytest
@@ -174,6 +175,8 @@ async def test_a_game_ends_with_a_replay_and_the_offer_of_another_game():
     assert (status, headers["Content-Type"][:9]) == (200, "text/html")
     assert b"<!doctype html>" in page
     assert (await client.ask("GET", state["replay"][:-1]))[0] == 404
+    for agents in (5, ["rule"] * 3, ["", 5, "rule", "rule"], ["", "./mine.py:A", "rule", "rule"]):
+        assert (await client.seat(0, "new", {**version, "agents": agents}))[0] == 400
     status, state = await client.seat(0, "new", version)
     assert (status, state["over"], state["view"]["score"]) == (200, False, [0, 0])
     assert client.table.session.seed == 5
@@ -287,7 +290,8 @@ async def test_the_review_is_added_to_the_replay():
         assert state["over"]
         await table.later(version, 60)
         version = table.version
-    assert "reviewed by rule" in state["review"]
+    assert re.match(r"(no|\d+) mistakes? in \d+ decisions?", state["review"])
+    assert [hand["score"] for hand in state["sheet"]][-1] == state["view"]["score"]
     [page] = table.replays.values()
     assert page != replay_page(game.record())
     await table.close()

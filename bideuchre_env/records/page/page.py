@@ -1,13 +1,13 @@
 """Self-contained HTML pages: styles, script and data in one file, no network.
 
 `replay_page` is the replay of a recorded game. To make another page with the same table, call
-`document(title, data, body=..., script=asset("table.js") + asset("keys.js") + its own,
-style=asset("table.css") + its own)`. The page's script reads the data from the element `data`,
-makes `new bideuchre.Table(root, game)` with the result of `game_view(rules)`, and calls
-`draw(view, {bottom, choose, markOf})` with the result of `table_view`. `choose(action)` is called
-with the name of a legal action, by mouse, touch or keyboard. `new bideuchre.Keys(button, press)`
-handles the keys of the page. Colours are CSS variables with the names of `records.picture`; they
-follow the system's theme, or `data-theme="dark"` or `"light"` of the root element.
+`document(title, data, body=..., script=table_script() + its own, style=asset("table.css") + its
+own)`. The page's script reads the data from the element `data`, makes `new bideuchre.Table(root,
+game)` with the result of `game_view(rules)`, and calls `draw(view, {bottom, choose, markOf,
+suggested})` with the result of `table_view`. `choose(action)` is called with the name of a legal
+action, by mouse, touch or keyboard. `new bideuchre.Keys(button, press)` handles the keys of the
+page. Colours are CSS variables with the names of `records.picture`; they follow
+the system's theme, or `data-theme="dark"` or `"light"` of the root element.
 """
 
 from __future__ import annotations
@@ -51,6 +51,11 @@ PAGE = """\
 def asset(name: str) -> str:
     """Return the text of a file in the folder `assets` here: `table.js`, `replay.css`, ..."""
     return (resources.files(__package__) / "assets" / name).read_text(encoding="utf-8")
+
+
+def table_script() -> str:
+    """Return the script of the table, to which a page appends its own."""
+    return asset("cards.js") + asset("table.js") + asset("keys.js")
 
 
 def document(
@@ -135,7 +140,7 @@ def replays_page(
         f"{heading} · Bid Euchre",
         {"games": views},
         body=asset("replay.html").replace("{sheets}", "".join(sheets)),
-        script=asset("table.js") + asset("keys.js") + asset("replay.js"),
+        script=table_script() + asset("replay.js"),
         style=asset("table.css") + asset("replay.css"),
     )
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise, zip_longest
 from typing import Any
 
 from bideuchre_env.core.legality import legal_names
@@ -144,6 +144,18 @@ class _Table(Look):
 
     def who(self, seat: int) -> str:
         return f"seat {seat}" if self.numbered else super().who(seat)
+
+    def hand(self, seat: int) -> list[str]:
+        """Cards of a seat, trumps first; the suits alternate in colour as far as possible."""
+        suits: dict[str, list[str]] = {}
+        for name in super().hand(seat):
+            suits.setdefault("" if self.trump_power(name) else name[1], []).append(name)
+        trumps = suits.pop("", [])
+        red, black = ([suits[suit] for suit in suits if suit in colour] for colour in ("DH", "CS"))
+        black_trumps = bool(trumps) and STRAINS[self.strain] in "CS"
+        first, second = (red, black) if len(red) + black_trumps > len(black) else (black, red)
+        groups = (group for pair in zip_longest(first, second) for group in pair if group)
+        return [*trumps, *chain.from_iterable(groups)]
 
     def pile(self, names: list[str], visible: bool) -> list[str] | int:
         """Return exchanged cards if visible, else their number."""

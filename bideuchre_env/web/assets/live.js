@@ -3,6 +3,7 @@
 // game are on the server.
 (() => {
   const GAME = JSON.parse(document.getElementById("data").textContent).game;
+  const { element } = bideuchre;
   const by = (id) => document.getElementById(id);
   const PAUSE = 2000; // milliseconds until the next try if the server does not answer
 
@@ -26,6 +27,7 @@
   class Live {
     constructor() {
       this.table = new bideuchre.Table(by("table"), GAME);
+      this.motion = new bideuchre.Motion(by("table"));
       this.state = null;
       this.busy = false;
       this.past = false;
@@ -34,9 +36,10 @@
     }
 
     listen() {
-      for (const name of ["next", "new", "claim", "undo", "hint"]) {
+      for (const name of ["next", "claim", "undo", "hint"]) {
         by(name).addEventListener("click", () => this.send(name));
       }
+      by("new").addEventListener("click", () => this.send("new", this.agents()));
       by("last").addEventListener("click", () => {
         this.past = !this.past;
         this.draw();
@@ -76,6 +79,7 @@
       if (this.state && state.version < this.state.version) return;
       if (!this.state || state.version !== this.state.version) {
         by("advice").hidden = true;
+        this.suggested = null;
         this.past = false;
       }
       this.state = state;
@@ -84,27 +88,74 @@
     }
 
     draw() {
-      const { view } = this.state;
+      const { view, over, replay, review } = this.state;
       const visible = this.past ? { ...view, trick: [null, null, null, null], legal: [] } : view;
-      this.table.draw(visible, { choose: this.past ? null : (action) => this.send("act", { action }) });
-      by("title").textContent = view.title;
-      by("score").textContent = this.state.score;
+      const choose = this.past ? null : (action) => this.send("act", { action });
+      this.motion.draw(view, this.past, () => {
+        this.table.draw(visible, { choose, suggested: this.suggested });
+      });
+      this.score(view);
       this.say(view.words);
-      by("remark").textContent = view.remark ?? "";
+      this.write("remark", view.remark ?? "");
+      this.write("review", review ? `Review of your play: ${review}` : "");
       by("fault").textContent = this.state.fault ?? "";
       by("next").hidden = !this.state.next;
-      by("new").hidden = !this.state.over;
+      by("new").hidden = !over;
       this.count();
       by("claim").hidden = !this.state.claim;
+      by("hint").hidden = over || this.state.next;
+      for (const name of ["undo", "last"]) by(name).hidden = over;
       by("hint").disabled = !this.state.hint;
       by("undo").disabled = !this.state.undo;
       by("last").disabled = !view.last_trick;
       by("last").setAttribute("aria-pressed", String(this.past));
-      by("replay").hidden = !this.state.replay;
-      if (this.state.replay) by("replay").href = this.state.replay;
-      by("review").hidden = !this.state.review;
-      by("review").querySelector("pre").textContent = this.state.review ?? "";
+      by("replay").hidden = !replay;
+      if (replay) by("replay").href = replay;
+      this.write("replay", review ? "Review" : "Replay");
+      by("end").hidden = this.past || !(over || this.state.next);
+      by("players").hidden = !over;
+      if (!by("end").hidden) this.end();
       document.title = `${view.turn === view.seat ? "● " : ""}Bid Euchre`;
+    }
+
+    score({ score, seat, hand }) {
+      const words = [["You", score[seat & 1]], ["They", score[1 - (seat & 1)]]]
+        .flatMap(([who, points]) => [element("span", {}, `${who} `, element("b", {}, points)), " "]);
+      by("score").replaceChildren(...words, element("span", {}, `${GAME.goal}, hand ${hand}`));
+    }
+
+    // The result and the score sheet, hand by hand; after the game the players of the next one.
+    end() {
+      const { view, sheet, choices } = this.state;
+      this.write("result", view.result ?? "Passed out.");
+      const rows = (sheet ?? []).map(({ contract, declarer, tricks, points, score }, at) => [
+        at + 1,
+        contract === null ? "passed out"
+          : [this.table.call(contract), ` by ${this.table.name(view, declarer).toLowerCase()}`],
+        contract === null ? "" : tricks.join("–"),
+        ...[0, 1].map((side) => `${points[side] > 0 ? "+" : ""}${points[side]}`),
+        score.join("–"),
+      ]);
+      by("sheet").replaceChildren(
+        ...bideuchre.rows(["hand", "contract", "tricks", "you", "they", "score"], rows));
+      if (!choices || by("players").childElementCount) return;
+      const others = [1, 2, 3].map((turn) => (view.seat + turn) % 4)
+        .filter((seat) => choices[seat].length);
+      by("players").replaceChildren(...others.map((seat) => element(
+        "label", {}, this.table.name(view, seat),
+        element("select", { "data-seat": seat }, ...choices[seat].map((name) => (
+          element("option", { selected: name === view.agents[seat] }, name)))),
+      )));
+    }
+
+    // The agents of the next game, by seat, if any is changed: another person may have changed one.
+    agents() {
+      const { agents } = this.state.view;
+      const next = [...agents];
+      for (const one of by("players").querySelectorAll("select")) {
+        next[one.dataset.seat] = one.value;
+      }
+      return next.join() === agents.join() ? {} : { agents: next };
     }
 
     // The seats that are not ready, and the seconds until the game may continue without them.
@@ -116,7 +167,7 @@
       const words = left ? `In ${left} s ${who}.` : `Now ${who}.`;
       this.write("waits", waits ?? "");
       this.write("left", waits ? words : "");
-      for (const [name, plain] of [["next", "Next hand"], ["new", "New game"]]) {
+      for (const [name, plain] of [["next", "Next hand"], ["new", "Rematch"]]) {
         by(name).disabled = asked && left > 0;
         this.write(name, asked ? `${plain} without them` : plain);
       }
@@ -134,6 +185,7 @@
     async send(name, more = {}) {
       if (this.busy || !this.state) return;
       this.busy = true;
+      if (name === "hint") this.write("hint", "Thinking …");
       try {
         const answer = await ask(`/api/${name}`, { version: this.state.version, ...more });
         if (name === "hint") {
@@ -145,33 +197,48 @@
         if (error.status !== 409) this.say(error.message); // 409: a newer state follows
       } finally {
         this.busy = false;
+        this.write("hint", "Hint");
       }
     }
 
-    advise({ why, heads, rows }) {
-      const { element } = bideuchre;
-      by("why").textContent = why;
-      const line = ([name, ...cells]) => element(
-        "tr", {}, element("th", { scope: "row" }, name.replace(/^(bid|trump) /, "")),
-        ...cells.map((cell) => element("td", {}, cell)),
-      );
-      by("options").replaceChildren(
-        element("thead", {}, element(
-          "tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))),
-        element("tbody", {}, ...rows.map(line)),
-      );
+    // Mark the choice on the table, and say it first; the numbers are there on request.
+    advise({ choice, why, headline, heads, rows }) {
+      this.suggested = choice;
+      this.draw();
+      const verb = { play: "Play the ", giving: "Give up the ", passing: "Pass on the " };
+      const words = (verb[this.state.view.phase] ?? "") + GAME.words[choice];
+      by("advised").textContent = `${words[0].toUpperCase()}${words.slice(1)}.`;
+      const [reason, ...verdict] = why.replace(/\.$/, "").split("; "); // the verdict has the numbers
+      by("why").replaceChildren(...this.signed(`${reason}.`));
+      by("verdict").replaceChildren(...this.signed([headline, ...verdict].join(" · ")));
+      by("options").replaceChildren(...bideuchre.rows(
+        heads, rows.map(([name, ...cells]) => [this.signed(name), ...cells])));
       by("advice").hidden = false;
+      by("table").querySelector(".advised")?.scrollIntoView({ block: "nearest" });
+    }
+
+    // A text whose cards and bids, "QD" and "bid 4 H", have the signs of their suits.
+    signed(text) {
+      return text.split(/\b([9TJQKA][CDHS]|bid \S+ (?:[CDHS]|NT))\b/).map((part) => {
+        const words = GAME.words[part];
+        if (!words) return part;
+        const last = part.slice(part.length === 2 ? 1 : part.lastIndexOf(" ") + 1);
+        const first = part.slice(0, -last.length).replace("T", "10").replace("bid ", "");
+        return element("span", {}, element("span", { class: "heard" }, words),
+          element("span", { "aria-hidden": "true" }, first, this.table.strain(last)));
+      });
     }
 
     // Handle a key; return whether it has a meaning.
     press(event) {
       if (!this.state) return false;
-      const choices = [...by("table").querySelectorAll("button[data-action]")];
+      const choices = this.table.buttons;
       const hand = this.state.view.hands[this.state.view.seat];
       const keys = { "?": "hint", c: "claim", u: "undo", t: "last", n: "next" };
-      if (/^[1-9]$/.test(event.key)) {
-        const name = hand[event.key - 1];
-        choices.find((one) => one.dataset.action === name)?.click();
+      const place = "1234567890-=".indexOf(event.key);
+      if (place >= 0) {
+        const names = [hand[place], `bid ${event.key}`];
+        choices.find((one) => names.includes(one.dataset.choice))?.click();
       } else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
         const step = event.key === "ArrowRight" ? 1 : choices.length - 1;
         const at = choices.indexOf(document.activeElement);

@@ -1,7 +1,6 @@
-"use strict";
 // Steps through games on record: the views come with the page, a change for each action.
 (() => {
-  const { element, Table } = bideuchre;
+  const { element, rows, Table } = bideuchre;
   const DATA = JSON.parse(document.getElementById("data").textContent);
   const by = (id) => document.getElementById(id);
   const KEYS = {
@@ -211,25 +210,14 @@
 
     score(view) {
       const heads = ["side", "score", "tricks", view.points ? "points" : "needs"];
-      const rows = this.game.sides.map((side, at) => {
+      const sides = this.game.sides.map((side, at) => {
         const declares = view.side === at;
         const needs = declares && view.need ? `${view.need}` : "";
         const last = view.points ? view.points[at] : needs;
         return [side, view.score[at], view.tricks_won[at], last];
       });
-      by("score").replaceChildren(...this.rows(heads, rows));
+      by("score").replaceChildren(...rows(heads, sides));
       by("goal").textContent = `Game ${this.game.view.goal}`;
-    }
-
-    rows(heads, rows) {
-      const cells = (tag, row) => row.map((cell, at) => element(
-        at === 0 && tag === "td" ? "th" : tag, { scope: tag === "th" ? "col" : at === 0 && "row" },
-        cell instanceof Node ? cell : `${cell}`,
-      ));
-      return [
-        element("thead", {}, element("tr", {}, ...cells("th", heads))),
-        element("tbody", {}, ...rows.map((row) => element("tr", {}, ...cells("td", row)))),
-      ];
     }
 
     // The calls so far, and the exchange.
@@ -271,12 +259,12 @@
     // The tricks so far, a column a seat, the one at the bottom first.
     tricks() {
       const seats = [0, 1, 2, 3].map((turn) => (this.bottom + turn) % 4);
-      const rows = this.hand.tricks
+      const lines = this.hand.tricks
         .filter((trick) => trick.first < this.at.card)
         .map((trick, at) => [at + 1, ...seats.map((seat) => this.played(trick, seat))]);
       const heads = ["", ...seats.map((seat) => `seat ${seat}`)];
-      by("tricks").replaceChildren(...(rows.length ? this.rows(heads, rows) : []));
-      by("tricks").parentNode.hidden = !rows.length;
+      by("tricks").replaceChildren(...(lines.length ? rows(heads, lines) : []));
+      by("tricks").parentNode.hidden = !lines.length;
     }
 
     // A card of a trick as a button that leads to where it was played.
@@ -293,11 +281,13 @@
         "button",
         {
           type: "button", class: `played ${classes.filter(Boolean).join(" ")}`,
-          "aria-label": said.filter(Boolean).join(", "), onclick: () => this.go({ card: ply + 1 }),
+          onclick: () => this.go({ card: ply + 1 }),
         },
-        element("span", { class: "name" }, action[0] === "T" ? "10" : action[0],
-          this.table.sign(action[1])),
-        mark && element("span", { class: mark.bad ? "lost bad" : "lost" }, mark.text),
+        element("span", { class: "heard" }, said.filter(Boolean).join(", ")),
+        element("span", { class: "name", "aria-hidden": "true" },
+          action[0] === "T" ? "10" : action[0], this.table.sign(action[1])),
+        mark && element(
+          "span", { class: mark.bad ? "lost bad" : "lost", "aria-hidden": "true" }, mark.text),
       );
     }
 
@@ -309,7 +299,7 @@
       by("summary").hidden = !last;
       by("ending").textContent = this.game.ending;
       const { players } = this.game;
-      by("players").replaceChildren(...(players ? this.rows(
+      by("players").replaceChildren(...(players ? rows(
         ["player", "decisions", "mistakes", "points given away", ""],
         players.map((one) => [one.name, one.decisions, one.mistakes, one.lost, one.words]),
       ) : []));
