@@ -82,13 +82,13 @@ class FeatureEncoder:
         auction, cards = (features_of(rules, part) for part in PARTS)
         self.rules, self.n_actions = rules, actions.of(rules).n
         self._features = auction, cards
-        named = [(f"{part.part} {b.name}", b) for part in (auction, cards) for b in part.blocks]
-        named += [(block.name, block) for block in GAME]
-        self.blocks = tuple(block for _, block in named)
+        blocks = [(f"{part.part} {b.name}", b) for part in (auction, cards) for b in part.blocks]
+        blocks += [(block.name, block) for block in GAME]
+        self.blocks = tuple(block for _, block in blocks)
         stops = np.cumsum([block.size for block in self.blocks]).tolist()
         self.slices = {
             name: slice(stop - block.size, stop)
-            for (name, block), stop in zip(named, stops, strict=True)
+            for (name, block), stop in zip(blocks, stops, strict=True)
         }
         self.size: int = stops[-1]
 
@@ -273,8 +273,8 @@ def renamed_actions(
     t = tables[0]
     for i in range(start, stop):
         action = int(actions[i])
-        known = 0 <= action < t.n_actions
-        out[i] = renamed_action(t, symmetries[i], action) if known else action
+        exists = 0 <= action < t.n_actions
+        out[i] = renamed_action(t, symmetries[i], action) if exists else action
 
 
 @entry_kernel
@@ -285,5 +285,5 @@ def game_actions(
     t = tables[0]
     for i in range(start, stop):
         choice = int(choices[i])
-        known = 0 <= choice < t.n_actions
-        out[i] = game_action(t, symmetries[i], choice) if known else choice
+        exists = 0 <= choice < t.n_actions
+        out[i] = game_action(t, symmetries[i], choice) if exists else choice
