@@ -24,9 +24,9 @@ from bideuchre_env.adapters.common import needs, variant_of
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.envs.aec.wrapped import ILLEGAL_REWARD
 from bideuchre_env.envs.face import Observation, row_space
-from bideuchre_env.envs.forms import Form
 from bideuchre_env.envs.registration import Variant
 from bideuchre_env.errors import IllegalActionError, OptionError, OutOfBoundsError
+from bideuchre_env.learning.encoder import encoder_of
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import AGENT_NAMES
 from bideuchre_env.rules.rules import Rules
@@ -227,14 +227,17 @@ class ModuleAgent:
 
     def act_rows(self, observations: Array, action_masks: Array) -> Array:
         """Return actions, int64 (n,), for observations, int8 (n, D), and masks, int8 (n, A)."""
-        form = Form(self.rules, self._kind, observations, action_masks).update()
-        source = form.seen if form.is_flat else {"observation": form.seen}
-        seen = for_rllib(source, self.rules, self._kind, form.masks)
+        if self._kind == "features":
+            return encoder_of(self.rules).act_rows(self._best, observations, action_masks)
+        return self._best(layout_of(self.rules).scaled(observations), action_masks)
+
+    def _best(self, observations: Array, masks: Array) -> Array:
+        """Return the most probable legal actions, int64 (n,), for vectors (n, D or F) and masks."""
+        seen = {"observations": observations, "action_mask": masks.astype(np.float32)}
         device = next(self._module.parameters()).device
         tensors = {name: torch.from_numpy(part).to(device) for name, part in seen.items()}
         batch = {Columns.OBS: tensors if self._masked else tensors["observations"]}
         with torch.no_grad():
             logits = self._module.forward_inference(batch)[Columns.ACTION_DIST_INPUTS]
-        best = np.where(form.masks != 0, logits.cpu().numpy(), -np.inf).argmax(axis=1)
-        actions: Array = form.game_actions(best)
-        return actions
+        best: Array = np.where(masks != 0, logits.cpu().numpy(), -np.inf).argmax(axis=1)
+        return best

@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     )
     from typing_extensions import Unpack
 
-METHODS = ("action_masks", "render")
-"""Methods of the batch with one result per row; they can also be called on a single row."""
-
 
 class VecEnv(BaseVecEnv):
     """A `SoloVectorEnv`, with one learner at each table, as a `VecEnv` of Stable-Baselines3.
@@ -56,6 +53,9 @@ class VecEnv(BaseVecEnv):
         OptionError: for an unknown or invalid option, a vector environment of another class, an
             autoreset mode other than "SameStep", `copy=False`, or a device other than "cpu".
     """
+
+    METHODS: tuple[str, ...] = ("action_masks", "render")
+    """Methods of the batch with one result per row; they can also be called on a single row."""
 
     def __init__(
         self,
@@ -148,7 +148,7 @@ class VecEnv(BaseVecEnv):
         `indices` None means all rows. Raises `AttributeError` for an unknown attribute.
         """
         rows = self._get_indices(indices)
-        if attr_name in METHODS:
+        if attr_name in self.METHODS:
             return [lambda i=i: self.env_method(attr_name, indices=[i])[0] for i in rows]
         if attr_name == "seat":
             seats = self.batch.seats
@@ -162,7 +162,7 @@ class VecEnv(BaseVecEnv):
     def has_attr(self, attr_name: str) -> bool:
         """Return whether `get_attr` knows this attribute; reading it may need a reset first."""
         batch = self.batch
-        known = (*METHODS, "seat", *dir(type(batch)))  # reading a property may need a reset
+        known = (*self.METHODS, "seat", *dir(type(batch)))  # reading a property may need a reset
         return attr_name in known or hasattr(batch, attr_name)
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
@@ -187,14 +187,13 @@ class VecEnv(BaseVecEnv):
     def env_method(
         self, method_name: str, *method_args: Any, indices: VecEnvIndices = None, **kwargs: Any
     ) -> list[Any]:
-        """Call "action_masks" or "render"; return the result per row: a mask is bool (A,).
+        """Call a method in `METHODS`; return the result per row: a mask is bool (A,).
 
         `indices` None means all rows. Raises `AttributeError` for another method.
         """
-        if method_name not in METHODS:
-            raise AttributeError(
-                f"env_method({brief(method_name)}): expected one of {', '.join(map(repr, METHODS))}"
-            )
+        if method_name not in self.METHODS:
+            names = ", ".join(map(repr, self.METHODS))
+            raise AttributeError(f"env_method({brief(method_name)}): expected one of {names}")
         results = getattr(self.batch, method_name)(*method_args, **kwargs)
         return [None if results is None else results[i] for i in self._get_indices(indices)]
 
@@ -234,6 +233,8 @@ class SelfPlayVecEnv(VecEnv):
             positive number; other errors are those of `vec`.
     """
 
+    METHODS = ("action_masks",)
+
     def __init__(
         self,
         num_envs: int,
@@ -247,14 +248,16 @@ class SelfPlayVecEnv(VecEnv):
         fixed = with_fixed(options, "Stable-Baselines3", copy=True, device="cpu")
         self.batch: Any = variant_of(game).vec(num_envs, **fixed)
         self.reward_scale = float(reward_scale)
-        self.steps: list[tuple[Array, Array, Array]] = []
-        """Seat (n,), rewards (n, 4) and end (n,) of each step since the list was cleared."""
+        self.steps: list[tuple[Array, Array, Array]] | None = None
+        """Seat (n,), rewards (n, 4) and end (n,) of each step, while `SelfPlayPPO` collects."""
         spaces = self.batch.single_observation_space, self.batch.single_action_space
         BaseVecEnv.__init__(self, num_envs, *spaces)
 
     def reset(self) -> VecEnvObs:
-        """Start an episode at every table; seeds and options are as in `VecEnv.reset`."""
-        self.steps.clear()
+        """Start an episode at every table; options are those of `vec.reset`.
+
+        Seeds and options are set as for `VecEnv.reset`.
+        """
         options = self._common_options()
         observations, info = self.batch.reset(self._seeds[0], options=options)
         self._seats = info["seat"]
@@ -265,7 +268,8 @@ class SelfPlayVecEnv(VecEnv):
         """Apply the actions; return observations, rewards, dones (n,) bool, and a dict per row."""
         observations, rewards, terminated, truncated, results = self.batch.step(self._choices)
         done, scaled = terminated | truncated, rewards / np.float32(self.reward_scale)
-        self.steps.append((self._seats, scaled, done))
+        if self.steps is not None:
+            self.steps.append((self._seats, scaled, done))
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         for i in np.flatnonzero(done):
             names = ("score", "hands", "winner", "outcome")
@@ -275,9 +279,11 @@ class SelfPlayVecEnv(VecEnv):
         return observations, paid, done, infos
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
-        """Return an attribute per row; "render_mode" is None."""
+        """Return an attribute per row; only "seat", the seat to act, and methods differ by row."""
         if attr_name == "render_mode":
             return [None for _ in self._get_indices(indices)]
+        if attr_name == "seat":
+            return [int(self._seats[i]) for i in self._get_indices(indices)]
         return super().get_attr(attr_name, indices)
 
 
@@ -287,7 +293,7 @@ class SelfPlayPPO(MaskablePPO):
     Consecutive steps of a table belong to different seats. Returns and advantages are therefore
     computed by seat (`learning.returns.lambda_returns`), with `gamma` and `gae_lambda`. The last
     decision of a seat in an unfinished episode has advantage 0. The constructor's arguments are
-    those of `MaskablePPO`.
+    those of `MaskablePPO`. Rewards that a wrapper changes, such as `VecNormalize`, are not used.
     """
 
     def collect_rollouts(
@@ -300,11 +306,16 @@ class SelfPlayPPO(MaskablePPO):
     ) -> bool:
         """Fill the buffer as `MaskablePPO` does, then compute returns and advantages by seat."""
         tables = env.unwrapped
-        tables.steps.clear()
+        if not isinstance(tables, SelfPlayVecEnv):
+            raise OptionError(f"env={brief(tables)}: expected a SelfPlayVecEnv")
+        steps = tables.steps = []
         arguments = callback, rollout_buffer, n_rollout_steps, use_masking
-        if not super().collect_rollouts(env, *arguments):
-            return False
-        seats, rewards, ended = map(np.stack, zip(*tables.steps, strict=True))
+        try:
+            if not super().collect_rollouts(env, *arguments):
+                return False
+        finally:
+            tables.steps = None
+        seats, rewards, ended = map(np.stack, zip(*steps, strict=True))
         values, rates = rollout_buffer.values, {"gamma": self.gamma, "lambda_": self.gae_lambda}
         result = lambda_returns(seats, rewards, ended, values, **rates)
         rollout_buffer.returns, rollout_buffer.advantages = result.returns, result.advantages

@@ -44,6 +44,8 @@ class Form:
         self._memory = memory = memory or HostMemory()
         self._threads = threads or ThreadPool(1)
         self._n = n = len(observations)
+        self.stale = False
+        """Whether rows may have changed since `update`; the methods below then call it first."""
         self._observations, self._masks = observations, action_masks
         self.is_flat, self.renames = kind != "dict", kind == "features"
         self.seen, self.masks = observations, action_masks
@@ -72,15 +74,20 @@ class Form:
                 self._memory.run(encode_rows, self._n, *arguments)
         elif self.is_flat:
             self._memory.run(scale_rows, self._n, self._observations, self._scale, self.seen)
+        self.stale = False
         return self
+
+    def refreshed(self) -> Form:
+        """Return the form itself; call `update` if it is `stale`, as after an interrupted step."""
+        return self.update() if self.stale else self
 
     def game_actions(self, choices: Any) -> Any:
         """Convert a caller's actions, whole numbers (n,), to the game's numbers."""
-        return self._converted(game_actions, choices)
+        return self.refreshed()._converted(game_actions, choices)
 
     def callers_actions(self, actions: Any) -> Any:
         """Convert the game's actions, int64 (n,), to the caller's numbers."""
-        return self._converted(renamed_actions, actions)
+        return self.refreshed()._converted(renamed_actions, actions)
 
     def _converted(self, kernel: Any, numbers: Any) -> Any:
         """Return `numbers` themselves, or if suits are renamed, a reused array of the results."""

@@ -197,8 +197,8 @@ class VecOptions(EpisodeOptions):
     """The options of `BidEuchreVec`."""
 
     skip_forced: bool = False
-    """True: a step also plays the decisions that follow with a single legal action, about a third
-    of all. The caller sees only decisions with a choice."""
+    """True: a step also plays the decisions that follow with a single legal action, in random games
+    a third of all decisions, up to the end of the hand."""
     threads: int = 1
     """The number of threads that share the rows."""
     copy: bool = True
@@ -231,8 +231,8 @@ class SoloOptions(ViewOptions):
     vector environment also a list of these by row (a list is never a pair). A player is an agent's
     name for `agents.make`, an agent, a function `(observation, mask) -> action`, or a class or
     function that creates an agent. The agent's goal is points if the `episode` is a hand, else the
-    game. A function gets the learner's form of observations, float32 if flat, so that a snapshot of
-    the learner can be an opponent; agents always get int8. `reset(options={"opponents": ...})`
+    game. A function gets the learner's form of observations, masks and actions, so that a snapshot
+    of the learner can be an opponent; agents always get int8. `reset(options={"opponents": ...})`
     changes them."""
     partner: Partner | Sequence[Partner] | None = None
     """A player, an `OpponentPool` of players, or a list by row. None is the player of both
@@ -242,7 +242,8 @@ class SoloOptions(ViewOptions):
     seat: int | None = None
     """The learner's seat, 0 to 3; None draws one for every episode."""
     skip_forced: bool = False
-    """True: decisions of the learner with a single legal action are played by the environment."""
+    """True: decisions of the learner with a single legal action are played by the environment, but
+    for its first decision in an episode."""
     illegal_reward: float = -1.0
     """The reward of an illegal action, which also ends the episode."""
 

@@ -61,8 +61,8 @@ class FieldTournament(Tournament):
 
     @property
     def has_picture(self) -> bool:
-        """Whether heat maps are drawn: in cross-play."""
-        return self.kind == CROSSPLAY
+        """Whether heat maps are drawn: in cross-play, once a pair has met the whole field."""
+        return self.kind == CROSSPLAY and any("partners" in row for row in self.to_dict()["table"])
 
     def row_of(self, result: Result) -> dict[str, Any]:
         """Return the object of a match, with `board_points`: the points of every board as text."""
@@ -128,7 +128,11 @@ def play(
     rivals = _names("field", field)
     pairs = combinations(entrants, 2) if crossplay else ()
     partners = {partners_name(a, b): (a, b) for a, b in pairs}
-    pairings = tuple((a, b) for a, b in product((*entrants, *partners), rivals) if a != b)
+    pairings = tuple(
+        {
+            frozenset((a, b)): (a, b) for a, b in product((*entrants, *partners), rivals) if a != b
+        }.values()
+    )  # each pair once: with the sides swapped, the same deals give the opposite points
     if not pairings:
         raise OptionError(f"field={brief(rivals)}: expected an opponent other than the agent")
     tournament = FieldTournament(

@@ -38,14 +38,15 @@ class Points:
 
     def __init__(self, data: Data, variant: str) -> None:
         self.field, self.tricks = data["field"], data["tricks"][variant]
-        self.played = {
-            tuple(match["agents"]): np.array(match["board_points"].split(), np.int64)
-            for match in data["matches"]
-            if match["variant"] == variant
-        }
+        self.played: dict[tuple[str, str], Any] = {}
+        for match in data["matches"]:
+            if match["variant"] == variant:
+                a, b = match["agents"]
+                self.played[a, b] = np.array(match["board_points"].split(), np.int64)
+                self.played[b, a] = -self.played[a, b]
 
     def has(self, names: Iterable[str]) -> bool:
-        """Whether these have played against the whole field."""
+        """Return whether all `names` have played against the whole field."""
         pairs = [(name, rival) for name in names for rival in self.field]
         return all(pair in self.played or pair[0] == pair[1] for pair in pairs)
 
@@ -107,9 +108,12 @@ def _mean_rating(ratings: list[Data]) -> Data:
 
 def _strength(data: Data, variant: str, agent: str) -> Data:
     """Return the share of games won, the rating and the speed of an agent on a variant."""
-    own = [each for each in data["matches"] if each["agents"][0] == agent]
-    own = [each for each in own if variant in (each["variant"], ALL)]
-    won = sum(match["games"]["a_won"] for match in own)
+    pairs = [(agent, rival) for rival in data["field"]]
+    own = [match for match in data["matches"] if variant in (match["variant"], ALL)]
+    ours = [(match["games"]["a_won"], match) for match in own if tuple(match["agents"]) in pairs]
+    swapped = [(b, a) for a, b in pairs]
+    ours += [(match["games"]["b_won"], match) for match in own if tuple(match["agents"]) in swapped]
+    won, own = sum(games for games, _ in ours), [match for _, match in ours]
     share = wilson(won, sum(sum(match["games"].values()) for match in own))
     if share is not None and agent in data["field"]:  # half of the games against itself
         n, ends = len(data["field"]), (share.mean, share.low or 0.0, share.high or 0.0)

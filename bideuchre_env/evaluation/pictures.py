@@ -149,7 +149,7 @@ def heat_maps(data: dict[str, Any], theme: Theme) -> Any:
     """
     from matplotlib.colors import SymLogNorm
 
-    is_crossplay = "kind" in data
+    is_crossplay = data.get("kind") == "crossplay"
     tables = pair_scores(data) if is_crossplay else scores(data)
     agents = data["entrants" if is_crossplay else "agents"]
     columns = min(3, len(tables))

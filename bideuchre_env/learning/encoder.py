@@ -29,14 +29,17 @@ from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, new_rows
 
 GAME = (
-    FeatureBlock("score", 2, "points of our side, of theirs, over the target, or 127 without one"),
+    FeatureBlock("score", 2, "points of our side and of theirs, over the target (127 without one)"),
     FeatureBlock("hands_left", 1, "deals left, scaled as in the flat observation"),
 )
 """The inputs that neither part has: the state of the game."""
 
 
 class EncoderWorkspace(NamedTuple):
-    """Tables and scratch for encoding decisions; the scratch has a row for each thread."""
+    """Tables and scratch for encoding decisions.
+
+    The scratch has one row, or a row for each decision: a thread uses that of its first decision.
+    """
 
     tables: Array
     offsets: Array  # of the observation's blocks
@@ -60,10 +63,10 @@ class Encoded(NamedTuple):
 class FeatureEncoder:
     """The features of all decisions of a game: F inputs, and its A actions in renamed numbers.
 
-    The inputs are those of the parts "auction" and "cards" (`Features`), of which the inactive one
-    is zero, and the state of the game. `str(encoder)` is a table of the `blocks`;
-    `slices["cards boss"]` is the slice of a block. Suits, and the actions that name a suit, are
-    renamed as in `Features`. After the end of a hand both parts are zero.
+    The inputs are those of the parts "auction" and "cards" (`Features`), and the state of the game.
+    The inputs of a part that is not being played are 0. `str(encoder)` is a table of the `blocks`,
+    and `slices["cards boss"]` the slice of a block. Suits, and the actions that name a suit, are
+    renamed as in `Features`.
 
     Example:
         encoder = encoder_of(game.rules)
@@ -93,7 +96,10 @@ class FeatureEncoder:
         self.size: int = stops[-1]
 
     def workspace(self, rows: int = 1) -> EncoderWorkspace:
-        """Return a new workspace for the kernels, for `rows` threads."""
+        """Return a new workspace for the kernels.
+
+        `rows` is 1 for one thread, else the number of decisions.
+        """
         auction, cards = self._features
         places = new_rows(PLACES, 2)
         places[0], places[1] = auction.places[0], cards.places[0]

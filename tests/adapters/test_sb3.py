@@ -6,6 +6,7 @@ from gymnasium import make, make_vec
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
 from bideuchre_env.errors import BidEuchreError, OptionError
+from bideuchre_env.learning.returns import lambda_returns
 
 pytest.importorskip("sb3_contrib")
 
@@ -23,6 +24,7 @@ from stable_baselines3.common.vec_env import (
 )
 
 from bideuchre_env import barrie_v0
+from bideuchre_env.adapters import sb3
 from bideuchre_env.adapters.sb3 import SelfPlayPPO, SelfPlayVecEnv, VecEnv
 
 ID = "bideuchre/Cincinnati-v0"
@@ -218,14 +220,22 @@ def test_a_model_learns_and_is_evaluated_saved_and_loaded(policy, observation, t
     assert masks[np.arange(4), actions[0]].all()
 
 
-def test_self_play_credits_each_seat_with_its_own_points(tmp_path):
+def test_self_play_credits_each_seat_with_its_own_points(tmp_path, monkeypatch):
     """With lambda 1, the return of a decision is what its seat wins until the end of the hand."""
     envs = SelfPlayVecEnv(3, "cincinnati_v0", episode="hand", reward_scale=2.0, skip_forced=True)
     envs.seed(4)
     rates = {"gamma": 1.0, "gae_lambda": 1.0}
     model = SelfPlayPPO("MultiInputPolicy", envs, **rates, **SMALL | {"n_steps": 40})
+    collected = []
+
+    def recorded(*arrays, **rates):
+        collected.extend(arrays)
+        return lambda_returns(*arrays, **rates)
+
+    monkeypatch.setattr(sb3, "lambda_returns", recorded)
     model.learn(120)
-    seats, rewards, ended = map(np.stack, zip(*envs.steps, strict=True))
+    seats, rewards, ended, _ = collected
+    assert envs.steps is None
     assert seats.shape == (40, 3)
     assert set(np.unique(seats)) == {0, 1, 2, 3}
     buffer, complete = model.rollout_buffer, 0
@@ -274,6 +284,9 @@ def test_self_play_tables_are_rows_of_vec():
             ends += 1
     assert ends >= 4
     assert envs.get_attr("render_mode") == [None] * 4
+    assert envs.get_attr("seat") == info["seat"].tolist()
+    with pytest.raises(OptionError, match=r"env=.*: expected a SelfPlayVecEnv"):
+        SelfPlayPPO("MlpPolicy", tables(), **SMALL).learn(16)
     for options, message in (
         ({"copy": False}, "copy=False: for Stable-Baselines3 it is True"),
         ({"reward_scale": 0}, "reward_scale=0: expected a positive number"),

@@ -357,6 +357,47 @@ def test_a_learner_is_asked_only_when_it_has_a_choice():
     assert asked > 50
 
 
+@pytest.mark.parametrize("mode", ["SameStep", "NextStep", "Disabled"])
+@every_variant
+def test_every_episode_of_a_learner_has_a_decision(name, mode):
+    """A learner whose only call is a pass may sit out the whole hand: it is asked for this call."""
+    options = {"episode": "hand", "skip_forced": True, "autoreset_mode": mode}
+    vec = bideuchre_env.variants[name].solo_vec(64, observation="features", **options)
+    asked, over = 0, np.zeros(64, bool)
+    vec.reset(seed=3)
+    for _ in range(40):
+        running = ~over
+        masks = vec.action_masks()
+        np.testing.assert_array_equal(masks.any(axis=1), running)
+        asked += int((masks.sum(axis=1) == 1).sum())
+        _, _, terminated, truncated, _ = vec.step(masks.argmax(axis=1))
+        over = (terminated | truncated) & (mode != "SameStep")
+        if mode == "Disabled" and over.any():
+            vec.reset(options={"reset_mask": over})
+            over[:] = False
+    assert asked > 0 or name not in ("barrie_v0", "club_v0", "simplified_v0")
+
+
+def test_after_an_interrupted_step_masks_and_actions_are_of_the_current_rows(monkeypatch):
+    vec = cincinnati.vec(50, episode="hand", observation="features")
+    vec.reset(seed=4)
+    monkeypatch.setattr(type(vec), "_results", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        vec.step(vec.sample())
+    monkeypatch.undo()
+    encoded = vec.features.encode(*plain_view_of(vec))
+    np.testing.assert_array_equal(vec.action_masks(), encoded.legal == 1)
+    actions = vec.features.actions(vec.sample(), encoded.symmetries)
+    assert plain_view_of(vec)[1][np.arange(50), actions].all()
+
+
+def plain_view_of(vec):
+    """Observations and masks of the rows, in the form "dict", from a copy of their states."""
+    plain = cincinnati.vec(vec.num_envs, episode="hand")
+    seen, _ = plain.set_state(vec.get_state())
+    return seen["observation"], seen["action_mask"]
+
+
 @pytest.mark.parametrize("value", [1, "yes", None])
 def test_skip_forced_must_be_a_flag(value):
     for method in (lambda **o: cincinnati.vec(1, **o), cincinnati.solo):

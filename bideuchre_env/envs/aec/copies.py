@@ -85,17 +85,6 @@ class Copies:
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
-        derived = {
-            "_encoder",
-            "_tables",
-            "_scale",
-            "_offsets",
-            "_play",
-            "_deal",
-            "_look",
-            "_observe",
-        }
-        derived |= {"_reward", "_ending", "_fresh", "_seen", "_mask"}
         return {name: value for name, value in self.__dict__.items() if name not in DERIVED}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

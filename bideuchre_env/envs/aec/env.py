@@ -252,7 +252,7 @@ class BidEuchreEnv(Copies, Bookkeeping, Face):
         if not self._over:
             mask_row(self._states, self._tables, mask.view(np.int8))
             if self._encoder is not None:
-                every = np.arange(len(mask))
+                every = np.arange(len(mask), dtype=np.int64)
                 mask = mask[self._encoder.actions(every, np.repeat(self._symmetries, len(mask)))]
         return mask
 
@@ -287,7 +287,7 @@ class BidEuchreEnv(Copies, Bookkeeping, Face):
             return
         kind = type(action)
         if self._encoder is not None and not isinstance(action, str):  # a name is not renamed
-            choice = np.array([whole_action(action, self.rules, f"{agent}: ")])
+            choice = np.array([whole_action(action, self.rules, f"{agent}: ")], np.int64)
             action = self._encoder.actions(choice, self._symmetries)[0]
         elif kind is not _INT64 and not (kind is int and 0 <= action < self._n_actions):
             action = whole_action(action, self.rules, f"{agent}: ", self._states)

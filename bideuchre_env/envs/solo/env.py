@@ -39,7 +39,7 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
         `{"observation": (D,) int8, "action_mask": (A,) int8}` of the learner; the mask is all zeros
         when the episode is over. With `observation="flat"`, the vector alone, float32 (D,) in [-1,
         1]; with "features", (F,), see `EpisodeOptions.observation`. `info` has "action_mask" and
-        "seat".
+        "seat", with features also "symmetry".
     Rewards:
         The sum of the side's rewards, see `BidEuchreEnv`, up to the learner's next decision or the
         end of the episode.
@@ -118,7 +118,7 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
             super().reset(seed=int(seed))
         with rows.changing():
             rows.restart(rows.every, begin)
-        rows.form.update()
+            rows.form.update()
         if self.render_mode == "human":
             self.render()
         return self._seen(), self._info(False) | self._drawn()
@@ -146,7 +146,7 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
             choice = rows.form.game_actions(choice)
         with rows.changing():
             rows.step(choice, rows.every)
-        rows.form.update()
+            rows.form.update()
         terminated, truncated = bool(rows.terminated[0]), bool(rows.truncated[0])
         if self.render_mode == "human":
             self.render()

@@ -43,6 +43,7 @@ SOLO = np.dtype(
         ("stage", np.int8),
         ("ending", np.int8),  # of an episode that is over: see `episode`
         ("illegal", np.int8),  # 1: it ended with an illegal action
+        ("decided", np.int8),  # 1: the learner has acted in this episode
     ],
     align=True,
 )
@@ -94,6 +95,7 @@ def seat_learner(solo: Row, setup: Row, seat: int, draws: Draws, i: int) -> None
     solo.stage = MOVING
     solo.ending = GOES_ON
     solo.illegal = 0
+    solo.decided = 0
 
 
 @kernel
@@ -234,6 +236,7 @@ def take_action(rows: SoloRows, turn: Turn, i: int) -> None:
     """Apply the learner's action in row i if it acts; an illegal one ends the episode."""
     s, solo, t = rows.states[i], rows.solos[i], rows.tables[0]
     if turn.acting[i] and solo.stage == READY:
+        solo.decided = 1
         if is_legal(s, t, turn.choices[i]):
             apply(s, t, turn.choices[i])
             solo.stage = MOVING
@@ -283,7 +286,8 @@ def play_on(rows: SoloRows, i: int, scratch: SoloScratch) -> None:
         player = solo.player[relative]
         kind = rows.kinds[player]
         if relative == 0:
-            if setup.skip_forced == 0 or not apply_forced(s, t):
+            # the learner's first decision is never skipped: the episode could end before it
+            if setup.skip_forced == 0 or solo.decided == 0 or not apply_forced(s, t):
                 solo.stage = READY
         elif kind == RANDOM:
             apply(s, t, pick_legal(t, s.phase, legal_bits(s, t), next_word(solo)))

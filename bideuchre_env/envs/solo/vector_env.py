@@ -186,7 +186,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
             super().reset(seed=seeds)
         with rows.changing():
             rows.restart(there, begin)
-        rows.form.update()
+            rows.form.update()
         return self._observations(), self._infos(there) | self._names(there)
 
     @one_at_a_time
@@ -221,7 +221,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
                         "_final_info": rows.memory.copy(ended),
                     }
                     rows.restart(ended)
-        rows.form.update()
+            rows.form.update()
         infos |= self._infos(rows.every)
         infos |= self._names(done, ended)
         ends = map(self._out, (rows.rewards, rows.terminated, rows.truncated))

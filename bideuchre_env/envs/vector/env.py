@@ -237,6 +237,7 @@ class BidEuchreVec(Face):
             raise IllegalActionError("no games in progress: call reset() first")
         checked = self._form.game_actions(self._checked(actions))
         self.changes += 1
+        self._form.stale = True
         row = self._pool.step(self._rows, checked)
         if row >= 0:
             self.changes -= 1
@@ -279,7 +280,7 @@ class BidEuchreVec(Face):
     def action_masks(self) -> Array:
         """Return the legal actions of each row's seat to act, bool (n, A); a new array."""
         self._require_games()
-        masks: Array = self._memory.flags(self._form.masks)
+        masks: Array = self._memory.flags(self._form.refreshed().masks)
         return masks
 
     def state(self) -> Array:
@@ -314,7 +315,7 @@ class BidEuchreVec(Face):
             raise OptionError(f"states[{waiting[0]}]: the hand is over, no seat is to act")
         if not self._has_stream and rows is not None:
             raise OptionError("rows: expected None before the first reset()")
-        self._has_stream = True
+        self._has_stream = self._form.stale = True
         self.changes += 1
         for array, values in ((self._rows.states, fresh), (self._rows.tallies, 0)):
             changed = self._memory.to_host(array)
@@ -329,7 +330,7 @@ class BidEuchreVec(Face):
         self._threads.close()
 
     def _restart(self, chosen: Array, dealers: Array, scores: Array, deals: Array) -> None:
-        self.changes += 1
+        self.changes, self._form.stale = self.changes + 1, True
         arguments = map(self._memory.put, (chosen, dealers, scores, deals))
         self._run(restart_rows, self._rows, *arguments)
         self._run(present_rows, self._rows)
