@@ -3,8 +3,8 @@
 Every agent A is the partner of every agent, itself included, on duplicate boards against each agent
 of the field. The tables have points per hand of all pairs of partners (mean over the field), of
 each agent in self-play (with itself) and in cross-play (mean over the other agents), and the
-difference of both on the same boards, with 95 % intervals. The difference includes the strength of
-the partners: compare agents of similar strength.
+difference of cross-play minus self-play on the same boards, with 95 % intervals. The difference
+also contains that in strength between the partners: compare agents of similar strength.
 
 The folder gets the tables (results.md, results.tex) and all figures (results.json, results.csv),
 updated after every match, and a heat map (results-light.svg, results-dark.svg; it needs
@@ -33,4 +33,4 @@ def add(commands: Any) -> None:
     run = partial(evaluate.run, command="crossplay")
     parser = new_command(commands, "crossplay", run, __doc__, VARIANTS, AGENTS)
     evaluate.add_field(parser, DEFAULT_FIELD, "two or more agents to combine")
-    add_matches(parser, "crossplay", evaluate.DEFAULT_BOARDS, 0)
+    add_matches(parser, "crossplay", evaluate.DEFAULT_BOARDS, None)

@@ -77,6 +77,6 @@ def command_line(command: str, arguments: argparse.Namespace) -> str:
         words += [option, *values] if values else []
     for value in arguments.option:
         words += ["--option", value]
-    for option in ("boards", "games", "seed"):
+    for option in ("boards", *(["games"] if command == "evaluate" else []), "seed"):
         words += [f"--{option}", str(getattr(arguments, option))]
     return shlex.join(words)

@@ -80,8 +80,11 @@ def add(commands: Any) -> None:
     parser.set_defaults(run=run)
 
 
-def add_matches(parser: argparse.ArgumentParser, name: str, boards: int, games: int) -> None:
-    """Add the options of a command of many matches; `name` is that of its folder in runs/."""
+def add_matches(parser: argparse.ArgumentParser, name: str, boards: int, games: int | None) -> None:
+    """Add the options of a command of many matches; `name` is that of its folder in runs/.
+
+    `games` None means that the command plays no whole games.
+    """
     parser.add_argument(
         "--variant",
         "--variants",
@@ -95,7 +98,10 @@ def add_matches(parser: argparse.ArgumentParser, name: str, boards: int, games: 
     argument(parser, "--rules FILE", "custom rules, each a TOML file; repeatable", **more)
     add_option(parser)
     argument(parser, "--boards N", "boards per match and variant", int, boards)
-    argument(parser, "--games N", "also play N whole games per match and variant", int, games)
+    if games is None:
+        parser.set_defaults(games=0)
+    else:
+        argument(parser, "--games N", "also play N whole games per match and variant", int, games)
     add_seed(parser)
     add_workers(parser)
     argument(parser, "--out FOLDER", "folder of the results", default=f"runs/{name}")
@@ -171,7 +177,7 @@ def report(results: Any, folder: str, resume: str = "") -> int:
     Returns 0, 130 if it was interrupted, or 1 if a file could not be written.
     """
     if results.interrupted:
-        finished = f"interrupted: {len(results.matches)} finished pairs are saved{resume}"
+        finished = f"interrupted: {len(results.matches)} finished matches are saved{resume}"
         print(finished, file=sys.stderr)
     if not results.matches:
         return ending([], results.interrupted)

@@ -121,6 +121,8 @@ def write(folder: Path, data: dict[str, Any]) -> list[str]:
     writer = csv.DictWriter(table, list(rows[0]))
     writer.writeheader()
     writer.writerows(rows)
+    if "kind" not in data:
+        (folder / "results.tex").unlink(missing_ok=True)  # of results that --force replaces
     files = pages(data) | {"results.csv": table.getvalue()}
     files["results.json"] = json.dumps(data, indent=1) + "\n"
     for name, text in files.items():

@@ -56,7 +56,7 @@ def test_ctrl_c_keeps_finished_matches_and_explains_how_to_resume(monkeypatch, c
     monkeypatch.setattr(match, "play", interrupted)
     assert run("evaluate", "rule", *QUICK, "--games", "0") == 130
     out, err = capsys.readouterr()
-    assert err == "interrupted: 1 finished pairs are saved; the same command resumes\n"
+    assert err == "interrupted: 1 finished matches are saved; the same command resumes\n"
     assert "Interrupted before an agent had played the whole field." in out
     assert len(data_of("runs/evaluate")["matches"]) == 1
 

@@ -190,7 +190,7 @@ def test_ctrl_c_prints_and_keeps_the_finished_pairs(monkeypatch, capsys, error_o
         assert "another run is writing to" in error_of("tournament", *agents, "--out", "t")
     assert run("tournament", *agents, "--out", "t") == 130
     out, err = capsys.readouterr()
-    assert err == "interrupted: 1 finished pairs are saved\n"
+    assert err == "interrupted: 1 finished matches are saved\n"
     assert "cautious against random" in out
     with Path("t/results.csv").open(encoding="utf-8") as file:
         assert [row["a"] for row in csv.DictReader(file)] == ["cautious"]
