@@ -43,7 +43,6 @@ def test_every_adapter_is_listed():
 
 
 def test_a_missing_library_is_one_line_that_names_the_extra():
-    """Importing an adapter and reading it as an attribute raise the same one-line error."""
     done = python("-c", WITHOUT.format(libraries=LIBRARIES))
     names = [name for name in LIBRARIES for _ in range(2)]
     for line, name in zip(done.stdout.splitlines(), names, strict=True):

@@ -35,7 +35,6 @@ def tables(n=4, **options):
 
 
 def last_legal(envs):
-    """The last legal action of every table."""
     masks = np.array(envs.env_method("action_masks"))
     return masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
 
@@ -43,7 +42,6 @@ def last_legal(envs):
 @pytest.mark.parametrize("observation", ["flat", "dict"])
 @pytest.mark.parametrize("episode", ["hand", "game"])
 def test_steps_equal_a_dummy_vec_env(observation, episode):
-    """The comparison covers observations, rewards, dones, masks and infos at episode ends."""
     options = {"episode": episode, "observation": observation, "opponents": "rule", "max_hands": 3}
     ours, dummy = tables(3, **options), DummyVecEnv([lambda: make(ID, **options)] * 3)
     for envs in (ours, dummy):
@@ -96,7 +94,6 @@ def test_a_truncated_game_has_time_limit_truncated(options, expected):
 
 
 def test_attributes_and_methods_by_row():
-    """Trainers and wrappers use these attributes; unknown ones raise `AttributeError`."""
     envs = tables(3, seat=2)
     for name in ("seat", "players", "seats", "action_masks", "view", "episode", "rules"):
         assert envs.has_attr(name)
@@ -198,7 +195,6 @@ def test_maskable_ppo_learns_through_the_wrappers_of_stable_baselines3():
     ("policy", "observation"), [("MlpPolicy", "flat"), ("MultiInputPolicy", "dict")]
 )
 def test_a_model_learns_and_is_evaluated_saved_and_loaded(policy, observation, tmp_path):
-    """The model learns at many tables, and from a single environment in an ActionMasker."""
     options = {"episode": "hand", "observation": observation}
     check_env(make(ID, **options).unwrapped)
     masked = ActionMasker(make(ID, **options), lambda env: env.unwrapped.action_masks())
@@ -252,7 +248,6 @@ def test_self_play_credits_each_seat_with_its_own_points(tmp_path):
 
 
 def test_self_play_tables_are_rows_of_vec():
-    """Observations, rewards of the acting seat and final infos are those of `vec`."""
     envs = SelfPlayVecEnv(4, "barrie_v0", episode="hand", observation="features")
     vec = barrie_v0.vec(4, episode="hand", observation="features")
     envs.seed(7)

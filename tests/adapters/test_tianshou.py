@@ -38,7 +38,6 @@ def small_network(outputs):
 
 
 def actor_policy():
-    """A policy that samples legal actions by the logits of a small network."""
     return DiscreteActorPolicy(
         actor=MaskedActor(small_network(WIDTH)), action_space=Discrete(WIDTH)
     )
@@ -159,7 +158,6 @@ def test_one_algorithm_learns_from_all_seats(algorithm):
 
 @pytest.mark.parametrize("algorithm", [ppo, dqn])
 def test_the_collector_of_tianshou_collects_from_one_learner_at_many_tables(algorithm):
-    """The collector collects steps and episodes, also with more tables than episodes."""
     torch.manual_seed(0)
     envs = VecEnv(GAME, 6, opponents="rule", episode="hand")
     learner, buffer = algorithm(), VectorReplayBuffer(6 * 300, 6)
@@ -201,7 +199,6 @@ def test_a_table_is_the_solo_environment_of_its_seed():
 
 
 def test_infos_have_the_result_and_the_players_of_an_episode():
-    """The infos of a table equal those of `solo` with the same seed."""
     pool = bideuchre_env.OpponentPool("cautious", "rule")
     options = {"opponents": pool, "partner": "rule", "episode": "hand", "observation": "flat"}
     envs, solo = VecEnv(GAME, 2, **options), GAME.solo(**options)

@@ -186,7 +186,6 @@ def fill_points(tables, level, points):
 @pytest.mark.parametrize("score", SCORES)
 @pytest.mark.parametrize("name", SEARCH)
 def test_a_search_for_points_values_results_in_points(name, score):
-    """At any score, a search with the goal points plays its playouts for points, too."""
     position = Position(CINCINNATI, {1: "JH JD AH KH QS 9C"}, score=score)
     position.do("bid 5, pass, pass, pass, trump H")
     agent = searcher(name, CINCINNATI, goal="points")

@@ -244,7 +244,6 @@ def check_odds(odds, contracts):
 
 @pytest.mark.parametrize("variant", RULES)
 def test_every_registered_deck_has_holder_odds(variant):
-    """Odds are read-only, `EQUAL` for defenders, and 0 for contracts that never occurred."""
     odds = sampled_deals.holder_odds(RULES[variant])
     check_odds(odds, 4 if RULES[variant].lone else 2)
     assert not odds.flags.writeable
@@ -307,7 +306,6 @@ def made(script, out, *options):
 
 
 def test_the_script_writes_every_deck(script, tmp_path, capsys):
-    """The file has the arrays that agents load, and the same seed writes the same bytes."""
     first, again = tmp_path / "new" / "one.npz", tmp_path / "two.npz"
     arrays = made(script, first)
     assert "16x2: simplified_v0, club_v0, barrie_v0" in capsys.readouterr().out

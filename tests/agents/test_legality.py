@@ -41,7 +41,6 @@ def made(name, rules, **options):
 
 
 def variants_of(name):
-    """The variants that an agent can play."""
     kind = name.partition(":")[0]
     return shipped(kind) if kind in LEARNED else tuple(RULES)
 
@@ -55,7 +54,6 @@ def custom_games(name):
 
 
 def each_in_its_variants(names):
-    """All pairs (agent, variant) of these agents and the variants that each can play."""
     return [(name, variant) for name in names for variant in variants_of(name)]
 
 
@@ -107,7 +105,6 @@ PLAN_FIELDS = ("n", "actions", "sums", "squares", "total")
 
 
 def phases_of(rules):
-    """The phases with decisions in this game."""
     phases = {AUCTION, PLAY}
     if rules.strain_named == "after_auction":
         phases.add(NAMING)
@@ -117,7 +114,6 @@ def phases_of(rules):
 
 
 def plan_bytes(agent):
-    """The results of a searcher's last decision, as bytes."""
     return [agent.space.plans[part].tobytes() for part in PLAN_FIELDS]
 
 
@@ -130,7 +126,6 @@ def plan_bytes(agent):
     ],
 )
 def test_hidden_cards_change_no_decision(name, variant):
-    """Decisions and search results stay equal in every phase of every game."""
     rules, moved, phases = RULES[variant], 0, set()
     search = name in SEARCH
     agent = searcher(name, rules, seed=4, worlds=4) if search else agents.make(name, rules)

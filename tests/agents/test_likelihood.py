@@ -104,7 +104,6 @@ def exchange_logs(agent, discards, passed):
 
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "simplified_v0", "barrie_v0"])
 def test_the_cache_of_calls_changes_no_decision(variant):
-    """With a filled and with an empty cache, decisions are equal at many scores and dealers."""
     rules = RULES[variant]
     cached, fresh = (searcher("inference", rules, worlds=20, played_out=20) for _ in range(2))
     compared = shared = 0
@@ -224,7 +223,6 @@ def check_games(rules, tables_, hands, seed):
 
 @pytest.mark.parametrize("variant", DIFFERENT)
 def test_a_rebuilt_position_has_all_facts_that_the_seat_knows(variant):
-    """All redeals of the position give the same observation."""
     assert check_games(RULES[variant], 4, 6, seed=3) > 300
 
 

@@ -85,7 +85,6 @@ def test_two_checkpoints_are_two_agents(tmp_path):
 
 
 def test_a_long_name_is_shortened_at_its_beginning(tmp_path):
-    """The shortened name still names the checkpoint, and it fits into a record."""
     folder = tmp_path / ("a" * 100)
     folder.mkdir()
     name = f"{write_file(folder)}:Net:weights={folder}/a.npz"
@@ -172,7 +171,6 @@ def test_installed_agents_are_found_by_entry_points(monkeypatch):
 
 
 def no_rules(*, goal=None, seed=0):
-    """A factory of agents that takes no rules."""
     return made("none", seed, goal)
 
 
@@ -188,7 +186,6 @@ def made(*arguments):
     [(no_rules, ("none", 7, "points")), (lambda rules, goal: made(rules, goal), (RULES, "points"))],
 )
 def test_a_factory_is_called_with_the_parameters_that_it_has(factory, arguments):
-    """A factory gets rules, seed and goal as keyword arguments, if it has these parameters."""
     assert agents.agent_of(factory, RULES, seed=7, goal="points").agent.arguments == arguments
 
 
@@ -209,7 +206,6 @@ def test_a_factory_with_another_required_parameter_is_refused(factory):
     ],
 )
 def test_two_processes_play_the_same_boards_as_one(pair):
-    """Names, registered classes and agents that can be pickled may play in two processes."""
     options = {"boards": 12, "at_once": 1, "seed": 3}
     one, two = (match.play("cincinnati_v0", *pair, workers=k, **options) for k in (1, 2))
     assert one.board_rows.tobytes() == two.board_rows.tobytes()

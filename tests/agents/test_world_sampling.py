@@ -65,7 +65,6 @@ def test_sampled_worlds_are_possible_and_have_their_own_likelihood(variant, bid)
 
 @pytest.mark.parametrize(("variant", "trick"), [("cincinnati_v0", 4), ("simplified_v0", 6)])
 def test_endgame_worlds_are_sampled_in_proportion_to_their_likelihood(variant, trick):
-    """Sampled worlds have a small total variation distance from the exact distribution."""
     rules, apart, uniform = RULES[variant], [], []
     agent = searcher("inference", rules)
     for row, mask, state in decisions(rules, 14, seed=11, hands=2):
@@ -276,7 +275,6 @@ def dealt(agent, seat, most=inf):
 
 @pytest.mark.parametrize("rules", [SMALL, BARRIE], ids=["16 cards", "barrie"])
 def test_every_hand_that_a_caller_may_have_been_dealt_is_enumerated_once(rules):
-    """The enumeration equals all hands of unseen cards that the caller's voids and plays allow."""
     agent, compared = searcher("inference", rules), 0
     for row, mask, state in lone_decisions(rules, "moon", 4, seed=3):
         set_up(agent, row, mask)

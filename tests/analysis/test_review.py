@@ -94,7 +94,6 @@ def throws_a_bower_away(row, names):
 
 
 def gives_up_the_right_bower(row, names):
-    """A `change` by which the declarer gives up the right bower."""
     bower = f"J{'CDHS'[row['strain']]}" if 0 <= row["strain"] < 4 else None
     return bower if row["phase"] == Phase.GIVING and bower in names else None
 
@@ -156,7 +155,6 @@ def test_all_figures_of_a_mistake_are_averages_over_the_same_deals():
 
 
 def test_a_side_whose_contract_is_set_already_makes_no_mistake():
-    """A card that loses another trick is no mistake when the contract was lost before."""
     t = compile_tables(RULES)[0]
 
     def change(row, names):
@@ -183,7 +181,6 @@ def weak(tmp_path_factory):
 
 
 def test_notes_have_the_figures_of_every_choice(weak):
-    """The notes have an entry for each action of the record; None if there was no choice."""
     record, review = weak
     notes = review.notes()
     assert notes == json.loads(json.dumps(notes, allow_nan=False))

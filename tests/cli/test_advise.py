@@ -166,7 +166,6 @@ def bid_at_the_table(cards, rules, passes):
 
 @pytest.mark.parametrize("variant", SMALL_DECKS)
 def test_hand_has_the_call_of_the_expert(variant, capsys):
-    """The expert's call as first and as last caller is that of a game, with the strain."""
     rules = RULES[variant].replace(all_pass="redeal_next")
     six = ("JH JD AH KH QH TH", "9H TS QC 9D KD TC")
     eight = ("JH JH JD JD AH AH KH KH", "QH QS KS QC QC KD QD KC")

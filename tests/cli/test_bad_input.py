@@ -184,7 +184,6 @@ ODD = {
 
 @pytest.fixture(scope="module")
 def good(tmp_path_factory):
-    """A line with a valid game record."""
     path = tmp_path_factory.mktemp("games") / "games.jsonl"
     selfplay.play("six_card_v0", "rule", "random", games=1, out=path)
     return path.read_text().splitlines(keepends=True)[0]

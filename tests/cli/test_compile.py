@@ -54,8 +54,6 @@ def test_without_compilation_or_a_cache_it_is_an_error(
 
 @pytest.mark.slow
 def test_later_commands_compile_nothing(folder):
-    """After `bideuchre compile` with an empty cache, other commands compile nothing."""
-
     def fresh(*arguments):
         return python("-m", "bideuchre_env", *arguments, NUMBA_CACHE_DIR=str(folder))
 

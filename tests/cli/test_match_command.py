@@ -157,7 +157,6 @@ def test_a_finished_tournament_is_printed_but_not_played_again(capsys, monkeypat
 
 
 def test_games_are_variants_or_files_of_rules():
-    """Options take several values and may repeat; without them there is one game."""
     Path("farm.toml").write_text('base = "six_card"\nname = "farm"\ntarget = 9\n')
 
     def names(*options):

@@ -105,7 +105,6 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 
 
 def script(shell, capsys):
-    """The script for a shell."""
     assert run("--print-completion", shell) == 0
     return capsys.readouterr().out
 

@@ -127,7 +127,6 @@ def run(variant: str, hands: int, seed: int) -> Counter:
 
 @pytest.mark.parametrize("variant", bideuchre_env.variants)
 def test_games_agree_with_the_reference(variant: str) -> None:
-    """500 hands of a variant and of random rules agree, with every kind of call and ending."""
     counts = run(variant, HANDS, seed=1)
     assert counts["hands"] >= HANDS
     for kind in ("won", "truncated", "passed out", "trump", "bid", "pass", "card"):

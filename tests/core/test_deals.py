@@ -165,7 +165,6 @@ def test_successive_deals_are_independent():
 
 
 def test_a_hundred_thousand_seeds_give_different_deals():
-    """100,000 neighbouring seeds give 100,000 different deals, of 2.3e12 possible ones."""
     rows, _ = dealt(SINGLE, 0, 100_000)
     assert len(np.unique(rows["hands"], axis=0)) == 100_000
 
@@ -184,7 +183,6 @@ def test_row_is_dealt_as_the_environment_of_its_seed(seed):
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_a_deal_depends_on_seed_and_number_alone(name):
-    """Hand k of a seed has the same deal for any play of the hands before."""
     games = []
     for choices in range(6):
         env = start(name, 42, max_hands=12, win_rule="any", target=10**6)
@@ -194,7 +192,6 @@ def test_a_deal_depends_on_seed_and_number_alone(name):
 
 
 def test_reading_draws_nothing_from_the_stream():
-    """Observing, cloning and redealing leave the coming deals unchanged."""
     plain, busy = start("barrie_v0", 5, max_hands=3), start("barrie_v0", 5, max_hands=3)
     finish(plain, Chooser(1))
     rng = np.random.default_rng(0)

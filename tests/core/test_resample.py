@@ -169,7 +169,6 @@ SLOW = [pytest.param(kind, 32, marks=pytest.mark.slow) for kind in ENDINGS]
 
 @pytest.mark.parametrize(("kind", "positions"), USUAL + SLOW)
 def test_endings_are_redealt_uniformly(kind, positions):
-    """Redeals of small endgames are uniform for every seat, mostly with known voids."""
     rules, *limits = ENDINGS[kind]
     limit = limits[positions == 32]
     checked, with_voids, roles, uneven = 0, 0, set(), 0
@@ -221,7 +220,6 @@ BEFORE_THE_PLAY += exchanges(3, 5, 0, ()) + exchanges(3, 4, 1, (0,))
 
 @pytest.mark.parametrize(("phase", "level", "picks", "role"), BEFORE_THE_PLAY)
 def test_exchanges_are_redealt_uniformly(phase, level, picks, role):
-    """Redeals during an exchange are uniform for declarer, partner and both defenders."""
     env = at_phase(phase, level, picks)
     seat = (int(env._states[0]["declarer"]) + role) % 4
     assert len(assert_uniform(env, seat, 17, most=20_000)) >= 12

@@ -40,7 +40,6 @@ def move_a_card(row):
 
 
 def count_this_hand(row):
-    """Count the unfinished hand as played."""
     row["hands_played"] = row["hands_dealt"]
 
 
@@ -72,7 +71,6 @@ def test_forged_rows_are_refused(variant, forgery):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_positions_of_play_are_accepted(variant):
-    """Every position of a real game, exchanges included, can be restored."""
     vec = bideuchre_env.variants[variant].vec(200)
     obs, _ = vec.reset(seed=8)
     seen = set()

@@ -95,7 +95,6 @@ def recorded(tmp_path, variant="cincinnati_v0", games=2, episode="game", reward=
 
 
 def arrays(path):
-    """The arrays of an .npz file by name."""
     with np.load(path) as file:
         return {name: file[name] for name in file.files}
 

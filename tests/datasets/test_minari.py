@@ -45,7 +45,6 @@ def test_a_dataset_is_loaded_and_its_environment_recovered():
 
 @pytest.mark.parametrize("observation", ["dict", "flat", "features"])
 def test_an_episode_equals_that_of_the_solo_environment(observation):
-    """An episode has the observations and rewards of `solo` for the learner's actions."""
     options = {"opponents": "rule", "episode": "hand", "observation": observation}
     game, learner = make("cincinnati_v0"), 1
     env = game.solo(seat=learner, **options)
@@ -132,7 +131,6 @@ def test_a_dataset_of_custom_rules_has_no_environment_to_recover():
 
 
 def test_a_dataset_is_replaced_with_overwrite_alone(root):
-    """A dataset is replaced only with `overwrite`; after Ctrl-C the old dataset stays."""
     datasets.export(played(), f"minari:{ID}")
     before = minari.load_dataset(ID).total_steps
     with pytest.raises(OptionError, match=f"minari:{ID} exists"):

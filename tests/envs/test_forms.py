@@ -116,7 +116,6 @@ def test_pettingzoo_tests_pass(name, form):
 @every_form
 @every_variant
 def test_vec_observations_and_actions_are_those_of_the_game(name, form, copied):
-    """In the results of `reset`, `step`, `observe`, `sample` and `set_state`, with threads."""
     variant = bideuchre_env.variants[name]
     plain = variant.vec(300, episode="hand")
     vec = variant.vec(300, episode="hand", observation=form, copy=copied, threads=2)
@@ -212,7 +211,6 @@ def test_action_masks_are_bool_copies(form):
 @pytest.mark.parametrize("mode", ["SameStep", "NextStep", "Disabled"])
 @every_form
 def test_solo_vec_equals_separate_environments(form, mode):
-    """Results, `final_obs` included, equal those of `SyncVectorEnv`, and the plain game's."""
     options = {"opponents": "cautious", "episode": "hand"}
     plain, vec = (
         cincinnati.solo_vec(5, **options, observation=o, autoreset_mode=mode)
@@ -250,7 +248,6 @@ def test_solo_vec_equals_separate_environments(form, mode):
 
 @pytest.mark.parametrize("name", ["cincinnati_v0", "barrie_v0"])
 def test_names_of_actions_keep_the_suit_and_illegal_numbers_raise(name):
-    """Names have the game's suits; the message names the action in the game's suits."""
     variant = bideuchre_env.variants[name]
     env = variant.raw_env(observation="features")
     env.reset(seed=2)

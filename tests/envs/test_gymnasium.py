@@ -29,7 +29,6 @@ every_id = pytest.mark.parametrize("name", IDS)
 
 
 def test_every_variant_is_registered():
-    """The registered id of a variant has both entry points and no step limit."""
     assert tuple(bideuchre_env.variants[name].gymnasium_id for name in VARIANTS) == IDS
     assert {name for name in gymnasium.registry if name.startswith("bideuchre/")} == set(IDS)
     for name in IDS:
@@ -105,7 +104,6 @@ def test_specs_as_json_restore_the_players(num_envs, options):
 
 @every_id
 def test_made_environments_play_as_solo_does(name):
-    """`gymnasium.make` gives the results of `solo`; masks are read by `get_wrapper_attr`."""
     options = {"opponents": "rule", "partner": "cautious", "max_hands": 5}
     env = gymnasium.make(name, seat=None, **options)
     plain = bideuchre_env.variants[VARIANTS[IDS.index(name)]].solo(**options)

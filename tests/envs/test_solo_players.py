@@ -114,7 +114,6 @@ def test_pool_is_drawn_by_its_weights():
 
 
 def test_infos_name_the_drawn_players():
-    """The infos at the beginning and end of an episode name the players drawn from a pool."""
     env = cincinnati.solo(opponents=OpponentPool("rule", ("cautious", "random")), partner=first)
     seen = set()
     for seed in range(20):
@@ -175,7 +174,6 @@ def test_function_is_an_agent():
     ],
 )
 def test_function_with_an_invalid_result_is_named(answer, match):
-    """The error of an invalid result names the function, the row and the legal actions."""
     vec = cincinnati.solo_vec(3, opponents="random", seat=0)
     vec.reset(seed=1)
     options = {"opponents": ["rule", first, answer], "partner": "cautious", "dealer": 2}
@@ -212,7 +210,6 @@ every_mode = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mod
 
 
 def test_reset_changes_players_from_that_episode_on():
-    """After a reset with other players, an environment equals a new one with these players."""
     for options in (
         {"partner": First},
         {"opponents": (first, "cautious"), "partner": "rule"},
@@ -287,7 +284,6 @@ def test_unused_players_are_dropped():
 
 
 def test_agent_seeds_depend_on_the_place_not_on_the_history():
-    """The game of a seed is the same after any earlier players."""
     seeds = {}
 
     def maker(name):

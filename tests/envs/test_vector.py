@@ -187,7 +187,6 @@ def test_samples_are_uniform_over_legal_actions():
 
 
 def test_arrays_are_copies_unless_copy_is_false():
-    """Writing into returned arrays changes no game."""
     vec, shared = (bideuchre_env.cincinnati_v0.vec(16, copy=own) for own in (True, False))
     obs, _ = vec.reset(seed=8)
     shared.reset(seed=8)
@@ -204,7 +203,6 @@ def test_arrays_are_copies_unless_copy_is_false():
 
 
 def test_observe_and_state_equal_the_aec_environment():
-    """`observe` takes one seat, or a seat for each row."""
     vec = bideuchre_env.club_v0.vec(5)
     obs, _ = vec.reset(seed=40)
     envs = [bideuchre_env.club_v0.raw_env() for _ in range(5)]

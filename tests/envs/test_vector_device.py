@@ -138,7 +138,6 @@ def test_a_missing_or_broken_package_is_named(monkeypatch):
 
 
 def on_device(array):
-    """Copy an array to the device."""
     from bideuchre_env.runtime.device import DeviceMemory
 
     return DeviceMemory().put(array)
@@ -219,7 +218,6 @@ OTHERS = {
 @in_simulator
 @every_variant
 def test_simulated_hands_are_equal(name):
-    """200 hands of `vec`, 200 of `solo_vec`, whole games and rollouts equal those of the CPU."""
     for face, options in (("vec", {}), ("solo_vec", OTHERS)):
         hands, (one, two) = 0, pair(face, name, 8, episode="hand", **options)
         while hands < 200:
@@ -317,7 +315,6 @@ def test_simulated_recorder_needs_the_cpu(tmp_path):
 
 
 def assert_same_rollouts(name, policy, hands, **options):
-    """Compare a rollout on the CPU with one on the device."""
     one, two = (
         replace(rollout(name, policy, hands=hands, seed=3, device=each, **options), seconds=0.0)
         for each in ("cpu", "cuda")

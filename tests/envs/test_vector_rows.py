@@ -34,7 +34,6 @@ def transcript(vec, steps, seed, rows):
 
 
 def assert_agree(a, b, rows):
-    """Fail unless two transcripts agree on their first rows."""
     for step, other in zip(a, b, strict=True):
         for part, twin in zip(step, other, strict=True):
             np.testing.assert_array_equal(part[:rows], twin[:rows])

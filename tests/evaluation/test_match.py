@@ -25,7 +25,6 @@ from bideuchre_env.rules.rules import Rules
 
 
 def same(one, other):
-    """Whether two arrays of results are equal in every byte."""
     return one.tobytes() == other.tobytes() and len(one) == len(other)
 
 
@@ -84,7 +83,6 @@ CUSTOM = Rules(ranks="J", copies=2, partnered=(1, 8), lone=(Bid("solo", value=30
 @pytest.mark.parametrize("game", ["cincinnati_v0", CUSTOM])
 @pytest.mark.parametrize("length", ["boards", "games"])
 def test_figures_follow_from_the_boards(game, length):
-    """The test computes ties, deviation and variance reduction from their definitions."""
     result = match.play(game, "rule", "cautious", seed=2, **{length: 120})
     rows = result.board_rows if length == "boards" else result.game_rows
     scores = result.boards if length == "boards" else result.games

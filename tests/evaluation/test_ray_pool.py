@@ -141,12 +141,10 @@ def test_the_block_of_a_dead_worker_is_computed_again_and_counted_once(pool, tmp
 
 
 def unpacked(data):
-    """The (result, error) that a worker has sent."""
     return ray_worker.ForkingPickler.loads(data)
 
 
 def test_errors_of_a_block_are_sent_back(tmp_path, monkeypatch):
-    """A worker sends errors of a block back; those of this package keep their type."""
     monkeypatch.chdir(tmp_path)
     kinds = {"option": OptionError, "illegal": IllegalActionError, "value": WorkerError}
     sender = ray_worker.Sender.here(ray_clusters.fail_at_3)

@@ -335,7 +335,6 @@ def test_the_number_of_tables_at_once_is_that_of_the_option():
 
 @pytest.mark.slow
 def test_every_kernel_compiles_for_the_gpu(monkeypatch):
-    """The rule player's kernel needs a stack of one number."""
     with compile_only(monkeypatch, stack=8):
         for policy in module.POLICIES:
             rollout("double_deck_v0", policy, hands=10, device="cuda")

@@ -40,7 +40,6 @@ def no_pictures(monkeypatch):
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory):
-    """A finished tournament, and its folder."""
     out = tmp_path_factory.mktemp("tournament") / "t"
     return play(out), out
 
@@ -261,7 +260,6 @@ def list_pairs(monkeypatch):
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """A tournament played without interruption."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tournament, "write_pictures", lambda *arguments: [])
         return play_four(tmp_path_factory.mktemp("whole"))

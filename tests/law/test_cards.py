@@ -31,12 +31,10 @@ SHORT = ("J", "Q", "K", "A")
 
 
 def dealt(game, **options):
-    """The number of copies of each card in a deal."""
     return Counter(card for hand in Table(game, **options).hands[0]["deal"] for card in hand)
 
 
 def whole(ranks, copies):
-    """The number of copies of each card in a whole deck."""
     return Counter({rank + suit: copies for rank in ranks for suit in SUITS})
 
 

@@ -48,7 +48,6 @@ def encode(features, observations, masks, **options):
 
 
 def strength(card, strain):
-    """The strength of a card in its suit, higher for better cards."""
     rank, suit = card[:-1].replace("10", "T"), card[-1]
     if rank == "J" and suit_of(card, strain) == strain:
         return 20 if suit == strain else 19
@@ -98,7 +97,6 @@ class Twin:
         return result
 
     def auction(self, held):
-        """Blocks of the auction: the hand in every strain."""
         result = {name: set() for name in ("naming", "trumps", "bowers", "side_aces", "side_voids")}
         if self.words["phase"] == "naming":
             result["naming"].add(0)
@@ -117,7 +115,6 @@ class Twin:
         return result
 
     def cards(self, held):
-        """Blocks of the contract, the exchange and the play."""
         words, strain, rules = self.words, self.strain, self.rules
         ours, theirs = words["tricks_won"]
         bid = next(bid for bid in rules.ladder if bid.name == words["bid"])
@@ -333,7 +330,6 @@ def test_after_a_hand_only_the_state_of_the_game_is_encoded():
 
 @pytest.mark.parametrize("name", RULES)
 def test_renaming_permutes_the_actions_as_the_suits(name):
-    """Each card, strain and bid becomes that of the renamed suit; other actions stay."""
     encoder, names = encoder_of(RULES[name]), actions.of(RULES[name]).names
     every = np.arange(encoder.n_actions)
     for symmetry, suits in enumerate(SUIT_MAPS):

@@ -16,7 +16,6 @@ CARDS = features_of(RULE_SET, "cards")
 
 
 def net_of(features, seed=0, hidden=(31, 17)):
-    """A network with random weights for these features."""
     rng = np.random.default_rng(seed)
     empty = new_network(features.size, hidden, features.outputs, rng)
     return Network(*(rng.normal(0, 0.2, part.shape).astype(np.float32) for part in empty))

@@ -117,7 +117,6 @@ def put(value, *at):
 
 
 def read_only(array):
-    """A copy of an array that cannot be written."""
     array = array.copy()
     array.flags.writeable = False
     return array

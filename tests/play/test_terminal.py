@@ -99,7 +99,6 @@ def test_a_game_ends_with_its_review_which_ctrl_c_skips(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("way", "code"), [("q", 0), ("ctrl-d", 0), ("ctrl-c", 130)])
 def test_a_game_that_is_left_resumes_with_the_same_record(way, code, tmp_path, monkeypatch):
-    """A game left by q, Ctrl-C or end of input is saved, and resumes to the same record."""
     (tmp_path / "whole").mkdir()
     in_process(tmp_path / "whole", monkeypatch, *short("barrie_v0"))
     file, before = tmp_path / FILE.format("barrie_v0"), []
@@ -169,8 +168,6 @@ def test_commands_and_wrong_lines_change_nothing_but_undo(tmp_path):
 
 
 def test_no_saved_game_is_replaced(tmp_path, monkeypatch):
-    """New games, other settings and a damaged file leave the saved file unchanged."""
-
     def play(*arguments, lines=""):
         return in_process(tmp_path, monkeypatch, *arguments, lines=lines)
 

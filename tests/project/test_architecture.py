@@ -91,13 +91,11 @@ def folder_of(name):
 
 
 def test_order_names_all_folders():
-    """A new folder of the package must be added to `ORDER`."""
     assert {folder_of(name) for name in FILES} == set(LEVEL)
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_imports_follow_the_order_of_folders(name):
-    """No module imports from a line below its own, or from another folder of its line."""
     for target, _ in imports(FILES[name]):
         if target in FILES and folder_of(target) != folder_of(name):
             ours, theirs = LEVEL[folder_of(name)], LEVEL[folder_of(target)]
@@ -124,7 +122,6 @@ def graph(prefix=""):
     "prefix", sorted({"", *(name.rpartition(".")[0] + "." for name in FILES if "." in name)})
 )
 def test_imports_have_no_cycle(prefix):
-    """Neither the files nor the folders of a folder import each other in a cycle."""
     TopologicalSorter(graph(prefix)).prepare()  # raises CycleError, which names the cycle
 
 
@@ -181,12 +178,10 @@ def test_nothing_is_unpickled():
 
 
 def read(name):
-    """The text of a file of the repository's root."""
     return (ROOT / name).read_text(encoding="utf-8")
 
 
 def test_the_wheel_has_both_folders_and_their_data():
-    """No exclude pattern matches a data file or an asset of pages."""
     build = tomllib.loads(read("pyproject.toml"))["tool"]["hatch"]["build"]
     wheel = build["targets"]["wheel"]
     assert wheel["only-include"] == ["bideuchre_env", "agents"]
@@ -215,7 +210,6 @@ def test_files_have_fewer_than_400_lines():
 
 
 def test_public_names_equal_the_stub():
-    """`__all__` and `dir` have the names of the stub, each with the value it has there."""
     stub = {}
     exec(read("bideuchre_env/__init__.pyi"), stub)
     assert stub.pop("__annotations__").keys() == {*bideuchre_env.variants, "__version__"}

@@ -310,7 +310,6 @@ def test_odd_values_are_accepted_or_raise_the_packages_errors(
 
 
 def test_every_public_function_is_called(all_calls):
-    """The calls include all functions in `__all__` of agents, analysis, datasets and solver."""
     called = {function for function, _ in all_calls}
     for package in (agents, analysis, datasets, solver):
         for name in package.__all__:

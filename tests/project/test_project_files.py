@@ -20,7 +20,6 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 
 def read(name):
-    """The text of a file of the repository."""
     return (ROOT / name).read_text(encoding="utf-8")
 
 
@@ -141,7 +140,6 @@ def test_hooks_are_the_linters_of_ci():
 
 
 def test_addresses_begin_with_the_repository():
-    """pyproject.toml, recipe and project files have the same address."""
     urls = PROJECT["urls"]
     owner, name = re.fullmatch(r"https://github\.com/([\w-]+)/(\w+)", urls["Repository"]).groups()
     for key in ("Changelog", "Issues"):
@@ -193,7 +191,6 @@ def test_the_readme_and_the_page_of_environments_are_current():
 
 
 def test_every_picture_of_a_generator_is_on_disk(pages):
-    """Each of the five steps of every variant's example hand has a light and a dark picture."""
     drawn = {}
     for name in RULES:
         drawn |= pages.pictures(name)

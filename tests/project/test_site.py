@@ -137,7 +137,6 @@ def defined(module):
 
 
 def value_of(name):
-    """Return the object of a full name."""
     value = bideuchre_env
     for part in name.split(".")[1:]:
         value = getattr(value, part, None) or importlib.import_module(f"{value.__name__}.{part}")

@@ -88,7 +88,6 @@ def after(value, changes):
 
 @pytest.mark.parametrize("name", DIFFERENT)
 def test_frames_give_the_view_of_every_seat_at_every_position(name):
-    """The frames of a hand, applied as changes, give `table_view` of every seat."""
     record = game(name, 7)
     for hand in record.played_hands():
         frames = json.loads(json.dumps(hand_frames(hand.dealt, hand.actions, record.rules, None)))
@@ -166,7 +165,6 @@ class Page(HTMLParser):
 
 
 def test_names_and_notes_stay_text_and_the_page_loads_nothing():
-    """Names and sentences never become markup or script."""
     record = game("barrie_v0", agents=NASTY)
     why = "</script><script>bad()</script>\u2028\u2029<!--"
     text = replay_page(record, notes_on(record, why), title="</title><script>bad()")

@@ -49,7 +49,6 @@ def test_a_record_is_one_line_of_json_with_fixed_fields(name):
 
 
 def test_contract_and_declarer_are_recorded_after_the_last_call():
-    """In a hand that is passed out, contract and declarer stay null."""
     env = start("barrie_v0", 2, max_hands=2)
     for call in ("bid 1 C", "pass", "bid 2 NT", "pass"):
         hand = env.record.hands[0]

@@ -97,7 +97,6 @@ def test_a_bad_line_is_an_error_and_the_next_is_read(fault, games, tmp_path):
 
 
 def test_a_truncated_last_line_is_called_torn(games, tmp_path):
-    """A truncated line, which may end anywhere before its last brace, has an error with "torn"."""
     path = tmp_path / "games.jsonl"
     line = b'{"seed": -1.5e+3, "a": [true, false, null, "\\u00e9"], ' + games[1][1:].rstrip()
     for left in (*range(1, 60), *range(60, len(line), 7), len(line) - 1):
@@ -153,7 +152,6 @@ def full_after(room, monkeypatch):
 
 
 def names(folder):
-    """The names of the files in a folder, sorted."""
     return sorted(path.name for path in folder.iterdir())
 
 
@@ -172,7 +170,6 @@ def test_a_file_takes_its_place_when_it_is_published(tmp_path):
 
 
 def test_a_file_that_is_not_published_leaves_no_trace(tmp_path):
-    """No new file or folder remains; an old file stays."""
     (tmp_path / "x").write_text("old")
     for path in (tmp_path / "x", tmp_path / "a" / "b" / "x"):
         with Output(path, overwrite=True) as output:

@@ -32,7 +32,6 @@ slow = pytest.mark.slow
     ],
 )
 def test_results_are_the_same_under(setting, part):
-    """The checksums are those of compiled kernels, and no warning is raised."""
     program = ("-W", "error", "-m", "support.exercise")
     done = python(*program, part, where=TESTS, numba=SETTINGS[setting])
     assert done.stdout.strip() == PARTS[part]()
@@ -152,7 +151,6 @@ pwd.getpwuid = unknown
 
 @pytest.fixture
 def installed(tmp_path):
-    """A temporary folder with a copy of the package."""
     shutil.copytree(
         PACKAGE, tmp_path / "bideuchre_env", ignore=shutil.ignore_patterns("__pycache__")
     )
@@ -188,7 +186,6 @@ def test_an_edit_of_an_imported_file_is_compiled(installed):
 
 
 def test_kernels_are_cached_beside_the_package_or_in_the_first_usable_folder(installed):
-    """The order is `NUMBA_CACHE_DIR`, package, user's cache, private temporary folder."""
     user, temporary, chosen = (installed / name for name in ("user", "temporary", "chosen"))
     temporary.mkdir()
     places = {"XDG_CACHE_HOME": str(user), "TMPDIR": str(temporary)}
@@ -237,7 +234,6 @@ LAYER = np.dtype([(name, np.float32, shape) for name, shape in FIELDS], align=Tr
 
 @entry_kernel
 def add(layers, first, last):
-    """Add some rows of the first layer."""
     layer = layers[0]
     add_rows(layer.inputs, first, last, layer.weights, layer.sums)
 

@@ -60,7 +60,6 @@ def words(value):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_field_is_an_option_of_its_type(scripts, name, capsys):
-    """Without options, the fields have their defaults; `--help` names every option."""
     script = scripts[name]
     assert script.Args.parse([]) == script.Args()
     options, expected = [], {}

@@ -141,8 +141,6 @@ def regret():
 
 
 class Scripted:
-    """An agent that plays given cards in order."""
-
     name = "scripted"
 
     def __init__(self, cards):

@@ -211,7 +211,6 @@ def test_a_run_of_minutes_beats_rule(ppo, tmp_path):
 def test_a_run_resumed_after_ctrl_c_equals_an_uninterrupted_one(
     ppo, tmp_path, monkeypatch, options
 ):
-    """A run stopped after some batches and in an evaluation ends with the same files."""
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
     assert run(ppo, whole, *options) == 0
     update, measure, calls = ppo.script.Run.update, ppo.script.measure, []
@@ -269,7 +268,6 @@ def assert_same(batch, other):
 
 @in_simulator
 def test_simulated_batches_are_the_same(ppo):
-    """Batches of both devices are equal bit for bit, with a critic that sees all hands."""
     dealers = [ppo.rollout.Dealer(RULES, 24, each, all_hands=True) for each in ("cpu", "cuda")]
     nets = random_networks(ppo)
     sizes = (len(nets["cards"]["first"]), 16, 16, 1)
@@ -281,7 +279,6 @@ def test_simulated_batches_are_the_same(ppo):
 
 @in_simulator
 def test_simulated_a_whole_run_is_the_same(ppo, tmp_path):
-    """Checkpoint and curve of runs on both devices are equal, except for the option `device`."""
     short = ("--millions", "0.002", "--hands", "16")
     assert run(ppo, tmp_path / "cpu", *short) == 0
     assert run(ppo, tmp_path / "cuda", *short, "--device", "cuda") == 0
@@ -314,7 +311,6 @@ def test_simulated_lists_that_are_too_long_are_refused(ppo, monkeypatch):
 
 @pytest.mark.slow
 def test_every_kernel_compiles_for_the_gpu(ppo, monkeypatch):
-    """The kernels of a batch compile for two GPUs, without a local stack."""
     with compile_only(monkeypatch) as compiled:
         monkeypatch.setattr(ppo.rollout, "torch_device", lambda device: "cpu")
         dealer = ppo.rollout.Dealer(RULES, 4, "cuda", all_hands=True)

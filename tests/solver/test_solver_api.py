@@ -25,7 +25,6 @@ LAST_TRICK = Ending(SINGLE, [["AH"], ["KH"], ["QH"], ["TH"]], [], 0, "H", None)
 
 
 def test_an_environment_a_row_and_a_record_at_a_ply_have_the_same_value():
-    """Values agree at every ply; plies count from 0, in the game or in a hand."""
     wrapped = make("barrie_v0", max_hands=2).env()
     wrapped.reset(seed=8)
     env, choose, moves = wrapped.unwrapped, Chooser(1), {}
@@ -173,7 +172,6 @@ def test_a_bad_option_of_a_batch_is_refused_by_name(message, options):
 
 
 def test_a_batch_that_is_no_deal_is_refused():
-    """Batches with missing, repeated or foreign cards, or of another shape or type, are refused."""
     deal = np.array([[hand_bits(range(6 * i, 6 * i + 6)) for i in range(4)]])
     options = {"strain": "H", "declarer": 0}
     assert solver.solve_batch(deal, SINGLE, **options).shape == (1,)
@@ -253,7 +251,6 @@ CALL_1 = Bid("call-1", value=5, exchange=1)
     ids=["plain", "forced dealer", "alone only", "exchange"],
 )
 def test_par_is_the_best_of_every_auction(options):
-    """Par equals the value of trying every call in a real game, with cards by the solver."""
     rules = SMALL.replace(**options)
     for seed in range(1 if rules.exchange else 2):
         env = start(rules, seed)
@@ -335,7 +332,6 @@ def test_best_cards_of_an_unfinished_hand_give_nothing_away():
 @settings(max_examples=15)
 @given(any_rules(), seeds())
 def test_a_table_has_the_tricks_of_every_contract_under_any_rules(rules, seed):
-    """Entries of a deal's table equal `solve_batch`, under any rules of up to six tricks."""
     if rules.tricks > 6:
         return
     env = start(rules, seed)

@@ -48,7 +48,6 @@ class Table:
 
     @property
     def legal(self):
-        """The names of the legal actions of the seat to act."""
         mask = self.env.observe(self.env.agent_selection)["action_mask"]
         return [name for name, bit in zip(self.env.action_names, mask, strict=True) if bit]
 
@@ -59,7 +58,6 @@ class Table:
 
     @property
     def record(self):
-        """The record of the game so far, as a dict."""
         return self.env.record.to_dict()
 
     @property
@@ -67,7 +65,6 @@ class Table:
         return self.record["hands"]
 
     def sees(self, seat):
-        """The decoded observation of a seat."""
         seen = self.env.observe(f"player_{seat}")["observation"]
         return self.env.observation_layout.decode(seen)
 

@@ -80,12 +80,10 @@ def set_results(monkeypatch, *points):
 
 
 def bytes_of(game):
-    """The prepared files of a game, as bytes by kind of agent."""
     return {kind: prepared_file(kind, game.rules).read_bytes() for kind in KINDS}
 
 
 def write_files(game, data):
-    """Write prepared files of a game."""
     for kind, each in data.items():
         file = prepared_file(kind, game.rules)
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -93,7 +91,6 @@ def write_files(game, data):
 
 
 def test_prepared_files_are_used_by_agents(farm, learned, monkeypatch):
-    """Agents use the files of a run, and its intermediate files are removed."""
     with pytest.raises(OptionError, match="`bideuchre prepare` makes some"):
         agents.make("net", farm.rules)
     before = load_network(farm.rules)
@@ -113,7 +110,6 @@ def test_prepared_files_are_used_by_agents(farm, learned, monkeypatch):
 def test_weights_that_are_not_significantly_better_are_not_saved(
     farm, learned, monkeypatch, points
 ):
-    """The interval of the gain must exist and exclude 0."""
     set_results(monkeypatch, points)
     assert [each.kept for each in small(farm).run()] == [False, False]
     assert not any(prepared_file(kind, farm.rules).exists() for kind in KINDS)
@@ -158,7 +154,6 @@ def test_a_resumed_run_gives_the_same_files(farm, whole, monkeypatch):
 
 
 def test_a_concurrent_run_is_refused(farm, whole, learned, monkeypatch):
-    """The concurrent run has the same rules and another number of hands."""
     refused = []
 
     def judged(self, player, other):
@@ -185,7 +180,6 @@ def test_better_prepared_files_are_not_replaced(farm, whole, learned, monkeypatc
 
 @pytest.mark.slow
 def test_a_large_deck_without_a_network_learns_one(monkeypatch):
-    """A game with 48 cards, with neither a packaged network nor a hand table, learns a network."""
     set_results(monkeypatch, BETTER)
     game = variant_of("double_deck_v0", ['lone=[{"name": "moon", "value": 24}]'])
     assert not load_network(game.rules)["first"].any()
@@ -217,7 +211,6 @@ def test_prepared_files_may_appear_and_disappear_while_a_program_runs(farm, whol
 
 
 def test_a_prepared_file_that_does_not_fit_is_an_error(farm):
-    """A damaged file and one with other features raise an error that names the file."""
     write_files(farm, {"expert": b"nonsense"})
     file = prepared_file("expert", farm.rules)
     with pytest.raises(WeightsError, match=file.name):
@@ -253,7 +246,6 @@ def test_prepared_agents_are_stronger(farm):
 
 
 def test_training_fits_planted_points():
-    """Training finds the planted points of calls, although both calls share larger noise."""
     rng = np.random.default_rng(2)
     trials = new_rows(calls.TRIAL, 20_000)
     x = rng.random((20_000, 2, N_INPUTS)) < 0.1
@@ -272,7 +264,6 @@ def test_training_fits_planted_points():
     ("points", "rate", "message"), [(np.nan, 2e-3, "not finite"), (1.0, 1e4, "error|finite")]
 )
 def test_diverged_training_is_an_error(monkeypatch, points, rate, message):
-    """NaN points or a huge learning rate leave the weights unchanged."""
     rng = np.random.default_rng(3)
     monkeypatch.setattr(calls, "RATE", rate)
     trials = new_rows(calls.TRIAL, 3_000)

@@ -26,7 +26,6 @@ GET = b"GET / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n"
 
 
 def port_of(links):
-    """The port in the links of the seats."""
     return int(re.search(r":(\d+)/", links[0])[1])
 
 
@@ -40,7 +39,6 @@ def wait_until(condition):
 
 
 def connected(links):
-    """A connection to the server of these links."""
     return socket.create_connection(("127.0.0.1", port_of(links)))
 
 

@@ -33,8 +33,6 @@ return [0, 1, 2, 3].map(shown);
 
 
 class Page:
-    """The page of a seat in its own browser."""
-
     def __init__(self, driver):
         self.driver = driver
 

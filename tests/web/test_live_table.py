@@ -86,7 +86,6 @@ async def test_a_page_receives_nothing_that_its_seat_does_not_know(variant, peop
 
 
 def test_open_hands_are_recognized_as_a_leak():
-    """The check of cards in a text recognizes them as codes and in words."""
     game = session("barrie_v0")
     seen, every = (table_view(game.row, game.rules, seat) for seat in (0, None))
     assert cards_in(json.dumps(seen)) <= known_cards(game, 0)
