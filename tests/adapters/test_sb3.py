@@ -207,9 +207,7 @@ def test_a_model_learns_and_is_evaluated_saved_and_loaded(policy, observation, t
     model.save(tmp_path / "model")
     loaded = MaskablePPO.load(tmp_path / "model", env=envs)
     seen, masks = envs.reset(), get_action_masks(envs)
-    actions = [
-        each.predict(seen, action_masks=masks, deterministic=True)[0] for each in (model, loaded)
-    ]
+    actions = [m.predict(seen, action_masks=masks, deterministic=True)[0] for m in (model, loaded)]
     assert np.array_equal(*actions)
     assert masks[np.arange(4), actions[0]].all()
 
@@ -226,9 +224,7 @@ def test_self_play_credits_each_seat_with_its_own_points(tmp_path):
     assert set(np.unique(seats)) == {0, 1, 2, 3}
     buffer, complete = model.rollout_buffer, 0
     shape = (3, 40)  # the buffer's order after learning: by table
-    returns, advantages = (
-        getattr(buffer, name).reshape(shape).T for name in ("returns", "advantages")
-    )
+    returns, advantages = buffer.returns.reshape(shape).T, buffer.advantages.reshape(shape).T
     values = buffer.values.reshape(shape).T
     for row in range(3):
         for step in range(40):

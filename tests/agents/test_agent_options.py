@@ -110,9 +110,7 @@ def test_options_are_the_parameters_of_the_factory():
 
 
 @pytest.mark.parametrize("command", ["match pimc:depth=2 rule", "selfplay --agents rule pimc:a"])
-def test_a_wrong_option_is_one_line_before_any_file_is_written(
-    command, capsys, tmp_path, monkeypatch
-):
+def test_a_wrong_option_is_one_line_and_no_file_is_written(command, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert cli.main(command.split()) == 2
     out, err = capsys.readouterr()

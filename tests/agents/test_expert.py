@@ -229,9 +229,7 @@ SURE_HAND, ALL_TRICKS = "JS JC JC AS AS KS QS AH", "JS JS JC JC AS KS QS AH"
         (BARRIE, "JS JS JC JC AS AS KS KS", (0, 0), "bid 5 H, pass", ["bid moon S", "bid moon C"]),
     ],
 )
-def test_the_last_to_call_bids_low_where_that_wins_and_the_first_bids_a_moon(
-    rules, hand, score, story, calls
-):
+def test_last_to_call_bids_low_to_win_and_the_first_bids_a_moon(rules, hand, score, story, calls):
     """A low bid by the first caller would be outbid. Scores are (own side, opponents)."""
     seat = (1 + len(story.split(", ")) * bool(story)) % 4
     position = expert_at(rules, {seat: hand}, score=score if seat % 2 == 0 else score[::-1])

@@ -68,9 +68,7 @@ def test_likelihoods_equal_a_replay_of_the_hand(name, variant, bid):
         ("AS KH", "JD QH", 2, 3),  # QD and KD; AS, AC and AD
     ],
 )
-def test_an_exchange_is_less_likely_for_each_kind_preferred_to_its_cards(
-    discards, passed, n_giving, n_passing
-):
+def test_each_kind_preferred_makes_an_exchange_less_likely(discards, passed, n_giving, n_passing):
     """The penalty is 1 for a kind that the expert prefers to discard, and 0.1 to pass."""
     rules, agent = RULES["barrie_v0"], searcher("inference", RULES["barrie_v0"])
     own = ["QS", "QS", "KS", "KS", "QC", "QC", "KC", "KC"]

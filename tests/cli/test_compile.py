@@ -45,9 +45,7 @@ def test_kernels_compiled_are_counted(options, parts, kernels, capsys, monkeypat
     ("setting", "value", "variable"),
     [("JIT", False, "NUMBA_DISABLE_JIT"), ("CACHE_FOLDER", "", "NUMBA_CACHE_DIR")],
 )
-def test_without_compilation_or_a_cache_it_is_an_error(
-    setting, value, variable, error_of, monkeypatch
-):
+def test_without_compilation_or_cache_is_an_error(setting, value, variable, error_of, monkeypatch):
     monkeypatch.setattr(jit, setting, value)
     assert variable in error_of("compile")
 

@@ -144,9 +144,8 @@ def test_deals_of_neighbouring_seeds_are_independent(step):
     for rows in (left, right):
         start_rows(rows, tables, dealers)
         deal_rows(rows, tables)
-    assert_fits(
-        np.bincount(left["dealer"] * 4 + right["dealer"], minlength=16), np.full(16, n / 16)
-    )
+    pairs = np.bincount(left["dealer"] * 4 + right["dealer"], minlength=16)
+    assert_fits(pairs, np.full(16, n / 16))
     held = [counts_of(rows, 24).reshape(-1, 4, 24).argmax(1) for rows in (left, right)]
     for kind in range(24):
         together = np.bincount(held[0][:, kind] * 4 + held[1][:, kind], minlength=16)

@@ -209,9 +209,7 @@ def test_nonzero_entries_have_the_names_of_the_decoded_words(name):
         seen = env.last()[0]["observation"]
         words = layout.decode(seen)
         nonzero = set(names[seen != 0])
-        assert {f"hand {card}" for card in words["hand"]} == {
-            n for n in nonzero if n[:5] == "hand "
-        }
+        assert {f"hand {c}" for c in words["hand"]} == {n for n in nonzero if n[:5] == "hand "}
         for block in ("to_act", "dealer", "declarer", "winning", "phase", "strain", "led"):
             at = {n.split()[1] for n in nonzero if n.startswith(block + " ")}
             word = words[block]

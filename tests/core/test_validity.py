@@ -63,9 +63,8 @@ def test_forged_rows_are_refused(variant, forgery):
     change, fault = FORGERIES[forgery]
     change(states[1])
     assert not np.array_equal(states, vec.get_state())
-    with pytest.raises(
-        OptionError, match=rf"states\[1\] is no position of this game: .*\b{fault}\b"
-    ):
+    match = rf"states\[1\] is no position of this game: .*\b{fault}\b"
+    with pytest.raises(OptionError, match=match):
         vec.set_state(states)
 
 

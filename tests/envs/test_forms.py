@@ -3,9 +3,9 @@
 import pickle
 import warnings
 
-import gymnasium
 import numpy as np
 import pytest
+from gymnasium.spaces import Box
 from gymnasium.vector import SyncVectorEnv
 from pettingzoo.test import api_test, parallel_api_test, seed_test
 from support.playthroughs import VARIANTS, Chooser, plies
@@ -95,9 +95,7 @@ def test_aec_observations_and_masks_are_those_of_the_game(name, form):
         ]()
         env.step(twin.action(action, env.infos[agent]))
     assert all(not info["action_mask"].any() for info in env.infos.values())
-    assert env.observation_spaces["player_0"] == gymnasium.spaces.Box(
-        -1, 1, (twin.size,), np.float32
-    )
+    assert env.observation_spaces["player_0"] == Box(-1, 1, (twin.size,), np.float32)
 
 
 @every_form
@@ -234,9 +232,8 @@ def test_solo_vec_equals_separate_environments(form, mode):
         vectors, *own_ends, own_infos = result = vec.step(renamed)
         assert_same(result, sync.step(renamed))
         assert_same(ends, own_ends)
-        for one, other in zip(
-            infos.get("final_obs", ()), own_infos.get("final_obs", ()), strict=True
-        ):
+        last_seen = (each.get("final_obs", ()) for each in (infos, own_infos))
+        for one, other in zip(*last_seen, strict=True):
             assert one is other is None or (twin.one(*one.values())[0] == other).all()
             finals += one is not None
         if mode == "Disabled" and (over := ends[1] | ends[2]).any():

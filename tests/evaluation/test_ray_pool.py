@@ -66,9 +66,7 @@ def test_without_ray_the_error_names_the_extra(no_ray):
         ("127.0.0.1:99999", "no answer there"),
     ],
 )
-def test_unusable_addresses_are_refused_before_ray_is_called(
-    idle_ray, address, message, monkeypatch
-):
+def test_bad_addresses_are_refused_before_ray_is_called(idle_ray, address, message, monkeypatch):
     """RAY_ADDRESS is used if no address is passed."""
     with pytest.raises(OptionError, match=message):
         RayPool(address)

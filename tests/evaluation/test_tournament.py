@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import bideuchre_env
-from bideuchre_env import match, tournament
+from bideuchre_env import match, ratings, tournament
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.statistics.sequential import Bounds
 
@@ -76,10 +75,8 @@ def test_ratings_follow_from_the_matches(played):
     meetings = []
     for a, b in PAIRS:
         rows = match.play("barrie_v0", a, b, boards=40).board_rows
-        meetings.append(
-            bideuchre_env.ratings.Meeting(a, b, rows["board"], rows["points"].sum(axis=1))
-        )
-    assert result.ratings["barrie_v0"] == bideuchre_env.ratings.ratings(meetings, anchor="random")
+        meetings.append(ratings.Meeting(a, b, rows["board"], rows["points"].sum(axis=1)))
+    assert result.ratings["barrie_v0"] == ratings.ratings(meetings, anchor="random")
 
 
 def test_repeating_a_tournament_plays_no_match(played, monkeypatch):

@@ -69,10 +69,8 @@ def test_gradients_equal_differences_of_the_loss():
 
 
 def test_two_steps_of_a_fit_equal_adam_with_a_cosine_rate():
-    network, data = net_of(CARDS), examples(8)
-    fitted = fit(
-        network, CARDS, data, np.random.default_rng(0), epochs=2, batch=8, learning_rate=0.01
-    )
+    network, data, rng = net_of(CARDS), examples(8), np.random.default_rng(0)
+    fitted = fit(network, CARDS, data, rng, epochs=2, batch=8, learning_rate=0.01)
     weights = [part.astype(np.float64) for part in network]
     first = [np.zeros_like(part) for part in weights]
     second = [np.zeros_like(part) for part in weights]

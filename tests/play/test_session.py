@@ -188,9 +188,7 @@ def test_a_game_is_open_in_one_run_at_a_time(tmp_path):
 def saved(tmp_path):
     """The file of a game in its second hand, and its content."""
     path = tmp_path / "game.json"
-    play(
-        begin(path=path), stop=lambda game: game.hand == 2 and game.row["phase"] == Phase.PLAY
-    ).close()
+    play(begin(path=path), stop=lambda g: g.hand == 2 and g.row["phase"] == Phase.PLAY).close()
     return path, json.loads(path.read_text())
 
 

@@ -255,9 +255,8 @@ def test_a_claim_is_offered_where_all_tricks_left_are_certain():
 
 
 def test_no_card_of_others_is_printed_before_it_is_played():
-    session = Session(
-        make("barrie_v0", max_hands=2), [0], assign_players([0], "rule", ["rule"]), seed=4
-    )
+    players = assign_players([0], "rule", ["rule"])
+    session = Session(make("barrie_v0", max_hands=2), [0], players, seed=4)
     screens = []
 
     def read(screen):

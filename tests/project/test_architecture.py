@@ -35,9 +35,7 @@ bench play training
 web
 cli
 """
-LEVEL = {
-    name: level for level, line in enumerate(ORDER.strip().splitlines()) for name in line.split()
-}
+LEVEL = {name: i for i, line in enumerate(ORDER.strip().splitlines()) for name in line.split()}
 
 
 def modules():

@@ -286,9 +286,7 @@ class UnreadInput:
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_odd_values_are_accepted_or_raise_the_packages_errors(
-    all_calls, part, tmp_path, monkeypatch
-):
+def test_odd_values_are_accepted_or_raise_package_errors(all_calls, part, tmp_path, monkeypatch):
     """Unrelated exceptions, for example of numpy, do not reach the caller."""
     monkeypatch.setattr(registry, "registered", {})
     monkeypatch.chdir(tmp_path)

@@ -81,9 +81,7 @@ def after(value, changes):
     """A value after the page's script has applied changes to it."""
     if not isinstance(value, list) or not isinstance(changes, dict):
         return changes
-    return [
-        after(old, changes[str(i)]) if str(i) in changes else old for i, old in enumerate(value)
-    ]
+    return [after(old, changes.get(str(i), old)) for i, old in enumerate(value)]
 
 
 @pytest.mark.parametrize("name", DIFFERENT)

@@ -104,10 +104,8 @@ def test_a_game_of_custom_rules_is_recorded_under_its_name_with_its_rules(name, 
     data = record.to_dict()
     if name != "barrie_v0":
         assert Rules(**data["options"]) == game.rules
-        refused(data | {"options": {"target": 9}}, "or custom rules with all options")
-        refused(
-            data | {"options": data["options"] | {"self": 1}}, "or custom rules with all options"
-        )
+        for options in ({"target": 9}, data["options"] | {"self": 1}):
+            refused(data | {"options": options}, "or custom rules with all options")
 
 
 @pytest.mark.parametrize("name", ["", "two\nlines", "x" * 81, "\x1b[31mred", 5])

@@ -151,9 +151,8 @@ pwd.getpwuid = unknown
 
 @pytest.fixture
 def installed(tmp_path):
-    shutil.copytree(
-        PACKAGE, tmp_path / "bideuchre_env", ignore=shutil.ignore_patterns("__pycache__")
-    )
+    ignore = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(PACKAGE, tmp_path / "bideuchre_env", ignore=ignore)
     return tmp_path
 
 

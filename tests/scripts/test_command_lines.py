@@ -47,9 +47,7 @@ def scripts():
         modules = {}
         for folder in sorted(folders):
             names = [name for name in NAMES if SCRIPTS[name].parent == ROOT / folder]
-            modules |= dict(
-                zip(names, stack.enter_context(load_scripts(folder, *names)), strict=True)
-            )
+            modules |= zip(names, stack.enter_context(load_scripts(folder, *names)), strict=True)
         yield modules
 
 

@@ -171,9 +171,7 @@ def test_losses_of_a_hand_counted_by_hand(regret, alone):
     assert states[0]["tricks_won"].tolist() == [5, 1]
 
 
-def test_random_loses_more_than_rule_and_a_second_run_reads_the_results(
-    regret, tmp_path, monkeypatch
-):
+def test_random_loses_more_than_rule_and_another_run_reads_results(regret, tmp_path, monkeypatch):
     def rows_of_run():
         words = ["--agents", "rule", "random", "--hands", "200", "--seed", "5"]
         words += ["--out", str(tmp_path / "saved"), "--json", str(tmp_path / "r.json")]

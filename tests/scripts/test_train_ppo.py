@@ -82,9 +82,8 @@ def test_sampled_outputs_are_legal_and_have_the_networks_log_probabilities(ppo):
         logits = outputs_of(ppo, nets["cards"], cards.inputs)
         logits = np.where(cards.legal != 0, logits.astype(np.float64), -np.inf)
         logits -= np.log(np.exp(logits).sum(1, keepdims=True))
-        assert np.allclose(
-            cards.log_probs, logits[np.arange(len(logits)), cards.outputs], atol=1e-5
-        )
+        chosen = logits[np.arange(len(logits)), cards.outputs]
+        assert np.allclose(cards.log_probs, chosen, atol=1e-5)
 
 
 def test_learning_makes_a_rewarded_card_likely(ppo):
@@ -208,9 +207,7 @@ def test_a_run_of_minutes_beats_rule(ppo, tmp_path):
 @pytest.mark.parametrize(
     "options", [("--all-hands",), pytest.param(("--workers", "2"), marks=pytest.mark.slow)]
 )
-def test_a_run_resumed_after_ctrl_c_equals_an_uninterrupted_one(
-    ppo, tmp_path, monkeypatch, options
-):
+def test_a_run_resumed_after_ctrl_c_equals_a_whole_one(ppo, tmp_path, monkeypatch, options):
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
     assert run(ppo, whole, *options) == 0
     update, measure, calls = ppo.script.Run.update, ppo.script.measure, []

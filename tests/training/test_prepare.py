@@ -107,9 +107,7 @@ def test_prepared_files_are_used_by_agents(farm, learned, monkeypatch):
 
 
 @pytest.mark.parametrize("points", [WORSE, LUCK, UNKNOWN])
-def test_weights_that_are_not_significantly_better_are_not_saved(
-    farm, learned, monkeypatch, points
-):
+def test_weights_not_significantly_better_are_not_saved(farm, learned, monkeypatch, points):
     set_results(monkeypatch, points)
     assert [each.kept for each in small(farm).run()] == [False, False]
     assert not any(prepared_file(kind, farm.rules).exists() for kind in KINDS)
