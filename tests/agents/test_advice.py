@@ -22,13 +22,8 @@ from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.variants import RULES
 
-AGENTS = {
-    "rule": "rule",
-    "expert": "expert",
-    "net": "net",
-    "pimc": "pimc:worlds=8,played_out=12",
-    "inference": "inference:worlds=8,played_out=12",
-}
+AGENTS = {name: name for name in ("rule", "expert", "net")}
+AGENTS |= {name: f"{name}:worlds=8,played_out=12" for name in ("pimc", "inference")}
 
 
 def unwrapped(advice):

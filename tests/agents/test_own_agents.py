@@ -221,13 +221,8 @@ def test_an_agent_that_cannot_be_pickled_is_refused_before_the_match(source, mon
     registry.registered["inner"] = Inner
     of_script = type("Net", (Once,), {"__module__": "__main__"})
     monkeypatch.setattr(sys.modules["__main__"], "Net", of_script, raising=False)
-    agent = {
-        "name": "inner",
-        "class": Inner,
-        "object": Inner(),
-        "main": of_script,
-        "file": agents.make("./mine.py:Last", RULES),
-    }[source]
+    sources = {"name": "inner", "class": Inner, "object": Inner(), "main": of_script}
+    agent = sources[source] if source != "file" else agents.make("./mine.py:Last", RULES)
     with pytest.raises(OptionError, match=r"cannot be sent to another process .*file\.py:Agent"):
         match.play("cincinnati_v0", "rule", agent, boards=9, workers=2)
     assert not multiprocessing.active_children()

@@ -237,10 +237,8 @@ def test_a_page_has_the_requested_games(game_file, capsys):
 
 def test_the_review_of_the_requested_hands_is_printed(game_file, capsys):
     record = next(line.record for line in records_io.scan(game_file, {2}))
-    assert (
-        run("show", game_file, "--game", "2", "--hand", "1", "--hand", "3", "--analyse", *QUICK)
-        == 0
-    )
+    hands = ("--hand", "1", "--hand", "3")
+    assert run("show", game_file, "--game", "2", *hands, "--analyse", *QUICK) == 0
     out, err = capsys.readouterr()
     assert err == ""
     assert out == f"Game 2: {analysis.review(record, 'rule', worlds=20, hands=[0, 2])}\n"

@@ -15,7 +15,6 @@ from support.strategies import random_rules
 import bideuchre_env
 from bideuchre_env.core.state import Phase, rows_of
 from bideuchre_env.rules.cards import hand_names
-from bideuchre_env.rules.rules import Rules
 
 HANDS = 500
 SLOW_HANDS = 100_000
@@ -45,14 +44,7 @@ TEMPERS = ("bold", "timid", "silent", "alone", "wild", "steady")
 class Pair:
     """A game played on this package's engine and on the reference, which must agree."""
 
-    def __init__(
-        self,
-        rules: Rules,
-        name: str,
-        rng: random.Random,
-        counts: Counter,
-        score: list[int] | None = None,
-    ) -> None:
+    def __init__(self, rules, name, rng, counts, score=None):
         self.rng, self.counts, self.rules = rng, counts, rules
         self.reward = rng.choice(("win", "points"))
         self.env = bideuchre_env.make(rules, name=name).raw_env(reward=self.reward)

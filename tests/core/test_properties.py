@@ -91,10 +91,8 @@ def check_transformed(env, suits: dict[str, str], turn: int) -> None:
             assert {relabelled(n, suits) for n in legal_names(here)} == set(legal_names(there))
             if all(suit == image for suit, image in suits.items()):
                 for who in range(4):
-                    views = (
-                        here.observe(f"player_{who}"),
-                        there.observe(f"player_{(who + turn) % 4}"),
-                    )
+                    other = f"player_{(who + turn) % 4}"
+                    views = here.observe(f"player_{who}"), there.observe(other)
                     assert same(*views)
                     assert views[0]["observation"].shape == (size,)
             act(here, name)

@@ -16,9 +16,7 @@ from bideuchre_env.rules.variants import RULES
 NAMES = ["a", "b", "c", "b"]
 
 
-def game_decisions(
-    variant: str, seed: int, *, episode: str, reward: str, **options: Any
-) -> tuple[list[list[dict[str, Any]]], Any]:
+def game_decisions(variant, seed, *, episode, reward, **options):
     """Play a game by `Chooser(seed)`; return its decisions, dicts, by episode, and its record."""
     env = start(variant, seed, reward=reward, **options)
     choose, episodes, hand = Chooser(seed), [], 0

@@ -17,14 +17,8 @@ from bideuchre_env import Bid, OpponentPool
 from bideuchre_env.envs.solo.env import SoloEnv
 from bideuchre_env.envs.solo.vector_env import SoloVectorEnv
 
-IDS = (
-    "bideuchre/Cincinnati-v0",
-    "bideuchre/Simplified-v0",
-    "bideuchre/Club-v0",
-    "bideuchre/Barrie-v0",
-    "bideuchre/SixCard-v0",
-    "bideuchre/DoubleDeck-v0",
-)
+STEMS = ("Cincinnati", "Simplified", "Club", "Barrie", "SixCard", "DoubleDeck")
+IDS = tuple(f"bideuchre/{stem}-v0" for stem in STEMS)
 every_id = pytest.mark.parametrize("name", IDS)
 
 
@@ -63,16 +57,14 @@ def test_check_env_without_warnings(name, options):
 
 
 POOL = OpponentPool("rule", ("cautious", "rule"), ("random", "cautious"), weights=[1, 2, 0.5])
+PAIR = OpponentPool("rule", "random")
 PLAYERS = (
     {"opponents": "rule"},
     {"opponents": ("rule", "cautious"), "partner": "random"},
-    {"opponents": POOL, "partner": OpponentPool("rule", "random")},
+    {"opponents": POOL, "partner": PAIR},
 )
 BY_ROW = (
-    {
-        "opponents": [("rule", "cautious"), POOL],
-        "partner": ["rule", OpponentPool("rule", "random")],
-    },
+    {"opponents": [("rule", "cautious"), POOL], "partner": ["rule", PAIR]},
     {"opponents": ["rule", "cautious"], "partner": "random", "autoreset_mode": "Disabled"},
     {"opponents": ("rule", "rule"), "autoreset_mode": AutoresetMode.NEXT_STEP},
     {"opponents": "rule", "lone": (Bid("moon", 12), Bid("march", 24, exchange=1))},

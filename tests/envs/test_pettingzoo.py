@@ -10,15 +10,8 @@ from support.playthroughs import VARIANTS, Chooser, finish, same, snapshot
 import bideuchre_env
 
 every_variant = pytest.mark.parametrize("name", VARIANTS)
-every_kind = pytest.mark.parametrize(
-    "kind",
-    [
-        {"episode": episode, "reward": reward}
-        for episode in ("game", "hand")
-        for reward in ("win", "points")
-    ],
-    ids=lambda kind: "-".join(kind.values()),
-)
+KINDS = [{"episode": e, "reward": r} for e in ("game", "hand") for r in ("win", "points")]
+every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: "-".join(kind.values()))
 HARMLESS = (  # warnings of api_test about every environment whose observation is a dict
     r"Observation space for each agent probably should be gymnasium.spaces.box or",
     r"Observation is not a NumPy array",

@@ -185,17 +185,12 @@ def test_solo_vec_is_gymnasiums_sync_vector_env(name, mode):
     variant = bideuchre_env.variants[name]
     pool = OpponentPool("rule", ("cautious", First()), "random", weights=(1, 2, 1))
     cases = [
-        {
-            "opponents": pool,
-            "partner": OpponentPool("random", first),
-            "episode": "hand",
-            "careless": 30,
-        },
+        {"opponents": pool, "partner": OpponentPool("random", first), "episode": "hand"},
         {"opponents": "rule", "partner": "cautious", "reward": "points", "careless": 0},
         {"opponents": Spy, "partner": "random", "seat": 3, "illegal_reward": -5, "careless": 60},
     ]
     for number, options in enumerate(cases):
-        careless = options.pop("careless")
+        careless = options.pop("careless", 30)
         options["max_hands"] = 5
         vec = variant.solo_vec(ROWS, autoreset_mode=mode, **options)
         sync = SyncVectorEnv([lambda o=options: variant.solo(**o)] * ROWS, autoreset_mode=mode)

@@ -228,19 +228,12 @@ def test_reset_changes_players_from_that_episode_on():
 
 def test_players_by_row():
     """A list has a player for each row; None and rows that are not reset keep their players."""
-    by_row = [
-        "rule",
-        ("rule", "cautious"),
-        OpponentPool("random", "cautious"),
-        First(),
-        "net",
-        first,
-    ]
+    who = ["rule", ("rule", "cautious"), OpponentPool("random", "cautious"), First(), "net", first]
     partners = ["random", OpponentPool("rule", first), "rule", "cautious", last, "net"]
-    vec = cincinnati.solo_vec(6, opponents=by_row, partner=partners, episode="hand")
+    vec = cincinnati.solo_vec(6, opponents=who, partner=partners, episode="hand")
     ours = walk_rows(vec, 25, 8)
     for i in range(6):
-        one = cincinnati.solo_vec(1, opponents=by_row[i], partner=partners[i], episode="hand")
+        one = cincinnati.solo_vec(1, opponents=who[i], partner=partners[i], episode="hand")
         for mine, other in zip(ours, walk_rows(one, 25, 8 + i), strict=True):
             if i == 0:  # `actions_for` depends on the row's number
                 assert_same({k: v[:1] for k, v in mine[0].items()}, other[0])

@@ -209,10 +209,8 @@ def play(one, two, steps, seed=0):
     return ended
 
 
-OTHERS = {
-    "opponents": OpponentPool("random", ("rule", "cautious"), weights=(1, 3)),
-    "partner": "rule",
-}
+POOL = OpponentPool("random", ("rule", "cautious"), weights=(1, 3))
+OTHERS = {"opponents": POOL, "partner": "rule"}
 
 
 @in_simulator

@@ -149,14 +149,10 @@ def test_threads_end_with_their_environment():
 
 cincinnati = bideuchre_env.cincinnati_v0
 NOTHING = np.zeros(4, np.int64)
-WRITERS = [
-    ("vec", lambda vec: vec.reset(seed=1)),
-    ("vec", lambda vec: vec.step(NOTHING)),
-    ("vec", lambda vec: vec.sample()),
-    ("vec", lambda vec: vec.set_state(vec.get_state())),
-    ("solo_vec", lambda vec: vec.reset(seed=1)),
-    ("solo_vec", lambda vec: vec.step(NOTHING)),
-]
+WRITES = [lambda vec: vec.reset(seed=1), lambda vec: vec.step(NOTHING)]
+WRITERS = [(face, write) for face in ("vec", "solo_vec") for write in WRITES]
+WRITERS += [("vec", lambda vec: vec.sample())]
+WRITERS += [("vec", lambda vec: vec.set_state(vec.get_state()))]
 
 
 @pytest.mark.parametrize(("face", "write"), WRITERS)

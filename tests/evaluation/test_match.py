@@ -280,10 +280,8 @@ def test_a_daemonic_process_cannot_start_workers(monkeypatch):
 def test_each_partner_decides_in_its_own_seats():
     """Seat 0 deals board 0. An agent recognizes its seat by the distance of the dealer."""
     game = bideuchre_env.make("six_card_v0")
-    dealer, seats = (
-        bideuchre_env.Layout(game.rules)["dealer"],
-        {"first": set(), "second": set(), "other": set()},
-    )
+    dealer = bideuchre_env.Layout(game.rules)["dealer"]
+    seats = {"first": set(), "second": set(), "other": set()}
 
     def recorder(name):
         def act(observation, mask):

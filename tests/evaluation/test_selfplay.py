@@ -122,15 +122,9 @@ def test_single_hands_are_dealt_by_each_seat_in_turn(tmp_path):
     assert dealers == [0, 0, 1, 1, 2, 2, 3, 3] * 2
 
 
-CUSTOM = Rules(
-    ranks="10",
-    copies=2,
-    partnered=None,
-    lone=(Bid("trade-3", value=7, exchange=3), Bid("all alone", value=123456)),
-    strain_named="after_auction",
-    target=500,
-    max_hands=6,
-)
+LONE = (Bid("trade-3", value=7, exchange=3), Bid("all alone", value=123456))
+CUSTOM = Rules(ranks="10", copies=2, partnered=None, lone=LONE, target=500, max_hands=6)
+CUSTOM = CUSTOM.replace(strain_named="after_auction")
 
 
 @pytest.mark.parametrize("rules", [*(v.rules for v in bideuchre_env.variants.values()), CUSTOM])

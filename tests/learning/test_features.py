@@ -171,11 +171,8 @@ class Twin:
         legal = set(np.array(actions.of(self.rules).names)[self.mask == 1])
         for card in held:
             suit, power = suit_of(card, strain), strength(card, strain)
-            above = sum(
-                n
-                for other, n in unseen.items()
-                if suit_of(other, strain) == suit and strength(other, strain) > power
-            )
+            rivals = {c: n for c, n in unseen.items() if suit_of(c, strain) == suit}
+            above = sum(n for c, n in rivals.items() if strength(c, strain) > power)
             if above < 2:
                 result[("boss", "near_boss")[above]].add(self.card(card))
             if best and card in legal:

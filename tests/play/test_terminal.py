@@ -157,10 +157,8 @@ def test_commands_and_wrong_lines_change_nothing_but_undo(tmp_path):
         assert saved.read_text() != before
         yield "q"
 
-    game, players = (
-        make("cincinnati_v0", target=9),
-        assign_players([0], "rule", ["rule", "cautious"]),
-    )
+    game = make("cincinnati_v0", target=9)
+    players = assign_players([0], "rule", ["rule", "cautious"])
     lines = typed()
     next(lines)
     with Session(game, [0], players, seed=5, path=saved) as session:
@@ -241,10 +239,8 @@ def test_a_line_that_is_no_legal_action_is_refused_with_the_choice(text, legal, 
 
 
 def test_a_claim_is_offered_where_all_tricks_left_are_certain():
-    session, lines = (
-        Session(make("barrie_v0"), [0], assign_players([0], "rule", ["rule"]), seed=4),
-        [],
-    )
+    players, lines = assign_players([0], "rule", ["rule"]), []
+    session = Session(make("barrie_v0"), [0], players, seed=4)
     terminal, out = at_a_terminal(session, lambda screen: lines.pop(0))
     hand = play_to_claim(session).hand
     lines += ["c", "q"]

@@ -177,20 +177,12 @@ def calls(folder):
     rewards |= {"bootstrap": np.zeros((4, 4), np.float32)}
     table = [(GAME.env, view), (GAME.raw_env, view), (GAME.vec, vec_options)]
     table += [(GAME.solo, solo), (GAME.solo_vec, solo_vec)]
-    without = (
-        match.play,
-        selfplay.play,
-        Layout,
-        Layout(GAME.rules).decode,
-        Layout(GAME.rules).scaled,
-    )
+    layout = Layout(GAME.rules)
+    without = (match.play, selfplay.play, Layout, layout.decode, layout.scaled)
     without += (agents.RowAgent, solver.analyse, solver.par, solver.table, solver.tables_of)
     without += (solver.solve_batch, auction.pack, auction.unpack, network.evaluate)
-    without += (
-        method(new_env, "step"),
-        method(new_env, "resample_hidden"),
-        method(new_vec, "step"),
-    )
+    without += (method(new_env, "step"), method(new_env, "resample_hidden"))
+    without += (method(new_vec, "step"),)
     without += (method(new_solo, "step"), method(new_solo_vec, "step"))
     without += (method(recorder, "reset"), method(recorder, "step"))
     without += tuple(positional(getattr(usable["policy"], name)) for name in ("act_rows", "act"))

@@ -67,13 +67,8 @@ CORE = (
     "core/test_against_reference.py",
 )
 LEARNING = ("learning/test_features.py", "learning/test_fitting.py", "learning/test_sampling.py")
-PLAYERS = (
-    "solver",
-    "agents",
-    "evaluation/test_selfplay.py",
-    "learning",
-    "envs/test_solo_players.py",
-)
+PLAYERS = ("solver", "agents", "learning")
+PLAYERS += ("evaluation/test_selfplay.py", "envs/test_solo_players.py")
 DEALS = ("core/test_deals.py", "core/test_resample.py")  # a million deals need compilation
 
 

@@ -140,12 +140,8 @@ SMALL = {
     "fit_score_network": ["--hands", "400", "--played", "20", "--rounds", "2"],
 }
 FITTED = {
-    "fit_call_network": call_network.fitted_network,
-    "fit_score_network": fitted_score_network,
-}
-PROVENANCE = {
-    "fit_call_network": call_network.provenance,
-    "fit_score_network": win_table.provenance,
+    "fit_call_network": (call_network.fitted_network, call_network.provenance),
+    "fit_score_network": (fitted_score_network, win_table.provenance),
 }
 
 
@@ -159,26 +155,26 @@ def run(script, out, *options):
 
 @pytest.mark.parametrize("name", FITS)
 def test_a_fit_changes_its_game_alone(scripts, name, tmp_path):
+    fitted, provenance_of = FITTED[name]
     written = run(scripts[name], tmp_path / "network.npz", "--games", "simplified_v0")
     provenance = json.loads(str(written.pop("provenance")))
     assert provenance["simplified_v0"]["hands"] == 400
-    assert {**provenance, "simplified_v0": 0} == {**PROVENANCE[name](), "simplified_v0": 0}
+    assert {**provenance, "simplified_v0": 0} == {**provenance_of(), "simplified_v0": 0}
     for game in provenance:
-        same = np.array_equal(written[f"{game}_first"], FITTED[name](game)["first"][0])
+        same = np.array_equal(written[f"{game}_first"], fitted(game)["first"][0])
         assert same == (game != "simplified_v0")
 
 
 @pytest.mark.parametrize("name", FITS)
 def test_a_seed_determines_the_weights(scripts, name, tmp_path):
+    games = (
+        "simplified_v0 --seed 4",
+        "six_card_v0 simplified_v0 --seed 4",
+        "simplified_v0 --seed 5",
+    )
     one, again, other = (
-        run(scripts[name], tmp_path / f"{i}.npz", "--games", *games)["simplified_v0_first"]
-        for i, games in enumerate(
-            (
-                ["simplified_v0", "--seed", "4"],
-                ["six_card_v0", "simplified_v0", "--seed", "4"],
-                ["simplified_v0", "--seed", "5"],
-            )
-        )
+        run(scripts[name], tmp_path / f"{i}.npz", "--games", *each.split())["simplified_v0_first"]
+        for i, each in enumerate(games)
     )
     assert np.array_equal(one, again)
     assert not np.array_equal(one, other)
