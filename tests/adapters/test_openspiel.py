@@ -43,7 +43,6 @@ def last_deal(state):
 
 
 def assert_same_position(state, raw):
-    """Compare turn, masks, observations and names with the AEC environment."""
     assert raw.agent_selection == f"player_{state.current_player()}"
     for player, agent in enumerate(raw.possible_agents):
         seen = raw.observe(agent)

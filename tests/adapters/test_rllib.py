@@ -20,7 +20,6 @@ def random_legal(seen, rng):
 
 
 def assert_same_observation(seen, raw, agent):
-    """Compare an observation in RLlib's format with the AEC environment's."""
     expected = raw.observe(agent)
     scaled = raw.observation_layout.scaled(expected["observation"])
     assert (seen["observations"] == scaled).all()

@@ -49,7 +49,6 @@ def ppo():
 
 
 def dqn():
-    """A DQN that chooses half of its actions at random."""
     net = Net(state_shape=(SIZE,), action_shape=WIDTH, hidden_sizes=(16,))
     policy = DiscreteQLearningPolicy(
         model=net, action_space=Discrete(WIDTH), eps_training=0.5, eps_inference=0.5
@@ -136,7 +135,6 @@ def test_a_truncated_episode_is_not_bootstrapped():
 
 
 def assert_learns(learner, buffer):
-    """Update a learner from the buffer; its losses must be finite."""
     sizes = {"batch_size": 64, "repeat": 2} if isinstance(learner, PPO) else {"sample_size": 64}
     with policy_within_training_step(learner.policy):
         losses = learner.update(buffer, **sizes).get_loss_stats_dict()
@@ -174,7 +172,6 @@ def test_the_collector_of_tianshou_collects_from_one_learner_at_many_tables(algo
 
 
 def test_a_table_is_the_solo_environment_of_its_seed():
-    """Row i has seed `seed` + i; finished tables must be reset."""
     envs = VecEnv(GAME, 3, opponents="rule", episode="hand")
     solo = GAME.solo(opponents="rule", episode="hand", observation="flat")
     assert envs.seed(40) == [[40], [41], [42]]

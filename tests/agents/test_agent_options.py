@@ -135,7 +135,6 @@ def test_opponents_of_a_learner_take_options():
 
 
 def test_a_bolder_player_is_set_more_often():
-    """Bolder and more timid rule players lose to the default."""
     timid, rule, rash = "timid", "rule", "rash"
     alone = {
         name: match.play(CINCINNATI, name, name, boards=400, seed=4).board_rows["contracts"]

@@ -59,7 +59,6 @@ def each_in_its_variants(names):
 
 @pytest.mark.parametrize(("name", "variant"), each_in_its_variants(ALL))
 def test_every_agent_is_legal_in_every_variant(name, variant):
-    """The agent plays whole games (search agents: hands) against random, rule and itself."""
     rules = RULES[variant]
     agent, reckless, rule = made(name, rules), made("random", rules), made("rule", rules)
     if name in SEARCH:
@@ -218,7 +217,6 @@ def test_strided_and_empty_rows_are_accepted(name):
 
 @pytest.mark.parametrize("name", ["rule", "expert", *LEARNED])
 def test_a_decision_depends_on_the_observation_alone(name):
-    """`act` equals `act_rows`; other rows, earlier decisions and the seed change nothing."""
     rules, seen = RULES["barrie_v0"], []
     agent, fresh = (agents.make(name, rules, seed=seed) for seed in (1, 2))
 

@@ -87,7 +87,6 @@ def test_endgame_worlds_are_sampled_in_proportion_to_their_likelihood(variant, t
 
 
 def test_hidden_exchanged_cards_are_sampled_in_proportion_to_their_likelihood():
-    """Shares by seat and of passed cards agree with importance sampling of 40,000 worlds."""
     rules, compared = RULES["barrie_v0"], []
     agent = searcher("inference", rules)
     for row, mask, state in lone_decisions(rules, "call-2", 8, seed=12):
@@ -261,7 +260,6 @@ BARRIE = RULES["barrie_v0"]
 
 
 def set_up(agent, row, mask, draws=100):
-    """Begin the search of a decision, and weigh `draws` uniform worlds."""
     begin(agent.space, row[np.newaxis], mask[np.newaxis], 0)
     weigh_draws(agent.space, np.empty(draws), 0, draws)
 

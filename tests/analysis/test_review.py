@@ -78,7 +78,6 @@ def test_an_agents_own_hands_have_no_mistake(variant, agent, seeds):
 
 
 def own_call(call):
-    """Return a `change` by which seat 1 makes this call."""
     return lambda row, names: call if row["phase"] == Phase.AUCTION and row["turn"] == 1 else None
 
 
@@ -129,7 +128,6 @@ def test_a_planted_blunder_is_the_first_mistake(variant, change, phase, options)
 
 
 def test_all_figures_of_a_mistake_are_averages_over_the_same_deals():
-    """A mistake is evaluated again with four seeds; the test repeats their trials."""
     record, (ply, _) = hand_with("cincinnati_v0", own_call("pass"), **HIGH)
     mistake, rules = analysis.review(record, "expert", worlds=60, seed=5).mistakes[0], record.rules
     played = next(iter(record.played_hands()))

@@ -124,7 +124,6 @@ def test_the_command_prints_hand_worth(capsys):
 
 
 def test_hand_prints_a_column_for_each_strain_the_best_first(capsys):
-    """The tricks and the chance of each bid have a row each; equal moons share a row."""
     cards = "JH JD AH KH QH TH"
     assert run("hand", cards) == 0
     out = capsys.readouterr().out

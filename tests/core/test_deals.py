@@ -133,7 +133,6 @@ def test_a_named_dealer_does_not_change_the_cards():
 
 @pytest.mark.parametrize("step", [1, 2, 2**32, 2**64, 2**127], ids=hex)
 def test_deals_of_neighbouring_seeds_are_independent(step):
-    """The seat of a card under one seed is independent of its seat under that seed plus `step`."""
     n = 20_000
     left, right = new_states(n), new_states(n)
     tables, dealers = compile_tables(SINGLE), np.full(n, -1)
@@ -153,7 +152,6 @@ def test_deals_of_neighbouring_seeds_are_independent(step):
 
 
 def test_successive_deals_are_independent():
-    """The seat of a card in one hand of a game is independent of seats in the next hand."""
     n = 100_000
     first, second = (dealt(SINGLE, 99, n, hands)[0] for hands in (1, 2))
     held = [counts_of(rows, 24).reshape(-1, 4, 24).argmax(1) for rows in (first, second)]
@@ -170,7 +168,6 @@ def test_a_hundred_thousand_seeds_give_different_deals():
 
 @pytest.mark.parametrize("seed", [0, 7, 2**64 - 2, 2**127 + 2**64 - 1, 2**128 - 5])
 def test_row_is_dealt_as_the_environment_of_its_seed(seed):
-    """Row i of seed s is dealt as an environment of seed s + i, over the carry between words."""
     rows, dealers = dealt(DOUBLE, seed, 5)
     for i in range(5):
         env = bideuchre_env.double_deck_v0.raw_env()

@@ -53,7 +53,6 @@ def test_decoded_observation_equals_the_view_of_the_reference(game, seed, choice
 
 @in_two_sizes(20, game=rules(), seed=seeds(), choices=CHOICES)
 def test_the_state_contains_the_four_hands(game, seed, choices):
-    """The state consists of the private blocks of the four seats, and seat 0's public blocks."""
     env = start(game, seed)
     layout = env.observation_layout
     private, held = layout.private_size, layout.slices["hand"]

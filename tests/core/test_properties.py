@@ -152,7 +152,6 @@ def test_a_record_is_read_back_at_every_ply(game, seed, choices):
 
 @in_two_sizes(15, game=rules(), seed=seeds(), choices=CHOICES)
 def test_replay_allows_exactly_the_actions_of_the_mask(game, seed, choices):
-    """`is_legal`, which checks replays, agrees with the mask at every ply."""
     from bideuchre_env.core.one_row import replay_row
 
     tables, env = compile_tables(game), start(game, seed)

@@ -138,7 +138,6 @@ FREE = {"rng", "score", "hands_dealt", "hands_played", "padding"}
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_row_with_one_changed_number_is_refused_or_a_position(variant):
-    """A changed row is refused, or its own deal and actions lead to it."""
     game, rng, accepted = bideuchre_env.variants[variant], np.random.default_rng(7), []
     tables = compile_tables(game.rules)
     for row in positions(variant):

@@ -28,18 +28,11 @@ def game_decisions(variant, seed, *, episode, reward, **options):
         action = choose(env)
         dealt = int(env.get_state()["hands_dealt"][0])
         env.step(action)
-        last[agent] = {
-            "observation": seen["observation"],
-            "action_mask": seen["action_mask"].astype(bool),
-            "action": action,
-            "reward": 0.0,
-            "terminated": False,
-            "truncated": False,
-            "seat": AGENT_NAMES.index(agent),
-            "forced": int(seen["action_mask"].sum()) == 1,
-            "hand": hand,
-            "decision": len(decisions),
-        }
+        mask = seen["action_mask"].astype(bool)
+        row = {"observation": seen["observation"], "action_mask": mask, "action": action}
+        row |= {"reward": 0.0, "terminated": False, "truncated": False}
+        row |= {"seat": AGENT_NAMES.index(agent), "forced": int(mask.sum()) == 1}
+        last[agent] = row | {"hand": hand, "decision": len(decisions)}
         decisions.append(last[agent])
         for each in last:
             last[each]["reward"] += env.rewards[each]
@@ -198,7 +191,6 @@ def test_unfinished_games_are_left_out_and_counted(tmp_path):
 
 
 def test_a_hand_without_a_call_is_no_episode(tmp_path):
-    """A hand that was only dealt is left out, whether other games come before or after it."""
     path, records = tmp_path / "games.jsonl", [only_dealt(1, 2), only_dealt(2), only_dealt(3, 3)]
     for order in (records, records[1:] + records[:1]):
         records_io.write(path, order, overwrite=True)

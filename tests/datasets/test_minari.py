@@ -163,7 +163,6 @@ def test_a_bad_id_and_gamma_are_refused(options, name, message, root):
 
 
 def test_a_run_killed_between_two_moves_loses_no_dataset(root):
-    """If a run is killed while it replaces a dataset, the next run restores the old one."""
     games = played(games=2)
     made = datasets.export(games, f"minari:{ID}")
     staging = root / ".bideuchre"

@@ -233,7 +233,6 @@ def test_a_bad_argument_is_refused_by_name(options, message, tmp_path):
 
 @pytest.fixture(scope="module")
 def records(tmp_path_factory):
-    """A file of ten games of the rule player against the random one."""
     path = tmp_path_factory.mktemp("records") / "games.jsonl"
     selfplay.play("six_card_v0", "rule", "random", games=10, seed=4, out=path)
     return path

@@ -65,7 +65,6 @@ NOT_NUMBERS += [np.array(None, object), np.datetime64("2026-01-01")]
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_an_action_that_is_no_number_in_range_is_refused(name):
-    """The error names the seat, the value and its type or the range."""
     for env in positions(name):
         n = len(env.action_names)
         for action in NOT_NUMBERS:

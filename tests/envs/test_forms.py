@@ -55,7 +55,6 @@ def last_legal(masks):
 
 @every_variant
 def test_scaled_observations_lie_between_minus_1_and_1(name):
-    """Entries are float32, divided by the larger absolute bound."""
     layout = layout_of(bideuchre_env.variants[name].rules)
     most = np.maximum(np.abs(layout.low.astype(np.float32)), layout.high)
     for bound in (layout.low, layout.high):
@@ -321,7 +320,6 @@ def plain_view(vec):
 
 
 def test_a_learner_is_asked_only_when_it_has_a_choice():
-    """A solo environment with `skip_forced` gives the same game and rewards."""
     options = {"opponents": "rule", "partner": "cautious", "episode": "hand"}
     plain = cincinnati.solo(**options)
     env = cincinnati.solo(skip_forced=True, **options)

@@ -8,7 +8,6 @@ import pytest
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
-from support.commands import python
 from support.playthroughs import VARIANTS
 from support.solo_helpers import assert_same
 
@@ -72,7 +71,6 @@ BY_ROW = (
 
 
 def resets(env):
-    """The result of `reset`, the players and the repr of the environment for eight seeds."""
     return [
         (env.reset(seed=seed), dict(env.unwrapped.players), repr(env.unwrapped))
         for seed in range(8)
@@ -149,13 +147,3 @@ def test_make_vec_in_every_vectorization_mode(how):
     assert gymnasium.make_vec(IDS[1]).num_envs == 1
     other = gymnasium.make_vec(IDS[1], num_envs=2, autoreset_mode="Disabled")
     assert other.metadata["autoreset_mode"] is AutoresetMode.DISABLED
-
-
-def test_registration_does_not_load_numba():
-    """Importing the package does not load numba; a second import raises no warning."""
-    program = (
-        "import sys, importlib, bideuchre_env\n"
-        "print('numba' in sys.modules, 'bideuchre_env.envs.solo.env' in sys.modules)\n"
-        "importlib.reload(bideuchre_env)\n"
-    )
-    assert python("-W", "error", "-c", program).stdout == "False False\n"

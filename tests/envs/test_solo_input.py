@@ -31,7 +31,6 @@ OTHER_RULES = agents.make("rule", bideuchre_env.barrie_v0.rules)
 
 
 def made(face, **options):
-    """A `SoloEnv`, or a `SoloVectorEnv` of three rows."""
     return cincinnati.solo(**options) if face == "solo" else cincinnati.solo_vec(3, **options)
 
 

@@ -31,7 +31,6 @@ class PythonNet(NetAgent):
 
 
 def test_pair_of_opponents_is_left_and_right():
-    """The first player of the pair plays after the learner, the second before it."""
     for seat in range(4):
         spies = [Spy(cincinnati.rules) for _ in range(3)]
         env = cincinnati.solo(opponents=(spies[0], spies[1]), partner=spies[2], seat=seat)
@@ -94,7 +93,6 @@ def test_nets_beyond_the_limit_of_the_kernels_play_as_agents():
 
 
 def test_pool_is_drawn_by_its_weights():
-    """Each episode draws opponents and partner independently; without weights, uniformly."""
     pool = OpponentPool("rule", ("random", "cautious"), "cautious", weights=(5, 2, 1))
     vec = cincinnati.solo_vec(
         4000, opponents=pool, partner=OpponentPool("rule", "random"), autoreset_mode="Disabled"
@@ -227,7 +225,6 @@ def test_reset_changes_players_from_that_episode_on():
 
 
 def test_players_by_row():
-    """A list has a player for each row; None and rows that are not reset keep their players."""
     who = ["rule", ("rule", "cautious"), OpponentPool("random", "cautious"), First(), "net", first]
     partners = ["random", OpponentPool("rule", first), "rule", "cautious", last, "net"]
     vec = cincinnati.solo_vec(6, opponents=who, partner=partners, episode="hand")

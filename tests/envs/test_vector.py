@@ -49,7 +49,6 @@ def test_unusable_options_are_named():
 
 
 def test_reset_by_mask_restarts_only_masked_rows():
-    """Rows restart from their streams or from a seed; the mask may be among the options."""
     vec, twin, fresh = (bideuchre_env.cincinnati_v0.vec(6) for _ in range(3))
     mask = np.arange(6) % 2 == 0
     options = {"reset_mask": mask, "score": (4, 5)}
@@ -82,7 +81,6 @@ def test_reset_by_mask_restarts_only_masked_rows():
 
 
 def hands_of(seed):
-    """The four hands, as names, that `vec` deals with a seed."""
     vec = bideuchre_env.simplified_v0.vec(1)
     vec.reset(seed=seed)
     return [hand_names(hand) for hand in vec.get_state()[0]["hands"]]
@@ -101,7 +99,6 @@ def test_reset_options_equal_the_aec_environment():
 
 
 def test_set_deal_changes_the_chosen_rows():
-    """An invalid deal or dealer changes nothing."""
     vec = bideuchre_env.simplified_v0.vec(5)
     vec.reset(seed=2)
     before = vec.get_state()

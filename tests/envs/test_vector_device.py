@@ -183,7 +183,6 @@ def assert_same_games(one, two):
 
 
 def pair(face, name="cincinnati_v0", n=3, **options):
-    """An environment on the CPU and one on the device, both seeded with 7."""
     make = getattr(bideuchre_env.variants[name], face)
     made = [make(n, device=each, **options) for each in ("cpu", "cuda")]
     assert_alike(*(vec.reset(seed=7) for vec in made))
@@ -275,7 +274,6 @@ def test_simulated_refused_steps_change_nothing(face):
 @in_simulator
 @every_face
 def test_simulated_resets_with_options(face):
-    """Resets of masked rows, with dealer, score and deal; `solo_vec` also gets new players."""
     one, two = pair(face, "six_card_v0", episode="hand")
     play(one, two, 5)
     options = {"dealer": 2, "score": [10, -3], "reset_mask": np.array([True, False, True])}

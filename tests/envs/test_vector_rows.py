@@ -122,7 +122,6 @@ def test_forked_process_starts_its_own_threads():
 
 
 def test_threads_end_with_their_environment():
-    """Threads end with `close` or with the last reference; stepping starts them again."""
     before = set(threading.enumerate())  # threads of an earlier test may still run
 
     def started():

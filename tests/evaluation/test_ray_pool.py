@@ -91,7 +91,6 @@ def same(a, b):
 
 
 def test_a_match_on_ray_equals_the_match_of_one_process(pool, tmp_path, monkeypatch):
-    """A match on Ray is the same with agents of a file, and with a sequential test."""
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text(custom_agents.FILE)
     calls = []
@@ -201,7 +200,6 @@ def test_an_agents_file_that_differs_on_a_node_is_refused(tmp_path, monkeypatch,
 
 @pytest.fixture
 def cluster(monkeypatch):
-    """Two nodes with a processor each."""
     pytest.importorskip("ray")
     with settings_for_ray(monkeypatch), cluster_of(2) as nodes:
         yield nodes

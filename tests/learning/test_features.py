@@ -220,7 +220,6 @@ def test_trump_is_the_first_suit_and_outputs_invert_actions(name, part):
 
 
 def test_renaming_the_suits_of_a_hand_leaves_its_inputs_unchanged():
-    """The inputs of the first call are compared, for each of four hands."""
     table = bideuchre_env.barrie_v0.raw_env(episode="hand")
     features = features_of(RULES["barrie_v0"], "auction")
     table.reset(seed=4)

@@ -28,7 +28,6 @@ def drawn(logits, legal, words):
 
 
 def probabilities(logits, legal):
-    """Softmax of the legal outputs by numpy, float64 (n, O)."""
     masked = np.where(legal == 1, logits.astype(np.float64), -np.inf)
     weights = np.exp(masked - masked.max(axis=1, keepdims=True))
     return weights / weights.sum(axis=1, keepdims=True)

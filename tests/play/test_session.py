@@ -253,7 +253,6 @@ def test_an_action_that_cannot_be_saved_is_not_done(saved, monkeypatch):
 
 
 def test_a_saved_game_runs_no_code_that_is_not_trusted(tmp_path, monkeypatch):
-    """Files of agents are loaded only if the caller names them."""
     monkeypatch.chdir(tmp_path)
     agent = "./mine.py:Quiet"
     (tmp_path / "mine.py").write_text(
@@ -273,7 +272,6 @@ def test_a_saved_game_runs_no_code_that_is_not_trusted(tmp_path, monkeypatch):
 
 
 def test_the_game_to_resume_is_the_unfinished_one_played_last(tmp_path, monkeypatch):
-    """`unfinished_game` skips finished games; a damaged file is an error."""
     monkeypatch.chdir(tmp_path)
     assert unfinished_game("cincinnati_v0") is None
     paths = []

@@ -59,7 +59,6 @@ def test_pool_is_opponent_pool():
 
 
 def test_an_old_variant_works_wherever_a_variant_is_named(renamed, tmp_path):
-    """As attribute, argument of `make`, base of a rules file, and in a record."""
     file = tmp_path / "farm.toml"
     file.write_text('base = "ohio_v0"\ntarget = 9\n', encoding="utf-8")
     env = cincinnati.raw_env()

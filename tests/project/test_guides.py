@@ -172,7 +172,6 @@ records           runs/selfplay-cincinnati_v0-rule-cautious-seed0.jsonl
 
 
 def test_the_first_command_prints_the_output_of_the_readme(tmp_path):
-    """The command prints the same lines every time, except the speed; the README has an excerpt."""
     with load_scripts(".github/docs", "readme") as [readme]:
         printed = readme.main_job(tmp_path)
         assert readme.excerpt(printed) == code_of(README, "text")[0]
@@ -198,7 +197,6 @@ def test_the_commands_for_players_run(tmp_path, monkeypatch, capsys):
 
 
 def test_the_python_blocks_of_the_readme_run():
-    """The Python blocks run in order in one namespace; the first plays a game to its end."""
     first, *others = code_of(README, "python")
     scope = {}
     exec(compile(first, README, "exec"), scope)

@@ -113,7 +113,6 @@ def positional(function):
 
 
 def defaults_of(options):
-    """The defaults by name of an options dataclass, such as `VecOptions`."""
     return {field.name: field.default for field in fields(options)}
 
 

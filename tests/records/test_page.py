@@ -31,7 +31,6 @@ NASTY = ["</script><script>bad()</script>", "<b>&amp;", "\"'{sheets}", "rule"]
 
 @pytest.mark.parametrize("name", DIFFERENT)
 def test_a_view_has_nothing_that_the_seat_cannot_know(name):
-    """Redealing hidden cards changes no view, in all phases."""
     rng, phases = np.random.default_rng(4), set()
     env = start(name, 6, max_hands=8)
     for _ in plies(env, Caller(9)):
@@ -107,7 +106,6 @@ def test_frames_give_the_view_of_every_seat_at_every_position(name):
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_tricks_and_stops_equal_the_record(name):
-    """Every card is in its trick; there is a stop after the auction and after each trick."""
     record = game(name, 9)
     for hand, data in zip(record.hands, game_data(record)["hands"], strict=True):
         assert [ply["action"] for ply in data["plies"]] == hand["actions"]

@@ -54,7 +54,6 @@ def test_a_path_that_cannot_be_written_or_read_is_an_error(name, tmp_path):
 
 
 def changed(line, change):
-    """A line of JSON, as bytes, after `change(data)` has changed its data in place."""
     data = json.loads(line)
     change(data)
     return json.dumps(data).encode() + b"\n"
@@ -119,7 +118,6 @@ def test_a_last_line_with_another_fault_is_not_called_torn(last, games, tmp_path
 
 
 def test_a_compressed_file_is_read(games, tmp_path):
-    """A gzip file of any name is read; games before a damaged place are read, then an error."""
     path = tmp_path / "games"
     packed = b"".join(map(gzip.compress, games))
     path.write_bytes(packed)
@@ -251,7 +249,6 @@ def test_a_full_disk_leaves_the_old_file(room, tmp_path, monkeypatch):
 
 
 def test_on_a_full_disk_records_are_whole_boards_and_the_games_continue(tmp_path, monkeypatch):
-    """The result equals that of a run without records, and names the error."""
     played = selfplay.play("barrie_v0", "rule", "cautious", boards=8, seed=1)
     selfplay.play("barrie_v0", "rule", "cautious", boards=8, seed=1, out=tmp_path / "all")
     lines = (tmp_path / "all").read_bytes().splitlines(keepends=True)

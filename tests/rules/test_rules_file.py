@@ -131,7 +131,6 @@ def test_a_file_of_rules_may_end_in_toml_of_any_case(tmp_path):
 
 
 def test_other_rules_are_refused_under_the_name_of_a_variant(farm, tmp_path):
-    """Neither the file's name nor its key may be a variant's name, except with its own rules."""
     file = tmp_path / "barrie_v0.toml"
     file.write_text(RULES["barrie_v0"].to_toml(), encoding="utf-8")
     assert make(file).name == "barrie_v0"

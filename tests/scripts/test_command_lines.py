@@ -52,7 +52,6 @@ def scripts():
 
 
 def words(value):
-    """A value as words of a command line."""
     return [str(each) for each in value] if isinstance(value, tuple) else [str(value)]
 
 
@@ -100,7 +99,6 @@ NOTEBOOK = ROOT / "experiments" / "class.ipynb"
 
 @pytest.fixture(scope="module")
 def ran():
-    """The names that the cells define, and their figures."""
     before = pyplot.get_backend()
     pyplot.switch_backend("agg")
     names = {"__name__": "__main__"}

@@ -9,7 +9,6 @@ from support.commands import load_scripts
 import bideuchre_env
 from bideuchre_env import agents, match, solver
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.errors import OptionError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import STRAINS
 from bideuchre_env.solver.values import set_contracts
@@ -48,7 +47,6 @@ def test_every_study_is_a_sub_command(scripts, capsys):
 
 @pytest.mark.slow
 def test_beliefs_cover_uniform_deals(scripts, tmp_path, monkeypatch):
-    """The study runs on one position, with few deals."""
     beliefs = scripts["beliefs"]
     monkeypatch.setattr(beliefs, "DRAWS", 20_000)
     monkeypatch.setattr(beliefs, "MOST_DRAWS", 20_000)
@@ -193,18 +191,6 @@ def test_random_loses_more_than_rule_and_another_run_reads_results(regret, tmp_p
     assert rows_of_run() == rows
 
 
-def test_a_saved_result_of_other_hands_is_refused(regret, tmp_path):
-    words = ["--agents", "rule", "--hands", "20", "--seed", "5", "--out", str(tmp_path)]
-    assert regret.main(regret.Args.parse(words)) == 0
-    [file] = tmp_path.glob("*.json")
-    content = json.loads(file.read_text())
-    content["result"]["kinds"].pop()
-    file.write_text(json.dumps(content))
-    with pytest.raises(OptionError, match="is no result of this run: another --out"):
-        regret.main(regret.Args.parse(words))
-    assert json.loads(file.read_text()) == content
-
-
 CURVE = "decisions,processor,rule points,rule low,rule high,expert points,expert low,expert high"
 
 
@@ -215,7 +201,6 @@ def figures():
 
 
 def drawn(folder, name):
-    """The texts of a figure's two SVG files: light, dark."""
     return [(folder / f"{name}-{theme}.svg").read_text("utf-8") for theme in ("light", "dark")]
 
 

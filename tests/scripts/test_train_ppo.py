@@ -155,7 +155,6 @@ def test_torch_and_the_agent_compute_the_same_outputs_and_gradients(ppo, part):
 
 
 def trained(ppo, folder, *options):
-    """Train with these options; return agent `ppo` with the weights."""
     script = ppo.script
     options = ["--out", str(folder), "--opponents", "cautious", "--final-boards", "2", *options]
     assert script.main(script.Args.parse(options)) == 0
@@ -172,7 +171,6 @@ def one_thread(ppo):
 
 
 def test_blocks_play_the_hands_of_their_number(ppo, one_thread):
-    """A batch consists of the hands of its blocks; another batch has other hands."""
     pool, nets = SimpleNamespace(in_order=in_order), random_networks(ppo)
 
     def batch_of(blocks, number=0):

@@ -103,7 +103,6 @@ def test_a_hand_played_by_the_solver_takes_the_solved_number_of_tricks(variant):
 
 
 def test_endings_that_a_player_can_count():
-    """The solver gives the tricks counted by hand: equal cards, bowers, a finesse, a lone hand."""
     double, single = RULES["J", 2], RULES["9", 1]
 
     def tricks(rules, hands, seat, strain, absent=None):
@@ -174,7 +173,6 @@ def test_the_effort_of_hard_deals_does_not_grow(slow):
 
 @pytest.mark.slow
 def test_hard_deals_agree_with_an_independent_solver():
-    """The saved tricks agree with `slow_tricks` in single decks, and in lone hands of 32 cards."""
     for ending, tricks, _ in hard_deals():
         if ending.rules.copies == 1 or (ending.absent is not None and ending.rules.cards == 32):
             assert slow_tricks(ending.hands, 0, ending.strain, ending.absent) == tricks

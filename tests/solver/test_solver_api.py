@@ -134,7 +134,6 @@ def test_a_batch_is_the_same_for_any_threads_and_memory():
 
 
 def test_a_batch_of_deals_is_solved_for_one_contract():
-    """Deals are card names or integers; the rules determine the opening lead."""
     rng = random.Random(6)
     deals = [whole_deal(rng, SINGLE, "H").hands for _ in range(5)]
     hands = np.array([[hand_bits(map(parse_card, h)) for h in deal] for deal in deals])

@@ -53,7 +53,6 @@ class Table:
 
     @property
     def over(self):
-        """Whether the game has ended, by a result or by truncation."""
         return any(self.env.terminations.values()) or any(self.env.truncations.values())
 
     @property
@@ -197,7 +196,6 @@ def bids_in_strains(*bids):
 
 
 def partnered_bids(low, high):
-    """The names of bids with partner."""
     return [str(n) for n in range(low, high + 1)]
 
 

@@ -82,7 +82,6 @@ class Client:
         return response.status, CIMultiDict(response.headers), bytes(response.body or b"")
 
     def token(self, seat: int) -> dict[str, str]:
-        """The headers with the token of a seat."""
         return {"Authorization": f"Bearer {self.server.seats.tokens[seat]}"}
 
     async def seat(self, seat, name, body=None):

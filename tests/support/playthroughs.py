@@ -83,7 +83,6 @@ def rows_bytes(rows: Any) -> bytes:
 
 
 def legal_names(env: Any) -> list[str]:
-    """The names of the legal actions of the seat to act."""
     mask = env.infos[env.agent_selection]["action_mask"]
     return [env.unwrapped.action_names[i] for i in np.flatnonzero(mask)]
 

@@ -133,7 +133,6 @@ def test_the_command_in_the_files_reproduces_them(farm, whole, tmp_path, monkeyp
 
 
 def test_a_resumed_run_gives_the_same_files(farm, whole, monkeypatch):
-    """The run stops after the calls and after the net; other settings do not reuse its files."""
     for results, files in (((), 1), ((BETTER,), 6)):
         set_results(monkeypatch, *results, KeyboardInterrupt)
         with pytest.raises(KeyboardInterrupt):
@@ -167,7 +166,6 @@ def test_a_concurrent_run_is_refused(farm, whole, learned, monkeypatch):
 
 
 def test_better_prepared_files_are_not_replaced(farm, whole, learned, monkeypatch):
-    """A run better than the packaged weights but worse than the prepared ones is not saved."""
     write_files(farm, whole)
     set_results(monkeypatch, BETTER, WORSE)
     done = small(farm).run(again=True)
@@ -220,7 +218,6 @@ def test_a_prepared_file_that_does_not_fit_is_an_error(farm):
 
 
 def test_without_a_cache_folder_the_packaged_weights_are_used(farm, monkeypatch, tmp_path):
-    """Without a cache folder agents use the packaged weights, and preparing raises an error."""
     (tmp_path / "cache").write_bytes(b"")  # no folder
     assert np.array_equal(load_network(farm.rules), package_network(farm.rules))
     with pytest.raises(OptionError, match="cannot be written"):

@@ -43,7 +43,6 @@ def connected(links):
 
 
 def read_all(connection):
-    """All bytes until the server closes the connection."""
     answer = b""
     while part := connection.recv(65536):
         answer += part
@@ -79,7 +78,6 @@ def test_connections_are_counted_in_all_and_by_address():
 
 
 def test_too_many_connections_are_refused_until_one_is_closed():
-    """Silent connections count, too; open connections still work."""
     limiter = ConnectionLimiter(of_an_address=4)
     with served(lambda: live(session("cincinnati_v0")), limiter) as (_, links):
         inside = [connected(links) for _ in range(4)]
@@ -104,7 +102,6 @@ def test_too_many_connections_are_refused_until_one_is_closed():
 
 
 def test_a_silent_connection_is_closed(monkeypatch):
-    """A connection with no request or half of one is closed; a request in parts is answered."""
     monkeypatch.setattr(connections.Connection.__init__, "__defaults__", (0.3,))
     monkeypatch.setattr("bideuchre_env.web.server.BODY_SECONDS", 0.3)
     with served(lambda: live(session("cincinnati_v0"))) as (_, links):
@@ -167,7 +164,6 @@ def test_an_action_is_carried_out_although_its_page_is_closed(monkeypatch):
 
 
 def test_a_half_closed_client_gets_its_answer(served_game):
-    """A waiting request is answered at once; an incomplete request is refused."""
     table, links = served_game
     version, legal = table.version, table.state(0)["view"]["legal"]
     action = json.dumps({"version": version, "action": legal[0]}).encode()

@@ -110,7 +110,6 @@ async def test_a_claim_is_accepted_only_if_the_seat_takes_every_trick():
 
 @in_loop
 async def test_a_claim_is_offered_to_the_seat_to_act_only():
-    """With two people, the other person is not offered the claim, and a request for it fails."""
     client = Client(live(play_to_claim(session("barrie_v0", people=(0, 1), seed=4))))
     await at_turn(client)
     table = client.table
@@ -123,7 +122,6 @@ async def test_a_claim_is_offered_to_the_seat_to_act_only():
 
 @in_loop
 async def test_one_person_acts_takes_back_and_asks_for_hints():
-    """A request is refused if it is not allowed now or refers to an older version."""
     client = Client(live(session("cincinnati_v0", seed=4)))
     game = client.table.session
     state = await at_turn(client)
@@ -254,8 +252,6 @@ async def test_an_agent_error_is_logged_and_published_without_cards(
 
 @in_loop
 async def test_a_full_disk_loses_nothing(tmp_path, monkeypatch):
-    """The response to an action is then 507, and the action can be repeated."""
-
     def full(*arguments):
         raise OutputError("no room")
 

@@ -154,7 +154,6 @@ async def test_foreign_pages_are_refused_even_with_a_token(headers):
 
 @in_loop
 async def test_a_seat_needs_its_token():
-    """Without a complete token and the right scheme the response is 401, without cards."""
     async with playing() as client:
         token = client.server.seats.tokens[0]
         others = [None, "", token, "Bearer", "Bearer ", f"Bearer {token[:-1]}", f"Bearer {token}x"]
