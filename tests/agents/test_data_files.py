@@ -137,14 +137,10 @@ def test_a_missing_or_damaged_file_is_an_error_that_names_it(folder, name):
 @pytest.mark.parametrize(
     ("name", "part"),
     [
-        (sampled_deals.FILE, "24x1"),
-        (hand_table.FILE, "keys_24x1"),
-        (hand_table.FILE, "tricks_24x1"),
-        (hand_table.FILE, "lone_24x1"),
-        (call_network.FILE, "cincinnati_v0_first"),
-        (call_network.FILE, "cincinnati_v0_shifts"),
+        *((hand_table.FILE, f"{part}_24x1") for part in ("keys", "tricks", "lone")),
+        *((call_network.FILE, f"cincinnati_v0_{part}") for part in ("first", "shifts")),
+        *((sampled_deals.FILE, "24x1"), (bidding.FILE, "24x1_lone")),
         (win_table.FILE, "club_v0_straight"),
-        (bidding.FILE, "24x1_lone"),
     ],
 )
 def test_an_array_of_another_shape_or_type_is_an_error(folder, name, part):

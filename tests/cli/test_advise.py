@@ -41,14 +41,9 @@ def test_advice_on_a_hand_is_a_table_of_actions_and_a_sentence(capsys):
     assert err == ""
     assert max(map(len, out.splitlines())) <= 80
     assert out.startswith("JH JD AH KH QS 9C in cincinnati_v0, dealer: seat 3\n")
-    for words in (
-        "Seat 3 is to call. inference chooses ",
-        "of 3 legal calls tried in 200 deals",
-        "made or set",
-        "wins the game",
-        "±",
-    ):
+    for words in ("Seat 3 is to call. inference chooses ", "made or set", "wins the game", "±"):
         assert words in out
+    assert "of 3 legal calls tried in 200 deals" in out
 
 
 def options_of(position):

@@ -128,11 +128,8 @@ def test_infos_name_the_drawn_players():
 @pytest.mark.parametrize("face", ["solo", "solo_vec"])
 def test_partner_is_required_where_opponents_differ(face):
     counts = [2] if face == "solo_vec" else []
-    for several in (
-        ("rule", "random"),
-        OpponentPool("rule", "random"),
-        OpponentPool("rule", ("rule", first)),
-    ):
+    pools = OpponentPool("rule", "random"), OpponentPool("rule", ("rule", first))
+    for several in (("rule", "random"), *pools):
         with pytest.raises(OptionError, match="partner=None: expected a player"):
             getattr(cincinnati, face)(*counts, opponents=several)
     env = getattr(cincinnati, face)(*counts, opponents="rule")

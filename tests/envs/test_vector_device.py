@@ -255,11 +255,7 @@ def test_simulated_refused_steps_change_nothing(face):
     one, two = pair(face)
     wrong = [[0, 99, 0], [0, 0, -1], [0.5] * 3, [0, 0], np.array([0, 2**63, 1], np.uint64)]
     for actions in wrong:
-        for vec, passed in (
-            (one, actions),
-            (two, actions),
-            (two, on_device(np.array(actions))),
-        ):
+        for vec, passed in ((one, actions), (two, actions), (two, on_device(np.array(actions)))):
             with pytest.raises(IllegalActionError):
                 vec.step(passed)
     assert_same_games(one, two)

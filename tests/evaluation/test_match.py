@@ -153,24 +153,18 @@ def slow_agent(at_once):
     return agent
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"boards": 0}, "boards=N"),
-        ({"boards": 2.5}, "whole number"),
-        ({"boards": 10**8}, "10,000,000"),
-        ({"games": True}, "whole number"),
-        ({"seed": -1}, "seed"),
-        ({"workers": 0}, "workers"),
-        ({"workers": 2, "a": lambda rules: First()}, "cannot be sent"),
-        ({"at_once": 0}, "at_once"),
-        ({"a": slow_agent("many")}, "agent 'first' has at_once="),
-        ({"a": "nobody"}, "nobody"),
-        ({"sprt": (0, 1)}, "Bounds"),
-        ({"boards": 0, "games": 5, "sprt": Bounds(0, 1)}, "boards"),
-        ({"variant": "poker"}, "poker"),
-    ],
-)
+BAD_ARGUMENTS = [({"boards": 0}, "boards=N"), ({"boards": 2.5}, "whole number")]
+BAD_ARGUMENTS += [({"boards": 10**8}, "10,000,000"), ({"games": True}, "whole number")]
+BAD_ARGUMENTS += [({"seed": -1}, "seed"), ({"workers": 0}, "workers")]
+BAD_ARGUMENTS += [({"workers": 2, "a": lambda rules: First()}, "cannot be sent")]
+BAD_ARGUMENTS += [({"at_once": 0}, "at_once")]
+BAD_ARGUMENTS += [({"a": slow_agent("many")}, "agent 'first' has at_once=")]
+BAD_ARGUMENTS += [({"a": "nobody"}, "nobody"), ({"sprt": (0, 1)}, "Bounds")]
+BAD_ARGUMENTS += [({"boards": 0, "games": 5, "sprt": Bounds(0, 1)}, "boards")]
+BAD_ARGUMENTS += [({"variant": "poker"}, "poker")]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD_ARGUMENTS)
 def test_unusable_arguments_are_refused(options, message):
     arguments = {"variant": "barrie_v0", "a": "random", "b": "random", "boards": 5} | options
     with pytest.raises(OptionError, match=message):

@@ -184,21 +184,14 @@ def test_an_illegal_choice_names_the_agent_and_the_row(answer, message):
         selfplay.play("barrie_v0", Bad(answer), "random", boards=50)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"boards": 0}, "1 or more"),
-        ({"games": 1}, "boards=N"),
-        ({"boards": True}, "whole number"),
-        ({"seed": -1}, "seed"),
-        ({"seed": 2**127}, "seed"),
-        ({"boards": 10**9 + 1}, "boards"),
-        ({"at_once": 0}, "at_once"),
-        ({"a": "nobody"}, "nobody"),
-        ({"a": object()}, "act_rows"),
-        ({"variant": "poker"}, "poker"),
-    ],
-)
+BAD_ARGUMENTS = [({"boards": 0}, "1 or more"), ({"games": 1}, "boards=N")]
+BAD_ARGUMENTS += [({"boards": True}, "whole number"), ({"seed": -1}, "seed")]
+BAD_ARGUMENTS += [({"seed": 2**127}, "seed"), ({"boards": 10**9 + 1}, "boards")]
+BAD_ARGUMENTS += [({"at_once": 0}, "at_once"), ({"a": "nobody"}, "nobody")]
+BAD_ARGUMENTS += [({"a": object()}, "act_rows"), ({"variant": "poker"}, "poker")]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD_ARGUMENTS)
 def test_unusable_arguments_are_refused(options, message):
     arguments = {"variant": "barrie_v0", "a": "random", "b": "random", "boards": 2} | options
     with pytest.raises(OptionError, match=message):

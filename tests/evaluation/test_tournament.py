@@ -182,20 +182,15 @@ def test_games_are_counted_and_workers_change_nothing(tmp_path, no_pictures):
     assert rows[0] == rows[1]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"agents": ("rule", "nobody")}, "nobody"),
-        ({"agents": ("rule",)}, "two or more"),
-        ({"agents": ("rule", "rule")}, "two or more"),
-        ({"agents": ("rule", print)}, "names"),
-        ({"variants": ("poker",)}, "poker"),
-        ({"variants": ()}, "expected different names"),
-        ({"boards": 1}, "boards"),
-        ({"seed": -1}, "seed"),
-        ({"workers": 0}, "workers=0"),
-    ],
-)
+BAD_ARGUMENTS = [({"agents": ("rule", "nobody")}, "nobody")]
+BAD_ARGUMENTS += [({"agents": ("rule",)}, "two or more")]
+BAD_ARGUMENTS += [({"agents": ("rule", "rule")}, "two or more")]
+BAD_ARGUMENTS += [({"agents": ("rule", print)}, "names"), ({"variants": ("poker",)}, "poker")]
+BAD_ARGUMENTS += [({"variants": ()}, "expected different names"), ({"boards": 1}, "boards")]
+BAD_ARGUMENTS += [({"seed": -1}, "seed"), ({"workers": 0}, "workers=0")]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD_ARGUMENTS)
 def test_unusable_arguments_are_refused_before_play(options, message, tmp_path):
     with pytest.raises(OptionError, match=message):
         play(tmp_path / "t", **options)

@@ -199,22 +199,14 @@ BIDS = [f"bid {bid} {strain}" for bid in ("8", "call-2", "moon") for strain in (
 MOONS = ["bid moon", "bid double moon"]
 
 
-@pytest.mark.parametrize(
-    ("text", "legal", "name"),
-    [
-        ("p", ["pass", "bid 4"], "pass"),
-        ("Bid 4", ["pass", "bid 4"], "bid 4"),
-        ("m", ["pass", "bid moon"], "bid moon"),
-        ("d", MOONS, "bid double moon"),
-        ("8 h", ["pass", *BIDS], "bid 8 H"),
-        ("8♥", ["pass", *BIDS], "bid 8 H"),
-        ("8 no trump", ["pass", *BIDS], "bid 8 NT"),
-        ("h", ["trump C", "trump H"], "trump H"),
-        ("2", ["trump C", "trump H"], "trump H"),
-        ("J♦", HAND, "JD"),
-        ("2", HAND, "JD"),
-    ],
-)
+TYPED = [("p", ["pass", "bid 4"], "pass"), ("Bid 4", ["pass", "bid 4"], "bid 4")]
+TYPED += [("m", ["pass", "bid moon"], "bid moon"), ("d", MOONS, "bid double moon")]
+TYPED += [("8 h", ["pass", *BIDS], "bid 8 H"), ("8♥", ["pass", *BIDS], "bid 8 H")]
+TYPED += [("8 no trump", ["pass", *BIDS], "bid 8 NT"), ("h", ["trump C", "trump H"], "trump H")]
+TYPED += [("2", ["trump C", "trump H"], "trump H"), ("J♦", HAND, "JD"), ("2", HAND, "JD")]
+
+
+@pytest.mark.parametrize(("text", "legal", "name"), TYPED)
 def test_keys_names_and_words_are_read_as_actions(text, legal, name):
     acts = BARRIE if any(each in BIDS for each in legal) else CINCINNATI
     assert action_typed(text, legal, HAND, acts) == name

@@ -67,14 +67,11 @@ def code_of(guide, language):
     return re.findall(rf"```{language}\n(.*?)```", text, re.S)
 
 
-@pytest.mark.parametrize(
-    "guide",
-    [
-        page
-        for page in guides()
-        if page not in (*STAND_ALONE, README, LEARNING) and code_of(page, "python")
-    ],
-)
+TESTED_ELSEWHERE = (*STAND_ALONE, README, LEARNING)
+WITH_CODE = [page for page in guides() if code_of(page, "python")]
+
+
+@pytest.mark.parametrize("guide", [page for page in WITH_CODE if page not in TESTED_ELSEWHERE])
 def test_the_code_of_a_page_runs(guide, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     scope = {}

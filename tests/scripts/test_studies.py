@@ -36,10 +36,8 @@ def run(study, folder, *words):
 
 def test_every_study_is_a_sub_command(scripts, capsys):
     for name in scripts["studies"].STUDIES:
-        with (
-            pytest.raises(SystemExit) as ended,
-            load_scripts("experiments", name.replace("-", "_")),
-        ):
+        script = load_scripts("experiments", name.replace("-", "_"))
+        with pytest.raises(SystemExit) as ended, script:
             scripts["studies"].main([name, "--help"])
         assert ended.value.code == 0
         assert f" {name} [-h]" in capsys.readouterr().out

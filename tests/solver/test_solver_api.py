@@ -67,22 +67,14 @@ def test_invalid_positions_are_refused(message, position, options):
         solver.solve(position(env), **options)
 
 
-@pytest.mark.parametrize(
-    ("cards", "field", "index", "values"),
-    [
-        (0, "phase", 0, [77]),
-        (0, "strain", 0, [5, -1]),
-        (0, "turn", 0, [4]),
-        (0, "trick", 0, [6, -1, 2]),
-        (0, "sitting_out", 0, [4]),
-        (0, "led", 0, [4, 2]),
-        (0, "hands", (0, 1), [1 << 62, -1, 0]),
-        (0, "hands", (0, 0), [hand_bits([0, 0, 1, 2, 3, 4])]),
-        (1, "leaders", 0, [9]),
-        (1, "plays", 0, [99, -1]),
-        (1, "led", 0, [-1]),
-    ],
-)
+BAD_ROWS = [(0, "phase", 0, [77]), (0, "strain", 0, [5, -1]), (0, "turn", 0, [4])]
+BAD_ROWS += [(0, "trick", 0, [6, -1, 2]), (0, "sitting_out", 0, [4]), (0, "led", 0, [4, 2])]
+BAD_ROWS += [(0, "hands", (0, 1), [1 << 62, -1, 0])]
+BAD_ROWS += [(0, "hands", (0, 0), [hand_bits([0, 0, 1, 2, 3, 4])]), (1, "leaders", 0, [9])]
+BAD_ROWS += [(1, "plays", 0, [99, -1]), (1, "led", 0, [-1])]
+
+
+@pytest.mark.parametrize(("cards", "field", "index", "values"), BAD_ROWS)
 def test_invalid_rows_do_not_reach_the_search(cards, field, index, values):
     env = in_play(SINGLE)
     for _ in range(cards):
@@ -153,17 +145,13 @@ def test_a_batch_of_deals_is_solved_for_one_contract():
         assert (solver.tables_of(deals, eldest, dealer=dealer)[:, 0, 3, 3] == value).all()
 
 
-@pytest.mark.parametrize(
-    ("message", "options"),
-    [
-        ("deals: expected a contract", {"strain": None}),
-        ("declarer 7: expected a seat from 0 to 3", {"declarer": 7}),
-        ("'X' is no strain", {"strain": "X"}),
-        ("alone=2", {"alone": 2}),
-        ("threads=0", {"threads": 0}),
-        ("threads=True", {"threads": True}),
-    ],
-)
+BAD_OPTIONS = [("deals: expected a contract", {"strain": None})]
+BAD_OPTIONS += [("declarer 7: expected a seat from 0 to 3", {"declarer": 7})]
+BAD_OPTIONS += [("'X' is no strain", {"strain": "X"}), ("alone=2", {"alone": 2})]
+BAD_OPTIONS += [("threads=0", {"threads": 0}), ("threads=True", {"threads": True})]
+
+
+@pytest.mark.parametrize(("message", "options"), BAD_OPTIONS)
 def test_a_bad_option_of_a_batch_is_refused_by_name(message, options):
     deal = whole_deal(random.Random(1), SINGLE, "H").hands
     with pytest.raises(errors.BidEuchreError, match=message):

@@ -129,17 +129,12 @@ async def test_other_hosts_are_refused(host):
         assert (await client.ask("GET", "/", host=host))[0] == 403
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"Origin": "http://evil.example"},
-        {"Origin": "null"},
-        {"Origin": f"https://{HOST}"},
-        {"Origin": "http://127.0.0.1:1"},
-        {"Sec-Fetch-Site": "cross-site"},
-        {"Sec-Fetch-Site": "same-site"},
-    ],
-)
+ORIGINS = ("http://evil.example", "null", f"https://{HOST}", "http://127.0.0.1:1")
+FOREIGN = [{"Origin": origin} for origin in ORIGINS]
+FOREIGN += [{"Sec-Fetch-Site": site} for site in ("cross-site", "same-site")]
+
+
+@pytest.mark.parametrize("headers", FOREIGN)
 @in_loop
 async def test_foreign_pages_are_refused_even_with_a_token(headers):
     async with playing() as client:
