@@ -147,16 +147,12 @@ def test_a_suitable_vector_environment_is_accepted():
             VecEnv(wrapped)
 
 
-@pytest.mark.parametrize(
-    ("envs", "options", "message"),
-    [
-        (make_vec(ID, num_envs=1), {"opponents": "rule"}, "opponents"),
-        (0, {}, "num_envs"),
-        ("4", {}, "num_envs"),
-        (None, {}, "num_envs"),
-        (4, {"nonsense": 1}, "nonsense"),
-    ],
-)
+BAD_ARGUMENTS = [(make_vec(ID, num_envs=1), {"opponents": "rule"}, "opponents")]
+BAD_ARGUMENTS += [(0, {}, "num_envs"), ("4", {}, "num_envs"), (None, {}, "num_envs")]
+BAD_ARGUMENTS += [(4, {"nonsense": 1}, "nonsense")]
+
+
+@pytest.mark.parametrize(("envs", "options", "message"), BAD_ARGUMENTS)
 def test_bad_arguments_are_refused(envs, options, message):
     with pytest.raises(OptionError, match=message):
         VecEnv(envs, **options)

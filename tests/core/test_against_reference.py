@@ -26,9 +26,8 @@ def chooser(rng: random.Random, temper: str):
     def choose(names: list[str]) -> str:
         bids = [name for name in names if name.startswith("bid")]
         if bids:
-            if "pass" in names and rng.random() < {"bold": 0, "timid": 0.8, "silent": 1}.get(
-                temper, 0.5
-            ):
+            passes = {"bold": 0, "timid": 0.8, "silent": 1}.get(temper, 0.5)
+            if "pass" in names and rng.random() < passes:
                 return "pass"
             if temper == "alone":
                 return bids[-1 - rng.randrange(min(6, len(bids)))]

@@ -64,9 +64,8 @@ def test_the_state_contains_the_four_hands(game, seed, choices):
             own = state[seat * private : (seat + 1) * private]
             assert (own == seen[:private]).all()
             cards = own[held]
-            assert np.repeat(np.arange(game.kinds), cards).tolist() == hand_kinds(
-                env._states["hands"][0, seat]
-            )
+            kinds = np.repeat(np.arange(game.kinds), cards).tolist()
+            assert kinds == hand_kinds(env._states["hands"][0, seat])
         public = env.observe("player_0")["observation"][private:]
         assert (state[4 * private :] == public).all()
 

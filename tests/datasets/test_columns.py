@@ -98,15 +98,12 @@ def assert_same_columns(columns, expected):
         )
 
 
-@pytest.mark.parametrize(
-    ("variant", "episode", "reward"),
-    [
-        *((variant, "game", "win") for variant in VARIANTS),
-        ("barrie_v0", "game", "points"),
-        ("club_v0", "hand", "points"),
-        ("cincinnati_v0", "hand", "win"),
-    ],
-)
+EXPORTS = [*((variant, "game", "win") for variant in VARIANTS)]
+EXPORTS += [("barrie_v0", "game", "points"), ("club_v0", "hand", "points")]
+EXPORTS += [("cincinnati_v0", "hand", "win")]
+
+
+@pytest.mark.parametrize(("variant", "episode", "reward"), EXPORTS)
 def test_the_columns_are_the_decisions_of_the_games(variant, episode, reward, tmp_path):
     path, episodes = recorded(tmp_path, variant, 1, episode, reward)
     out = tmp_path / "out.npz"

@@ -148,14 +148,11 @@ def test_a_dataset_is_replaced_with_overwrite_alone(root):
     assert sorted(path.name for path in root.iterdir()) == ["bideuchre"]
 
 
-@pytest.mark.parametrize(
-    ("options", "name", "message"),
-    [
-        ({"gamma": 0.9}, ID, r"gamma=0.9: expected 1.0"),
-        ({}, "x", "expected an ID as"),
-        ({}, "../x-v0", "expected an ID as"),
-    ],
-)
+BAD = [({"gamma": 0.9}, ID, r"gamma=0.9: expected 1.0"), ({}, "x", "expected an ID as")]
+BAD += [({}, "../x-v0", "expected an ID as")]
+
+
+@pytest.mark.parametrize(("options", "name", "message"), BAD)
 def test_a_bad_id_and_gamma_are_refused(options, name, message, root):
     with pytest.raises(OptionError, match=message):
         datasets.export(played(games=2), f"minari:{name}", **options)

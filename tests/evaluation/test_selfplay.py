@@ -165,20 +165,17 @@ def _own_mask(good, masks):
     return good
 
 
-@pytest.mark.parametrize(
-    ("answer", "message"),
-    [
-        (_one_illegal, r"agent 'bad', row 1 \(board \d+, table [12], seat [0-3]\): chose"),
-        (_own_mask, "row 0"),
-        (lambda good, masks: good - 1000, "no action"),
-        (lambda good, masks: good + 2**40, "no action"),
-        (lambda good, masks: good * 1.0, "float64"),
-        (lambda good, masks: good[:-1], "shape"),
-        (lambda good, masks: good.reshape(-1, 1), "shape"),
-        (lambda good, masks: None, "object"),
-        (lambda good, masks: [True] * len(good), "bool"),
-    ],
-)
+BAD_ANSWERS = [(_one_illegal, r"agent 'bad', row 1 \(board \d+, table [12], seat [0-3]\): chose")]
+BAD_ANSWERS += [(_own_mask, "row 0"), (lambda good, masks: good - 1000, "no action")]
+BAD_ANSWERS += [(lambda good, masks: good + 2**40, "no action")]
+BAD_ANSWERS += [(lambda good, masks: good * 1.0, "float64")]
+BAD_ANSWERS += [(lambda good, masks: good[:-1], "shape")]
+BAD_ANSWERS += [(lambda good, masks: good.reshape(-1, 1), "shape")]
+BAD_ANSWERS += [(lambda good, masks: None, "object")]
+BAD_ANSWERS += [(lambda good, masks: [True] * len(good), "bool")]
+
+
+@pytest.mark.parametrize(("answer", "message"), BAD_ANSWERS)
 def test_an_illegal_choice_names_the_agent_and_the_row(answer, message):
     with pytest.raises(IllegalActionError, match=message):
         selfplay.play("barrie_v0", Bad(answer), "random", boards=50)

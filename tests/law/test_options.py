@@ -40,19 +40,14 @@ def refuses(words, game=BARRIE, **options):
     return True
 
 
+AIMED = tuple(game for game in VARIANTS if game is not SIMPLIFIED)
+ALL_PASS = ("dealer_forced", "redeal_next", "redeal_same", "eldest_forced")
 SUPPORTED = {
     "moon_ladder": {"step": (CINCINNATI,), "jump": VARIANTS},
-    "all_pass": dict.fromkeys(
-        ("dealer_forced", "redeal_next", "redeal_same", "eldest_forced"), VARIANTS
-    ),
+    "all_pass": dict.fromkeys(ALL_PASS, VARIANTS),
     "opening_lead": {"eldest": VARIANTS, "declarer": VARIANTS},
     "dealer_may_equal": {"never": VARIANTS, "lone": (CINCINNATI, SIMPLIFIED, CLUB, BARRIE)},
-    "win_rule": {
-        "any": tuple(game for game in VARIANTS if game is not SIMPLIFIED),
-        "made_bid": tuple(game for game in VARIANTS if game is not SIMPLIFIED),
-        "made_or_set": tuple(game for game in VARIANTS if game is not SIMPLIFIED),
-        "rounds": VARIANTS,
-    },
+    "win_rule": dict.fromkeys(("any", "made_bid", "made_or_set"), AIMED) | {"rounds": VARIANTS},
     "both_over": {"declarer": VARIANTS, "highest": (CINCINNATI,), "continue": (CINCINNATI,)},
     "strain_named": {"in_bid": VARIANTS, "after_auction": VARIANTS},
     "ranks": {"9": VARIANTS, "10": (CINCINNATI, SIMPLIFIED, CLUB, BARRIE), "J": ()},

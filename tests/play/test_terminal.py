@@ -212,17 +212,14 @@ def test_keys_names_and_words_are_read_as_actions(text, legal, name):
     assert action_typed(text, legal, HAND, acts) == name
 
 
-@pytest.mark.parametrize(
-    ("text", "legal", "words"),
-    [
-        ("8", ["pass", *BIDS], "'8' is ambiguous: expected 8 C, 8 H or 8 NT"),
-        ("x", ["pass", *BIDS], "'x': expected pass, 8, call-2, moon with C H NT"),
-        ("3", ["pass", "bid 4"], "3 is not legal now: expected pass or 4"),
-        ("2", ["JH"], "JD is not legal now: expected JH"),
-        ("²", ["JH"], "'²': expected JH"),
-        ("0", ["JH"], "key 0: expected 1 to 5"),
-    ],
-)
+REFUSED = [("8", ["pass", *BIDS], "'8' is ambiguous: expected 8 C, 8 H or 8 NT")]
+REFUSED += [("x", ["pass", *BIDS], "'x': expected pass, 8, call-2, moon with C H NT")]
+REFUSED += [("3", ["pass", "bid 4"], "3 is not legal now: expected pass or 4")]
+REFUSED += [("2", ["JH"], "JD is not legal now: expected JH")]
+REFUSED += [("²", ["JH"], "'²': expected JH"), ("0", ["JH"], "key 0: expected 1 to 5")]
+
+
+@pytest.mark.parametrize(("text", "legal", "words"), REFUSED)
 def test_a_line_that_is_no_legal_action_is_refused_with_the_choice(text, legal, words):
     acts = BARRIE if any(each in BIDS for each in legal) else CINCINNATI
     with pytest.raises(NotationError) as caught:

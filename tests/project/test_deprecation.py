@@ -45,11 +45,9 @@ def test_an_entry_names_a_present_name_and_a_later_version():
 
 
 def test_pool_is_opponent_pool():
-    with pytest.warns(
-        DeprecationWarning, match="Pool is now OpponentPool; .* until .* 0.3"
-    ) as seen:
+    with pytest.warns(DeprecationWarning, match="Pool is now OpponentPool; .* until .* 0.3") as log:
         assert bideuchre_env.Pool is OpponentPool
-    assert [warning.filename for warning in seen] == [__file__]
+    assert [warning.filename for warning in log] == [__file__]
     with pytest.warns(DeprecationWarning, match="Pool is now OpponentPool"):
         from bideuchre_env import Pool
     pool = Pool("rule", "cautious")

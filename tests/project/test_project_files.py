@@ -88,9 +88,8 @@ def test_workflows_cover_the_supported_pythons():
 
 def test_every_extra_has_a_library_and_existing_tests():
     script = read(".ci/trainers")
-    library, files = (
-        script.partition(f"{name}=(")[2].partition("\n)")[0] for name in ("library", "files")
-    )
+    lists = (script.partition(f"{name}=(")[2] for name in ("library", "files"))
+    library, files = (each.partition("\n)")[0] for each in lists)
     with load_scripts(".ci", "first_use") as [first_use]:
         assert sorted(re.findall(r"\[(\w+)\]=", library)) == sorted(first_use.extras())
     for path in re.findall(r"\btests/[\w./]+", files):

@@ -59,13 +59,9 @@ def test_beliefs_cover_uniform_deals(scripts, tmp_path, monkeypatch):
 def test_a_prediction_between_two_ranges_counts_in_the_upper_range(scripts):
     predicted, made = np.array([0.1, 0.19, 0.2, 0.5, 1.0]), np.array([0, 1, 1, 0, 1.0])
     rows = scripts["beliefs"].by_range(predicted, made)
-    assert [(row["range"], row["n"], row["made"]) for row in rows] == [
-        ("all", 5, 3),
-        ("0% to 20%", 2, 1),
-        ("20% to 40%", 1, 1),
-        ("40% to 60%", 1, 0),
-        ("80% to 100%", 1, 1),
-    ]
+    expected = [("all", 5, 3), ("0% to 20%", 2, 1), ("20% to 40%", 1, 1), ("40% to 60%", 1, 0)]
+    expected += [("80% to 100%", 1, 1)]
+    assert [(row["range"], row["n"], row["made"]) for row in rows] == expected
 
 
 def test_one_agent_calls_and_the_other_plays_the_cards(scripts):
