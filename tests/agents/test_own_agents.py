@@ -145,14 +145,10 @@ def test_an_agent_that_cannot_be_made_is_a_one_line_error(name, message, tmp_pat
 
 def test_installed_agents_are_found_by_entry_points(monkeypatch):
     """Entries with the name of a built-in agent are ignored; a broken entry affects no other."""
-    group = registry.GROUP
-    entries = [
-        EntryPoint("theirs", "support.custom_agents:Once", group),
-        EntryPoint("recorder", "support.custom_agents:Recorder", group),
-        EntryPoint("torn", "nowhere_at_all:Agent", group),
-        EntryPoint("rule", "support.custom_agents:Once", group),
-        EntryPoint("a:b", "support.custom_agents:Once", group),
-    ]
+    places = {"theirs": "support.custom_agents:Once", "recorder": "support.custom_agents:Recorder"}
+    places |= {"torn": "nowhere_at_all:Agent"}
+    places |= dict.fromkeys(("rule", "a:b"), "support.custom_agents:Once")
+    entries = [EntryPoint(name, place, registry.GROUP) for name, place in places.items()]
     monkeypatch.setattr(registry, "registered", {})
     monkeypatch.setattr(registry, "entry_points", lambda group: entries)
     registry.installed.cache_clear()

@@ -259,15 +259,12 @@ def test_an_unfinished_hand_is_reviewed_to_its_last_action():
         assert review.hands[0].result.endswith(result)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"hands": [99]}, r"hands=\[99\]: expected numbers of hands from 0 to"),
-        ({"hands": ["1"]}, "from 0 to"),
-        ({"worlds": 0}, "worlds=0"),
-        ({"agent": "nobody"}, "nobody"),
-    ],
-)
+BAD_ARGUMENTS = [({"hands": [99]}, r"hands=\[99\]: expected numbers of hands from 0 to")]
+BAD_ARGUMENTS += [({"hands": ["1"]}, "from 0 to"), ({"worlds": 0}, "worlds=0")]
+BAD_ARGUMENTS += [({"agent": "nobody"}, "nobody")]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD_ARGUMENTS)
 def test_invalid_arguments_are_refused(weak, options, message):
     with pytest.raises(OptionError, match=message):
         analysis.review(weak[0], **options)

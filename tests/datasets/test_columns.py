@@ -214,20 +214,17 @@ def test_games_of_two_kinds_are_refused(other, message, tmp_path):
     assert not (tmp_path / "none.npz").exists()
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"gamma": 1.5}, "gamma=1.5: expected a number from 0 to 1"),
-        ({"episode": "trick"}, "episode='trick': expected one of 'game', 'hand'"),
-        ({"reward": "money"}, "reward='money': expected one of 'win', 'points'"),
-        ({"forced": 1}, "forced=1: expected True or False"),
-        ({"player": 3}, "player=3: expected the name of a player, or None"),
-        ({"seats": 3}, "unexpected keyword argument 'seats' of export"),
-        ({"source": []}, "expected one or more files of game records"),
-        ({"source": 5}, "expected a path"),
-        ({"out": None}, "expected a path"),
-    ],
-)
+BAD_OPTIONS = [({"gamma": 1.5}, "gamma=1.5: expected a number from 0 to 1")]
+BAD_OPTIONS += [({"episode": "trick"}, "episode='trick': expected one of 'game', 'hand'")]
+BAD_OPTIONS += [({"reward": "money"}, "reward='money': expected one of 'win', 'points'")]
+BAD_OPTIONS += [({"forced": 1}, "forced=1: expected True or False")]
+BAD_OPTIONS += [({"player": 3}, "player=3: expected the name of a player, or None")]
+BAD_OPTIONS += [({"seats": 3}, "unexpected keyword argument 'seats' of export")]
+BAD_OPTIONS += [({"source": []}, "expected one or more files of game records")]
+BAD_OPTIONS += [({"source": 5}, "expected a path"), ({"out": None}, "expected a path")]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD_OPTIONS)
 def test_a_bad_option_is_refused_by_name(options, message, tmp_path):
     arguments = {"source": "games.jsonl", "out": tmp_path / "out.npz"} | options
     with pytest.raises(OptionError, match=message):

@@ -110,13 +110,10 @@ def test_set_deal_changes_the_chosen_rows():
         vec.set_deal(short, [0, 2])
     with pytest.raises(DealError, match="row 2: dealer 7"):
         vec.set_deal(deals, [0, 2], dealers=[0, 7])
-    for hands, rows, word in (
-        (deals, [0, 0], "rows"),
-        (deals, [0, 5], "rows"),
-        (deals, None, "deals=.*: expected a sequence of 5"),
-    ):
+    few = "deals=.*: expected a sequence of 5"
+    for rows, word in (([0, 0], "rows"), ([0, 5], "rows"), (None, few)):
         with pytest.raises(OptionError, match=word):
-            vec.set_deal(hands, rows)
+            vec.set_deal(deals, rows)
     np.testing.assert_array_equal(vec.get_state(), after)
 
 

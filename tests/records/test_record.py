@@ -67,16 +67,13 @@ def test_contract_and_declarer_are_recorded_after_the_last_call():
     assert env.record.seed is None  # the deal did not come from a seed
 
 
+CHANGES = [{}, {"opening_lead": "eldest", "all_pass": "eldest_forced", "max_hands": 50}]
+CHANGES += [{"win_rule": "rounds", "rounds": 2}]
+CHANGES += [{"lone": [{"name": "shoot", "value": 9}], "moon_ladder": "jump"}]
+
+
 @pytest.mark.parametrize("name", VARIANTS)
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"opening_lead": "eldest", "all_pass": "eldest_forced", "max_hands": 50},
-        {"win_rule": "rounds", "rounds": 2},
-        {"lone": [{"name": "shoot", "value": 9}], "moon_ladder": "jump"},
-    ],
-)
+@pytest.mark.parametrize("options", CHANGES)
 def test_recorded_options_are_the_changed_ones_and_give_the_same_rules(name, options):
     record, plain = start(name, 1, **options).record, start(name, 1).rules
     assert all(record.options[each] != getattr(plain, each) for each in record.options)
