@@ -21,8 +21,6 @@ SMALL = {"latent_dim": 16, "encoder_config": {"hidden_size": [16]}}
 
 
 class IllegalActionCounter(VectorWrapper):
-    """A batch of tables that counts illegal actions."""
-
     illegal = steps = 0
 
     def step(self, actions):
@@ -33,7 +31,6 @@ class IllegalActionCounter(VectorWrapper):
 
 
 def test_ppo_acts_and_learns_by_the_masks():
-    """In AgileRL's functions that collect, train and test, PPO takes only legal actions."""
     envs = IllegalActionCounter(make_vec(GAME, 8, opponents="rule", episode="hand"))
     spaces = envs.single_observation_space, envs.single_action_space
     agent = PPO(*spaces, net_config=SMALL, num_envs=8, learn_step=320, batch_size=64)

@@ -43,7 +43,6 @@ def last_deal(state):
 
 
 def assert_same_position(state, raw):
-    """Compare turn, masks, observations and names with the AEC environment."""
     assert raw.agent_selection == f"player_{state.current_player()}"
     for player, agent in enumerate(raw.possible_agents):
         seen = raw.observe(agent)
@@ -59,7 +58,6 @@ def assert_same_position(state, raw):
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_a_hand_equals_that_of_the_aec_environment(name):
-    """Observations, masks, names and returns agree for the same deal, dealer and actions."""
     game = pyspiel.load_game(f"bideuchre_{name}", {"dealer": 2})
     raw = bideuchre_env.variants[name].raw_env(episode="hand")
     for seed in range(3):
@@ -88,7 +86,6 @@ def test_chance_deals_every_remaining_card_with_the_same_probability():
 
 @pytest.mark.parametrize("reward", ["win", "points"])
 def test_a_game_equals_that_of_the_aec_environment(reward):
-    """Dealers follow the rules, and rewards come when a hand is over."""
     rules = bideuchre_env.barrie_v0.rules.replace(max_hands=3)
     variant = bideuchre_env.make(rules, name="three_hands")
     game = pyspiel.load_game(openspiel.register(variant), {"episode": "game", "reward": reward})
@@ -120,7 +117,6 @@ def test_a_game_equals_that_of_the_aec_environment(reward):
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_the_checks_of_the_library_pass(name):
-    """OpenSpiel's `random_sim_test` covers random play, clones, tensors, sums and serialization."""
     game = pyspiel.load_game(f"bideuchre_{name}")
     pyspiel.random_sim_test(game, num_sims=1, serialize=True, verbose=False)
     short = bideuchre_env.make(bideuchre_env.variants[name].rules, name=f"short_{name}")
@@ -176,7 +172,6 @@ def test_an_exchange_is_private():
 
 
 def test_observers_have_the_blocks_of_the_layout():
-    """A player's observer has the blocks of the layout; a spectator's has no private blocks."""
     game = pyspiel.load_game("bideuchre_cincinnati_v0")
     state, _ = dealt_state(game, 3)
     own = game.make_py_observer()

@@ -16,12 +16,10 @@ from bideuchre_env.adapters import rllib
 
 
 def random_legal(seen, rng):
-    """A uniform random legal action by the mask of an observation."""
     return int(rng.choice(np.flatnonzero(seen["action_mask"])))
 
 
 def assert_same_observation(seen, raw, agent):
-    """Compare an observation in RLlib's format with the AEC environment's."""
     expected = raw.observe(agent)
     scaled = raw.observation_layout.scaled(expected["observation"])
     assert (seen["observations"] == scaled).all()
@@ -118,7 +116,6 @@ def test_bad_actions_and_options_are_refused():
 
 
 def test_one_learner_equals_the_solo_environment():
-    """An observation has the keys of RLlib; with "flat" it is only the array of observations."""
     options = {"opponents": "cautious", "seat": 2, "episode": "hand"}
     env = rllib.Env({"game": "barrie_v0", **options})
     flat = rllib.Env({"game": "barrie_v0", "observation": "flat", **options})
@@ -151,7 +148,6 @@ def test_environments_render(kind):
 
 
 def ppo_config(**config):
-    """A PPO configuration with a few single-agent tables."""
     from ray.rllib.algorithms.ppo import PPOConfig
 
     return (

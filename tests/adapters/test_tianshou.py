@@ -38,7 +38,6 @@ def small_network(outputs):
 
 
 def actor_policy():
-    """A policy that samples legal actions by the logits of a small network."""
     return DiscreteActorPolicy(
         actor=MaskedActor(small_network(WIDTH)), action_space=Discrete(WIDTH)
     )
@@ -50,7 +49,6 @@ def ppo():
 
 
 def dqn():
-    """A DQN that chooses half of its actions at random."""
     net = Net(state_shape=(SIZE,), action_shape=WIDTH, hidden_sizes=(16,))
     policy = DiscreteQLearningPolicy(
         model=net, action_space=Discrete(WIDTH), eps_training=0.5, eps_inference=0.5
@@ -137,7 +135,6 @@ def test_a_truncated_episode_is_not_bootstrapped():
 
 
 def assert_learns(learner, buffer):
-    """Update a learner from the buffer; its losses must be finite."""
     sizes = {"batch_size": 64, "repeat": 2} if isinstance(learner, PPO) else {"sample_size": 64}
     with policy_within_training_step(learner.policy):
         losses = learner.update(buffer, **sizes).get_loss_stats_dict()
@@ -159,7 +156,6 @@ def test_one_algorithm_learns_from_all_seats(algorithm):
 
 @pytest.mark.parametrize("algorithm", [ppo, dqn])
 def test_the_collector_of_tianshou_collects_from_one_learner_at_many_tables(algorithm):
-    """The collector collects steps and episodes, also with more tables than episodes."""
     torch.manual_seed(0)
     envs = VecEnv(GAME, 6, opponents="rule", episode="hand")
     learner, buffer = algorithm(), VectorReplayBuffer(6 * 300, 6)
@@ -176,7 +172,6 @@ def test_the_collector_of_tianshou_collects_from_one_learner_at_many_tables(algo
 
 
 def test_a_table_is_the_solo_environment_of_its_seed():
-    """Row i has seed `seed` + i; finished tables must be reset."""
     envs = VecEnv(GAME, 3, opponents="rule", episode="hand")
     solo = GAME.solo(opponents="rule", episode="hand", observation="flat")
     assert envs.seed(40) == [[40], [41], [42]]
@@ -201,7 +196,6 @@ def test_a_table_is_the_solo_environment_of_its_seed():
 
 
 def test_infos_have_the_result_and_the_players_of_an_episode():
-    """The infos of a table equal those of `solo` with the same seed."""
     pool = bideuchre_env.OpponentPool("cautious", "rule")
     options = {"opponents": pool, "partner": "rule", "episode": "hand", "observation": "flat"}
     envs, solo = VecEnv(GAME, 2, **options), GAME.solo(**options)

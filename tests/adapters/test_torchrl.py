@@ -24,7 +24,6 @@ both_environments = pytest.mark.parametrize("kind", [adapter.Env, adapter.SelfPl
 
 
 def random_legal(tensordict):
-    """Set a uniform legal action for every row."""
     mask = tensordict["action_mask"]
     actions = MaskedCategorical(logits=torch.zeros(mask.shape), mask=mask).sample()
     return tensordict.set("action", actions)
@@ -32,7 +31,6 @@ def random_legal(tensordict):
 
 @both_environments
 def test_specs_pass_the_check_of_torchrl_and_random_play_is_legal(kind):
-    """`ActionMask` samples legal actions; finished rows are reset."""
     env = TransformedEnv(kind("cincinnati_v0", 16, episode="hand"), ActionMask())
     check_env_specs(env, seed=5)
     env.set_seed(5)
@@ -47,7 +45,6 @@ def test_specs_pass_the_check_of_torchrl_and_random_play_is_legal(kind):
 
 
 def test_a_row_equals_the_solo_environment_of_its_seed():
-    """Observations, masks, rewards and ends agree over several hands."""
     options = {"opponents": "rule", "episode": "hand"}
     env = adapter.Env("cincinnati_v0", 2, **options)
     env.set_seed(30)
@@ -147,7 +144,6 @@ def test_fixed_options_are_refused():
 
 
 def test_the_wrappers_of_torchrl_work_without_an_adapter():
-    """TorchRL wraps a Gymnasium id, a vector environment without autoreset, and `env()`."""
     check_env_specs(GymEnv("bideuchre/Cincinnati-v0", episode="hand"))
     batch = gymnasium.make_vec(
         "bideuchre/Cincinnati-v0", num_envs=4, vectorization_mode="vector_entry_point",

@@ -45,7 +45,6 @@ every_script = pytest.mark.parametrize("script", SCRIPTS, indirect=True)
 
 @every_script
 def test_a_short_run_prints_results_and_saves_an_agent(script, tmp_path, capsys):
-    """The saved policy, loaded by name, plays like the policy in the process."""
     options = ("--out", str(tmp_path), "--json", str(tmp_path / "result.json"))
     short = SCRIPTS[script.__name__][1].split()
     assert script.main(script.Args.parse([*SMALL, *options, *short])) == 0

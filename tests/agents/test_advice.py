@@ -22,23 +22,16 @@ from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.variants import RULES
 
-AGENTS = {
-    "rule": "rule",
-    "expert": "expert",
-    "net": "net",
-    "pimc": "pimc:worlds=8,played_out=12",
-    "inference": "inference:worlds=8,played_out=12",
-}
+AGENTS = {name: name for name in ("rule", "expert", "net")}
+AGENTS |= {name: f"{name}:worlds=8,played_out=12" for name in ("pimc", "inference")}
 
 
 def unwrapped(advice):
-    """The text of an advice as one line."""
     return " ".join(advice.text().split())
 
 
 @pytest.mark.parametrize("name", AGENTS)
 def test_advice_has_the_choice_of_its_agent(name):
-    """In all phases, advice chooses as its agent does; options are ordered by the goal's figure."""
     for variant in DIFFERENT if name in SEARCH else RULES:
         rules = RULES[variant]
         advisor = Advisor(rules, AGENTS[name], 4 if name in ("rule", "expert", "net") else None)
@@ -91,7 +84,6 @@ def played_out(rules, state, action, n, seed):
 
 @pytest.mark.parametrize("variant", DIFFERENT)
 def test_figures_agree_with_playouts_in_python(variant):
-    """The comparison covers points, tricks and contracts made, in each phase."""
     rules, n = RULES[variant], 300
     advisor = Advisor(rules, f"inference:solved=0,considered=0,worlds={n},played_out=150")
     checked = 0
@@ -123,7 +115,6 @@ def test_hidden_cards_change_no_advice(variant):
 
 
 def test_every_source_gives_the_same_advice():
-    """Sources are an environment, its wrapper, its observation and its state row."""
     env = bideuchre_env.barrie_v0()
     env.reset(seed=5)
     for _ in range(3):
@@ -141,7 +132,6 @@ def test_every_source_gives_the_same_advice():
 
 
 def test_a_requested_action_is_among_the_options():
-    """Requesting an illegal action raises an error."""
     rules = RULES["barrie_v0"]
     advisor = Advisor(rules, worlds=6)
     for _, mask, state in varied_decisions(rules, 4, seed=4):

@@ -73,7 +73,6 @@ def test_options_are_ordered_by_the_goal_and_close_ones_are_within_the_error(goa
 
 @pytest.mark.parametrize("worlds", [30, 320])
 def test_option_worlds_is_the_number_of_deals_tried(worlds):
-    """All deals are tried even if few calls remain candidates; progress is reported."""
     rules, calls = RULES["cincinnati_v0"], []
     row = known_position(rules, ["9H", "TS", "QC", "9D", "KD", "TC"], calls=["pass", "5"])
     advice = advise_row(row, rules, worlds=worlds, how_far=lambda *how: calls.append(how))
@@ -187,7 +186,6 @@ def test_the_cause_of_made_contracts_is_found_with_its_figures(variant, own, str
 
 
 def test_chance_and_rare_holdings_are_no_cause():
-    """A cause needs a large and significant effect in many deals."""
     rules = RULES["cincinnati_v0"]
     (hands, unseen), t = dealt(rules, OWN, 1000), compile_tables(rules)[0]
     ace = hands[:, 2] >> parse_card("AC") & 1 == 1
@@ -217,7 +215,6 @@ SECOND = ["AC", "9C", "9H", "TC", "AD", "TD", "KC", "9D", "QD"]
 
 @pytest.mark.parametrize("variant", RULES)
 def test_the_facts_known_to_a_seat_give_its_observation(variant):
-    """In every phase, the position from a seat's facts is valid, with its observation and mask."""
     rules = RULES[variant]
     positions = decisions(rules, 3, seed=11, hands=2, every=2)
     for bid in rules.lone:

@@ -110,9 +110,7 @@ def test_options_are_the_parameters_of_the_factory():
 
 
 @pytest.mark.parametrize("command", ["match pimc:depth=2 rule", "selfplay --agents rule pimc:a"])
-def test_a_wrong_option_is_one_line_before_any_file_is_written(
-    command, capsys, tmp_path, monkeypatch
-):
+def test_a_wrong_option_is_one_line_and_no_file_is_written(command, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert cli.main(command.split()) == 2
     out, err = capsys.readouterr()
@@ -137,7 +135,6 @@ def test_opponents_of_a_learner_take_options():
 
 
 def test_a_bolder_player_is_set_more_often():
-    """Bolder and more timid rule players lose to the default."""
     timid, rule, rash = "timid", "rule", "rash"
     alone = {
         name: match.play(CINCINNATI, name, name, boards=400, seed=4).board_rows["contracts"]
@@ -186,7 +183,6 @@ def fill_points(tables, level, points):
 @pytest.mark.parametrize("score", SCORES)
 @pytest.mark.parametrize("name", SEARCH)
 def test_a_search_for_points_values_results_in_points(name, score):
-    """At any score, a search with the goal points plays its playouts for points, too."""
     position = Position(CINCINNATI, {1: "JH JD AH KH QS 9C"}, score=score)
     position.do("bid 5, pass, pass, pass, trump H")
     agent = searcher(name, CINCINNATI, goal="points")

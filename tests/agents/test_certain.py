@@ -46,7 +46,6 @@ def winners_seen(observations, tables, offsets, views):
 
 
 def beats(card, led, strain):
-    """Whether a card takes a trick from the card led."""
     suit = suit_of(card, strain)
     if suit == suit_of(led, strain):
         return height(card, strain) > height(led, strain)
@@ -80,7 +79,6 @@ def in_order(cards, strain):
 
 
 def bits_of(cards):
-    """Bits of the kinds held, and of the kinds held twice."""
     hand = hand_bits([parse_card(card) for card in cards])
     return hand & KIND_BITS, hand >> COPY_SHIFT
 
@@ -141,7 +139,6 @@ def claims(variant):
     ],
 )
 def test_agents_take_all_tricks_where_they_are_certain(name, variant, rows, deals):
-    """The agent takes all tricks left if the seat on lead wins them against any other hands."""
     rules, positions = RULES[variant], claims(variant)
     agent = agents.make(name, rules, **({"worlds": 2} if name in SEARCH else {}))
     assert len(positions) > 20

@@ -137,14 +137,10 @@ def test_a_missing_or_damaged_file_is_an_error_that_names_it(folder, name):
 @pytest.mark.parametrize(
     ("name", "part"),
     [
-        (sampled_deals.FILE, "24x1"),
-        (hand_table.FILE, "keys_24x1"),
-        (hand_table.FILE, "tricks_24x1"),
-        (hand_table.FILE, "lone_24x1"),
-        (call_network.FILE, "cincinnati_v0_first"),
-        (call_network.FILE, "cincinnati_v0_shifts"),
+        *((hand_table.FILE, f"{part}_24x1") for part in ("keys", "tricks", "lone")),
+        *((call_network.FILE, f"cincinnati_v0_{part}") for part in ("first", "shifts")),
+        *((sampled_deals.FILE, "24x1"), (bidding.FILE, "24x1_lone")),
         (win_table.FILE, "club_v0_straight"),
-        (bidding.FILE, "24x1_lone"),
     ],
 )
 def test_an_array_of_another_shape_or_type_is_an_error(folder, name, part):
@@ -244,7 +240,6 @@ def check_odds(odds, contracts):
 
 @pytest.mark.parametrize("variant", RULES)
 def test_every_registered_deck_has_holder_odds(variant):
-    """Odds are read-only, `EQUAL` for defenders, and 0 for contracts that never occurred."""
     odds = sampled_deals.holder_odds(RULES[variant])
     check_odds(odds, 4 if RULES[variant].lone else 2)
     assert not odds.flags.writeable
@@ -307,7 +302,6 @@ def made(script, out, *options):
 
 
 def test_the_script_writes_every_deck(script, tmp_path, capsys):
-    """The file has the arrays that agents load, and the same seed writes the same bytes."""
     first, again = tmp_path / "new" / "one.npz", tmp_path / "two.npz"
     arrays = made(script, first)
     assert "16x2: simplified_v0, club_v0, barrie_v0" in capsys.readouterr().out

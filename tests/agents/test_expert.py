@@ -52,7 +52,6 @@ def test_the_expert_beats_the_rule_player(variant):
 
 
 def test_a_card_of_the_search_must_gain_more_than_its_error():
-    """Requiring more standard errors replaces the rule player's card less often."""
     rows, masks, _ = map(np.stack, zip(*decisions(CINCINNATI, 60, seed=3), strict=True))
 
     def choices(**options):
@@ -89,7 +88,6 @@ def plain_search(x, hands, turn, table, led, left, out):
 
 @pytest.mark.parametrize("copies", [1, 2])
 def test_the_search_gives_the_tricks_of_brute_force(copies):
-    """The endgames have up to three tricks, with and without trumps, and three or four seats."""
     rng = np.random.default_rng(copies)
     for case in range(300):
         x, left = new_rows(SAMPLED_DEAL, 1)[0], int(rng.integers(1, 4))
@@ -185,7 +183,6 @@ def test_renaming_the_suits_changes_no_call(rules):
     ],
 )
 def test_a_game_unlike_the_variants_has_no_network(rules):
-    """A game with another deck, or with lone bids of other values, has a network of zeros."""
     assert np.array_equal(load_network(rules), new_network())
 
 
@@ -209,7 +206,6 @@ def test_networks_with_numbers_that_are_not_finite_are_refused(part, number):
 
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0", "double_deck_v0"])
 def test_the_call_network_wins_points(variant):
-    """The expert beats an expert without the network; both play the rule player's cards."""
     rules = RULES[variant]
     sides = [ExpertAgent(rules, network=n, wanted=QUICK) for n in (None, new_network())]
     assert match.play(variant, *sides, boards=4000, seed=3).boards.points_per_hand.low > 0.1
@@ -233,9 +229,7 @@ SURE_HAND, ALL_TRICKS = "JS JC JC AS AS KS QS AH", "JS JS JC JC AS KS QS AH"
         (BARRIE, "JS JS JC JC AS AS KS KS", (0, 0), "bid 5 H, pass", ["bid moon S", "bid moon C"]),
     ],
 )
-def test_the_last_to_call_bids_low_where_that_wins_and_the_first_bids_a_moon(
-    rules, hand, score, story, calls
-):
+def test_last_to_call_bids_low_to_win_and_the_first_bids_a_moon(rules, hand, score, story, calls):
     """A low bid by the first caller would be outbid. Scores are (own side, opponents)."""
     seat = (1 + len(story.split(", ")) * bool(story)) % 4
     position = expert_at(rules, {seat: hand}, score=score if seat % 2 == 0 else score[::-1])
@@ -247,7 +241,6 @@ FITTED = ("barrie_v0", "club_v0", "double_deck_v0", "simplified_v0")
 
 @pytest.mark.parametrize("name", RULES)
 def test_every_variant_has_its_own_networks_and_table(name):
-    """Rules that differ only in `max_hands` have the same networks and table."""
     rules = RULES[name]
     for same in (rules, rules.replace(max_hands=rules.max_hands + 1)):
         assert np.array_equal(load_network(same), fitted_network(name))
@@ -266,7 +259,6 @@ def test_every_variant_has_its_own_networks_and_table(name):
     [RULES["six_card_v0"], BARRIE.replace(target=50), CINCINNATI, SIMPLIFIED.replace(rounds=2)],
 )
 def test_a_game_that_was_not_fitted_has_no_network(rules):
-    """A game that was not fitted uses the win table from the rule player's hands."""
     assert fitted_name(rules) is None
     assert len(load_score_network(rules)) == 0
     assert np.array_equal(win_table(rules), rule_table(rules))
@@ -279,7 +271,6 @@ def test_networks_are_read_only():
 
 
 def test_the_score_network_wins_games():
-    """The expert beats an expert without the score network and with the rule player's win table."""
     expert, plain = (ExpertAgent(SIMPLIFIED, wanted=QUICK) for _ in range(2))
     nothing, wins = sealed(new_score_network()), sealed(rule_table(SIMPLIFIED))
     plain.learned = plain.learned._replace(score=nothing, wins=wins)

@@ -96,7 +96,6 @@ def test_the_net_plays_the_card_with_the_largest_output(name):
 
 
 def test_the_network_vetoes_cards_of_the_search():
-    """The search may not choose a card that is more than the veto behind by the network."""
     rows, masks = cards_of("cincinnati_v0", tables=100)
     weights = planted(CINCINNATI, 4, 3.0)
     quiet = NetAgent(CINCINNATI, weights=weights).act_rows(rows, masks)
@@ -158,7 +157,6 @@ def test_weights_are_read_from_a_file_or_refused(name, tmp_path):
 
 @pytest.mark.parametrize("name", LEARNED)
 def test_a_game_without_weights_is_refused(name):
-    """The error names the games that have weights."""
     rng = random.Random(2)
     fitted = [made_for(name, RULES[variant], VERSION) for variant in shipped(name)]
     refused = [r for r in map(random_rules, [rng] * 20) if made_for(name, r, VERSION) not in fitted]
@@ -182,7 +180,6 @@ def networks(rules, seed=3):
 
 @pytest.mark.parametrize("variant", RULES)
 def test_ppo_plays_the_largest_legal_output(variant):
-    """The test computes features and networks in numpy; certain actions go first."""
     rules = RULES[variant]
     nets, parts = networks(rules), {part: features_of(rules, part) for part in PARTS}
     arrays = arrays_of(nets["auction"], "auction") | arrays_of(nets["cards"], "cards")

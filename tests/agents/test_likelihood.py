@@ -68,9 +68,7 @@ def test_likelihoods_equal_a_replay_of_the_hand(name, variant, bid):
         ("AS KH", "JD QH", 2, 3),  # QD and KD; AS, AC and AD
     ],
 )
-def test_an_exchange_is_less_likely_for_each_kind_preferred_to_its_cards(
-    discards, passed, n_giving, n_passing
-):
+def test_each_kind_preferred_makes_an_exchange_less_likely(discards, passed, n_giving, n_passing):
     """The penalty is 1 for a kind that the expert prefers to discard, and 0.1 to pass."""
     rules, agent = RULES["barrie_v0"], searcher("inference", RULES["barrie_v0"])
     own = ["QS", "QS", "KS", "KS", "QC", "QC", "KC", "KC"]
@@ -104,7 +102,6 @@ def exchange_logs(agent, discards, passed):
 
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "simplified_v0", "barrie_v0"])
 def test_the_cache_of_calls_changes_no_decision(variant):
-    """With a filled and with an empty cache, decisions are equal at many scores and dealers."""
     rules = RULES[variant]
     cached, fresh = (searcher("inference", rules, worlds=20, played_out=20) for _ in range(2))
     compared = shared = 0
@@ -224,7 +221,6 @@ def check_games(rules, tables_, hands, seed):
 
 @pytest.mark.parametrize("variant", DIFFERENT)
 def test_a_rebuilt_position_has_all_facts_that_the_seat_knows(variant):
-    """All redeals of the position give the same observation."""
     assert check_games(RULES[variant], 4, 6, seed=3) > 300
 
 

@@ -85,7 +85,6 @@ def test_two_checkpoints_are_two_agents(tmp_path):
 
 
 def test_a_long_name_is_shortened_at_its_beginning(tmp_path):
-    """The shortened name still names the checkpoint, and it fits into a record."""
     folder = tmp_path / ("a" * 100)
     folder.mkdir()
     name = f"{write_file(folder)}:Net:weights={folder}/a.npz"
@@ -146,14 +145,10 @@ def test_an_agent_that_cannot_be_made_is_a_one_line_error(name, message, tmp_pat
 
 def test_installed_agents_are_found_by_entry_points(monkeypatch):
     """Entries with the name of a built-in agent are ignored; a broken entry affects no other."""
-    group = registry.GROUP
-    entries = [
-        EntryPoint("theirs", "support.custom_agents:Once", group),
-        EntryPoint("recorder", "support.custom_agents:Recorder", group),
-        EntryPoint("torn", "nowhere_at_all:Agent", group),
-        EntryPoint("rule", "support.custom_agents:Once", group),
-        EntryPoint("a:b", "support.custom_agents:Once", group),
-    ]
+    places = {"theirs": "support.custom_agents:Once", "recorder": "support.custom_agents:Recorder"}
+    places |= {"torn": "nowhere_at_all:Agent"}
+    places |= dict.fromkeys(("rule", "a:b"), "support.custom_agents:Once")
+    entries = [EntryPoint(name, place, registry.GROUP) for name, place in places.items()]
     monkeypatch.setattr(registry, "registered", {})
     monkeypatch.setattr(registry, "entry_points", lambda group: entries)
     registry.installed.cache_clear()
@@ -172,7 +167,6 @@ def test_installed_agents_are_found_by_entry_points(monkeypatch):
 
 
 def no_rules(*, goal=None, seed=0):
-    """A factory of agents that takes no rules."""
     return made("none", seed, goal)
 
 
@@ -188,7 +182,6 @@ def made(*arguments):
     [(no_rules, ("none", 7, "points")), (lambda rules, goal: made(rules, goal), (RULES, "points"))],
 )
 def test_a_factory_is_called_with_the_parameters_that_it_has(factory, arguments):
-    """A factory gets rules, seed and goal as keyword arguments, if it has these parameters."""
     assert agents.agent_of(factory, RULES, seed=7, goal="points").agent.arguments == arguments
 
 
@@ -209,7 +202,6 @@ def test_a_factory_with_another_required_parameter_is_refused(factory):
     ],
 )
 def test_two_processes_play_the_same_boards_as_one(pair):
-    """Names, registered classes and agents that can be pickled may play in two processes."""
     options = {"boards": 12, "at_once": 1, "seed": 3}
     one, two = (match.play("cincinnati_v0", *pair, workers=k, **options) for k in (1, 2))
     assert one.board_rows.tobytes() == two.board_rows.tobytes()
@@ -225,13 +217,8 @@ def test_an_agent_that_cannot_be_pickled_is_refused_before_the_match(source, mon
     registry.registered["inner"] = Inner
     of_script = type("Net", (Once,), {"__module__": "__main__"})
     monkeypatch.setattr(sys.modules["__main__"], "Net", of_script, raising=False)
-    agent = {
-        "name": "inner",
-        "class": Inner,
-        "object": Inner(),
-        "main": of_script,
-        "file": agents.make("./mine.py:Last", RULES),
-    }[source]
+    sources = {"name": "inner", "class": Inner, "object": Inner(), "main": of_script}
+    agent = sources[source] if source != "file" else agents.make("./mine.py:Last", RULES)
     with pytest.raises(OptionError, match=r"cannot be sent to another process .*file\.py:Agent"):
         match.play("cincinnati_v0", "rule", agent, boards=9, workers=2)
     assert not multiprocessing.active_children()

@@ -36,7 +36,6 @@ from bideuchre_env.solver import solve
 
 @pytest.mark.parametrize("name", SEARCH)
 def test_a_decision_depends_on_seed_and_observation_alone(name):
-    """Other rows, their order and earlier decisions do not change an agent's decision."""
     rules = RULES["club_v0"]
     cases = decisions(rules, 6, seed=2, every=3)
     rows, masks = np.stack([row for row, _, _ in cases]), np.stack([mask for _, mask, _ in cases])
@@ -229,7 +228,6 @@ def in_python(rules, state, calls, cards, left=0):
 
 @pytest.mark.parametrize("variant", DIFFERENT)
 def test_playouts_use_calls_of_the_expert_and_cards_of_the_net_or_expert(variant):
-    """In playouts, from every phase, the expert and the net play without a search."""
     rules = RULES[variant]
     inference = InferenceAgent(rules, seed=1, solved=0)
     expert, net = agents.make("expert", rules, wanted=NO_SEARCH), agents.make("net", rules)
@@ -254,7 +252,6 @@ def test_playouts_use_calls_of_the_expert_and_cards_of_the_net_or_expert(variant
 
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0"])
 def test_the_solver_plays_the_last_tricks_of_a_playout(variant):
-    """The last three tricks are played with all hands open."""
     rules = RULES[variant]
     inference = InferenceAgent(rules, seed=1, solved=3)
     inference.space.plans["plays_net"] = 1
@@ -307,7 +304,6 @@ def test_priors_are_the_outputs_of_the_net(variant, goal):
 
 
 def test_the_net_gives_priors_where_it_has_weights():
-    """The net is used by default in `inference`, and as an option in `pimc`."""
     cincinnati, strange = RULES["cincinnati_v0"], RULES["cincinnati_v0"].replace(ranks="10")
     assert InferenceAgent(cincinnati).net is not None
     assert PimcAgent(cincinnati).net is None

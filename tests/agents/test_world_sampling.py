@@ -65,7 +65,6 @@ def test_sampled_worlds_are_possible_and_have_their_own_likelihood(variant, bid)
 
 @pytest.mark.parametrize(("variant", "trick"), [("cincinnati_v0", 4), ("simplified_v0", 6)])
 def test_endgame_worlds_are_sampled_in_proportion_to_their_likelihood(variant, trick):
-    """Sampled worlds have a small total variation distance from the exact distribution."""
     rules, apart, uniform = RULES[variant], [], []
     agent = searcher("inference", rules)
     for row, mask, state in decisions(rules, 14, seed=11, hands=2):
@@ -88,7 +87,6 @@ def test_endgame_worlds_are_sampled_in_proportion_to_their_likelihood(variant, t
 
 
 def test_hidden_exchanged_cards_are_sampled_in_proportion_to_their_likelihood():
-    """Shares by seat and of passed cards agree with importance sampling of 40,000 worlds."""
     rules, compared = RULES["barrie_v0"], []
     agent = searcher("inference", rules)
     for row, mask, state in lone_decisions(rules, "call-2", 8, seed=12):
@@ -262,7 +260,6 @@ BARRIE = RULES["barrie_v0"]
 
 
 def set_up(agent, row, mask, draws=100):
-    """Begin the search of a decision, and weigh `draws` uniform worlds."""
     begin(agent.space, row[np.newaxis], mask[np.newaxis], 0)
     weigh_draws(agent.space, np.empty(draws), 0, draws)
 
@@ -276,7 +273,6 @@ def dealt(agent, seat, most=inf):
 
 @pytest.mark.parametrize("rules", [SMALL, BARRIE], ids=["16 cards", "barrie"])
 def test_every_hand_that_a_caller_may_have_been_dealt_is_enumerated_once(rules):
-    """The enumeration equals all hands of unseen cards that the caller's voids and plays allow."""
     agent, compared = searcher("inference", rules), 0
     for row, mask, state in lone_decisions(rules, "moon", 4, seed=3):
         set_up(agent, row, mask)

@@ -78,7 +78,6 @@ def test_an_agents_own_hands_have_no_mistake(variant, agent, seeds):
 
 
 def own_call(call):
-    """Return a `change` by which seat 1 makes this call."""
     return lambda row, names: call if row["phase"] == Phase.AUCTION and row["turn"] == 1 else None
 
 
@@ -94,7 +93,6 @@ def throws_a_bower_away(row, names):
 
 
 def gives_up_the_right_bower(row, names):
-    """A `change` by which the declarer gives up the right bower."""
     bower = f"J{'CDHS'[row['strain']]}" if 0 <= row["strain"] < 4 else None
     return bower if row["phase"] == Phase.GIVING and bower in names else None
 
@@ -130,7 +128,6 @@ def test_a_planted_blunder_is_the_first_mistake(variant, change, phase, options)
 
 
 def test_all_figures_of_a_mistake_are_averages_over_the_same_deals():
-    """A mistake is evaluated again with four seeds; the test repeats their trials."""
     record, (ply, _) = hand_with("cincinnati_v0", own_call("pass"), **HIGH)
     mistake, rules = analysis.review(record, "expert", worlds=60, seed=5).mistakes[0], record.rules
     played = next(iter(record.played_hands()))
@@ -156,7 +153,6 @@ def test_all_figures_of_a_mistake_are_averages_over_the_same_deals():
 
 
 def test_a_side_whose_contract_is_set_already_makes_no_mistake():
-    """A card that loses another trick is no mistake when the contract was lost before."""
     t = compile_tables(RULES)[0]
 
     def change(row, names):
@@ -183,7 +179,6 @@ def weak(tmp_path_factory):
 
 
 def test_notes_have_the_figures_of_every_choice(weak):
-    """The notes have an entry for each action of the record; None if there was no choice."""
     record, review = weak
     notes = review.notes()
     assert notes == json.loads(json.dumps(notes, allow_nan=False))
@@ -264,15 +259,12 @@ def test_an_unfinished_hand_is_reviewed_to_its_last_action():
         assert review.hands[0].result.endswith(result)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"hands": [99]}, r"hands=\[99\]: expected numbers of hands from 0 to"),
-        ({"hands": ["1"]}, "from 0 to"),
-        ({"worlds": 0}, "worlds=0"),
-        ({"agent": "nobody"}, "nobody"),
-    ],
-)
+BAD_ARGUMENTS = [({"hands": [99]}, r"hands=\[99\]: expected numbers of hands from 0 to")]
+BAD_ARGUMENTS += [({"hands": ["1"]}, "from 0 to"), ({"worlds": 0}, "worlds=0")]
+BAD_ARGUMENTS += [({"agent": "nobody"}, "nobody")]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD_ARGUMENTS)
 def test_invalid_arguments_are_refused(weak, options, message):
     with pytest.raises(OptionError, match=message):
         analysis.review(weak[0], **options)

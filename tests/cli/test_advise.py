@@ -41,14 +41,9 @@ def test_advice_on_a_hand_is_a_table_of_actions_and_a_sentence(capsys):
     assert err == ""
     assert max(map(len, out.splitlines())) <= 80
     assert out.startswith("JH JD AH KH QS 9C in cincinnati_v0, dealer: seat 3\n")
-    for words in (
-        "Seat 3 is to call. inference chooses ",
-        "of 3 legal calls tried in 200 deals",
-        "made or set",
-        "wins the game",
-        "±",
-    ):
+    for words in ("Seat 3 is to call. inference chooses ", "made or set", "wins the game", "±"):
         assert words in out
+    assert "of 3 legal calls tried in 200 deals" in out
 
 
 def options_of(position):
@@ -124,7 +119,6 @@ def test_the_command_prints_hand_worth(capsys):
 
 
 def test_hand_prints_a_column_for_each_strain_the_best_first(capsys):
-    """The tricks and the chance of each bid have a row each; equal moons share a row."""
     cards = "JH JD AH KH QH TH"
     assert run("hand", cards) == 0
     out = capsys.readouterr().out
@@ -166,7 +160,6 @@ def bid_at_the_table(cards, rules, passes):
 
 @pytest.mark.parametrize("variant", SMALL_DECKS)
 def test_hand_has_the_call_of_the_expert(variant, capsys):
-    """The expert's call as first and as last caller is that of a game, with the strain."""
     rules = RULES[variant].replace(all_pass="redeal_next")
     six = ("JH JD AH KH QH TH", "9H TS QC 9D KD TC")
     eight = ("JH JH JD JD AH AH KH KH", "QH QS KS QC QC KD QD KC")

@@ -87,7 +87,6 @@ def test_a_custom_agent_is_described_with_its_options(capsys):
 
 
 def test_the_metadata_of_weights_is_printed(folder, monkeypatch, capsys):
-    """Metadata is by variant for packaged weights, or of a file; escape codes are escaped."""
     file = folder / "net-cincinnati_v0.npz"
     write_weights(file, {"a": np.zeros(1)}, {"seed": "7", "colour": "\x1b[31mred"})
     monkeypatch.setattr(shipped, "file_of", lambda *names: folder / f"{'-'.join(names)}.npz")
@@ -142,7 +141,6 @@ def test_a_game_is_prepared_and_listed(monkeypatch, capsys, rules):
 
 
 def test_files_that_cannot_be_used_are_listed_without_control_characters(capsys, rules):
-    """The files are damaged, without metadata, of another game, or contain escape codes."""
     folder = prepared_folder()
     folder.mkdir(parents=True)
     (folder / "expert-1.npz").write_bytes(b"nonsense")
@@ -163,7 +161,6 @@ def test_files_that_cannot_be_used_are_listed_without_control_characters(capsys,
 
 @pytest.fixture
 def games():
-    """A file of six games."""
     selfplay.play("six_card_v0", "rule", "random", games=6, seed=4, out="games.jsonl")
     return "games.jsonl"
 

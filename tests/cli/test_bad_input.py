@@ -123,9 +123,7 @@ def files(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("command", "message"), BAD, ids=[command for command, _ in BAD])
-def test_bad_input_is_one_line_and_no_file_changes(
-    command, message, files, folder, error_of, monkeypatch
-):
+def test_bad_input_is_one_line_and_no_file(command, message, files, folder, error_of, monkeypatch):
     for name, content in files.items():
         Path(name).write_bytes(content)
     write_file(folder)
@@ -184,7 +182,6 @@ ODD = {
 
 @pytest.fixture(scope="module")
 def good(tmp_path_factory):
-    """A line with a valid game record."""
     path = tmp_path_factory.mktemp("games") / "games.jsonl"
     selfplay.play("six_card_v0", "rule", "random", games=1, out=path)
     return path.read_text().splitlines(keepends=True)[0]

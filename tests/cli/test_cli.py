@@ -19,15 +19,16 @@ from bideuchre_env.cli.program import BROKEN_PIPE
 from bideuchre_env.cli.variants import sheet
 from bideuchre_env.rules.options import OPTIONS
 
-COMMAND = (
+PROGRAM = (
     "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
     "from bideuchre_env.cli.main import main; sys.exit(main(sys.argv[1:]))"
 )
+COMMAND = (sys.executable, "-c", PROGRAM)
+PIPES = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
 
 
 @pytest.fixture(scope="module")
 def games(tmp_path_factory):
-    """Six game records, as lines of their file."""
     out = tmp_path_factory.mktemp("games") / "games.jsonl"
     selfplay.play("cincinnati_v0", "rule", "cautious", games=6, seed=1, out=out)
     return out.read_text().splitlines(keepends=True)
@@ -167,11 +168,7 @@ def test_show_prints_the_requested_games_and_hands_in_plain_text(games, capsys, 
 
 def test_a_reader_that_closes_the_pipe_is_no_error(games, folder):
     (folder / "games.jsonl").write_text("".join(games) * 20)
-    with subprocess.Popen(
-        [sys.executable, "-c", COMMAND, "show", "games.jsonl"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as process:
+    with subprocess.Popen([*COMMAND, "show", "games.jsonl"], **PIPES) as process:
         assert process.stdout.readline().startswith(b"Game 1")
         process.stdout.close()
         assert process.stderr.read() == b""
@@ -181,13 +178,8 @@ def test_a_reader_that_closes_the_pipe_is_no_error(games, folder):
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 def test_ctrl_c_prints_the_result_so_far_and_leaves_complete_lines(folder):
     path = folder / "games.jsonl"
-    command = [sys.executable, "-c", COMMAND, "selfplay", "--games", "100000000"]
-    with subprocess.Popen(
-        [*command, "--out", "games.jsonl"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+    command = [*COMMAND, "selfplay", "--games", "100000000", "--out", "games.jsonl"]
+    with subprocess.Popen(command, **PIPES, text=True) as process:
         try:
             while not (path.exists() and path.stat().st_size > 200_000):
                 assert process.poll() is None, process.stderr.read()
@@ -218,7 +210,6 @@ def game_file(folder):
 
 
 def page_of(path):
-    """The games in the data of an HTML page."""
     data = re.search(r'id="data">(.*?)</script>', Path(path).read_text(encoding="utf-8"))[1]
     return json.loads(data)["games"]
 
@@ -237,10 +228,8 @@ def test_a_page_has_the_requested_games(game_file, capsys):
 
 def test_the_review_of_the_requested_hands_is_printed(game_file, capsys):
     record = next(line.record for line in records_io.scan(game_file, {2}))
-    assert (
-        run("show", game_file, "--game", "2", "--hand", "1", "--hand", "3", "--analyse", *QUICK)
-        == 0
-    )
+    hands = ("--hand", "1", "--hand", "3")
+    assert run("show", game_file, "--game", "2", *hands, "--analyse", *QUICK) == 0
     out, err = capsys.readouterr()
     assert err == ""
     assert out == f"Game 2: {analysis.review(record, 'rule', worlds=20, hands=[0, 2])}\n"

@@ -45,17 +45,13 @@ def test_kernels_compiled_are_counted(options, parts, kernels, capsys, monkeypat
     ("setting", "value", "variable"),
     [("JIT", False, "NUMBA_DISABLE_JIT"), ("CACHE_FOLDER", "", "NUMBA_CACHE_DIR")],
 )
-def test_without_compilation_or_a_cache_it_is_an_error(
-    setting, value, variable, error_of, monkeypatch
-):
+def test_without_compilation_or_cache_is_an_error(setting, value, variable, error_of, monkeypatch):
     monkeypatch.setattr(jit, setting, value)
     assert variable in error_of("compile")
 
 
 @pytest.mark.slow
 def test_later_commands_compile_nothing(folder):
-    """After `bideuchre compile` with an empty cache, other commands compile nothing."""
-
     def fresh(*arguments):
         return python("-m", "bideuchre_env", *arguments, NUMBA_CACHE_DIR=str(folder))
 
@@ -101,19 +97,14 @@ def test_a_part_that_is_compiled_and_saved_is_skipped(monkeypatch, tmp_path):
     assert played == ["game", "game"]
 
 
-@pytest.mark.parametrize(
-    ("names", "parts"),
-    [
-        (["random", "cautious"], ("game",)),
-        (["rule", "random"], ("game", "rule")),
-        (["expert"], ("game", "expert")),
-        (["ppo"], ("game", "ppo")),
-        (["net"], ("game", "expert", "net")),
-        (["pimc:worlds=20", "rule"], ("game", "rule", "expert", "search")),
-    ],
-)
-def test_parts_of_agents(names, parts):
-    assert warm_up.parts_for(names) == parts
+PARTS = {"random cautious": "game", "rule random": "game rule", "expert": "game expert"}
+PARTS |= {"ppo": "game ppo", "net": "game expert net"}
+PARTS |= {"pimc:worlds=20 rule": "game rule expert search"}
+
+
+@pytest.mark.parametrize("names", PARTS)
+def test_parts_of_agents(names):
+    assert warm_up.parts_for(names.split()) == tuple(PARTS[names].split())
 
 
 def test_registered_agents_add_no_part(monkeypatch):

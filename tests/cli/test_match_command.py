@@ -157,13 +157,10 @@ def test_a_finished_tournament_is_printed_but_not_played_again(capsys, monkeypat
 
 
 def test_games_are_variants_or_files_of_rules():
-    """Options take several values and may repeat; without them there is one game."""
     Path("farm.toml").write_text('base = "six_card"\nname = "farm"\ntarget = 9\n')
 
     def names(*options):
-        return [
-            game.name for game in variants_of(build_parser().parse_args(["tournament", *options]))
-        ]
+        return [g.name for g in variants_of(build_parser().parse_args(["tournament", *options]))]
 
     assert names() == ["cincinnati_v0"]
     assert names("--variant", "barrie", "club_v0", "--variant", "simplified_v0") == [

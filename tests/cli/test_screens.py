@@ -105,7 +105,6 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 
 
 def script(shell, capsys):
-    """The script for a shell."""
     assert run("--print-completion", shell) == 0
     return capsys.readouterr().out
 
@@ -138,30 +137,22 @@ def test_every_metavar_is_completed_or_a_free_text():
     assert not mapped & FREE_TEXTS
 
 
+COMPLETED = [("ma", ["match"]), ("match --var", ["--variant"]), ("match ex", ["expert"])]
+COMPLETED += [("match --variant ba", ["barrie_v0"]), ("match expert p", ["ppo", "pimc"])]
+COMPLETED += [("selfplay --agents rule ca", ["cautious"]), ("agents inf", ["inference"])]
+COMPLETED += [("variants clu", ["club_v0"]), ("export --reward po", ["points"])]
+COMPLETED += [("show ga", ["games.jsonl"]), ("match --rules fa", ["farm.toml"])]
+
+
 @pytest.mark.skipif(BASH is None, reason="no bash")
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        ("bideuchre ma", ["match"]),
-        ("bideuchre match --var", ["--variant"]),
-        ("bideuchre match --variant ba", ["barrie_v0"]),
-        ("bideuchre match ex", ["expert"]),
-        ("bideuchre match expert p", ["ppo", "pimc"]),
-        ("bideuchre selfplay --agents rule ca", ["cautious"]),
-        ("bideuchre agents inf", ["inference"]),
-        ("bideuchre variants clu", ["club_v0"]),
-        ("bideuchre export --reward po", ["points"]),
-        ("bideuchre show ga", ["games.jsonl"]),
-        ("bideuchre match --rules fa", ["farm.toml"]),
-    ],
-)
+@pytest.mark.parametrize(("words", "expected"), COMPLETED)
 def test_bash_completes_a_word(words, expected, folder, capsys):
     text = script("bash", capsys)
     (folder / "completion.bash").write_text(text, encoding="utf-8", newline="\n")
     for name in ("games.jsonl", "farm.toml"):
         (folder / name).touch()
     subprocess.run([BASH, "-n", "completion.bash"], check=True)
-    program = COMPLETE.format(words=words)
+    program = COMPLETE.format(words=f"bideuchre {words}")
     done = subprocess.run(
         [BASH, "--norc", "-c", program], capture_output=True, text=True, check=True
     )

@@ -133,7 +133,6 @@ def test_a_named_dealer_does_not_change_the_cards():
 
 @pytest.mark.parametrize("step", [1, 2, 2**32, 2**64, 2**127], ids=hex)
 def test_deals_of_neighbouring_seeds_are_independent(step):
-    """The seat of a card under one seed is independent of its seat under that seed plus `step`."""
     n = 20_000
     left, right = new_states(n), new_states(n)
     tables, dealers = compile_tables(SINGLE), np.full(n, -1)
@@ -144,9 +143,8 @@ def test_deals_of_neighbouring_seeds_are_independent(step):
     for rows in (left, right):
         start_rows(rows, tables, dealers)
         deal_rows(rows, tables)
-    assert_fits(
-        np.bincount(left["dealer"] * 4 + right["dealer"], minlength=16), np.full(16, n / 16)
-    )
+    pairs = np.bincount(left["dealer"] * 4 + right["dealer"], minlength=16)
+    assert_fits(pairs, np.full(16, n / 16))
     held = [counts_of(rows, 24).reshape(-1, 4, 24).argmax(1) for rows in (left, right)]
     for kind in range(24):
         together = np.bincount(held[0][:, kind] * 4 + held[1][:, kind], minlength=16)
@@ -154,7 +152,6 @@ def test_deals_of_neighbouring_seeds_are_independent(step):
 
 
 def test_successive_deals_are_independent():
-    """The seat of a card in one hand of a game is independent of seats in the next hand."""
     n = 100_000
     first, second = (dealt(SINGLE, 99, n, hands)[0] for hands in (1, 2))
     held = [counts_of(rows, 24).reshape(-1, 4, 24).argmax(1) for rows in (first, second)]
@@ -165,14 +162,12 @@ def test_successive_deals_are_independent():
 
 
 def test_a_hundred_thousand_seeds_give_different_deals():
-    """100,000 neighbouring seeds give 100,000 different deals, of 2.3e12 possible ones."""
     rows, _ = dealt(SINGLE, 0, 100_000)
     assert len(np.unique(rows["hands"], axis=0)) == 100_000
 
 
 @pytest.mark.parametrize("seed", [0, 7, 2**64 - 2, 2**127 + 2**64 - 1, 2**128 - 5])
 def test_row_is_dealt_as_the_environment_of_its_seed(seed):
-    """Row i of seed s is dealt as an environment of seed s + i, over the carry between words."""
     rows, dealers = dealt(DOUBLE, seed, 5)
     for i in range(5):
         env = bideuchre_env.double_deck_v0.raw_env()
@@ -184,7 +179,6 @@ def test_row_is_dealt_as_the_environment_of_its_seed(seed):
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_a_deal_depends_on_seed_and_number_alone(name):
-    """Hand k of a seed has the same deal for any play of the hands before."""
     games = []
     for choices in range(6):
         env = start(name, 42, max_hands=12, win_rule="any", target=10**6)
@@ -194,7 +188,6 @@ def test_a_deal_depends_on_seed_and_number_alone(name):
 
 
 def test_reading_draws_nothing_from_the_stream():
-    """Observing, cloning and redealing leave the coming deals unchanged."""
     plain, busy = start("barrie_v0", 5, max_hands=3), start("barrie_v0", 5, max_hands=3)
     finish(plain, Chooser(1))
     rng = np.random.default_rng(0)

@@ -19,7 +19,6 @@ CHOICES = st.integers(0, 2**32)
 
 
 def clipped(value):
-    """A total clipped to the range from -127 to 127."""
     return min(max(value, -127), 127)
 
 
@@ -36,7 +35,6 @@ def expected_view(reference, seat, game):
 
 @in_two_sizes(20, game=rules(), seed=seeds(), choices=CHOICES)
 def test_decoded_observation_equals_the_view_of_the_reference(game, seed, choices):
-    """Every block agrees for every seat after every action, and is within its declared bounds."""
     env = start(game, seed)
     reference = ReferenceGame(game.to_dict(), env.record.hands[0]["dealer"])
     hands = 0
@@ -55,7 +53,6 @@ def test_decoded_observation_equals_the_view_of_the_reference(game, seed, choice
 
 @in_two_sizes(20, game=rules(), seed=seeds(), choices=CHOICES)
 def test_the_state_contains_the_four_hands(game, seed, choices):
-    """The state consists of the private blocks of the four seats, and seat 0's public blocks."""
     env = start(game, seed)
     layout = env.observation_layout
     private, held = layout.private_size, layout.slices["hand"]
@@ -67,9 +64,8 @@ def test_the_state_contains_the_four_hands(game, seed, choices):
             own = state[seat * private : (seat + 1) * private]
             assert (own == seen[:private]).all()
             cards = own[held]
-            assert np.repeat(np.arange(game.kinds), cards).tolist() == hand_kinds(
-                env._states["hands"][0, seat]
-            )
+            kinds = np.repeat(np.arange(game.kinds), cards).tolist()
+            assert kinds == hand_kinds(env._states["hands"][0, seat])
         public = env.observe("player_0")["observation"][private:]
         assert (state[4 * private :] == public).all()
 
@@ -85,7 +81,6 @@ def hidden_fields(row, seat):
 
 @in_two_sizes(25, game=rules(), seed=seeds(), choices=CHOICES)
 def test_hidden_numbers_change_no_observation(game, seed, choices):
-    """Replacing every hidden number leaves the observation unchanged."""
     env, rng = start(game, seed), np.random.default_rng(choices)
     layout, tables = layout_of(game), compile_tables(game)
     for _ in plies(env, Chooser(choices), 100):
@@ -104,7 +99,6 @@ def test_hidden_numbers_change_no_observation(game, seed, choices):
 
 @in_two_sizes(30, game=rules(), seed=seeds())
 def test_blocks_partition_the_vector(game, seed):
-    """Every entry belongs to one block, and the kernels' offsets are those of the blocks."""
     layout = layout_of(game)
     space = make(game).raw_env().observation_space("player_0")["observation"]
     assert (space.low == layout.low).all()
@@ -128,7 +122,6 @@ def test_blocks_partition_the_vector(game, seed):
 @pytest.mark.parametrize("score", [[10**15, -(10**15)], [-(10**15), 10**15], [128, -129]])
 @pytest.mark.parametrize("win_rule", ["any", "made_bid", "made_or_set", "rounds"])
 def test_numbers_beyond_int8_are_clipped(score, win_rule):
-    """Scores, targets and limits beyond an int8 are clipped, never wrapped."""
     aims = {"rounds": 10**14} if win_rule == "rounds" else {"target": 10**15}
     game = Rules(lone=(Bid("moon", 10**6),), win_rule=win_rule, max_hands=10**15, **aims)
     env = make(game).raw_env()
@@ -173,7 +166,6 @@ def test_the_last_observation_counts_its_own_hand_under_rounds():
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_after_the_end_no_seat_is_to_act(name):
-    """The last observation of a game has phase "over" and the tricks of the last hand."""
     env = finish(start(name, 2, max_hands=2, win_rule="any", target=10**6), Chooser(2))
     for agent in env.possible_agents:
         words = env.observation_layout.decode(env.observe(agent)["observation"])
@@ -193,7 +185,6 @@ every_variant = pytest.mark.parametrize("name", VARIANTS)
 
 @every_variant
 def test_every_entry_has_a_name(name):
-    """Names are unique, in order, printable and short, and begin with the block's name."""
     layout = layout_of(bideuchre_env.variants[name].rules)
     assert len(layout.names) == len(set(layout.names)) == layout.size
     for block in layout.blocks:
@@ -216,9 +207,7 @@ def test_nonzero_entries_have_the_names_of_the_decoded_words(name):
         seen = env.last()[0]["observation"]
         words = layout.decode(seen)
         nonzero = set(names[seen != 0])
-        assert {f"hand {card}" for card in words["hand"]} == {
-            n for n in nonzero if n[:5] == "hand "
-        }
+        assert {f"hand {c}" for c in words["hand"]} == {n for n in nonzero if n[:5] == "hand "}
         for block in ("to_act", "dealer", "declarer", "winning", "phase", "strain", "led"):
             at = {n.split()[1] for n in nonzero if n.startswith(block + " ")}
             word = words[block]

@@ -44,7 +44,6 @@ def copies_of(env) -> dict:
 
 @in_two_sizes(6, game=rules(), seed=seeds(), choices=CHOICES)
 def test_copies_of_a_game_have_the_same_future(game, seed, choices):
-    """A copy made at any ply equals the game, now and after the next twelve actions."""
     env, companions = start(game, seed), []
     for ply, (_, action) in enumerate(plies(env, Chooser(choices), 90)):
         now = snapshot(env)
@@ -92,10 +91,8 @@ def check_transformed(env, suits: dict[str, str], turn: int) -> None:
             assert {relabelled(n, suits) for n in legal_names(here)} == set(legal_names(there))
             if all(suit == image for suit, image in suits.items()):
                 for who in range(4):
-                    views = (
-                        here.observe(f"player_{who}"),
-                        there.observe(f"player_{(who + turn) % 4}"),
-                    )
+                    other = f"player_{(who + turn) % 4}"
+                    views = here.observe(f"player_{who}"), there.observe(other)
                     assert same(*views)
                     assert views[0]["observation"].shape == (size,)
             act(here, name)
@@ -116,7 +113,6 @@ def test_relabelled_suits_give_relabelled_results(game, seed, choices):
 
 @in_two_sizes(25, game=rules(), seed=seeds(), choices=CHOICES)
 def test_rotated_seats_give_rotated_results(game, seed, choices):
-    """No seat is special: rotating deal and dealer rotates results and observations."""
     env = finish(start(game, seed, episode="hand"), Chooser(choices))
     for turn in range(1, 4):
         check_transformed(env, {suit: suit for suit in "CDHS"}, turn)
@@ -124,7 +120,6 @@ def test_rotated_seats_give_rotated_results(game, seed, choices):
 
 @in_two_sizes(8, game=rules(), seed=seeds(), choices=CHOICES)
 def test_redeals_keep_a_seats_observation_and_can_be_played_out(game, seed, choices):
-    """Records of a redealt game replay, at once and after its end."""
     env, rng = start(game, seed), np.random.default_rng(choices)
     for ply, _ in enumerate(plies(env, Chooser(choices), 70)):
         before = snapshot(env)
@@ -142,7 +137,6 @@ def test_redeals_keep_a_seats_observation_and_can_be_played_out(game, seed, choi
 
 @in_two_sizes(15, game=rules(), seed=seeds(), choices=CHOICES)
 def test_a_record_is_read_back_at_every_ply(game, seed, choices):
-    """A record that is written and read again is equal, and its replay leads to the same state."""
     env = start(game, seed)
     for _ in plies(env, Chooser(choices), 120):
         record = env.record
@@ -158,7 +152,6 @@ def test_a_record_is_read_back_at_every_ply(game, seed, choices):
 
 @in_two_sizes(15, game=rules(), seed=seeds(), choices=CHOICES)
 def test_replay_allows_exactly_the_actions_of_the_mask(game, seed, choices):
-    """`is_legal`, which checks replays, agrees with the mask at every ply."""
     from bideuchre_env.core.one_row import replay_row
 
     tables, env = compile_tables(game), start(game, seed)

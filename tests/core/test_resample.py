@@ -21,12 +21,9 @@ from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.rules.cards import CARD_NAMES, hand_names
 
-TINY = Rules(
-    ranks="J",
-    partnered=(1, 4),
-    lone=(Bid("call-2", 12, exchange=2), Bid("call-1", 18, exchange=1), Bid("moon", 24)),
-    target=32,
-)
+LONE = (Bid("call-2", 12, exchange=2), Bid("call-1", 18, exchange=1), Bid("moon", 24))
+TINY = Rules(ranks="J", partnered=(1, 4), lone=LONE, target=32)
+DOUBLE = Rules(ranks="J", copies=2, partnered=None, lone=LONE, target=52)
 TINY_ROLES = ("declarer", "left", "partner", "right")
 
 
@@ -110,11 +107,8 @@ def samples(env, seat, n, seed):
     for i in range(n):
         rows[:] = env._states
         resample_row(rows, tables, seat, redeals, *split_seed(seed + i))
-        by_bits[
-            tuple(rows["hands"][0].tolist()),
-            tuple(sorted(rows["given"][0].tolist())),
-            tuple(sorted(rows["passed"][0].tolist())),
-        ] += 1
+        exchanged = (tuple(sorted(rows[name][0].tolist())) for name in ("given", "passed"))
+        by_bits[(tuple(rows["hands"][0].tolist()), *exchanged)] += 1
     in_words: Counter = Counter()
     for key, count in by_bits.items():
         in_words[outcome(dict(zip(("hands", "given", "passed"), key, strict=True)))] += count
@@ -155,11 +149,7 @@ ENDINGS = {  # rules, and the limits of `cost` in the usual and in the slow run
     "double deck": (Rules(ranks="J", copies=2, partnered=(1, 8), target=52), 900, 2_600),
     "big double deck": (Rules(copies=2, partnered=(1, 12), target=52), 900, 2_600),
     "exchange": (TINY, 1_300, 4_000),
-    "double deck exchange": (
-        Rules(ranks="J", copies=2, partnered=None, lone=TINY.lone, target=52),
-        1_800,
-        9_000,
-    ),
+    "double deck exchange": (DOUBLE, 1_800, 9_000),
 }
 
 
@@ -169,7 +159,6 @@ SLOW = [pytest.param(kind, 32, marks=pytest.mark.slow) for kind in ENDINGS]
 
 @pytest.mark.parametrize(("kind", "positions"), USUAL + SLOW)
 def test_endings_are_redealt_uniformly(kind, positions):
-    """Redeals of small endgames are uniform for every seat, mostly with known voids."""
     rules, *limits = ENDINGS[kind]
     limit = limits[positions == 32]
     checked, with_voids, roles, uneven = 0, 0, set(), 0
@@ -221,7 +210,6 @@ BEFORE_THE_PLAY += exchanges(3, 5, 0, ()) + exchanges(3, 4, 1, (0,))
 
 @pytest.mark.parametrize(("phase", "level", "picks", "role"), BEFORE_THE_PLAY)
 def test_exchanges_are_redealt_uniformly(phase, level, picks, role):
-    """Redeals during an exchange are uniform for declarer, partner and both defenders."""
     env = at_phase(phase, level, picks)
     seat = (int(env._states[0]["declarer"]) + role) % 4
     assert len(assert_uniform(env, seat, 17, most=20_000)) >= 12
@@ -249,10 +237,9 @@ def test_a_finished_hand_is_redealt_uniformly():
 
 def test_partner_knows_where_a_passed_pair_is():
     """The partner passed both aces of hearts. The declarer led one, so it holds the other."""
-    rules = ENDINGS["double deck exchange"][0]
     rest = sorted(set(deck("J", 2)) - {"AH"}) * 2
     hands = [rest[:8], rest[8:16], ["AH", "AH", *rest[16:22]], rest[22:]]
-    env = start(rules, 0)
+    env = start(DOUBLE, 0)
     env.reset(options={"deal": hands, "dealer": 3})
     discards = hands[0][:2]
     for name in ("bid call-2 NT", "pass", "pass", "pass", *discards, "AH", "AH", "AH"):
@@ -268,10 +255,9 @@ def test_partner_knows_where_a_passed_pair_is():
 
 def test_a_card_like_one_passed_and_played_is_redealt_to_every_place():
     """The partner passed one of two aces of hearts. The declarer led one: either may be left."""
-    rules = ENDINGS["double deck exchange"][0]
     rest = sorted(set(deck("J", 2)) - {"AH"}) * 2
     hands = [["AH", *rest[:7]], rest[7:15], ["AH", *rest[15:22]], rest[22:]]
-    env = start(rules, 0)
+    env = start(DOUBLE, 0)
     env.reset(options={"deal": hands, "dealer": 3})
     for name in ("bid call-1 NT", "pass", "pass", "pass", rest[0], "AH", "AH"):
         act(env, name)

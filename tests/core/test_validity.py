@@ -40,7 +40,6 @@ def move_a_card(row):
 
 
 def count_this_hand(row):
-    """Count the unfinished hand as played."""
     row["hands_played"] = row["hands_dealt"]
 
 
@@ -64,15 +63,13 @@ def test_forged_rows_are_refused(variant, forgery):
     change, fault = FORGERIES[forgery]
     change(states[1])
     assert not np.array_equal(states, vec.get_state())
-    with pytest.raises(
-        OptionError, match=rf"states\[1\] is no position of this game: .*\b{fault}\b"
-    ):
+    match = rf"states\[1\] is no position of this game: .*\b{fault}\b"
+    with pytest.raises(OptionError, match=match):
         vec.set_state(states)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_positions_of_play_are_accepted(variant):
-    """Every position of a real game, exchanges included, can be restored."""
     vec = bideuchre_env.variants[variant].vec(200)
     obs, _ = vec.reset(seed=8)
     seen = set()
@@ -141,7 +138,6 @@ FREE = {"rng", "score", "hands_dealt", "hands_played", "padding"}
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_row_with_one_changed_number_is_refused_or_a_position(variant):
-    """A changed row is refused, or its own deal and actions lead to it."""
     game, rng, accepted = bideuchre_env.variants[variant], np.random.default_rng(7), []
     tables = compile_tables(game.rules)
     for row in positions(variant):

@@ -16,9 +16,7 @@ from bideuchre_env.rules.variants import RULES
 NAMES = ["a", "b", "c", "b"]
 
 
-def game_decisions(
-    variant: str, seed: int, *, episode: str, reward: str, **options: Any
-) -> tuple[list[list[dict[str, Any]]], Any]:
+def game_decisions(variant, seed, *, episode, reward, **options):
     """Play a game by `Chooser(seed)`; return its decisions, dicts, by episode, and its record."""
     env = start(variant, seed, reward=reward, **options)
     choose, episodes, hand = Chooser(seed), [], 0
@@ -30,18 +28,11 @@ def game_decisions(
         action = choose(env)
         dealt = int(env.get_state()["hands_dealt"][0])
         env.step(action)
-        last[agent] = {
-            "observation": seen["observation"],
-            "action_mask": seen["action_mask"].astype(bool),
-            "action": action,
-            "reward": 0.0,
-            "terminated": False,
-            "truncated": False,
-            "seat": AGENT_NAMES.index(agent),
-            "forced": int(seen["action_mask"].sum()) == 1,
-            "hand": hand,
-            "decision": len(decisions),
-        }
+        mask = seen["action_mask"].astype(bool)
+        row = {"observation": seen["observation"], "action_mask": mask, "action": action}
+        row |= {"reward": 0.0, "terminated": False, "truncated": False}
+        row |= {"seat": AGENT_NAMES.index(agent), "forced": int(mask.sum()) == 1}
+        last[agent] = row | {"hand": hand, "decision": len(decisions)}
         decisions.append(last[agent])
         for each in last:
             last[each]["reward"] += env.rewards[each]
@@ -95,7 +86,6 @@ def recorded(tmp_path, variant="cincinnati_v0", games=2, episode="game", reward=
 
 
 def arrays(path):
-    """The arrays of an .npz file by name."""
     with np.load(path) as file:
         return {name: file[name] for name in file.files}
 
@@ -108,15 +98,12 @@ def assert_same_columns(columns, expected):
         )
 
 
-@pytest.mark.parametrize(
-    ("variant", "episode", "reward"),
-    [
-        *((variant, "game", "win") for variant in VARIANTS),
-        ("barrie_v0", "game", "points"),
-        ("club_v0", "hand", "points"),
-        ("cincinnati_v0", "hand", "win"),
-    ],
-)
+EXPORTS = [*((variant, "game", "win") for variant in VARIANTS)]
+EXPORTS += [("barrie_v0", "game", "points"), ("club_v0", "hand", "points")]
+EXPORTS += [("cincinnati_v0", "hand", "win")]
+
+
+@pytest.mark.parametrize(("variant", "episode", "reward"), EXPORTS)
 def test_the_columns_are_the_decisions_of_the_games(variant, episode, reward, tmp_path):
     path, episodes = recorded(tmp_path, variant, 1, episode, reward)
     out = tmp_path / "out.npz"
@@ -201,7 +188,6 @@ def test_unfinished_games_are_left_out_and_counted(tmp_path):
 
 
 def test_a_hand_without_a_call_is_no_episode(tmp_path):
-    """A hand that was only dealt is left out, whether other games come before or after it."""
     path, records = tmp_path / "games.jsonl", [only_dealt(1, 2), only_dealt(2), only_dealt(3, 3)]
     for order in (records, records[1:] + records[:1]):
         records_io.write(path, order, overwrite=True)
@@ -228,20 +214,17 @@ def test_games_of_two_kinds_are_refused(other, message, tmp_path):
     assert not (tmp_path / "none.npz").exists()
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"gamma": 1.5}, "gamma=1.5: expected a number from 0 to 1"),
-        ({"episode": "trick"}, "episode='trick': expected one of 'game', 'hand'"),
-        ({"reward": "money"}, "reward='money': expected one of 'win', 'points'"),
-        ({"forced": 1}, "forced=1: expected True or False"),
-        ({"player": 3}, "player=3: expected the name of a player, or None"),
-        ({"seats": 3}, "unexpected keyword argument 'seats' of export"),
-        ({"source": []}, "expected one or more files of game records"),
-        ({"source": 5}, "expected a path"),
-        ({"out": None}, "expected a path"),
-    ],
-)
+BAD_OPTIONS = [({"gamma": 1.5}, "gamma=1.5: expected a number from 0 to 1")]
+BAD_OPTIONS += [({"episode": "trick"}, "episode='trick': expected one of 'game', 'hand'")]
+BAD_OPTIONS += [({"reward": "money"}, "reward='money': expected one of 'win', 'points'")]
+BAD_OPTIONS += [({"forced": 1}, "forced=1: expected True or False")]
+BAD_OPTIONS += [({"player": 3}, "player=3: expected the name of a player, or None")]
+BAD_OPTIONS += [({"seats": 3}, "unexpected keyword argument 'seats' of export")]
+BAD_OPTIONS += [({"source": []}, "expected one or more files of game records")]
+BAD_OPTIONS += [({"source": 5}, "expected a path"), ({"out": None}, "expected a path")]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD_OPTIONS)
 def test_a_bad_option_is_refused_by_name(options, message, tmp_path):
     arguments = {"source": "games.jsonl", "out": tmp_path / "out.npz"} | options
     with pytest.raises(OptionError, match=message):

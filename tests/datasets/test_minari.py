@@ -45,7 +45,6 @@ def test_a_dataset_is_loaded_and_its_environment_recovered():
 
 @pytest.mark.parametrize("observation", ["dict", "flat", "features"])
 def test_an_episode_equals_that_of_the_solo_environment(observation):
-    """An episode has the observations and rewards of `solo` for the learner's actions."""
     options = {"opponents": "rule", "episode": "hand", "observation": observation}
     game, learner = make("cincinnati_v0"), 1
     env = game.solo(seat=learner, **options)
@@ -132,7 +131,6 @@ def test_a_dataset_of_custom_rules_has_no_environment_to_recover():
 
 
 def test_a_dataset_is_replaced_with_overwrite_alone(root):
-    """A dataset is replaced only with `overwrite`; after Ctrl-C the old dataset stays."""
     datasets.export(played(), f"minari:{ID}")
     before = minari.load_dataset(ID).total_steps
     with pytest.raises(OptionError, match=f"minari:{ID} exists"):
@@ -150,14 +148,11 @@ def test_a_dataset_is_replaced_with_overwrite_alone(root):
     assert sorted(path.name for path in root.iterdir()) == ["bideuchre"]
 
 
-@pytest.mark.parametrize(
-    ("options", "name", "message"),
-    [
-        ({"gamma": 0.9}, ID, r"gamma=0.9: expected 1.0"),
-        ({}, "x", "expected an ID as"),
-        ({}, "../x-v0", "expected an ID as"),
-    ],
-)
+BAD = [({"gamma": 0.9}, ID, r"gamma=0.9: expected 1.0"), ({}, "x", "expected an ID as")]
+BAD += [({}, "../x-v0", "expected an ID as")]
+
+
+@pytest.mark.parametrize(("options", "name", "message"), BAD)
 def test_a_bad_id_and_gamma_are_refused(options, name, message, root):
     with pytest.raises(OptionError, match=message):
         datasets.export(played(games=2), f"minari:{name}", **options)
@@ -165,7 +160,6 @@ def test_a_bad_id_and_gamma_are_refused(options, name, message, root):
 
 
 def test_a_run_killed_between_two_moves_loses_no_dataset(root):
-    """If a run is killed while it replaces a dataset, the next run restores the old one."""
     games = played(games=2)
     made = datasets.export(games, f"minari:{ID}")
     staging = root / ".bideuchre"

@@ -70,9 +70,7 @@ def records_of(game, actions, ends, seed, **options):
         ("six_card_v0", {"episode": "game", "reward": "win", "observation": "flat"}),
     ],
 )
-def test_recorded_self_play_equals_the_export_of_its_records(
-    variant, options, tmp_path, monkeypatch
-):
+def test_recorded_self_play_equals_the_export_of_records(variant, options, tmp_path, monkeypatch):
     """Blocks may end in the middle of episodes; here blocks have a single step."""
     monkeypatch.setattr("bideuchre_env.datasets.recorder.DECISIONS_AT_ONCE", ROWS)
     game = make(variant, target=5, max_hands=4)  # some are won, some are truncated
@@ -143,9 +141,7 @@ def test_finished_episodes_are_written_when_an_error_ends_the_loop(error, tmp_pa
     assert arrays(tmp_path / "out.npz")["episode"][-1] + 1 == ends.sum()
 
 
-def test_without_a_finished_episode_or_after_a_failed_write_the_old_file_stays(
-    tmp_path, monkeypatch
-):
+def test_without_finished_episodes_or_after_a_failed_write_an_old_file_stays(tmp_path, monkeypatch):
     (tmp_path / "out.npz").write_text("mine")
     vec = make("six_card_v0").vec(2, episode="hand")
     with pytest.raises(OptionError, match="exists"):
@@ -237,7 +233,6 @@ def test_a_bad_argument_is_refused_by_name(options, message, tmp_path):
 
 @pytest.fixture(scope="module")
 def records(tmp_path_factory):
-    """A file of ten games of the rule player against the random one."""
     path = tmp_path_factory.mktemp("records") / "games.jsonl"
     selfplay.play("six_card_v0", "rule", "random", games=10, seed=4, out=path)
     return path
@@ -275,9 +270,7 @@ def test_an_npz_file_needs_no_pickle_and_has_its_metadata(records, tmp_path, sma
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.NPZ").read_bytes()
 
 
-def test_a_parquet_file_is_in_blocks_and_has_the_columns_of_an_npz_file(
-    records, tmp_path, small_blocks
-):
+def test_a_parquet_file_has_blocks_and_the_columns_of_an_npz_file(records, tmp_path, small_blocks):
     parquet = pytest.importorskip("pyarrow.parquet")
     made = datasets.export(records, tmp_path / "a.parquet", observation="flat")
     datasets.export(records, tmp_path / "a.npz", observation="flat")

@@ -89,7 +89,6 @@ class OwnSentence(OrderEnforcingWrapper):
 
 
 def in_wrappers(raw):
-    """An environment in PettingZoo's own wrappers."""
     return OwnSentence(Bounds(NoMaskLeft(raw, illegal_reward=-1)))
 
 

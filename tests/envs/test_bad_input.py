@@ -65,7 +65,6 @@ NOT_NUMBERS += [np.array(None, object), np.datetime64("2026-01-01")]
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_an_action_that_is_no_number_in_range_is_refused(name):
-    """The error names the seat, the value and its type or the range."""
     for env in positions(name):
         n = len(env.action_names)
         for action in NOT_NUMBERS:
@@ -149,22 +148,16 @@ def bad_resets():
     for deal, match in deals:
         yield {"options": {"deal": deal}}, errors.DealError, match
     for dealer in dealers:
-        yield (
-            {"options": {"dealer": dealer}},
-            errors.DealError,
-            "dealer .*: expected a seat from 0 to 3",
-        )
+        match = "dealer .*: expected a seat from 0 to 3"
+        yield {"options": {"dealer": dealer}}, errors.DealError, match
     for score in scores:
         match = r"(?s)score .*: expected two whole numbers of at most"
         yield {"options": {"score": score}}, errors.DealError, match
     for seed in seeds:
         yield {"seed": seed}, errors.OptionError, r"seed=.*from 0 to 2\*\*128 - 1"
     for options in mappings:
-        yield (
-            {"options": options},
-            errors.OptionError,
-            r"options=.*: expected a mapping as .*, or None",
-        )
+        match = r"options=.*: expected a mapping as .*, or None"
+        yield {"options": options}, errors.OptionError, match
     yield {"seed": 5, "options": {"dealer": 2, "score": [1]}}, errors.DealError, "score"
 
 

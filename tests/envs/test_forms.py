@@ -3,9 +3,9 @@
 import pickle
 import warnings
 
-import gymnasium
 import numpy as np
 import pytest
+from gymnasium.spaces import Box
 from gymnasium.vector import SyncVectorEnv
 from pettingzoo.test import api_test, parallel_api_test, seed_test
 from support.playthroughs import VARIANTS, Chooser, plies
@@ -55,7 +55,6 @@ def last_legal(masks):
 
 @every_variant
 def test_scaled_observations_lie_between_minus_1_and_1(name):
-    """Entries are float32, divided by the larger absolute bound."""
     layout = layout_of(bideuchre_env.variants[name].rules)
     most = np.maximum(np.abs(layout.low.astype(np.float32)), layout.high)
     for bound in (layout.low, layout.high):
@@ -95,9 +94,7 @@ def test_aec_observations_and_masks_are_those_of_the_game(name, form):
         ]()
         env.step(twin.action(action, env.infos[agent]))
     assert all(not info["action_mask"].any() for info in env.infos.values())
-    assert env.observation_spaces["player_0"] == gymnasium.spaces.Box(
-        -1, 1, (twin.size,), np.float32
-    )
+    assert env.observation_spaces["player_0"] == Box(-1, 1, (twin.size,), np.float32)
 
 
 @every_form
@@ -116,7 +113,6 @@ def test_pettingzoo_tests_pass(name, form):
 @every_form
 @every_variant
 def test_vec_observations_and_actions_are_those_of_the_game(name, form, copied):
-    """In the results of `reset`, `step`, `observe`, `sample` and `set_state`, with threads."""
     variant = bideuchre_env.variants[name]
     plain = variant.vec(300, episode="hand")
     vec = variant.vec(300, episode="hand", observation=form, copy=copied, threads=2)
@@ -212,7 +208,6 @@ def test_action_masks_are_bool_copies(form):
 @pytest.mark.parametrize("mode", ["SameStep", "NextStep", "Disabled"])
 @every_form
 def test_solo_vec_equals_separate_environments(form, mode):
-    """Results, `final_obs` included, equal those of `SyncVectorEnv`, and the plain game's."""
     options = {"opponents": "cautious", "episode": "hand"}
     plain, vec = (
         cincinnati.solo_vec(5, **options, observation=o, autoreset_mode=mode)
@@ -236,9 +231,8 @@ def test_solo_vec_equals_separate_environments(form, mode):
         vectors, *own_ends, own_infos = result = vec.step(renamed)
         assert_same(result, sync.step(renamed))
         assert_same(ends, own_ends)
-        for one, other in zip(
-            infos.get("final_obs", ()), own_infos.get("final_obs", ()), strict=True
-        ):
+        last_seen = (each.get("final_obs", ()) for each in (infos, own_infos))
+        for one, other in zip(*last_seen, strict=True):
             assert one is other is None or (twin.one(*one.values())[0] == other).all()
             finals += one is not None
         if mode == "Disabled" and (over := ends[1] | ends[2]).any():
@@ -250,7 +244,6 @@ def test_solo_vec_equals_separate_environments(form, mode):
 
 @pytest.mark.parametrize("name", ["cincinnati_v0", "barrie_v0"])
 def test_names_of_actions_keep_the_suit_and_illegal_numbers_raise(name):
-    """Names have the game's suits; the message names the action in the game's suits."""
     variant = bideuchre_env.variants[name]
     env = variant.raw_env(observation="features")
     env.reset(seed=2)
@@ -327,7 +320,6 @@ def plain_view(vec):
 
 
 def test_a_learner_is_asked_only_when_it_has_a_choice():
-    """A solo environment with `skip_forced` gives the same game and rewards."""
     options = {"opponents": "rule", "partner": "cautious", "episode": "hand"}
     plain = cincinnati.solo(**options)
     env = cincinnati.solo(skip_forced=True, **options)

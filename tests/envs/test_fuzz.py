@@ -102,15 +102,9 @@ def fuzz_solo_vec(seed, actions):
     refused = done = penalties = 0
     for number, variant in variants():
         mode = list(AutoresetMode)[number % 3]
-        vec = variant.solo_vec(
-            ROWS,
-            autoreset_mode=mode,
-            illegal_reward=PENALTY,
-            episode=episode(number),
-            threads=1 + number % 2,
-            copy=number % 4 > 0,
-            opponents=("random", "rule")[number // 3],
-        )
+        options = {"illegal_reward": PENALTY, "episode": episode(number), "copy": number % 4 > 0}
+        options |= {"threads": 1 + number % 2, "opponents": ("random", "rule")[number // 3]}
+        vec = variant.solo_vec(ROWS, autoreset_mode=mode, **options)
         rows = vec._rows
         obs, _ = vec.reset(seed=seed)
         for _ in range(actions // ROWS // 6):

@@ -100,15 +100,12 @@ def test_unknown_reset_options_are_refused(face):
         env.reset(options={"x": 1, None: 2, 7: 3, "dealer": 0})
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda **options: bideuchre_env.make("cincinnati_v0", **options),
-        lambda **options: bideuchre_env.make(game.rules, **options),
-        game.replace,
-        game.rules.replace,
-    ],
-)
+CHANGES = [lambda **options: bideuchre_env.make("cincinnati_v0", **options)]
+CHANGES += [lambda **options: bideuchre_env.make(game.rules, **options), game.replace]
+CHANGES += [game.rules.replace]
+
+
+@pytest.mark.parametrize("change", CHANGES)
 def test_unknown_rule_is_type_error_and_rules_error(change):
     """An invalid value of a known rule is no `TypeError`."""
     with pytest.raises(TypeError, match="unexpected keyword argument 'frameskip'") as caught:

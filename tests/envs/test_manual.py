@@ -180,11 +180,9 @@ def test_changed_and_custom_rules_have_their_own_manual():
     changed = bideuchre_env.cincinnati_v0.replace(target=11)
     assert "To 11 points" in changed.__doc__
     assert "gymnasium.make" not in changed.__doc__
-    custom = bideuchre_env.make(
-        Rules(target=10, partnered=None, lone=[{"name": "all", "value": 5}])
-    )
-    assert "| all (lone)" in help_of(custom)
-    assert "custom rules" in custom.__doc__
+    own = bideuchre_env.make(Rules(target=10, partnered=None, lone=[{"name": "all", "value": 5}]))
+    assert "| all (lone)" in help_of(own)
+    assert "custom rules" in own.__doc__
 
 
 def test_the_class_has_a_docstring_of_its_own():

@@ -10,15 +10,8 @@ from support.playthroughs import VARIANTS, Chooser, finish, same, snapshot
 import bideuchre_env
 
 every_variant = pytest.mark.parametrize("name", VARIANTS)
-every_kind = pytest.mark.parametrize(
-    "kind",
-    [
-        {"episode": episode, "reward": reward}
-        for episode in ("game", "hand")
-        for reward in ("win", "points")
-    ],
-    ids=lambda kind: "-".join(kind.values()),
-)
+KINDS = [{"episode": e, "reward": r} for e in ("game", "hand") for r in ("win", "points")]
+every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: "-".join(kind.values()))
 HARMLESS = (  # warnings of api_test about every environment whose observation is a dict
     r"Observation space for each agent probably should be gymnasium.spaces.box or",
     r"Observation is not a NumPy array",
@@ -39,7 +32,6 @@ def test_api_test_passes(name, kind):
 
 @every_variant
 def test_seed_test_passes(name):
-    """PettingZoo's `seed_test` passes; it ends with the first episode."""
     seed_test(bideuchre_env.variants[name], num_cycles=300)
 
 
@@ -50,7 +42,6 @@ def first_deal(env):
 
 @every_variant
 def test_reset_without_a_seed_continues_the_stream(name):
-    """`reset(seed=None)` neither repeats a deal nor starts a new random stream."""
     left, right = bideuchre_env.variants[name](), bideuchre_env.variants[name]()
     deals = []
     for number in range(20):
@@ -63,7 +54,6 @@ def test_reset_without_a_seed_continues_the_stream(name):
 
 @every_variant
 def test_render_test_passes(name, capsys):
-    """PettingZoo's `render_test` passes, and human mode prints the table."""
     render_test(lambda render_mode=None: bideuchre_env.variants[name](render_mode=render_mode))
     assert "score" in capsys.readouterr().out
 
@@ -138,7 +128,6 @@ def play_episode(env, choices):
 @every_variant
 @every_kind
 def test_rewards_sum_to_zero_and_last_returns_them_all(name, kind):
-    """Partners get equal rewards, the sides sum to zero, and `last()` returns all rewards."""
     short = {} if name == "simplified_v0" else {"target": 8}
     env = bideuchre_env.variants[name](max_hands=30, **short, **kind)
     nonzero = 0

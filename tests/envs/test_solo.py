@@ -122,7 +122,6 @@ def first_calls(who, seeds=20_000):
 
 
 def test_random_players_are_uniform_over_legal_calls():
-    """As first calls, a pass and each bid of the ladder are equally likely."""
     counts = first_calls("random")
     mask = cincinnati.solo(seat=0)
     _, info = mask.reset(seed=1, options={"dealer": 3})
@@ -132,14 +131,12 @@ def test_random_players_are_uniform_over_legal_calls():
 
 
 def test_cautious_players_pass_nine_times_in_ten():
-    """As first call, cautious players make the lowest bid one time in ten."""
     counts = first_calls("cautious")
     assert_fits(counts[:2], [18_000, 2_000])
     assert counts[:2].sum() == 20_000
 
 
 def test_seat_is_drawn_for_every_episode():
-    """`seat=None` is uniform and a function of the seed; a number fixes the seat."""
     env = cincinnati.solo(episode="hand")
     drawn = [env.reset(seed=0)[1]["seat"]] + [env.reset()[1]["seat"] for _ in range(1999)]
     assert_fits(np.bincount(drawn, minlength=4), [500] * 4)
@@ -185,21 +182,15 @@ def walk_both(vec, sync, steps, seed=None, careless=30):
 @pytest.mark.parametrize("name", DIFFERENT)
 @every_mode
 def test_solo_vec_is_gymnasiums_sync_vector_env(name, mode):
-    """All results, `final_obs` and `final_info` included, have equal keys, dtypes and values."""
     variant = bideuchre_env.variants[name]
     pool = OpponentPool("rule", ("cautious", First()), "random", weights=(1, 2, 1))
     cases = [
-        {
-            "opponents": pool,
-            "partner": OpponentPool("random", first),
-            "episode": "hand",
-            "careless": 30,
-        },
+        {"opponents": pool, "partner": OpponentPool("random", first), "episode": "hand"},
         {"opponents": "rule", "partner": "cautious", "reward": "points", "careless": 0},
         {"opponents": Spy, "partner": "random", "seat": 3, "illegal_reward": -5, "careless": 60},
     ]
     for number, options in enumerate(cases):
-        careless = options.pop("careless")
+        careless = options.pop("careless", 30)
         options["max_hands"] = 5
         vec = variant.solo_vec(ROWS, autoreset_mode=mode, **options)
         sync = SyncVectorEnv([lambda o=options: variant.solo(**o)] * ROWS, autoreset_mode=mode)

@@ -31,7 +31,6 @@ OTHER_RULES = agents.make("rule", bideuchre_env.barrie_v0.rules)
 
 
 def made(face, **options):
-    """A `SoloEnv`, or a `SoloVectorEnv` of three rows."""
     return cincinnati.solo(**options) if face == "solo" else cincinnati.solo_vec(3, **options)
 
 
@@ -248,7 +247,6 @@ def test_copies_and_pickles_continue_equally_and_independently(face):
 
 @pytest.mark.parametrize("own", [True, False])
 def test_arrays_of_rows_are_copies_unless_copy_is_false(own):
-    """Writing into returned arrays changes no game."""
     options = {"opponents": "rule", "episode": "hand"}
     vec, twin = (cincinnati.solo_vec(9, copy=c, **options) for c in (own, True))
     first = result = vec.reset(seed=2)

@@ -31,7 +31,6 @@ class PythonNet(NetAgent):
 
 
 def test_pair_of_opponents_is_left_and_right():
-    """The first player of the pair plays after the learner, the second before it."""
     for seat in range(4):
         spies = [Spy(cincinnati.rules) for _ in range(3)]
         env = cincinnati.solo(opponents=(spies[0], spies[1]), partner=spies[2], seat=seat)
@@ -94,7 +93,6 @@ def test_nets_beyond_the_limit_of_the_kernels_play_as_agents():
 
 
 def test_pool_is_drawn_by_its_weights():
-    """Each episode draws opponents and partner independently; without weights, uniformly."""
     pool = OpponentPool("rule", ("random", "cautious"), "cautious", weights=(5, 2, 1))
     vec = cincinnati.solo_vec(
         4000, opponents=pool, partner=OpponentPool("rule", "random"), autoreset_mode="Disabled"
@@ -114,7 +112,6 @@ def test_pool_is_drawn_by_its_weights():
 
 
 def test_infos_name_the_drawn_players():
-    """The infos at the beginning and end of an episode name the players drawn from a pool."""
     env = cincinnati.solo(opponents=OpponentPool("rule", ("cautious", "random")), partner=first)
     seen = set()
     for seed in range(20):
@@ -131,11 +128,8 @@ def test_infos_name_the_drawn_players():
 @pytest.mark.parametrize("face", ["solo", "solo_vec"])
 def test_partner_is_required_where_opponents_differ(face):
     counts = [2] if face == "solo_vec" else []
-    for several in (
-        ("rule", "random"),
-        OpponentPool("rule", "random"),
-        OpponentPool("rule", ("rule", first)),
-    ):
+    pools = OpponentPool("rule", "random"), OpponentPool("rule", ("rule", first))
+    for several in (("rule", "random"), *pools):
         with pytest.raises(OptionError, match="partner=None: expected a player"):
             getattr(cincinnati, face)(*counts, opponents=several)
     env = getattr(cincinnati, face)(*counts, opponents="rule")
@@ -175,7 +169,6 @@ def test_function_is_an_agent():
     ],
 )
 def test_function_with_an_invalid_result_is_named(answer, match):
-    """The error of an invalid result names the function, the row and the legal actions."""
     vec = cincinnati.solo_vec(3, opponents="random", seat=0)
     vec.reset(seed=1)
     options = {"opponents": ["rule", first, answer], "partner": "cautious", "dealer": 2}
@@ -212,7 +205,6 @@ every_mode = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mod
 
 
 def test_reset_changes_players_from_that_episode_on():
-    """After a reset with other players, an environment equals a new one with these players."""
     for options in (
         {"partner": First},
         {"opponents": (first, "cautious"), "partner": "rule"},
@@ -230,20 +222,12 @@ def test_reset_changes_players_from_that_episode_on():
 
 
 def test_players_by_row():
-    """A list has a player for each row; None and rows that are not reset keep their players."""
-    by_row = [
-        "rule",
-        ("rule", "cautious"),
-        OpponentPool("random", "cautious"),
-        First(),
-        "net",
-        first,
-    ]
+    who = ["rule", ("rule", "cautious"), OpponentPool("random", "cautious"), First(), "net", first]
     partners = ["random", OpponentPool("rule", first), "rule", "cautious", last, "net"]
-    vec = cincinnati.solo_vec(6, opponents=by_row, partner=partners, episode="hand")
+    vec = cincinnati.solo_vec(6, opponents=who, partner=partners, episode="hand")
     ours = walk_rows(vec, 25, 8)
     for i in range(6):
-        one = cincinnati.solo_vec(1, opponents=by_row[i], partner=partners[i], episode="hand")
+        one = cincinnati.solo_vec(1, opponents=who[i], partner=partners[i], episode="hand")
         for mine, other in zip(ours, walk_rows(one, 25, 8 + i), strict=True):
             if i == 0:  # `actions_for` depends on the row's number
                 assert_same({k: v[:1] for k, v in mine[0].items()}, other[0])
@@ -287,7 +271,6 @@ def test_unused_players_are_dropped():
 
 
 def test_agent_seeds_depend_on_the_place_not_on_the_history():
-    """The game of a seed is the same after any earlier players."""
     seeds = {}
 
     def maker(name):

@@ -138,7 +138,6 @@ def test_a_missing_or_broken_package_is_named(monkeypatch):
 
 
 def on_device(array):
-    """Copy an array to the device."""
     from bideuchre_env.runtime.device import DeviceMemory
 
     return DeviceMemory().put(array)
@@ -184,7 +183,6 @@ def assert_same_games(one, two):
 
 
 def pair(face, name="cincinnati_v0", n=3, **options):
-    """An environment on the CPU and one on the device, both seeded with 7."""
     make = getattr(bideuchre_env.variants[name], face)
     made = [make(n, device=each, **options) for each in ("cpu", "cuda")]
     assert_alike(*(vec.reset(seed=7) for vec in made))
@@ -210,16 +208,13 @@ def play(one, two, steps, seed=0):
     return ended
 
 
-OTHERS = {
-    "opponents": OpponentPool("random", ("rule", "cautious"), weights=(1, 3)),
-    "partner": "rule",
-}
+POOL = OpponentPool("random", ("rule", "cautious"), weights=(1, 3))
+OTHERS = {"opponents": POOL, "partner": "rule"}
 
 
 @in_simulator
 @every_variant
 def test_simulated_hands_are_equal(name):
-    """200 hands of `vec`, 200 of `solo_vec`, whole games and rollouts equal those of the CPU."""
     for face, options in (("vec", {}), ("solo_vec", OTHERS)):
         hands, (one, two) = 0, pair(face, name, 8, episode="hand", **options)
         while hands < 200:
@@ -260,11 +255,7 @@ def test_simulated_refused_steps_change_nothing(face):
     one, two = pair(face)
     wrong = [[0, 99, 0], [0, 0, -1], [0.5] * 3, [0, 0], np.array([0, 2**63, 1], np.uint64)]
     for actions in wrong:
-        for vec, passed in (
-            (one, actions),
-            (two, actions),
-            (two, on_device(np.array(actions))),
-        ):
+        for vec, passed in ((one, actions), (two, actions), (two, on_device(np.array(actions)))):
             with pytest.raises(IllegalActionError):
                 vec.step(passed)
     assert_same_games(one, two)
@@ -279,7 +270,6 @@ def test_simulated_refused_steps_change_nothing(face):
 @in_simulator
 @every_face
 def test_simulated_resets_with_options(face):
-    """Resets of masked rows, with dealer, score and deal; `solo_vec` also gets new players."""
     one, two = pair(face, "six_card_v0", episode="hand")
     play(one, two, 5)
     options = {"dealer": 2, "score": [10, -3], "reset_mask": np.array([True, False, True])}
@@ -317,7 +307,6 @@ def test_simulated_recorder_needs_the_cpu(tmp_path):
 
 
 def assert_same_rollouts(name, policy, hands, **options):
-    """Compare a rollout on the CPU with one on the device."""
     one, two = (
         replace(rollout(name, policy, hands=hands, seed=3, device=each, **options), seconds=0.0)
         for each in ("cpu", "cuda")

@@ -214,19 +214,15 @@ def test_cross_play_is_compared_with_self_play_board_by_board(tmp_path):
     assert set(result.written) >= set(FILES)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"agents": ("rule", "nobody")}, "no agent 'nobody'"),
-        ({"rivals": ("nobody",)}, "no agent 'nobody'"),
-        ({"agents": ()}, "expected 1 or more different names"),
-        ({"agents": ("rule", 3)}, "expected names"),
-        ({"rivals": 3}, "field"),
-        ({"variants": ("poker",)}, "poker"),
-        ({"crossplay": 1}, "crossplay"),
-        ({"workers": 0}, "workers=0"),
-    ],
-)
+BAD_ARGUMENTS = [({"agents": ("rule", "nobody")}, "no agent 'nobody'")]
+BAD_ARGUMENTS += [({"rivals": ("nobody",)}, "no agent 'nobody'")]
+BAD_ARGUMENTS += [({"agents": ()}, "expected 1 or more different names")]
+BAD_ARGUMENTS += [({"agents": ("rule", 3)}, "expected names"), ({"rivals": 3}, "field")]
+BAD_ARGUMENTS += [({"variants": ("poker",)}, "poker"), ({"crossplay": 1}, "crossplay")]
+BAD_ARGUMENTS += [({"workers": 0}, "workers=0")]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD_ARGUMENTS)
 def test_unusable_arguments_are_refused_before_play(tmp_path, options, message):
     with pytest.raises(OptionError, match=message):
         play(tmp_path / "t", **options)

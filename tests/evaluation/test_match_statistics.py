@@ -73,7 +73,6 @@ def test_intervals_cover_the_mean_95_times_in_100(populations, name, boards):
 @pytest.mark.parametrize("name", ["far apart", "plain", "close", "nearly equal"])
 @pytest.mark.parametrize("boards", [3, 10, 30])
 def test_intervals_of_few_boards_are_not_too_narrow(populations, name, boards):
-    """The intervals cover at least 92.5 %, even if nearly all boards are ties."""
     assert covered(np.random.default_rng(boards), populations[name], boards, 1500) >= 0.925
 
 
@@ -187,7 +186,6 @@ def test_rating_intervals_cover_the_true_ratings_95_times_in_100():
 
 
 def test_ratings_of_two_agents_follow_from_their_odds():
-    """A tie counts as half a win, and the prior as one board."""
     met = Meeting("b", "a", np.arange(1000), np.repeat([5, 0, -2], [700, 100, 200]))
     rated = ratings([met], anchor="a")
     assert list(rated) == ["b", "a"]

@@ -66,9 +66,7 @@ def test_without_ray_the_error_names_the_extra(no_ray):
         ("127.0.0.1:99999", "no answer there"),
     ],
 )
-def test_unusable_addresses_are_refused_before_ray_is_called(
-    idle_ray, address, message, monkeypatch
-):
+def test_bad_addresses_are_refused_before_ray_is_called(idle_ray, address, message, monkeypatch):
     """RAY_ADDRESS is used if no address is passed."""
     with pytest.raises(OptionError, match=message):
         RayPool(address)
@@ -93,7 +91,6 @@ def same(a, b):
 
 
 def test_a_match_on_ray_equals_the_match_of_one_process(pool, tmp_path, monkeypatch):
-    """A match on Ray is the same with agents of a file, and with a sequential test."""
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text(custom_agents.FILE)
     calls = []
@@ -141,12 +138,10 @@ def test_the_block_of_a_dead_worker_is_computed_again_and_counted_once(pool, tmp
 
 
 def unpacked(data):
-    """The (result, error) that a worker has sent."""
     return ray_worker.ForkingPickler.loads(data)
 
 
 def test_errors_of_a_block_are_sent_back(tmp_path, monkeypatch):
-    """A worker sends errors of a block back; those of this package keep their type."""
     monkeypatch.chdir(tmp_path)
     kinds = {"option": OptionError, "illegal": IllegalActionError, "value": WorkerError}
     sender = ray_worker.Sender.here(ray_clusters.fail_at_3)
@@ -205,7 +200,6 @@ def test_an_agents_file_that_differs_on_a_node_is_refused(tmp_path, monkeypatch,
 
 @pytest.fixture
 def cluster(monkeypatch):
-    """Two nodes with a processor each."""
     pytest.importorskip("ray")
     with settings_for_ray(monkeypatch), cluster_of(2) as nodes:
         yield nodes

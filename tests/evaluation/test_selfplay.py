@@ -122,15 +122,9 @@ def test_single_hands_are_dealt_by_each_seat_in_turn(tmp_path):
     assert dealers == [0, 0, 1, 1, 2, 2, 3, 3] * 2
 
 
-CUSTOM = Rules(
-    ranks="10",
-    copies=2,
-    partnered=None,
-    lone=(Bid("trade-3", value=7, exchange=3), Bid("all alone", value=123456)),
-    strain_named="after_auction",
-    target=500,
-    max_hands=6,
-)
+LONE = (Bid("trade-3", value=7, exchange=3), Bid("all alone", value=123456))
+CUSTOM = Rules(ranks="10", copies=2, partnered=None, lone=LONE, target=500, max_hands=6)
+CUSTOM = CUSTOM.replace(strain_named="after_auction")
 
 
 @pytest.mark.parametrize("rules", [*(v.rules for v in bideuchre_env.variants.values()), CUSTOM])
@@ -171,40 +165,30 @@ def _own_mask(good, masks):
     return good
 
 
-@pytest.mark.parametrize(
-    ("answer", "message"),
-    [
-        (_one_illegal, r"agent 'bad', row 1 \(board \d+, table [12], seat [0-3]\): chose"),
-        (_own_mask, "row 0"),
-        (lambda good, masks: good - 1000, "no action"),
-        (lambda good, masks: good + 2**40, "no action"),
-        (lambda good, masks: good * 1.0, "float64"),
-        (lambda good, masks: good[:-1], "shape"),
-        (lambda good, masks: good.reshape(-1, 1), "shape"),
-        (lambda good, masks: None, "object"),
-        (lambda good, masks: [True] * len(good), "bool"),
-    ],
-)
+BAD_ANSWERS = [(_one_illegal, r"agent 'bad', row 1 \(board \d+, table [12], seat [0-3]\): chose")]
+BAD_ANSWERS += [(_own_mask, "row 0"), (lambda good, masks: good - 1000, "no action")]
+BAD_ANSWERS += [(lambda good, masks: good + 2**40, "no action")]
+BAD_ANSWERS += [(lambda good, masks: good * 1.0, "float64")]
+BAD_ANSWERS += [(lambda good, masks: good[:-1], "shape")]
+BAD_ANSWERS += [(lambda good, masks: good.reshape(-1, 1), "shape")]
+BAD_ANSWERS += [(lambda good, masks: None, "object")]
+BAD_ANSWERS += [(lambda good, masks: [True] * len(good), "bool")]
+
+
+@pytest.mark.parametrize(("answer", "message"), BAD_ANSWERS)
 def test_an_illegal_choice_names_the_agent_and_the_row(answer, message):
     with pytest.raises(IllegalActionError, match=message):
         selfplay.play("barrie_v0", Bad(answer), "random", boards=50)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"boards": 0}, "1 or more"),
-        ({"games": 1}, "boards=N"),
-        ({"boards": True}, "whole number"),
-        ({"seed": -1}, "seed"),
-        ({"seed": 2**127}, "seed"),
-        ({"boards": 10**9 + 1}, "boards"),
-        ({"at_once": 0}, "at_once"),
-        ({"a": "nobody"}, "nobody"),
-        ({"a": object()}, "act_rows"),
-        ({"variant": "poker"}, "poker"),
-    ],
-)
+BAD_ARGUMENTS = [({"boards": 0}, "1 or more"), ({"games": 1}, "boards=N")]
+BAD_ARGUMENTS += [({"boards": True}, "whole number"), ({"seed": -1}, "seed")]
+BAD_ARGUMENTS += [({"seed": 2**127}, "seed"), ({"boards": 10**9 + 1}, "boards")]
+BAD_ARGUMENTS += [({"at_once": 0}, "at_once"), ({"a": "nobody"}, "nobody")]
+BAD_ARGUMENTS += [({"a": object()}, "act_rows"), ({"variant": "poker"}, "poker")]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD_ARGUMENTS)
 def test_unusable_arguments_are_refused(options, message):
     arguments = {"variant": "barrie_v0", "a": "random", "b": "random", "boards": 2} | options
     with pytest.raises(OptionError, match=message):
@@ -335,7 +319,6 @@ def test_the_number_of_tables_at_once_is_that_of_the_option():
 
 @pytest.mark.slow
 def test_every_kernel_compiles_for_the_gpu(monkeypatch):
-    """The rule player's kernel needs a stack of one number."""
     with compile_only(monkeypatch, stack=8):
         for policy in module.POLICIES:
             rollout("double_deck_v0", policy, hands=10, device="cuda")

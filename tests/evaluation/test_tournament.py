@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import bideuchre_env
-from bideuchre_env import match, tournament
+from bideuchre_env import match, ratings, tournament
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.statistics.sequential import Bounds
 
@@ -40,7 +39,6 @@ def no_pictures(monkeypatch):
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory):
-    """A finished tournament, and its folder."""
     out = tmp_path_factory.mktemp("tournament") / "t"
     return play(out), out
 
@@ -77,10 +75,8 @@ def test_ratings_follow_from_the_matches(played):
     meetings = []
     for a, b in PAIRS:
         rows = match.play("barrie_v0", a, b, boards=40).board_rows
-        meetings.append(
-            bideuchre_env.ratings.Meeting(a, b, rows["board"], rows["points"].sum(axis=1))
-        )
-    assert result.ratings["barrie_v0"] == bideuchre_env.ratings.ratings(meetings, anchor="random")
+        meetings.append(ratings.Meeting(a, b, rows["board"], rows["points"].sum(axis=1)))
+    assert result.ratings["barrie_v0"] == ratings.ratings(meetings, anchor="random")
 
 
 def test_repeating_a_tournament_plays_no_match(played, monkeypatch):
@@ -186,20 +182,15 @@ def test_games_are_counted_and_workers_change_nothing(tmp_path, no_pictures):
     assert rows[0] == rows[1]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"agents": ("rule", "nobody")}, "nobody"),
-        ({"agents": ("rule",)}, "two or more"),
-        ({"agents": ("rule", "rule")}, "two or more"),
-        ({"agents": ("rule", print)}, "names"),
-        ({"variants": ("poker",)}, "poker"),
-        ({"variants": ()}, "expected different names"),
-        ({"boards": 1}, "boards"),
-        ({"seed": -1}, "seed"),
-        ({"workers": 0}, "workers=0"),
-    ],
-)
+BAD_ARGUMENTS = [({"agents": ("rule", "nobody")}, "nobody")]
+BAD_ARGUMENTS += [({"agents": ("rule",)}, "two or more")]
+BAD_ARGUMENTS += [({"agents": ("rule", "rule")}, "two or more")]
+BAD_ARGUMENTS += [({"agents": ("rule", print)}, "names"), ({"variants": ("poker",)}, "poker")]
+BAD_ARGUMENTS += [({"variants": ()}, "expected different names"), ({"boards": 1}, "boards")]
+BAD_ARGUMENTS += [({"seed": -1}, "seed"), ({"workers": 0}, "workers=0")]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD_ARGUMENTS)
 def test_unusable_arguments_are_refused_before_play(options, message, tmp_path):
     with pytest.raises(OptionError, match=message):
         play(tmp_path / "t", **options)
@@ -261,7 +252,6 @@ def list_pairs(monkeypatch):
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """A tournament played without interruption."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tournament, "write_pictures", lambda *arguments: [])
         return play_four(tmp_path_factory.mktemp("whole"))
@@ -320,16 +310,12 @@ def test_named_pairs_are_played_and_others_can_be_added(tmp_path, monkeypatch, n
         play_pairs(tmp_path, pairs[:1])
 
 
-@pytest.mark.parametrize(
-    ("pairs", "message"),
-    [
-        ([], "one or more"),
-        ([("rule", "rule")], "two different agents"),
-        ([("rule", "random"), ("random", "rule")], "each two agents once"),
-        ([("rule", "nobody")], "no agent 'nobody'"),
-        (3, "pairs"),
-    ],
-)
+BAD_PAIRS = [([], "one or more"), ([("rule", "rule")], "two different agents")]
+BAD_PAIRS += [([("rule", "random"), ("random", "rule")], "each two agents once")]
+BAD_PAIRS += [([("rule", "nobody")], "no agent 'nobody'"), (3, "pairs")]
+
+
+@pytest.mark.parametrize(("pairs", "message"), BAD_PAIRS)
 def test_unusable_pairs_are_refused(pairs, message):
     with pytest.raises(OptionError, match=message):
         play_pairs(None, pairs)

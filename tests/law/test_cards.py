@@ -6,11 +6,9 @@ from itertools import combinations
 import pytest
 from oracles.reference import SAME_COLOUR
 from support.law_tables import (
-    BARRIE,
     BID_EUCHRE,
     CALLING,
     CINCINNATI,
-    CLUB,
     DOUBLE_DECK,
     GENERAL,
     SIMPLIFIED,
@@ -31,12 +29,10 @@ SHORT = ("J", "Q", "K", "A")
 
 
 def dealt(game, **options):
-    """The number of copies of each card in a deal."""
     return Counter(card for hand in Table(game, **options).hands[0]["deal"] for card in hand)
 
 
 def whole(ranks, copies):
-    """The number of copies of each card in a whole deck."""
     return Counter({rank + suit: copies for rank in ranks for suit in SUITS})
 
 
@@ -76,11 +72,8 @@ def test_decks_may_omit_nines_and_tens():
 @pytest.mark.parametrize(
     ("game", "ranks", "copies", "each"),
     [
-        (CINCINNATI, FULL, 1, 6),
-        (SIMPLIFIED, SHORT, 2, 8),
-        (CLUB, SHORT, 2, 8),
-        (BARRIE, SHORT, 2, 8),
-        (SIX_CARD, FULL, 1, 6),
+        *((game, FULL, 1, 6) for game in (CINCINNATI, SIX_CARD)),
+        *((game, SHORT, 2, 8) for game in CALLING),
         (DOUBLE_DECK, FULL, 2, 12),
     ],
 )

@@ -28,7 +28,6 @@ def after_auction(game, name, **options):
 
 
 def held(table, seat):
-    """The cards that a seat holds, sorted."""
     return sorted(table.sees(seat)["hand"])
 
 

@@ -199,7 +199,6 @@ def test_a_game_of_rounds_ends_after_four_hands_each():
 
 
 def one_round(score):
-    """A table after four hands from this score, in which eldest hand always bids 2 H."""
     table = Table(SIMPLIFIED, dealer=0, seed=3, score=score)
     for _ in range(4):
         table.do("bid 2 H", "pass", "pass", "pass").settle()

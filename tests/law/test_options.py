@@ -40,19 +40,14 @@ def refuses(words, game=BARRIE, **options):
     return True
 
 
+AIMED = tuple(game for game in VARIANTS if game is not SIMPLIFIED)
+ALL_PASS = ("dealer_forced", "redeal_next", "redeal_same", "eldest_forced")
 SUPPORTED = {
     "moon_ladder": {"step": (CINCINNATI,), "jump": VARIANTS},
-    "all_pass": dict.fromkeys(
-        ("dealer_forced", "redeal_next", "redeal_same", "eldest_forced"), VARIANTS
-    ),
+    "all_pass": dict.fromkeys(ALL_PASS, VARIANTS),
     "opening_lead": {"eldest": VARIANTS, "declarer": VARIANTS},
     "dealer_may_equal": {"never": VARIANTS, "lone": (CINCINNATI, SIMPLIFIED, CLUB, BARRIE)},
-    "win_rule": {
-        "any": tuple(game for game in VARIANTS if game is not SIMPLIFIED),
-        "made_bid": tuple(game for game in VARIANTS if game is not SIMPLIFIED),
-        "made_or_set": tuple(game for game in VARIANTS if game is not SIMPLIFIED),
-        "rounds": VARIANTS,
-    },
+    "win_rule": dict.fromkeys(("any", "made_bid", "made_or_set"), AIMED) | {"rounds": VARIANTS},
     "both_over": {"declarer": VARIANTS, "highest": (CINCINNATI,), "continue": (CINCINNATI,)},
     "strain_named": {"in_bid": VARIANTS, "after_auction": VARIANTS},
     "ranks": {"9": VARIANTS, "10": (CINCINNATI, SIMPLIFIED, CLUB, BARRIE), "J": ()},
@@ -90,19 +85,10 @@ def test_step_needs_moons_to_step_through():
     """R.25: "`step` (the printed Bicycle wording): a k-fold moon needs a standing (k-1)-fold
     moon, passes in between allowed, over one's partner allowed."
     """
-    assert refuses(
-        "moon_ladder='step': expected 'jump' with fewer than two lone bids",
-        SIX_CARD,
-        moon_ladder="step",
-    )
+    too_few = "moon_ladder='step': expected 'jump' with fewer than two lone bids"
+    for options in ({}, {"lone": [Bid("moon", value=8)]}):
+        assert refuses(too_few, SIX_CARD, moon_ladder="step", **options)
     assert refuses("expected 'jump' with lone bids that exchange cards", BARRIE, moon_ladder="step")
-    lone = [Bid("moon", value=8)]
-    assert refuses(
-        "moon_ladder='step': expected 'jump' with fewer than two lone bids",
-        SIX_CARD,
-        moon_ladder="step",
-        lone=lone,
-    )
     moons = [Bid("moon", value=8), Bid("double moon", value=16), Bid("big one", value=17)]
     table = Table(SIX_CARD, dealer=0, moon_ladder="step", lone=moons).do("bid moon H")
     assert [name for name in table.legal if "big one" in name] == []
@@ -178,14 +164,6 @@ def test_unknown_decks_are_refused():
     assert refuses("up to", SIX_CARD, ranks="J")
 
 
-@pytest.mark.parametrize("partnered", [(0, 3), (4, 3), (1, 7), (1,), (1, 2, 3), 4, ("1", "3"), {}])
-def test_unusable_ranges_of_bids_are_refused(partnered):
-    """R.48: "bid ladder | partnered range, then any list of lone bids (name, exchange 0..3,
-    value) | S4: "In some versions there are additional bids to play alone""
-    """
-    assert refuses("partnered=", SIX_CARD, partnered=partnered)
-
-
 BAD_LONE = {
     "exchange of 'moon'": [Bid("moon", value=9, exchange=4)],
     "exchange of 'sun'": [{"name": "sun", "value": 9, "exchange": -1}],
@@ -204,31 +182,21 @@ BAD_LONE = {
 }
 
 
-@pytest.mark.parametrize("reason", BAD_LONE)
-def test_unusable_lone_bids_are_refused(reason):
+RANGES = [(0, 3), (4, 3), (1, 7), (1,), (1, 2, 3), 4, ("1", "3"), {}]
+ACTIONS = ["pass", "true", "none", "bid", "trump", "h", "nt", "jh", "trump h", "trumpnt", "bid x"]
+BAD_LADDERS = [("partnered=", {"partnered": each}) for each in RANGES]
+BAD_LADDERS += [(reason, {"lone": lone}) for reason, lone in BAD_LONE.items()]
+BAD_LADDERS += [("unlike every other action", {"lone": [Bid(name, value=9)]}) for name in ACTIONS]
+BAD_LADDERS += [("expected at least one bid", {"partnered": None})]
+BAD_LADDERS += [("at most", {"lone": [Bid(f"moon {n}", value=n) for n in range(1, 28)]})]
+
+
+@pytest.mark.parametrize(("message", "options"), BAD_LADDERS)
+def test_unusable_ladders_are_refused(message, options):
     """R.48: "bid ladder | partnered range, then any list of lone bids (name, exchange 0..3,
     value) | S4: "In some versions there are additional bids to play alone""
     """
-    assert refuses(reason, SIX_CARD, lone=BAD_LONE[reason])
-
-
-@pytest.mark.parametrize(
-    "name", ["pass", "true", "none", "bid", "trump", "h", "nt", "jh", "trump h", "trumpnt", "bid x"]
-)
-def test_a_lone_bid_is_not_named_like_another_action(name):
-    """R.48: "bid ladder | partnered range, then any list of lone bids (name, exchange 0..3,
-    value) | S4: "In some versions there are additional bids to play alone""
-    """
-    assert refuses("unlike every other action", SIX_CARD, lone=[Bid(name, value=9)])
-
-
-def test_ladders_without_bids_or_too_long_are_refused():
-    """R.48: "bid ladder | partnered range, then any list of lone bids (name, exchange 0..3,
-    value) | S4: "In some versions there are additional bids to play alone""
-    """
-    assert refuses("expected at least one bid", SIX_CARD, partnered=None)
-    many = [Bid(f"moon {n}", value=n) for n in range(1, 28)]
-    assert refuses("at most", SIX_CARD, lone=many)
+    assert refuses(message, SIX_CARD, **options)
 
 
 def test_custom_rules_are_played():

@@ -154,11 +154,9 @@ def test_highest_of_the_suit_led_or_highest_trump(game):
         assert table.seat == 1, "the highest card of the suit led wins, an ace aside does not"
         assert table.hands[0]["tricks"] == [0, 1]
         if strain != "NT":
-            ruffed = play_trick(
-                game, strain, [f"T{plain}", f"9{strain}", f"A{plain}", f"T{strain}"]
-            )
-            assert ruffed.seat == 3, "the highest trump wins"
-            assert ruffed.hands[0]["tricks"] == [0, 1]
+            ruff = play_trick(game, strain, [f"T{plain}", f"9{strain}", f"A{plain}", f"T{strain}"])
+            assert ruff.seat == 3, "the highest trump wins"
+            assert ruff.hands[0]["tricks"] == [0, 1]
 
 
 def test_simplified_highest_trump_or_highest_of_the_suit():

@@ -33,7 +33,6 @@ def hand(game, bid, tricks, score=(0, 0), **options):
 
 
 def partnered(game):
-    """The numbers of tricks of the bids with partner."""
     low, high = game.rules.partnered
     return range(low, high + 1)
 

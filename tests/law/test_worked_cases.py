@@ -149,11 +149,9 @@ def test_case_6_setting_a_bid_wins_at_any_total(game):
     assert not table.over
     assert table.sees(0)["phase"] == "auction"
     for was in ([53, n - 2], [52, 0], [50, 70]):
-        setting = play_hand(
-            game, one_bid(1, f"bid {n}"), lead=1, tricks=n - 2, score=was, target=52
-        )
-        assert setting.hands[0]["score"] == [was[0] + 2, was[1] - n]
-        assert (setting.record["winner"], setting.record["outcome"]) == (0, "won")
+        after = play_hand(game, one_bid(1, f"bid {n}"), lead=1, tricks=n - 2, score=was, target=52)
+        assert after.hands[0]["score"] == [was[0] + 2, was[1] - n]
+        assert (after.record["winner"], after.record["outcome"]) == (0, "won")
     short = play_hand(game, one_bid(1, f"bid {n}"), lead=1, tricks=n - 2, score=(49, 70), target=52)
     assert not short.over
 

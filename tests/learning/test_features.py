@@ -48,7 +48,6 @@ def encode(features, observations, masks, **options):
 
 
 def strength(card, strain):
-    """The strength of a card in its suit, higher for better cards."""
     rank, suit = card[:-1].replace("10", "T"), card[-1]
     if rank == "J" and suit_of(card, strain) == strain:
         return 20 if suit == strain else 19
@@ -98,7 +97,6 @@ class Twin:
         return result
 
     def auction(self, held):
-        """Blocks of the auction: the hand in every strain."""
         result = {name: set() for name in ("naming", "trumps", "bowers", "side_aces", "side_voids")}
         if self.words["phase"] == "naming":
             result["naming"].add(0)
@@ -117,7 +115,6 @@ class Twin:
         return result
 
     def cards(self, held):
-        """Blocks of the contract, the exchange and the play."""
         words, strain, rules = self.words, self.strain, self.rules
         ours, theirs = words["tricks_won"]
         bid = next(bid for bid in rules.ladder if bid.name == words["bid"])
@@ -171,16 +168,11 @@ class Twin:
             }
             played = {self.card(card) for card in words["played"][seat] if card}
             result["played"] |= {self.rules.kinds * (seat - 1) + card for card in played}
-        legal = {
-            name for name, bit in zip(actions.of(self.rules).names, self.mask, strict=True) if bit
-        }
+        legal = set(np.array(actions.of(self.rules).names)[self.mask == 1])
         for card in held:
             suit, power = suit_of(card, strain), strength(card, strain)
-            above = sum(
-                n
-                for other, n in unseen.items()
-                if suit_of(other, strain) == suit and strength(other, strain) > power
-            )
+            rivals = {c: n for c, n in unseen.items() if suit_of(c, strain) == suit}
+            above = sum(n for c, n in rivals.items() if strength(c, strain) > power)
             if above < 2:
                 result[("boss", "near_boss")[above]].add(self.card(card))
             if best and card in legal:
@@ -228,7 +220,6 @@ def test_trump_is_the_first_suit_and_outputs_invert_actions(name, part):
 
 
 def test_renaming_the_suits_of_a_hand_leaves_its_inputs_unchanged():
-    """The inputs of the first call are compared, for each of four hands."""
     table = bideuchre_env.barrie_v0.raw_env(episode="hand")
     features = features_of(RULES["barrie_v0"], "auction")
     table.reset(seed=4)
@@ -306,9 +297,7 @@ def test_the_encoder_joins_both_parts_and_the_state_of_the_game(name):
         assert not inputs[~chosen, at].any()
         np.testing.assert_array_equal(symmetries[chosen], renamings)
         first = encoder.n_actions - features.outputs if part == "cards" else 0
-        np.testing.assert_array_equal(
-            legal[chosen, first : first + features.outputs], outputs, err_msg=part
-        )
+        np.testing.assert_array_equal(legal[chosen, first : first + features.outputs], outputs)
     np.testing.assert_array_equal(legal.sum(axis=1), masks.sum(axis=1))
     for row, observation in zip(inputs[::7], observations[::7], strict=True):
         words = layout.decode(observation)
@@ -333,7 +322,6 @@ def test_after_a_hand_only_the_state_of_the_game_is_encoded():
 
 @pytest.mark.parametrize("name", RULES)
 def test_renaming_permutes_the_actions_as_the_suits(name):
-    """Each card, strain and bid becomes that of the renamed suit; other actions stay."""
     encoder, names = encoder_of(RULES[name]), actions.of(RULES[name]).names
     every = np.arange(encoder.n_actions)
     for symmetry, suits in enumerate(SUIT_MAPS):

@@ -16,7 +16,6 @@ CARDS = features_of(RULE_SET, "cards")
 
 
 def net_of(features, seed=0, hidden=(31, 17)):
-    """A network with random weights for these features."""
     rng = np.random.default_rng(seed)
     empty = new_network(features.size, hidden, features.outputs, rng)
     return Network(*(rng.normal(0, 0.2, part.shape).astype(np.float32) for part in empty))
@@ -70,10 +69,8 @@ def test_gradients_equal_differences_of_the_loss():
 
 
 def test_two_steps_of_a_fit_equal_adam_with_a_cosine_rate():
-    network, data = net_of(CARDS), examples(8)
-    fitted = fit(
-        network, CARDS, data, np.random.default_rng(0), epochs=2, batch=8, learning_rate=0.01
-    )
+    network, data, rng = net_of(CARDS), examples(8), np.random.default_rng(0)
+    fitted = fit(network, CARDS, data, rng, epochs=2, batch=8, learning_rate=0.01)
     weights = [part.astype(np.float64) for part in network]
     first = [np.zeros_like(part) for part in weights]
     second = [np.zeros_like(part) for part in weights]

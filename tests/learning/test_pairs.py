@@ -71,9 +71,7 @@ class Twin:
 
 def same(a, b):
     """Whether two tuples of arrays are equal in values and dtypes."""
-    return all(
-        one.dtype == two.dtype and np.array_equal(one, two) for one, two in zip(a, b, strict=True)
-    )
+    return all(x.dtype == y.dtype and np.array_equal(x, y) for x, y in zip(a, b, strict=True))
 
 
 @pytest.mark.parametrize(

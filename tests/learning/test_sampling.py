@@ -28,7 +28,6 @@ def drawn(logits, legal, words):
 
 
 def probabilities(logits, legal):
-    """Softmax of the legal outputs by numpy, float64 (n, O)."""
     masked = np.where(legal == 1, logits.astype(np.float64), -np.inf)
     weights = np.exp(masked - masked.max(axis=1, keepdims=True))
     return weights / weights.sum(axis=1, keepdims=True)
@@ -117,7 +116,6 @@ def put(value, *at):
 
 
 def read_only(array):
-    """A copy of an array that cannot be written."""
     array = array.copy()
     array.flags.writeable = False
     return array
@@ -155,15 +153,12 @@ def test_unusable_arrays_are_refused_and_nothing_is_written(name, change, messag
     assert name == "choices" or (arrays["choices"] == -7).all()
 
 
-@pytest.mark.parametrize(
-    ("seed", "step", "numbers", "message"),
-    [
-        (-1, 0, 1, "seed=-1"),
-        (0, -1, 1, "step=-1: expected a whole number from 0 on"),
-        (0, 0, -1, "rows=-1: expected the number of rows"),
-        (0, 0, np.zeros(3), "rows: expected a numpy array of int64"),
-    ],
-)
+BAD_WORDS = [(-1, 0, 1, "seed=-1"), (0, -1, 1, "step=-1: expected a whole number from 0 on")]
+BAD_WORDS += [(0, 0, -1, "rows=-1: expected the number of rows")]
+BAD_WORDS += [(0, 0, np.zeros(3), "rows: expected a numpy array of int64")]
+
+
+@pytest.mark.parametrize(("seed", "step", "numbers", "message"), BAD_WORDS)
 def test_unusable_seeds_steps_and_rows_are_refused(seed, step, numbers, message):
     with pytest.raises(OptionError, match=message):
         random_words(seed, step, numbers)

@@ -68,15 +68,11 @@ def packed(compression=zipfile.ZIP_STORED, **members):
 
 def equal(one, other):
     """Whether two weights have the same metadata and the same arrays, bit for bit."""
-    return (
-        one.metadata == other.metadata
-        and one.arrays.keys() == other.arrays.keys()
-        and all(
-            (array.dtype, array.shape, array.tobytes())
-            == (other.arrays[name].dtype, other.arrays[name].shape, other.arrays[name].tobytes())
-            for name, array in one.arrays.items()
-        )
+    one_bits, other_bits = (
+        {name: (array.dtype, array.shape, array.tobytes()) for name, array in each.arrays.items()}
+        for each in (one, other)
     )
+    return one.metadata == other.metadata and one_bits == other_bits
 
 
 @given(CONTENT, st.dictionaries(TEXTS, TEXTS, max_size=3))

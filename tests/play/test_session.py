@@ -61,7 +61,6 @@ def test_agents_are_seated_from_the_left_of_the_first_person(people, opponents, 
 
 
 def test_actions_out_of_turn_or_against_the_rules_are_refused():
-    """The error of a refused action has the reason, and the game does not change."""
     session = play(begin(people=(0, 1)), stop=lambda game: game.waits_for_person)
     before, other = place(session), 1 - session.seat
     for seat, name, words in (
@@ -92,7 +91,6 @@ def test_a_person_cannot_act_for_an_agent_whose_turn_it_is():
 
 
 def forward(session):
-    """Advance until a person is to act or the game is over."""
     while not session.over and not session.waits_for_person:
         session.advance()
         if session.hand_over:
@@ -135,7 +133,6 @@ def test_undo_is_refused_before_the_first_decision_and_with_several_people():
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_claim_takes_all_tricks_left_and_is_saved(variant, tmp_path):
-    """A claim plays the hand to its end; its record verifies, and the saved game has it."""
     options = {} if variant == "simplified_v0" else {"max_hands": 30}
     session = play_to_claim(begin(variant, path=tmp_path / "game.json", seed=2, **options))
     left, side, moves = session.rules.tricks - session.row["trick"], session.seat & 1, []
@@ -154,7 +151,6 @@ def test_a_claim_takes_all_tricks_left_and_is_saved(variant, tmp_path):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_game_resumes_exactly_from_its_file(variant, tmp_path):
-    """A game resumes after every action and deal; later deals and random choices are the same."""
     path, rng = tmp_path / "folder" / "game.json", random.Random(0)
     whole = play(begin(variant)).record()
     whole.verify()
@@ -192,9 +188,7 @@ def test_a_game_is_open_in_one_run_at_a_time(tmp_path):
 def saved(tmp_path):
     """The file of a game in its second hand, and its content."""
     path = tmp_path / "game.json"
-    play(
-        begin(path=path), stop=lambda game: game.hand == 2 and game.row["phase"] == Phase.PLAY
-    ).close()
+    play(begin(path=path), stop=lambda g: g.hand == 2 and g.row["phase"] == Phase.PLAY).close()
     return path, json.loads(path.read_text())
 
 
@@ -233,7 +227,6 @@ def test_a_damaged_file_is_an_error_and_stays_unchanged(saved):
 
 
 def full(*arguments):
-    """Fail like a write to a full disk."""
     raise OutputError("no room")
 
 
@@ -260,7 +253,6 @@ def test_an_action_that_cannot_be_saved_is_not_done(saved, monkeypatch):
 
 
 def test_a_saved_game_runs_no_code_that_is_not_trusted(tmp_path, monkeypatch):
-    """Files of agents are loaded only if the caller names them."""
     monkeypatch.chdir(tmp_path)
     agent = "./mine.py:Quiet"
     (tmp_path / "mine.py").write_text(
@@ -280,7 +272,6 @@ def test_a_saved_game_runs_no_code_that_is_not_trusted(tmp_path, monkeypatch):
 
 
 def test_the_game_to_resume_is_the_unfinished_one_played_last(tmp_path, monkeypatch):
-    """`unfinished_game` skips finished games; a damaged file is an error."""
     monkeypatch.chdir(tmp_path)
     assert unfinished_game("cincinnati_v0") is None
     paths = []

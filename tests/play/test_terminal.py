@@ -99,7 +99,6 @@ def test_a_game_ends_with_its_review_which_ctrl_c_skips(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("way", "code"), [("q", 0), ("ctrl-d", 0), ("ctrl-c", 130)])
 def test_a_game_that_is_left_resumes_with_the_same_record(way, code, tmp_path, monkeypatch):
-    """A game left by q, Ctrl-C or end of input is saved, and resumes to the same record."""
     (tmp_path / "whole").mkdir()
     in_process(tmp_path / "whole", monkeypatch, *short("barrie_v0"))
     file, before = tmp_path / FILE.format("barrie_v0"), []
@@ -158,10 +157,8 @@ def test_commands_and_wrong_lines_change_nothing_but_undo(tmp_path):
         assert saved.read_text() != before
         yield "q"
 
-    game, players = (
-        make("cincinnati_v0", target=9),
-        assign_players([0], "rule", ["rule", "cautious"]),
-    )
+    game = make("cincinnati_v0", target=9)
+    players = assign_players([0], "rule", ["rule", "cautious"])
     lines = typed()
     next(lines)
     with Session(game, [0], players, seed=5, path=saved) as session:
@@ -169,8 +166,6 @@ def test_commands_and_wrong_lines_change_nothing_but_undo(tmp_path):
 
 
 def test_no_saved_game_is_replaced(tmp_path, monkeypatch):
-    """New games, other settings and a damaged file leave the saved file unchanged."""
-
     def play(*arguments, lines=""):
         return in_process(tmp_path, monkeypatch, *arguments, lines=lines)
 
@@ -204,38 +199,27 @@ BIDS = [f"bid {bid} {strain}" for bid in ("8", "call-2", "moon") for strain in (
 MOONS = ["bid moon", "bid double moon"]
 
 
-@pytest.mark.parametrize(
-    ("text", "legal", "name"),
-    [
-        ("p", ["pass", "bid 4"], "pass"),
-        ("Bid 4", ["pass", "bid 4"], "bid 4"),
-        ("m", ["pass", "bid moon"], "bid moon"),
-        ("d", MOONS, "bid double moon"),
-        ("8 h", ["pass", *BIDS], "bid 8 H"),
-        ("8♥", ["pass", *BIDS], "bid 8 H"),
-        ("8 no trump", ["pass", *BIDS], "bid 8 NT"),
-        ("h", ["trump C", "trump H"], "trump H"),
-        ("2", ["trump C", "trump H"], "trump H"),
-        ("J♦", HAND, "JD"),
-        ("2", HAND, "JD"),
-    ],
-)
+TYPED = [("p", ["pass", "bid 4"], "pass"), ("Bid 4", ["pass", "bid 4"], "bid 4")]
+TYPED += [("m", ["pass", "bid moon"], "bid moon"), ("d", MOONS, "bid double moon")]
+TYPED += [("8 h", ["pass", *BIDS], "bid 8 H"), ("8♥", ["pass", *BIDS], "bid 8 H")]
+TYPED += [("8 no trump", ["pass", *BIDS], "bid 8 NT"), ("h", ["trump C", "trump H"], "trump H")]
+TYPED += [("2", ["trump C", "trump H"], "trump H"), ("J♦", HAND, "JD"), ("2", HAND, "JD")]
+
+
+@pytest.mark.parametrize(("text", "legal", "name"), TYPED)
 def test_keys_names_and_words_are_read_as_actions(text, legal, name):
     acts = BARRIE if any(each in BIDS for each in legal) else CINCINNATI
     assert action_typed(text, legal, HAND, acts) == name
 
 
-@pytest.mark.parametrize(
-    ("text", "legal", "words"),
-    [
-        ("8", ["pass", *BIDS], "'8' is ambiguous: expected 8 C, 8 H or 8 NT"),
-        ("x", ["pass", *BIDS], "'x': expected pass, 8, call-2, moon with C H NT"),
-        ("3", ["pass", "bid 4"], "3 is not legal now: expected pass or 4"),
-        ("2", ["JH"], "JD is not legal now: expected JH"),
-        ("²", ["JH"], "'²': expected JH"),
-        ("0", ["JH"], "key 0: expected 1 to 5"),
-    ],
-)
+REFUSED = [("8", ["pass", *BIDS], "'8' is ambiguous: expected 8 C, 8 H or 8 NT")]
+REFUSED += [("x", ["pass", *BIDS], "'x': expected pass, 8, call-2, moon with C H NT")]
+REFUSED += [("3", ["pass", "bid 4"], "3 is not legal now: expected pass or 4")]
+REFUSED += [("2", ["JH"], "JD is not legal now: expected JH")]
+REFUSED += [("²", ["JH"], "'²': expected JH"), ("0", ["JH"], "key 0: expected 1 to 5")]
+
+
+@pytest.mark.parametrize(("text", "legal", "words"), REFUSED)
 def test_a_line_that_is_no_legal_action_is_refused_with_the_choice(text, legal, words):
     acts = BARRIE if any(each in BIDS for each in legal) else CINCINNATI
     with pytest.raises(NotationError) as caught:
@@ -244,10 +228,8 @@ def test_a_line_that_is_no_legal_action_is_refused_with_the_choice(text, legal, 
 
 
 def test_a_claim_is_offered_where_all_tricks_left_are_certain():
-    session, lines = (
-        Session(make("barrie_v0"), [0], assign_players([0], "rule", ["rule"]), seed=4),
-        [],
-    )
+    players, lines = assign_players([0], "rule", ["rule"]), []
+    session = Session(make("barrie_v0"), [0], players, seed=4)
     terminal, out = at_a_terminal(session, lambda screen: lines.pop(0))
     hand = play_to_claim(session).hand
     lines += ["c", "q"]
@@ -258,9 +240,8 @@ def test_a_claim_is_offered_where_all_tricks_left_are_certain():
 
 
 def test_no_card_of_others_is_printed_before_it_is_played():
-    session = Session(
-        make("barrie_v0", max_hands=2), [0], assign_players([0], "rule", ["rule"]), seed=4
-    )
+    players = assign_players([0], "rule", ["rule"])
+    session = Session(make("barrie_v0", max_hands=2), [0], players, seed=4)
     screens = []
 
     def read(screen):

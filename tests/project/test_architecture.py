@@ -35,9 +35,7 @@ bench play training
 web
 cli
 """
-LEVEL = {
-    name: level for level, line in enumerate(ORDER.strip().splitlines()) for name in line.split()
-}
+LEVEL = {name: i for i, line in enumerate(ORDER.strip().splitlines()) for name in line.split()}
 
 
 def modules():
@@ -91,13 +89,11 @@ def folder_of(name):
 
 
 def test_order_names_all_folders():
-    """A new folder of the package must be added to `ORDER`."""
     assert {folder_of(name) for name in FILES} == set(LEVEL)
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_imports_follow_the_order_of_folders(name):
-    """No module imports from a line below its own, or from another folder of its line."""
     for target, _ in imports(FILES[name]):
         if target in FILES and folder_of(target) != folder_of(name):
             ours, theirs = LEVEL[folder_of(name)], LEVEL[folder_of(target)]
@@ -124,28 +120,22 @@ def graph(prefix=""):
     "prefix", sorted({"", *(name.rpartition(".")[0] + "." for name in FILES if "." in name)})
 )
 def test_imports_have_no_cycle(prefix):
-    """Neither the files nor the folders of a folder import each other in a cycle."""
     TopologicalSorter(graph(prefix)).prepare()  # raises CycleError, which names the cycle
 
 
 COMPILER = {"numba", "llvmlite"}
 
 LATE_EXTRAS = {"matplotlib"}  # imported inside functions by any module
-EXTRAS = {
-    "cli.completion": {"shtab"},
+EXTRAS = {  # by module
     "adapters.openspiel": {"open_spiel", "pyspiel"},
-    "adapters.rllib": {"ray", "torch"},
-    "adapters.sb3": {"stable_baselines3"},
     "adapters.torchrl": {"torch", "torchrl", "tensordict"},
-    "adapters.tianshou": {"tianshou", "torch"},
-    "adapters.agilerl": {"agilerl"},
-    "datasets.files": {"pyarrow"},
     "datasets.minari_file": {"minari", "h5py", "PIL"},
-    "evaluation.ray_pool": {"ray"},
-    "records.pixels": {"PIL"},
-    "web.server": {"aiohttp"},
-    "web.connections": {"aiohttp"},
 }
+EXTRAS |= {"adapters.sb3": {"stable_baselines3"}, "adapters.agilerl": {"agilerl"}}
+EXTRAS |= {"adapters.rllib": {"ray", "torch"}, "adapters.tianshou": {"tianshou", "torch"}}
+EXTRAS |= {"datasets.files": {"pyarrow"}, "evaluation.ray_pool": {"ray"}}
+EXTRAS |= {"records.pixels": {"PIL"}, "cli.completion": {"shtab"}}
+EXTRAS |= {name: {"aiohttp"} for name in ("web.server", "web.connections")}
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -181,12 +171,10 @@ def test_nothing_is_unpickled():
 
 
 def read(name):
-    """The text of a file of the repository's root."""
     return (ROOT / name).read_text(encoding="utf-8")
 
 
 def test_the_wheel_has_both_folders_and_their_data():
-    """No exclude pattern matches a data file or an asset of pages."""
     build = tomllib.loads(read("pyproject.toml"))["tool"]["hatch"]["build"]
     wheel = build["targets"]["wheel"]
     assert wheel["only-include"] == ["bideuchre_env", "agents"]
@@ -215,7 +203,6 @@ def test_files_have_fewer_than_400_lines():
 
 
 def test_public_names_equal_the_stub():
-    """`__all__` and `dir` have the names of the stub, each with the value it has there."""
     stub = {}
     exec(read("bideuchre_env/__init__.pyi"), stub)
     assert stub.pop("__annotations__").keys() == {*bideuchre_env.variants, "__version__"}
@@ -274,9 +261,11 @@ def test_importing_loads_neither_numba_nor_extras(name):
 def test_a_public_module_is_imported_when_it_is_used():
     program = (
         "import sys, bideuchre_env; print('bideuchre_env.evaluation.match' in sys.modules)\n"
-        "print(bideuchre_env.match.__name__)"
+        "print(bideuchre_env.match.__name__)\n"
+        "import importlib; importlib.reload(bideuchre_env)"  # registers the environments again
     )
-    assert python("-c", program).stdout.split() == ["False", "bideuchre_env.evaluation.match"]
+    printed = python("-W", "error", "-c", program).stdout.split()
+    assert printed == ["False", "bideuchre_env.evaluation.match"]
 
 
 @pytest.mark.parametrize("program", ["bideuchre --help", "-c"])

@@ -45,11 +45,9 @@ def test_an_entry_names_a_present_name_and_a_later_version():
 
 
 def test_pool_is_opponent_pool():
-    with pytest.warns(
-        DeprecationWarning, match="Pool is now OpponentPool; .* until .* 0.3"
-    ) as seen:
+    with pytest.warns(DeprecationWarning, match="Pool is now OpponentPool; .* until .* 0.3") as log:
         assert bideuchre_env.Pool is OpponentPool
-    assert [warning.filename for warning in seen] == [__file__]
+    assert [warning.filename for warning in log] == [__file__]
     with pytest.warns(DeprecationWarning, match="Pool is now OpponentPool"):
         from bideuchre_env import Pool
     pool = Pool("rule", "cautious")
@@ -59,7 +57,6 @@ def test_pool_is_opponent_pool():
 
 
 def test_an_old_variant_works_wherever_a_variant_is_named(renamed, tmp_path):
-    """As attribute, argument of `make`, base of a rules file, and in a record."""
     file = tmp_path / "farm.toml"
     file.write_text('base = "ohio_v0"\ntarget = 9\n', encoding="utf-8")
     env = cincinnati.raw_env()

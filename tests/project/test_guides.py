@@ -25,7 +25,6 @@ LINK = re.compile(r"\[[^\]]*\]\(([^()\s]+)\)(?:\s+\(((?:`[^`]+`(?:,\s+)?)+)\))?"
 
 
 def guides():
-    """The paths of all pages, relative to the repository's root."""
     pages = {path.resolve() for place in PLACES for path in (ROOT / place).rglob("*.md")}
     return sorted(str(path.relative_to(ROOT)) for path in pages | set(ROOT.glob("*.md")))
 
@@ -64,21 +63,16 @@ def test_links_lead_to_files_headings_and_names_that_exist(guide):
 
 
 def code_of(guide, language):
-    """The code blocks of a guide in one language."""
     text = (ROOT / guide).read_text(encoding="utf-8")
     return re.findall(rf"```{language}\n(.*?)```", text, re.S)
 
 
-@pytest.mark.parametrize(
-    "guide",
-    [
-        page
-        for page in guides()
-        if page not in (*STAND_ALONE, README, LEARNING) and code_of(page, "python")
-    ],
-)
+TESTED_ELSEWHERE = (*STAND_ALONE, README, LEARNING)
+WITH_CODE = [page for page in guides() if code_of(page, "python")]
+
+
+@pytest.mark.parametrize("guide", [page for page in WITH_CODE if page not in TESTED_ELSEWHERE])
 def test_the_code_of_a_page_runs(guide, tmp_path, monkeypatch):
-    """The Python blocks of a page run in order in one namespace."""
     monkeypatch.chdir(tmp_path)
     scope = {}
     for block in code_of(guide, "python"):
@@ -144,7 +138,6 @@ def test_the_training_command_of_the_page_trains(tmp_path):
 
 
 def test_the_custom_agent_of_the_page_plays_from_the_shell(tmp_path, monkeypatch, capsys):
-    """The file and the command of the agents' page, with one worker."""
     [file] = [block for block in code_of(OWN_AGENT, "python") if "# mine.py" in block]
     (tmp_path / "mine.py").write_text(file, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -176,7 +169,6 @@ records           runs/selfplay-cincinnati_v0-rule-cautious-seed0.jsonl
 
 
 def test_the_first_command_prints_the_output_of_the_readme(tmp_path):
-    """The command prints the same lines every time, except the speed; the README has an excerpt."""
     with load_scripts(".github/docs", "readme") as [readme]:
         printed = readme.main_job(tmp_path)
         assert readme.excerpt(printed) == code_of(README, "text")[0]
@@ -187,7 +179,6 @@ def test_the_first_command_prints_the_output_of_the_readme(tmp_path):
 
 
 def test_the_commands_for_players_run(tmp_path, monkeypatch, capsys):
-    """The commands run as written; the game is left at once."""
     [commands] = [block for block in code_of(README, "sh") if "bideuchre play" in block]
     words = (shlex.split(line, comments=True) for line in commands.splitlines())
     play, advise, show = (command[1:] for command in words if command)
@@ -203,7 +194,6 @@ def test_the_commands_for_players_run(tmp_path, monkeypatch, capsys):
 
 
 def test_the_python_blocks_of_the_readme_run():
-    """The Python blocks run in order in one namespace; the first plays a game to its end."""
     first, *others = code_of(README, "python")
     scope = {}
     exec(compile(first, README, "exec"), scope)

@@ -113,7 +113,6 @@ def positional(function):
 
 
 def defaults_of(options):
-    """The defaults by name of an options dataclass, such as `VecOptions`."""
     return {field.name: field.default for field in fields(options)}
 
 
@@ -177,20 +176,12 @@ def calls(folder):
     rewards |= {"bootstrap": np.zeros((4, 4), np.float32)}
     table = [(GAME.env, view), (GAME.raw_env, view), (GAME.vec, vec_options)]
     table += [(GAME.solo, solo), (GAME.solo_vec, solo_vec)]
-    without = (
-        match.play,
-        selfplay.play,
-        Layout,
-        Layout(GAME.rules).decode,
-        Layout(GAME.rules).scaled,
-    )
+    layout = Layout(GAME.rules)
+    without = (match.play, selfplay.play, Layout, layout.decode, layout.scaled)
     without += (agents.RowAgent, solver.analyse, solver.par, solver.table, solver.tables_of)
     without += (solver.solve_batch, auction.pack, auction.unpack, network.evaluate)
-    without += (
-        method(new_env, "step"),
-        method(new_env, "resample_hidden"),
-        method(new_vec, "step"),
-    )
+    without += (method(new_env, "step"), method(new_env, "resample_hidden"))
+    without += (method(new_vec, "step"),)
     without += (method(new_solo, "step"), method(new_solo_vec, "step"))
     without += (method(recorder, "reset"), method(recorder, "step"))
     without += tuple(positional(getattr(usable["policy"], name)) for name in ("act_rows", "act"))
@@ -286,9 +277,7 @@ class UnreadInput:
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_odd_values_are_accepted_or_raise_the_packages_errors(
-    all_calls, part, tmp_path, monkeypatch
-):
+def test_odd_values_are_accepted_or_raise_package_errors(all_calls, part, tmp_path, monkeypatch):
     """Unrelated exceptions, for example of numpy, do not reach the caller."""
     monkeypatch.setattr(registry, "registered", {})
     monkeypatch.chdir(tmp_path)
@@ -310,7 +299,6 @@ def test_odd_values_are_accepted_or_raise_the_packages_errors(
 
 
 def test_every_public_function_is_called(all_calls):
-    """The calls include all functions in `__all__` of agents, analysis, datasets and solver."""
     called = {function for function, _ in all_calls}
     for package in (agents, analysis, datasets, solver):
         for name in package.__all__:

@@ -20,7 +20,6 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 
 def read(name):
-    """The text of a file of the repository."""
     return (ROOT / name).read_text(encoding="utf-8")
 
 
@@ -89,9 +88,8 @@ def test_workflows_cover_the_supported_pythons():
 
 def test_every_extra_has_a_library_and_existing_tests():
     script = read(".ci/trainers")
-    library, files = (
-        script.partition(f"{name}=(")[2].partition("\n)")[0] for name in ("library", "files")
-    )
+    lists = (script.partition(f"{name}=(")[2] for name in ("library", "files"))
+    library, files = (each.partition("\n)")[0] for each in lists)
     with load_scripts(".ci", "first_use") as [first_use]:
         assert sorted(re.findall(r"\[(\w+)\]=", library)) == sorted(first_use.extras())
     for path in re.findall(r"\btests/[\w./]+", files):
@@ -141,7 +139,6 @@ def test_hooks_are_the_linters_of_ci():
 
 
 def test_addresses_begin_with_the_repository():
-    """pyproject.toml, recipe and project files have the same address."""
     urls = PROJECT["urls"]
     owner, name = re.fullmatch(r"https://github\.com/([\w-]+)/(\w+)", urls["Repository"]).groups()
     for key in ("Changelog", "Issues"):
@@ -193,7 +190,6 @@ def test_the_readme_and_the_page_of_environments_are_current():
 
 
 def test_every_picture_of_a_generator_is_on_disk(pages):
-    """Each of the five steps of every variant's example hand has a light and a dark picture."""
     drawn = {}
     for name in RULES:
         drawn |= pages.pictures(name)

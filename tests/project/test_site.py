@@ -137,7 +137,6 @@ def defined(module):
 
 
 def value_of(name):
-    """Return the object of a full name."""
     value = bideuchre_env
     for part in name.split(".")[1:]:
         value = getattr(value, part, None) or importlib.import_module(f"{value.__name__}.{part}")
@@ -172,20 +171,14 @@ def test_the_names_of_adapters_exist_and_every_adapter_has_one():
         assert own <= defined
 
 
+GOOD = ("", "/issues", "/compare/v0.1.0...v0.2.0", "/releases/tag/v0.1.0", "/tree/main/agents")
+GOOD += ("/blob/main/agents/protocols.py#L3",)
+BAD = ("/blob/main/agents/nothing.py", "/blob/master/agents/protocols.py", "/wiki", "x")
+
+
 @pytest.mark.parametrize(
     ("link", "fault"),
-    [
-        ("", ""),
-        ("/issues", ""),
-        ("/compare/v0.1.0...v0.2.0", ""),
-        ("/releases/tag/v0.1.0", ""),
-        ("/blob/main/agents/protocols.py#L3", ""),
-        ("/tree/main/agents", ""),
-        ("/blob/main/agents/nothing.py", "not in the repository"),
-        ("/blob/master/agents/protocols.py", "not in the repository"),
-        ("/wiki", "not in the repository"),
-        ("x", "not in the repository"),
-    ],
+    [*((link, "") for link in GOOD), *((link, "not in the repository") for link in BAD)],
 )
 def test_links_to_the_repository_are_checked(link, fault):
     with load_scripts(".github/docs", "check_links") as [module]:

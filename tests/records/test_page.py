@@ -31,7 +31,6 @@ NASTY = ["</script><script>bad()</script>", "<b>&amp;", "\"'{sheets}", "rule"]
 
 @pytest.mark.parametrize("name", DIFFERENT)
 def test_a_view_has_nothing_that_the_seat_cannot_know(name):
-    """Redealing hidden cards changes no view, in all phases."""
     rng, phases = np.random.default_rng(4), set()
     env = start(name, 6, max_hands=8)
     for _ in plies(env, Caller(9)):
@@ -81,14 +80,11 @@ def after(value, changes):
     """A value after the page's script has applied changes to it."""
     if not isinstance(value, list) or not isinstance(changes, dict):
         return changes
-    return [
-        after(old, changes[str(i)]) if str(i) in changes else old for i, old in enumerate(value)
-    ]
+    return [after(old, changes.get(str(i), old)) for i, old in enumerate(value)]
 
 
 @pytest.mark.parametrize("name", DIFFERENT)
 def test_frames_give_the_view_of_every_seat_at_every_position(name):
-    """The frames of a hand, applied as changes, give `table_view` of every seat."""
     record = game(name, 7)
     for hand in record.played_hands():
         frames = json.loads(json.dumps(hand_frames(hand.dealt, hand.actions, record.rules, None)))
@@ -110,7 +106,6 @@ def test_frames_give_the_view_of_every_seat_at_every_position(name):
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_tricks_and_stops_equal_the_record(name):
-    """Every card is in its trick; there is a stop after the auction and after each trick."""
     record = game(name, 9)
     for hand, data in zip(record.hands, game_data(record)["hands"], strict=True):
         assert [ply["action"] for ply in data["plies"]] == hand["actions"]
@@ -166,7 +161,6 @@ class Page(HTMLParser):
 
 
 def test_names_and_notes_stay_text_and_the_page_loads_nothing():
-    """Names and sentences never become markup or script."""
     record = game("barrie_v0", agents=NASTY)
     why = "</script><script>bad()</script>\u2028\u2029<!--"
     text = replay_page(record, notes_on(record, why), title="</title><script>bad()")

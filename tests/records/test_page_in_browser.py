@@ -90,7 +90,6 @@ def rows_of_game(record):
 
 @pytest.mark.parametrize("name", ["barrie_v0", "cincinnati_v0"])
 def test_every_position_shows_the_view_of_the_seat(page, name):
-    """Hands, trick, words and score are compared, open and from two seats."""
     record = game(name, 6, hands=2)
     driver = page(replay_page(record))
     rows = list(rows_of_game(record))

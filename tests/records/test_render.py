@@ -94,7 +94,6 @@ def check_frame(frame):
 
 @every_variant
 def test_a_seat_sees_no_hidden_card(name):
-    """Deals that differ only in hidden cards give equal pictures, except with all hands open."""
     pytest.importorskip("PIL")
     rng, differ = np.random.default_rng(2), 0
     env = bideuchre_env.variants[name].raw_env(render_mode="rgb_array", episode="hand")

@@ -35,7 +35,6 @@ def test_every_variant_round_trips(name):
 
 @in_two_sizes(60, game=rules())
 def test_any_rules_round_trip(game):
-    """Rules read from their file are equal, also on top of any variant as base."""
     text = game.to_toml()
     assert Rules.from_toml(text) == game
     missing = [f'{name} = "none"\n' for name in ("target", "rounds") if getattr(game, name) is None]
@@ -44,7 +43,6 @@ def test_any_rules_round_trip(game):
 
 
 def test_every_option_has_a_comment():
-    """The comment has the option's meaning and its allowed values."""
     text = RULES["barrie_v0"].to_toml()
     parts = text.split("\n\n")[1:]
     assert len(parts) == len(OPTIONS)
@@ -133,7 +131,6 @@ def test_a_file_of_rules_may_end_in_toml_of_any_case(tmp_path):
 
 
 def test_other_rules_are_refused_under_the_name_of_a_variant(farm, tmp_path):
-    """Neither the file's name nor its key may be a variant's name, except with its own rules."""
     file = tmp_path / "barrie_v0.toml"
     file.write_text(RULES["barrie_v0"].to_toml(), encoding="utf-8")
     assert make(file).name == "barrie_v0"

@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -32,7 +33,6 @@ slow = pytest.mark.slow
     ],
 )
 def test_results_are_the_same_under(setting, part):
-    """The checksums are those of compiled kernels, and no warning is raised."""
     program = ("-W", "error", "-m", "support.exercise")
     done = python(*program, part, where=TESTS, numba=SETTINGS[setting])
     assert done.stdout.strip() == PARTS[part]()
@@ -68,13 +68,8 @@ CORE = (
     "core/test_against_reference.py",
 )
 LEARNING = ("learning/test_features.py", "learning/test_fitting.py", "learning/test_sampling.py")
-PLAYERS = (
-    "solver",
-    "agents",
-    "evaluation/test_selfplay.py",
-    "learning",
-    "envs/test_solo_players.py",
-)
+PLAYERS = ("solver", "agents", "learning")
+PLAYERS += ("evaluation/test_selfplay.py", "envs/test_solo_players.py")
 DEALS = ("core/test_deals.py", "core/test_resample.py")  # a million deals need compilation
 
 
@@ -105,16 +100,9 @@ def imported(path):
 def test_the_cache_hashes_every_file_that_kernels_import():
     hashed = {file.resolve() for file in cache.kernel_sources().values()}
     modules = [*PACKAGE.rglob("*.py"), *(PACKAGE / "agents").rglob("*.py")]
-    with_kernels = {
-        path.resolve()
-        for path in modules
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.FunctionDef)
-        and any(
-            isinstance(d, ast.Name) and d.id in ("kernel", "inline_kernel", "entry_kernel")
-            for d in node.decorator_list
-        )
-    }
+    decorated = re.compile(r"^ *@(inline_|entry_)?kernel$", re.M)
+    texts = {path.resolve(): path.read_text(encoding="utf-8") for path in modules}
+    with_kernels = {path for path, text in texts.items() if decorated.search(text)}
     assert len(with_kernels) > 10
     assert with_kernels <= hashed
     for file in hashed:
@@ -152,15 +140,12 @@ pwd.getpwuid = unknown
 
 @pytest.fixture
 def installed(tmp_path):
-    """A temporary folder with a copy of the package."""
-    shutil.copytree(
-        PACKAGE, tmp_path / "bideuchre_env", ignore=shutil.ignore_patterns("__pycache__")
-    )
+    ignore = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(PACKAGE, tmp_path / "bideuchre_env", ignore=ignore)
     return tmp_path
 
 
 def run_copy(folder, code, **environment):
-    """Run a program text with the copy of the package in `folder`, and return its output."""
     own = {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"} | environment
     done = python("-c", code, folder, where=folder, numba={"NUMBA_OPT": "1"}, **own)
     return done.stdout.strip()
@@ -188,7 +173,6 @@ def test_an_edit_of_an_imported_file_is_compiled(installed):
 
 
 def test_kernels_are_cached_beside_the_package_or_in_the_first_usable_folder(installed):
-    """The order is `NUMBA_CACHE_DIR`, package, user's cache, private temporary folder."""
     user, temporary, chosen = (installed / name for name in ("user", "temporary", "chosen"))
     temporary.mkdir()
     places = {"XDG_CACHE_HOME": str(user), "TMPDIR": str(temporary)}
@@ -237,7 +221,6 @@ LAYER = np.dtype([(name, np.float32, shape) for name, shape in FIELDS], align=Tr
 
 @entry_kernel
 def add(layers, first, last):
-    """Add some rows of the first layer."""
     layer = layers[0]
     add_rows(layer.inputs, first, last, layer.weights, layer.sums)
 

@@ -47,20 +47,16 @@ def scripts():
         modules = {}
         for folder in sorted(folders):
             names = [name for name in NAMES if SCRIPTS[name].parent == ROOT / folder]
-            modules |= dict(
-                zip(names, stack.enter_context(load_scripts(folder, *names)), strict=True)
-            )
+            modules |= zip(names, stack.enter_context(load_scripts(folder, *names)), strict=True)
         yield modules
 
 
 def words(value):
-    """A value as words of a command line."""
     return [str(each) for each in value] if isinstance(value, tuple) else [str(value)]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_field_is_an_option_of_its_type(scripts, name, capsys):
-    """Without options, the fields have their defaults; `--help` names every option."""
     script = scripts[name]
     assert script.Args.parse([]) == script.Args()
     options, expected = [], {}
@@ -103,7 +99,6 @@ NOTEBOOK = ROOT / "experiments" / "class.ipynb"
 
 @pytest.fixture(scope="module")
 def ran():
-    """The names that the cells define, and their figures."""
     before = pyplot.get_backend()
     pyplot.switch_backend("agg")
     names = {"__name__": "__main__"}
@@ -143,12 +138,8 @@ SMALL = {
     "fit_score_network": ["--hands", "400", "--played", "20", "--rounds", "2"],
 }
 FITTED = {
-    "fit_call_network": call_network.fitted_network,
-    "fit_score_network": fitted_score_network,
-}
-PROVENANCE = {
-    "fit_call_network": call_network.provenance,
-    "fit_score_network": win_table.provenance,
+    "fit_call_network": (call_network.fitted_network, call_network.provenance),
+    "fit_score_network": (fitted_score_network, win_table.provenance),
 }
 
 
@@ -162,26 +153,26 @@ def run(script, out, *options):
 
 @pytest.mark.parametrize("name", FITS)
 def test_a_fit_changes_its_game_alone(scripts, name, tmp_path):
+    fitted, provenance_of = FITTED[name]
     written = run(scripts[name], tmp_path / "network.npz", "--games", "simplified_v0")
     provenance = json.loads(str(written.pop("provenance")))
     assert provenance["simplified_v0"]["hands"] == 400
-    assert {**provenance, "simplified_v0": 0} == {**PROVENANCE[name](), "simplified_v0": 0}
+    assert {**provenance, "simplified_v0": 0} == {**provenance_of(), "simplified_v0": 0}
     for game in provenance:
-        same = np.array_equal(written[f"{game}_first"], FITTED[name](game)["first"][0])
+        same = np.array_equal(written[f"{game}_first"], fitted(game)["first"][0])
         assert same == (game != "simplified_v0")
 
 
 @pytest.mark.parametrize("name", FITS)
 def test_a_seed_determines_the_weights(scripts, name, tmp_path):
+    games = (
+        "simplified_v0 --seed 4",
+        "six_card_v0 simplified_v0 --seed 4",
+        "simplified_v0 --seed 5",
+    )
     one, again, other = (
-        run(scripts[name], tmp_path / f"{i}.npz", "--games", *games)["simplified_v0_first"]
-        for i, games in enumerate(
-            (
-                ["simplified_v0", "--seed", "4"],
-                ["six_card_v0", "simplified_v0", "--seed", "4"],
-                ["simplified_v0", "--seed", "5"],
-            )
-        )
+        run(scripts[name], tmp_path / f"{i}.npz", "--games", *each.split())["simplified_v0_first"]
+        for i, each in enumerate(games)
     )
     assert np.array_equal(one, again)
     assert not np.array_equal(one, other)

@@ -82,9 +82,8 @@ def test_sampled_outputs_are_legal_and_have_the_networks_log_probabilities(ppo):
         logits = outputs_of(ppo, nets["cards"], cards.inputs)
         logits = np.where(cards.legal != 0, logits.astype(np.float64), -np.inf)
         logits -= np.log(np.exp(logits).sum(1, keepdims=True))
-        assert np.allclose(
-            cards.log_probs, logits[np.arange(len(logits)), cards.outputs], atol=1e-5
-        )
+        chosen = logits[np.arange(len(logits)), cards.outputs]
+        assert np.allclose(cards.log_probs, chosen, atol=1e-5)
 
 
 def test_learning_makes_a_rewarded_card_likely(ppo):
@@ -156,7 +155,6 @@ def test_torch_and_the_agent_compute_the_same_outputs_and_gradients(ppo, part):
 
 
 def trained(ppo, folder, *options):
-    """Train with these options; return agent `ppo` with the weights."""
     script = ppo.script
     options = ["--out", str(folder), "--opponents", "cautious", "--final-boards", "2", *options]
     assert script.main(script.Args.parse(options)) == 0
@@ -173,7 +171,6 @@ def one_thread(ppo):
 
 
 def test_blocks_play_the_hands_of_their_number(ppo, one_thread):
-    """A batch consists of the hands of its blocks; another batch has other hands."""
     pool, nets = SimpleNamespace(in_order=in_order), random_networks(ppo)
 
     def batch_of(blocks, number=0):
@@ -208,10 +205,7 @@ def test_a_run_of_minutes_beats_rule(ppo, tmp_path):
 @pytest.mark.parametrize(
     "options", [("--all-hands",), pytest.param(("--workers", "2"), marks=pytest.mark.slow)]
 )
-def test_a_run_resumed_after_ctrl_c_equals_an_uninterrupted_one(
-    ppo, tmp_path, monkeypatch, options
-):
-    """A run stopped after some batches and in an evaluation ends with the same files."""
+def test_a_run_resumed_after_ctrl_c_equals_a_whole_one(ppo, tmp_path, monkeypatch, options):
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
     assert run(ppo, whole, *options) == 0
     update, measure, calls = ppo.script.Run.update, ppo.script.measure, []
@@ -269,7 +263,6 @@ def assert_same(batch, other):
 
 @in_simulator
 def test_simulated_batches_are_the_same(ppo):
-    """Batches of both devices are equal bit for bit, with a critic that sees all hands."""
     dealers = [ppo.rollout.Dealer(RULES, 24, each, all_hands=True) for each in ("cpu", "cuda")]
     nets = random_networks(ppo)
     sizes = (len(nets["cards"]["first"]), 16, 16, 1)
@@ -281,7 +274,6 @@ def test_simulated_batches_are_the_same(ppo):
 
 @in_simulator
 def test_simulated_a_whole_run_is_the_same(ppo, tmp_path):
-    """Checkpoint and curve of runs on both devices are equal, except for the option `device`."""
     short = ("--millions", "0.002", "--hands", "16")
     assert run(ppo, tmp_path / "cpu", *short) == 0
     assert run(ppo, tmp_path / "cuda", *short, "--device", "cuda") == 0
@@ -314,7 +306,6 @@ def test_simulated_lists_that_are_too_long_are_refused(ppo, monkeypatch):
 
 @pytest.mark.slow
 def test_every_kernel_compiles_for_the_gpu(ppo, monkeypatch):
-    """The kernels of a batch compile for two GPUs, without a local stack."""
     with compile_only(monkeypatch) as compiled:
         monkeypatch.setattr(ppo.rollout, "torch_device", lambda device: "cpu")
         dealer = ppo.rollout.Dealer(RULES, 4, "cuda", all_hands=True)

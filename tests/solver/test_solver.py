@@ -47,7 +47,6 @@ def values(endings):
     [pytest.param(1_000, id="1000"), pytest.param(100_000, id="100000", marks=pytest.mark.slow)],
 )
 def test_endings_agree_with_trying_every_card(n):
-    """The solver agrees with `all_lines` in endings of all decks, at any point of a trick."""
     endings = random_endings(n, seed=n)
     for ending, tricks in zip(endings, values(endings), strict=True):
         expected = all_lines(ending.hands, ending.table, ending.seat, ending.strain, ending.absent)
@@ -56,7 +55,6 @@ def test_endings_agree_with_trying_every_card(n):
 
 @pytest.mark.parametrize("n", [40, pytest.param(1_000, id="1000", marks=pytest.mark.slow)])
 def test_whole_deals_agree_with_an_independent_solver(n):
-    """The solver agrees with `slow_tricks` in whole 24-card deals, one in four of them alone."""
     rng, rules = random.Random(24), RULES["9", 1]
     deals = [whole_deal(rng, rules, STRAINS[i % 5], lone=i % 4 == 3) for i in range(n)]
     for deal, tricks in zip(deals, values(deals), strict=True):
@@ -105,7 +103,6 @@ def test_a_hand_played_by_the_solver_takes_the_solved_number_of_tricks(variant):
 
 
 def test_endings_that_a_player_can_count():
-    """The solver gives the tricks counted by hand: equal cards, bowers, a finesse, a lone hand."""
     double, single = RULES["J", 2], RULES["9", 1]
 
     def tricks(rules, hands, seat, strain, absent=None):
@@ -176,7 +173,6 @@ def test_the_effort_of_hard_deals_does_not_grow(slow):
 
 @pytest.mark.slow
 def test_hard_deals_agree_with_an_independent_solver():
-    """The saved tricks agree with `slow_tricks` in single decks, and in lone hands of 32 cards."""
     for ending, tricks, _ in hard_deals():
         if ending.rules.copies == 1 or (ending.absent is not None and ending.rules.cards == 32):
             assert slow_tricks(ending.hands, 0, ending.strain, ending.absent) == tricks

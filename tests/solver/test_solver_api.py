@@ -25,7 +25,6 @@ LAST_TRICK = Ending(SINGLE, [["AH"], ["KH"], ["QH"], ["TH"]], [], 0, "H", None)
 
 
 def test_an_environment_a_row_and_a_record_at_a_ply_have_the_same_value():
-    """Values agree at every ply; plies count from 0, in the game or in a hand."""
     wrapped = make("barrie_v0", max_hands=2).env()
     wrapped.reset(seed=8)
     env, choose, moves = wrapped.unwrapped, Chooser(1), {}
@@ -68,22 +67,14 @@ def test_invalid_positions_are_refused(message, position, options):
         solver.solve(position(env), **options)
 
 
-@pytest.mark.parametrize(
-    ("cards", "field", "index", "values"),
-    [
-        (0, "phase", 0, [77]),
-        (0, "strain", 0, [5, -1]),
-        (0, "turn", 0, [4]),
-        (0, "trick", 0, [6, -1, 2]),
-        (0, "sitting_out", 0, [4]),
-        (0, "led", 0, [4, 2]),
-        (0, "hands", (0, 1), [1 << 62, -1, 0]),
-        (0, "hands", (0, 0), [hand_bits([0, 0, 1, 2, 3, 4])]),
-        (1, "leaders", 0, [9]),
-        (1, "plays", 0, [99, -1]),
-        (1, "led", 0, [-1]),
-    ],
-)
+BAD_ROWS = [(0, "phase", 0, [77]), (0, "strain", 0, [5, -1]), (0, "turn", 0, [4])]
+BAD_ROWS += [(0, "trick", 0, [6, -1, 2]), (0, "sitting_out", 0, [4]), (0, "led", 0, [4, 2])]
+BAD_ROWS += [(0, "hands", (0, 1), [1 << 62, -1, 0])]
+BAD_ROWS += [(0, "hands", (0, 0), [hand_bits([0, 0, 1, 2, 3, 4])]), (1, "leaders", 0, [9])]
+BAD_ROWS += [(1, "plays", 0, [99, -1]), (1, "led", 0, [-1])]
+
+
+@pytest.mark.parametrize(("cards", "field", "index", "values"), BAD_ROWS)
 def test_invalid_rows_do_not_reach_the_search(cards, field, index, values):
     env = in_play(SINGLE)
     for _ in range(cards):
@@ -135,7 +126,6 @@ def test_a_batch_is_the_same_for_any_threads_and_memory():
 
 
 def test_a_batch_of_deals_is_solved_for_one_contract():
-    """Deals are card names or integers; the rules determine the opening lead."""
     rng = random.Random(6)
     deals = [whole_deal(rng, SINGLE, "H").hands for _ in range(5)]
     hands = np.array([[hand_bits(map(parse_card, h)) for h in deal] for deal in deals])
@@ -155,17 +145,13 @@ def test_a_batch_of_deals_is_solved_for_one_contract():
         assert (solver.tables_of(deals, eldest, dealer=dealer)[:, 0, 3, 3] == value).all()
 
 
-@pytest.mark.parametrize(
-    ("message", "options"),
-    [
-        ("deals: expected a contract", {"strain": None}),
-        ("declarer 7: expected a seat from 0 to 3", {"declarer": 7}),
-        ("'X' is no strain", {"strain": "X"}),
-        ("alone=2", {"alone": 2}),
-        ("threads=0", {"threads": 0}),
-        ("threads=True", {"threads": True}),
-    ],
-)
+BAD_OPTIONS = [("deals: expected a contract", {"strain": None})]
+BAD_OPTIONS += [("declarer 7: expected a seat from 0 to 3", {"declarer": 7})]
+BAD_OPTIONS += [("'X' is no strain", {"strain": "X"}), ("alone=2", {"alone": 2})]
+BAD_OPTIONS += [("threads=0", {"threads": 0}), ("threads=True", {"threads": True})]
+
+
+@pytest.mark.parametrize(("message", "options"), BAD_OPTIONS)
 def test_a_bad_option_of_a_batch_is_refused_by_name(message, options):
     deal = whole_deal(random.Random(1), SINGLE, "H").hands
     with pytest.raises(errors.BidEuchreError, match=message):
@@ -173,7 +159,6 @@ def test_a_bad_option_of_a_batch_is_refused_by_name(message, options):
 
 
 def test_a_batch_that_is_no_deal_is_refused():
-    """Batches with missing, repeated or foreign cards, or of another shape or type, are refused."""
     deal = np.array([[hand_bits(range(6 * i, 6 * i + 6)) for i in range(4)]])
     options = {"strain": "H", "declarer": 0}
     assert solver.solve_batch(deal, SINGLE, **options).shape == (1,)
@@ -253,7 +238,6 @@ CALL_1 = Bid("call-1", value=5, exchange=1)
     ids=["plain", "forced dealer", "alone only", "exchange"],
 )
 def test_par_is_the_best_of_every_auction(options):
-    """Par equals the value of trying every call in a real game, with cards by the solver."""
     rules = SMALL.replace(**options)
     for seed in range(1 if rules.exchange else 2):
         env = start(rules, seed)
@@ -335,7 +319,6 @@ def test_best_cards_of_an_unfinished_hand_give_nothing_away():
 @settings(max_examples=15)
 @given(any_rules(), seeds())
 def test_a_table_has_the_tricks_of_every_contract_under_any_rules(rules, seed):
-    """Entries of a deal's table equal `solve_batch`, under any rules of up to six tricks."""
     if rules.tricks > 6:
         return
     env = start(rules, seed)

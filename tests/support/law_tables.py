@@ -48,18 +48,15 @@ class Table:
 
     @property
     def legal(self):
-        """The names of the legal actions of the seat to act."""
         mask = self.env.observe(self.env.agent_selection)["action_mask"]
         return [name for name, bit in zip(self.env.action_names, mask, strict=True) if bit]
 
     @property
     def over(self):
-        """Whether the game has ended, by a result or by truncation."""
         return any(self.env.terminations.values()) or any(self.env.truncations.values())
 
     @property
     def record(self):
-        """The record of the game so far, as a dict."""
         return self.env.record.to_dict()
 
     @property
@@ -67,7 +64,6 @@ class Table:
         return self.record["hands"]
 
     def sees(self, seat):
-        """The decoded observation of a seat."""
         seen = self.env.observe(f"player_{seat}")["observation"]
         return self.env.observation_layout.decode(seen)
 
@@ -200,7 +196,6 @@ def bids_in_strains(*bids):
 
 
 def partnered_bids(low, high):
-    """The names of bids with partner."""
     return [str(n) for n in range(low, high + 1)]
 
 

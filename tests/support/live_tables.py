@@ -62,14 +62,7 @@ class Client:
         self.app = self.server.app()
         self.app.freeze()
 
-    async def ask(
-        self,
-        method: str,
-        path: str,
-        headers: dict[str, str] | None = None,
-        body: bytes = b"",
-        host: str | None = HOST,
-    ) -> tuple[int, CIMultiDict[str], bytes]:
+    async def ask(self, method, path, headers=None, body=b"", host=HOST):
         """Send a request; return status, headers and body."""
         every = CIMultiDict({**({"Host": host} if host is not None else {}), **(headers or {})})
         payload = StreamReader(Mock(), 2**16, loop=asyncio.get_running_loop())
@@ -89,12 +82,9 @@ class Client:
         return response.status, CIMultiDict(response.headers), bytes(response.body or b"")
 
     def token(self, seat: int) -> dict[str, str]:
-        """The headers with the token of a seat."""
         return {"Authorization": f"Bearer {self.server.seats.tokens[seat]}"}
 
-    async def seat(
-        self, seat: int, name: str, body: dict[str, Any] | None = None
-    ) -> tuple[int, dict[str, Any]]:
+    async def seat(self, seat, name, body=None):
         """Send a seat's request, GET without a body, else POST; return status and JSON."""
         headers = self.token(seat)
         if body is None:

@@ -6,18 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env import make
+from bideuchre_env import make, variants
 from bideuchre_env.core.one_row import mask_row
 from bideuchre_env.records.record import GameRecord
 
-VARIANTS = (
-    "cincinnati_v0",
-    "simplified_v0",
-    "club_v0",
-    "barrie_v0",
-    "six_card_v0",
-    "double_deck_v0",
-)
+VARIANTS = tuple(variants)
 DIFFERENT = ("cincinnati_v0", "barrie_v0", "double_deck_v0")
 """Variants that differ in deck, ladder, exchange, naming, leads and ways to win."""
 
@@ -90,7 +83,6 @@ def rows_bytes(rows: Any) -> bytes:
 
 
 def legal_names(env: Any) -> list[str]:
-    """The names of the legal actions of the seat to act."""
     mask = env.infos[env.agent_selection]["action_mask"]
     return [env.unwrapped.action_names[i] for i in np.flatnonzero(mask)]
 

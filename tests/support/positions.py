@@ -64,7 +64,6 @@ class Position:
         return self
 
     def look(self):
-        """Observation and mask of the seat to act."""
         row = np.zeros((1, self.layout.size), np.int8)
         mask = np.zeros((1, len(self.names)), np.int8)
         encode_rows(self.states, self.tables, self.layout.offsets, np.zeros(1, np.int64), row, mask)

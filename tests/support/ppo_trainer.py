@@ -68,7 +68,6 @@ def play_batch(dealer, *how):
 
 
 def press():
-    """Press Ctrl-C."""
     signal.raise_signal(signal.SIGINT)
 
 

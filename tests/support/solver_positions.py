@@ -116,5 +116,4 @@ def in_play(name="cincinnati_v0", seed=1, **options):
 
 
 def deal_of(env):
-    """The hand's deal, by names."""
     return env.record.hands[-1]["deal"]

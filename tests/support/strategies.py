@@ -48,7 +48,6 @@ def random_rules(rng: random.Random) -> Rules:
 
 
 def rules() -> st.SearchStrategy[Rules]:
-    """Any rules of `random_rules`."""
     return st.randoms(use_true_random=False).map(random_rules)
 
 

@@ -80,12 +80,10 @@ def set_results(monkeypatch, *points):
 
 
 def bytes_of(game):
-    """The prepared files of a game, as bytes by kind of agent."""
     return {kind: prepared_file(kind, game.rules).read_bytes() for kind in KINDS}
 
 
 def write_files(game, data):
-    """Write prepared files of a game."""
     for kind, each in data.items():
         file = prepared_file(kind, game.rules)
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -93,7 +91,6 @@ def write_files(game, data):
 
 
 def test_prepared_files_are_used_by_agents(farm, learned, monkeypatch):
-    """Agents use the files of a run, and its intermediate files are removed."""
     with pytest.raises(OptionError, match="`bideuchre prepare` makes some"):
         agents.make("net", farm.rules)
     before = load_network(farm.rules)
@@ -110,10 +107,7 @@ def test_prepared_files_are_used_by_agents(farm, learned, monkeypatch):
 
 
 @pytest.mark.parametrize("points", [WORSE, LUCK, UNKNOWN])
-def test_weights_that_are_not_significantly_better_are_not_saved(
-    farm, learned, monkeypatch, points
-):
-    """The interval of the gain must exist and exclude 0."""
+def test_weights_not_significantly_better_are_not_saved(farm, learned, monkeypatch, points):
     set_results(monkeypatch, points)
     assert [each.kept for each in small(farm).run()] == [False, False]
     assert not any(prepared_file(kind, farm.rules).exists() for kind in KINDS)
@@ -139,7 +133,6 @@ def test_the_command_in_the_files_reproduces_them(farm, whole, tmp_path, monkeyp
 
 
 def test_a_resumed_run_gives_the_same_files(farm, whole, monkeypatch):
-    """The run stops after the calls and after the net; other settings do not reuse its files."""
     for results, files in (((), 1), ((BETTER,), 6)):
         set_results(monkeypatch, *results, KeyboardInterrupt)
         with pytest.raises(KeyboardInterrupt):
@@ -158,7 +151,6 @@ def test_a_resumed_run_gives_the_same_files(farm, whole, monkeypatch):
 
 
 def test_a_concurrent_run_is_refused(farm, whole, learned, monkeypatch):
-    """The concurrent run has the same rules and another number of hands."""
     refused = []
 
     def judged(self, player, other):
@@ -174,7 +166,6 @@ def test_a_concurrent_run_is_refused(farm, whole, learned, monkeypatch):
 
 
 def test_better_prepared_files_are_not_replaced(farm, whole, learned, monkeypatch):
-    """A run better than the packaged weights but worse than the prepared ones is not saved."""
     write_files(farm, whole)
     set_results(monkeypatch, BETTER, WORSE)
     done = small(farm).run(again=True)
@@ -185,7 +176,6 @@ def test_better_prepared_files_are_not_replaced(farm, whole, learned, monkeypatc
 
 @pytest.mark.slow
 def test_a_large_deck_without_a_network_learns_one(monkeypatch):
-    """A game with 48 cards, with neither a packaged network nor a hand table, learns a network."""
     set_results(monkeypatch, BETTER)
     game = variant_of("double_deck_v0", ['lone=[{"name": "moon", "value": 24}]'])
     assert not load_network(game.rules)["first"].any()
@@ -217,7 +207,6 @@ def test_prepared_files_may_appear_and_disappear_while_a_program_runs(farm, whol
 
 
 def test_a_prepared_file_that_does_not_fit_is_an_error(farm):
-    """A damaged file and one with other features raise an error that names the file."""
     write_files(farm, {"expert": b"nonsense"})
     file = prepared_file("expert", farm.rules)
     with pytest.raises(WeightsError, match=file.name):
@@ -229,7 +218,6 @@ def test_a_prepared_file_that_does_not_fit_is_an_error(farm):
 
 
 def test_without_a_cache_folder_the_packaged_weights_are_used(farm, monkeypatch, tmp_path):
-    """Without a cache folder agents use the packaged weights, and preparing raises an error."""
     (tmp_path / "cache").write_bytes(b"")  # no folder
     assert np.array_equal(load_network(farm.rules), package_network(farm.rules))
     with pytest.raises(OptionError, match="cannot be written"):
@@ -253,7 +241,6 @@ def test_prepared_agents_are_stronger(farm):
 
 
 def test_training_fits_planted_points():
-    """Training finds the planted points of calls, although both calls share larger noise."""
     rng = np.random.default_rng(2)
     trials = new_rows(calls.TRIAL, 20_000)
     x = rng.random((20_000, 2, N_INPUTS)) < 0.1
@@ -272,7 +259,6 @@ def test_training_fits_planted_points():
     ("points", "rate", "message"), [(np.nan, 2e-3, "not finite"), (1.0, 1e4, "error|finite")]
 )
 def test_diverged_training_is_an_error(monkeypatch, points, rate, message):
-    """NaN points or a huge learning rate leave the weights unchanged."""
     rng = np.random.default_rng(3)
     monkeypatch.setattr(calls, "RATE", rate)
     trials = new_rows(calls.TRIAL, 3_000)

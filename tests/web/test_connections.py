@@ -26,7 +26,6 @@ GET = b"GET / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n"
 
 
 def port_of(links):
-    """The port in the links of the seats."""
     return int(re.search(r":(\d+)/", links[0])[1])
 
 
@@ -40,12 +39,10 @@ def wait_until(condition):
 
 
 def connected(links):
-    """A connection to the server of these links."""
     return socket.create_connection(("127.0.0.1", port_of(links)))
 
 
 def read_all(connection):
-    """All bytes until the server closes the connection."""
     answer = b""
     while part := connection.recv(65536):
         answer += part
@@ -81,7 +78,6 @@ def test_connections_are_counted_in_all_and_by_address():
 
 
 def test_too_many_connections_are_refused_until_one_is_closed():
-    """Silent connections count, too; open connections still work."""
     limiter = ConnectionLimiter(of_an_address=4)
     with served(lambda: live(session("cincinnati_v0")), limiter) as (_, links):
         inside = [connected(links) for _ in range(4)]
@@ -106,7 +102,6 @@ def test_too_many_connections_are_refused_until_one_is_closed():
 
 
 def test_a_silent_connection_is_closed(monkeypatch):
-    """A connection with no request or half of one is closed; a request in parts is answered."""
     monkeypatch.setattr(connections.Connection.__init__, "__defaults__", (0.3,))
     monkeypatch.setattr("bideuchre_env.web.server.BODY_SECONDS", 0.3)
     with served(lambda: live(session("cincinnati_v0"))) as (_, links):
@@ -169,7 +164,6 @@ def test_an_action_is_carried_out_although_its_page_is_closed(monkeypatch):
 
 
 def test_a_half_closed_client_gets_its_answer(served_game):
-    """A waiting request is answered at once; an incomplete request is refused."""
     table, links = served_game
     version, legal = table.version, table.state(0)["view"]["legal"]
     action = json.dumps({"version": version, "action": legal[0]}).encode()

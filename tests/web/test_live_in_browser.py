@@ -46,7 +46,6 @@ def pages(drivers):
 
 
 def test_a_whole_game_is_played_by_clicks_and_keys_on_a_small_screen(pages):
-    """The game has a hint and an undo; then come the replay and another game."""
     from selenium.webdriver.common.keys import Keys
 
     page = pages[0]
@@ -166,13 +165,9 @@ AGENTS = ("--partner", "rule", "--opponents", "rule", "--adviser", "rule", "--pa
 
 def start(folder, *arguments):
     """Start the command; return the process, the links by seat, and the output so far."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "bideuchre_env", "play", "--web", "--port", "0", *arguments],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    command = [sys.executable, "-m", "bideuchre_env", "play", "--web", "--port", "0", *arguments]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    process = subprocess.Popen(command, cwd=folder, **streams)
     lines = []
     while not lines or not lines[-1].startswith("Open the link"):
         lines.append(process.stdout.readline())
@@ -191,7 +186,6 @@ def ask(link, path, body=None):
 
 
 def test_a_game_of_two_people_is_saved_and_resumed_after_ctrl_c(tmp_path):
-    """A person's link has a token after the #; a resumed game has new links."""
     process, links, printed = start(tmp_path, *AGENTS, "--people", "0,1", "--seed", "5")
     assert printed.startswith("New game in runs/play-cincinnati_v0.json\n")
     assert links.keys() == {0, 1}

@@ -87,7 +87,6 @@ async def test_a_page_receives_nothing_that_its_seat_does_not_know(variant, peop
 
 
 def test_open_hands_are_recognized_as_a_leak():
-    """The check of cards in a text recognizes them as codes and in words."""
     game = session("barrie_v0")
     seen, every = (table_view(game.row, game.rules, seat) for seat in (0, None))
     assert cards_in(json.dumps(seen)) <= known_cards(game, 0)
@@ -112,7 +111,6 @@ async def test_a_claim_is_accepted_only_if_the_seat_takes_every_trick():
 
 @in_loop
 async def test_a_claim_is_offered_to_the_seat_to_act_only():
-    """With two people, the other person is not offered the claim, and a request for it fails."""
     client = Client(live(play_to_claim(session("barrie_v0", people=(0, 1), seed=4))))
     await at_turn(client)
     table = client.table
@@ -125,7 +123,6 @@ async def test_a_claim_is_offered_to_the_seat_to_act_only():
 
 @in_loop
 async def test_one_person_acts_takes_back_and_asks_for_hints():
-    """A request is refused if it is not allowed now or refers to an older version."""
     client = Client(live(session("cincinnati_v0", seed=4)))
     game = client.table.session
     state = await at_turn(client)
@@ -258,8 +255,6 @@ async def test_an_agent_error_is_logged_and_published_without_cards(
 
 @in_loop
 async def test_a_full_disk_loses_nothing(tmp_path, monkeypatch):
-    """The response to an action is then 507, and the action can be repeated."""
-
     def full(*arguments):
         raise OutputError("no room")
 

@@ -65,24 +65,17 @@ async def ask_every_path(client, headers, **more):
         yield status, body.decode()
 
 
-@pytest.mark.parametrize(
-    ("most", "request_line", "status"),
-    [
-        (64, b"GET / HTTP/1.1", 200),
-        (64, b"GET /api/table HTTP/1.1", 401),
-        (64, b"GET /nowhere HTTP/1.1", 404),
-        (64, b"GET /api/act HTTP/1.1", 405),
-        (64, b"GET / HTTP/1.1\r\nExpect: something", 417),
-        (64, b"GET / HTTP/9.9", 400),
-        (64, b"POST /api/act HTTP/1.1\r\nContent-Length: -5", 400),
-        (64, b"POST /api/act HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz", 400),
-        (64, b"GET / HTTP/1.1\r\nA: " + b"b" * 20_000, 400),
-        (64, b"GET / HTTP/1.1\r\nHost: other", 400),
-        (64, b"\x00\xff\x16\x03", 400),
-        (0, b"GET / HTTP/1.1", 503),
-    ],
-    ids=short,
-)
+REQUESTS = [(64, b"GET / HTTP/1.1", 200), (64, b"GET /api/table HTTP/1.1", 401)]
+REQUESTS += [(64, b"GET /nowhere HTTP/1.1", 404), (64, b"GET /api/act HTTP/1.1", 405)]
+REQUESTS += [(64, b"GET / HTTP/1.1\r\nExpect: something", 417), (64, b"GET / HTTP/9.9", 400)]
+REQUESTS += [(64, b"POST /api/act HTTP/1.1\r\nContent-Length: -5", 400)]
+REQUESTS += [(64, b"POST /api/act HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz", 400)]
+REQUESTS += [(64, b"GET / HTTP/1.1\r\nA: " + b"b" * 20_000, 400)]
+REQUESTS += [(64, b"GET / HTTP/1.1\r\nHost: other", 400), (64, b"\x00\xff\x16\x03", 400)]
+REQUESTS += [(0, b"GET / HTTP/1.1", 503)]
+
+
+@pytest.mark.parametrize(("most", "request_line", "status"), REQUESTS, ids=short)
 def test_every_response_has_the_headers(most, request_line, status, caplog):
     """Bytes that are not HTTP are not logged."""
     with served(lambda: live(session("cincinnati_v0")), ConnectionLimiter(most=most)) as (_, links):
@@ -129,17 +122,12 @@ async def test_other_hosts_are_refused(host):
         assert (await client.ask("GET", "/", host=host))[0] == 403
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"Origin": "http://evil.example"},
-        {"Origin": "null"},
-        {"Origin": f"https://{HOST}"},
-        {"Origin": "http://127.0.0.1:1"},
-        {"Sec-Fetch-Site": "cross-site"},
-        {"Sec-Fetch-Site": "same-site"},
-    ],
-)
+ORIGINS = ("http://evil.example", "null", f"https://{HOST}", "http://127.0.0.1:1")
+FOREIGN = [{"Origin": origin} for origin in ORIGINS]
+FOREIGN += [{"Sec-Fetch-Site": site} for site in ("cross-site", "same-site")]
+
+
+@pytest.mark.parametrize("headers", FOREIGN)
 @in_loop
 async def test_foreign_pages_are_refused_even_with_a_token(headers):
     async with playing() as client:
@@ -154,7 +142,6 @@ async def test_foreign_pages_are_refused_even_with_a_token(headers):
 
 @in_loop
 async def test_a_seat_needs_its_token():
-    """Without a complete token and the right scheme the response is 401, without cards."""
     async with playing() as client:
         token = client.server.seats.tokens[0]
         others = [None, "", token, "Bearer", "Bearer ", f"Bearer {token[:-1]}", f"Bearer {token}x"]
