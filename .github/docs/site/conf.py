@@ -43,7 +43,8 @@ html_theme_options = {
 }
 
 autodoc_mock_imports = [  # the extras of the adapters
-    *("agilerl", "open_spiel", "pyspiel", "ray", "stable_baselines3", "tensordict", "tianshou"),
+    *("agilerl", "open_spiel", "pyspiel", "ray", "sb3_contrib", "stable_baselines3", "tensordict"),
+    "tianshou",
     *("torch", "torchrl"),
 ]
 autodoc_default_options = {"members": True}
@@ -76,6 +77,7 @@ nitpick_ignore = [
         "bideuchre_env.agents.advice.reasons.Situation",
         "bideuchre_env.evaluation.ray_pool.Answer",
         "bideuchre_env.evaluation.statistics.intervals.Moments",
+        "bideuchre_env.learning.encoder.EncoderWorkspace",
         "bideuchre_env.learning.feature_rows.FeatureWorkspace",
         "bideuchre_env.rules.toml_file.RulesFile",
     )
