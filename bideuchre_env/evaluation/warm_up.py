@@ -68,7 +68,10 @@ def play_game() -> None:
         vec.observe(0)
         vec.state()
         vec.set_state(vec.get_state())
-    GAME.vec(1, observation="flat").reset(seed=1)
+    for form in ("flat", "features"):
+        vec = GAME.vec(1, observation=form)
+        vec.reset(seed=1)
+        vec.step(vec.sample())
     play_boards("random", "cautious")
 
 

@@ -14,7 +14,7 @@ from bideuchre_env._install import PYTHON, how_to_install
 from bideuchre_env.adapters import common
 from bideuchre_env.errors import OptionError
 
-LIBRARIES = {"openspiel": "pyspiel", "rllib": "ray", "sb3": "stable_baselines3"}
+LIBRARIES = {"openspiel": "pyspiel", "rllib": "ray", "sb3": "sb3_contrib"}
 LIBRARIES |= {name: name for name in ("torchrl", "tianshou", "agilerl")}
 WITHOUT = """
 import sys
