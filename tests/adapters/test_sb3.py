@@ -218,7 +218,7 @@ def test_self_play_credits_each_seat_with_its_own_points(tmp_path, monkeypatch):
         for step in range(40):
             ends = np.flatnonzero(ended[step:, row])
             if not len(ends):
-                continue  # the hand goes on
+                continue  # an unfinished hand
             last = step + ends[0]
             total = rewards[step : last + 1, row, seats[step, row]].sum()
             assert returns[step, row] == pytest.approx(total, abs=1e-5)

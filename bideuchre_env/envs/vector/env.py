@@ -79,7 +79,7 @@ class BidEuchreVec(Face):
         `terminated` and `truncated` (n,) bool. After the end of an episode the same step starts the
         next one (autoreset). `info["_episode"]` (n,) bool is True where an episode has just ended.
         `info["episode"]` has its results: `"r"` (n, 4) float32 rewards by seat, `"l"` (n,) int32
-        decisions, `"hands"` (n,) int32, `"score"` (n, 2) int64, `"winner"` (n,) int8 a side or -1,
+        steps, `"hands"` (n,) int32, `"score"` (n, 2) int64, `"winner"` (n,) int8 a side or -1,
         `"outcome"` (n,) int8 an `Outcome`. Other rows hold those of their last finished episode.
     Arguments:
         - `rules`, `name`: see `BidEuchreEnv`; `options`: see `VecOptions`.
