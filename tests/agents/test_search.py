@@ -17,6 +17,7 @@ from bideuchre_env.agents.search.candidates import (
     HOPELESS,
     NET_ERROR,
     RELIABLE_SIZE,
+    add_values,
     begin,
     choose,
     drop_hopeless,
@@ -179,6 +180,25 @@ def test_a_constant_gain_in_all_worlds_is_chosen(gain, prior_error):
     assert left_of(plans)[:2] == [FIRST, SECOND]
     assert THIRD not in plans["actions"][0][: plans["n"][0]]
     assert choose(plans, 1.0) in (SECOND, SECOND + 2)
+
+
+@entry_kernel
+def add_worlds(plans, values, weights):
+    """Add worlds with these values of the candidates, (w, n), and weights, (w,), to the plan."""
+    for i in range(len(weights)):
+        for j in range(values.shape[1]):
+            plans[0].values[j] = values[i, j]
+        add_values(plans[0], weights[i])
+
+
+def test_a_world_of_weight_three_counts_as_three_equal_worlds():
+    values = np.random.default_rng(1).normal(size=(5, 3))
+    once, thrice = plan_of([0.0] * 3, [0.0] * 3), plan_of([0.0] * 3, [0.0] * 3)
+    add_worlds(once, values, np.full(5, 3.0))
+    add_worlds(thrice, np.repeat(values, 3, axis=0), np.ones(15))
+    for name in ("sums", "squares", "total"):
+        assert np.allclose(once[name], thrice[name], rtol=1e-12), name
+    assert np.allclose(once["squares"][0, 1], 3 * ((values[:, 1] - values[:, 0]) ** 2).sum())
 
 
 def test_dependent_worlds_count_less():
