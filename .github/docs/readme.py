@@ -6,6 +6,7 @@ The pages are `README.md` and `bideuchre_env/envs/README.md`.
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import shlex
@@ -27,6 +28,7 @@ TRAINERS = {  # by script: call, learners, extra
     "rllib_ppo": ("`adapters.rllib.MultiAgentEnv`", "four seats", "rllib"),
     "agilerl_ppo": ("`adapters.agilerl.make_vec(GAME, 256)`", "one seat", "agilerl"),
 }
+OWN = ("[`ppo`](agents/README.md)", "`experiments/train_ppo.py`", "four seats", "`train`")
 NAMES = {
     "sb3-contrib": "SB3, sb3-contrib",
     "torch": "CleanRL's way, torch",
@@ -83,6 +85,15 @@ def trainers() -> str:
         points = f"{over['mean']:+.2f} ± {(over['high'] - over['low']) / 2:.2f}"
         numbers = (f"{decisions / 1e6:.1f} M", minutes, points)
         lines.append(f"| {' | '.join((name, call, learners, f'`{extra}`', *numbers))} |")
+    with (ROOT / "experiments" / "results" / "ppo" / "cincinnati_v0-seed1.csv").open() as curve:
+        last = list(csv.DictReader(curve))[-1]
+    points, low, high = (float(last[f"rule {name}"]) for name in ("points", "low", "high"))
+    numbers = (
+        f"{float(last['decisions']) / 1e6:.1f} M",
+        f"{float(last['processor']) / 60:.0f}",
+        f"{points:+.2f} ± {(high - low) / 2:.2f}",
+    )
+    lines.insert(2, f"| {' | '.join((*OWN, *numbers))} |")
     return "\n".join(lines) + "\n"
 
 
@@ -129,7 +140,7 @@ def write() -> None:
             for name, part in (("figures", figures()), ("variants", variants())):
                 marks = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
                 text = re.sub(marks, lambda m, p=part: m[1] + p + m[2], text, flags=re.S)
-            marks = r"\| trainer \|.*?(?=\| OpenSpiel)"  # its row is written by hand
+            marks = r"\| trainer \|.*?(?=\n## )"
             text = re.sub(marks, lambda _: trainers(), text, flags=re.S)
             text = re.sub(r"version = \{.*?\}", citation(), text)
         page.write_text(text, encoding="utf-8")

@@ -184,7 +184,7 @@ def test_the_readme_and_the_page_of_environments_are_current():
         text = readme.README.read_text(encoding="utf-8")
         assert f"<!-- figures -->\n{readme.figures()}<!-- end -->" in text
         assert f"<!-- variants -->\n{readme.variants()}<!-- end -->" in text
-        assert f"\n\n{readme.trainers()}| OpenSpiel" in text
+        assert f"\n\n{readme.trainers()}\n## " in text
         assert readme.citation() in readme.blocks("bibtex")[0]
         assert readme.layout_block() == readme.blocks("text", readme.ENVS)[0]
 
