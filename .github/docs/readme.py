@@ -73,7 +73,8 @@ def figures() -> str:
 def trainers() -> str:
     """Return the table of trainers, from the results in `experiments/results/trainers/`."""
     lines = [
-        "| trainer | call (`GAME`: a variant) | learners | extra | decisions | minutes | over `rule` |",
+        "| trainer | call (`GAME`: a variant) | learners | extra | decisions | minutes "
+        "| over `rule` |",
         "|---|---|---|---|---|---|---|",
     ]
     for script, (call, learners, extra) in TRAINERS.items():
