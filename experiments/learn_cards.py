@@ -49,6 +49,8 @@ def main(args: Args) -> int:
         raise OptionError("--first, --hands and --call-hands: 100 or more")
     if args.rounds < 1 or args.call_rounds < 0:
         raise OptionError("--rounds: 1 or more; --call-rounds: 0 or more")
+    if args.against_boards < 2:
+        raise OptionError(f"--against-boards {args.against_boards}: 2 or more")
     games = [variant_of(Path(name) if name.endswith(".toml") else name, []) for name in args.games]
     with only_run_in(args.out), workers_of(1, args.ray, args.ray_address) as workers:
         pool = workers if isinstance(workers, RayPool) else None
@@ -62,7 +64,8 @@ def learn(name: str, game: Variant, args: Args, pool: RayPool | None) -> None:
 
     `name` is the game's entry in `args.games`, for the saved command.
     """
-    names = ("games", "first", "hands", "rounds", "call_hands", "call_rounds", "seed")
+    names = ["games", "first", "hands", "rounds", "call_hands", "call_rounds", "seed"]
+    names += ["against", "against_boards"] if args.against else []
     command = args.command("experiments/learn_cards.py", names, games=name)
     report = partial(print, flush=True)
     calls = package_network(game.rules)

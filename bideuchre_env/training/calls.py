@@ -1,8 +1,9 @@
 """Fit the network of the expert's calls to a game, by playing hands out with two calls each.
 
-The agent plays against itself and another agent. In every hand one of its calls (the four turns
+The agent plays against itself and other agents. In every hand one of its calls (the four turns
 rotate) is replaced by another with nearly the same value (`WIDTH`), in about a sixth of the pairs
-by any other that it evaluates (`ANY`). The hand is played out with both. The network learns the
+by any other that it evaluates (`ANY`). In `LONE` of 100 turns, a lone bid is compared with another
+kind of call if possible. The hand is played out with both calls. The network learns the
 points of the hand, the caller's side minus the other, less those expected from the contract. The
 luck of a pair is correlated, so the loss weighs differences of pairs more than their sums.
 
@@ -39,26 +40,27 @@ from bideuchre_env.agents.rule.bidding import (
 from bideuchre_env.core.phases.deal import mix, split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
 from bideuchre_env.core.state import AUCTION, DEAL, new_states
-from bideuchre_env.errors import DivergedError
+from bideuchre_env.learning.pairs import Policy
 from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.cards import NO_TRUMP
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel, new_rows
+from bideuchre_env.training.descent import check_trained, descend, forward
 
 WIDTH = (3.0, 2.0)  # maximum of points below the best call: while settling, and later
 SETTLING, SHARE = 3, 4  # the number of settling rounds; each has 1 / SHARE of the hands
 ANY = 12  # of 100 turns to call, the number in which any call may be tried
+LONE = 50  # of 100 turns, the number in which a lone bid and another call are preferred
+LONE_WIDTH = 4.0  # their maximum of points below the best call, in multiples of the width
 KEEP = 4  # rounds whose hands are used for training
 RIDGE = 50.0  # ridge penalty of `refit_shifts`
 AT_ONCE = 20_000
 N_SHIFT_INPUTS = 1 + N_HAND + N_AUCTION_FEATURES
 EPOCHS = 2
 RATE = 2e-3  # learning rate of Adam, decaying to 0 in every round
-PAIRS = 1024  # per minibatch
-WORSE = 2.0  # limit on the squared error after training, in multiples of that before
 
-Players: TypeAlias = Callable[[Array], tuple[ExpertWorkspace, RowAgent, RowAgent]]
+Players: TypeAlias = Callable[[Array], tuple[ExpertWorkspace, RowAgent, tuple[Policy, ...]]]
 Report: TypeAlias = Callable[[str], None]
 Progress: TypeAlias = Callable[[int, int, int], None]
 
@@ -101,9 +103,9 @@ def expert_calls(
     `wanted` is that of `ExpertAgent`. Raises `DivergedError` if training diverges.
     """
 
-    def players(network: Array) -> tuple[ExpertWorkspace, RowAgent, RowAgent]:
+    def players(network: Array) -> tuple[ExpertWorkspace, RowAgent, tuple[Policy, ...]]:
         agent = expert_with(network, rules, wanted)
-        return agent.workspace(), agent, RuleAgent(rules)
+        return agent.workspace(), agent, (agent, RuleAgent(rules))
 
     start, settle = (drawn_network(rng), SETTLING) if network is None else (network, 0)
     return fit_calls(start, players, hands, rounds, rng, report, settle=settle, progress=progress)
@@ -128,8 +130,8 @@ def fit_calls(
     """Train a copy of `network` for `rounds`, and return it; `report` gets a line after each.
 
     `players(network)` returns a workspace of an expert that calls by the network, the agent that
-    plays by it, and an opponent; the agent plays against itself and the opponent in turn. The first
-    `settle` rounds are settling rounds. Raises `DivergedError` if training diverges.
+    plays by it, and its opponents, which take turns. The first `settle` rounds are settling rounds.
+    Raises `DivergedError` if training diverges.
     """
     history: list[Array] = []
     share = max(100, hands // SHARE)
@@ -137,14 +139,13 @@ def fit_calls(
     for turn in range(rounds):
         settling = turn < settle
         width = WIDTH[0 if settling else 1]
-        work, agent, other = players(network)
-        some = share if settling else hands
-        n, parts = min(AT_ONCE, max(1, some // 8)), []
+        work, agent, others = players(network)
+        some, cycle = share if settling else hands, len(others)
+        n, parts = min(AT_ONCE, max(1, some // (4 * cycle))), []
         for part in range(some // n):
             progress(done + part * n, total, done + part * n)
-            parts.append(
-                try_calls(work, agent, (agent, other)[part % 2], n, part // 2 % 4, width, rng)
-            )
+            other, call = others[part % cycle], part // cycle % 4
+            parts.append(try_calls(work, agent, other, n, call, width, rng))
         done += some
         history = [*([] if settling else history[1 - KEEP :]), np.concatenate(parts)]
         network = network.copy()
@@ -160,7 +161,7 @@ def fit_calls(
 def try_calls(
     work: ExpertWorkspace,
     agent: RowAgent,
-    other: RowAgent,
+    other: Policy,
     n: int,
     call: int,
     width: float,
@@ -206,12 +207,13 @@ def seen(states: Array, rows: Array, agent: RowAgent) -> tuple[Array, Array]:
     return observations, masks
 
 
-def step(states: Array, rows: Array, seats: Array, agent: RowAgent, other: RowAgent) -> None:
+def step(states: Array, rows: Array, seats: Array, agent: RowAgent, other: Policy) -> None:
     """Play an action in `states[rows]`: `agent` acts for the side of `seats[row]`, else `other`."""
     observations, masks = seen(states, rows, agent)
     choices = np.zeros(len(rows), np.int64)
     theirs = (states["turn"][rows] ^ seats[rows]) & 1 == 1
-    for mine, player in ((~theirs, agent), (theirs, other)):
+    players: tuple[tuple[Array, Policy], ...] = (~theirs, agent), (theirs, other)
+    for mine, player in players:
         if mine.any():
             choices[mine] = player.act_rows(observations[mine], masks[mine])
     apply_rows(states, agent.tables, rows, choices)
@@ -251,7 +253,8 @@ def two_calls(
 
     Both are -1 if the hand has no values. A call is 8 * (1 + level) + the place of its strain in
     `calls.ranked`. The other's worth is at most `width` points (times `calls.slope`) plus `margin`
-    below the best; in `wild` of 100 cases it is any evaluated call.
+    below the best; in `wild` of 100 cases it is any evaluated call. In `LONE` of 100 cases, a lone
+    bid is preferred if the best is none, else a call that is none, up to `LONE_WIDTH` * `width`.
     """
     t, view, calls, learned = work.tables[0], work.views[0], work.calls[0], work.learned
     read_view(observation, t, work.offsets[0], view)
@@ -259,16 +262,29 @@ def two_calls(
         return -1, -1
     weigh_calls(view, t, learned, call_bits(view, mask, t), calls)
     best = max(best_call(t, calls), 0)
-    least = calls.worth[best >> 3, best & 7] - width * calls.slope - margin
+    top, alone = calls.worth[best >> 3, best & 7] - margin, is_lone(t, best)
+    least, far = top - width * calls.slope, top - LONE_WIDTH * width * calls.slope
     if word % 100 < wild:
-        least = NOT_WEIGHED + 1.0
+        least = far = NOT_WEIGHED + 1.0
+    of_other_kind = word // 100 % 100 < LONE
     other, best_draw = -1, -1
     for call in range(8 * (1 + t.n_levels)):
         if call & 7 < N_STRAINS and call != best:
             draw = int(mix(np.uint64(word) + np.uint64(call)) >> np.uint64(2))
-            if calls.worth[call >> 3, call & 7] >= least and draw > best_draw:
+            preferred = of_other_kind and is_lone(t, call) != alone
+            draw += 1 << 62 if preferred else 0
+            if (
+                calls.worth[call >> 3, call & 7] >= (far if preferred else least)
+                and draw > best_draw
+            ):
                 other, best_draw = call, draw
     return best, other
+
+
+@kernel
+def is_lone(t: Row, call: int) -> bool:
+    """Whether a call of `two_calls` is a lone bid."""
+    return call >= 8 and t.alone[(call >> 3) - 1] != 0
 
 
 @kernel
@@ -311,23 +327,6 @@ def drawn_network(rng: np.random.Generator) -> Array:
     return network
 
 
-def forward(p: dict[str, Array], x: Array) -> tuple[Array, Array, Array]:
-    """Return outputs (n,) for inputs `x` (n, F), and both hidden layers (a single one twice)."""
-    one = np.maximum(x @ p["first"] + p["first_base"], 0)
-    two = np.maximum(one @ p["second"] + p["second_base"], 0) if "second" in p else one
-    return two @ p["last"] + x @ p["straight"] + p["base"], one, two
-
-
-def gradients(p: dict[str, Array], x: Array, one: Array, two: Array, g: Array) -> dict[str, Array]:
-    """Return the gradients of all weights from `g` (n,), that of the outputs of `forward`."""
-    slopes = {"last": two.T @ g, "straight": x.T @ g, "base": g.sum()}
-    g_one = g[:, None] * p["last"] * (two > 0)
-    if "second" in p:
-        slopes |= {"second": one.T @ g_one, "second_base": g_one.sum(axis=0)}
-        g_one = (g_one @ p["second"].T) * (one > 0)
-    return slopes | {"first": x.T @ g_one, "first_base": g_one.sum(axis=0)}
-
-
 def train(network: Array, history: list[Array], rng: np.random.Generator) -> str:
     """Train in place on `TRIAL` arrays, newest last; return a summary or raise `DivergedError`."""
     x = np.concatenate([trials["inputs"] for trials in history])
@@ -342,58 +341,3 @@ def train(network: Array, history: list[Array], rng: np.random.Generator) -> str
         network[name][0] = p[name]
     whole, apart = SCALE**2 * np.mean(before**2), SCALE**2 * np.mean(np.diff(before) ** 2)
     return f"{len(x)} pairs, squared error before {whole:.2f}, of differences {apart:.2f}"
-
-
-def descend(
-    p: dict[str, Array],
-    x: Array,
-    y: Array,
-    alike: float,
-    rng: np.random.Generator,
-    epochs: int,
-    rate: float,
-    asked: Array | None = None,
-) -> dict[str, Array]:
-    """Return new weights after `epochs` of Adam over pairs: `x` (n, 2, inputs), `y` (n, 2).
-
-    `alike` is the correlation r of a pair's residuals; the loss of a pair is
-    sum^2 / (1 + r) + difference^2 / (1 - r). Outputs are multiplied by `asked` (n, 2), 0 or 1,
-    unless it is None. The learning rate decays from `rate` to 0.
-    """
-    moments = {name: [np.zeros_like(part), np.zeros_like(part)] for name, part in p.items()}
-    p, batches, step = dict(p), max(1, len(x) // PAIRS), 0
-    for _ in range(epochs):
-        for these in np.array_split(rng.permutation(len(x)), batches):
-            step += 1
-            rows = x[these].reshape(-1, x.shape[2])
-            outputs, one, two = forward(p, rows)
-            mask = np.float32(1.0) if asked is None else asked[these]
-            r = outputs.reshape(-1, 2) * mask - y[these]
-            together = r.sum(axis=1) / (1 + alike)
-            apart = (r[:, 0] - r[:, 1]) / (1 - alike)
-            g = (np.stack([together + apart, together - apart], axis=1) * mask).reshape(-1)
-            g *= np.float32(1 / len(rows))
-            now = rate * 0.5 * (1 + np.cos(np.pi * step / (epochs * batches)))
-            for name, slope in gradients(p, rows, one, two, g).items():
-                first, second = moments[name]
-                first += 0.1 * (slope - first)
-                second += 0.001 * (slope * slope - second)
-                scale = np.sqrt(second / (1 - 0.999**step)) + 1e-8
-                p[name] = (p[name] - now / (1 - 0.9**step) * first / scale).astype(np.float32)
-    return p
-
-
-def check_trained(
-    p: dict[str, Array], x: Array, y: Array, before: float, scale: float = SCALE
-) -> None:
-    """Raise `DivergedError` if a weight is not finite or the error exceeds `WORSE` * `before`.
-
-    The errors are mean squared errors for `x` (n, 2, inputs) and `y` (n, 2), in units of `scale`;
-    `before` is that before training.
-    """
-    if bad := sorted(name for name, part in p.items() if not np.isfinite(part).all()):
-        raise DivergedError(f"training diverged: {', '.join(bad)} not finite; nothing is written")
-    after = float(np.mean((y - forward(p, x.reshape(-1, x.shape[2]))[0].reshape(-1, 2)) ** 2))
-    if not after <= WORSE * before:
-        errors = f"squared error {scale**2 * after:.3g}, before it {scale**2 * before:.3g}"
-        raise DivergedError(f"training diverged: {errors}; nothing is written")

@@ -7,6 +7,10 @@ its own pairs and equally many pairs of earlier rounds. Before the last two roun
 calls are fitted to hands that `net` plays (a second fit brought no gain). The last step fits the
 network to all pairs once more.
 
+With opponents (`Course.against`), equal shares of the hands are played against the network itself,
+each opponent and the previous network. A step is dropped if its network does significantly worse
+than the previous one, on the same boards, against an opponent.
+
 The weights after every step are saved in a folder. A stopped run resumes there, plays the pairs of
 the finished steps again, and ends with the same weights.
 """
@@ -18,6 +22,8 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -26,18 +32,22 @@ import numpy as np
 from bideuchre_env._files import write_file
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.expert.agent import ExpertWorkspace
-from bideuchre_env.agents.expert.call_network import calls_of
+from bideuchre_env.agents.expert.call_network import calls_of, package_network
 from bideuchre_env.agents.learned.net import NetAgent, net_weights, weights_for
 from bideuchre_env.agents.learned.shipped import network_of
+from bideuchre_env.agents.making import make as make_agent
 from bideuchre_env.envs.registration import Variant
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation import match
 from bideuchre_env.evaluation.ray_pool import RayPool
+from bideuchre_env.evaluation.results import Result
+from bideuchre_env.evaluation.seeding import Side
+from bideuchre_env.evaluation.statistics.intervals import mean_per_hand
 from bideuchre_env.evaluation.statistics.scores import interval_dict
 from bideuchre_env.learning.features import features_of
 from bideuchre_env.learning.fitting import Examples, concatenate, fit
 from bideuchre_env.learning.network import new_network
-from bideuchre_env.learning.pairs import BLOCK, pair_blocks
+from bideuchre_env.learning.pairs import Policy, pair_blocks
 from bideuchre_env.learning.proposals import Proposals
 from bideuchre_env.learning.weights import Weights, read_weights, write_weights
 from bideuchre_env.rules.rules import Rules
@@ -56,6 +66,7 @@ FITS = {"first": (4, 2.5e-3), "cards": (2, 1.5e-3), "polish": (1, 1.5e-3)}
 """Passes of each fit over its pairs, and the first learning rate."""
 JUDGED = {"rule": 10_000, "expert": 2_000}  # boards against each agent after a step
 JUDGED_SEED = 2_000_000_000  # for these boards only: training pairs have other seeds
+CHECKED_SEED = 2_100_000_000  # for the boards that decide on a step
 
 Bar: TypeAlias = Callable[[str, str, str], AbstractContextManager[Progress]]
 """Opens a progress bar from its title, the unit of its counts, and the unit of its rate."""
@@ -80,6 +91,8 @@ class Course:
     rounds: int = setting(3, "rounds of cards, the first included")
     call_hands: int = setting(100_000, "hands of a round of calls")
     call_rounds: int = setting(2, "rounds of calls; 0 leaves them alone")
+    against: tuple[str, ...] = setting((), "opponents in training, beside the network itself")
+    against_boards: int = setting(10_000, "boards against each of them that decide on a step")
     seed: int = setting(0, "same seed, same pairs; same weights on one machine")
     judge: bool = setting(False, "play rule and expert after every step")
     out: Path = field(
@@ -140,9 +153,41 @@ class Learner:
                 pairs.append(self.play_pairs(self.weights(k) if k < done else weights, k))
             if k >= done:
                 improve = self.improve_calls if step == "calls" else self.improve_cards
-                weights = improve(weights, pairs, k)
+                better = improve(weights, pairs, k)
+                if k == 0 or not self.loses(better, weights):
+                    weights = better
                 weights = self.save(weights, k, time.process_time() - began)
         return weights
+
+    def loses(self, new: Weights, old: Weights) -> bool:
+        """Whether `new` is significantly worse than `old` against an opponent."""
+        for name, opponent in zip(self.course.against, self.opponents(), strict=True):
+            points = self.board_points(new, opponent) - self.board_points(old, opponent)
+            gain = mean_per_hand(points, 2)
+            if gain is not None and gain.high is not None and gain.high < 0:
+                points_lost = f"{gain.mean:+.3f} ± {gain.half:.3f} points per hand"
+                self.report(
+                    f"  {self.game.name}: the step is dropped, {points_lost} against {name}"
+                )
+                return True
+        return False
+
+    def board_points(self, weights: Weights, opponent: Policy) -> Array:
+        """Return the points of `weights` on each board against an opponent, int64 (boards,)."""
+        rows = self.match(weights, opponent, self.course.against_boards, CHECKED_SEED).board_rows
+        assert rows is not None
+        points: Array = rows["points"].sum(axis=1)
+        return points
+
+    def opponents(self) -> list[Policy]:
+        """Return the agents of `Course.against`; instead of `expert`, the expert without search."""
+        rules, calls = self.rules, package_network(self.rules)
+        return [
+            expert_with(calls, rules)
+            if name == "expert"
+            else make_agent(name, rules, seed=0, goal="points")
+            for name in self.course.against
+        ]
 
     def file(self, step: int) -> Path:
         """Return the path of the weights after `step` steps; it need not exist."""
@@ -168,6 +213,8 @@ class Learner:
         """Return the settings that determine the weights after `step` steps, as JSON."""
         names = ("seed", "first", "hands", "call_hands", "call_rounds")
         chosen = {name: getattr(self.course, name) for name in names}
+        if self.course.against:
+            chosen |= {name: getattr(self.course, name) for name in ("against", "against_boards")}
         rules = {"rules": self.rules.to_toml(), "features": self.features.version}
         return json.dumps({**chosen, "steps": self.steps[:step], **rules})
 
@@ -182,7 +229,8 @@ class Learner:
         message = f"{name} step {k + 1} of {len(self.steps)}: {self.steps[k]}, {seconds:.0f} s"
         line: dict[str, Any] = {"step": k + 1, "kind": self.steps[k], "seconds": round(seconds, 1)}
         for other, boards in JUDGED.items() if self.course.judge else ():
-            points = self.judge(weights, other, boards)
+            result = self.match(weights, other, boards, JUDGED_SEED)
+            points: dict[str, Any] = interval_dict(result.points_per_hand)
             line[f"over {other}"] = points
             message += ", over {} {mean:+.3f} ({low:+.3f} to {high:+.3f})".format(other, **points)
         made = {
@@ -200,29 +248,28 @@ class Learner:
         self.report(message)
         return weights
 
-    def judge(self, weights: Weights, other: str, boards: int) -> dict[str, Any]:
-        """Play a match of `boards` boards against another agent.
+    def match(self, weights: Weights, other: Side, boards: int, seed: int) -> Result:
+        """Play a match of `weights` against another agent; its boards are not used for training.
 
-        Returns the points per hand of `weights` minus those of `other`, with an interval, as a JSON
-        object. The boards are not used for training. Raises `KeyboardInterrupt` if the match is
-        interrupted.
+        Raises `KeyboardInterrupt` if the match is interrupted.
         """
 
         def net(rules: Rules, *, goal: Any = "points") -> NetAgent:
             """Factory of the agent `net` with these weights."""
             return NetAgent(rules, weights=weights, goal=goal)
 
-        result = match.play(self.game, net, other, boards=boards, seed=JUDGED_SEED)
+        result = match.play(self.game, net, other, boards=boards, seed=seed)
         if result.interrupted:
             raise KeyboardInterrupt
-        return interval_dict(result.points_per_hand)
+        return result
 
     def play_pairs(self, weights: Weights, k: int) -> Examples:
         """Play the hands of step k, counted from 0; return their pairs as examples.
 
         In step 0 the expert plays, with the calls of `weights`, and the other card of a pair is
         uniform. Later `net` plays with `weights`, and its network proposes the other cards. The
-        target is the gain of the other card over the card chosen, in points.
+        target is the gain of the other card over the card chosen, in points. Each opponent
+        plays the other side in an equal share of the hands.
         """
         first = k == 0
         hands = self.course.first if first else self.course.hands
@@ -230,10 +277,18 @@ class Learner:
         seed, draws = (int(n) for n in np.random.SeedSequence([self.seed, k]).generate_state(2))
         network = network_of(weights, "cards")
         propose = None if first else Proposals(network, self.rules, "cards", draws)
-        parts, count = [], 0
-        blocks = pair_blocks(policy, self.rules, hands, seed, propose=propose, pool=self.pool)
+        parts, count, done = [], 0, 0
+        opponents: list[Policy | None] = [None]
+        if self.course.against:
+            past = [self.net(self.weights(k - 1))] if k > 1 else []
+            opponents += [*self.opponents(), *past]
+        ends = np.linspace(0, hands, len(opponents) + 1).astype(int).tolist()
+        how = partial(pair_blocks, policy, self.rules, seed=seed, propose=propose, pool=self.pool)
+        blocks = chain.from_iterable(
+            how(range(*ends[i : i + 2]), opponent=opponent) for i, opponent in enumerate(opponents)
+        )
         with self.bar(f"{self.game.name} step {k + 1}, pairs", "hands", "pairs") as progress:
-            for number, pairs in enumerate(blocks, 1):
+            for pairs in blocks:
                 packed = self.features.pack(pairs.observations, pairs.masks)
                 of, against = (
                     self.features.outputs_of(actions, packed.symmetries).astype(np.int16)
@@ -241,7 +296,8 @@ class Learner:
                 )
                 parts.append(Examples(packed.inputs, of, against, pairs.gain))
                 count += len(pairs.gain)
-                progress(min(hands, BLOCK * number), hands, count)
+                done = int(pairs.hand[-1]) + 1 if len(pairs.hand) else done
+                progress(done, hands, count)
         return concatenate(parts)
 
     def net(self, weights: Weights) -> NetAgent:
@@ -279,10 +335,12 @@ class Learner:
         """Return the weights after step k: calls fitted to new hands of the net, not to `pairs`."""
         cards, fast = network_of(weights, "cards"), expert_with(calls_of(weights), self.rules)
 
-        def players(calls: Array) -> tuple[ExpertWorkspace, RowAgent, RowAgent]:
-            """Return the players for `fit_calls`; the opponent is the expert with the old calls."""
+        others = self.opponents()
+
+        def players(calls: Array) -> tuple[ExpertWorkspace, RowAgent, tuple[Policy, ...]]:
+            """Return the players for `fit_calls`; an opponent is the expert with the old calls."""
             net = self.net(net_weights(self.rules, cards, calls, {}))
-            return net.workspace().expert, net, fast
+            return net.workspace().expert, net, (net, fast, *others)
 
         rng = np.random.default_rng([self.seed, k, 4])
         calls, hands, rounds = calls_of(weights), self.course.call_hands, self.course.call_rounds

@@ -59,7 +59,8 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows
-from bideuchre_env.training.calls import check_trained, descend, forward, seen, step, two_calls
+from bideuchre_env.training.calls import seen, step, two_calls
+from bideuchre_env.training.descent import check_trained, descend, forward
 
 SCRIPT = "experiments/fitting/fit_score_network.py"
 WIDTH, SOME = 2.5, 0.03  # the other call: at most so many points, plus this chance, below the best

@@ -12,12 +12,15 @@ import numpy as np
 import pytest
 from support.commands import ROOT, load_scripts, python
 
+import bideuchre_env
 from bideuchre_env import agents, match
 from bideuchre_env.agents.expert import call_network, win_table
+from bideuchre_env.agents.expert.call_network import package_network
 from bideuchre_env.agents.expert.score_network import fitted_score_network
 from bideuchre_env.agents.learned.net import NetAgent
+from bideuchre_env.agents.learned.shipped import shipped_weights
 from bideuchre_env.cli import script_args
-from bideuchre_env.learning.weights import read_weights
+from bideuchre_env.learning.weights import Weights, read_weights
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.training import cards
 
@@ -223,7 +226,8 @@ def train(learn, out, *options):
 
 
 def test_a_run_stopped_after_every_step_ends_with_the_same_weights(learn, tmp_path, monkeypatch):
-    options = ["--games", "six_card_v0", "--rounds", "1"]
+    options = ["--games", "six_card_v0", "--rounds", "2", "--against", "rule", "expert"]
+    options += ["--against-boards", "10"]
     whole = train(learn, tmp_path / "whole", *options)
     steps = len(whole) - 1
     assert steps > 2
@@ -258,6 +262,19 @@ def test_the_command_in_the_weights_reproduces_them(learn, tmp_path, monkeypatch
     steps = [json.loads(line) for line in lines]
     assert [step["kind"] for step in steps] == ["first", "polish"]
     assert all(step["over rule"]["low"] <= step["over rule"]["high"] for step in steps)
+
+
+def test_a_step_that_loses_to_an_opponent_is_dropped(learn, tmp_path, capsys):
+    rules = bideuchre_env.six_card_v0.rules
+    good, calls = shipped_weights("net", rules), package_network(rules)
+    negated = {name: -array for name, array in good.arrays.items() if name == "cards.last"}
+    bad = Weights({**good.arrays, **negated}, good.metadata)
+    course = cards.Course(against=("rule", "timid"), against_boards=400, out=tmp_path)
+    learner = cards.Learner(bideuchre_env.six_card_v0, calls, course, "")
+    assert learner.loses(bad, good)
+    assert not learner.loses(good, bad)
+    assert not learner.loses(good, good)
+    assert "the step is dropped" in capsys.readouterr().out
 
 
 @pytest.mark.slow
