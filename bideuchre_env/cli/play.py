@@ -10,6 +10,7 @@ Each seat has a secret link, which shows the cards of that seat only. Everyone c
 undo works only while one person plays.
 
     bideuchre play
+    bideuchre play --level easy
     bideuchre play --variant barrie_v0 --partner inference --opponents rule expert
     bideuchre play --option target=10 --seat 3 --new
     bideuchre play --file runs/play-cincinnati_v0.json
@@ -34,6 +35,7 @@ from bideuchre_env.cli.options import add_rules, argument, check_agents, game_of
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, width
 from bideuchre_env.errors import OptionError, RecordError
+from bideuchre_env.play.levels import LEVELS
 from bideuchre_env.runtime.interrupts import raising
 
 if TYPE_CHECKING:
@@ -53,6 +55,9 @@ def add(commands: Any) -> None:
     parser = new_command(commands, "play", run, __doc__, *kinds)
     add_rules(parser)
     argument(parser, "--seat N", "your seat, 0 to 3 (default: 0)", int)
+    levels = ", ".join(f"{level} ({agent})" for level, agent in LEVELS.items())
+    meaning = f"level of partner and opponents: {levels}"
+    argument(parser, "--level", meaning, choices=tuple(LEVELS))
     argument(parser, "--partner A", f"agent of your partner (default: {PARTNER})")
     argument(
         parser,
@@ -167,7 +172,12 @@ def _announce(links: dict[int, str]) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """Raise `OptionError` for invalid or contradictory options."""
+    """Raise `OptionError` for invalid or contradictory options; replace a level by its agents."""
+    if arguments.level is not None:
+        if arguments.partner is not None or arguments.opponents is not None:
+            raise OptionError("--level, --partner, --opponents: expected a level or agents")
+        arguments.partner = LEVELS[arguments.level]
+        arguments.opponents = [arguments.partner]
     names = [arguments.adviser, arguments.partner, *(arguments.opponents or [])]
     check_agents([name for name in names if name is not None])
     if arguments.opponents is not None and len(arguments.opponents) > 2:
@@ -214,6 +224,10 @@ def _open_session(arguments: argparse.Namespace) -> Iterator[Session]:
         if resumed:
             _check_same(arguments, session)
         print(f"{'Resuming' if resumed else 'New game in'} {printable(str(path))}")
+        players = zip(session.names, session.agents, strict=True)
+        agents = [f"{name} ({printable(agent)})" for name, agent in players if name != agent]
+        if agents:
+            print(f"At the table: {', '.join(agents)}", flush=True)
         yield session
 
 

@@ -104,7 +104,7 @@ class Terminal:
     def _lines(self, row: Any = None) -> Lines:
         """Return the `Lines` of the current state row, or of another row."""
         row = self.session.row if row is None else row
-        return Lines(row, self.session.rules, self.me, agents=self.session.agents)
+        return Lines(row, self.session.rules, self.me, agents=self.session.names)
 
     def _begin_hand(self) -> None:
         lines = self._lines()
@@ -215,7 +215,7 @@ class Terminal:
 
     def _do_table(self) -> None:
         session = self.session
-        view = table_view(session.row, session.rules, viewer=self.me, agents=session.agents)
+        view = table_view(session.row, session.rules, viewer=self.me, agents=session.names)
         self.console.print(view)
 
     def _do_help(self) -> None:
