@@ -32,7 +32,7 @@ from bideuchre_env._checks import brief, printable
 from bideuchre_env._files import before_quitting
 from bideuchre_env._install import how_to_install
 from bideuchre_env.cli.options import add_rules, argument, check_agents, game_of, new_command
-from bideuchre_env.cli.progress import progress_bar
+from bideuchre_env.cli.progress import announce_compiling, compiling_bar, progress_bar
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, width
 from bideuchre_env.errors import OptionError, RecordError
 from bideuchre_env.play.levels import LEVELS
@@ -89,6 +89,8 @@ def add(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Play until the game is over or the player quits, or serve the game with --web; return 0."""
     _check(arguments)
+    names = [arguments.partner or PARTNER, *(arguments.opponents or OPPONENTS)]
+    announce_compiling([*names, arguments.adviser, ADVISER] if arguments.web else names)
     if arguments.web:
         return _serve(arguments)
     from rich.console import Console
@@ -108,7 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
             console,
             pause=pause,
             adviser=arguments.adviser,
-            before_hint=lambda: _compile(session, arguments.adviser),
+            before_hint=lambda: _compile_hints(session, arguments.adviser),
         )
         if session.over or terminal.run():
             terminal.print_ending()
@@ -158,6 +160,7 @@ def _next_game(old: Session, agents: Sequence[str], arguments: argparse.Namespac
     path = new_game_path(old.variant, old.path if arguments.file else None)
     session = Session(Variant(old.variant, old.rules), old.people, agents, path=path)
     if list(agents) != old.agents:
+        announce_compiling(session.agents[seat] for seat in range(4) if seat not in old.people)
         _compile(session)
     return session
 
@@ -272,13 +275,25 @@ def _check_same(arguments: argparse.Namespace, session: Session) -> None:
 
 def _compile(session: Session, adviser: str | None = None) -> None:
     """Compile the kernels of the agents and of the adviser before the game."""
+    from bideuchre_env.envs.registration import Variant
     from bideuchre_env.evaluation.warm_up import compile_part, parts_for
+    from bideuchre_env.play.session import Session as Rehearsal
 
     names = [name for seat, name in enumerate(session.agents) if seat not in session.people]
-    hints = [adviser, "inference"] if adviser is not None else []
-    with progress_bar("preparing", ""):
-        for part in (*parts_for([*names, *hints]), "claims", *(["advice"] if hints else [])):
-            compile_part(part)
+    hints = [adviser, ADVISER] if adviser is not None else []
+    parts = (*parts_for([*names, *hints]), "claims", *(["advice"] if hints else []))
+    with compiling_bar([*names, *hints]):
+        game = Variant(session.variant, session.rules)
+        with Rehearsal(game, (0, 1, 2, 3), session.agents, seed=0) as rehearsal:
+            rehearsal.act(int(rehearsal.row["turn"]), rehearsal.legal()[0])
+        for part in parts:
+            if part != "game":  # of environments: a session needs little of it
+                compile_part(part)
+
+
+def _compile_hints(session: Session, adviser: str) -> None:
+    announce_compiling([adviser, ADVISER])
+    _compile(session, adviser)
 
 
 @contextmanager

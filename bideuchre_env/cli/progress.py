@@ -1,13 +1,16 @@
-"""Progress bars on stderr, if that is a terminal."""
+"""Progress bars on stderr, if that is a terminal; the estimated time to compile kernels."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 REDRAW_SECONDS = 0.1
+COMPILE_SECONDS = {"rule": 25, "expert": 60, "ppo": 35, "net": 95, "pimc": 230, "inference": 270}
+"""Approximate processor seconds to compile what an agent needs, on one core of an AMD EPYC."""
 
 Progress = Callable[[int, int, int], None]
 
@@ -57,6 +60,48 @@ def progress_bar(title: str, unit: str, rated: str = "decisions") -> Iterator[Pr
 
     with bar, jit.compiling.shown_by(lambda text: bar.update(task, text=text)):
         yield update
+
+
+def compile_seconds(names: Iterable[str]) -> int:
+    """Return the estimated seconds to compile the kernels of agents; 0 if code of all is cached.
+
+    It imports no kernels, so that the estimate is available before these imports.
+    """
+    from bideuchre_env.agents.registry import BUILT_IN, parse
+    from bideuchre_env.runtime import jit
+
+    seconds = [0]
+    for own in {parse(name)[0] for name in names} & COMPILE_SECONDS.keys():
+        folder = BUILT_IN[own].split(".")[2]
+        cached = jit.CACHE_FOLDER and any(Path(jit.CACHE_FOLDER).glob(f"{folder}_*/*.nbi"))
+        seconds.append(0 if cached or not jit.JIT else COMPILE_SECONDS[own])
+    return max(seconds)
+
+
+def announce_compiling(names: Iterable[str]) -> None:
+    """Print on stderr how long the kernels of agents compile, if they are not compiled yet."""
+    from bideuchre_env.runtime import jit
+
+    if seconds := compile_seconds(names):
+        print(f"Compiling kernels, once: about {seconds} s left", file=sys.stderr, flush=True)
+        jit.compiling.show = lambda text: None  # in place of its log line
+
+
+@contextmanager
+def compiling_bar(names: Iterable[str]) -> Iterator[None]:
+    """Context manager: show a bar with the estimated time left while kernels of agents compile."""
+    from bideuchre_env.runtime import jit
+
+    seconds, started = compile_seconds(names), time.perf_counter()
+    with progress_bar("compiling", "seconds", "kernels") as update, ExitStack() as stack:
+
+        def show(text: str) -> None:
+            spent = min(round(time.perf_counter() - started), seconds)
+            update(spent, seconds, jit.compiling.count)
+
+        if seconds and sys.stderr.isatty():
+            stack.enter_context(jit.compiling.shown_by(show))
+        yield
 
 
 class Bars(ExitStack):

@@ -186,6 +186,7 @@ class Terminal:
         if not self.session.waits_for_person:
             raise IllegalActionError("a hint is available only on your turn")
         if self._get_ready is not None:
+            self._say(Text(f"{self.adviser} is thinking ..."))
             self._get_ready()
             self._get_ready = None
         try:

@@ -14,8 +14,8 @@ from bideuchre_env.agents.registry import names
 from bideuchre_env.analysis import Review, review
 from bideuchre_env.core.state import Phase, rows_of
 from bideuchre_env.errors import BidEuchreError, IllegalActionError, OptionError, OutputError
-from bideuchre_env.play.lines import addressed
 from bideuchre_env.play.levels import LEVELS
+from bideuchre_env.play.lines import addressed
 from bideuchre_env.play.session import Session
 from bideuchre_env.records.look import Look
 from bideuchre_env.records.page.page import replay_page
@@ -182,7 +182,9 @@ class LiveTable:
         """Return the agents that may play at each seat in the next game; [] for a person."""
         session = self.session
         return [
-            [] if seat in session.people else list(dict.fromkeys((name, *names(), *LEVELS.values())))
+            []
+            if seat in session.people
+            else list(dict.fromkeys((name, *names(), *LEVELS.values())))
             for seat, name in enumerate(session.agents)
         ]
 
@@ -274,7 +276,14 @@ class LiveTable:
                 self._show()
                 return
             old = self.session
-            self.session = await self._work(lambda: self._again(old, self._agents))
+            if list(self._agents) != old.agents:
+                self._publish_fault("Other agents: the first game may take some minutes to begin.")
+            try:
+                self.session = await self._work(lambda: self._again(old, self._agents))
+            except BaseException:
+                self._fault = None
+                self._show()
+                raise
             old.close()
             self._begin()
         self._wake.set()
