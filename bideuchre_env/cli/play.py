@@ -277,14 +277,14 @@ def _compile(session: Session, adviser: str | None = None) -> None:
     """Compile the kernels of the agents and of the adviser before the game."""
     from bideuchre_env.envs.registration import Variant
     from bideuchre_env.evaluation.warm_up import compile_part, parts_for
-    from bideuchre_env.play.session import Session as Rehearsal
+    from bideuchre_env.play.session import Session
 
     names = [name for seat, name in enumerate(session.agents) if seat not in session.people]
     hints = [adviser, ADVISER] if adviser is not None else []
     parts = (*parts_for([*names, *hints]), "claims", *(["advice"] if hints else []))
     with compiling_bar([*names, *hints]):
         game = Variant(session.variant, session.rules)
-        with Rehearsal(game, (0, 1, 2, 3), session.agents, seed=0) as rehearsal:
+        with Session(game, (0, 1, 2, 3), session.agents, seed=0) as rehearsal:
             rehearsal.act(int(rehearsal.row["turn"]), rehearsal.legal()[0])
         for part in parts:
             if part != "game":  # of environments: a session needs little of it
