@@ -24,7 +24,7 @@ import argparse
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,19 +89,17 @@ def add(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Play until the game is over or the player quits, or serve the game with --web; return 0."""
     _check(arguments)
-    names = [arguments.partner or PARTNER, *(arguments.opponents or OPPONENTS)]
-    announce_compiling([*names, arguments.adviser, ADVISER] if arguments.web else names)
+    announce_compiling(_agents(arguments))
     if arguments.web:
         return _serve(arguments)
     from rich.console import Console
-
-    from bideuchre_env.play.terminal import Terminal
 
     with raising(), _open_session(arguments) as session, _saved(session):
         if len(session.people) > 1:
             raise OptionError(f"{printable(str(session.path))} has several people: add --web")
         console = Console(width=width(), highlight=False, markup=False, emoji=False)
-        _compile(session)
+        from bideuchre_env.play.terminal import Terminal
+
         pause = arguments.pause
         if pause is None:
             pause = PAUSE if sys.stdin.isatty() and sys.stdout.isatty() else 0.0
@@ -133,7 +131,6 @@ def _serve(arguments: argparse.Namespace) -> int:
     host = arguments.host or HOST
     listener = listening(host, PORT if arguments.port is None else arguments.port)
     with listener, _open_session(arguments) as session:
-        _compile(session, arguments.adviser)
         last = run_server(
             session,
             lambda old, agents: _next_game(old, agents, arguments),
@@ -158,10 +155,12 @@ def _next_game(old: Session, agents: Sequence[str], arguments: argparse.Namespac
     from bideuchre_env.play.session import Session
 
     path = new_game_path(old.variant, old.path if arguments.file else None)
-    session = Session(Variant(old.variant, old.rules), old.people, agents, path=path)
-    if list(agents) != old.agents:
-        announce_compiling(session.agents[seat] for seat in range(4) if seat not in old.people)
-        _compile(session)
+    names = [name for seat, name in enumerate(agents) if seat not in old.people]
+    announce_compiling(names)
+    with compiling_bar(names):
+        session = Session(Variant(old.variant, old.rules), old.people, agents, path=path)
+        if list(agents) != old.agents:
+            _compile(session)
     return session
 
 
@@ -198,13 +197,36 @@ def _check(arguments: argparse.Namespace) -> None:
     _people(arguments)
 
 
+def _agents(arguments: argparse.Namespace) -> list[str]:
+    """Return the agents of a new game, and with --web also those of hints."""
+    names = [arguments.partner or PARTNER, *(arguments.opponents or OPPONENTS)]
+    return [*names, arguments.adviser, ADVISER] if arguments.web else names
+
+
 @contextmanager
 def _open_session(arguments: argparse.Namespace) -> Iterator[Session]:
-    """Context manager: open a new game or resume one, print a line about it, and yield it.
+    """Context manager: open a new game or resume one, compile, print its players, and yield it.
 
     Raises `OptionError` if a resumed game differs from the options, and `RecordError` for a file
     that is not a saved game.
     """
+    with ExitStack() as stack:
+        with compiling_bar(_agents(arguments)):
+            session, resumed = _begin_or_resume(arguments)
+            stack.enter_context(session)
+            if resumed:
+                _check_same(arguments, session)
+            _compile(session, arguments.adviser if arguments.web else None)
+        print(f"{'Resuming' if resumed else 'New game in'} {printable(str(session.path))}")
+        players = zip(session.names, session.agents, strict=True)
+        agents = [f"{name} ({printable(agent)})" for name, agent in players if name != agent]
+        if agents:
+            print(f"At the table: {', '.join(agents)}", flush=True)
+        yield session
+
+
+def _begin_or_resume(arguments: argparse.Namespace) -> tuple[Session, bool]:
+    """Return an open session, and whether it is a resumed game."""
     from bideuchre_env.play.saved import assign_players, new_game_path, unfinished_game
     from bideuchre_env.play.session import Session
 
@@ -214,24 +236,13 @@ def _open_session(arguments: argparse.Namespace) -> Iterator[Session]:
     try:
         if path is None and not arguments.new:
             path = unfinished_game(game.name, not arguments.web)
-        resumed = path is not None and path.exists() and not arguments.new
-        if path is not None and resumed:
-            session = Session.resume(path, trusted)
+        if path is not None and path.exists() and not arguments.new:
+            return Session.resume(path, trusted), True
     except RecordError as error:
         raise RecordError(f"{error} (--new begins a new game)") from None
-    if not resumed:
-        people, path = _people(arguments), path or new_game_path(game.name)
-        names = assign_players(people, arguments.partner or PARTNER, opponents or OPPONENTS)
-        session = Session(game, people, names, seed=arguments.seed, path=path)
-    with session:
-        if resumed:
-            _check_same(arguments, session)
-        print(f"{'Resuming' if resumed else 'New game in'} {printable(str(path))}")
-        players = zip(session.names, session.agents, strict=True)
-        agents = [f"{name} ({printable(agent)})" for name, agent in players if name != agent]
-        if agents:
-            print(f"At the table: {', '.join(agents)}", flush=True)
-        yield session
+    people, path = _people(arguments), path or new_game_path(game.name)
+    names = assign_players(people, arguments.partner or PARTNER, opponents or OPPONENTS)
+    return Session(game, people, names, seed=arguments.seed, path=path), False
 
 
 def _people(arguments: argparse.Namespace) -> list[int]:
@@ -274,26 +285,26 @@ def _check_same(arguments: argparse.Namespace, session: Session) -> None:
 
 
 def _compile(session: Session, adviser: str | None = None) -> None:
-    """Compile the kernels of the agents and of the adviser before the game."""
+    """Compile the kernels of a session, of its agents and of the adviser before the game."""
     from bideuchre_env.envs.registration import Variant
     from bideuchre_env.evaluation.warm_up import compile_part, parts_for
     from bideuchre_env.play.session import Session
 
+    game = Variant(session.variant, session.rules)
+    with Session(game, (0, 1, 2, 3), session.agents, seed=0) as rehearsal:
+        rehearsal.act(int(rehearsal.row["turn"]), rehearsal.legal()[0])
     names = [name for seat, name in enumerate(session.agents) if seat not in session.people]
     hints = [adviser, ADVISER] if adviser is not None else []
-    parts = (*parts_for([*names, *hints]), "claims", *(["advice"] if hints else []))
-    with compiling_bar([*names, *hints]):
-        game = Variant(session.variant, session.rules)
-        with Session(game, (0, 1, 2, 3), session.agents, seed=0) as rehearsal:
-            rehearsal.act(int(rehearsal.row["turn"]), rehearsal.legal()[0])
-        for part in parts:
-            if part != "game":  # of environments: a session needs little of it
-                compile_part(part)
+    for part in (*parts_for([*names, *hints]), "claims", *(["advice"] if hints else [])):
+        if part != "game":  # of environments: a session needs little of it
+            compile_part(part)
 
 
 def _compile_hints(session: Session, adviser: str) -> None:
+    """Compile the kernels of hints, with the estimated time."""
     announce_compiling([adviser, ADVISER])
-    _compile(session, adviser)
+    with compiling_bar([adviser, ADVISER]):
+        _compile(session, adviser)
 
 
 @contextmanager
