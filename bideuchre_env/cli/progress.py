@@ -9,8 +9,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 REDRAW_SECONDS = 0.1
-COMPILE_SECONDS = {"rule": 25, "expert": 60, "ppo": 35, "net": 95, "pimc": 230, "inference": 270}
-"""Approximate processor seconds to compile what an agent needs, on one core of an AMD EPYC."""
+COMPILE_SECONDS = {"rule": 30, "ppo": 45, "expert": 90, "net": 125, "pimc": 270, "inference": 300}
+"""Approximate processor seconds to compile a game with an agent, on one core of an AMD EPYC. Agents
+with more seconds share most kernels of those with less."""
 
 Progress = Callable[[int, int, int], None]
 
@@ -65,17 +66,17 @@ def progress_bar(title: str, unit: str, rated: str = "decisions") -> Iterator[Pr
 def compile_seconds(names: Iterable[str]) -> int:
     """Return the estimated seconds to compile the kernels of agents; 0 if code of all is cached.
 
-    It imports no kernels, so that the estimate is available before these imports.
+    This imports no kernels, so that the estimate is available before these imports.
     """
     from bideuchre_env.agents.registry import BUILT_IN, parse
     from bideuchre_env.runtime import jit
 
-    seconds = [0]
-    for own in {parse(name)[0] for name in names} & COMPILE_SECONDS.keys():
-        folder = BUILT_IN[own].split(".")[2]
-        cached = jit.CACHE_FOLDER and any(Path(jit.CACHE_FOLDER).glob(f"{folder}_*/*.nbi"))
-        seconds.append(0 if cached or not jit.JIT else COMPILE_SECONDS[own])
-    return max(seconds)
+    folders = {own: f"{BUILT_IN[own].split('.')[2]}_*/*.nbi" for own in COMPILE_SECONDS}
+    cache = Path(jit.CACHE_FOLDER)
+    cached = {own for own in folders if jit.CACHE_FOLDER and any(cache.glob(folders[own]))}
+    missing = {parse(name)[0] for name in names} & COMPILE_SECONDS.keys() - cached
+    most = max((COMPILE_SECONDS[own] for own in missing if jit.JIT), default=0)
+    return most - max((n for n in map(COMPILE_SECONDS.get, cached) if n and n < most), default=0)
 
 
 def announce_compiling(names: Iterable[str]) -> None:

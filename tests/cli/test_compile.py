@@ -62,6 +62,7 @@ def test_the_time_to_compile_is_estimated_until_code_is_cached(tmp_path, monkeyp
         (tmp_path / f"{folder}_0").mkdir()
         (tmp_path / f"{folder}_0/agent.nbi").touch()
         assert compile_seconds(["timid", "inference"]) == seconds
+    assert compile_seconds(["expert"]) == COMPILE_SECONDS["expert"] - COMPILE_SECONDS["rule"]
     announce_compiling(["rule", "inference"])
     assert capsys.readouterr().err == ""
 
