@@ -132,7 +132,7 @@ def _paragraph(name: str, agent: dict[str, Any], alone: bool) -> str:
     lines += [columns(rows, "ll")] if rows else []
     if alone:
         shares = [
-            f"{total['made'] / total['bid']:.0%} of {total['bid']:,} on {variant}"
+            f"{variant} {total['made']:,} of {total['bid']:,} ({total['made'] / total['bid']:.0%})"
             for variant, total in agent["lone_contracts"].items()
             if total["bid"]
         ]

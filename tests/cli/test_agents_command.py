@@ -49,18 +49,14 @@ def test_a_built_in_agent_describes_itself_and_its_options(name):
 
 def test_the_agents_of_levels_make_most_of_their_lone_contracts(capsys):
     for name in LEVELS.values():
+        counts = lone_contracts()[name]
         assert run("agents", name) == 0
-        line = capsys.readouterr().out.partition("lone contracts made: ")[2].partition("\n\n")[0]
-        shares = re.findall(r"(\d+)% of ([\d,]+) on (\w+)", line)
-        assert {variant for _, _, variant in shares} <= variants.keys()
-        for share, total, variant in shares:
-            count = lone_contracts()[name][variant]
-            assert (share, total) == (
-                f"{100 * count['made'] / count['bid']:.0f}",
-                f"{count['bid']:,}",
-            )
-        counts = lone_contracts()[name].values()
-        made, bid = (sum(count[key] for count in counts) for key in ("made", "bid"))
+        words = " ".join(capsys.readouterr().out.partition("lone contracts made: ")[2].split())
+        for variant, count in counts.items():
+            assert variant in variants
+            share = f"{variant} {count['made']:,} of {count['bid']:,} ("
+            assert (share in words) == (count["bid"] > 0)
+        made, bid = (sum(count[key] for count in counts.values()) for key in ("made", "bid"))
         assert made > 0.6 * bid > 0
 
 
