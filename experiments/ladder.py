@@ -3,6 +3,7 @@
     python experiments/ladder.py
     python experiments/ladder.py --variants barrie_v0 --boards 2500
     python experiments/ladder.py --agents expert net --variants club_v0 --json rows.json
+    python experiments/ladder.py --agents timid rule expert --lone agents/data/lone_contracts.json
 
 An agent is compared with its opponents in `COMPARED` that precede it in `--agents`; if there are
 none, with the agent before it. Agents without weights for a variant are left out there.
@@ -59,6 +60,7 @@ class Args(ScriptArgs):
     workers: int = option(1, "processes that play; the results are the same")
     out: Path = option(Path("runs/ladder"), "folder of finished rungs")
     json: Path | None = option(None, "JSON file for the rows")
+    lone: Path | None = option(None, "JSON file for the lone contracts of each agent")
 
 
 def searches(agent: str) -> bool:
@@ -129,8 +131,19 @@ def table(rungs: list[Row]) -> str:
     return markdown_table(lines)
 
 
+def lone_contracts(rungs: list[Row]) -> dict[str, dict[str, dict[str, int]]]:
+    """Return the numbers of lone contracts `bid` and `made` in all rungs, by agent and variant."""
+    totals: dict[str, dict[str, dict[str, int]]] = {}
+    for row in rungs:
+        for agent, count in row["contracts"].items():
+            total = totals.setdefault(agent, {}).setdefault(row["variant"], {"bid": 0, "made": 0})
+            for name in total:
+                total[name] += count[f"lone_{name}"]
+    return totals
+
+
 def main(args: Args) -> int:
-    """Play the missing rungs, print the ladder, and write `args.json` if it is set."""
+    """Play the missing rungs, print the ladder, and write `args.json` and `args.lone` if set."""
     if args.boards < 2 or args.games < 0:
         raise OptionError("--boards: 2 or more; --games: 0 or more")
     rows: list[Row] = []
@@ -139,6 +152,9 @@ def main(args: Args) -> int:
     print(table(rows))
     machine = measure.machine_line(measure.machine())
     write_json(args.json, {"seed": args.seed, "machine": machine, "rungs": rows})
+    options = ("variants", "agents", "boards", "games", "seed", "lone")
+    command = args.command("experiments/ladder.py", options)
+    write_json(args.lone, {"command": command, "agents": lone_contracts(rows)})
     return 0
 
 

@@ -28,7 +28,7 @@ from bideuchre_env.cli.options import (
     game_of,
     new_command,
 )
-from bideuchre_env.cli.progress import Bars
+from bideuchre_env.cli.progress import Bars, announce_compiling
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, folded, width
 from bideuchre_env.errors import OptionError
 
@@ -81,13 +81,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the advice for a decision in FILE, or else for `--hand`; return 0."""
     check_agents([arguments.agent])
     for_records = [name for name in ("game", "ply") if getattr(arguments, name) is not None]
-    if arguments.file is not None:
-        return _of_record(arguments)
-    if for_records:
+    if arguments.file is None and for_records:
         raise OptionError(f"--{for_records[0]}: expected only with FILE")
-    if arguments.hand is None:
+    if arguments.file is None and arguments.hand is None:
         raise OptionError('expected --hand "JH JD AH KH QS 9C" or FILE')
-    return _of_hand(arguments)
+    announce_compiling([arguments.agent, "inference"])
+    return _of_hand(arguments) if arguments.file is None else _of_record(arguments)
 
 
 def _of_hand(arguments: argparse.Namespace) -> int:

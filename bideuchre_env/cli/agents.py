@@ -1,8 +1,9 @@
 """List the agents, their options and decision times: `bideuchre agents`.
 
 Without NAME, list every agent: the package's own, weakest first, then those of installed packages
-(entry points of the group bideuchre_env.agents). With NAME, describe that agent; for a trained
-agent, or with weights=FILE, also how its weights were made. Times are per decision on one core.
+(entry points of the group bideuchre_env.agents). With NAME, describe that agent: for most of the
+package's own also how many lone contracts it makes against the others, and for a trained agent, or
+with weights=FILE, how its weights were made. Times are per decision on one core.
 
     bideuchre agents
     bideuchre agents pimc
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import textwrap
+from importlib import resources
 from inspect import getdoc
 from typing import Any
 
@@ -62,10 +64,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def describe(name: str) -> dict[str, Any]:
-    """Return an agent's description as a JSON object: sentence, options, decision time, weights.
+    """Return an agent's description as a JSON object.
 
-    `weights` has the metadata of its weights files, by variant or by path; other options in the
-    name have no effect. An agent without `info` is described by the first line of its docstring.
+    It has a sentence, options, the decision time, the lone contracts by variant if they were
+    measured, and weights: the metadata of its weights files, by variant or by path. Other options
+    in the name have no effect. An agent without `info` is described by the first line of its
+    docstring.
     Raises `OptionError` for an unknown name or an agent that cannot be imported, and `WeightsError`
     for a weights file that cannot be read.
     """
@@ -95,8 +99,19 @@ def describe(name: str) -> dict[str, Any]:
         "sentence": info.description,
         "options": options,
         "milliseconds": info.milliseconds,
+        "lone_contracts": lone_contracts().get(name, {}),
         "weights": weights,
     }
+
+
+def lone_contracts() -> dict[str, dict[str, dict[str, int]]]:
+    """Return the numbers of lone contracts `bid` and `made`, by agent and variant.
+
+    `experiments/ladder.py` has counted them in matches between these agents.
+    """
+    file = resources.files("bideuchre_env.agents.data") / "lone_contracts.json"
+    totals: dict[str, dict[str, dict[str, int]]] = json.loads(file.read_text("utf-8"))["agents"]
+    return totals
 
 
 def _paragraph(name: str, agent: dict[str, Any], alone: bool) -> str:
@@ -116,6 +131,12 @@ def _paragraph(name: str, agent: dict[str, Any], alone: bool) -> str:
     rows = [(_INDENT + left, textwrap.fill(meaning, room)) for left, meaning in options]
     lines += [columns(rows, "ll")] if rows else []
     if alone:
+        shares = [
+            f"{variant} {total['made']:,} of {total['bid']:,} ({total['made'] / total['bid']:.0%})"
+            for variant, total in agent["lone_contracts"].items()
+            if total["bid"]
+        ]
+        lines += ["", _folded(f"lone contracts made: {', '.join(shares)}")] if shares else []
         for path, metadata in agent["weights"].items():
             lines += ["", _folded(f"weights: {printable(path)}")]
             for key in sorted(metadata, key=lambda key: (key == "command", key)):  # last, on a line

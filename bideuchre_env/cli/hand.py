@@ -13,11 +13,15 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._columns import columns
 from bideuchre_env.cli.options import add_rules, argument, game_of, new_command
+from bideuchre_env.cli.progress import announce_compiling
 from bideuchre_env.cli.screen import VARIANTS, folded
+
+if TYPE_CHECKING:
+    from bideuchre_env.rules.rules import Rules
 
 
 def add(commands: Any) -> None:
@@ -30,7 +34,6 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the tables of a hand and the expert's bids, or their JSON; return 0."""
-    from bideuchre_env.agents.advice.position import would_bid
     from bideuchre_env.agents.expert.hand_worth import hand_worth, worth_rows
 
     game = game_of(arguments)
@@ -39,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     if all(bid.tricks is not None for bid in game.rules.ladder):
         del sure["lone"]  # the game has no lone bids
     if arguments.json:
-        bids = would_bid(worth.cards, game.rules)
+        bids = _bids(worth.cards, game.rules)
         head = {"variant": game.name, "hand": worth.cards, **worth.by_leader, "would_bid": bids}
         rests = {"half_widths": sure, "deals": worth.deals}
         absent = worth.leads_not_played
@@ -61,9 +64,17 @@ def run(arguments: argparse.Namespace) -> int:
         lines.append(f"The table has no figures for when {lead}, which this game allows.")
     for line in lines:
         print(folded(line, "  " * line.startswith("-")))
-    sys.stdout.flush()  # the expert's kernels may have to be compiled
-    print(f"\n{bidding(would_bid(worth.cards, game.rules))}")
+    sys.stdout.flush()
+    print(f"\n{bidding(_bids(worth.cards, game.rules))}")
     return 0
+
+
+def _bids(cards: list[str], rules: Rules) -> dict[str, str]:
+    """Return `would_bid`; the import and the kernels of the expert take longer than the tables."""
+    announce_compiling(["expert"])
+    from bideuchre_env.agents.advice.position import would_bid
+
+    return would_bid(cards, rules)
 
 
 def bidding(bids: dict[str, str]) -> str:

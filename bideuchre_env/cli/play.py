@@ -10,6 +10,7 @@ Each seat has a secret link, which shows the cards of that seat only. Everyone c
 undo works only while one person plays.
 
     bideuchre play
+    bideuchre play --level easy
     bideuchre play --variant barrie_v0 --partner inference --opponents rule expert
     bideuchre play --option target=10 --seat 3 --new
     bideuchre play --file runs/play-cincinnati_v0.json
@@ -23,7 +24,7 @@ import argparse
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,9 +32,10 @@ from bideuchre_env._checks import brief, printable
 from bideuchre_env._files import before_quitting
 from bideuchre_env._install import how_to_install
 from bideuchre_env.cli.options import add_rules, argument, check_agents, game_of, new_command
-from bideuchre_env.cli.progress import progress_bar
+from bideuchre_env.cli.progress import announce_compiling, compiling_bar, progress_bar
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, width
 from bideuchre_env.errors import OptionError, RecordError
+from bideuchre_env.play.levels import LEVELS
 from bideuchre_env.runtime.interrupts import raising
 
 if TYPE_CHECKING:
@@ -53,6 +55,9 @@ def add(commands: Any) -> None:
     parser = new_command(commands, "play", run, __doc__, *kinds)
     add_rules(parser)
     argument(parser, "--seat N", "your seat, 0 to 3 (default: 0)", int)
+    levels = ", ".join(f"{level} ({agent})" for level, agent in LEVELS.items())
+    meaning = f"level of partner and opponents: {levels}"
+    argument(parser, "--level", meaning, choices=tuple(LEVELS))
     argument(parser, "--partner A", f"agent of your partner (default: {PARTNER})")
     argument(
         parser,
@@ -84,17 +89,17 @@ def add(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Play until the game is over or the player quits, or serve the game with --web; return 0."""
     _check(arguments)
+    announce_compiling(_agents(arguments))
     if arguments.web:
         return _serve(arguments)
     from rich.console import Console
-
-    from bideuchre_env.play.terminal import Terminal
 
     with raising(), _open_session(arguments) as session, _saved(session):
         if len(session.people) > 1:
             raise OptionError(f"{printable(str(session.path))} has several people: add --web")
         console = Console(width=width(), highlight=False, markup=False, emoji=False)
-        _compile(session)
+        from bideuchre_env.play.terminal import Terminal
+
         pause = arguments.pause
         if pause is None:
             pause = PAUSE if sys.stdin.isatty() and sys.stdout.isatty() else 0.0
@@ -103,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
             console,
             pause=pause,
             adviser=arguments.adviser,
-            before_hint=lambda: _compile(session, arguments.adviser),
+            before_hint=lambda: _compile_hints(session, arguments.adviser),
         )
         if session.over or terminal.run():
             terminal.print_ending()
@@ -126,7 +131,6 @@ def _serve(arguments: argparse.Namespace) -> int:
     host = arguments.host or HOST
     listener = listening(host, PORT if arguments.port is None else arguments.port)
     with listener, _open_session(arguments) as session:
-        _compile(session, arguments.adviser)
         last = run_server(
             session,
             lambda old, agents: _next_game(old, agents, arguments),
@@ -151,9 +155,12 @@ def _next_game(old: Session, agents: Sequence[str], arguments: argparse.Namespac
     from bideuchre_env.play.session import Session
 
     path = new_game_path(old.variant, old.path if arguments.file else None)
-    session = Session(Variant(old.variant, old.rules), old.people, agents, path=path)
-    if list(agents) != old.agents:
-        _compile(session)
+    names = [name for seat, name in enumerate(agents) if seat not in old.people]
+    announce_compiling(names)
+    with compiling_bar(names):
+        session = Session(Variant(old.variant, old.rules), old.people, agents, path=path)
+        if list(agents) != old.agents:
+            _compile(session)
     return session
 
 
@@ -167,7 +174,12 @@ def _announce(links: dict[int, str]) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """Raise `OptionError` for invalid or contradictory options."""
+    """Raise `OptionError` for invalid or contradictory options; replace a level by its agents."""
+    if arguments.level is not None:
+        if arguments.partner is not None or arguments.opponents is not None:
+            raise OptionError("--level, --partner, --opponents: expected a level or agents")
+        arguments.partner = LEVELS[arguments.level]
+        arguments.opponents = [arguments.partner]
     names = [arguments.adviser, arguments.partner, *(arguments.opponents or [])]
     check_agents([name for name in names if name is not None])
     if arguments.opponents is not None and len(arguments.opponents) > 2:
@@ -185,13 +197,36 @@ def _check(arguments: argparse.Namespace) -> None:
     _people(arguments)
 
 
+def _agents(arguments: argparse.Namespace) -> list[str]:
+    """Return the agents of a new game, and with --web also those of hints."""
+    names = [arguments.partner or PARTNER, *(arguments.opponents or OPPONENTS)]
+    return [*names, arguments.adviser, ADVISER] if arguments.web else names
+
+
 @contextmanager
 def _open_session(arguments: argparse.Namespace) -> Iterator[Session]:
-    """Context manager: open a new game or resume one, print a line about it, and yield it.
+    """Context manager: open a new game or resume one, compile, print its players, and yield it.
 
     Raises `OptionError` if a resumed game differs from the options, and `RecordError` for a file
     that is not a saved game.
     """
+    with ExitStack() as stack:
+        with compiling_bar(_agents(arguments)):
+            session, resumed = _begin_or_resume(arguments)
+            stack.enter_context(session)
+            if resumed:
+                _check_same(arguments, session)
+            _compile(session, arguments.adviser if arguments.web else None)
+        print(f"{'Resuming' if resumed else 'New game in'} {printable(str(session.path))}")
+        players = zip(session.names, session.agents, strict=True)
+        agents = [f"{name} ({printable(agent)})" for name, agent in players if name != agent]
+        if agents:
+            print(f"At the table: {', '.join(agents)}", flush=True)
+        yield session
+
+
+def _begin_or_resume(arguments: argparse.Namespace) -> tuple[Session, bool]:
+    """Return an open session, and whether it is a resumed game."""
     from bideuchre_env.play.saved import assign_players, new_game_path, unfinished_game
     from bideuchre_env.play.session import Session
 
@@ -201,20 +236,13 @@ def _open_session(arguments: argparse.Namespace) -> Iterator[Session]:
     try:
         if path is None and not arguments.new:
             path = unfinished_game(game.name, not arguments.web)
-        resumed = path is not None and path.exists() and not arguments.new
-        if path is not None and resumed:
-            session = Session.resume(path, trusted)
+        if path is not None and path.exists() and not arguments.new:
+            return Session.resume(path, trusted), True
     except RecordError as error:
         raise RecordError(f"{error} (--new begins a new game)") from None
-    if not resumed:
-        people, path = _people(arguments), path or new_game_path(game.name)
-        names = assign_players(people, arguments.partner or PARTNER, opponents or OPPONENTS)
-        session = Session(game, people, names, seed=arguments.seed, path=path)
-    with session:
-        if resumed:
-            _check_same(arguments, session)
-        print(f"{'Resuming' if resumed else 'New game in'} {printable(str(path))}")
-        yield session
+    people, path = _people(arguments), path or new_game_path(game.name)
+    names = assign_players(people, arguments.partner or PARTNER, opponents or OPPONENTS)
+    return Session(game, people, names, seed=arguments.seed, path=path), False
 
 
 def _people(arguments: argparse.Namespace) -> list[int]:
@@ -257,14 +285,26 @@ def _check_same(arguments: argparse.Namespace, session: Session) -> None:
 
 
 def _compile(session: Session, adviser: str | None = None) -> None:
-    """Compile the kernels of the agents and of the adviser before the game."""
+    """Compile the kernels of a session, of its agents and of the adviser before the game."""
+    from bideuchre_env.envs.registration import Variant
     from bideuchre_env.evaluation.warm_up import compile_part, parts_for
+    from bideuchre_env.play.session import Session
 
+    game = Variant(session.variant, session.rules)
+    with Session(game, (0, 1, 2, 3), session.agents, seed=0) as rehearsal:
+        rehearsal.act(int(rehearsal.row["turn"]), rehearsal.legal()[0])
     names = [name for seat, name in enumerate(session.agents) if seat not in session.people]
-    hints = [adviser, "inference"] if adviser is not None else []
-    with progress_bar("preparing", ""):
-        for part in (*parts_for([*names, *hints]), "claims", *(["advice"] if hints else [])):
+    hints = [adviser, ADVISER] if adviser is not None else []
+    for part in (*parts_for([*names, *hints]), "claims", *(["advice"] if hints else [])):
+        if part != "game":  # of environments: a session needs little of it
             compile_part(part)
+
+
+def _compile_hints(session: Session, adviser: str) -> None:
+    """Compile the kernels of hints, with the estimated time."""
+    announce_compiling([adviser, ADVISER])
+    with compiling_bar([adviser, ADVISER]):
+        _compile(session, adviser)
 
 
 @contextmanager

@@ -1,13 +1,17 @@
-"""Progress bars on stderr, if that is a terminal."""
+"""Progress bars on stderr, if that is a terminal; the estimated time to compile kernels."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 REDRAW_SECONDS = 0.1
+COMPILE_SECONDS = {"rule": 30, "ppo": 45, "expert": 90, "net": 125, "pimc": 270, "inference": 300}
+"""Approximate processor seconds to compile a game with an agent, on one core of an AMD EPYC. Agents
+with more seconds share most kernels of those with less."""
 
 Progress = Callable[[int, int, int], None]
 
@@ -57,6 +61,48 @@ def progress_bar(title: str, unit: str, rated: str = "decisions") -> Iterator[Pr
 
     with bar, jit.compiling.shown_by(lambda text: bar.update(task, text=text)):
         yield update
+
+
+def compile_seconds(names: Iterable[str]) -> int:
+    """Return the estimated seconds to compile the kernels of agents; 0 if code of all is cached.
+
+    This imports no kernels, so that the estimate is available before these imports.
+    """
+    from bideuchre_env.agents.registry import BUILT_IN, parse
+    from bideuchre_env.runtime import jit
+
+    folders = {own: f"{BUILT_IN[own].split('.')[2]}_*/*.nbi" for own in COMPILE_SECONDS}
+    cache = Path(jit.CACHE_FOLDER)
+    cached = {own for own in folders if jit.CACHE_FOLDER and any(cache.glob(folders[own]))}
+    missing = {parse(name)[0] for name in names} & COMPILE_SECONDS.keys() - cached
+    most = max((COMPILE_SECONDS[own] for own in missing if jit.JIT), default=0)
+    return most - max((n for n in map(COMPILE_SECONDS.get, cached) if n and n < most), default=0)
+
+
+def announce_compiling(names: Iterable[str]) -> None:
+    """Print on stderr how long the kernels of agents compile, if they are not compiled yet."""
+    from bideuchre_env.runtime import jit
+
+    if seconds := compile_seconds(names):
+        print(f"Compiling kernels, once: about {seconds} s left", file=sys.stderr, flush=True)
+        jit.compiling.show = lambda text: None  # in place of its log line
+
+
+@contextmanager
+def compiling_bar(names: Iterable[str]) -> Iterator[None]:
+    """Context manager: show a bar with the estimated time left while kernels of agents compile."""
+    from bideuchre_env.runtime import jit
+
+    seconds, started = compile_seconds(names), time.perf_counter()
+    with progress_bar("compiling", "seconds", "kernels") as update, ExitStack() as stack:
+
+        def show(text: str) -> None:
+            spent = min(round(time.perf_counter() - started), seconds)
+            update(spent, seconds, jit.compiling.count)
+
+        if seconds and sys.stderr.isatty():
+            stack.enter_context(jit.compiling.shown_by(show))
+        yield
 
 
 class Bars(ExitStack):

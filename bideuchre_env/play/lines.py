@@ -27,12 +27,12 @@ class Lines(Look):
     """Messages about the table in a state row, for the viewer."""
 
     def name(self, seat: int) -> str:
-        """Name a seat and its player: "you", "left (rule)"."""
+        """Name a seat and its player: "you", "left (Ben)"."""
         agent = f" ({self.agents[seat]})" if self.agents and seat != self.viewer else ""
         return f"{self.who(seat)}{agent}"
 
     def verb(self, seat: int, verb: str) -> str:
-        """Combine a seat with a verb: "you play", "left (rule) plays"."""
+        """Combine a seat with a verb: "you play", "left (Ben) plays"."""
         first, space, rest = verb.partition(" ")
         ending = "" if seat == self.viewer else "es" if first.endswith("s") else "s"
         return f"{self.name(seat)} {first}{ending}{space}{rest}"

@@ -28,6 +28,7 @@ from bideuchre_env.errors import IllegalActionError, NotationError, OutputError,
 from bideuchre_env.evaluation.lockstep import answer_of, checked
 from bideuchre_env.evaluation.seeding import seat_agent
 from bideuchre_env.learning.view import new_view
+from bideuchre_env.play.levels import NAMES
 from bideuchre_env.play.saved import (
     PERSON,
     SavedGame,
@@ -160,6 +161,11 @@ class Session:
     def row(self) -> Any:
         """The current state row, with all hands; it must not be changed."""
         return self._states[0]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the players at the table, by seat; people are `PERSON`."""
+        return [PERSON if seat in self.people else name for seat, name in enumerate(NAMES)]
 
     @property
     def over(self) -> bool:

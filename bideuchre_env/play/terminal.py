@@ -104,7 +104,7 @@ class Terminal:
     def _lines(self, row: Any = None) -> Lines:
         """Return the `Lines` of the current state row, or of another row."""
         row = self.session.row if row is None else row
-        return Lines(row, self.session.rules, self.me, agents=self.session.agents)
+        return Lines(row, self.session.rules, self.me, agents=self.session.names)
 
     def _begin_hand(self) -> None:
         lines = self._lines()
@@ -186,6 +186,7 @@ class Terminal:
         if not self.session.waits_for_person:
             raise IllegalActionError("a hint is available only on your turn")
         if self._get_ready is not None:
+            self._say(Text(f"{self.adviser} is thinking ..."))
             self._get_ready()
             self._get_ready = None
         try:
@@ -215,7 +216,7 @@ class Terminal:
 
     def _do_table(self) -> None:
         session = self.session
-        view = table_view(session.row, session.rules, viewer=self.me, agents=session.agents)
+        view = table_view(session.row, session.rules, viewer=self.me, agents=session.names)
         self.console.print(view)
 
     def _do_help(self) -> None:

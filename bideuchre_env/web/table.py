@@ -14,6 +14,7 @@ from bideuchre_env.agents.registry import names
 from bideuchre_env.analysis import Review, review
 from bideuchre_env.core.state import Phase, rows_of
 from bideuchre_env.errors import BidEuchreError, IllegalActionError, OptionError, OutputError
+from bideuchre_env.play.levels import LEVELS
 from bideuchre_env.play.lines import addressed
 from bideuchre_env.play.session import Session
 from bideuchre_env.records.look import Look
@@ -134,12 +135,13 @@ class LiveTable:
         unless a seat is ready; `undo`, `hint`, `claim` (of all remaining tricks): whether these are
         allowed; `fault`: the error of an agent, or None; `replay`: the path of the replay, and
         `review`: a sentence on this seat, and `sheet`: the result of each hand, all None before the
-        end of a hand; `choices`: the agents for each seat in the next game (none for a person),
-        None before the end of the game.
+        end of a hand; `agents`: those of the seats; `choices`: the agents for each seat in the next
+        game (none for a person), and `levels`: the agent of each level, both None before the end of
+        the game.
         """
         session = self.session
-        agents = ["you" if who == seat else name for who, name in enumerate(session.agents)]
-        view = table_view(self._row, session.rules, seat, agents)
+        names = ["you" if who == seat else name for who, name in enumerate(session.names)]
+        view = table_view(self._row, session.rules, seat, names)
         mine, over = view["turn"] == seat, bool(self._row["phase"] == Phase.OVER)
         return {
             "version": self.version,
@@ -156,7 +158,9 @@ class LiveTable:
             "replay": self._replay,
             "review": self._review_of(seat),
             "sheet": self._sheet(seat & 1) if self._record else None,
+            "agents": session.agents,
             "choices": self._choices() if over else None,
+            "levels": LEVELS if over else None,
         }
 
     def _review_of(self, seat: int) -> str | None:
@@ -178,7 +182,9 @@ class LiveTable:
         """Return the agents that may play at each seat in the next game; [] for a person."""
         session = self.session
         return [
-            [] if seat in session.people else list(dict.fromkeys((name, *names())))
+            []
+            if seat in session.people
+            else list(dict.fromkeys((name, *names(), *LEVELS.values())))
             for seat, name in enumerate(session.agents)
         ]
 
@@ -270,7 +276,14 @@ class LiveTable:
                 self._show()
                 return
             old = self.session
-            self.session = await self._work(lambda: self._again(old, self._agents))
+            if list(self._agents) != old.agents:
+                self._publish_fault("Other agents: the first game may take some minutes to begin.")
+            try:
+                self.session = await self._work(lambda: self._again(old, self._agents))
+            except BaseException:
+                self._fault = None
+                self._show()
+                raise
             old.close()
             self._begin()
         self._wake.set()

@@ -19,8 +19,11 @@ from bideuchre_env.agents.learned import shipped
 from bideuchre_env.agents.making import options_of
 from bideuchre_env.agents.prepared import prepared_file, prepared_folder
 from bideuchre_env.agents.registry import find
+from bideuchre_env.cli.agents import lone_contracts
 from bideuchre_env.cli.options import variant_of
+from bideuchre_env.envs.registration import variants
 from bideuchre_env.learning.weights import read_weights, write_weights
+from bideuchre_env.play.levels import LEVELS
 from bideuchre_env.training import prepare
 
 
@@ -42,6 +45,19 @@ def test_a_built_in_agent_describes_itself_and_its_options(name):
     in_python = {"rule": {"weights"}, "expert": {"wanted", "network"}}.get(name, {"clock"})
     assert info.options.keys() <= options_of(find(name)).keys()
     assert options_of(find(name)).keys() - info.options.keys() <= in_python
+
+
+def test_the_agents_of_levels_make_most_of_their_lone_contracts(capsys):
+    for name in LEVELS.values():
+        counts = lone_contracts()[name]
+        assert run("agents", name) == 0
+        words = " ".join(capsys.readouterr().out.partition("lone contracts made: ")[2].split())
+        for variant, count in counts.items():
+            assert variant in variants
+            share = f"{variant} {count['made']:,} of {count['bid']:,} ("
+            assert (share in words) == (count["bid"] > 0)
+        made, bid = (sum(count[key] for count in counts.values()) for key in ("made", "bid"))
+        assert made > 0.6 * bid > 0
 
 
 def test_the_list_has_every_agent(capsys):

@@ -48,6 +48,10 @@ BAD = [
     ("match rule cautious --json mine.npz", "exists"),
     ("match rule cautious --csv x --json x", "expected a different file for each"),
     ("match rule cautious --picture a.xyz", "png"),
+    # play
+    ("play --level easy --partner rule", "--level, --partner, --opponents: expected a level or"),
+    ("play --level easy --opponents rule", "--level, --partner, --opponents: expected a level or"),
+    ("play --level middle", "invalid choice: 'middle'"),
     # tournament
     ("tournament --pairs rule", "--pairs 'rule': expected \"AGENT vs AGENT\""),
     ("tournament --pairs 'rule vs nobody'", "no agent 'nobody'"),

@@ -10,6 +10,7 @@ from support.commands import python, run
 import bideuchre_env
 from bideuchre_env import agents, selfplay
 from bideuchre_env.bench import measure, tasks
+from bideuchre_env.cli.progress import COMPILE_SECONDS, announce_compiling, compile_seconds
 from bideuchre_env.envs.aec import env as aec
 from bideuchre_env.evaluation import warm_up
 from bideuchre_env.runtime import cache, jit
@@ -48,6 +49,22 @@ def test_kernels_compiled_are_counted(options, parts, kernels, capsys, monkeypat
 def test_without_compilation_or_cache_is_an_error(setting, value, variable, error_of, monkeypatch):
     monkeypatch.setattr(jit, setting, value)
     assert variable in error_of("compile")
+
+
+@pytest.mark.skipif(not jit.JIT, reason="nothing is compiled")
+def test_the_time_to_compile_is_estimated_until_code_is_cached(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(jit, "CACHE_FOLDER", str(tmp_path))
+    monkeypatch.setattr(jit.compiling, "show", jit.compiling.show)
+    most = COMPILE_SECONDS["inference"]
+    announce_compiling(["rule", "inference:worlds=9"])
+    assert capsys.readouterr().err == f"Compiling kernels, once: about {most} s left\n"
+    for folder, seconds in (("search", COMPILE_SECONDS["rule"]), ("rule", 0)):
+        (tmp_path / f"{folder}_0").mkdir()
+        (tmp_path / f"{folder}_0/agent.nbi").touch()
+        assert compile_seconds(["timid", "inference"]) == seconds
+    assert compile_seconds(["expert"]) == COMPILE_SECONDS["expert"] - COMPILE_SECONDS["rule"]
+    announce_compiling(["rule", "inference"])
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.slow

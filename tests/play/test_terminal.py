@@ -11,6 +11,7 @@ from support.terminal_games import OURS, PROMPT, answer, play_to_claim
 from bideuchre_env import make
 from bideuchre_env.cli.main import main
 from bideuchre_env.errors import NotationError
+from bideuchre_env.play.levels import LEVELS
 from bideuchre_env.play.lines import action_typed
 from bideuchre_env.play.saved import assign_players
 from bideuchre_env.play.session import Session
@@ -120,6 +121,17 @@ def test_a_game_that_is_left_resumes_with_the_same_record(way, code, tmp_path, m
     assert record(tmp_path, "barrie_v0").to_dict() == whole.to_dict()
 
 
+@pytest.mark.parametrize(("level", "agent"), LEVELS.items())
+def test_a_level_selects_the_agent_of_all_other_seats(level, agent, tmp_path, monkeypatch):
+    arguments = ("--level", level, "--variant", "club_v0", "--seat", "1")
+    code, screen, _ = in_process(tmp_path, monkeypatch, *arguments, lines="q\n")
+    players = f"At the table: Ada ({agent}), Cleo ({agent}), Dan ({agent})\n"
+    assert (code, players in screen) == (0, True)
+    assert screen.replace(players, "").count(agent) == 0
+    with Session.resume(tmp_path / "runs/play-club_v0.json") as session:
+        assert session.agents == [agent, "person", agent, agent]
+
+
 def at_a_terminal(session, read):
     """Return a `Terminal` of the session, whose input is `read(output so far)`, and its output."""
     out = io.StringIO()
@@ -138,7 +150,7 @@ def test_commands_and_wrong_lines_change_nothing_but_undo(tmp_path):
             screen = yield answer(screen)
         before = saved.read_text()
         for line, words in (
-            ("?", "points"),
+            ("?", "rule is thinking ...\n[^~]*points"),
             ("HINT", "wins the game"),
             ("t", "Trick|No trick"),
             ("s", r"Score: you \d+, they \d+; game to 9. Tricks of this hand: you"),

@@ -120,7 +120,11 @@ def test_a_rung_is_a_match_and_is_played_once(scripts, tmp_path, monkeypatch):
         assert row["points_per_hand"] == pytest.approx(whole.points_per_hand.to_dict())
         assert row["win_rate"] == pytest.approx(whole.win_rate.to_dict())
     monkeypatch.setattr(match, "play", None)
-    assert run(ladder, tmp_path, *words, "--agents", *agents) == rows
+    lone = tmp_path / "lone.json"
+    assert run(ladder, tmp_path, *words, "--agents", *agents, "--lone", str(lone)) == rows
+    counts = [row["contracts"][agents[1]] for row in rows]
+    total = json.loads(lone.read_text())["agents"][agents[1]]["six_card_v0"]
+    assert total == {name: sum(each[f"lone_{name}"] for each in counts) for name in total}
 
 
 RULES = bideuchre_env.make("cincinnati_v0").rules

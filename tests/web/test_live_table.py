@@ -19,6 +19,7 @@ from bideuchre_env.core.observation.resample import new_redeal, resample_row
 from bideuchre_env.core.state import rows_of
 from bideuchre_env.errors import OutputError
 from bideuchre_env.play import session as session_module
+from bideuchre_env.play.levels import LEVELS
 from bideuchre_env.play.session import Session
 from bideuchre_env.records.page.page import replay_page
 from bideuchre_env.records.page.view import table_view
@@ -174,8 +175,20 @@ async def test_a_game_ends_with_a_replay_and_the_offer_of_another_game():
     assert (await client.ask("GET", state["replay"][:-1]))[0] == 404
     for agents in (5, ["rule"] * 3, ["", 5, "rule", "rule"], ["", "./mine.py:A", "rule", "rule"]):
         assert (await client.seat(0, "new", {**version, "agents": agents}))[0] == 400
-    status, state = await client.seat(0, "new", version)
+    assert (state["view"]["agents"], state["levels"]) == (["you", "Ben", "Cleo", "Dan"], LEVELS)
+    table, faults, again = client.table, [], client.table._again
+
+    def watched(old, agents):
+        faults.append(table.state(0)["fault"])
+        return again(old, agents)
+
+    table._again = watched
+    agents = ["person", *[LEVELS["easy"]] * 3]
+    version = {"version": state["version"]}
+    status, state = await client.seat(0, "new", {**version, "agents": agents})
     assert (status, state["over"], state["view"]["score"]) == (200, False, [0, 0])
+    assert (table.session.agents, state["fault"]) == (agents, None)
+    assert faults == ["Other agents: the first game may take some minutes to begin."]
     assert client.table.session.seed == 5
     await client.table.close()
 

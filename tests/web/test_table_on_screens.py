@@ -134,9 +134,12 @@ def test_a_game_ends_with_its_score_sheet_and_a_rematch_with_another_agent(page)
         rows = page.driver.find_elements("css selector", "#sheet tbody tr")
         assert len(rows) == len(game.record().hands)
         assert rows[-1].text.endswith("{}\N{EN DASH}{}".format(*game.record().hands[-1]["score"]))
+        page.driver.find_element("css selector", "#players select:not([data-seat])").send_keys(
+            "easy"
+        )
         page.driver.find_element("css selector", "#players [data-seat='1']").send_keys("random")
         page.click("#new")
         page.wait(lambda: table.session is not game and page.enabled(".choice, #next"))
-        assert table.session.agents == ["person", "random", "rule", "cautious"]
+        assert table.session.agents == ["person", "random", "timid", "timid"]
         assert not page.driver.execute_script("return document.getAnimations().length")
         page.driver.get("about:blank")

@@ -126,7 +126,7 @@
 
     // The result and the score sheet, hand by hand; after the game the players of the next one.
     end() {
-      const { view, sheet, choices } = this.state;
+      const { view, sheet, agents, choices, levels } = this.state;
       this.write("result", view.result ?? "Passed out.");
       const rows = (sheet ?? []).map(({ contract, declarer, tricks, points, score }, at) => [
         at + 1,
@@ -141,18 +141,25 @@
       if (!choices || by("players").childElementCount) return;
       const others = [1, 2, 3].map((turn) => (view.seat + turn) % 4)
         .filter((seat) => choices[seat].length);
-      by("players").replaceChildren(...others.map((seat) => element(
-        "label", {}, this.table.name(view, seat),
+      const level = element("select", {}, ...["", ...Object.keys(levels)].map((name) => (
+        element("option", { value: levels[name] ?? "" }, name))));
+      level.addEventListener("change", () => {
+        if (!level.value) return;
+        for (const one of by("players").querySelectorAll("[data-seat]")) one.value = level.value;
+      });
+      const seats = others.map((seat) => element(
+        "label", {}, `${this.table.name(view, seat)} (${view.agents[seat]})`,
         element("select", { "data-seat": seat }, ...choices[seat].map((name) => (
-          element("option", { selected: name === view.agents[seat] }, name)))),
-      )));
+          element("option", { selected: name === agents[seat] }, name)))),
+      ));
+      if (seats.length) by("players").replaceChildren(element("label", {}, "Level", level), ...seats);
     }
 
     // The agents of the next game, by seat, if any is changed: another person may have changed one.
     agents() {
-      const { agents } = this.state.view;
+      const { agents } = this.state;
       const next = [...agents];
-      for (const one of by("players").querySelectorAll("select")) {
+      for (const one of by("players").querySelectorAll("[data-seat]")) {
         next[one.dataset.seat] = one.value;
       }
       return next.join() === agents.join() ? {} : { agents: next };

@@ -1,0 +1,8 @@
+"""Levels of play, and names of the players at the table."""
+
+from __future__ import annotations
+
+LEVELS = {"easy": "timid", "normal": "rule", "hard": "expert", "expert": "inference"}
+"""The agent of a level, the weakest first. It plays all seats without people, with any rules."""
+NAMES = ("Ada", "Ben", "Cleo", "Dan")
+"""Names of the agents at the table, by seat."""
