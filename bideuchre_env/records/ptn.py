@@ -24,6 +24,7 @@ from bideuchre_env.errors import BidEuchreError, RecordError
 from bideuchre_env.records.record import GameRecord, PlayedHand
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS, hand_bits, parse_card, plain_letters
+from bideuchre_env.rules.options import Ranks
 from bideuchre_env.rules.parse import parse_deal
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import CUSTOM
@@ -32,6 +33,7 @@ SUFFIXES = (".ptn", ".pbn")
 SEATS = ("South", "West", "North", "East")  # seats 0 to 3
 _TAG = re.compile(r'\[(\w+)\s+"(.*)"\s*\]?')
 _BID = re.compile(r"(\d{1,2})?(nt[↑↓]?|[cdhs])?(alone|call\d)?")
+_RANKS: dict[int, Ranks] = {16: "J", 20: "10", 24: "9"}
 _LONE = {  # by option; the values are those of the variants, the text has none
     "offeralonecall2": {"name": "call-2", "value": 12, "exchange": 2},
     "callforbest": {"name": "call-1", "value": 18, "exchange": 1},
@@ -96,7 +98,7 @@ def game_of_options(text: str) -> Rules:
     low = options.get("minbid") or 1
     has = {name: bool(options.get(name)) != (name == "noalone") for name in _LONE}
     return Rules(
-        ranks={16: "J", 20: "10", 24: "9"}[cards],
+        ranks=_RANKS[cards],
         copies=copies,
         partnered=(low, cards * copies // N_SEATS),
         lone=[bid for name, bid in _LONE.items() if has[name]],
@@ -336,7 +338,7 @@ def _dealt(hands: list[str], rules: Rules) -> list[list[str]]:
     for name in dealt:
         if parse_card(name) >= rules.kinds or dealt.count(name) > rules.copies:
             raise RecordError(
-                f"{name}: expected up to {rules.copies}, of {rules.cards} cards from {rules.ranks} up"
+                f"{name}: expected one deck of {rules.cards} cards from {rules.ranks} up"
             )
     return cards
 
