@@ -73,7 +73,7 @@ def choose(
     """Yield at most one question of each hand, in random order; None for a position that is none.
 
     A question has a best choice whose advantage over the second is larger than its 95 % interval,
-    but at most `LARGEST` points.
+    but at most `LARGEST` points. At most about half of the calls to find are passes.
 
     Args:
         hands: the hands as played, see `GameRecord.played_hands`.
@@ -82,7 +82,7 @@ def choose(
         seed: fixes the order of the hands, and the positions.
     """
     random = np.random.default_rng(seed)
-    tables = compile_tables(advisor.rules)
+    tables, passes = compile_tables(advisor.rules), 0  # passes less bids among the answers
     for at in random.permutation(len(hands)):
         row, plies = rows_of([hands[at].dealt]), []
         for ply, action in enumerate(hands[at].actions):
@@ -105,6 +105,10 @@ def choose(
             and advice.choice is advice.best
             and 0.0 < advice.options[1].loss <= LARGEST
         )
+        if is_lesson and row["phase"][0] == Phase.AUCTION:
+            is_pass = advice.best.name == "pass"
+            is_lesson = passes <= 0 or not is_pass
+            passes += (1 if is_pass else -1) * is_lesson
         yield Question(row, advice) if is_lesson else None
 
 

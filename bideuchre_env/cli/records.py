@@ -293,8 +293,10 @@ def _from_first_game(
     if fewer_pass and len(bad) < MOST_BAD_FIRST:
         yield from bad
     elif bad:
+        from bideuchre_env.records.files import is_text
+
         where = f"its first {len(bad)} lines" if len(bad) > 1 else "it"
-        first = f"line {bad[0].number}: {bad[0].error}"
+        first = bad[0].error if is_text(path) else f"line {bad[0].number}: {bad[0].error}"
         raise OptionError(f"{_file_name(path)}: no game record in {where} ({first})")
 
 
