@@ -130,7 +130,7 @@ def _of_file(arguments: argparse.Namespace) -> int:
         if getattr(arguments, name) is not None:
             raise OptionError(f"--{name}: not with FILE, whose record has the position")
     from bideuchre_env.agents.advice.advice import amount
-    from bideuchre_env.records.files import is_text
+    from bideuchre_env.records.ptn import is_text
     from bideuchre_env.rules import actions
 
     game, hand = _number("--game", arguments.game or 1), _number("--hand", arguments.hand or "1")

@@ -113,7 +113,7 @@ def text_game(arguments: argparse.Namespace, *paths: str) -> tuple[str, Rules] |
     None without these options. Raises `OptionError` for a file of records, which has its rules;
     other errors as `variant_of`.
     """
-    from bideuchre_env.records.files import is_text
+    from bideuchre_env.records.ptn import is_text
 
     for name in ("variant", "rules", "option"):
         if getattr(arguments, name) and not all(map(is_text, paths)):

@@ -293,7 +293,7 @@ def _from_first_game(
     if fewer_pass and len(bad) < MOST_BAD_FIRST:
         yield from bad
     elif bad:
-        from bideuchre_env.records.files import is_text
+        from bideuchre_env.records.ptn import is_text
 
         where = f"its first {len(bad)} lines" if len(bad) > 1 else "it"
         first = bad[0].error if is_text(path) else f"line {bad[0].number}: {bad[0].error}"

@@ -30,7 +30,7 @@ from bideuchre_env._checks import (
 )
 from bideuchre_env._files import Output, PathLike, reason, temporary_path
 from bideuchre_env.errors import OptionError, OutputError, RecordError
-from bideuchre_env.records.ptn import SUFFIXES, TextHand, read_hands
+from bideuchre_env.records.ptn import TextHand, is_text, read_hands
 from bideuchre_env.records.record import GameRecord, PlayedHand
 from bideuchre_env.rules.rules import Rules
 
@@ -187,11 +187,6 @@ def scan(
     if isinstance(numbers, str | bytes) or not isinstance(numbers, Container | None):
         raise OptionError(f"numbers={brief(numbers)}: expected numbers of lines, or None")
     return _scan_text(path, numbers, game) if is_text(path) else _scan(path, numbers)
-
-
-def is_text(path: PathLike) -> bool:
-    """Whether a path has the suffix of PTN text; other files have records."""
-    return str(path).lower().endswith(SUFFIXES)
 
 
 def text_hands(

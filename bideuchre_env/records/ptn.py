@@ -52,6 +52,11 @@ _VALUES: dict[str, tuple[object, ...]] = {  # of options; () for any, and no oth
 }
 
 
+def is_text(path: object) -> bool:
+    """Whether a path has the suffix of PTN text; other files have records."""
+    return str(path).lower().endswith(SUFFIXES)
+
+
 class Step(NamedTuple):
     """An action of the text: its phase, its seat, and its name in notation."""
 
