@@ -12,14 +12,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from table_svg import table_svg
-
 from bideuchre_env.core.one_row import step_row
 from bideuchre_env.core.state import rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.records.look import Look
 from bideuchre_env.records.page.view import hand_frames, table_view
 from bideuchre_env.records.record import GameRecord
+from bideuchre_env.records.svg import table_svg
 from bideuchre_env.records.words import STRAIN_WORDS, signed
 from bideuchre_env.rules.cards import CARD_NAMES, N_SEATS, STRAINS, SUITS
 

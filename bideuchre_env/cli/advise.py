@@ -4,11 +4,13 @@ Print the best three actions of a position: the chance to win the game, the expe
 hand (ours minus theirs), the chance that our contract is made or theirs is set, and a reason. An
 agent that plays for points orders them by points. The position is a hand as its seat knows it, or a
 decision in a file of game records as the seat to act knew it. The figures come from sampled deals
-of the hidden cards, each played out; ± is their 95 % margin of error.
+of the hidden cards, each played out; ± is their 95 % margin of error. In PTN text (.ptn, .pbn)
+game N is event N; without --ply the position is that after the last action of the text.
 
     bideuchre advise --hand "JH JD AH KH QS 9C" --seat 3 --calls "pass, 4, pass"
     bideuchre advise --hand "JH JD AH KH QS 9C" --calls "pass,pass,pass,4"
     bideuchre advise games.jsonl --game 2 --hand 3 --ply 7 --agent expert
+    bideuchre advise hands.ptn
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from bideuchre_env.cli.options import (
     check_agents,
     game_of,
     new_command,
+    text_game,
 )
 from bideuchre_env.cli.progress import Bars, announce_compiling
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, folded, width
@@ -46,7 +49,7 @@ def add(commands: Any) -> None:
     """Add the command to the parser."""
     kinds = VARIANTS, AGENTS
     parser = new_command(commands, "advise", run, __doc__, *kinds)
-    argument(parser, "file FILE", "game records; - is standard input", nargs="?")
+    argument(parser, "file FILE", "game records or PTN text; - is standard input", nargs="?")
     argument(
         parser,
         "--hand CARDS|N",
@@ -86,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.file is None and arguments.hand is None:
         raise OptionError('expected --hand "JH JD AH KH QS 9C" or FILE')
     announce_compiling([arguments.agent, "inference"])
-    return _of_hand(arguments) if arguments.file is None else _of_record(arguments)
+    return _of_hand(arguments) if arguments.file is None else _of_file(arguments)
 
 
 def _of_hand(arguments: argparse.Namespace) -> int:
@@ -117,29 +120,30 @@ def _of_hand(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _of_record(arguments: argparse.Namespace) -> int:
-    """Print the advice for a decision in a recorded game, and judge the recorded action; return 0.
+def _of_file(arguments: argparse.Namespace) -> int:
+    """Print the advice for a decision in FILE, and judge the action in the file; return 0.
 
-    Raises `OptionError` for options of `--hand` and of the rules, which the record has.
+    Raises `OptionError` for options of `--hand`, and for those of the rules with a record.
     """
-    for name in (*_POSITION, "rules"):
+    for name in _POSITION:
         if getattr(arguments, name) is not None:
             raise OptionError(f"--{name}: not with FILE, whose record has the position")
-    if arguments.option:
-        raise OptionError("--option: not with FILE, whose record has the rules")
     from bideuchre_env.agents.advice.advice import amount
+    from bideuchre_env.records.ptn import is_text
     from bideuchre_env.rules import actions
 
     game, hand = _number("--game", arguments.game or 1), _number("--hand", arguments.hand or "1")
-    row, record, done = _position(arguments.file, game, hand, arguments.ply)
-    rules, expected = record.rules, arguments.variant
-    if expected not in (record.variant, None):
-        raise OptionError(f"--variant {expected}: expected {record.variant}, as recorded")
+    of_file = _of_text if is_text(arguments.file) else _of_record
+    row, rules, done = of_file(arguments, game, hand)
     advice = _advice(arguments, row, rules, done)
-    chosen, name = advice.option(done), actions.of(rules).names[done]
+    chosen = None if done is None else advice.option(done)
     if arguments.json:
         place = {"game": game, "hand": hand, "ply": arguments.ply}
-        print(json.dumps({**place, **advice.to_dict(), "done": chosen.to_dict()}))
+        judged = {} if chosen is None else {"done": chosen.to_dict()}
+        print(json.dumps({**place, **advice.to_dict(), **judged}))
+        return 0
+    if done is None or chosen is None:
+        print(f"Game {game}, after the last action\n\n{advice.text(width())}")
         return 0
     if chosen is advice.best:
         verdict = "was chosen"
@@ -148,8 +152,81 @@ def _of_record(arguments: argparse.Namespace) -> int:
     else:
         verdict = f"was chosen: {amount(chosen, advice.goal)} behind"
     print(f"Game {game}, hand {hand}, action {arguments.ply}\n")
-    print(f"{advice.text(width(), (done,))}\n\n{name} {verdict}.")
+    print(f"{advice.text(width(), (done,))}\n\n{actions.of(rules).names[done]} {verdict}.")
     return 0
+
+
+def _of_record(
+    arguments: argparse.Namespace, game: int, hand: int
+) -> tuple[Array, Rules, int | None]:
+    """Return the state row before an action of a recorded game, the rules, and the action."""
+    if arguments.rules is not None:
+        raise OptionError("--rules: not with FILE, whose record has the position")
+    if arguments.option:
+        raise OptionError("--option: not with FILE, whose record has the rules")
+    row, record, done = _position(arguments.file, game, hand, arguments.ply)
+    if arguments.variant not in (record.variant, None):
+        raise OptionError(f"--variant {arguments.variant}: expected {record.variant}, as recorded")
+    return row, record.rules, done
+
+
+def _of_text(
+    arguments: argparse.Namespace, game: int, hand: int
+) -> tuple[Array, Rules, int | None]:
+    """Return a row with what the seat to act knows, the rules, and its action in PTN text.
+
+    Without `--ply` the position is that after the last action, and the action is None. Raises
+    `OptionError` for a missing hand or action, and if the cards of the seat to act are not known.
+    """
+    from bideuchre_env.agents.advice.position import known_position
+    from bideuchre_env.core.state import Phase
+    from bideuchre_env.errors import RecordError
+    from bideuchre_env.records.files import text_hands
+    from bideuchre_env.records.ptn import SEATS
+    from bideuchre_env.rules import actions
+
+    chosen, name = text_game(arguments, arguments.file), printable(arguments.file)
+    text = next((each for at, each in text_hands(arguments.file, chosen) if at == game), None)
+    if text is None or hand > 1:
+        raise OptionError(f"{name} has no game {game} with a hand {hand}: each event is a game")
+    if isinstance(text, RecordError):
+        raise OptionError(f"{name}:{game}: {text}")
+    ply, last = arguments.ply, len(text.steps)
+    if ply is not None and not 1 <= ply <= last:
+        raise OptionError(f"--ply {ply}: expected 1 to {last}, an action of the hand, or no --ply")
+    if ply is None and text.row["phase"][0] > Phase.PLAY:
+        raise OptionError(f"--ply: expected 1 to {last}, because the hand is over")
+    before = text.steps if ply is None else text.steps[: ply - 1]
+    seat = int(text.row["turn"][0]) if ply is None else text.steps[ply - 1].seat
+    if not text.cards[seat]:
+        plies = [str(at) for at, step in enumerate(text.steps, 1) if text.cards[step.seat]]
+        some = f"; known for --ply {', '.join(plies)}" if plies else ""
+        raise OptionError(
+            f"{name}:{game}: the cards of {SEATS[seat]}, who is to act, are unknown{some}"
+        )
+    names: dict[Phase, list[str]] = {phase: [] for phase in Phase}
+    held = list(text.cards[seat])
+    for step in before:
+        names[step.phase].append(step.action)
+        if step.phase >= Phase.GIVING and step.seat == seat:
+            held.remove(step.action)
+        elif step.phase == Phase.PASSING and (step.seat + 2) % len(SEATS) == seat:
+            held.append(step.action)
+    declarer = int(text.row["declarer"][0])
+    row = known_position(
+        text.rules,
+        held,
+        seat=seat,
+        calls=names[Phase.AUCTION],
+        dealer=text.dealer,
+        strain=names[Phase.NAMING][0].removeprefix("trump ") if names[Phase.NAMING] else None,
+        given=names[Phase.GIVING] if seat == declarer else (),
+        passed=names[Phase.PASSING] if seat % 2 == declarer % 2 else (),
+        played=names[Phase.PLAY],
+        score=text.start[:: -1 if seat % 2 else 1],
+    )
+    done = None if ply is None else actions.of(text.rules).index[text.steps[ply - 1].action]
+    return row, text.rules, done
 
 
 def _advice(

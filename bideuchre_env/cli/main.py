@@ -22,6 +22,7 @@ from bideuchre_env.cli import (
     match,
     play,
     prepare,
+    quiz,
     records,
     selfplay,
     tournament,
@@ -34,7 +35,7 @@ from bideuchre_env.runtime.interrupts import quit_on_ctrl_c
 COMMANDS = (
     *(play, selfplay, match, tournament, evaluate, crossplay),
     *(agents, variants, records, export),
-    *(advise, hand, prepare, bench, compile),
+    *(advise, hand, quiz, prepare, bench, compile),
 )
 
 

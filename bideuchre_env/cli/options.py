@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import brief, unknown_options
 from bideuchre_env.cli.screen import help_of
 from bideuchre_env.envs.registration import Variant, make
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.options import OPTIONS, from_text
+
+if TYPE_CHECKING:
+    from bideuchre_env.rules.rules import Rules
 
 DEFAULT_GAME = "cincinnati_v0"
 
@@ -63,10 +66,10 @@ def argument(
     parser.add_argument(name, type=kind, default=default, help=meaning, **more)
 
 
-def add_rules(parser: argparse.ArgumentParser) -> None:
-    """Add the options for the rules of the game; `game_of` reads them."""
+def add_rules(parser: argparse.ArgumentParser, default: str = DEFAULT_GAME) -> None:
+    """Add the options for the rules of the game; `game_of` or `text_game` reads them."""
     game = parser.add_mutually_exclusive_group()
-    argument(game, "--variant V", f"variant of the game (default: {DEFAULT_GAME})")
+    argument(game, "--variant V", f"variant of the game (default: {default})")
     argument(
         game,
         "--rules FILE",
@@ -102,6 +105,23 @@ def game_of(arguments: argparse.Namespace) -> Variant:
     file = arguments.rules
     variant = arguments.variant or DEFAULT_GAME
     return variant_of(variant if file is None else Path(file), arguments.option)
+
+
+def text_game(arguments: argparse.Namespace, *paths: str) -> tuple[str, Rules] | None:
+    """Return the name and rules that the options of `add_rules` select for files of PTN text.
+
+    None without these options. Raises `OptionError` for a file of records, which has its rules;
+    other errors as `variant_of`.
+    """
+    from bideuchre_env.records.ptn import is_text
+
+    for name in ("variant", "rules", "option"):
+        if getattr(arguments, name) and not all(map(is_text, paths)):
+            raise OptionError(f"--{name}: not with FILE, whose record has the rules")
+    if not (arguments.variant or arguments.rules or arguments.option):
+        return None
+    game = game_of(arguments)
+    return game.name, game.rules
 
 
 def variant_of(game: str | Path, options: list[str]) -> Variant:

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import printable
 from bideuchre_env._files import Output, write_file
-from bideuchre_env.cli.options import argument, check_agents, new_command
+from bideuchre_env.cli.options import add_rules, argument, check_agents, new_command, text_game
 from bideuchre_env.cli.program import FAILED as BAD
 from bideuchre_env.cli.program import USAGE, complain
 from bideuchre_env.cli.progress import progress_bar
-from bideuchre_env.cli.screen import AGENTS
+from bideuchre_env.cli.screen import AGENTS, VARIANTS
 from bideuchre_env.errors import OptionError
 
 if TYPE_CHECKING:
     from bideuchre_env.analysis import Review
     from bideuchre_env.records.files import Line
     from bideuchre_env.records.record import GameRecord
+    from bideuchre_env.rules.rules import Rules
 
 REVIEWER = "inference"
 PIPE_WIDTH = 100
@@ -27,21 +28,25 @@ MOST_BAD_FIRST = 20
 MOST_GAMES = 50
 """Maximum number of games in a page; each takes about 100 to 300 kB."""
 
+_IN_FILE = "that of FILE; only with PTN text"
+
 Reviewer = Callable[[int, "GameRecord"], "Review"]
 
 _CHECK = """Verify game records by replaying every hand: `bideuchre check`.
 
 Replay every hand of every game and compare each stated result. The first fault of each bad line is
-printed as FILE:LINE: fault; the exit code is then 1.
+printed as FILE:LINE: fault; the exit code is then 1. Files .ptn and .pbn are PTN text of Trickster
+Cards, with an event for each hand; --variant, --rules and --option then replace its game options.
 
     bideuchre check games.jsonl
     bideuchre check runs/*.jsonl
+    bideuchre check hands.ptn
 """
 _SHOW = """Print recorded games, or write them as a page for a browser: `bideuchre show`.
 
 Print the games of a file of records, in colour on a terminal; with --html write a page in one file,
 to step through in a browser. The number of a game is the number of its line. Bad lines are reported
-and skipped; the exit code is then 1.
+and skipped; the exit code is then 1. In PTN text (.ptn, .pbn), the number is that of the event.
 
     bideuchre show games.jsonl --first 1
     bideuchre show games.jsonl --game 2 --hand 3 --hand 4
@@ -52,15 +57,17 @@ and skipped; the exit code is then 1.
 
 def add(commands: Any) -> None:
     """Add both commands to the parser."""
-    parser = new_command(commands, "check", check, _CHECK)
+    parser = new_command(commands, "check", check, _CHECK, VARIANTS)
     argument(
         parser,
         "files FILE",
         "game records, plain or gzip-compressed; - is standard input",
         nargs="+",
     )
-    parser = new_command(commands, "show", show, _SHOW, AGENTS)
+    add_rules(parser, _IN_FILE)
+    parser = new_command(commands, "show", show, _SHOW, VARIANTS, AGENTS)
     argument(parser, "file FILE", "game records, plain or gzip-compressed; - is standard input")
+    add_rules(parser, _IN_FILE)
     meaning = "only game N, from 1; repeatable"
     argument(parser, "--game N", meaning, int, action="append")
     argument(parser, "--first K", "only the first K games", int)
@@ -87,16 +94,17 @@ def add(commands: Any) -> None:
 
 def check(arguments: argparse.Namespace) -> int:
     """Verify every file; return 2 if one cannot be read, else 1 if a line is bad, else 0."""
-    return max([_check_file(path) for path in arguments.files])
+    game = text_game(arguments, *arguments.files)
+    return max([_check_file(path, game) for path in arguments.files])
 
 
-def _check_file(path: str) -> int:
+def _check_file(path: str, game: tuple[str, Rules] | None) -> int:
     """Print a file's faults and the number of valid games; return its code as in `check`."""
     from bideuchre_env.records.files import scan
 
     games = hands = bad = 0
     try:
-        for line in _from_first_game(path, scan(path), fewer_pass=True):
+        for line in _from_first_game(path, scan(path, game=game), fewer_pass=True):
             if line.record is None:
                 bad += 1
                 print(_fault(path, line))
@@ -152,7 +160,8 @@ def _chosen_games(
     """
     path, hands, name = arguments.file, set(arguments.hand or []), _file_name(arguments.file)
     games, printed, longest = set(arguments.game or []), 0, 0
-    for line in _from_first_game(path, _lines_to_show(path, games, arguments.first)):
+    lines = _lines_to_show(path, games, arguments.first, text_game(arguments, path))
+    for line in _from_first_game(path, lines):
         if line.record is None:
             bad.append(line)
             sys.stdout.flush()
@@ -174,13 +183,15 @@ def _chosen_games(
         print(f"{name}: no games", file=sys.stderr)
 
 
-def _lines_to_show(path: str, numbers: set[int], first: int | None) -> Iterator[Line]:
+def _lines_to_show(
+    path: str, numbers: set[int], first: int | None, game: tuple[str, Rules] | None
+) -> Iterator[Line]:
     """Yield the lines with these `numbers`, all if empty, until `first` games have been read."""
     from bideuchre_env.records.files import scan
 
     last = max(numbers, default=None)
     games = 0
-    for line in scan(path, numbers or None):
+    for line in scan(path, numbers or None, game):
         yield line
         games += line.record is not None
         if line.number == last or games == first:
@@ -282,8 +293,10 @@ def _from_first_game(
     if fewer_pass and len(bad) < MOST_BAD_FIRST:
         yield from bad
     elif bad:
+        from bideuchre_env.records.ptn import is_text
+
         where = f"its first {len(bad)} lines" if len(bad) > 1 else "it"
-        first = f"line {bad[0].number}: {bad[0].error}"
+        first = bad[0].error if is_text(path) else f"line {bad[0].number}: {bad[0].error}"
         raise OptionError(f"{_file_name(path)}: no game record in {where} ({first})")
 
 

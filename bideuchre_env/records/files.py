@@ -30,7 +30,9 @@ from bideuchre_env._checks import (
 )
 from bideuchre_env._files import Output, PathLike, reason, temporary_path
 from bideuchre_env.errors import OptionError, OutputError, RecordError
+from bideuchre_env.records.ptn import TextHand, is_text, read_hands
 from bideuchre_env.records.record import GameRecord, PlayedHand
+from bideuchre_env.rules.rules import Rules
 
 STDIN = "-"
 LONGEST = 2**24
@@ -39,7 +41,10 @@ _GZIP = b"\x1f\x8b"
 
 
 class Line(NamedTuple):
-    """A line of a file of records: its number, from 1, and its record or error message."""
+    """A line of a file of records: its number, from 1, and its record or error message.
+
+    In a file of PTN text, the number is that of the event.
+    """
 
     number: int
     record: GameRecord | None
@@ -160,7 +165,11 @@ def read_played(path: PathLike) -> Iterator[tuple[GameRecord, Sequence[PlayedHan
         yield line.record, line.hands
 
 
-def scan(path: PathLike, numbers: Container[int] | None = None) -> Iterator[Line]:
+def scan(
+    path: PathLike,
+    numbers: Container[int] | None = None,
+    game: tuple[str, Rules] | None = None,
+) -> Iterator[Line]:
     """Yield the lines of a file, each with its record or first error; skip blank lines.
 
     The file may be compressed by gzip, and may begin with a byte order mark. Reading stops after a
@@ -169,6 +178,7 @@ def scan(path: PathLike, numbers: Container[int] | None = None) -> Iterator[Line
     Args:
         path: the file; `-` is standard input.
         numbers: the numbers of the lines to read, from 1; None reads all.
+        game: for PTN text (`.ptn`, `.pbn`), the name and rules that replace its options.
 
     Raises:
         OptionError: for a file that cannot be read.
@@ -176,7 +186,36 @@ def scan(path: PathLike, numbers: Container[int] | None = None) -> Iterator[Line
     check_path("path", path)
     if isinstance(numbers, str | bytes) or not isinstance(numbers, Container | None):
         raise OptionError(f"numbers={brief(numbers)}: expected numbers of lines, or None")
-    return _scan(path, numbers)
+    return _scan_text(path, numbers, game) if is_text(path) else _scan(path, numbers)
+
+
+def text_hands(
+    path: PathLike, game: tuple[str, Rules] | None = None
+) -> Iterator[tuple[int, TextHand | RecordError]]:
+    """Yield the hands of a file of PTN text, see `read_hands`.
+
+    Raises `OptionError` for a file that cannot be read.
+    """
+    try:
+        text = b"".join(line for _, line in _lines(path)).decode("utf-8")
+    except UnicodeDecodeError as error:
+        at = f"{error.reason} at byte {error.start}"
+        raise OptionError(f"{printable(str(path))} cannot be read: not UTF-8: {at}") from None
+    yield from read_hands(text, game)
+
+
+def _scan_text(
+    path: PathLike, numbers: Container[int] | None, game: tuple[str, Rules] | None
+) -> Iterator[Line]:
+    for number, hand in text_hands(path, game):
+        if numbers is None or number in numbers:
+            try:
+                if isinstance(hand, RecordError):
+                    raise hand
+                record, hands = hand.played()
+                yield Line(number, record, None, hands)
+            except RecordError as error:
+                yield Line(number, None, str(error))
 
 
 def _scan(path: PathLike, numbers: Container[int] | None) -> Iterator[Line]:

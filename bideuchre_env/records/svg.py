@@ -1,4 +1,4 @@
-"""The picture of the table as an SVG document, for the pages of the variants."""
+"""The picture of the table as an SVG document, for pages that work without a script."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bideuchre_env.records.picture import (
 from bideuchre_env.rules.rules import Rules
 
 
-def table_svg(row: Any, rules: Rules, *, viewer: int, dark: bool) -> str:
+def table_svg(row: Any, rules: Rules, *, viewer: int, dark: bool = False) -> str:
     """Return the table in a state row as seat `viewer` sees it: an SVG document, 760 x 488 pixels.
 
     The viewer sits at the bottom, its partner at the top; other cards are face down. If the viewer
