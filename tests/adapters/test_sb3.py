@@ -5,7 +5,7 @@ import pytest
 from gymnasium import make, make_vec
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
-from bideuchre_env.errors import BidEuchreError, OptionError
+from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.returns import lambda_returns
 
 pytest.importorskip("sb3_contrib")
@@ -115,15 +115,6 @@ def test_seeds_and_options_apply_to_the_next_reset_only():
     envs.set_options([{"seat": 1}] * 7 + [{"seat": 2}])
     with pytest.raises(OptionError, match="the same options for every table"):
         envs.reset()
-
-
-def test_a_bad_action_changes_no_table():
-    envs = tables(3)
-    envs.reset()
-    before = envs.env_method("action_masks")
-    with pytest.raises(BidEuchreError, match=r"row 2: action 99 is out of range"):
-        envs.step(np.array([0, 0, 99]))
-    assert np.array_equal(before, envs.env_method("action_masks"))
 
 
 def test_a_suitable_vector_environment_is_accepted():

@@ -244,7 +244,5 @@ def test_bad_calls_are_refused():
         collector.collect(n_step=4, render=0.1)
     with pytest.raises(OptionError, match="set_env_attr"):
         VecEnv(GAME, 3).set_env_attr("seat", 1)
-    with pytest.raises(OptionError, match="autoreset_mode='SameStep': for Tianshou it is"):
-        VecEnv(GAME, 2, autoreset_mode="SameStep")
     with pytest.raises(OptionError, match="device='cuda': for Tianshou it is 'cpu'"):
         VecEnv(GAME, 2, device="cuda")

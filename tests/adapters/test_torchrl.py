@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 
 import bideuchre_env
-from bideuchre_env.errors import OptionError
 
 pytest.importorskip("torchrl")
 
 import torch
-from gymnasium.vector import AutoresetMode
 from torchrl.envs import ActionMask, GymEnv, GymWrapper, PettingZooWrapper, TransformedEnv
 from torchrl.envs.utils import check_env_specs
 from torchrl.modules import MaskedCategorical
@@ -131,16 +129,6 @@ def test_the_points_of_a_seat_reach_its_own_decisions():
             assert data["complete"][row, steps[:-1]].all()
             assert not data["complete"][row, steps[-1]]
     assert hands >= 12
-
-
-def test_fixed_options_are_refused():
-    adapter.Env("cincinnati_v0", 2, autoreset_mode=AutoresetMode.DISABLED).close()
-    with pytest.raises(OptionError, match="autoreset_mode='SameStep': for TorchRL it is 'Dis"):
-        adapter.Env("cincinnati_v0", 2, autoreset_mode="SameStep")
-    with pytest.raises(OptionError, match="observation='dict': for TorchRL it is 'flat'"):
-        adapter.SelfPlayEnv("cincinnati_v0", 2, observation="dict")
-    with pytest.raises(OptionError, match="oponents"):
-        adapter.Env("cincinnati_v0", 2, oponents="rule")
 
 
 def test_the_wrappers_of_torchrl_work_without_an_adapter():

@@ -4,9 +4,8 @@ import re
 
 import numpy as np
 import pytest
-from support.agent_games import decisions, lone_decisions, look, varied_decisions
+from support.agent_games import decisions, knowledge_of, lone_decisions, look, varied_decisions
 from support.custom_agents import Once
-from support.positions import knowledge_of
 
 from bideuchre_env._intervals import t_quantile
 from bideuchre_env.agents.advice import Advisor, advise_row

@@ -4,8 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from support.agent_games import SEARCH, searcher
-from support.positions import CINCINNATI, Position
+from support.agent_games import CINCINNATI, SEARCH, Position, searcher
 
 from bideuchre_env import agents, match, records_io
 from bideuchre_env.agents import registry

@@ -7,8 +7,17 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 from oracles.reference import deck, height, suit_of
-from support.agent_games import LEARNED, SEARCH, decisions, settled, shipped, wins_the_rest
-from support.positions import BARRIE, CINCINNATI, Position
+from support.agent_games import (
+    BARRIE,
+    CINCINNATI,
+    LEARNED,
+    SEARCH,
+    Position,
+    decisions,
+    settled,
+    shipped,
+    wins_the_rest,
+)
 
 from bideuchre_env import agents
 from bideuchre_env.agents.rule.certain import certain_strain, certain_winners, unseen_of

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.agent_games import decisions
+from support.agent_games import CINCINNATI, decisions
 from support.commands import ROOT, load_scripts, python
 from support.kernels import callable_from_python
-from support.positions import CINCINNATI
 
 from bideuchre_env import agents
 from bideuchre_env.agents import data

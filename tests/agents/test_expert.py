@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from support.agent_games import decisions, per_hand
+from support.agent_games import BARRIE, CINCINNATI, CLUB, SIMPLIFIED, Position, decisions, per_hand
 from support.kernels import callable_from_python
-from support.positions import BARRIE, CINCINNATI, CLUB, SIMPLIFIED, Position
 
 from bideuchre_env import agents, match
 from bideuchre_env.agents.data import sealed

@@ -6,7 +6,7 @@ A comment gives the number of a complaint in the issue tracker of TricksterBots.
 import re
 
 import pytest
-from support.positions import BARRIE, BOTH, CINCINNATI, SIMPLIFIED, SIX_CARD, Position
+from support.agent_games import BARRIE, BOTH, CINCINNATI, SIMPLIFIED, SIX_CARD, Position
 
 from bideuchre_env import agents
 

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
+from support.agent_games import knowledge_of
 from support.commands import run
-from support.positions import knowledge_of
 
 import bideuchre_env
 from bideuchre_env import agents, records_io, selfplay

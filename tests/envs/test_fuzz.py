@@ -13,6 +13,7 @@ from bideuchre_env.errors import IllegalActionError
 
 PENALTY = -2.5
 ROWS = 100
+EPISODES = ("game", "hand")
 
 
 class NoArray:
@@ -58,20 +59,12 @@ def legal_actions(rng, masks):
     return (masks.cumsum(axis=1, dtype=np.int64) > picks[:, np.newaxis]).argmax(axis=1)
 
 
-def variants():
-    return enumerate(bideuchre_env.variants.values())
-
-
-def episode(number):
-    return ("game", "hand")[number % 2]
-
-
 def fuzz_vec(seed, actions):
     """Play odd actions in `vec` of all variants; return the numbers of refused and other steps."""
     rng, rows = np.random.default_rng(seed), 250
     refused = done = 0
-    for number, variant in variants():
-        vec = variant.vec(rows, episode=episode(number), threads=1 + number % 2)
+    for number, variant in enumerate(bideuchre_env.variants.values()):
+        vec = variant.vec(rows, episode=EPISODES[number % 2], threads=1 + number % 2)
         vec.reset(seed=seed)
 
         def contents(vec=vec):
@@ -100,10 +93,11 @@ def fuzz_solo_vec(seed, actions):
     """Play odd actions in `solo_vec`; return the numbers of refused steps, steps and penalties."""
     rng = np.random.default_rng(seed)
     refused = done = penalties = 0
-    for number, variant in variants():
+    for number, variant in enumerate(bideuchre_env.variants.values()):
         mode = list(AutoresetMode)[number % 3]
-        options = {"illegal_reward": PENALTY, "episode": episode(number), "copy": number % 4 > 0}
-        options |= {"threads": 1 + number % 2, "opponents": ("random", "rule")[number // 3]}
+        options = {"illegal_reward": PENALTY, "episode": EPISODES[number % 2]}
+        options |= {"threads": 1 + number % 2, "copy": number % 4 > 0}
+        options |= {"opponents": ("random", "rule")[number // 3]}
         vec = variant.solo_vec(ROWS, autoreset_mode=mode, **options)
         rows = vec._rows
         obs, _ = vec.reset(seed=seed)

@@ -92,26 +92,6 @@ def test_specs_as_json_restore_the_players(num_envs, options):
     assert_same(resets(twin), resets(env))
 
 
-@every_id
-def test_made_environments_play_as_solo_does(name):
-    options = {"opponents": "rule", "partner": "cautious", "max_hands": 5}
-    env = gymnasium.make(name, seat=None, **options)
-    plain = bideuchre_env.variants[VARIANTS[IDS.index(name)]].solo(**options)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        obs, info = env.reset(seed=6)
-        assert_same((obs, info), plain.reset(seed=6))
-        over = False
-        while not over:
-            action = int(env.get_wrapper_attr("action_masks")().argmax())
-            result = env.step(action)
-            assert_same(result, plain.step(action))
-            obs, _, terminated, truncated, info = result
-            assert obs in env.observation_space
-            over = terminated or truncated
-    assert not info["illegal"]
-
-
 @pytest.mark.parametrize("wrapper", ["RecordEpisodeStatistics", "NormalizeReward"])
 def test_vector_wrappers_of_gymnasium_accept_solo_vec(wrapper):
     vec = bideuchre_env.cincinnati_v0.solo_vec(3, opponents="rule", episode="hand")

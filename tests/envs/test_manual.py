@@ -4,7 +4,7 @@ import pickle
 import pydoc
 import re
 from dataclasses import fields
-from html.parser import HTMLParser
+from xml.etree import ElementTree
 
 import gymnasium
 import pettingzoo
@@ -117,9 +117,6 @@ def test_the_bids_of_a_manual_are_those_of_the_rules(name):
 @pytest.mark.parametrize("name", RULES)
 def test_the_figures_of_an_episode(name):
     ahead, hands, decisions = FIGURES[name]
-    assert manual.most_points_ahead(RULES[name]) == ahead
-    assert manual.fewest_hands(RULES[name]) == hands
-    assert manual.decisions_of_hands(RULES[name]) == decisions
     assert f"-{ahead} to {ahead} |" in part(name, "Rewards")
     length = part(name, "Episode End").splitlines()[-1]
     assert f" {hands} played hand" in length
@@ -199,32 +196,15 @@ def test_environment_classes_have_the_sections_of_gymnasium(made):
     assert len(made.__doc__.splitlines()) <= 60
 
 
-class Page(HTMLParser):
+class Page:
     """The tags of a piece of HTML, its text, the cells of its tables, and its frame."""
 
     def __init__(self, text):
-        super().__init__()
-        self.open, self.tags, self.rows, self.text, self.frame = [], set(), [], "", {}
-        self.feed(text)
-        assert not self.open
-
-    def handle_starttag(self, tag, attributes):
-        self.open.append(tag)
-        self.tags.add(tag)
-        if tag == "tr":
-            self.rows.append([])
-        if tag in ("td", "th"):
-            self.rows[-1].append("")
-        if tag == "iframe":
-            self.frame = dict(attributes)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text += data
-        if self.open[-1] in ("td", "th"):
-            self.rows[-1][-1] += data
+        root = ElementTree.fromstring(f"<body>{text}</body>")
+        self.tags = {each.tag for each in root.iter()} - {"body"}
+        self.rows = [["".join(cell.itertext()) for cell in row] for row in root.iter("tr")]
+        self.text = "".join(root.itertext())
+        self.frame = getattr(root.find(".//iframe"), "attrib", {})
 
 
 def test_rules_and_layouts_are_displayed_as_tables():
@@ -252,7 +232,7 @@ def test_a_record_is_displayed_as_its_replay_in_a_frame():
     assert page.tags == {"p", "b", "iframe"}
     assert page.text.startswith(f"barrie_v0: {len(record.hands)} hands, score ")
     assert page.frame["sandbox"] == "allow-scripts"
-    assert page.frame["srcdoc"] == replay_page(record)
+    assert page.frame["srcdoc"] == replay_page(record).replace("\n", " ")  # as XML is read
 
 
 def test_incomplete_and_broken_records_are_displayed():
@@ -280,7 +260,6 @@ def test_reprs_are_one_line():
     assert repr(solo).endswith("rule against random: in seat 2, score 5 to -3>")
     many = game.solo_vec(3)
     assert repr(many) == "<cincinnati_v0 x 3, one learner each with random against random>"
-    assert repr(game.vec(3)) == "<cincinnati_v0 x 3, 1 threads>"
     assert repr(raw.record) == "<GameRecord cincinnati_v0: 1 hand, score 5 to -3, unfinished>"
     won = finish(start("cincinnati_v0", 2, target=4), Chooser(2)).record
     us, them = won.hands[-1]["score"]

@@ -82,14 +82,16 @@ def test_solo_equals_the_aec_environment_under_any_rules(game, seed):
     assert walk_beside_aec(variant, seed, seed % 4, "rule", 15, episode="hand") >= 1
 
 
+def caller(name):
+    """A function that makes a call whenever it is legal, and else takes the first legal action."""
+    call = cincinnati.solo().action_names.index(name)
+    return lambda observation, mask: call if mask[call] else int(mask.argmax())
+
+
 def test_learner_that_sits_out_is_rewarded_for_the_hand():
     """If the learner sits out in its partner's moon, its only call gets the hand's points."""
-    env = cincinnati.solo(
-        opponents=lambda rules, seed: Caller(rules, "pass"),
-        partner=lambda rules, seed: Caller(rules, "bid moon"),
-        episode="hand",
-        seat=0,
-    )
+    players = {"opponents": caller("pass"), "partner": caller("bid moon")}
+    env = cincinnati.solo(**players, episode="hand", seat=0)
     for seed in range(20):
         # the partner speaks after the learner
         env.reset(seed=seed, options={"dealer": 3})
@@ -97,18 +99,6 @@ def test_learner_that_sits_out_is_rewarded_for_the_hand():
         assert terminated
         assert env._rows.states["sitting_out"][0] == 0
         assert paid == info["score"][0] - info["score"][1] != 0
-
-
-class Caller(agents.make("rule", cincinnati.rules).__class__):
-    """The rule player, except that it makes one given call whenever that call is legal."""
-
-    def __init__(self, rules, call):
-        super().__init__(rules)
-        self.call = bideuchre_env.make(rules).solo().action_names.index(call)
-
-    def choose(self, observations, action_masks):
-        choices = super().choose(observations, action_masks)
-        return np.where(action_masks[:, self.call] == 1, self.call, choices)
 
 
 def first_calls(who, seeds=20_000):

@@ -9,7 +9,9 @@ from zlib import crc32
 
 import numpy as np
 import pytest
-from support.playthroughs import VARIANTS, choose
+from support.custom_agents import ObservationPolicy
+from support.playthroughs import VARIANTS
+from support.solo_helpers import assert_same
 
 import bideuchre_env
 from bideuchre_env.core.state import Outcome
@@ -17,26 +19,19 @@ from bideuchre_env.envs.vector.threads import Pace
 from bideuchre_env.errors import IllegalActionError
 
 PARTS = ("observation", "action_mask")
+choose = ObservationPolicy(1).act_rows
 
 
 def transcript(vec, steps, seed, rows):
     """Step `vec`; return by step the arrays of the first rows, from observations to ends."""
     results = []
     obs, info = vec.reset(seed=seed)
-    for step in range(steps):
-        seen = [obs["observation"], obs["action_mask"], info["seat"]]
-        actions = choose(obs["action_mask"], step)
-        results.append([part[:rows].copy() for part in (*seen, actions)])
-        obs, rewards, terminated, truncated, info = vec.step(actions)
-        ends = (rewards, terminated, truncated, info["_episode"])
-        results[-1] += [part[:rows].copy() for part in ends]
+    for _ in range(steps):
+        actions = choose(*obs.values())
+        results.append([part[:rows].copy() for part in (*obs.values(), info["seat"], actions)])
+        obs, *ends, info = vec.step(actions)
+        results[-1] += [part[:rows].copy() for part in (*ends, info["_episode"])]
     return results
-
-
-def assert_agree(a, b, rows):
-    for step, other in zip(a, b, strict=True):
-        for part, twin in zip(step, other, strict=True):
-            np.testing.assert_array_equal(part[:rows], twin[:rows])
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -51,13 +46,13 @@ def test_rows_are_aec_environments(variant, episode):
         env.reset(seed=2**64 - 3 + i)
     lengths, finished = [0] * 7, 0
     paid = np.zeros((7, 4))
-    for step in range(300):
+    for _ in range(300):
         for i, env in enumerate(envs):
             seen = env.observe(env.agent_selection)
             for part in PARTS:
                 np.testing.assert_array_equal(obs[part][i], seen[part])
             assert env.agent_selection == f"player_{info['seat'][i]}"
-        actions = choose(obs["action_mask"], step)
+        actions = choose(*obs.values())
         obs, rewards, terminated, truncated, info = vec.step(actions)
         for i, env in enumerate(envs):
             env.step(int(actions[i]))
@@ -93,7 +88,9 @@ def test_number_of_rows_and_threads_changes_nothing(variant):
     assert any(step[-1].any() for step in big)  # episodes have ended in rows 0 to 6
     for n, threads in ((1, 1), (7, 2), (1000, 3)):
         other = factory.vec(n, threads=threads, episode="hand")
-        assert_agree(big, transcript(other, 90, 11, 7), min(n, 7))
+        rows = min(n, 7)
+        expected = [[part[:rows] for part in step] for step in big]
+        assert_same(transcript(other, 90, 11, rows), expected)
     assert other.get_state().tobytes() == vec.get_state().tobytes()
 
 

@@ -48,7 +48,8 @@ def test_identical_agents_tie_every_board(variant):
 def test_boards_do_not_depend_on_the_number_of_workers():
     length = {"boards": 100, "games": 10, "at_once": 4}
     options = {"seed": 4, **length}
-    one, two = (match.play("club_v0", "rule", "cautious", workers=k, **options) for k in (1, 2))
+    sides = ("rule", "timid"), "cautious"
+    one, two = (match.play("club_v0", *sides, workers=k, **options) for k in (1, 2))
     assert same(one.board_rows, two.board_rows)
     assert same(one.game_rows, two.game_rows)
     assert one.decisions == two.decisions
@@ -247,21 +248,12 @@ def test_workers_end_when_their_parent_is_killed():
     assert "Traceback" not in errors
 
 
-class Leaves:
-    """An agent whose first decision ends its process."""
-
-    name = "leaves"
-
-    def __init__(self, rules, *, seed=None):
-        pass
-
-    def act_rows(self, observations, masks):
+def test_an_agent_that_exits_is_an_error():
+    def leave(observation, mask):
         raise SystemExit(3)
 
-
-def test_an_agent_that_exits_is_an_error():
-    with pytest.raises(AgentError, match=r"leaves.*SystemExit: 3"):
-        match.play("barrie_v0", Leaves, "random", boards=2)
+    with pytest.raises(AgentError, match=r"leave.*SystemExit: 3"):
+        match.play("barrie_v0", leave, "random", boards=2)
 
 
 def test_a_daemonic_process_cannot_start_workers(monkeypatch):

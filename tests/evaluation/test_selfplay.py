@@ -1,11 +1,13 @@
 """Self-play and rollouts: figures follow from records, counts from environments; seeds, threads."""
 
 import json
-import signal
 from dataclasses import replace
+from itertools import count
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from support.custom_agents import First, ObservationPolicy
 from support.kernels import compile_only
 from support.playthroughs import VARIANTS
 
@@ -19,21 +21,6 @@ from bideuchre_env.evaluation.statistics.intervals import Moments, t_quantile
 from bideuchre_env.evaluation.statistics.scores import CONTRACT_WORDS
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.rules import Rules
-
-
-class First:
-    """A deterministic agent: it takes the first legal action, or with `last` the last one."""
-
-    def __init__(self, name="first", last=False):
-        self.name, self.last = name, last
-
-    def act_rows(self, observations, masks):
-        if self.last:
-            return masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
-        return masks.argmax(axis=1)
-
-
-LAST = First("last", last=True)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -83,10 +70,10 @@ def test_every_figure_follows_from_the_records(variant, mode, tmp_path):
 
 @pytest.mark.parametrize("length", [{"boards": 50}, {"games": 25}])
 def test_the_file_does_not_depend_on_at_once(length, tmp_path):
-    files = []
+    files, player = [], ObservationPolicy(1)
     for at_once in (1, 7, 1000):
         out = tmp_path / f"{at_once}.jsonl"
-        selfplay.play("club_v0", "rule", LAST, seed=2, out=out, at_once=at_once, **length)
+        selfplay.play("club_v0", "rule", player, seed=2, out=out, at_once=at_once, **length)
         files.append(out.read_bytes())
     assert files[0] == files[1] == files[2] != b""
 
@@ -131,25 +118,22 @@ CUSTOM = CUSTOM.replace(strain_named="after_auction")
 @pytest.mark.parametrize("mode", ["boards", "games"])
 def test_the_kernel_writes_records_as_game_record_does(rules, mode, tmp_path):
     out = tmp_path / "games.jsonl"
-    quoted = First('say "seed": 0, é')
+    quoted = First()
+    quoted.name = 'say "seed": 0, é'
     selfplay.play(rules, quoted, "random", seed=10**12, out=out, **{mode: 30})
     for line in out.read_text(encoding="utf-8").splitlines():
         assert bideuchre_env.GameRecord.loads(line).dumps() == line
 
 
-class Bad(RandomAgent):
-    """Random legal actions; from the third call on, `answer(actions, masks)` replaces them."""
+def bad(answer):
+    """A random agent; from the third call on, `answer(actions, masks)` replaces its actions."""
+    random, calls = RandomAgent(bideuchre_env.barrie_v0.rules, seed=0), count(1)
 
-    name = "bad"
+    def act_rows(observations, masks):
+        good = random.act_rows(observations, masks.copy())
+        return good if next(calls) < 3 else answer(good, masks)
 
-    def __init__(self, answer):
-        super().__init__(bideuchre_env.barrie_v0.rules, seed=0)
-        self.answer, self.asked = answer, 0
-
-    def act_rows(self, observations, masks):
-        self.asked += 1
-        good = super().act_rows(observations, masks.copy())
-        return good if self.asked < 3 else self.answer(good, masks)
+    return SimpleNamespace(name="bad", act_rows=act_rows)
 
 
 def _one_illegal(good, masks):
@@ -178,7 +162,7 @@ BAD_ANSWERS += [(lambda good, masks: [True] * len(good), "bool")]
 @pytest.mark.parametrize(("answer", "message"), BAD_ANSWERS)
 def test_an_illegal_choice_names_the_agent_and_the_row(answer, message):
     with pytest.raises(IllegalActionError, match=message):
-        selfplay.play("barrie_v0", Bad(answer), "random", boards=50)
+        selfplay.play("barrie_v0", bad(answer), "random", boards=50)
 
 
 BAD_ARGUMENTS = [({"boards": 0}, "1 or more"), ({"games": 1}, "boards=N")]
@@ -193,31 +177,6 @@ def test_unusable_arguments_are_refused(options, message):
     arguments = {"variant": "barrie_v0", "a": "random", "b": "random", "boards": 2} | options
     with pytest.raises(OptionError, match=message):
         selfplay.play(**arguments)
-
-
-class CtrlC(RandomAgent):
-    """A random agent that presses Ctrl-C in its n-th decision."""
-
-    name = "slow"
-
-    def __init__(self, n):
-        super().__init__(bideuchre_env.cincinnati_v0.rules, seed=1)
-        self.left = n
-
-    def choose(self, observations, masks):
-        self.left -= 1
-        if self.left == 0:
-            signal.raise_signal(signal.SIGINT)
-        return super().choose(observations, masks)
-
-
-def test_ctrl_c_keeps_the_finished_boards(default_ctrl_c, tmp_path):
-    out = tmp_path / "games.jsonl"
-    result = selfplay.play("cincinnati_v0", CtrlC(200), "random", boards=400, out=out)
-    assert result.interrupted
-    assert 0 < result.boards.boards < 400
-    assert len(list(records_io.read(out))) == 2 * result.boards.boards == result.boards.hands
-    assert "Interrupted" in str(result)
 
 
 @pytest.mark.parametrize("boards", [5, 40])

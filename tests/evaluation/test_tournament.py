@@ -226,23 +226,16 @@ def play_four(out, agents=FOUR, games=GAMES, **options):
     return result
 
 
-def stop_after(monkeypatch, pairs):
-    """Let the next tournament play `pairs` pairs, and raise `KeyboardInterrupt` at the next."""
-    left = iter(range(pairs))
+def list_pairs(monkeypatch, most=None):
+    """Return a list to which every pair (names of two agents) is added when it is played.
 
-    def press(*pair, **options):
-        if next(left, None) is None:
-            raise KeyboardInterrupt
-        return REAL(*pair, **options)
-
-    monkeypatch.setattr(match, "play", press)
-
-
-def list_pairs(monkeypatch):
-    """Return a list to which every pair (names of two agents) is added when it is played."""
+    After `most` pairs, the next raises `KeyboardInterrupt`.
+    """
     pairs = []
 
     def append(*pair, **options):
+        if len(pairs) == most:
+            raise KeyboardInterrupt
         pairs.append(pair[1:3])
         return REAL(*pair, **options)
 
@@ -261,7 +254,7 @@ def test_a_resumed_tournament_has_the_ratings_of_an_uninterrupted_one(
     tmp_path, monkeypatch, whole, no_pictures
 ):
     for pairs in (1, 5, 1, 3):
-        stop_after(monkeypatch, pairs)
+        list_pairs(monkeypatch, pairs)
         result = play_four(tmp_path)
         assert result.interrupted
         for rated in result.ratings.values():
@@ -279,9 +272,9 @@ def test_an_agent_that_is_added_later_plays_its_own_pairs_alone(
 ):
     """The new agent becomes the anchor, because it is the first of the agents."""
     play_four(tmp_path, FOUR[1:], GAMES[:1])
-    stop_after(monkeypatch, 0)
+    list_pairs(monkeypatch, 0)
     assert play_four(tmp_path, games=GAMES[:1]).ratings["six_card_v0"]["cautious"].mean == 0
-    stop_after(monkeypatch, pairs - 1)
+    list_pairs(monkeypatch, pairs - 1)
     play_four(tmp_path, games=GAMES[:1])
     later = list_pairs(monkeypatch)
     result = play_four(tmp_path, games=GAMES[:1])

@@ -9,6 +9,7 @@ from support.chi_square import assert_fits
 from support.custom_agents import ObservationPolicy
 from support.playthroughs import DIFFERENT, VARIANTS
 from support.ray_clusters import in_order
+from support.solo_helpers import assert_same
 
 from bideuchre_env import Phase, make, variants
 from bideuchre_env.core.observation.layout import layout_of
@@ -69,11 +70,6 @@ class Twin:
                 yield seen, mask, action, other, instead[name] - points[name]
 
 
-def same(a, b):
-    """Whether two tuples of arrays are equal in values and dtypes."""
-    return all(x.dtype == y.dtype and np.array_equal(x, y) for x, y in zip(a, b, strict=True))
-
-
 @pytest.mark.parametrize(
     ("name", "phases", "opponent"),
     [
@@ -103,15 +99,15 @@ def test_blocks_parts_and_pools_give_the_same_pairs():
     policy, opponent = ObservationPolicy(2), ObservationPolicy(4)
     options = {"phases": ALL, "opponent": opponent}
     whole = pairs(policy, BARRIE, 21, 9, **options)
-    assert same(whole, pairs(policy, BARRIE, 21, 9, **options))
+    assert_same(whole, pairs(policy, BARRIE, 21, 9, **options))
     for block in (1, 8, 21):
         for pool in (None, SimpleNamespace(in_order=in_order)):
             blocks = list(pair_blocks(policy, BARRIE, 21, 9, block=block, pool=pool, **options))
             assert len(blocks) == -(-21 // block)
-            assert same(whole, map(np.concatenate, zip(*blocks, strict=True)))
+            assert_same([*whole], [*map(np.concatenate, zip(*blocks, strict=True))])
             assert all(array.flags.writeable for array in blocks[0])
     parts = [pairs(policy, BARRIE, part, 9, **options) for part in (range(9), range(9, 21))]
-    assert same(whole, map(np.concatenate, zip(*parts, strict=True)))
+    assert_same([*whole], [*map(np.concatenate, zip(*parts, strict=True))])
 
 
 def test_other_seeds_deal_other_hands():
@@ -204,8 +200,7 @@ def test_proposals_follow_the_softmax_of_the_network_and_do_not_depend_on_blocks
         copy = pickle.loads(pickle.dumps(propose))
         blocks = pair_blocks(policy, BARRIE, 600, 1, propose=copy, block=70)
         again = map(np.concatenate, zip(*blocks, strict=True))
-        for one, other in zip(made[share], again, strict=True):
-            np.testing.assert_array_equal(one, other)
+        assert_same([*made[share]], [*again])
     features = features_of(BARRIE, "cards")
     for share, some in made.items():
         rows = np.arange(len(some.gain))

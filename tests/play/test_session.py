@@ -5,8 +5,7 @@ import os
 import random
 
 import pytest
-from support.playthroughs import VARIANTS, rows_bytes
-from support.terminal_games import play_to_claim
+from support.playthroughs import VARIANTS, play_to_claim, rows_bytes
 
 from bideuchre_env import make
 from bideuchre_env.core.state import Phase

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from rich.console import Console
-from support.terminal_games import OURS, PROMPT, answer, play_to_claim
+from support.playthroughs import OURS, PROMPT, answer, play_to_claim
 
 from bideuchre_env import make
 from bideuchre_env.cli.main import main

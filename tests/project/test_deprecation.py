@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from functools import partial
 
 import gymnasium
 import pettingzoo
@@ -76,18 +77,16 @@ def test_an_old_variant_works_wherever_a_variant_is_named(renamed, tmp_path):
         assert {warning.filename for warning in seen} == {__file__}
 
 
-@pytest.mark.parametrize("make", [gymnasium.make, gymnasium.make_vec])
-def test_an_old_id_of_gymnasium_works(renamed, make):
+MAKERS = [partial(make, "bideuchre/Ohio-v0") for make in (gymnasium.make, gymnasium.make_vec)]
+if hasattr(pettingzoo, "register"):
+    MAKERS.append(partial(pettingzoo.make, "aec", "bideuchre/ohio-v0"))
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_an_old_id_of_a_registry_works(renamed, make):
     with pytest.warns(DeprecationWarning, match=re.escape(VARIANT)):
-        env = make("bideuchre/Ohio-v0", opponents="random")
+        env = make()
     assert env.unwrapped.metadata["name"] == "cincinnati_v0"
-
-
-@pytest.mark.skipif(not hasattr(pettingzoo, "register"), reason="PettingZoo without a registry")
-def test_an_old_id_of_pettingzoo_works(renamed):
-    with pytest.warns(DeprecationWarning, match=re.escape(VARIANT)):
-        env = pettingzoo.make("aec", "bideuchre/ohio-v0")
-    assert env.metadata["name"] == "cincinnati_v0"
 
 
 def test_an_old_agent_works_wherever_an_agent_is_named(renamed):

@@ -4,6 +4,7 @@ import inspect
 import itertools
 import sys
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -55,10 +56,16 @@ ODD += [(1, "a", None), [None] * 4, ["zzz"] * 4, {1: 2}, range(3), Path("nowhere
 ODD += [RULES["barrie_v0"]]
 
 
-def new_env():
-    env = GAME.raw_env()
+def new(make, *arguments, **options):
+    """Return an environment that has been reset."""
+    env = make(*arguments, **options)
     env.reset(seed=1)
     return env
+
+
+new_env, new_vec = partial(new, GAME.raw_env), partial(new, GAME.vec, 4)
+new_solo = partial(new, GAME.solo, opponents="random")
+new_solo_vec = partial(new, GAME.solo_vec, 4, opponents="random")
 
 
 def new_ending():
@@ -66,24 +73,6 @@ def new_ending():
     env = new_env()
     while env._states[0]["trick"] < 4:
         env.step(int(env.action_masks().argmax()))
-    return env
-
-
-def new_vec():
-    vec = GAME.vec(4)
-    vec.reset(seed=1)
-    return vec
-
-
-def new_solo():
-    env = GAME.solo(opponents="random")
-    env.reset(seed=1)
-    return env
-
-
-def new_solo_vec():
-    env = GAME.solo_vec(4, opponents="random")
-    env.reset(seed=1)
     return env
 
 
@@ -150,11 +139,11 @@ def calls(folder):
     game, auction = usable["record"], usable["features"]
     file, network_ = usable["path"], usable["network"]
 
-    def new(suffix):
+    def path(suffix):
         return folder / f"{next(numbers)}{suffix}"
 
     def recorder():
-        made = datasets.VecRecorder(new_vec(), new(".npz"))
+        made = datasets.VecRecorder(new_vec(), path(".npz"))
         made.reset(seed=1)
         return made
 
@@ -226,7 +215,7 @@ def calls(folder):
         (lambda path: list(records_io.read(path)), {}),
         (lambda path, numbers: list(records_io.scan(path, numbers)), {"numbers": {1}}),
         (records_io.write, {"path": folder / "written.jsonl", "overwrite": True}),
-        (lambda record: records_io.RecordWriter(new(".jsonl")).write(record), {}),
+        (lambda record: records_io.RecordWriter(path(".jsonl")).write(record), {}),
         (datasets.export, export | {"records": file, "out": folder / "e.npz", "overwrite": True}),
         (datasets.VecRecorder, {"vec": new_vec(), "path": folder / "v.npz", "overwrite": True}),
         (lambda **v: network.checked(network.Network(**v), auction), network_._asdict()),

@@ -166,12 +166,6 @@ def test_a_page_of_a_variant_is_current(pages, name):
     assert text == pages.renewed(f"{name}.md"), "python .github/docs/variant_pages.py --write"
 
 
-@pytest.mark.parametrize("name", RULES)
-def test_a_page_mentions_an_exchange_only_if_its_game_has_one(name, pages):
-    text = (pages.FOLDER / f"{name}.md").read_text(encoding="utf-8")
-    assert ("exchange" in text) == bool(RULES[name].exchange)
-
-
 def test_every_variant_has_a_page_and_a_link_in_the_index(pages):
     assert {path.stem for path in pages.FOLDER.glob("*.md")} == set(PAGES)
     index = (pages.FOLDER / pages.INDEX).read_text(encoding="utf-8")

@@ -99,16 +99,6 @@ def test_idle_threads_keep_no_environment_alive():
     assert gone() is None
 
 
-def test_the_first_ctrl_c_is_noted_and_the_second_raises(default_ctrl_c):
-    with ctrl_c() as pressed:
-        assert not pressed.is_set()
-        signal.raise_signal(signal.SIGINT)
-        assert pressed.is_set()
-        with pytest.raises(KeyboardInterrupt):
-            signal.raise_signal(signal.SIGINT)
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-
 def test_a_handler_of_another_program_stays(default_ctrl_c):
     calls = []
     before = signal.signal(signal.SIGINT, lambda number, frame: calls.append(number))

@@ -27,16 +27,6 @@ def scripts():
         yield dict(zip(names, modules, strict=True))
 
 
-@pytest.fixture
-def reporting(scripts):
-    return scripts["reporting"]
-
-
-@pytest.fixture
-def peers(scripts):
-    return scripts["peers"]
-
-
 def report_of(script, folder, capsys, *options):
     """Run a script; return its report, whose figures are positive, with unique names."""
     words = [*options, "--out", str(folder), "--json", "--no-plot"]
@@ -65,29 +55,23 @@ def some_reports(reporting):
     ]
 
 
-def test_reports_are_drawn_and_put_into_the_pages(reporting, tmp_path, capsys):
+def test_reports_are_drawn_and_put_into_the_pages(scripts, tmp_path, capsys):
+    reporting = scripts["reporting"]
     reports = some_reports(reporting)
     for report in reports:
         reporting.publish(report, reporting.options("d").parse_args(["--out", str(tmp_path)]))
     assert reporting.read_reports(tmp_path) == reports
-    readme = (tmp_path / "README.md").read_text(encoding="utf-8")
-    for text in (
-        "| RLCard | `raw_env()` 80.0 k | bridge 40.0 (2.00 k) |",
-        "\n- skipped: x: no wheel\n",
-        "; libraries: x 1.0. Conditions: how.\n",
-        "| one step of `raw_env()` | 0.375 (at most 0.300: **not met**) |  |  |  |",
-        "\nstate of a game: 232 bytes.\n",
-        "<!-- speed -->\nNot measured.\n",
-    ):
-        assert text in readme
-    assert "peers-dark.svg" in (tmp_path / "results/README.md").read_text(encoding="utf-8")
+    assert "| RLCard | `raw_env()` 80.0 k | bridge 40.0 (2.00 k) |" in (
+        tmp_path / "README.md"
+    ).read_text(encoding="utf-8")
     printed = capsys.readouterr().out
     assert "ours is 40.0 times as fast" in printed
     assert "at most 0.300: NOT met" in printed
     assert len(list((tmp_path / "results").glob("*.svg"))) == 4
 
 
-def test_the_pages_have_the_saved_figures(reporting):
+def test_the_pages_have_the_saved_figures(scripts):
+    reporting = scripts["reporting"]
     for name, text in reporting.pages(reporting.HERE).items():
         assert (reporting.HERE / name).read_text(encoding="utf-8") == text, "run with --redraw"
 
@@ -137,7 +121,6 @@ def test_simulated_games_in_lock_step_are_the_same(scripts, capsys):
 
 def test_the_solver_is_timed_by_deck(scripts, capsys):
     solver = scripts["solver"]
-
     words = ["--memory", "1", "--json", "--deals", "2", "--decks", "16"]
     assert solver.main(solver.parse_args(words)) == 0
     for row in json.loads(capsys.readouterr().out):
@@ -163,8 +146,8 @@ program.serve("numpy")
 }
 
 
-def test_peers_that_fail_are_skipped_with_their_reason(peers, tmp_path, monkeypatch, capsys):
-    folder = tmp_path / "programs"
+def test_peers_that_fail_are_skipped_with_their_reason(scripts, tmp_path, monkeypatch, capsys):
+    peers, folder = scripts["peers"], tmp_path / "programs"
     folder.mkdir()
     (folder / "common.py").write_bytes((peers.PROGRAMS / "common.py").read_bytes())
     for name, text in PROGRAMS.items():
@@ -179,7 +162,9 @@ def test_peers_that_fail_are_skipped_with_their_reason(peers, tmp_path, monkeypa
     assert report["skipped"] == ["Good, broken: ZeroDivisionError: division by zero"]
 
 
-def test_ratios_are_medians_over_the_rounds(peers):
+def test_ratios_are_medians_over_the_rounds(scripts):
+    peers = scripts["peers"]
+
     def run(title, rates, like):
         program = object.__new__(peers.Program)
         program.title, program.rates, program.like = title, rates, like

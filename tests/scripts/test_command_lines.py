@@ -5,6 +5,7 @@ import sys
 from contextlib import ExitStack
 from dataclasses import fields
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from typing import get_args, get_type_hints
 
@@ -181,22 +182,12 @@ def test_a_seed_determines_the_weights(scripts, name, tmp_path):
     assert not np.array_equal(one, other)
 
 
-@pytest.fixture
-def values(scripts):
-    return sys.modules["score_values"]
-
-
-def hands_of_one_or_two_points(scores):
-    """Hands in which the declarer's side makes 1 or 2 points, at every score."""
-    hands = [(*score, 0, points, 0, 1) for score in scores for points in (1, 2)]
-    return np.array(hands, np.int64)
-
-
-def test_chances_to_win_equal_the_game_tree(values):
+def test_chances_to_win_equal_the_game_tree(scripts):
     """The target is 3; each side is declarer equally often and makes one or two points."""
     rules = RULES["cincinnati_v0"].replace(target=3)
-    hands = hands_of_one_or_two_points([(a, b) for a in range(3) for b in range(3)])
-    table = values.score_values(rules, hands)
+    cases = product(range(3), range(3), (1, 2))
+    hands = np.array([(ours, theirs, 0, points, 0, 1) for ours, theirs, points in cases], np.int64)
+    table = sys.modules["score_values"].score_values(rules, hands)
 
     def chance(ours, theirs):
         if ours >= 3 or theirs >= 3:

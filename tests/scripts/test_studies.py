@@ -14,7 +14,7 @@ from bideuchre_env.rules.cards import STRAINS
 from bideuchre_env.solver.values import set_contracts
 
 STUDIES = ("beliefs", "bidding_vs_cards", "compare_decisions", "exploit", "ladder")
-NAMES = ("studies", *STUDIES)
+NAMES = ("studies", "regret", "figures", *STUDIES)
 
 
 @pytest.fixture(scope="module")
@@ -130,12 +130,6 @@ def test_a_rung_is_a_match_and_is_played_once(scripts, tmp_path, monkeypatch):
 RULES = bideuchre_env.make("cincinnati_v0").rules
 
 
-@pytest.fixture(scope="module")
-def regret():
-    with load_scripts("experiments", "regret") as (module,):
-        yield module
-
-
 class Scripted:
     name = "scripted"
 
@@ -147,8 +141,9 @@ class Scripted:
 
 
 @pytest.mark.parametrize("alone", [False, True])
-def test_losses_of_a_hand_counted_by_hand(regret, alone):
+def test_losses_of_a_hand_counted_by_hand(scripts, alone):
     """The nine of spades and the nine of hearts lose four tricks each, all others none."""
+    regret = scripts["regret"]
     deal = ["AH KH QH JH TH 9S", "AS KS QS JS TS 9H", "AD KD QD JD TD 9D", "AC KC QC JC TC 9C"]
     played = ["9S AS 9D 9C", "9H TD TC TH", "AH KS JD JC", "KH QS QD QC", "QH JS KD KC"]
     played.append("JH TS AD AC")  # seat 1 leads the second trick: seats 2, 3, 0 follow
@@ -167,7 +162,9 @@ def test_losses_of_a_hand_counted_by_hand(regret, alone):
     assert states[0]["tricks_won"].tolist() == [5, 1]
 
 
-def test_random_loses_more_than_rule_and_another_run_reads_results(regret, tmp_path, monkeypatch):
+def test_random_loses_more_than_rule_and_another_run_reads_results(scripts, tmp_path, monkeypatch):
+    regret = scripts["regret"]
+
     def rows_of_run():
         words = ["--agents", "rule", "random", "--hands", "200", "--seed", "5"]
         words += ["--out", str(tmp_path / "saved"), "--json", str(tmp_path / "r.json")]
@@ -192,17 +189,12 @@ def test_random_loses_more_than_rule_and_another_run_reads_results(regret, tmp_p
 CURVE = "decisions,processor,rule points,rule low,rule high,expert points,expert low,expert high"
 
 
-@pytest.fixture(scope="module")
-def figures():
-    with load_scripts("experiments", "figures") as (module,):
-        yield module
-
-
 def drawn(folder, name):
     return [(folder / f"{name}-{theme}.svg").read_text("utf-8") for theme in ("light", "dark")]
 
 
-def test_published_results_are_drawn_with_their_numbers(figures, tmp_path):
+def test_published_results_are_drawn_with_their_numbers(scripts, tmp_path):
+    figures = scripts["figures"]
     for name in ("ladder", "regret"):
         assert figures.main([name, "--out", str(tmp_path)]) == 0
     rungs = json.loads((figures.RESULTS.parent / "ladder.json").read_text("utf-8"))["rungs"]
@@ -215,7 +207,8 @@ def test_published_results_are_drawn_with_their_numbers(figures, tmp_path):
             assert f">{row['lost']['total']['mean']:.3f} ± " in text
 
 
-def test_a_learning_curve_is_drawn_for_every_seed(figures, tmp_path):
+def test_a_learning_curve_is_drawn_for_every_seed(scripts, tmp_path):
+    figures = scripts["figures"]
     for name in ("cincinnati_v0-seed1", "cincinnati_v0-seed2", "barrie_v0-seed1"):
         lines = [f"{n}000000,{n},{n},{n - 0.5},{n + 0.5},0,-1,1" for n in (1, 2, 3)]
         (tmp_path / f"{name}.csv").write_text("\n".join([CURVE, *lines]) + "\n")

@@ -1,25 +1,19 @@
 """The PPO trainer: returns, sampling, learning, strength; resumption, files and devices."""
 
+import csv
 import re
 import shlex
+import signal
 import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from support.commands import ROOT, load_scripts
 from support.kernels import compile_only, in_simulator, simulated
-from support.ppo_trainer import (
-    RULES,
-    play_batch,
-    press,
-    random_networks,
-    run,
-    saved_run,
-    terms,
-    trainer,
-)
 from support.ray_clusters import in_order
 
+import bideuchre_env
 from bideuchre_env.agents.learned.ppo import PpoAgent
 from bideuchre_env.agents.learned.shipped import network_of
 from bideuchre_env.errors import DivergedError, OptionError, WeightsError
@@ -28,11 +22,76 @@ from bideuchre_env.learning.network import forward
 from bideuchre_env.learning.weights import read_weights
 from bideuchre_env.runtime import devices
 
+RULES = bideuchre_env.make("cincinnati_v0").rules
+NETS = ["--hidden", "16", "--hidden-auction", "8", "--minibatch", "256"]
+TINY = [*NETS, "--hands", "32", "--millions", "0.006", "--boards", "2", "--final-boards", "2"]
+TINY += ["--measure", "0.0025", "--opponents", "cautious"]
+TIMES = ("seconds", "processor")
+NAMES = ("rollout", "networks")
+
 
 @pytest.fixture(scope="module")
 def ppo():
-    with trainer() as modules:
-        yield modules
+    """The trainer's modules `script`, `NAMES` and `torch`, if torch is installed."""
+    pytest.importorskip("torch")
+    pytest.importorskip("tensorboard")
+    with load_scripts("experiments", "train_ppo", *(f"ppo.{name}" for name in NAMES)) as modules:
+        parts = dict(zip(("script", *NAMES), modules, strict=True))
+        parts["torch"] = sys.modules["torch"]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.syspath_prepend(ROOT / "experiments")  # worker processes import from there
+            yield SimpleNamespace(**parts)
+
+
+def run(ppo, folder, *options):
+    """Run the trainer in this folder with small settings, and return its exit code."""
+    script = ppo.script
+    return script.main(script.Args.parse([*TINY, "--out", str(folder), *options]))
+
+
+def saved_run(ppo, folder):
+    """(checkpoint, rows of the curve, bytes of the weights) of a run, without times."""
+    state = ppo.torch.load(folder / "checkpoint.pt", weights_only=True)
+    state = {name: plain(value) for name, value in state.items() if name not in TIMES}
+    with (folder / "curve.csv").open(newline="") as file:
+        rows = [{k: v for k, v in row.items() if k not in TIMES} for row in csv.DictReader(file)]
+    return state, rows, (folder / "weights.npz").read_bytes()
+
+
+def plain(value):
+    """Return a copy of a checkpoint's value with lists in place of tensors and tuples."""
+    if isinstance(value, dict):
+        return {key: plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def play_batch(dealer, *how):
+    """Play a batch of a dealer, and return it with its columns copied to numpy arrays."""
+    batch = dealer.play(*how)
+    parts = {
+        name: type(part)(*(column.numpy().copy() for column in part))
+        for name, part in (("auction", batch.auction), ("cards", batch.cards))
+    }
+    return batch._replace(**parts)
+
+
+def random_networks(ppo, seed=1, size=16):
+    """Networks of both parts with random weights; outputs are large, so that policies differ."""
+    rng, nets = np.random.default_rng(seed), {}
+    for name, part in ppo.rollout.Dealer(RULES, 1).parts.items():
+        sizes = (part.features.size, size, size, part.features.outputs + 1)
+        nets[name] = ppo.networks.new_weights(sizes, rng)
+        nets[name]["last"] = nets[name]["last"] * 300
+    return nets
+
+
+def terms(ppo, **changed):
+    """The `Terms` of a small batch; keywords replace the usual values."""
+    usual = {"number": 0, "seed": 5, "temperature": 0.3, "forced": 0.1, "alone": 0.3}
+    usual |= {"lambda_": 0.9, "scale": 5.0}
+    return ppo.rollout.Terms(**(usual | changed))
 
 
 def outputs_of(ppo, weights, lists):
@@ -84,30 +143,6 @@ def test_sampled_outputs_are_legal_and_have_the_networks_log_probabilities(ppo):
         logits -= np.log(np.exp(logits).sum(1, keepdims=True))
         chosen = logits[np.arange(len(logits)), cards.outputs]
         assert np.allclose(cards.log_probs, chosen, atol=1e-5)
-
-
-def test_learning_makes_a_rewarded_card_likely(ppo):
-    batch = play_batch(ppo.rollout.Dealer(RULES, 64), terms(ppo), random_networks(ppo))
-    cards = batch.cards
-    lowest = cards.legal.argmax(1)
-    returns = np.where(cards.outputs == lowest, 1.0, -1.0).astype(np.float32)
-    batch = batch._replace(cards=cards._replace(returns=returns, values=returns * 0))
-    parts = ppo.rollout.Dealer(RULES, 1).parts
-    sizes = {p: (x.features.size, 16, 16, x.features.outputs + 1) for p, x in parts.items()}
-    learner = ppo.learner.Learner(sizes, 1, "cpu")
-    args = SimpleNamespace(clip=10.0, critic=0.5, minibatch=256)
-
-    def likely():
-        logits = outputs_of(ppo, learner.networks["cards"], cards.inputs)
-        odds = np.where(cards.legal != 0, np.exp(logits), 0)
-        return (odds[np.arange(len(odds)), lowest] / odds.sum(1)).mean()
-
-    before = likely()
-    for _ in range(8):
-        statistics = learner.learn(batch, args, 0.01, 0.0)
-    assert before < 0.5
-    assert likely() > 0.8
-    assert statistics["entropy"] < 1
 
 
 def test_the_critic_alone_sees_the_cards_of_all_hands(ppo):
@@ -213,13 +248,13 @@ def test_a_run_resumed_after_ctrl_c_equals_a_whole_one(ppo, tmp_path, monkeypatc
     def interrupted(training):
         statistics = update(training)
         if training.batch in (1, 9):
-            press()
+            signal.raise_signal(signal.SIGINT)
         return statistics
 
     def measured(*arguments):
         calls.append(arguments)
         if len(calls) == 1:
-            press()
+            signal.raise_signal(signal.SIGINT)
         return measure(*arguments)
 
     monkeypatch.setattr(ppo.script.Run, "update", interrupted)

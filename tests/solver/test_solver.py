@@ -102,26 +102,6 @@ def test_a_hand_played_by_the_solver_takes_the_solved_number_of_tricks(variant):
     assert rows_of(env._finished)[0]["tricks_won"][side] == tricks
 
 
-def test_endings_that_a_player_can_count():
-    double, single = RULES["J", 2], RULES["9", 1]
-
-    def tricks(rules, hands, seat, strain, absent=None):
-        cards = [hand.split() for hand in hands]
-        return values([Ending(rules, cards, [], seat, strain, absent)])[0]
-
-    # "Of two identical cards in a trick the first played wins": the lead decides.
-    assert tricks(double, ["JH", "JH", "QC", "QD"], 0, "H") == 1
-    assert tricks(double, ["JH", "JH", "QC", "QD"], 1, "H") == 0
-    # The left bower is a trump: it ruffs nothing, it follows, and only the right beats it.
-    assert tricks(single, ["JD", "AH", "9C", "9S"], 1, "H") == 1
-    assert tricks(single, ["JD", "JH", "9C", "9S"], 1, "H") == 0
-    # A tenace over the king takes both tricks, under it only one.
-    assert tricks(single, ["9S 9C", "KS 9H", "AS QS", "9D TD"], 0, "NT") == 2
-    assert tricks(single, ["9S JS", "9D TD", "AS QS", "KS TS"], 0, "NT") == 1
-    # A lone hand of the top trumps takes all, without its partner.
-    assert tricks(single, ["JH JD", "AH KH", "", "QH TH"], 0, "H", absent=2) == 2
-
-
 def test_a_partners_card_is_no_entry_if_an_opponent_plays_its_equal_first():
     """Partner and an opponent hold a king of diamonds each; the opponent's is played first."""
     hands = [hand.split() for hand in ("AH AD JD", "KD JD JC", "KD QD QC", "KS QD JS")]

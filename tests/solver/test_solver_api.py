@@ -139,10 +139,6 @@ def test_a_batch_of_deals_is_solved_for_one_contract():
     eldest = SINGLE.replace(opening_lead="eldest")
     with pytest.raises(errors.OptionError, match="dealer=None: expected a seat"):
         solver.solve_batch(deals, eldest, **options)
-    for dealer in range(4):
-        acting = solver.solve_batch(deals, eldest, dealer=dealer, **options)
-        value = acting if (dealer + 1) & 1 else SINGLE.tricks - acting
-        assert (solver.tables_of(deals, eldest, dealer=dealer)[:, 0, 3, 3] == value).all()
 
 
 BAD_OPTIONS = [("deals: expected a contract", {"strain": None})]
@@ -170,20 +166,15 @@ def test_a_batch_that_is_no_deal_is_refused():
         solver.solve_batch(in_play(SINGLE)._states, SINGLE, **options)
 
 
-def test_ctrl_c_ends_a_batch_and_the_solver_can_be_used_again():
+def test_ctrl_c_ends_a_batch_and_the_solver_can_be_used_again(default_ctrl_c):
     rng, rules = random.Random(12), RULES["9", 2]
     rows = Ending.rows([whole_deal(rng, rules, "H") for _ in range(2_000)])  # minutes of search
     solver.solve_batch(rows[:1], rules)
     press = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may ignore it
-    try:
-        press.start()
-        with pytest.raises(KeyboardInterrupt):
-            solver.solve_batch(rows, rules, threads=2)
-    finally:
-        press.cancel()
-        press.join()
-        signal.signal(signal.SIGINT, before)
+    press.start()
+    with pytest.raises(KeyboardInterrupt):
+        solver.solve_batch(rows, rules, threads=2)
+    press.join()
     assert solver.solve(LAST_TRICK.row, rules=SINGLE) == 1
     assert not any(t.name.startswith("bideuchre-solver") for t in threading.enumerate())
 
@@ -305,15 +296,6 @@ def test_tricks_given_away_lead_from_the_best_result_to_the_real_one():
         assert any(card.lost for card in cards)
     with pytest.raises(errors.PositionError, match="GameRecord"):
         solver.analyse({"hands": []})
-
-
-def test_best_cards_of_an_unfinished_hand_give_nothing_away():
-    env = in_play("cincinnati_v0", seed=7)
-    for _ in range(9):
-        moves = solver.solve_moves(env)
-        env.step(max(moves, key=moves.get))
-    assert [card.lost for card in solver.analyse(env.record)] == [0] * 9
-    assert solver.analyse(start(SINGLE, 1).record) == []
 
 
 @settings(max_examples=15)

@@ -1,18 +1,28 @@
-"""Games for tests: random choosers that reach every kind of hand, and ways to step through."""
+"""Games for tests: random choosers that reach every kind of hand, ways to step through, a person.
+
+The functions for a person answer the prompts of `bideuchre play`, and play a session to a claim.
+"""
 
 import random
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from bideuchre_env import make, variants
-from bideuchre_env.core.one_row import mask_row
+from bideuchre_env import agents, make, variants
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.one_row import look_row, mask_row
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.play.session import Session
 from bideuchre_env.records.record import GameRecord
+from bideuchre_env.rules import actions
 
 VARIANTS = tuple(variants)
 DIFFERENT = ("cincinnati_v0", "barrie_v0", "double_deck_v0")
 """Variants that differ in deck, ladder, exchange, naming, leads and ways to win."""
+PROMPT = "(h: help): "
+OURS = ("--partner", "rule", "--opponents", "rule", "cautious", "--pause", "0", "--no-review")
 
 
 class Chooser:
@@ -92,7 +102,9 @@ def act(env: Any, name: str) -> None:
 
 
 def same(left: Any, right: Any) -> bool:
-    """Whether two values are equal, also as dicts of arrays."""
+    """Whether two values are equal, also as dicts or lists of arrays."""
+    if isinstance(left, (list, tuple)):
+        return type(left) is type(right) and len(left) == len(right) and all(map(same, left, right))
     if isinstance(left, dict):
         same_keys = isinstance(right, dict) and left.keys() == right.keys()
         return same_keys and all(same(left[k], right[k]) for k in left)
@@ -117,19 +129,9 @@ def snapshot(env: Any) -> dict[str, Any]:
     }
 
 
-def draws(rows, step):
-    """A uniform number below 1 for each row, float64 (rows,), by a hash of row and `step`."""
-    with np.errstate(over="ignore"):
-        x = np.arange(rows, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-        x += np.uint64(step + 1) * np.uint64(0xD1342543DE82EF95)
-        for shift in (32, 29, 32):
-            x = (x ^ (x >> np.uint64(shift))) * np.uint64(0xD6E8FEB86659FD93)
-    return (x >> np.uint64(11)) / 2.0**53
-
-
 def choose(masks, step):
     """A legal action for each row by its number, mask and `step`: mostly passes and low bids."""
-    u, v = draws(len(masks), 2 * step), draws(len(masks), 2 * step + 1)
+    u, v = np.random.default_rng(step).random((len(masks), 2)).T
     counts = masks.sum(axis=1)
     bids = (masks[:, 0] == 1) & (counts > 1)
     most = np.where(bids & (v < 0.3), np.minimum(counts, 6), counts)
@@ -153,3 +155,34 @@ def game(name: str, seed: int = 5, hands: int = 4, agents: list[str] | None = No
     record: GameRecord = finish(start(name, seed, max_hands=hands), Caller(seed)).record
     record.agents = agents
     return record
+
+
+def answer(screen: str) -> str:
+    """A line for the last prompt of a screen: the first legal action, or "" for Enter."""
+    lines = screen.rsplit(PROMPT, 1)[0].splitlines()
+    if lines[-1].startswith("Enter"):
+        return ""
+    if lines[-1].startswith("Your call"):
+        [calls] = re.findall(r"^You may call: (.*)", "\n".join(lines[-3:]), re.M)
+        first = calls.split(", ")[0]
+        return calls.partition(", as ")[2] if " with " in calls and first != "pass" else first
+    if lines[-1].startswith("Your strain"):
+        return "1"
+    keys = lines[-3].split()  # above the cards, above the prompt
+    return next(key for key in keys if key != "-")
+
+
+def play_to_claim(session: Session) -> Session:
+    """Play until the tricks left may be claimed; the rule player decides for the person."""
+    rule, names = agents.make("rule", session.rules), actions.of(session.rules).names
+    layout, tables = layout_of(session.rules), compile_tables(session.rules)
+    seen, mask = np.zeros(layout.size, np.int8), np.zeros(len(names), np.int8)
+    while not session.can_claim:
+        assert not session.over
+        session.advance()
+        if session.hand_over:
+            session.next_hand()
+        elif session.waits_for_person and not session.can_claim:
+            look_row(session.row.reshape(1), tables, layout.offsets, seen, mask)
+            session.act(session.seat, names[rule.act(seen, mask)])
+    return session

@@ -69,17 +69,12 @@ def assert_same(a, b, where="result"):
         assert a.keys() == b.keys(), where
         for key in a:
             assert_same(a[key], b[key], f"{where}[{key!r}]")
-    elif isinstance(a, (list, tuple)):
+    elif isinstance(a, (list, tuple)) or (isinstance(a, np.ndarray) and a.dtype == object):
         assert len(a) == len(b), where
         for i, (x, y) in enumerate(zip(a, b, strict=True)):
             assert_same(x, y, f"{where}[{i}]")
     elif isinstance(a, np.ndarray):
-        assert (a.dtype, a.shape) == (b.dtype, b.shape), where
-        if a.dtype == object:
-            for i, (x, y) in enumerate(zip(a, b, strict=True)):
-                assert_same(x, y, f"{where}[{i}]")
-        else:
-            np.testing.assert_array_equal(a, b, err_msg=where)
+        np.testing.assert_array_equal(a, b, err_msg=where, strict=True)
     else:
         assert a == b, where
 

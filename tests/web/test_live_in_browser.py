@@ -12,9 +12,8 @@ import pytest
 
 pytest.importorskip("aiohttp")
 
-from support.browser import browser, complaints, requests, screen
+from support.browser import CHOICES, Page, browser, complaints, requests, screen
 from support.live_tables import live, served, session
-from support.page import CHOICES, Page
 
 from bideuchre_env._install import how_to_install
 from bideuchre_env.cli.main import main

@@ -11,8 +11,7 @@ import pytest
 pytest.importorskip("aiohttp")
 
 from support.live_tables import Client, cards_in, in_loop, known_cards, live, session, until_idle
-from support.playthroughs import VARIANTS
-from support.terminal_games import play_to_claim
+from support.playthroughs import VARIANTS, play_to_claim
 
 from bideuchre_env import make
 from bideuchre_env.core.observation.resample import new_redeal, resample_row

@@ -8,9 +8,8 @@ import pytest
 
 pytest.importorskip("aiohttp")
 
-from support.browser import browser, screen
+from support.browser import Page, browser, screen
 from support.live_tables import live, served, session
-from support.page import Page
 
 from bideuchre_env.core.state import Phase
 
