@@ -70,10 +70,11 @@ class Question:
 def choose(
     hands: Sequence[PlayedHand], advisor: Advisor, *, kind: str = "both", seed: int = 0
 ) -> Iterator[Question | None]:
-    """Yield at most one question of each hand, in random order; None for a position that is none.
+    """Take a position of each hand, in random order; yield a question, or None if it is not clear.
 
     A question has a best choice whose advantage over the second is larger than its 95 % interval,
-    but at most `LARGEST` points. At most about half of the calls to find are passes.
+    but at most `LARGEST` points. After an answer "pass", the next
+    answer to a call is a bid.
 
     Args:
         hands: the hands as played, see `GameRecord.played_hands`.
@@ -118,7 +119,7 @@ def quiz_page(questions: Sequence[Question], rules: Rules, name: str, note: str 
     Args:
         questions: as `choose` yields them.
         rules, name: the game.
-        note: a line of text under the title, such as the command that makes this quiz.
+        note: a line of text under the title, such as the options that make this quiz.
     """
     parts = [
         f"<h1>Bid Euchre quiz: {escape(name)}</h1>",

@@ -3,7 +3,7 @@
 Write a printable page, one HTML file without a script: what do you bid, what do you play? The
 positions come from games of the agent expert against itself. In each, one choice is clearly the
 best, but not by much. The answers are on a page of their own at the end, with the expected points
-of each choice from sampled deals of the hidden cards.
+of the best choices from sampled deals of the hidden cards.
 
     bideuchre quiz --variant barrie_v0 --hands 6 --out quiz.html
     bideuchre quiz --variant six_card_v0 --kind bid --seed 2 --out bids.html
@@ -76,7 +76,8 @@ def run(arguments: argparse.Namespace) -> int:
                 f"--hands {hands}: expected up to {len(questions)}, the clear choices in "
                 f"{boards} hands; more --worlds make more choices clear"
             )
-        note = f"Positions from games of the agent {PLAYER}; seed {seed}."
+        made = f"--kind {arguments.kind} --worlds {arguments.worlds} --seed {seed}"
+        note = f"Positions from games of the agent {PLAYER}. Made by bideuchre quiz with {made}."
         write_file(output, quiz_page(questions, game.rules, game.name, note))
     print(f"{printable(arguments.out)}: {hands} questions, answers at the end")
     return 0

@@ -51,8 +51,8 @@ from bideuchre_env.training.descent import check_trained, descend, forward
 WIDTH = (3.0, 2.0)  # maximum of points below the best call: while settling, and later
 SETTLING, SHARE = 3, 4  # the number of settling rounds; each has 1 / SHARE of the hands
 ANY = 12  # of 100 turns to call, the number in which any call may be tried
-LONE = 50  # of 100 turns, the number in which a lone bid and another call are preferred
-LONE_WIDTH = 4.0  # their maximum of points below the best call, in multiples of the width
+LONE = 50  # of 100 turns to call, the number in which a lone bid and another call are compared
+LONE_WIDTH = 4.0  # in multiples of `WIDTH`: how far the other call may then be below the best
 KEEP = 4  # rounds whose hands are used for training
 RIDGE = 50.0  # ridge penalty of `refit_shifts`
 AT_ONCE = 20_000
@@ -166,11 +166,13 @@ def try_calls(
     call: int,
     width: float,
     rng: np.random.Generator,
+    lone: int = LONE,
 ) -> Array:
     """Play `n` hands out with each of two calls at turn `call` (0 to 3); return rows of `TRIAL`.
 
-    `work` values calls, `agent` plays for the caller's side, `other` for the opponents. Hands
-    without a second call (see `two_calls`) are left out, so there may be no rows.
+    `work` values calls, `agent` plays for the caller's side, `other` for the opponents; `width` and
+    `lone` are those of `two_calls`. Hands without a second call are left out, so there may be no
+    rows.
     """
     tables = agent.tables
     states = new_states(n)
@@ -182,7 +184,7 @@ def try_calls(
         step(states, np.arange(n), seats, agent, other)
     observations, masks = seen(states, np.arange(n), agent)
     trials = new_rows(TRIAL, n)
-    try_rows(work, observations, masks, rng.integers(0, 2**62, n), width, trials)
+    try_rows(work, observations, masks, rng.integers(0, 2**62, n), width, lone, trials)
     two = np.flatnonzero((trials["action"][:, 1] >= 0) & (states["phase"] == AUCTION))
     trials, everyone, seats = trials[two], np.arange(len(two)), seats[two]
     for which in range(2):
@@ -226,13 +228,14 @@ def try_rows(
     masks: Array,
     words: Array,
     width: float,
+    lone: int,
     trials: Array,
 ) -> None:
     """Write the `two_calls` of each row to `trials`; without a second call, its action is -1."""
     for i in range(len(observations)):
         trials[i].action[1] = -1
         observation, mask = row_of(observations, i), row_of(masks, i)
-        best, other = two_calls(work, observation, mask, words[i], width, 0.0, ANY)
+        best, other = two_calls(work, observation, mask, words[i], width, 0.0, ANY, lone)
         if best >= 0:
             note_call(work, best, 0, trials[i])
         if other >= 0:
@@ -248,13 +251,15 @@ def two_calls(
     width: float,
     margin: float,
     wild: int,
+    lone: int,
 ) -> tuple[int, int]:
     """Return the expert's best call, and another one chosen by the random `word`; -1 for none.
 
     Both are -1 if the hand has no values. A call is 8 * (1 + level) + the place of its strain in
     `calls.ranked`. The other's worth is at most `width` points (times `calls.slope`) plus `margin`
-    below the best; in `wild` of 100 cases it is any evaluated call. In `LONE` of 100 cases, a lone
-    bid is preferred if the best is none, else a call that is none, up to `LONE_WIDTH` * `width`.
+    below the best; in `wild` of 100 cases it is any evaluated call. In `lone` of 100 cases, a lone
+    bid is preferred if the best call is not one, otherwise a call that is not a lone bid; these may
+    be `LONE_WIDTH` times as far below the best.
     """
     t, view, calls, learned = work.tables[0], work.views[0], work.calls[0], work.learned
     read_view(observation, t, work.offsets[0], view)
@@ -266,7 +271,7 @@ def two_calls(
     least, far = top - width * calls.slope, top - LONE_WIDTH * width * calls.slope
     if word % 100 < wild:
         least = far = NOT_WEIGHED + 1.0
-    of_other_kind = word // 100 % 100 < LONE
+    of_other_kind = word // 100 % 100 < lone
     other, best_draw = -1, -1
     for call in range(8 * (1 + t.n_levels)):
         if call & 7 < N_STRAINS and call != best:

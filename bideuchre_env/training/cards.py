@@ -8,8 +8,8 @@ calls are fitted to hands that `net` plays (a second fit brought no gain). The l
 network to all pairs once more.
 
 With opponents (`Course.against`), equal shares of the hands are played against the network itself,
-each opponent and the previous network. A step is dropped if its network does significantly worse
-than the previous one, on the same boards, against an opponent.
+each opponent and the previous network. A step is kept only if its network is not worse than the
+previous one, by more than `MOST_LOST`, against each opponent on the same boards.
 
 The weights after every step are saved in a folder. A stopped run resumes there, plays the pairs of
 the finished steps again, and ends with the same weights.
@@ -31,11 +31,13 @@ import numpy as np
 
 from bideuchre_env._files import write_file
 from bideuchre_env.agents.base import RowAgent
-from bideuchre_env.agents.expert.agent import ExpertWorkspace
-from bideuchre_env.agents.expert.call_network import calls_of, package_network
+from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertWorkspace
+from bideuchre_env.agents.expert.call_network import calls_of
 from bideuchre_env.agents.learned.net import NetAgent, net_weights, weights_for
 from bideuchre_env.agents.learned.shipped import network_of
 from bideuchre_env.agents.making import make as make_agent
+from bideuchre_env.agents.protocols import CompleteAgent
+from bideuchre_env.agents.registry import parse
 from bideuchre_env.envs.registration import Variant
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation import match
@@ -66,7 +68,11 @@ FITS = {"first": (4, 2.5e-3), "cards": (2, 1.5e-3), "polish": (1, 1.5e-3)}
 """Passes of each fit over its pairs, and the first learning rate."""
 JUDGED = {"rule": 10_000, "expert": 2_000}  # boards against each agent after a step
 JUDGED_SEED = 2_000_000_000  # for these boards only: training pairs have other seeds
+MOST_LOST = 0.1  # points per hand: the 95 % interval of the loss of a step that is kept is below it
 CHECKED_SEED = 2_100_000_000  # for the boards that decide on a step
+
+SEARCHERS = ("expert", "pimc", "inference")
+"""Agents that are too slow to play out millions of hands."""
 
 Bar: TypeAlias = Callable[[str, str, str], AbstractContextManager[Progress]]
 """Opens a progress bar from its title, the unit of its counts, and the unit of its rate."""
@@ -75,6 +81,14 @@ Bar: TypeAlias = Callable[[str, str, str], AbstractContextManager[Progress]]
 def no_bar(title: str, unit: str, rated: str) -> AbstractContextManager[Progress]:
     """Return a context manager that yields `no_progress`: a progress bar that shows nothing."""
     return nullcontext(no_progress)
+
+
+def playout_agent(name: str, rules: Rules, seed: int) -> CompleteAgent:
+    """Return an agent for training: the expert without search instead of one in `SEARCHERS`."""
+    options: dict[str, Any] = {}
+    if parse(name)[0] in SEARCHERS:
+        name, options = "expert", {"wanted": NO_SEARCH}
+    return make_agent(name, rules, seed=seed, goal="points", **options)
 
 
 def setting(default: Any, meaning: str) -> Any:
@@ -91,7 +105,9 @@ class Course:
     rounds: int = setting(3, "rounds of cards, the first included")
     call_hands: int = setting(100_000, "hands of a round of calls")
     call_rounds: int = setting(2, "rounds of calls; 0 leaves them alone")
-    against: tuple[str, ...] = setting((), "opponents in training, beside the network itself")
+    against: tuple[str, ...] = setting(
+        (), "opponents in training, beside the network itself; those that search play without it"
+    )
     against_boards: int = setting(10_000, "boards against each of them that decide on a step")
     seed: int = setting(0, "same seed, same pairs; same weights on one machine")
     judge: bool = setting(False, "play rule and expert after every step")
@@ -154,40 +170,35 @@ class Learner:
             if k >= done:
                 improve = self.improve_calls if step == "calls" else self.improve_cards
                 better = improve(weights, pairs, k)
-                if k == 0 or not self.loses(better, weights):
+                if k == 0 or not self.is_worse(better, weights):
                     weights = better
                 weights = self.save(weights, k, time.process_time() - began)
         return weights
 
-    def loses(self, new: Weights, old: Weights) -> bool:
-        """Whether `new` is significantly worse than `old` against an opponent."""
-        for name, opponent in zip(self.course.against, self.opponents(), strict=True):
-            points = self.board_points(new, opponent) - self.board_points(old, opponent)
-            gain = mean_per_hand(points, 2)
-            if gain is not None and gain.high is not None and gain.high < 0:
-                points_lost = f"{gain.mean:+.3f} ± {gain.half:.3f} points per hand"
-                self.report(
-                    f"  {self.game.name}: the step is dropped, {points_lost} against {name}"
-                )
+    def is_worse(self, new: Weights, old: Weights) -> bool:
+        """Whether `new` may be worse than `old` against an opponent by `MOST_LOST` or more.
+
+        That is: by the lower end of the 95 % interval of the difference on the same boards.
+        """
+        for place, name in enumerate(self.course.against):
+            gain = mean_per_hand(self.board_points(new, place) - self.board_points(old, place), 2)
+            if gain is None or gain.low is None or gain.low <= -MOST_LOST:
+                change = "unknown" if gain is None else f"{gain.mean:+.3f} ± {gain.half:.3f}"
+                self.report(f"  {self.game.name}: step dropped; against {name}, points: {change}")
                 return True
         return False
 
-    def board_points(self, weights: Weights, opponent: Policy) -> Array:
-        """Return the points of `weights` on each board against an opponent, int64 (boards,)."""
+    def board_points(self, weights: Weights, place: int) -> Array:
+        """Return points of `weights` per board against `against[place]`, int64 (boards,)."""
+        opponent = self.opponents()[place]  # a new one, so that both matches are equal but for us
         rows = self.match(weights, opponent, self.course.against_boards, CHECKED_SEED).board_rows
         assert rows is not None
         points: Array = rows["points"].sum(axis=1)
         return points
 
-    def opponents(self) -> list[Policy]:
-        """Return the agents of `Course.against`; instead of `expert`, the expert without search."""
-        rules, calls = self.rules, package_network(self.rules)
-        return [
-            expert_with(calls, rules)
-            if name == "expert"
-            else make_agent(name, rules, seed=0, goal="points")
-            for name in self.course.against
-        ]
+    def opponents(self) -> list[CompleteAgent]:
+        """Return new agents of `Course.against`."""
+        return [playout_agent(name, self.rules, seed=0) for name in self.course.against]
 
     def file(self, step: int) -> Path:
         """Return the path of the weights after `step` steps; it need not exist."""

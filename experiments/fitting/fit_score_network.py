@@ -218,7 +218,7 @@ def try_rows(
     for i in range(len(observations)):
         trials[i].action[1] = -1
         observation, mask = row_of(observations, i), row_of(masks, i)
-        best, other = two_calls(work, observation, mask, words[i], WIDTH, SOME, ANY)
+        best, other = two_calls(work, observation, mask, words[i], WIDTH, SOME, ANY, 0)
         if best >= 0:
             note_call(work, best, 0, trials[i])
         if other >= 0:

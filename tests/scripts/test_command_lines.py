@@ -16,7 +16,6 @@ from support.commands import ROOT, load_scripts, python
 import bideuchre_env
 from bideuchre_env import agents, match
 from bideuchre_env.agents.expert import call_network, win_table
-from bideuchre_env.agents.expert.call_network import package_network
 from bideuchre_env.agents.expert.score_network import fitted_score_network
 from bideuchre_env.agents.learned.net import NetAgent
 from bideuchre_env.agents.learned.shipped import shipped_weights
@@ -255,17 +254,26 @@ def test_the_command_in_the_weights_reproduces_them(learn, tmp_path, monkeypatch
     assert all(step["over rule"]["low"] <= step["over rule"]["high"] for step in steps)
 
 
+def test_a_dropped_step_leaves_the_weights(learn, tmp_path, monkeypatch):
+    monkeypatch.setattr(learn.Learner, "is_worse", lambda self, new, old: True)
+    train(learn, tmp_path, "--games", "six_card_v0", "--rounds", "2", "--against", "rule")
+    first, *later = (read_weights(file).arrays for file in sorted(tmp_path.glob("*step*")))
+    assert len(later) == 3
+    for arrays in later:
+        assert all(np.array_equal(array, arrays[name]) for name, array in first.items())
+
+
 def test_a_step_that_loses_to_an_opponent_is_dropped(learn, tmp_path, capsys):
     rules = bideuchre_env.six_card_v0.rules
-    good, calls = shipped_weights("net", rules), package_network(rules)
+    good, calls = shipped_weights("net", rules), call_network.package_network(rules)
     negated = {name: -array for name, array in good.arrays.items() if name == "cards.last"}
     bad = Weights({**good.arrays, **negated}, good.metadata)
     course = cards.Course(against=("rule", "timid"), against_boards=400, out=tmp_path)
     learner = cards.Learner(bideuchre_env.six_card_v0, calls, course, "")
-    assert learner.loses(bad, good)
-    assert not learner.loses(good, bad)
-    assert not learner.loses(good, good)
-    assert "the step is dropped" in capsys.readouterr().out
+    assert learner.is_worse(bad, good)
+    assert not learner.is_worse(good, bad)
+    assert not learner.is_worse(good, good)
+    assert "step dropped; against rule" in capsys.readouterr().out
 
 
 @pytest.mark.slow

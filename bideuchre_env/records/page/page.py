@@ -40,10 +40,12 @@ PAGE = """\
 </head>
 <body>
 {body}
+{scripts}</body>
+</html>
+"""
+SCRIPTS = """\
 <script type="application/json" id="data">{data}</script>
 <script>{script}</script>
-</body>
-</html>
 """
 
 
@@ -63,6 +65,7 @@ def document(
 ) -> str:
     """Return a complete page; its script can read `data`, JSON values without NaN.
 
+    With an empty `script` the page has neither script nor data.
     `title` is plain text; `body` (HTML), `script` and `style` are inserted unchanged, after the
     CSS variables of the colours. The page's content security policy allows only this script and
     style; `connect` also allows requests to the page's server.
@@ -73,9 +76,8 @@ def document(
         f"connect-src {chr(39) + 'self' + chr(39) if connect else chr(39) + 'none' + chr(39)}; "
         "base-uri 'none'; form-action 'none'"
     )
-    return PAGE.format(
-        policy=policy, title=escape(title), style=style, body=body, data=plain(data), script=script
-    )
+    scripts = SCRIPTS.format(data=plain(data), script=script) if script else ""
+    return PAGE.format(policy=policy, title=escape(title), style=style, body=body, scripts=scripts)
 
 
 def plain(data: Any) -> str:
