@@ -11,7 +11,7 @@ from support.commands import run
 )
 def test_quiz_has_questions_then_answers_and_no_script(tmp_path, capsys, kind, asked):
     page, again = tmp_path / "quiz.html", tmp_path / "again.html"
-    options = ["--variant", "six_card_v0", "--hands", "2", "--worlds", "40", "--kind", kind]
+    options = ["--variant", "six_card_v0", "--hands", "2", "--worlds", "80", "--kind", kind]
     assert run("quiz", *options, "--out", str(page)) == 0
     assert capsys.readouterr().out.endswith("quiz.html: 2 questions, answers at the end\n")
     text = page.read_text(encoding="utf-8")
