@@ -224,27 +224,20 @@ def test_one_constant_decides_the_messages_and_the_pages(on_index, install_text,
     assert changed > 5
 
 
-def test_the_pages_have_the_command_of_the_constant(install_text):
-    for path in install_text.files(".md"):
+def test_pages_have_the_command_of_the_constant_and_other_files_call_it(install_text):
+    """Files other than pages name no command of their own, but for the listed ones a checkout."""
+    for path in install_text.files(*TEXTS):
         text = path.read_text(encoding="utf-8")
-        assert text == install_text.rewritten(text), "python .github/docs/install_text.py --write"
-
-
-def test_only_the_listed_files_name_a_checkout(install_text):
-    """Other files than pages have no command of their own, but call `how_to_install`."""
-    for path in install_text.files(*TEXTS[1:]):
-        text = path.read_text(encoding="utf-8")
-        assert not CHECKOUT.search(text), path
-        assert not INDEX.search(text), path
-
-
-def test_the_listed_files_name_no_index(install_text):
+        if path.suffix == ".md":
+            assert text == install_text.rewritten(text), "install_text.py --write"
+        else:
+            assert not CHECKOUT.search(text), path
+            assert not INDEX.search(text), path
     for start in install_text.CHECKOUT:
         paths = [ROOT / start] if (ROOT / start).is_file() else (ROOT / start).iterdir()
         texts = [path.read_text(encoding="utf-8") for path in paths if path.is_file()]
         assert texts
-        if start != "tests/":
-            assert not any(map(INDEX.search, texts)), start
+        assert start == "tests/" or not any(map(INDEX.search, texts)), start
 
 
 def test_messages_and_pages_name_extras_that_exist(install_text, monkeypatch):

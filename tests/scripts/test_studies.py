@@ -186,17 +186,15 @@ def test_random_loses_more_than_rule_and_another_run_reads_results(scripts, tmp_
     assert rows_of_run() == rows
 
 
-CURVE = "decisions,processor,rule points,rule low,rule high,expert points,expert low,expert high"
-
-
 def drawn(folder, name):
     return [(folder / f"{name}-{theme}.svg").read_text("utf-8") for theme in ("light", "dark")]
 
 
 def test_published_results_are_drawn_with_their_numbers(scripts, tmp_path):
     figures = scripts["figures"]
-    for name in ("ladder", "regret"):
+    for name in ("ladder", "regret", "learning"):
         assert figures.main([name, "--out", str(tmp_path)]) == 0
+        assert len(drawn(tmp_path, name)) == 2
     rungs = json.loads((figures.RESULTS.parent / "ladder.json").read_text("utf-8"))["rungs"]
     for text in drawn(tmp_path, "ladder"):
         for row in rungs:
@@ -205,17 +203,3 @@ def test_published_results_are_drawn_with_their_numbers(scripts, tmp_path):
     for text in drawn(tmp_path, "regret"):
         for row in rows:
             assert f">{row['lost']['total']['mean']:.3f} ± " in text
-
-
-def test_a_learning_curve_is_drawn_for_every_seed(scripts, tmp_path):
-    figures = scripts["figures"]
-    for name in ("cincinnati_v0-seed1", "cincinnati_v0-seed2", "barrie_v0-seed1"):
-        lines = [f"{n}000000,{n},{n},{n - 0.5},{n + 0.5},0,-1,1" for n in (1, 2, 3)]
-        (tmp_path / f"{name}.csv").write_text("\n".join([CURVE, *lines]) + "\n")
-    (tmp_path / "other.csv").write_text("nothing")
-    curves = figures.read_curves(tmp_path)
-    numbers = {variant: len(seeds) for variant, seeds in curves.items()}
-    assert numbers == {"barrie_v0": 1, "cincinnati_v0": 2}
-    assert curves["cincinnati_v0"][1]["rule points"] == [1, 2, 3]
-    assert figures.main(["learning", "--data", str(tmp_path), "--out", str(tmp_path)]) == 0
-    assert len(drawn(tmp_path, "learning")) == 2

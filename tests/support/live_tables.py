@@ -43,6 +43,18 @@ def session(variant: str, people: tuple[int, ...] = (0,), seed: int = 1, **more:
     return Session(make(variant, **SHORT[variant]), people, names, seed=seed, **more)
 
 
+def whole_game() -> Session:
+    """A finished short game of Cincinnati: the person makes the first legal choice."""
+    game = session("cincinnati_v0", seed=4)
+    while not game.over:
+        game.advance()
+        if game.hand_over:
+            game.next_hand()
+        elif game.waits_for_person:
+            game.act(0, game.legal()[0])
+    return game
+
+
 def live(game: Session, **more: Any) -> LiveTable:
     """The live table of a game, without pauses and reviews; the next game has the next seed."""
 

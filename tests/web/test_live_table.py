@@ -10,7 +10,16 @@ import pytest
 
 pytest.importorskip("aiohttp")
 
-from support.live_tables import Client, cards_in, in_loop, known_cards, live, session, until_idle
+from support.live_tables import (
+    Client,
+    cards_in,
+    in_loop,
+    known_cards,
+    live,
+    session,
+    until_idle,
+    whole_game,
+)
 from support.playthroughs import VARIANTS, play_to_claim
 
 from bideuchre_env import make
@@ -283,13 +292,7 @@ async def test_a_full_disk_loses_nothing(tmp_path, monkeypatch):
 
 @in_loop
 async def test_the_review_is_added_to_the_replay():
-    game = session("cincinnati_v0", seed=4)
-    while not game.over:
-        game.advance()
-        if game.hand_over:
-            game.next_hand()
-        elif game.waits_for_person:
-            game.act(0, game.legal()[0])
+    game = whole_game()
     table = live(game, reviewed=True, adviser="rule")
     table.start()
     version = table.version

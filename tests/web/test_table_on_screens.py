@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("aiohttp")
 
 from support.browser import Page, browser, screen
-from support.live_tables import live, served, session
+from support.live_tables import live, served, session, whole_game
 
 from bideuchre_env.core.state import Phase
 
@@ -116,13 +116,7 @@ def test_twelve_cards_are_readable_and_reached_by_keys(page, size):
 
 
 def test_a_game_ends_with_its_score_sheet_and_a_rematch_with_another_agent(page):
-    game = session("cincinnati_v0", seed=4)
-    while not game.over:
-        game.advance()
-        if game.hand_over:
-            game.next_hand()
-        elif game.waits_for_person:
-            game.act(0, game.legal()[0])
+    game = whole_game()
     screen(page.driver, 375, 667)
     media = {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]}
     page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
