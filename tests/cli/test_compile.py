@@ -9,8 +9,8 @@ from support.commands import python, run
 
 import bideuchre_env
 from bideuchre_env import agents, selfplay
-from bideuchre_env.bench import measure, tasks
 from bideuchre_env.agents import registry
+from bideuchre_env.bench import measure, tasks
 from bideuchre_env.cli.progress import announce_compiling, compiling_bar
 from bideuchre_env.envs.aec import env as aec
 from bideuchre_env.errors import OptionError
