@@ -31,7 +31,7 @@ from bideuchre_env.cli.options import (
     new_command,
     text_game,
 )
-from bideuchre_env.cli.progress import Bars, announce_compiling
+from bideuchre_env.cli.progress import Bars, announce_compiling, compiling_bar
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, folded, width
 from bideuchre_env.errors import OptionError
 
@@ -88,7 +88,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise OptionError(f"--{for_records[0]}: expected only with FILE")
     if arguments.file is None and arguments.hand is None:
         raise OptionError('expected --hand "JH JD AH KH QS 9C" or FILE')
-    announce_compiling([arguments.agent, "inference"])
+    from bideuchre_env.evaluation.kernel_parts import advice_parts
+
+    announce_compiling(advice_parts([arguments.agent]))
     return _of_hand(arguments) if arguments.file is None else _of_file(arguments)
 
 
@@ -232,9 +234,13 @@ def _of_text(
 def _advice(
     arguments: argparse.Namespace, row: Array, rules: Rules, done: int | None = None
 ) -> Advice:
-    from bideuchre_env.agents.advice import advise_row
+    from bideuchre_env.agents.advice import Advisor
+    from bideuchre_env.evaluation.kernel_parts import advice_parts
 
-    began, milliseconds = time.perf_counter(), arguments.milliseconds
+    agent, milliseconds = arguments.agent, arguments.milliseconds
+    with compiling_bar(advice_parts([agent])):
+        advisor = Advisor(rules, agent, arguments.worlds, milliseconds, arguments.seed)
+    began = time.perf_counter()
     with Bars("advice", "deals") as bars:
 
         def how_far(what: str, so_far: int, total: int) -> None:
@@ -244,16 +250,8 @@ def _advice(
                 spent = min(1000 * (time.perf_counter() - began), milliseconds)
                 bars.show("milliseconds", round(spent), round(milliseconds), so_far)
 
-        return advise_row(
-            row,
-            rules,
-            arguments.agent,
-            worlds=arguments.worlds,
-            milliseconds=milliseconds,
-            seed=arguments.seed,
-            also=() if done is None else (done,),
-            how_far=how_far,
-        )
+        advisor.searcher.sampler.report = how_far
+        return advisor.of_row(row, () if done is None else (done,))
 
 
 def _position(path: str, game: int, hand: int, ply: int | None) -> tuple[Array, GameRecord, int]:

@@ -1,9 +1,10 @@
 """List the agents, their options and decision times: `bideuchre agents`.
 
 Without NAME, list every agent: the package's own, weakest first, then those of installed packages
-(entry points of the group bideuchre_env.agents). With NAME, describe that agent: for most of the
-package's own also how many lone contracts it makes against the others, and for a trained agent, or
-with weights=FILE, how its weights were made. Times are per decision on one core.
+(entry points of the group bideuchre_env.agents). With NAME, describe that agent: for the agents
+of the levels of play (timid, rule, expert, inference) also how many lone contracts they make, and
+for a trained agent, or with weights=FILE, how its weights were made. Times are per decision on one
+core.
 
     bideuchre agents
     bideuchre agents pimc
@@ -21,6 +22,7 @@ from typing import Any
 
 from bideuchre_env._checks import printable
 from bideuchre_env._columns import GAP, columns
+from bideuchre_env._intervals import wilson
 from bideuchre_env.cli.options import argument, new_command
 from bideuchre_env.cli.screen import AGENTS, folded, width
 from bideuchre_env.errors import OptionError, WeightsError
@@ -132,9 +134,10 @@ def _paragraph(name: str, agent: dict[str, Any], alone: bool) -> str:
     lines += [columns(rows, "ll")] if rows else []
     if alone:
         shares = [
-            f"{variant} {total['made']:,} of {total['bid']:,} ({total['made'] / total['bid']:.0%})"
+            f"{variant} {total['made']:,} of {total['bid']:,} "
+            f"({share.mean:.0%}, 95% interval {share.low:.0%} to {share.high:.0%})"
             for variant, total in agent["lone_contracts"].items()
-            if total["bid"]
+            if (share := wilson(total["made"], total["bid"]))
         ]
         lines += ["", _folded(f"lone contracts made: {', '.join(shares)}")] if shares else []
         for path, metadata in agent["weights"].items():

@@ -34,14 +34,15 @@ def run(arguments: argparse.Namespace) -> int:
     """
     check_agents(arguments.agents or [])
     from bideuchre_env.bench.measure import core_count
-    from bideuchre_env.evaluation.warm_up import PARTS, compile_in_processes, parts_for
+    from bideuchre_env.evaluation.kernel_parts import agent_parts
+    from bideuchre_env.evaluation.warm_up import PARTS, compile_in_processes
     from bideuchre_env.runtime import jit
 
     if not jit.JIT:
         raise OptionError("NUMBA_DISABLE_JIT is set: unset it to compile kernels")
     if not jit.CACHE_FOLDER:
         raise OptionError("no cache folder is writable: set NUMBA_CACHE_DIR to a writable folder")
-    parts = parts_for(arguments.agents) if arguments.agents else tuple(PARTS)
+    parts = ("game", *agent_parts(arguments.agents)) if arguments.agents else tuple(PARTS)
     started, kernels = time.perf_counter(), 0
     with progress_bar("compiling", "parts", "kernels") as update:
         compiled = compile_in_processes(parts, min(core_count(), len(parts)))

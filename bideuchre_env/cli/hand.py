@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._columns import columns
 from bideuchre_env.cli.options import add_rules, argument, game_of, new_command
-from bideuchre_env.cli.progress import announce_compiling
+from bideuchre_env.cli.progress import announce_compiling, compiling_bar
 from bideuchre_env.cli.screen import VARIANTS, folded
 
 if TYPE_CHECKING:
@@ -72,7 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _bids(cards: list[str], rules: Rules) -> dict[str, str]:
     """Return `would_bid`; the import and the kernels of the expert take longer than the tables."""
     announce_compiling(["expert"])
-    from bideuchre_env.agents.advice.position import would_bid
+    with compiling_bar(["expert"]):
+        from bideuchre_env.agents.advice.position import would_bid
 
     return would_bid(cards, rules)
 

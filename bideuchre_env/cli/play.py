@@ -47,6 +47,7 @@ PARTNER, OPPONENTS, ADVISER = "expert", ["expert"], "inference"
 PAUSE = 0.6
 HOST, PORT = "127.0.0.1", 8765
 MOST_PAUSE = 60.0
+HOW_TO_BEGIN = " (--new begins a new game)"
 
 
 def add(commands: Any) -> None:
@@ -89,12 +90,13 @@ def add(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Play until the game is over or the player quits, or serve the game with --web; return 0."""
     _check(arguments)
-    announce_compiling(_agents(arguments))
+    path, parts = _path_and_parts(arguments)
+    announce_compiling(parts)
     if arguments.web:
-        return _serve(arguments)
+        return _serve(arguments, path, parts)
     from rich.console import Console
 
-    with raising(), _open_session(arguments) as session, _saved(session):
+    with raising(), _open_session(arguments, path, parts) as session, _saved(session):
         if len(session.people) > 1:
             raise OptionError(f"{printable(str(session.path))} has several people: add --web")
         console = Console(width=width(), highlight=False, markup=False, emoji=False)
@@ -108,7 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
             console,
             pause=pause,
             adviser=arguments.adviser,
-            before_hint=lambda: _compile_hints(session, arguments.adviser),
+            before_hint=lambda: _compile_hints(arguments.adviser),
         )
         if session.over or terminal.run():
             terminal.print_ending()
@@ -116,7 +118,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _serve(arguments: argparse.Namespace) -> int:
+def _serve(arguments: argparse.Namespace, path: Path | None, parts: Sequence[str]) -> int:
     """Serve the game to browsers until Ctrl-C, and print how to resume it; return 0.
 
     Raises `OptionError` without the extra `web`, or if the port cannot be used.
@@ -130,7 +132,7 @@ def _serve(arguments: argparse.Namespace) -> int:
 
     host = arguments.host or HOST
     listener = listening(host, PORT if arguments.port is None else arguments.port)
-    with listener, _open_session(arguments) as session:
+    with listener, _open_session(arguments, path, parts) as session:
         last = run_server(
             session,
             lambda old, agents: _next_game(old, agents, arguments),
@@ -151,16 +153,18 @@ def _serve(arguments: argparse.Namespace) -> int:
 def _next_game(old: Session, agents: Sequence[str], arguments: argparse.Namespace) -> Session:
     """Return a new game of the same people with these agents, with a new seed and a new file."""
     from bideuchre_env.envs.registration import Variant
+    from bideuchre_env.evaluation.kernel_parts import agent_parts
     from bideuchre_env.play.saved import new_game_path
     from bideuchre_env.play.session import Session
 
     path = new_game_path(old.variant, old.path if arguments.file else None)
     names = [name for seat, name in enumerate(agents) if seat not in old.people]
-    announce_compiling(names)
-    with compiling_bar(names):
+    parts = (*agent_parts(names), "claims")
+    announce_compiling(parts)
+    with compiling_bar(parts):
         session = Session(Variant(old.variant, old.rules), old.people, agents, path=path)
         if list(agents) != old.agents:
-            _compile(session)
+            _rehearse(session)
     return session
 
 
@@ -174,16 +178,12 @@ def _announce(links: dict[int, str]) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """Raise `OptionError` for invalid or contradictory options; replace a level by its agents."""
-    if arguments.level is not None:
-        if arguments.partner is not None or arguments.opponents is not None:
-            raise OptionError("--level, --partner, --opponents: expected a level or agents")
-        arguments.partner = LEVELS[arguments.level]
-        arguments.opponents = [arguments.partner]
-    names = [arguments.adviser, arguments.partner, *(arguments.opponents or [])]
+    """Raise `OptionError` for invalid or contradictory options."""
+    partner, opponents = _chosen_agents(arguments)
+    names = [arguments.adviser, partner, *opponents]
     check_agents([name for name in names if name is not None])
-    if arguments.opponents is not None and len(arguments.opponents) > 2:
-        raise OptionError(f"--opponents {brief(arguments.opponents)}: expected one or two agents")
+    if len(opponents) > 2:
+        raise OptionError(f"--opponents {brief(opponents)}: expected one or two agents")
     for name in ("people", "host", "port"):
         if getattr(arguments, name) is not None and not arguments.web:
             raise OptionError(f"--{name}: expected only with --web")
@@ -197,27 +197,63 @@ def _check(arguments: argparse.Namespace) -> None:
     _people(arguments)
 
 
-def _agents(arguments: argparse.Namespace) -> list[str]:
-    """Return the agents of a new game, and with --web also those of hints."""
-    names = [arguments.partner or PARTNER, *(arguments.opponents or OPPONENTS)]
-    return [*names, arguments.adviser, ADVISER] if arguments.web else names
+def _chosen_agents(arguments: argparse.Namespace) -> tuple[str | None, list[str]]:
+    """Return the partner and the opponents of the options: None, and [], by default.
+
+    Raises `OptionError` for a level together with agents.
+    """
+    level, partner, opponents = arguments.level, arguments.partner, arguments.opponents or []
+    if level is None:
+        return partner, opponents
+    if partner is not None or opponents:
+        options = {"level": [level], "partner": [partner or ""], "opponents": opponents}
+        words = [f"--{key} {' '.join(value)}" for key, value in options.items() if any(value)]
+        raise OptionError(f"{printable(', '.join(words))}: expected a level or agents")
+    return LEVELS[level], [LEVELS[level]]
+
+
+def _path_and_parts(arguments: argparse.Namespace) -> tuple[Path | None, tuple[str, ...]]:
+    """Return the path of the game to resume, None for a new game, and the parts to compile.
+
+    With --web they include those of hints.
+    """
+    from bideuchre_env.evaluation.kernel_parts import advice_parts, agent_parts
+    from bideuchre_env.play.saved import saved_agents, unfinished_game
+
+    partner, opponents = _chosen_agents(arguments)
+    path, names = None, [partner or PARTNER, *(opponents or OPPONENTS)]
+    try:
+        if arguments.file:
+            path = Path(arguments.file)
+        elif not arguments.new:
+            path = unfinished_game(game_of(arguments).name, not arguments.web)
+        if arguments.new or path is None or not path.exists():
+            path = None
+        else:
+            names = saved_agents(path)
+    except RecordError as error:
+        raise RecordError(f"{error}{HOW_TO_BEGIN}") from None
+    hints = advice_parts([arguments.adviser]) if arguments.web else ()
+    return path, (*agent_parts(names), "claims", *hints)
 
 
 @contextmanager
-def _open_session(arguments: argparse.Namespace) -> Iterator[Session]:
-    """Context manager: open a new game or resume one, compile, print its players, and yield it.
+def _open_session(
+    arguments: argparse.Namespace, path: Path | None, parts: Sequence[str]
+) -> Iterator[Session]:
+    """Context manager: open a new game, or resume that of `path`, and yield it.
 
+    Before, the kernels of a session and the `parts` are compiled, and the players are printed.
     Raises `OptionError` if a resumed game differs from the options, and `RecordError` for a file
     that is not a saved game.
     """
     with ExitStack() as stack:
-        with compiling_bar(_agents(arguments)):
-            session, resumed = _begin_or_resume(arguments)
-            stack.enter_context(session)
-            if resumed:
+        with compiling_bar(parts):
+            session = stack.enter_context(_begin_or_resume(arguments, path))
+            if path is not None:
                 _check_same(arguments, session)
-            _compile(session, arguments.adviser if arguments.web else None)
-        print(f"{'Resuming' if resumed else 'New game in'} {printable(str(session.path))}")
+            _rehearse(session)
+        print(f"{'New game in' if path is None else 'Resuming'} {printable(str(session.path))}")
         players = zip(session.names, session.agents, strict=True)
         agents = [f"{name} ({printable(agent)})" for name, agent in players if name != agent]
         if agents:
@@ -225,24 +261,21 @@ def _open_session(arguments: argparse.Namespace) -> Iterator[Session]:
         yield session
 
 
-def _begin_or_resume(arguments: argparse.Namespace) -> tuple[Session, bool]:
-    """Return an open session, and whether it is a resumed game."""
-    from bideuchre_env.play.saved import assign_players, new_game_path, unfinished_game
+def _begin_or_resume(arguments: argparse.Namespace, path: Path | None) -> Session:
+    """Return a session that resumes the game of `path`, or that of a new game if it is None."""
+    from bideuchre_env.play.saved import assign_players, new_game_path
     from bideuchre_env.play.session import Session
 
-    game, opponents = game_of(arguments), arguments.opponents or []
-    trusted = [name for name in (arguments.partner, *opponents) if name]
-    path = Path(arguments.file) if arguments.file else None
-    try:
-        if path is None and not arguments.new:
-            path = unfinished_game(game.name, not arguments.web)
-        if path is not None and path.exists() and not arguments.new:
-            return Session.resume(path, trusted), True
-    except RecordError as error:
-        raise RecordError(f"{error} (--new begins a new game)") from None
-    people, path = _people(arguments), path or new_game_path(game.name)
-    names = assign_players(people, arguments.partner or PARTNER, opponents or OPPONENTS)
-    return Session(game, people, names, seed=arguments.seed, path=path), False
+    partner, opponents = _chosen_agents(arguments)
+    if path is not None:
+        try:
+            return Session.resume(path, [name for name in (partner, *opponents) if name])
+        except RecordError as error:
+            raise RecordError(f"{error}{HOW_TO_BEGIN}") from None
+    game, people = game_of(arguments), _people(arguments)
+    path = Path(arguments.file) if arguments.file else new_game_path(game.name)
+    names = assign_players(people, partner or PARTNER, opponents or OPPONENTS)
+    return Session(game, people, names, seed=arguments.seed, path=path)
 
 
 def _people(arguments: argparse.Namespace) -> list[int]:
@@ -271,7 +304,8 @@ def _check_same(arguments: argparse.Namespace, session: Session) -> None:
         differs.append("other seats")
     else:
         begun = session.agents
-        partner, opponents = arguments.partner or begun[people[0] ^ 2], arguments.opponents
+        partner, opponents = _chosen_agents(arguments)
+        partner = partner or begun[people[0] ^ 2]
         requested = assign_players(people, partner, opponents or ["", ""])
         if any(name and name != other for name, other in zip(requested, begun, strict=True)):
             differs.append(f"other agents ({', '.join(begun)})")
@@ -284,27 +318,24 @@ def _check_same(arguments: argparse.Namespace, session: Session) -> None:
         )
 
 
-def _compile(session: Session, adviser: str | None = None) -> None:
-    """Compile the kernels of a session, of its agents and of the adviser before the game."""
+def _rehearse(session: Session) -> None:
+    """Compile the kernels of a session, by an action in another game of the same rules."""
     from bideuchre_env.envs.registration import Variant
-    from bideuchre_env.evaluation.warm_up import compile_part, parts_for
     from bideuchre_env.play.session import Session
 
     game = Variant(session.variant, session.rules)
     with Session(game, (0, 1, 2, 3), session.agents, seed=0) as rehearsal:
         rehearsal.act(int(rehearsal.row["turn"]), rehearsal.legal()[0])
-    names = [name for seat, name in enumerate(session.agents) if seat not in session.people]
-    hints = [adviser, ADVISER] if adviser is not None else []
-    for part in (*parts_for([*names, *hints]), "claims", *(["advice"] if hints else [])):
-        if part != "game":  # of environments: a session needs little of it
-            compile_part(part)
 
 
-def _compile_hints(session: Session, adviser: str) -> None:
+def _compile_hints(adviser: str) -> None:
     """Compile the kernels of hints, with the estimated time."""
-    announce_compiling([adviser, ADVISER])
-    with compiling_bar([adviser, ADVISER]):
-        _compile(session, adviser)
+    from bideuchre_env.evaluation.kernel_parts import advice_parts
+
+    parts = advice_parts([adviser])
+    announce_compiling(parts)
+    with compiling_bar(parts):
+        pass
 
 
 @contextmanager

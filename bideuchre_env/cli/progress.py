@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 
 REDRAW_SECONDS = 0.1
-COMPILE_SECONDS = {"rule": 30, "ppo": 45, "expert": 90, "net": 125, "pimc": 270, "inference": 300}
-"""Approximate processor seconds to compile a game with an agent, on one core of an AMD EPYC. Agents
-with more seconds share most kernels of those with less."""
 
 Progress = Callable[[int, int, int], None]
 
@@ -63,46 +59,42 @@ def progress_bar(title: str, unit: str, rated: str = "decisions") -> Iterator[Pr
         yield update
 
 
-def compile_seconds(names: Iterable[str]) -> int:
-    """Return the estimated seconds to compile the kernels of agents; 0 if code of all is cached.
+def announce_compiling(parts: Iterable[str]) -> None:
+    """Print on stderr how long these parts (`SECONDS`) compile, if any is not compiled yet.
 
-    This imports no kernels, so that the estimate is available before these imports.
+    This imports no kernels, so that the estimate is printed before these imports.
     """
-    from bideuchre_env.agents.registry import BUILT_IN, parse
-    from bideuchre_env.runtime import jit
+    from bideuchre_env.evaluation.kernel_parts import compile_notice
 
-    folders = {own: f"{BUILT_IN[own].split('.')[2]}_*/*.nbi" for own in COMPILE_SECONDS}
-    cache = Path(jit.CACHE_FOLDER)
-    cached = {own for own in folders if jit.CACHE_FOLDER and any(cache.glob(folders[own]))}
-    missing = {parse(name)[0] for name in names} & COMPILE_SECONDS.keys() - cached
-    most = max((COMPILE_SECONDS[own] for own in missing if jit.JIT), default=0)
-    return most - max((n for n in map(COMPILE_SECONDS.get, cached) if n and n < most), default=0)
-
-
-def announce_compiling(names: Iterable[str]) -> None:
-    """Print on stderr how long the kernels of agents compile, if they are not compiled yet."""
-    from bideuchre_env.runtime import jit
-
-    if seconds := compile_seconds(names):
-        print(f"Compiling kernels, once: about {seconds} s left", file=sys.stderr, flush=True)
-        jit.compiling.show = lambda text: None  # in place of its log line
+    if notice := compile_notice(parts):
+        print(notice, file=sys.stderr, flush=True)
 
 
 @contextmanager
-def compiling_bar(names: Iterable[str]) -> Iterator[None]:
-    """Context manager: show a bar with the estimated time left while kernels of agents compile."""
+def compiling_bar(parts: Sequence[str]) -> Iterator[None]:
+    """Context manager: after its body, compile the parts that are not compiled yet.
+
+    Meanwhile a bar shows the estimated time left. The body can check options, and compile other
+    kernels.
+    """
+    from bideuchre_env.evaluation.kernel_parts import compile_seconds, is_compiled
     from bideuchre_env.runtime import jit
 
-    seconds, started = compile_seconds(names), time.perf_counter()
+    seconds, started = compile_seconds(parts), time.perf_counter()
     with progress_bar("compiling", "seconds", "kernels") as update, ExitStack() as stack:
 
         def show(text: str) -> None:
             spent = min(round(time.perf_counter() - started), seconds)
             update(spent, seconds, jit.compiling.count)
 
-        if seconds and sys.stderr.isatty():
+        if seconds:  # announced: without a terminal nothing is logged, either
             stack.enter_context(jit.compiling.shown_by(show))
         yield
+        if missing := [part for part in parts if not is_compiled(part)]:
+            from bideuchre_env.evaluation.warm_up import compile_part
+
+            for part in missing:
+                compile_part(part)
 
 
 class Bars(ExitStack):

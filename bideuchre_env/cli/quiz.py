@@ -19,7 +19,7 @@ from typing import Any
 from bideuchre_env._checks import printable
 from bideuchre_env._files import Output, write_file
 from bideuchre_env.cli.options import add_rules, add_seed, argument, game_of, new_command
-from bideuchre_env.cli.progress import progress_bar
+from bideuchre_env.cli.progress import announce_compiling, compiling_bar, progress_bar
 from bideuchre_env.cli.screen import VARIANTS
 from bideuchre_env.errors import OptionError
 
@@ -51,6 +51,10 @@ def run(arguments: argparse.Namespace) -> int:
     hands, game = arguments.hands, game_of(arguments)
     if not 1 <= hands <= MOST_HANDS:
         raise OptionError(f"--hands {hands}: expected 1 to {MOST_HANDS}")
+    from bideuchre_env.evaluation.kernel_parts import advice_parts
+
+    parts = advice_parts([PLAYER, REVIEWER])
+    announce_compiling(parts)
     from bideuchre_env.agents.advice import Advisor
     from bideuchre_env.analysis.quiz import Question, choose, quiz_page
     from bideuchre_env.evaluation import selfplay
@@ -58,7 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     seed, questions = arguments.seed, list[Question]()
     with Output(arguments.out, overwrite=arguments.force) as output, TemporaryDirectory() as folder:
-        advisor = Advisor(game.rules, REVIEWER, worlds=arguments.worlds, seed=seed)
+        with compiling_bar(parts):
+            advisor = Advisor(game.rules, REVIEWER, worlds=arguments.worlds, seed=seed)
         records = Path(folder) / "games.jsonl"
         boards = hands * MOST_POSITIONS
         selfplay.play(game, PLAYER, PLAYER, boards=boards, seed=seed, out=records)

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from bideuchre_env.agents.advice.advising import advise_row
 from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.agents.expert.hand_worth import hand_worth
 from bideuchre_env.agents.learned.shipped import arrays_of
-from bideuchre_env.agents.registry import BUILT_IN, find
 from bideuchre_env.agents.rule.certain import claim
 from bideuchre_env.agents.search.agent import InferenceAgent, PimcAgent
 from bideuchre_env.agents.search.history import record_history
@@ -32,6 +30,7 @@ from bideuchre_env.envs.aec.env import BidEuchreEnv
 from bideuchre_env.envs.registration import variants
 from bideuchre_env.errors import WorkerError
 from bideuchre_env.evaluation import rollout, selfplay
+from bideuchre_env.evaluation.kernel_parts import is_compiled, mark_compiled
 from bideuchre_env.learning.features import PARTS as PARTS_OF_A_HAND
 from bideuchre_env.learning.features import VERSION, features_of
 from bideuchre_env.learning.fitting import Examples, fit
@@ -220,26 +219,13 @@ PARTS: dict[str, Callable[[], None]] = {
 """By name, a function that calls the kernels of a part of the package."""
 
 
-def parts_for(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of the parts (`PARTS`) whose kernels matches of these agents call.
-
-    "game" is always among them. The kernels of agents that are not built in are not known.
-    """
-    own = {agents.parse(name)[0] for name in names}
-    called = {part for name in own & set(BUILT_IN) for part in find(name).info.kernels}
-    return tuple(name for name in PARTS if name in called or name == "game")
-
-
 def compile_part(name: str) -> int:
-    """Compile a part unless the cache marks it as done; return the number of kernels compiled."""
-    done = Path(jit.CACHE_FOLDER, f"compiled-{name}")
-    if not jit.JIT or (jit.CACHE_FOLDER and done.exists()):
+    """Compile a part unless it is marked as compiled; return the number of kernels compiled."""
+    if is_compiled(name):
         return 0
     before = jit.compiling.count
     PARTS[name]()
-    if jit.CACHE_FOLDER:
-        with contextlib.suppress(OSError):
-            done.touch()
+    mark_compiled(name)
     return jit.compiling.count - before
 
 

@@ -112,6 +112,18 @@ def unfinished_game(game: str, alone: bool = False) -> Path | None:
     return None
 
 
+def saved_agents(path: PathLike) -> list[str]:
+    """Return the names of the agents in a file of a game, without a check of its record.
+
+    Raises `RecordError` for a file that cannot be read or is not a saved game.
+    """
+    with _with_file_name(path):
+        record = _data(path)["record"]
+    names = record.get("agents") if isinstance(record, dict) else None
+    seats = names if isinstance(names, list) else []
+    return [name for name in seats if isinstance(name, str) and name != PERSON]
+
+
 def _stem(game: str) -> str:
     return file_stem("play", game)
 

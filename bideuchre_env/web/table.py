@@ -14,6 +14,7 @@ from bideuchre_env.agents.registry import names
 from bideuchre_env.analysis import Review, review
 from bideuchre_env.core.state import Phase, rows_of
 from bideuchre_env.errors import BidEuchreError, IllegalActionError, OptionError, OutputError
+from bideuchre_env.evaluation.kernel_parts import agent_parts, compile_notice
 from bideuchre_env.play.levels import LEVELS
 from bideuchre_env.play.lines import addressed
 from bideuchre_env.play.session import Session
@@ -133,11 +134,11 @@ class LiveTable:
         game may be requested; `asked`: this seat is ready; `waits`: the seats that are not ready,
         as text, and `patience`, the seconds until the game may continue without them, both None
         unless a seat is ready; `undo`, `hint`, `claim` (of all remaining tricks): whether these are
-        allowed; `fault`: the error of an agent, or None; `replay`: the path of the replay, and
-        `review`: a sentence on this seat, and `sheet`: the result of each hand, all None before the
-        end of a hand; `agents`: those of the seats; `choices`: the agents for each seat in the next
-        game (none for a person), and `levels`: the agent of each level, both None before the end of
-        the game.
+        allowed; `fault`: the error of an agent, or None; `notice`: the time to compile agents of
+        the next game, or ""; `replay`: the path of the replay, `review`: a sentence on this seat,
+        and `sheet`: the result of each hand, all None before the end of a hand; `agents`: those of
+        the seats; `choices`: the agents for each seat in the next game (none for a person), and
+        `levels`: the agent of each level, both None before the end of the game.
         """
         session = self.session
         names = ["you" if who == seat else name for who, name in enumerate(session.names)]
@@ -155,6 +156,7 @@ class LiveTable:
             "waits": self._waits(seat),
             "patience": self._ready.seconds_left,
             "fault": self._fault,
+            "notice": self._notice,
             "replay": self._replay,
             "review": self._review_of(seat),
             "sheet": self._sheet(seat & 1) if self._record else None,
@@ -276,16 +278,15 @@ class LiveTable:
                 self._show()
                 return
             old = self.session
-            if list(self._agents) != old.agents:
-                self._publish_fault("Other agents: the first game may take some minutes to begin.")
+            others = [name for s, name in enumerate(self._agents) if s not in old.people]
+            self._notice = compile_notice(agent_parts(others))
+            if self._notice:
+                self._show()
             try:
                 self.session = await self._work(lambda: self._again(old, self._agents))
-            except BaseException:
-                self._fault = None
-                self._show()
-                raise
-            old.close()
-            self._begin()
+                old.close()
+            finally:
+                self._begin()
         self._wake.set()
 
     async def _change(self, version: int, change: Callable[[Session], object]) -> None:
@@ -306,7 +307,7 @@ class LiveTable:
         return await asyncio.get_running_loop().run_in_executor(self._worker, work)
 
     def _begin(self) -> None:
-        self._fault, self._agents = None, self.session.agents
+        self._fault, self._notice, self._agents = None, "", self.session.agents
         self._show()
 
     def _show(self) -> None:

@@ -14,6 +14,7 @@ from support.commands import run
 from support.custom_agents import write_file
 
 from bideuchre_env import agents, selfplay
+from bideuchre_env._intervals import wilson
 from bideuchre_env.agents import registry
 from bideuchre_env.agents.learned import shipped
 from bideuchre_env.agents.making import options_of
@@ -56,6 +57,9 @@ def test_the_agents_of_levels_make_most_of_their_lone_contracts(capsys):
             assert variant in variants
             share = f"{variant} {count['made']:,} of {count['bid']:,} ("
             assert (share in words) == (count["bid"] > 0)
+            if interval := wilson(count["made"], count["bid"]):
+                limits = f"95% interval {interval.low:.0%} to {interval.high:.0%})"
+                assert f"{share}{interval.mean:.0%}, {limits}" in words
         made, bid = (sum(count[key] for count in counts.values()) for key in ("made", "bid"))
         assert made > 0.6 * bid > 0
 

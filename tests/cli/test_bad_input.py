@@ -49,8 +49,8 @@ BAD = [
     ("match rule cautious --csv x --json x", "expected a different file for each"),
     ("match rule cautious --picture a.xyz", "png"),
     # play
-    ("play --level easy --partner rule", "--level, --partner, --opponents: expected a level or"),
-    ("play --level easy --opponents rule", "--level, --partner, --opponents: expected a level or"),
+    ("play --level easy --partner rule", "--level easy, --partner rule: expected a level or"),
+    ("play --level easy --opponents rule", "--level easy, --opponents rule: expected a level or"),
     ("play --level middle", "invalid choice: 'middle'"),
     # tournament
     ("tournament --pairs rule", "--pairs 'rule': expected \"AGENT vs AGENT\""),

@@ -9,10 +9,18 @@ from support.commands import python, run
 
 import bideuchre_env
 from bideuchre_env import agents, selfplay
+from bideuchre_env.agents import registry
 from bideuchre_env.bench import measure, tasks
-from bideuchre_env.cli.progress import COMPILE_SECONDS, announce_compiling, compile_seconds
+from bideuchre_env.cli.progress import announce_compiling, compiling_bar
 from bideuchre_env.envs.aec import env as aec
-from bideuchre_env.evaluation import warm_up
+from bideuchre_env.errors import OptionError
+from bideuchre_env.evaluation import kernel_parts, warm_up
+from bideuchre_env.evaluation.kernel_parts import (
+    SECONDS,
+    agent_parts,
+    compile_seconds,
+    mark_compiled,
+)
 from bideuchre_env.runtime import cache, jit
 
 
@@ -52,19 +60,57 @@ def test_without_compilation_or_cache_is_an_error(setting, value, variable, erro
 
 
 @pytest.mark.skipif(not jit.JIT, reason="nothing is compiled")
-def test_the_time_to_compile_is_estimated_until_code_is_cached(tmp_path, monkeypatch, capsys):
+def test_the_time_to_compile_is_estimated_until_all_parts_are_marked(tmp_path, monkeypatch, capsys):
+    """A file of compiled code alone does not mark a part: its compilation may be incomplete."""
     monkeypatch.setattr(jit, "CACHE_FOLDER", str(tmp_path))
-    monkeypatch.setattr(jit.compiling, "show", jit.compiling.show)
-    most = COMPILE_SECONDS["inference"]
-    announce_compiling(["rule", "inference:worlds=9"])
-    assert capsys.readouterr().err == f"Compiling kernels, once: about {most} s left\n"
-    for folder, seconds in (("search", COMPILE_SECONDS["rule"]), ("rule", 0)):
-        (tmp_path / f"{folder}_0").mkdir()
-        (tmp_path / f"{folder}_0/agent.nbi").touch()
-        assert compile_seconds(["timid", "inference"]) == seconds
-    assert compile_seconds(["expert"]) == COMPILE_SECONDS["expert"] - COMPILE_SECONDS["rule"]
-    announce_compiling(["rule", "inference"])
+    parts = agent_parts(["rule", "inference:worlds=9"])
+    announce_compiling(parts)
+    assert capsys.readouterr().err == f"Compiling kernels, once: about {SECONDS['search']} s left\n"
+    (tmp_path / "search_0").mkdir()
+    (tmp_path / "search_0/agent.nbi").touch()
+    assert compile_seconds(parts) == SECONDS["search"]
+    for part, missing in (("expert", "search"), ("search", "rule"), ("rule", None)):
+        mark_compiled(part)
+        less = SECONDS["expert"] if missing == "search" else 0
+        assert compile_seconds(parts) == (SECONDS[missing] - less if missing else 0)
+    announce_compiling(parts)
     assert capsys.readouterr().err == ""
+    assert compile_seconds(agent_parts(["net"])) == SECONDS["net"] - SECONDS["expert"]
+
+
+@pytest.mark.skipif(not jit.JIT, reason="nothing is compiled")
+def test_without_a_cache_folder_parts_are_compiled_once_in_a_process(monkeypatch, capsys):
+    played, logged = [], jit.compiling.show
+    monkeypatch.setattr(jit, "CACHE_FOLDER", "")
+    monkeypatch.setattr(kernel_parts, "_in_process", set())
+    monkeypatch.setitem(warm_up.PARTS, "rule", lambda: played.append(jit.compiling.show))
+    for _ in range(2):
+        announce_compiling(["rule"])
+        with compiling_bar(["rule"]):
+            pass
+    assert len(played) == 1
+    assert played[0] is not logged
+    assert jit.compiling.show == logged
+    assert capsys.readouterr().err == f"Compiling kernels: about {SECONDS['rule']} s left\n"
+
+
+def test_an_error_before_the_parts_are_compiled_compiles_none(tmp_path, monkeypatch):
+    monkeypatch.setattr(jit, "CACHE_FOLDER", str(tmp_path))
+    monkeypatch.setitem(warm_up.PARTS, "rule", None)
+    with pytest.raises(OptionError, match="seats"), compiling_bar(["rule"]):
+        raise OptionError("seats")
+
+
+@pytest.mark.parametrize("name", registry.BUILT_IN)
+def test_parts_of_an_agent_equal_those_of_its_info(name):
+    assert kernel_parts.AGENT_PARTS.get(name, ()) == registry.find(name).info.kernels
+
+
+def test_the_notice_needs_no_kernels():
+    """Kernels import slowly, so the notice precedes them."""
+    program = "import sys, bideuchre_env.evaluation.kernel_parts; print(*sys.modules)"
+    names = python("-c", program).stdout.split()
+    assert not {"bideuchre_env.core.step", "bideuchre_env.evaluation.warm_up"} & {*names}
 
 
 @pytest.mark.slow
@@ -110,23 +156,23 @@ def test_a_part_that_is_compiled_and_saved_is_skipped(monkeypatch, tmp_path):
     assert [warm_up.compile_part("game"), warm_up.compile_part("game")] == [0, 0]
     assert played == ["game"]
     monkeypatch.setattr(jit, "CACHE_FOLDER", "")
+    monkeypatch.setattr(kernel_parts, "_in_process", set())
     warm_up.compile_part("game")
     assert played == ["game", "game"]
 
 
-PARTS = {"random cautious": "game", "rule random": "game rule", "expert": "game expert"}
-PARTS |= {"ppo": "game ppo", "net": "game expert net"}
-PARTS |= {"pimc:worlds=20 rule": "game rule expert search"}
+PARTS = {"random cautious": "", "rule random": "rule", "expert": "expert"}
+PARTS |= {"ppo": "ppo", "net": "expert net", "pimc:worlds=20 rule": "rule expert search"}
 
 
 @pytest.mark.parametrize("names", PARTS)
 def test_parts_of_agents(names):
-    assert warm_up.parts_for(names.split()) == tuple(PARTS[names].split())
+    assert agent_parts(names.split()) == tuple(PARTS[names].split())
 
 
 def test_registered_agents_add_no_part(monkeypatch):
     monkeypatch.setitem(agents.registry.registered, "mine", print)
-    assert warm_up.parts_for(["mine", "rule"]) == ("game", "rule")
+    assert agent_parts(["mine", "rule"]) == ("rule",)
 
 
 def test_a_task_counts_the_actions_of_its_games(monkeypatch):

@@ -11,6 +11,8 @@ from support.playthroughs import OURS, PROMPT, answer, play_to_claim
 from bideuchre_env import make
 from bideuchre_env.cli.main import main
 from bideuchre_env.errors import NotationError
+from bideuchre_env.evaluation import warm_up
+from bideuchre_env.evaluation.kernel_parts import SECONDS
 from bideuchre_env.play.levels import LEVELS
 from bideuchre_env.play.lines import action_typed
 from bideuchre_env.play.saved import assign_players
@@ -18,6 +20,7 @@ from bideuchre_env.play.session import Session
 from bideuchre_env.play.terminal import Terminal
 from bideuchre_env.records import files as records_io
 from bideuchre_env.rules import actions
+from bideuchre_env.runtime import jit
 
 SHORT = {
     "cincinnati_v0": ("--option", "target=9"),
@@ -130,6 +133,23 @@ def test_a_level_selects_the_agent_of_all_other_seats(level, agent, tmp_path, mo
     assert screen.replace(players, "").count(agent) == 0
     with Session.resume(tmp_path / "runs/play-club_v0.json") as session:
         assert session.agents == [agent, "person", agent, agent]
+
+
+@pytest.mark.skipif(not jit.JIT, reason="nothing is compiled")
+@pytest.mark.parametrize("where", [(), ("--file", "runs/play-club_v0.json")])
+def test_a_resumed_game_announces_its_own_agents(where, tmp_path, monkeypatch):
+    """The agents of a new game, `expert`, are not compiled for a game with other agents."""
+    variant = ("--variant", "club_v0")
+    in_process(tmp_path, monkeypatch, *variant, *OURS, lines="q\n")
+    (tmp_path / "cache").mkdir()
+    monkeypatch.setattr(jit, "CACHE_FOLDER", str(tmp_path / "cache"))
+    for part in SECONDS:
+        monkeypatch.setitem(warm_up.PARTS, part, lambda: None)
+    notice = f"Compiling kernels, once: about {SECONDS['rule']} s left\n"
+    outputs = [in_process(tmp_path, monkeypatch, *variant, *where, lines="q\n") for _ in range(2)]
+    assert [err for _, _, err in outputs] == [notice, ""]
+    names = sorted(path.name for path in (tmp_path / "cache").iterdir())
+    assert names == ["compiled-claims", "compiled-rule"]
 
 
 def at_a_terminal(session, read):

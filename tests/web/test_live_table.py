@@ -26,6 +26,7 @@ from bideuchre_env import make
 from bideuchre_env.core.observation.resample import new_redeal, resample_row
 from bideuchre_env.core.state import rows_of
 from bideuchre_env.errors import OutputError
+from bideuchre_env.evaluation import kernel_parts
 from bideuchre_env.play import session as session_module
 from bideuchre_env.play.levels import LEVELS
 from bideuchre_env.play.session import Session
@@ -160,7 +161,7 @@ async def test_one_person_acts_takes_back_and_asks_for_hints():
 
 
 @in_loop
-async def test_a_game_ends_with_a_replay_and_the_offer_of_another_game():
+async def test_a_game_ends_with_a_replay_and_the_offer_of_another_game(monkeypatch):
     client = Client(live(session("cincinnati_v0", seed=4)))
     state = await at_turn(client)
     while not state["over"]:
@@ -184,10 +185,12 @@ async def test_a_game_ends_with_a_replay_and_the_offer_of_another_game():
     for agents in (5, ["rule"] * 3, ["", 5, "rule", "rule"], ["", "./mine.py:A", "rule", "rule"]):
         assert (await client.seat(0, "new", {**version, "agents": agents}))[0] == 400
     assert (state["view"]["agents"], state["levels"]) == (["you", "Ben", "Cleo", "Dan"], LEVELS)
-    table, faults, again = client.table, [], client.table._again
+    table, notices, again = client.table, [], client.table._again
+    monkeypatch.setattr(kernel_parts, "is_compiled", lambda part: part != "rule")
+    text = kernel_parts.compile_notice(["rule"])
 
     def watched(old, agents):
-        faults.append(table.state(0)["fault"])
+        notices.append((table.state(0)["fault"], table.state(0)["notice"]))
         return again(old, agents)
 
     table._again = watched
@@ -195,8 +198,9 @@ async def test_a_game_ends_with_a_replay_and_the_offer_of_another_game():
     version = {"version": state["version"]}
     status, state = await client.seat(0, "new", {**version, "agents": agents})
     assert (status, state["over"], state["view"]["score"]) == (200, False, [0, 0])
-    assert (table.session.agents, state["fault"]) == (agents, None)
-    assert faults == ["Other agents: the first game may take some minutes to begin."]
+    assert (table.session.agents, state["fault"], state["notice"]) == (agents, None, "")
+    assert text.startswith("Compiling kernels")
+    assert notices == [(None, text)]
     assert client.table.session.seed == 5
     await client.table.close()
 

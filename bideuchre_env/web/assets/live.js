@@ -98,6 +98,7 @@
       this.say(view.words);
       this.write("remark", view.remark ?? "");
       this.write("review", review ? `Review of your play: ${review}` : "");
+      this.write("notice", this.state.notice);
       by("fault").textContent = this.state.fault ?? "";
       by("next").hidden = !this.state.next;
       by("new").hidden = !over;
