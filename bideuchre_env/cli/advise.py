@@ -197,7 +197,7 @@ def _of_text(
     if ply is not None and not 1 <= ply <= last:
         raise OptionError(f"--ply {ply}: expected 1 to {last}, an action of the hand, or no --ply")
     if ply is None and text.row["phase"][0] > Phase.PLAY:
-        raise OptionError(f"--ply: expected 1 to {last}, because the hand is over")
+        raise OptionError(f"no --ply: expected --ply 1 to {last}, because the hand is over")
     before = text.steps if ply is None else text.steps[: ply - 1]
     seat = int(text.row["turn"][0]) if ply is None else text.steps[ply - 1].seat
     if not text.cards[seat]:

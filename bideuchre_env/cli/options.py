@@ -110,15 +110,18 @@ def game_of(arguments: argparse.Namespace) -> Variant:
 def text_game(arguments: argparse.Namespace, *paths: str) -> tuple[str, Rules] | None:
     """Return the name and rules that the options of `add_rules` select for files of PTN text.
 
-    None without these options. Raises `OptionError` for a file of records, which has its rules;
-    other errors as `variant_of`.
+    None without these options. Raises `OptionError` for a file of records, which has its rules, and
+    for `--option` without `--variant` or `--rules`; other errors as `variant_of`.
     """
     from bideuchre_env.records.ptn import is_text
 
     for name in ("variant", "rules", "option"):
         if getattr(arguments, name) and not all(map(is_text, paths)):
             raise OptionError(f"--{name}: not with FILE, whose record has the rules")
-    if not (arguments.variant or arguments.rules or arguments.option):
+    if not (arguments.variant or arguments.rules):
+        if arguments.option:
+            value = brief(arguments.option[0])
+            raise OptionError(f"--option {value}: expected --variant or --rules with it")
         return None
     game = game_of(arguments)
     return game.name, game.rules

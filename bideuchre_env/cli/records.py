@@ -28,7 +28,7 @@ MOST_BAD_FIRST = 20
 MOST_GAMES = 50
 """Maximum number of games in a page; each takes about 100 to 300 kB."""
 
-_IN_FILE = "that of FILE; only with PTN text"
+_IN_FILE = "the game in FILE; only PTN text can be read as another game"
 
 Reviewer = Callable[[int, "GameRecord"], "Review"]
 
@@ -36,7 +36,8 @@ _CHECK = """Verify game records by replaying every hand: `bideuchre check`.
 
 Replay every hand of every game and compare each stated result. The first fault of each bad line is
 printed as FILE:LINE: fault; the exit code is then 1. Files .ptn and .pbn are PTN text of Trickster
-Cards, with an event for each hand; --variant, --rules and --option then replace its game options.
+Cards: each event is a game of one hand, and a fault is printed as FILE:EVENT: line N: fault.
+--variant or --rules, perhaps with --option, replaces the game options of PTN text.
 
     bideuchre check games.jsonl
     bideuchre check runs/*.jsonl
@@ -46,7 +47,8 @@ _SHOW = """Print recorded games, or write them as a page for a browser: `bideuch
 
 Print the games of a file of records, in colour on a terminal; with --html write a page in one file,
 to step through in a browser. The number of a game is the number of its line. Bad lines are reported
-and skipped; the exit code is then 1. In PTN text (.ptn, .pbn), the number is that of the event.
+and skipped; the exit code is then 1. Files .ptn and .pbn are PTN text of Trickster Cards. There the
+number of a game is that of its event, and a fault is reported as FILE:EVENT: line N: fault.
 
     bideuchre show games.jsonl --first 1
     bideuchre show games.jsonl --game 2 --hand 3 --hand 4
@@ -115,7 +117,7 @@ def _check_file(path: str, game: tuple[str, Rules] | None) -> int:
         sys.stdout.flush()
         complain(str(error))
         return USAGE
-    faults = _count(bad, "bad line") if bad else "no fault"
+    faults = _count(bad, f"bad {_unit(path)}") if bad else "no fault"
     print(
         f"{_file_name(path)}: {_count(games, 'game')}, {_count(hands, 'hand')} verified, {faults}"
     )
@@ -293,11 +295,17 @@ def _from_first_game(
     if fewer_pass and len(bad) < MOST_BAD_FIRST:
         yield from bad
     elif bad:
-        from bideuchre_env.records.ptn import is_text
-
-        where = f"its first {len(bad)} lines" if len(bad) > 1 else "it"
-        first = bad[0].error if is_text(path) else f"line {bad[0].number}: {bad[0].error}"
+        unit = _unit(path)
+        where = f"its first {len(bad)} {unit}s" if len(bad) > 1 else "it"
+        first = f"{unit} {bad[0].number}: {bad[0].error}"
         raise OptionError(f"{_file_name(path)}: no game record in {where} ({first})")
+
+
+def _unit(path: str) -> str:
+    """Return the name of the part of a file with one game: "line", or "event" in PTN text."""
+    from bideuchre_env.records.ptn import is_text
+
+    return "event" if is_text(path) else "line"
 
 
 def _count(number: int, noun: str) -> str:

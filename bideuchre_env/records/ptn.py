@@ -6,7 +6,6 @@ all seats can become a `GameRecord`; a hand with the cards of one seat is a posi
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,15 +15,22 @@ import numpy as np
 
 from bideuchre_env._checks import brief, is_plain_name
 from bideuchre_env.core.legality import illegal
-from bideuchre_env.core.one_row import deal_given_row, replay_row
-from bideuchre_env.core.rows import start_rows
+from bideuchre_env.core.one_row import deal_given_row, replay_row, start_row
 from bideuchre_env.core.state import Phase, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import BidEuchreError, RecordError
+from bideuchre_env.records.ptn_options import game_of_options
 from bideuchre_env.records.record import GameRecord, PlayedHand
 from bideuchre_env.rules import actions
-from bideuchre_env.rules.cards import N_SEATS, hand_bits, parse_card, plain_letters
-from bideuchre_env.rules.options import Ranks
+from bideuchre_env.rules.cards import (
+    CARD_NAMES,
+    N_SEATS,
+    hand_bits,
+    hand_kinds,
+    hand_names,
+    parse_card,
+    plain_letters,
+)
 from bideuchre_env.rules.parse import parse_deal
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import CUSTOM
@@ -32,24 +38,8 @@ from bideuchre_env.rules.variants import CUSTOM
 SUFFIXES = (".ptn", ".pbn")
 SEATS = ("South", "West", "North", "East")  # seats 0 to 3
 _TAG = re.compile(r'\[(\w+)\s+"(.*)"\s*\]?')
+_PASSED = re.compile(r"(\w+):(\w+):((?:\s*\w\w)+)")
 _BID = re.compile(r"(\d{1,2})?(nt[↑↓]?|[cdhs])?(alone|call\d)?")
-_RANKS: dict[int, Ranks] = {16: "J", 20: "10", 24: "9"}
-_LONE = {  # by option; the values are those of the variants, the text has none
-    "offeralonecall2": {"name": "call-2", "value": 12, "exchange": 2},
-    "callforbest": {"name": "call-1", "value": 18, "exchange": 1},
-    "noalone": {"name": "moon", "value": 24},
-}
-_VALUES: dict[str, tuple[object, ...]] = {  # of options; () for any, and no other option is on
-    "variation": (1,),
-    "decksize": (16, 20, 24),
-    "numdecks": (1, 2),
-    "players": (4,),
-    "ispartnership": (True,),
-    "biddingstyle": (0, 1),  # 1: until all pass; a second bid of a seat is an error in `_auction`
-    "bidtype": (0, 1),
-    **dict.fromkeys(("gameoverscore", "minbid", "stickthedealer", "makerleadsfirst", *_LONE), ()),
-    **dict.fromkeys(("allownotrump", "nosuggestions", "nowatching"), ()),
-}
 
 
 def is_text(path: object) -> bool:
@@ -83,39 +73,6 @@ def _at(line: int, what: str = "") -> Iterator[None]:
         raise RecordError(f"line {line}: {what}{': ' if what else ''}{error}") from None
 
 
-def game_of_options(text: str) -> Rules:
-    """Return the rules of GameOptionsJson; `RecordError` for an option that no rules express."""
-    try:
-        given = json.loads(text)
-        options = {name.lower(): value for name, value in given.items()}
-    except (ValueError, AttributeError):
-        raise RecordError("expected a JSON object") from None
-    if "variation" not in options:
-        raise RecordError("variation: expected 1, Bid Euchre; plain euchre has other rules")
-    for name, value in given.items():
-        allowed = _VALUES.get(name.lower(), (False, 0, None))
-        if allowed and value not in allowed:
-            values = " or ".join(map(json.dumps, allowed[:1] if None in allowed else allowed))
-            raise RecordError(
-                f"{name}={json.dumps(value)}: expected {values}, or a game by --variant"
-            )
-    cards, copies = options.get("decksize", 24), options.get("numdecks", 1)
-    low = options.get("minbid") or 1
-    has = {name: bool(options.get(name)) != (name == "noalone") for name in _LONE}
-    return Rules(
-        ranks=_RANKS[cards],
-        copies=copies,
-        partnered=(low, cards * copies // N_SEATS),
-        lone=[bid for name, bid in _LONE.items() if has[name]],
-        strain_named="in_bid" if options.get("bidtype") else "after_auction",
-        moon_ladder="jump",
-        all_pass="dealer_forced" if options.get("stickthedealer") else "redeal_next",
-        opening_lead="declarer" if options.get("makerleadsfirst") else "eldest",
-        win_rule="any",
-        target=options.get("gameoverscore", 52),
-    )
-
-
 def read_hands(
     text: str, game: tuple[str, Rules] | None = None
 ) -> Iterator[tuple[int, TextHand | RecordError]]:
@@ -124,17 +81,17 @@ def read_hands(
     `game`, a name and rules, replaces the options of the text.
     """
     events: list[list[Tag]] = []
-    for line, content in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
-        if not content.strip() or content.lstrip().startswith("%"):
+    for line, content in enumerate(map(str.strip, text.removeprefix("\ufeff").splitlines()), 1):
+        if not content or content.startswith("%"):
             continue
-        if match := _TAG.fullmatch(content.strip()):
-            if match[1] == "Event" or not events:
-                events.append([])
+        if re.match(r"\[Event\b", content) or not events:
+            events.append([])
+        if match := _TAG.fullmatch(content):
             events[-1].append(Tag(line, match[1], re.sub(r"\\(.)", r"\1", match[2]), []))
-        elif events and not content.lstrip().startswith("["):
-            events[-1][-1].rows.append((line, content.split()))
+        elif content.startswith("[") or not events[-1]:
+            events[-1].append(Tag(line, "", content, []))
         else:
-            events.append([Tag(line, "", content, [])])
+            events[-1][-1].rows.append((line, content.split()))
     for number, tags in enumerate(events, 1):
         try:
             yield number, TextHand(tags, game)
@@ -146,7 +103,8 @@ class TextHand:
     """A hand of a text, played as far as it is written; `RecordError` for invalid tags.
 
     `cards` has the names of the cards dealt, by seat; none for a hand that is not in the text.
-    `row` is the state row, shape (1,), after the `steps`; hands that are not in the text are empty.
+    `row` is the state row, shape (1,), after the `steps`. In it, a hand that is not in the text has
+    only the cards passed to it.
     """
 
     def __init__(self, tags: list[Tag], game: tuple[str, Rules] | None) -> None:
@@ -164,14 +122,12 @@ class TextHand:
         self._tables, self._actions = compile_tables(self.rules), actions.of(self.rules)
         deal = self._tag("Deal")
         with _at(deal.line, deal.name):
-            first, words = _by_seat(deal.value)
-            hands = [words[(seat - first) % N_SEATS] for seat in range(N_SEATS)]
+            first, hands = _by_seat(deal.value)
             self.cards = _dealt(hands, self.rules)
             self.dealer = self._seat("Dealer", first)
         self.start = self._score()
         self.row = new_states(1)
-        start_rows(self.row, self._tables, np.array([self.dealer], np.int64))
-        self.row["score"] = self.start
+        start_row(self.row, self.dealer, *self.start)
         bits = [hand_bits(map(parse_card, names)) for names in self.cards]
         deal_given_row(self.row, self._tables, np.array(bits, np.int64))
         self._dealt = self.row.tobytes()
@@ -212,30 +168,44 @@ class TextHand:
         with _at(tag.line, tag.name):
             return _seat_of(tag.value)
 
+    def _check_seat(self, name: str, seat: int, reason: str) -> None:
+        """Raise `RecordError` if there is a tag `name` with another seat; -1 is no seat."""
+        if self._seat(name, seat) != seat:
+            tag, expected = self._tag(name), (*SEATS, "no such tag")[seat]
+            raise RecordError(
+                f"line {tag.line}: {name}: {brief(tag.value)}: expected {expected}, {reason}"
+            )
+
     def _score(self) -> tuple[int, int]:
         if "GameScores" not in self._tags:
             return 0, 0
         tag = self._tag("GameScores")
         with _at(tag.line, tag.name):
-            first, words = _by_seat(tag.value)
+            words = _by_seat(tag.value)[1]
             if not all(re.fullmatch(r"-?\d{1,9}", word) for word in words):
                 raise RecordError(f"{brief(tag.value)}: expected whole numbers")
-            return int(words[-first % N_SEATS]), int(words[(1 - first) % N_SEATS])
+            side_0, side_1, *partners = map(int, words)
+            if partners != [side_0, side_1]:
+                raise RecordError(f"{brief(tag.value)}: expected the same score for partners")
+            return side_0, side_1
 
-    def _in(self, phase: Phase) -> bool:
-        return int(self.row["phase"][0]) == phase
+    def _now(self, name: str) -> int:
+        """Return a field of the state row."""
+        return int(self.row[name][0])
 
-    def _act(self, name: str, line: int) -> None:
-        """Apply an action; a hand that is not in the text holds the card that it plays."""
-        seat, phase = int(self.row["turn"][0]), Phase(int(self.row["phase"][0]))
-        if name[:1].isupper() and phase in (Phase.GIVING, Phase.PASSING, Phase.PLAY):
-            with _at(line):
-                card = hand_bits([parse_card(name)])
-            if not self.cards[seat]:
-                self.row["hands"][0][seat] = card
-        number = self._actions.index.get(name, -1)
+    def _act(self, name: str) -> None:
+        """Apply an action; a card from an unknown hand is first added to that hand."""
+        seat, phase = self._now("turn"), Phase(self._now("phase"))
+        number, hands = self._actions.index.get(name, -1), self.row["hands"][0]
+        is_card = number >= self._actions.card_offset and Phase.GIVING <= phase <= Phase.PLAY
+        if is_card and not self.cards[seat] and name not in hand_names(hands[seat]):
+            placed = [step.action for step in self.steps if step.phase != Phase.PASSING]
+            placed += [held for hand in hands for held in hand_names(hand)]
+            if placed.count(name) >= self.rules.copies:
+                raise RecordError(f"{name}: expected a card that no other hand has or had")
+            hands[seat] = hand_bits([*hand_kinds(hands[seat]), parse_card(name)])
         if replay_row(self.row, self._tables, np.array([number], np.int64)) >= 0:
-            raise RecordError(illegal(self.row[0], self.rules, name, f"line {line}: "))
+            raise RecordError(illegal(self.row[0], self.rules, name))
         self.steps.append(Step(phase, seat, name))
 
     def _auction(self) -> None:
@@ -243,70 +213,93 @@ class TextHand:
         eldest, in_bid = (self.dealer + 1) % N_SEATS, self.rules.strain_named == "in_bid"
         if "Auction" in self._tags:
             tag = self._tag("Auction")
+            self._check_seat("Auction", eldest, "left of the dealer")
             words = [(line, word) for line, row in tag.rows for word in row]
-            if self._seat("Auction", eldest) != eldest:
-                raise RecordError(f"line {tag.line}: Auction: expected {SEATS[eldest][0]} first")
-        elif "Contract" in self._tags:
+        elif self._tags.keys() & {"Contract", "Declarer"}:
             tag = self._tag("Contract")
-            passes = [(tag.line, "-")] * ((self._seat("Declarer", eldest) - eldest) % N_SEATS)
-            words = [*passes, (tag.line, tag.value)]
-            if not in_bid:
-                words += [(tag.line, "-")] * (N_SEATS - 1) + [(tag.line, tag.value)]
+            words = [(tag.line, "-")] * ((self._seat("Declarer", eldest) - eldest) % N_SEATS)
+            words.append((tag.line, tag.value))
         else:
             return
         while words and words[-1][1] == "-":
             words.pop()
-        if self._tags.keys() & {"Contract", "CardsPassed", "Play"}:  # "-" is a pass
+        if self._tags.keys() & {"Contract", "Declarer", "CardsPassed", "Play"}:  # "-" is a pass
             words += [(tag.line, "-")] * (N_SEATS - len(words))
         for at, (line, word) in enumerate(words):
             with _at(line):
                 bid, strain = _bid(word, self.rules)
-            if at < N_SEATS:
-                name = f"bid {bid} {strain}" if in_bid else f"bid {bid}"
-                self._act(name if bid else "pass", line)
-            elif bid:
-                named = self.rules.ladder[int(self.row["level"][0])].name
-                if not self._in(Phase.NAMING) or bid != named:
-                    raise RecordError(f"line {line}: {brief(word)}: expected one call of each seat")
-                self._act(f"trump {strain}", line)
+                if at < N_SEATS:
+                    if strain and not in_bid and tag.name == "Auction":
+                        raise RecordError(f"{brief(word)}: expected the strain after the auction")
+                    name = f"bid {bid} {strain}" if in_bid else f"bid {bid}"
+                    self._act(name if bid else "pass")
+                elif bid and self._now("phase") != Phase.NAMING:
+                    raise RecordError(f"{brief(word)}: expected one call of each seat")
+                elif bid:
+                    self._contract(word, (eldest + at) % N_SEATS)
+        if "Contract" in self._tags:
+            tag = self._tag("Contract")
+            with _at(tag.line, tag.name):
+                self._contract(tag.value, self._now("declarer"))
+        self._check_seat("Declarer", self._now("declarer"), "by the auction")
+
+    def _contract(self, word: str, seat: int) -> None:
+        """Name the strain if it is not named yet; compare the contract and its declarer."""
+        bid, strain = _bid(word, self.rules)
+        if strain and self._now("phase") == Phase.NAMING:
+            self._act(f"trump {strain}")
+        contract = self._actions.contract(self._now("level"), self._now("strain"))
+        declarer, stated = self._now("declarer"), f"{bid} {strain}" if bid else None
+        if (stated, seat) != (contract, declarer):
+            unnamed = " and its strain" if self._now("strain") < 0 else ""
+            expected = f"{contract}{unnamed} by {SEATS[declarer]}" if contract else "Pass"
+            raise RecordError(f"{brief(word)}: expected {expected}")
 
     def _exchange(self) -> None:
-        """Play the cards that the declarer gives up, then those that the partner passes."""
-        tags, giver = self._tags.get("CardsPassed", []), int(self.row["declarer"][0])
-        for phase, seat in ((Phase.GIVING, giver), (Phase.PASSING, (giver + 2) % N_SEATS)):
-            for tag in tags:
-                sender, _, cards = tag.value.partition(":")
-                with _at(tag.line, tag.name):
-                    names = _cards(cards[2:]) if _seat_of(sender) == seat else []
-                for name in names if self._in(phase) else []:
-                    self._act(name, tag.line)
+        """Play the cards that the declarer gives up, then those that the partner passes.
+
+        The tags may have either order: the site writes those of the partner first.
+        """
+        tags, declarer = self._tags.get("CardsPassed", []), SEATS[self._now("declarer")]
+        for tag in sorted(tags, key=lambda tag: tag.value.strip()[:1].upper() != declarer[0]):
+            with _at(tag.line, f"{tag.name}: {brief(tag.value)}"):
+                match = _PASSED.fullmatch(tag.value)
+                if match is None:
+                    raise RecordError("expected seat:seat:cards, as N:S:HA")
+                names = list(map(_card, re.findall(r"\w\w", match[3])))
+                turn, most = self._now("turn"), 0
+                if self._now("phase") in (Phase.GIVING, Phase.PASSING):
+                    most = self.rules.ladder[self._now("level")].exchange - self._now("picks")
+                seats = (turn, (turn + 2) % N_SEATS)
+                if len(names) > most or (_seat_of(match[1]), _seat_of(match[2])) != seats:
+                    pair = " to ".join(SEATS[seat] for seat in seats)
+                    cards = f"at most {most} cards from {pair}" if most else "no card to be passed"
+                    raise RecordError(f"expected {cards} at this point")
+                for name in names:
+                    self._act(name)
 
     def _play(self) -> None:
         """Play the cards: a row for each trick, a column for each seat from that of the tag."""
         if "Play" not in self._tags:
             return
-        tag = self._tag("Play")
-        leader = int(self.row["turn"][0])
-        first = self._seat("Play", leader)
-        if not self._in(Phase.PLAY):
+        tag, first = self._tag("Play"), self._now("turn")
+        if self._now("phase") != Phase.PLAY:
             raise RecordError(f"line {tag.line}: Play: expected a complete auction and CardsPassed")
-        if first != leader:
-            raise RecordError(
-                f"line {tag.line}: Play {brief(tag.value)}: expected {SEATS[leader][0]}, who leads "
-                f"with opening_lead={self.rules.opening_lead!r}"
-            )
+        self._check_seat("Play", first, "who leads by these rules")
         for line, words in tag.rows:
             with _at(line):
-                names = {
-                    (first + column) % N_SEATS: _cards(word)[0]
-                    for column, word in enumerate(words[:N_SEATS])
-                    if word != "-"
-                }
-            while self._in(Phase.PLAY) and (seat := int(self.row["turn"][0])) in names:
-                self._act(names.pop(seat), line)
-            if names or len(words) > N_SEATS:
-                turn = SEATS[int(self.row["turn"][0])][0]
-                raise RecordError(f"line {line}: {' '.join(words)}: expected a card of {turn}")
+                row = brief(" ".join(words))
+                if self._now("phase") != Phase.PLAY:
+                    raise RecordError(f"{row}: the hand is over")
+                if self._now("led") >= 0 or len(words) > N_SEATS:
+                    raise RecordError(f"{row}: expected a row for each trick")
+                columns = enumerate(words, first)
+                cards = {seat % N_SEATS: _card(word) for seat, word in columns if word != "-"}
+                while self._now("phase") == Phase.PLAY and self._now("turn") in cards:
+                    self._act(cards.pop(self._now("turn")))
+                if cards:
+                    turn = SEATS[self._now("turn")]
+                    raise RecordError(f"{row}: expected a card of {turn}")
 
 
 def _seat_of(letter: str) -> int:
@@ -317,12 +310,13 @@ def _seat_of(letter: str) -> int:
 
 
 def _by_seat(value: str) -> tuple[int, list[str]]:
-    """Return the seat before the colon, and the words after it: of this seat and the next three."""
+    """Return the seat before the colon, and the words after it (from this seat on) by seat."""
     letter, _, text = value.partition(":")
     words = text.split()
     if len(words) != N_SEATS:
         raise RecordError(f"{brief(value)}: expected a seat, a colon and four words")
-    return _seat_of(letter), words
+    first = _seat_of(letter)
+    return first, [words[(seat - first) % N_SEATS] for seat in range(N_SEATS)]
 
 
 def _dealt(hands: list[str], rules: Rules) -> list[list[str]]:
@@ -348,13 +342,12 @@ def _dealt(hands: list[str], rules: Rules) -> list[list[str]]:
     return cards
 
 
-def _cards(text: str) -> list[str]:
-    """Return the names of cards that are written suit first: "DQ HA" are QD and AH."""
-    plain = "".join(text.split()).upper()
-    names = [plain[at : at + 2][::-1] for at in range(0, len(plain), 2)]
-    for name in names or [text]:
-        parse_card(name)
-    return names
+def _card(word: str) -> str:
+    """Return the name of a card that is written suit first: "DQ" is QD."""
+    name = word[::-1].upper()
+    if name not in CARD_NAMES:
+        raise RecordError(f"{brief(word)}: expected a card, suit first, as HA")
+    return name
 
 
 def _bid(word: str, rules: Rules) -> tuple[str | None, str]:
@@ -374,5 +367,5 @@ def _bid(word: str, rules: Rules) -> tuple[str | None, str]:
     else:
         names = [str(int(match[1]))]
     if not names:
-        raise RecordError(f"{brief(word)}: expected {' or '.join(b.name for b in rules.lone)}")
+        raise RecordError(f"{brief(word)}: expected {', '.join(b.name for b in rules.ladder)}")
     return names[0], strain

@@ -203,7 +203,7 @@ class GameRecord:
     def loads_played(cls, line: str) -> tuple[GameRecord, list[PlayedHand]]:
         """Return the record and its replayed hands; errors are those of `loads`."""
         try:
-            data = json.loads(line, object_pairs_hook=_once)
+            data = json.loads(line, object_pairs_hook=unique_names)
         except (ValueError, TypeError, RecursionError) as error:
             raise RecordError(f"not a line of JSON: {error}") from None
         return cls._played(data)
@@ -389,7 +389,7 @@ def _same(stated: Any, replayed: Any) -> bool:
     return type(stated) is type(replayed) and bool(stated == replayed)
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return a JSON object as a dict; `ValueError` for duplicate names."""
     data = dict(pairs)
     if len(data) < len(pairs):

@@ -92,7 +92,7 @@ def test_example_of_the_manual_is_shown_checked_and_a_position_for_advice(tmp_pa
     assert run("show", str(file)) == 0
     assert "Contract: 4 S by seat 1" in capsys.readouterr().out
     assert run("show", str(file), "--variant", "barrie_v0") == 2
-    assert "no game record in it (line 5: Deal: " in capsys.readouterr().err
+    assert "no game record in it (event 1: line 5: Deal: " in capsys.readouterr().err
 
 
 def hand_of(text, game=None):
@@ -105,6 +105,78 @@ def tag_text(deal="N:- AK.AK.A.A - -", rows="6 Pass Pass Pass", options=SIX, mor
     return (
         f'[Event "x"]\n[GameOptionsJson {options}]\n[Deal "{deal}"]\n[Auction "E"]\n{rows}\n{more}'
     )
+
+
+NAMED = "6 - - -\n6NT"
+
+
+def play_text(rows):
+    """The bid 6 NT of East, whose cards are unknown, and its rows of cards."""
+    return tag_text(rows=NAMED, more=f'[Play "E"]\n{rows}', deal="N:- - - -")
+
+
+def pass_text(*passed):
+    """The bid call-2 of East, with West its partner, and these cards passed."""
+    return tag_text(
+        deal="N:- AKJ.AK.A. - -",
+        rows="Call2 - - -\nNTCall2",
+        options=SIX | {"offerAloneCall2": True},
+        more="\n".join(f'[CardsPassed "{each}"]' for each in passed),
+    )
+
+
+def test_unknown_hand_plays_and_passes_a_nine():
+    hand = hand_of(play_text("H9 - - -"))
+    assert hand.steps[-1].action == "9H"
+    hand = hand_of(pass_text("West:East:h9 C9", "East:West:HA HK"))
+    assert [step.action for step in hand.steps[-4:]] == ["AH", "KH", "9H", "9C"]
+
+
+def test_malformed_tag_makes_no_event_of_its_own():
+    results = list(read_hands(f"{tag_text(more='[Play W]')}\n\n{tag_text()}"))
+    assert [number for number, _ in results] == [1, 2]
+    assert isinstance(results[0][1], RecordError)
+    assert not isinstance(results[1][1], RecordError)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            '{"variation":1,"gameOverScore":"x"}',
+            'gameOverScore="x": expected a whole number from 1',
+        ),
+        ('{"variation":1,"gameOverScore":true}', "gameOverScore=true: expected a whole number"),
+        ('{"variation":1,"gameOverScore":32.0}', "gameOverScore=32.0: expected a whole number"),
+        ('{"variation":1,"gameOverScore":0}', "gameOverScore=0: expected a whole number from 1"),
+        ('{"variation":true}', "variation=true: expected 1"),
+        ('{"variation":1,"deckSize":16.0}', "deckSize=16.0: expected 24 or 20 or 16"),
+        ('{"variation":1,"noAlone":1}', "noAlone=1: expected false or true"),
+        ('{"variation":1,"minBid":7}', "minBid=7: expected up to 6"),
+        ('{"variation":1,"noAlone":"%s"}' % ("x" * 999), r"^noAlone=\.\.\.: expected false"),
+        ('{"variation":1,"deckSize":24,"decksize":24}', "a name twice"),
+        ("[]", "expected a JSON object"),
+        ("[" * 100_000, "expected a JSON object"),
+    ],
+)
+def test_option_of_the_wrong_type_is_an_error(options, message):
+    with pytest.raises(RecordError, match=message) as caught:
+        game_of_options(options)
+    assert not re.search("target|partnered", str(caught.value))
+
+
+def test_option_needs_a_game_with_text(tmp_path, capsys):
+    file = tmp_path / "hand.ptn"
+    file.write_text(EXAMPLE, encoding="utf-8")
+    assert run("check", str(file), "--option", "target=20") == 2
+    assert "--option 'target=20': expected --variant or --rules" in capsys.readouterr().err
+    file.write_text("x\n[Event x]\n[Event y]", encoding="utf-8")
+    assert run("show", str(file)) == 2
+    assert "no game record in its first 3 events (event 1: line 1: " in capsys.readouterr().err
+
+
+def test_row_after_the_end_of_the_hand_is_an_error():
+    assert re.search("'SA': the hand is over", str(hand_of(f"{EXAMPLE}SA")))
 
 
 def test_single_hand_is_a_position_but_no_record():
@@ -128,14 +200,40 @@ def test_single_hand_is_a_position_but_no_record():
         (tag_text(rows="6 Pass 5"), "line 5: player_1 may not choose 'bid 5'"),
         (tag_text(rows="6 x"), "line 5: 'x': expected Pass"),
         (tag_text(rows="6 Pass Pass Pass\n6NT↓"), "line 6: .*low no trump"),
-        (tag_text(rows="3 Pass Pass Pass\n- 4"), "line 6: '4': expected one call of each seat"),
+        (tag_text(rows="3 Pass Pass Pass\n- 4"), "line 6: '4': expected 3 and its strain by East"),
+        (
+            tag_text(rows="3 Pass Pass Pass\n3♥\n3♥"),
+            "line 7: '3.*': expected one call of each seat",
+        ),
+        (tag_text(rows="3 Pass Pass Pass\n- 3♥"), "line 6: .*expected 3 H by East"),
+        (tag_text(rows="4♥ Pass Pass Pass"), "line 5: .*expected the strain after the auction"),
+        (tag_text(rows="6 - - -\n6NT", more='[Contract "5NT"]'), "line 7: .*expected 6 NT by East"),
+        (tag_text(rows="6 - - -\n6NT", more='[Declarer "S"]'), "line 7: .*'S': expected East"),
+        (tag_text(more='[GameScores "S:1 2 3 2"]'), "line 6: .*the same score for partners"),
+        (
+            tag_text().replace('[Auction "E"]', '[Auction "W"]'),
+            "line 4: Auction: 'W': expected East",
+        ),
+        (tag_text(more="[Play W]"), "line 6: .*W.*: expected .Tag"),
+        ("x\ny\n[Play W]", "line 1: 'x': expected .Tag"),
         (tag_text(more='[Play "E"]\nSA'), "line 6: Play: expected a complete auction"),
         (
             tag_text(rows="6 - - -\n6NT", more='[Play "S"]\nSA'),
-            "line 7: Play 'S': expected E, who leads",
+            "line 7: Play: 'S': expected East, who leads",
         ),
         (tag_text(rows="6 - - -\n6NT", more='[Play "E"]\nSQ'), "line 8: player_3 may not"),
         (tag_text(rows="6 - - -\n6NT", more='[Play "E"]\nSA - ST'), "line 8: .*a card of S"),
+        (play_text("SASK"), "line 8: 'SASK': expected a card, suit first"),
+        (play_text("SA SA"), "line 8: AS: expected a card that no other hand has"),
+        (play_text("SA SK\n- - SQ"), "line 9: '- - SQ': expected a row for each trick"),
+        (play_text("SA SK SQ SJ ST"), "line 8: .*expected a row for each trick"),
+        (pass_text("N:S:HK"), "line 7: CardsPassed: 'N:S:HK': expected at most 2 cards from East"),
+        (pass_text("E:S:HA"), "line 7: .*expected at most 2 cards from East to West"),
+        (pass_text("E:W:HA HK", "E:W:SA"), "line 8: .*at most 2 cards from West to East"),
+        (pass_text("E:W:HA HK HQ"), "line 7: .*at most 2 cards from East"),
+        (pass_text("E:W"), "line 7: .*expected seat:seat:cards"),
+        (pass_text("W:E:CA"), "line 7: .*at most 2 cards from East to West"),
+        (tag_text(rows=NAMED, more='[CardsPassed "E:W:HA"]'), "line 7: .*expected no card to be"),
         ("[Event x]", "line 1: .*expected .Tag"),
     ],
 )
