@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import brief, printable
-from bideuchre_env._files import before_quitting
+from bideuchre_env._files import before_quitting, only_run_at
 from bideuchre_env._install import how_to_install
 from bideuchre_env.cli.options import add_rules, argument, check_agents, game_of, new_command
 from bideuchre_env.cli.progress import announce_compiling, compiling_bar, progress_bar
@@ -225,6 +225,9 @@ def _path_and_parts(arguments: argparse.Namespace) -> tuple[Path | None, tuple[s
     try:
         if arguments.file:
             path = Path(arguments.file)
+            if not path.exists():
+                with only_run_at(path):  # an error for a bad path comes before kernels compile
+                    pass
         elif not arguments.new:
             path = unfinished_game(game_of(arguments).name, not arguments.web)
         if arguments.new or path is None or not path.exists():

@@ -15,7 +15,7 @@ from bideuchre_env.records.page.view import hand_frames
 from bideuchre_env.records.ptn import game_of_options, read_hands
 
 README = (ROOT / "bideuchre_env/records/README.md").read_text(encoding="utf-8")
-[EXAMPLE] = re.findall(r"```ptn\n(.*?)```", README, re.S)
+[EXAMPLE] = re.findall(r"```text\n(\[Event.*?)```", README, re.S)
 SIX = {"variation": 1, "gameOverScore": 32, "noAlone": True}
 EIGHT = {"variation": 1, "gameOverScore": 52, "deckSize": 16, "numDecks": 2, "bidType": 1}
 EIGHT |= {"makerLeadsFirst": True, "callForBest": True, "offerAloneCall2": True}
