@@ -28,6 +28,7 @@ INTERNAL = {  # public functions and classes that are for other modules of the p
     "variants_of": "validates the argument `variants` of both",
     "job": "a kernel and its arguments, for `rollout` and its benchmark",
     "best_likelihood": "a step of `SequentialTest`",
+    "unique_names": "refuses names that occur twice in JSON, in records and in options of PTN text",
     "text_hands": "reads PTN text for `bideuchre advise`",
     "GameLines": "formats lines of games for `selfplay.play` from JSON texts of hands",
 }
