@@ -74,7 +74,7 @@ def trainers() -> str:
     """Return the table of trainers, from the results in `experiments/results/trainers/`."""
     lines = [
         "| trainer | call (`GAME`: a variant) | learners | extra | decisions | minutes "
-        "| over `rule` |",
+        "| points per hand over `rule` |",
         "|---|---|---|---|---|---|---|",
     ]
     for script, (call, learners, extra) in TRAINERS.items():
