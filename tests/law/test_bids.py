@@ -75,6 +75,7 @@ def test_later_bidders_pass_or_bid_more():
     bidder."
     S1.16: "The third and fourth bidder (dealer) continue using the same terms as set out
     for the second bidder."
+    R.71: "Over 5 nobody may equal."
     """
     for n in range(1, 8):
         table = Table(SIMPLIFIED).do(f"bid {n} D")
@@ -109,6 +110,9 @@ def test_the_dealer_may_equal_a_lone_bid():
     R.06: "who may say what | strictly higher; each moon step only over the step below it
     (`moon_ladder="step"`) | strictly higher; the dealer may also equal a standing lone bid and
     takes it | strictly higher | strictly higher | strictly higher | strictly higher |"
+    R.69: "5. Simplified. Over call-1 the dealer may say call-1 or moon in any strain and
+    becomes declarer, may not say call-2;"
+    R.70: "a seat that is not the dealer may not equal."
     """
     for i, standing in enumerate(("call-2", "call-1", "moon")):
         equal_or_more = ["call-2", "call-1", "moon"][i:]
@@ -130,8 +134,11 @@ def test_lone_bids_outrank_the_rest(game):
     card is higher than a bid calling for two."
     S4.05: "The highest bid of all is moon, in which you have to win all 8 tricks alone using
     the cards you were dealt."
+    R.66: "4. Barrie. 8 H over 7 C; call-2 over 8; call-1 over call-2; moon over call-1."
+    R.67: "call-2 S over call-2 C is illegal."
     """
-    table = Table(game).do(f"bid {game.rules.partnered[1]} H")
+    high = game.rules.partnered[1]
+    table = Table(game).do(f"bid {high - 1} C", f"bid {high} H")
     assert table.legal == ["pass", *bids_in_strains("call-2", "call-1", "moon")]
     table = Table(game).do("bid call-2 H")
     assert table.legal == ["pass", *bids_in_strains("call-1", "moon")]
@@ -161,6 +168,7 @@ def test_pass_or_bid_more(game):
 def test_suits_do_not_rank(game):
     """S2.16, S4.24: "There is no rank among the suits, so it is not possible to outbid a bid
     in one suit with an equal number of tricks in another suit (this is unlike 500 or Bridge)."
+    R.14: "The strains (four suits, no trump) do not outrank each other."
     """
     for n in map(str, range(game.rules.partnered[0], game.rules.partnered[1] + 1)):
         for strain in STRAINS:

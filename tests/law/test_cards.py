@@ -13,7 +13,6 @@ from support.law_tables import (
     GENERAL,
     SIMPLIFIED,
     SIX_CARD,
-    STRAINS,
     SUITS,
     VARIANTS,
     Table,
@@ -21,8 +20,6 @@ from support.law_tables import (
     opening,
     play_trick,
 )
-
-from bideuchre_env.errors import DealError
 
 FULL = ("9", "T", "J", "Q", "K", "A")
 SHORT = ("J", "Q", "K", "A")
@@ -92,6 +89,10 @@ def test_decks_of_the_variants(game, ranks, copies, each):
     S3.02: "Double deck is used – J, Q K, A"
     S4.01: "The game is played with 2 decks using the J Q K A only, that is 32 cards in all, so
     each of the 4 players is dealt 8 cards."
+    S0.18: "The dealer shuffles the deck and gives each player six cards."
+    S1.09: "The dealer delivers 8 cards to each player comprising the hand."
+    S2.20, S3.06, S4.20: "All the cards are dealt out equally to the players."
+    S3.07: "8 cards each."
     """
     table = Table(game)
     assert dealt(game) == whole(ranks, copies)
@@ -125,55 +126,27 @@ def test_partners_sit_opposite(game):
     assert rewards == [ours - theirs, theirs - ours] * 2
 
 
-@in_games(*VARIANTS)
-def test_all_cards_dealt_equally(game):
-    """S0.18: "The dealer shuffles the deck and gives each player six cards."
-    S1.09: "The dealer delivers 8 cards to each player comprising the hand."
-    S2.20, S3.06, S4.20: "All the cards are dealt out equally to the players."
-    S3.07: "8 cards each."
-    """
-    table = Table(game)
-    each = {"cincinnati_v0": 6, "six_card_v0": 6, "double_deck_v0": 12}.get(game.name, 8)
-    assert [len(hand) for hand in table.hands[0]["deal"]] == [each] * 4
-    short = [hand[1:] for hand in table.hands[0]["deal"]]
-    with pytest.raises(DealError):
-        table.env.reset(options={"deal": short})
-
-
-@in_games(CINCINNATI, DOUBLE_DECK)
-def test_every_seat_is_equally_likely_to_get_a_card(game):
-    """S0.19: "The cards are dealt three at a time."
-
-    The number of cards dealt at a time does not show in shuffled hands. The test checks that
-    each card, and each pair of cards, is equally likely in every seat.
-    """
-    table = Table(game)
-    deals, copies = 2000, game.rules.copies
-    ace, together = Counter(), 0
-    for seed in range(deals):
-        table.env.reset(seed=seed)
-        hands = table.hands[0]["deal"]
-        ace.update({seat: hand.count("AS") for seat, hand in enumerate(hands)})
-        together += sum("AS" in hand and "9C" in hand for hand in hands) if copies == 1 else 0
-    for seat in range(4):
-        assert abs(ace[seat] - deals * copies / 4) < 5 * (deals * copies * 3 / 16) ** 0.5
-    if copies == 1:  # five of the other 23 places are in the same hand
-        assert abs(together - deals * 5 / 23) < 5 * (deals * 5 * 18 / 23**2) ** 0.5
-
-
-@in_games(CINCINNATI, SIMPLIFIED)
-def test_first_dealer_is_drawn(game):
+@in_games(CINCINNATI, SIMPLIFIED, DOUBLE_DECK)
+def test_first_dealer_and_cards_are_random(game):
     """S0.17: "To start, you need to decide who will be the dealer."
+    S0.19: "The cards are dealt three at a time."
     S1.08: "The first dealer is chosen by high card draw."
     R.22: "The first dealer is random (S1: high card draw)."
+
+    The number of cards dealt at a time does not show in shuffled hands. The test checks that
+    every seat is equally likely to deal and to get a card; `core/test_deals.py` tests all cards
+    and pairs of cards.
     """
-    table, draws = Table(game), 2000
-    count = Counter()
+    table, draws, copies = Table(game), 2000, game.rules.copies
+    dealers, aces = Counter(), Counter()
     for seed in range(draws):
         table.env.reset(seed=seed)
-        count[table.hands[0]["dealer"]] += 1
-    assert set(count) == {0, 1, 2, 3}
-    assert all(abs(n - draws / 4) < 5 * (draws * 3 / 16) ** 0.5 for n in count.values())
+        hand = table.hands[0]
+        dealers[hand["dealer"]] += 1
+        aces.update({seat: cards.count("AS") for seat, cards in enumerate(hand["deal"])})
+    for seat in range(4):
+        assert abs(dealers[seat] - draws / 4) < 5 * (draws * 3 / 16) ** 0.5
+        assert abs(aces[seat] - draws * copies / 4) < 5 * (draws * copies * 3 / 16) ** 0.5
 
 
 @pytest.mark.parametrize("strain", SUITS)
@@ -271,12 +244,3 @@ def test_left_bower_counts_as_a_trump(game):
         printed.do(*opening(game.rules, strain)).play(f"A{mate}")
         assert f"K{mate}" in printed.legal
         assert left not in printed.legal
-
-
-def test_no_strain_outranks_another():
-    """R.14: "The strains (four suits, no trump) do not outrank each other." """
-    for game in BID_EUCHRE:
-        name = game.rules.ladder[0].name
-        for strain in STRAINS:
-            table = Table(game, dealer=3).do(f"bid {name} {strain}")
-            assert not [bid for bid in table.legal if bid.startswith(f"bid {name} ")]

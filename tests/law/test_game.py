@@ -119,6 +119,7 @@ def test_under_made_bid_only_the_side_that_made_its_bid_wins():
     """S4.11: "the winners are the first team who achieve a score of 52 or more points at the end
     of a hand on which they won a bid;"
     R.38: "`made_bid`: only a side that made its own bid in this hand can win."
+    R.73: "Under `made_bid` it does not win that way."
     """
     assert result(after(BARRIE, 4, 5, (0, 47))) == (1, "won")
     assert result(after(BARRIE, 4, 4, (0, 47))) == UNFINISHED
@@ -162,6 +163,8 @@ def test_the_tricks_of_defenders_of_a_made_bid_do_not_win(game):
     S4.41: "If you reach the target in this way, the game continues until either team fulfills
     the winning condition."
     R.39: "`made_or_set`: also a side that set the opponents."
+    R.72: "6. `made_or_set`: a side at 51 takes 2 tricks against a bid that is made: 53, no
+    win; it then sets a bid at any total of 52 or more: win."
     """
     target = 32 if game is SIX_CARD else 52
     n = game.rules.tricks

@@ -72,6 +72,23 @@ def test_cincinnati_next_player_leads_when_the_eldest_sits_out(dealer):
     assert other.seat == eldest
 
 
+@pytest.mark.parametrize(
+    ("declarer", "out", "order"), [(3, 1, [2, 3, 0]), (2, 0, [1, 2, 3]), (1, 3, [1, 2, 0])]
+)
+def test_partner_of_a_moon_sits_out(declarer, out, order):
+    """R.62: "2. Cincinnati, dealer seat 0. Declarer 3 on a moon: seat 1 sits out, seat 2
+    leads, order 2, 3, 0."
+    R.63: "Declarer 2 on a moon: seat 0 out, seat 1 leads."
+    R.64: "Declarer 1 on a moon: seat 3 out, seat 1 leads."
+    """
+    table = Table(CINCINNATI, dealer=0).do(*one_bid(declarer, "bid moon"), "trump H")
+    seats = []
+    for _ in range(3):
+        seats.append(table.seat)
+        table.do(table.legal[0])
+    assert (table.sees(0)["sitting_out"], seats) == (out, order)
+
+
 def test_opening_lead_sets_who_leads_first():
     """R.32: "`opening_lead` | `eldest`"
     R.33: "`declarer`"
@@ -139,6 +156,37 @@ def test_left_bower_alone_must_be_played(game, strain):
     hand = hand[: game.rules.tricks]
     table = led_against(game, strain, {0: f"A{strain}", 1: " ".join(hand)})
     assert must_play(table, left)
+
+
+@pytest.mark.parametrize(
+    ("led", "hand", "legal"),
+    [
+        ("JD", "9H AD KD QD TD 9D AC KC QC JC AS KS", "9H"),
+        ("AH", "JD AD KD QD TD 9D AC KC QC JC AS KS", "JD"),
+        ("AD", "JD 9D AC KC QC JC TC 9C AS KS QS JS", "9D"),
+        ("AD", "JD AH AC KC QC JC TC 9C AS KS QS JS", "JD AH AC KC QC JC TC 9C AS KS QS JS"),
+    ],
+)
+def test_left_bower_follows_trump(led, hand, legal):
+    """R.76: "Left bower led: trump must be followed."
+    R.77: "Holding only the left bower when trump is led: it must be played."
+    R.78: "When the left bower's printed suit is led it does not follow: a hand that holds
+    another card of that suit must play that one and may not play the left bower;"
+    R.79: "a hand with none may play anything."
+    """
+    table = led_against(DOUBLE_DECK, "H", {0: led, 1: hand})
+    assert must_play(table, *legal.split()) == (hand != legal)
+
+
+@in_games(*VARIANTS)
+def test_jacks_are_plain_at_no_trump(game):
+    """R.80: "8. No trump: jacks follow their printed suit and rank below the queen." """
+    table = led_against(game, "NT", {0: "KH", 1: "JH AC AS AD"})
+    assert "JH" in table.legal
+    assert {card[1] for card in table.legal} == {"H"}
+    assert "JH" not in led_against(game, "NT", {0: "KD", 1: "JH QD"}).legal
+    assert play_trick(game, "NT", ["JH", "QH", "AS", "AC"]).seat == 1
+    assert play_trick(game, "NT", ["QH", "JH", "JD", "AC"]).seat == 0
 
 
 @in_games(CINCINNATI, SIX_CARD, DOUBLE_DECK)
@@ -215,6 +263,8 @@ def test_of_two_equal_cards_the_first_wins(game):
     be played beats the second."
     S3.21: "The first played of two equal cards beats the second."
     R.17: "Of two identical cards in a trick the first played wins."
+    R.74: "7. Double deck: the second right bower loses to the first."
+    R.75: "Ace over an earlier identical ace: no."
     """
     for suit in SUITS:
         mate = SAME_COLOUR[suit]
