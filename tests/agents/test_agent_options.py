@@ -10,7 +10,6 @@ from bideuchre_env import agents, match, records_io
 from bideuchre_env.agents import registry
 from bideuchre_env.agents.random_agents import RandomAgent
 from bideuchre_env.agents.rule.win_curve import POINT_ALONE
-from bideuchre_env.cli import main as cli
 from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.envs.solo.players import Player
@@ -106,16 +105,6 @@ def test_options_are_the_parameters_of_the_factory():
     assert received == [(2, 0.5), (1, None)]
     with pytest.raises(OptionError, match=r"dept=1: .*did you mean 'depth'.*it takes depth, rate$"):
         agents.make("mine:dept=1", CINCINNATI)
-
-
-@pytest.mark.parametrize("command", ["match pimc:depth=2 rule", "selfplay --agents rule pimc:a"])
-def test_a_wrong_option_is_one_line_and_no_file_is_written(command, capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert cli.main(command.split()) == 2
-    out, err = capsys.readouterr()
-    assert (out, err.count("\n")) == ("", 1)
-    assert "option" in err
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["pimc:worlds=2", "a/b", "c:\\d", "what?*", 'a"b<|>', "\xe9"])

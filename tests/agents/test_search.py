@@ -1,5 +1,6 @@
 """Search agents: options, determinism, time limits, strength, candidates, and playouts."""
 
+from itertools import count
 from math import sqrt
 
 import numpy as np
@@ -80,17 +81,6 @@ def test_option_solved_is_the_number_of_tricks_that_the_solver_plays():
     assert choices[3] != choices[0]
 
 
-class FakeClock:
-    """A clock that advances by `tick` seconds at each call."""
-
-    def __init__(self, tick):
-        self.now, self.tick = 0.0, tick
-
-    def __call__(self):
-        self.now += self.tick
-        return self.now
-
-
 @pytest.mark.parametrize("name", SEARCH)
 def test_a_decision_ends_at_its_time_limit(name):
     """The clock is read after each batch of four worlds; at least one batch is tried."""
@@ -98,7 +88,8 @@ def test_a_decision_ends_at_its_time_limit(name):
     played = [d for d in decisions(rules, 4, seed=5) if d[2]["phase"] == PLAY and d[1].sum() > 2]
     row, mask, _ = played[0]
     for tick, fewest, most in ((1.0, 4, 4), (0.002, some, 24), (0.0, 200, 200)):
-        agent = agents.make(name, rules, seed=1, worlds=200, milliseconds=10, clock=FakeClock(tick))
+        clock = count(0.0, tick).__next__
+        agent = agents.make(name, rules, seed=1, worlds=200, milliseconds=10, clock=clock)
         assert mask[agent.act(row, mask)]
         assert fewest <= agent.space.plans[0]["total"] <= most
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from support.agent_games import knowledge_of
 from support.commands import run
+from support.law_tables import Table
 
 import bideuchre_env
 from bideuchre_env import agents, records_io, selfplay
@@ -16,7 +17,7 @@ from bideuchre_env.core.state import rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import DealError
 from bideuchre_env.rules import actions
-from bideuchre_env.rules.cards import CARD_NAMES, STRAINS
+from bideuchre_env.rules.cards import STRAINS
 from bideuchre_env.rules.variants import RULES
 
 HAND = ("--hand", "JH JD AH KH QS 9C")
@@ -143,19 +144,12 @@ SMALL_DECKS = [name for name, rules in RULES.items() if rules.cards < 48]
 
 def bid_at_the_table(cards, rules, passes):
     """The expert's call with these cards in a game, after `passes` passes."""
-    rest = [name for name in CARD_NAMES[: rules.kinds] for _ in range(rules.copies)]
-    for card in cards:
-        rest.remove(card)
-    each = rules.tricks
-    deal = [cards, *(rest[k * each : (k + 1) * each] for k in range(3))]
-    env = bideuchre_env.make(rules).raw_env()
-    env.reset(seed=1, options={"dealer": (3 - passes) % 4, "deal": deal})
-    for _ in range(passes):
-        env.step("pass")
-    assert env.agent_selection == "player_0"
-    seen = env.last()[0]
+    table = Table(bideuchre_env.make(rules), dealer=(3 - passes) % 4, hands={0: cards})
+    table.do(*["pass"] * passes)
+    assert table.seat == 0
+    seen = table.env.last()[0]
     chosen = agents.make("expert", rules).act(seen["observation"], seen["action_mask"])
-    return env.action_names[chosen].removeprefix("bid ")
+    return table.env.action_names[chosen].removeprefix("bid ")
 
 
 @pytest.mark.parametrize("variant", SMALL_DECKS)
@@ -171,7 +165,7 @@ def test_hand_has_the_call_of_the_expert(variant, capsys):
         bids = json.loads(capsys.readouterr().out)["would_bid"]
         assert list(bids) == ["first to call", "last after three passes"]
         for passes, bid in zip((0, 3), bids.values(), strict=True):
-            expected = bid_at_the_table(cards.split(), rules, passes)
+            expected = bid_at_the_table(cards, rules, passes)
             later = rules.strain_named == "after_auction" and bid != "pass"
             assert (bid.rpartition(" ")[0] if later else bid) == expected
             assert (f"bid {bid} if" if bid != "pass" else "pass if") in printed

@@ -31,6 +31,8 @@ BAD = [
     ("selfplay --agents rule nobody", "the agents are random"),
     ("selfplay --agents ./mine.py:broken rule", "LookupError: no weights (mine.py, line "),
     ("match ./mine.py:Stumbles rule", "./mine.py:Stumbles': IndexError: list index out of"),
+    ("match pimc:depth=2 rule", "depth=2: no option of 'pimc'"),
+    ("selfplay --agents rule pimc:a", "cannot parse option 'a'"),
     ("agents experd", "did you mean 'expert'?"),
     ("agents net:weights=none.npz", "none.npz cannot be read: No such file"),
     ("compile --agents nobody", "nobody"),
@@ -52,6 +54,15 @@ BAD = [
     ("play --level easy --partner rule", "--level easy, --partner rule: expected a level or"),
     ("play --level easy --opponents rule", "--level easy, --opponents rule: expected a level or"),
     ("play --level middle", "invalid choice: 'middle'"),
+    ("play --people 0,2", "--people: expected only with --web"),
+    ("play --host ::1", "--host: expected only with --web"),
+    ("play --port 1", "--port: expected only with --web"),
+    ("play --web --people 0,4", "seats from 0 to 3, as 0,2"),
+    ("play --web --people 0,0", "seats from 0 to 3, as 0,2"),
+    ("play --web --people ''", "seats from 0 to 3, as 0,2"),
+    ("play --web --people 0 --seat 0", "expected only one of them"),
+    ("play --web --port 65536", "expected 0 to 65535"),
+    ("play --web --host 192.0.2.1 --port 0", "--host 192.0.2.1 --port 0: "),
     # tournament
     ("tournament --pairs rule", "--pairs 'rule': expected \"AGENT vs AGENT\""),
     ("tournament --pairs 'rule vs nobody'", "no agent 'nobody'"),
@@ -128,6 +139,8 @@ def files(tmp_path_factory):
 
 @pytest.mark.parametrize(("command", "message"), BAD, ids=[command for command, _ in BAD])
 def test_bad_input_is_one_line_and_no_file(command, message, files, folder, error_of, monkeypatch):
+    if "--web" in command:
+        pytest.importorskip("aiohttp")
     for name, content in files.items():
         Path(name).write_bytes(content)
     write_file(folder)

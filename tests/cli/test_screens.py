@@ -1,6 +1,5 @@
 """The greeting, every `--help`, and the completion of commands, names and files in a shell."""
 
-import argparse
 import io
 import os
 import platform
@@ -23,8 +22,7 @@ from bideuchre_env.cli.main import build_parser
 def parsers():
     """The parsers of all commands by name; "" is `bideuchre` itself."""
     parser = cli.build_parser()
-    chosen = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
-    return {"": parser, **chosen.choices}
+    return {"": parser, **completion._commands(parser)}
 
 
 def test_without_a_command_examples_are_printed(capsys):
@@ -82,11 +80,6 @@ def test_version_prints_a_line_for_each_package_without_importing_numba():
         f"{platform.system()} {platform.machine()}",
         "0 False",
     ]
-
-
-def test_python_m_is_the_command():
-    done = python("-m", "bideuchre_env", "dance", status=2)
-    assert done.stderr.startswith("bideuchre: error: ")
 
 
 BASH = None if os.name == "nt" else shutil.which("bash")  # there it may be that of WSL

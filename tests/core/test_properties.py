@@ -22,7 +22,7 @@ from support.playthroughs import (
 from support.strategies import in_two_sizes, rules, seeds
 
 from bideuchre_env import GameRecord, make
-from bideuchre_env.core.one_row import mask_row
+from bideuchre_env.core.one_row import mask_row, replay_row
 from bideuchre_env.core.state import STATE
 from bideuchre_env.core.tables import compile_tables
 
@@ -152,8 +152,6 @@ def test_a_record_is_read_back_at_every_ply(game, seed, choices):
 
 @in_two_sizes(15, game=rules(), seed=seeds(), choices=CHOICES)
 def test_replay_allows_exactly_the_actions_of_the_mask(game, seed, choices):
-    from bideuchre_env.core.one_row import replay_row
-
     tables, env = compile_tables(game), start(game, seed)
     for _ in plies(env, Chooser(choices), 80):
         mask = np.zeros(len(env.action_names), np.int8)

@@ -2,10 +2,7 @@
 
 import numpy as np
 import pytest
-from support.playthroughs import (
-    VARIANTS,
-    choose,
-)
+from support.playthroughs import VARIANTS, choose
 
 import bideuchre_env
 from bideuchre_env import GameRecord

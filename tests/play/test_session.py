@@ -34,12 +34,17 @@ def play(session, seed=0, stop=None):
     """Play at random to the end, or until `stop(session)` is true."""
     rng = random.Random(seed)
     while not session.over and not (stop and stop(session)):
-        session.advance()
         if session.hand_over:
             session.next_hand()
         elif session.waits_for_person:
             session.act(session.seat, choice(session, rng))
+        else:
+            session.advance()
     return session
+
+
+def waits(session):
+    return session.waits_for_person
 
 
 def place(session):
@@ -60,7 +65,7 @@ def test_agents_are_seated_from_the_left_of_the_first_person(people, opponents, 
 
 
 def test_actions_out_of_turn_or_against_the_rules_are_refused():
-    session = play(begin(people=(0, 1)), stop=lambda game: game.waits_for_person)
+    session = play(begin(people=(0, 1)), stop=waits)
     before, other = place(session), 1 - session.seat
     for seat, name, words in (
         (other, "pass", "is not to act"),
@@ -89,23 +94,16 @@ def test_a_person_cannot_act_for_an_agent_whose_turn_it_is():
     assert place(session) == before
 
 
-def forward(session):
-    while not session.over and not session.waits_for_person:
-        session.advance()
-        if session.hand_over:
-            session.next_hand()
-
-
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_undone_and_repeated_actions_lead_to_the_same_game(variant):
     """Undo may cross hands, and agents that act at random repeat their actions."""
     session, rng, decisions = begin(variant), random.Random(3), []
-    while forward(session) or not session.over:
+    while not play(session, stop=waits).over:
         decisions.append((place(session), choice(session, rng)))
         session.act(0, decisions[-1][1])
     whole, session, at, undone = session.record(), begin(variant), 0, 0
     while at < len(decisions):
-        forward(session)
+        play(session, stop=waits)
         assert place(session) == decisions[at][0]
         if at >= 3 and rng.random() < 0.15:
             for _ in range(3):
@@ -114,7 +112,7 @@ def test_undone_and_repeated_actions_lead_to_the_same_game(variant):
                 assert place(session) == decisions[at][0]
         session.act(0, decisions[at][1])
         at += 1
-    forward(session)
+    play(session)
     assert session.record().to_dict() == whole.to_dict()
     assert undone
     with pytest.raises(IllegalActionError, match="the game is over"):

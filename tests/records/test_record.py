@@ -259,11 +259,3 @@ def test_random_rows_are_refused(name):
     for row in range(20):
         with pytest.raises(errors.OptionError, match="states"):
             GameRecord.from_rows(states[row : row + 1], rules, name)
-
-
-def test_the_record_of_a_given_deal_has_no_seed():
-    env = make("cincinnati_v0").raw_env()
-    env.reset(seed=1)
-    assert env.record.seed == 1
-    env.reset(seed=1, options={"deal": env.record.hands[0]["deal"]})
-    assert env.record.seed is None

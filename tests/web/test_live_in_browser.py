@@ -13,10 +13,10 @@ import pytest
 pytest.importorskip("aiohttp")
 
 from support.browser import CHOICES, Page, browser, complaints, requests, screen
+from support.commands import run
 from support.live_tables import live, served, session
 
 from bideuchre_env._install import how_to_install
-from bideuchre_env.cli.main import main
 from bideuchre_env.play.session import Session
 
 HANDS = """
@@ -215,53 +215,19 @@ def test_a_game_of_two_people_is_saved_and_resumed_after_ctrl_c(tmp_path):
     assert process.wait() == 0
 
 
-@pytest.fixture
-def bideuchre(tmp_path, monkeypatch, capsys):
-    """A function that runs the command in this process; it returns exit code and stderr."""
+def test_without_aiohttp_the_extra_is_named(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-
-    def run(*arguments):
-        try:
-            code = main(("play", *arguments))
-        except SystemExit as end:
-            code = end.code
-        return code, capsys.readouterr().err
-
-    return run
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--people", "0,2"), "--people: expected only with --web"),
-        (("--host", "::1"), "--host: expected only with --web"),
-        (("--port", "1"), "--port: expected only with --web"),
-        (("--web", "--people", "0,4"), "seats from 0 to 3, as 0,2"),
-        (("--web", "--people", "0,0"), "seats from 0 to 3, as 0,2"),
-        (("--web", "--people", ""), "seats from 0 to 3, as 0,2"),
-        (("--web", "--people", "0", "--seat", "0"), "expected only one of them"),
-        (("--web", "--port", "65536"), "expected 0 to 65535"),
-        (("--web", "--host", "192.0.2.1", "--port", "0"), "--host 192.0.2.1 --port 0: "),
-    ],
-)
-def test_bad_options_are_refused_in_a_line_and_write_nothing(arguments, words, bideuchre, tmp_path):
-    code, err = bideuchre(*arguments)
-    assert (code, err.count("\n"), words in err) == (2, 1, True), err
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_without_aiohttp_the_extra_is_named(bideuchre, monkeypatch):
     for name in [name for name in sys.modules if name.startswith("bideuchre_env.web.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "aiohttp", None)
-    code, err = bideuchre("--web")
-    assert code == 2
-    assert err == f"bideuchre: error: --web needs aiohttp: {how_to_install('web')}\n"
+    assert run("play", "--web") == 2
+    needs = f"bideuchre: error: --web needs aiohttp: {how_to_install('web')}\n"
+    assert capsys.readouterr() == ("", needs)
 
 
-def test_the_terminal_refuses_a_game_of_several_people(bideuchre, tmp_path):
+def test_the_terminal_refuses_a_game_of_several_people(capsys, tmp_path):
     """A terminal would show the hands of all people."""
     path = tmp_path / "game.json"
     session("cincinnati_v0", (0, 2), path=path).close()
-    code, err = bideuchre("--file", str(path))
-    assert (code, "has several people: add --web" in err) == (2, True)
+    assert run("play", "--file", str(path)) == 2
+    assert "has several people: add --web" in capsys.readouterr().err
