@@ -29,12 +29,14 @@ from bideuchre_env.training import prepare
 
 
 @pytest.fixture(autouse=True)
-def own_agents(folder, monkeypatch):
-    """A file of agents in the folder; imports and registrations are undone after the test."""
+def own_files(folder, monkeypatch):
+    """Files of agents and rules, and an empty cache; imports and registrations are undone."""
     monkeypatch.setattr(registry, "registered", {})
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.delitem(sys.modules, "mine", raising=False)
     write_file(folder)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    Path("farm.toml").write_text('base = "six_card_v0"\nname = "up/down"\ntarget = 21\n')
 
 
 @pytest.mark.parametrize("name", registry.BUILT_IN)
@@ -121,13 +123,6 @@ def test_the_metadata_of_weights_is_printed(folder, monkeypatch, capsys):
 
 RESULT = re.compile(r"(\w+): \S+ points per hand over .* \(95 % interval (\S+) to \S+\)[:,] (.*)")
 COMMAND = "bideuchre prepare six_card_v0 --option target=21 --hands 1000 --seed 0"
-
-
-@pytest.fixture(autouse=True)
-def own_cache(folder, monkeypatch):
-    """Use an empty cache folder, and write custom rules to `farm.toml`."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
-    Path("farm.toml").write_text('base = "six_card_v0"\nname = "up/down"\ntarget = 21\n')
 
 
 @pytest.fixture

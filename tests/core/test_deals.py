@@ -32,12 +32,9 @@ def dealt(rules, seed, n, hands=1):
     return rows, dealers
 
 
-def counts_of(rows, kinds):
-    """Copies held, float32 of shape (n, 4 * kinds): by seat, then kind."""
-    kind = np.arange(kinds)
-    hands = rows["hands"][:, :, None]
-    held = (hands >> kind & 1) + (hands >> (kind + 24) & 1)
-    return held.astype(np.float32).reshape(len(rows), -1)
+def holders(rows):
+    """The seat that holds each card of a single deck, (n, 24)."""
+    return (rows["hands"][:, :, None] >> np.arange(24) & 1).argmax(1)
 
 
 @entry_kernel
@@ -114,10 +111,9 @@ def test_the_first_dealer_is_any_seat():
     """The first dealer is uniform over seats (3 df), and independent of a card's holder (9 df)."""
     rows, dealers = dealt(SINGLE, 31, 160_000)
     assert_fits(np.bincount(dealers, minlength=4), np.full(4, 40_000))
-    held = counts_of(rows, 24).reshape(-1, 4, 24)
+    held = holders(rows)
     for kind in range(24):
-        seat = held[:, :, kind].argmax(1)
-        assert_fits(np.bincount(seat * 4 + dealers, minlength=16), np.full(16, 10_000))
+        assert_fits(np.bincount(held[:, kind] * 4 + dealers, minlength=16), np.full(16, 10_000))
 
 
 def test_a_named_dealer_does_not_change_the_cards():
@@ -143,7 +139,7 @@ def test_deals_of_neighbouring_seeds_are_independent(step):
         deal_rows(rows, tables)
     pairs = np.bincount(left["dealer"] * 4 + right["dealer"], minlength=16)
     assert_fits(pairs, np.full(16, n / 16))
-    held = [counts_of(rows, 24).reshape(-1, 4, 24).argmax(1) for rows in (left, right)]
+    held = [holders(rows) for rows in (left, right)]
     for kind in range(24):
         together = np.bincount(held[0][:, kind] * 4 + held[1][:, kind], minlength=16)
         assert_fits(together, np.full(16, n / 16))
@@ -152,7 +148,7 @@ def test_deals_of_neighbouring_seeds_are_independent(step):
 def test_successive_deals_are_independent():
     n = 100_000
     first, second = (dealt(SINGLE, 99, n, hands)[0] for hands in (1, 2))
-    held = [counts_of(rows, 24).reshape(-1, 4, 24).argmax(1) for rows in (first, second)]
+    held = [holders(rows) for rows in (first, second)]
     for kind in range(24):
         for other in (kind, (kind + 1) % 24):
             together = np.bincount(held[0][:, kind] * 4 + held[1][:, other], minlength=16)

@@ -94,14 +94,11 @@ def write():
         (FOLDER / f"{name}.jsonl").write_text("".join(lines(name)), encoding="utf-8", newline="\n")
 
 
-def saved_lines(name):
-    return (FOLDER / f"{name}.jsonl").read_bytes().decode("utf-8").splitlines(keepends=True)
-
-
 @pytest.mark.parametrize("name", VARIANTS)
 def test_golden_games_are_reproduced_to_the_byte(name):
     """Seeds, deals, action numbers, legal actions, scoring and the record format are unchanged."""
-    assert lines(name) == saved_lines(name)
+    saved = (FOLDER / f"{name}.jsonl").read_bytes().decode("utf-8")
+    assert lines(name) == saved.splitlines(keepends=True)
 
 
 if __name__ == "__main__":
