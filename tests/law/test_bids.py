@@ -87,20 +87,6 @@ def test_later_bidders_pass_or_bid_more():
     assert table.legal == ["pass", *bids_in_strains("7", "call-2", "call-1", "moon")]
 
 
-@pytest.mark.parametrize("seat", range(4))
-def test_simplified_highest_bidder_plays_first(seat):
-    """S1.17: "Once all four players have bid their hand, the player with the highest number of
-    tricks bid wins the contract and will play the first card of the hand."
-    S1.45: "The highest bidder plays first."
-    """
-    table = Table(SIMPLIFIED, dealer=2).do(*one_bid(seat, "bid 3 C", dealer=2))
-    assert table.seat == seat
-    assert table.sees(seat)["phase"] == "play"
-    assert table.hands[0]["declarer"] == seat
-    table = Table(SIMPLIFIED, dealer=2).do("bid 3 C", "bid 4 NT", "pass", "bid 6 S")
-    assert table.seat == table.hands[0]["declarer"] == 2
-
-
 def test_the_dealer_may_equal_a_lone_bid():
     """S1.30: "The only time a player does not have to overbid is when it is the dealers turn
     and the previous high bid is to take all eight tricks."
@@ -225,15 +211,20 @@ def test_a_bid_of_no_trump_is_played_without_trumps():
     assert table.seat == 3
 
 
-@in_games(*BID_EUCHRE)
+@in_games(SIMPLIFIED, *BID_EUCHRE)
 def test_high_bidder_leads(game):
-    """S2.10, S3.18, S4.30: "The high bidder leads to the first trick."
+    """S1.17: "Once all four players have bid their hand, the player with the highest number of
+    tricks bid wins the contract and will play the first card of the hand."
+    S1.45: "The highest bidder plays first."
+    S2.10, S3.18, S4.30: "The high bidder leads to the first trick."
     R.08: "opening lead | eldest hand (left of dealer); if it sits out, the next seat |
     declarer | declarer | declarer | declarer | declarer |"
     """
     for dealer in range(4):
         for seat in range(4):
             table = Table(game, dealer=dealer).do(*one_bid(seat, "bid 3 H", dealer=dealer))
-            assert table.seat == seat
+            assert table.seat == table.hands[0]["declarer"] == seat
             assert table.sees(seat)["phase"] == "play"
             assert set(table.legal) == set(table.hands[0]["deal"][seat])
+    table = Table(game, dealer=2).do("bid 3 C", "bid 4 NT", "pass", "bid 6 S")
+    assert table.seat == table.hands[0]["declarer"] == 2

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from support.playthroughs import (
     DIFFERENT,
+    RED_BOWERS,
     VARIANTS,
     Caller,
     Chooser,
@@ -59,12 +60,8 @@ def test_legal_actions_are_in_the_view_of_the_seat_to_act_and_in_the_open_one(na
 
 def test_hands_are_sorted_with_trumps_first_and_actions_are_in_words():
     """Trumps include the left bower; other cards are sorted by suit, high cards first."""
-    deal = [
-        *(["JH", "JD", "AH", "9S", "TS", "9C"], ["KH", "TH", "QS", "KS", "AC", "TC"]),
-        *(["QH", "9H", "JS", "AS", "QC", "KC"], ["9D", "TD", "QD", "KD", "AD", "JC"]),
-    ]
     env = start("cincinnati_v0", 1)
-    env.reset(options={"deal": deal, "dealer": 3})
+    env.reset(options={"deal": RED_BOWERS, "dealer": 3})
     for action in ("bid 3", "pass", "pass", "pass", "trump D"):
         env.step(env.action_names.index(action))
     view = table_view(env.get_state()[0], env.rules, 0)

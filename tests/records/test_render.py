@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from gymnasium.error import DependencyNotInstalled
 from rich.console import Console
-from support.playthroughs import VARIANTS, Chooser, plies, start
+from support.playthroughs import RED_BOWERS, VARIANTS, Chooser, plies, start
 
 import bideuchre_env
 from bideuchre_env._install import how_to_install
@@ -17,11 +17,6 @@ from bideuchre_env.records.picture import Card, TablePicture
 from bideuchre_env.records.record import GameRecord
 from bideuchre_env.records.render import LEGEND, ending, record_view
 from bideuchre_env.rules.cards import CARD_NAMES, MAX_TRICKS, hand_names
-
-TRUMP_H = [
-    *(["JH", "JD", "AH", "9S", "TS", "9C"], ["KH", "TH", "QS", "KS", "AC", "TC"]),
-    *(["QH", "9H", "JS", "AS", "QC", "KC"], ["9D", "TD", "QD", "KD", "AD", "JC"]),
-]
 
 
 def text_of(view, width=100):
@@ -34,7 +29,7 @@ def text_of(view, width=100):
 def test_hands_and_tricks_are_in_the_order_in_which_cards_win():
     """A led left bower calls for trumps, and it ranks second among them."""
     env = start("cincinnati_v0", 1, render_mode="ansi")
-    env.reset(options={"deal": TRUMP_H, "dealer": 3})
+    env.reset(options={"deal": RED_BOWERS, "dealer": 3})
     for action in ("bid 3", "pass", "pass", "pass", "trump H", "JD"):
         env.step(env.action_names.index(action))
     assert "seat 1 to play, hearts led" in env.render()

@@ -21,6 +21,11 @@ from bideuchre_env.rules import actions
 VARIANTS = tuple(variants)
 DIFFERENT = ("cincinnati_v0", "barrie_v0", "double_deck_v0")
 """Variants that differ in deck, ladder, exchange, naming, leads and ways to win."""
+RED_BOWERS = [
+    *(["JH", "JD", "AH", "9S", "TS", "9C"], ["KH", "TH", "QS", "KS", "AC", "TC"]),
+    *(["QH", "9H", "JS", "AS", "QC", "KC"], ["9D", "TD", "QD", "KD", "AD", "JC"]),
+]
+"""A deal in which seat 0 has both red jacks."""
 PROMPT = "(h: help): "
 OURS = ("--partner", "rule", "--opponents", "rule", "cautious", "--pause", "0", "--no-review")
 
