@@ -73,14 +73,12 @@ class AgentInfo:
     """Metadata of a class of agents, as its attribute `info`; subclasses do not inherit it.
 
     `options` are the options that can be written in a name, with their meanings; `milliseconds` is
-    the processor time of a decision in Cincinnati (see the tables of `experiments/README.md`);
-    `kernels` are the keys of `evaluation.warm_up.PARTS` that compile the agent's kernels.
+    the processor time of a decision in Cincinnati (see the tables of `experiments/README.md`).
     """
 
     description: str
     options: Mapping[str, str] = field(default_factory=dict)
     milliseconds: float | None = None
-    kernels: tuple[str, ...] = ()
 
 
 GOAL_OPTION = {"goal": "objective: points of a hand, or game; matches set it by default"}

@@ -114,7 +114,6 @@ class ExpertAgent(RowAgent):
             **GOAL_OPTION,
         },
         milliseconds=0.11,
-        kernels=("expert",),
     )
 
     def __init__(

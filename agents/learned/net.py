@@ -101,7 +101,6 @@ class NetAgent(LearnedAgent):
             **GOAL_OPTION,
         },
         milliseconds=0.005,
-        kernels=("expert", "net"),
     )
 
     def __init__(

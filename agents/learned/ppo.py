@@ -51,7 +51,6 @@ class PpoAgent(LearnedAgent):
         "PPO: two networks, for calls and cards, trained from scratch by self-play.",
         WEIGHTS_OPTION,
         milliseconds=0.005,
-        kernels=("ppo",),
     )
 
     def __init__(

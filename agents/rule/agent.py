@@ -107,7 +107,6 @@ class RuleAgent(RowAgent):
         "Bids the strength of its hand, plays by maxims of good players, counts cards.",
         {"boldness": "tricks added to its estimate of a hand in the auction; may be negative"},
         milliseconds=0.001,
-        kernels=("rule",),
     )
 
     def __init__(

@@ -106,7 +106,6 @@ class PimcAgent(RowAgent):
             **GOAL_OPTION,
         },
         milliseconds=1.5,
-        kernels=("expert", "search"),
     )
     at_once = 2  # boards of a match in lock step: few, for early progress and a quick Ctrl-C
     considers = 0  # default of `considered` during card play

@@ -21,7 +21,7 @@ AGENT_PARTS = {
     "pimc": ("expert", "search"),
     "inference": ("expert", "search"),
 }
-"""Parts whose kernels an agent of the package calls, as in its `info`, which needs an import."""
+"""Parts whose kernels an agent of the package calls."""
 SECONDS = {
     "claims": 20,
     "rule": 30,

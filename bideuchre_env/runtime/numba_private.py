@@ -18,10 +18,14 @@ from numba import config as _config
 from numba import types as _types
 from numba.core import caching as _caching
 from numba.core import cgutils as _cgutils
+from numba.core import codegen as _codegen
+from numba.core import compiler as _compiler
 from numba.core import event as _event
 from numba.core.compiler_lock import global_compiler_lock as _lock
 
 caching: Any = _caching
+codegen: Any = _codegen
+compiler: Any = _compiler
 config: Any = _config
 event: Any = _event
 types: Any = _types
@@ -45,9 +49,10 @@ def compile_kernel(
         no_cfunc_wrapper=True,
         no_cpython_wrapper=not entry,
         forceinline=inline,
+        pipeline_class=EntryCompiler if entry else InnerCompiler,
     )(function)
     if folder:
-        compiled._cache = kernel_cache(function, folder)
+        compiled._cache = kernel_cache(function, folder, KernelCache if entry else InnerCache)
     widen_arguments(compiled)
     if not entry:
         _refuse_python_calls(compiled)
@@ -89,6 +94,106 @@ def machine_code(compiled: Any, argument_types: tuple[Any, ...]) -> Any:
     return compiled.compile(argument_types)
 
 
+class EntryLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
+    """The code of an entry kernel, with that of all kernels it calls.
+
+    These are made internal: LLVM inlines and specializes them for the entry kernel, and drops the
+    rest. (numba gives them linkage `linkonce_odr`, of which other modules may have another copy.)
+    """
+
+    def _optimize_final_module(self) -> None:
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage.name == "linkonce_odr":
+                function.linkage = "internal"
+        super()._optimize_final_module()
+
+
+class InnerLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
+    """The code of a kernel that only kernels call, with that of the kernels it calls.
+
+    It is not optimized or translated to machine code by itself, but as a part of entry kernels:
+    otherwise LLVM would do this work again at every level of calls.
+    """
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Return 0: there is no machine code."""
+        self._ensure_finalized()
+        return 0
+
+    @property
+    def codegen(self) -> Any:
+        """The object whose `set_env` numba calls."""
+        return self
+
+    def set_env(self, name: str, env: Any) -> None:
+        """Do nothing: `env` is written into machine code."""
+
+    def serialize_using_object_code(self) -> Any:
+        """Return the state for the cache: the name and the code."""
+        self._ensure_finalized()
+        return self.name, self._get_module_for_linking().as_bitcode()
+
+    @classmethod
+    def restored(cls, generator: Any, state: Any) -> Any:
+        """Return the library with a state from the cache."""
+        self = cls(generator, state[0])
+        self._final_module = codegen.ll.parse_bitcode(state[1])
+        self._finalize_final_module()
+        return self
+
+
+class EntryCompiler(compiler.Compiler):  # type: ignore[misc]
+    """numba's compiler; the code goes to an `EntryLibrary`."""
+
+    library: type[Any] = EntryLibrary
+
+    def compile_extra(self, function: Any) -> Any:
+        """Compile a function."""
+        generator = self.state.targetctx.codegen()
+        self.state.library = self.library(generator, function.__qualname__)
+        self.state.library.enable_object_caching()
+        return super().compile_extra(function)
+
+
+class InnerCompiler(EntryCompiler):
+    """numba's compiler; the code goes to an `InnerLibrary`."""
+
+    library = InnerLibrary
+
+
+class _InnerContext:
+    """numba's target context, but it restores the code of inner kernels."""
+
+    def __init__(self, context: Any) -> None:
+        self._context = context
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._context, name)
+
+    def codegen(self) -> Any:
+        """Return the object whose `unserialize_library` numba calls."""
+        return self
+
+    def unserialize_library(self, state: Any) -> Any:
+        """Return the library with a state from the cache."""
+        return InnerLibrary.restored(self._context.codegen(), state)
+
+
+class _InnerResults(caching.CompileResultCacheImpl):  # type: ignore[misc]
+    """Restores inner kernels from data of the cache."""
+
+    def rebuild(self, context: Any, data: Any) -> Any:
+        """Return the compiled kernel."""
+        return super().rebuild(_InnerContext(context), data)
+
+
 class KernelCache(caching.FunctionCache):  # type: ignore[misc]
     """numba's cache of one function; a failed read deletes its index, so it is recompiled."""
 
@@ -117,6 +222,12 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]
             _warn(error)
 
 
+class InnerCache(KernelCache):
+    """The cache of a kernel that only kernels call."""
+
+    _impl_class = _InnerResults
+
+
 class _KernelFiles(caching.IndexDataCacheFile):  # type: ignore[misc]
     """Cache files of one function; the name of a data file depends on the types it is for.
 
@@ -131,14 +242,14 @@ class _KernelFiles(caching.IndexDataCacheFile):  # type: ignore[misc]
         self._save_index({**self._load_index(), key: name})
 
 
-def kernel_cache(function: Any, folder: str) -> Any:
+def kernel_cache(function: Any, folder: str, kind: type[KernelCache]) -> Any:
     """Return a function's cache in a folder; if the folder is unusable, a cache that saves nothing.
 
     In that case a warning is logged.
     """
     before, config.CACHE_DIR = config.CACHE_DIR, folder
     try:
-        cache: Any = KernelCache(function)
+        cache: Any = kind(function)
         if not cache.cache_path.startswith(folder):  # beside the source, where edits go unnoticed
             raise PermissionError(None, f"{folder} cannot be written")
         return cache

@@ -9,7 +9,6 @@ from support.commands import python, run
 
 import bideuchre_env
 from bideuchre_env import agents, selfplay
-from bideuchre_env.agents import registry
 from bideuchre_env.bench import measure, tasks
 from bideuchre_env.cli.progress import announce_compiling, compiling_bar
 from bideuchre_env.envs.aec import env as aec
@@ -99,11 +98,6 @@ def test_an_error_before_the_parts_are_compiled_compiles_none(tmp_path, monkeypa
     monkeypatch.setitem(warm_up.PARTS, "rule", None)
     with pytest.raises(OptionError, match="seats"), compiling_bar(["rule"]):
         raise OptionError("seats")
-
-
-@pytest.mark.parametrize("name", registry.BUILT_IN)
-def test_parts_of_an_agent_equal_those_of_its_info(name):
-    assert kernel_parts.AGENT_PARTS.get(name, ()) == registry.find(name).info.kernels
 
 
 def test_the_notice_needs_no_kernels():

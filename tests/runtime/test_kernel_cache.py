@@ -26,7 +26,7 @@ def fresh(folder):
     """Return the kernel as a new process has it: not compiled, with the cache in `folder`."""
     function = runpy.run_path(str(folder.parent / "small_kernel.py"))["double"]
     compiled = numba.njit(function)
-    compiled._cache = numba_private.kernel_cache(function, str(folder))
+    compiled._cache = numba_private.kernel_cache(function, str(folder), numba_private.KernelCache)
     return compiled
 
 
@@ -83,6 +83,22 @@ def test_a_kernel_that_only_kernels_call_refuses_python():
     assert two() == 2
     with pytest.raises(TypeError, match="one is called by kernels alone: make it an entry_kernel"):
         one()
+
+
+def test_a_kernel_saved_by_another_process_is_linked_into_a_new_entry_kernel(folder):
+    """Kernels that only kernels call are saved without machine code."""
+    source = folder.parent / "small_kernel.py"
+    callers = "def plus(x):\n    return double(x) + 1\ndef twice(x):\n    return 2 * double(x)\n"
+    source.write_text(SOURCE + callers)
+
+    def compiled(function, entry):
+        return numba_private.compile_kernel(function, str(folder), {}, entry=entry, inline=False)
+
+    for name, result, loaded in (("plus", 21, 0), ("twice", 40, 1)):
+        functions = runpy.run_path(str(source))
+        inner = functions[name].__globals__["double"] = compiled(functions["double"], False)
+        assert compiled(functions[name], True)(10) == result
+        assert sum(inner.stats.cache_hits.values()) == loaded
 
 
 def test_code_for_another_type_does_not_replace_that_of_the_first(folder, monkeypatch):
