@@ -23,13 +23,13 @@ AGENT_PARTS = {
 }
 """Parts whose kernels an agent of the package calls."""
 SECONDS = {
-    "claims": 20,
-    "rule": 30,
-    "ppo": 45,
-    "expert": 90,
-    "net": 125,
-    "search": 300,
-    "advice": 310,
+    "claims": 14,
+    "rule": 20,
+    "ppo": 30,
+    "expert": 63,
+    "net": 87,
+    "search": 210,
+    "advice": 217,
 }
 """Approximate processor seconds to compile a part with all that it needs, on one core of an AMD
 EPYC. Parts with more seconds share most kernels of those with less."""
