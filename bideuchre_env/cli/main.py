@@ -60,7 +60,7 @@ _TRY = (
 )
 _MORE = """\
 bideuchre --help lists all commands; bideuchre COMMAND --help explains one. Code is compiled on
-first use, which takes a minute or more, once. bideuchre compile compiles it in advance, for all
+first use, which may take minutes, once. bideuchre compile compiles it in advance, for all
 commands but bideuchre prepare."""
 
 

@@ -53,7 +53,9 @@ class Compiling:
         first = multiprocessing.parent_process() is None
         if not self._logged and (first or process.name.endswith("-1")):  # only one of many workers
             self._logged = True
-            _log.warning("bideuchre_env: compiling kernels, for a minute or more; %s", self._saved)
+            _log.warning(
+                "bideuchre_env: compiling kernels, which may take minutes; %s", self._saved
+            )
 
     @contextmanager
     def shown_by(self, show: Show) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""Every use of numba beyond its documented interface: options, dispatchers, cache files, events.
+"""Every use of numba beyond its documented interface: options, linking, cache files, events.
 
 `jit.py` imports this module only for the versions of numba in `jit.TESTED`. For any other version
 kernels are compiled by the documented `numba.njit(cache=True)`, and nothing here is needed.
@@ -32,6 +32,7 @@ types: Any = _types
 cgutils: Any = _cgutils
 lock: Any = _lock
 _log = logging.getLogger("bideuchre_env")
+CIRCULAR = ".numba.unresolved$"  # numba's prefix for functions that are called before they exist
 
 
 def compile_kernel(
@@ -52,7 +53,7 @@ def compile_kernel(
         pipeline_class=EntryCompiler if entry else InnerCompiler,
     )(function)
     if folder:
-        compiled._cache = kernel_cache(function, folder, KernelCache if entry else InnerCache)
+        compiled._cache = kernel_cache(function, folder)
     widen_arguments(compiled)
     if not entry:
         _refuse_python_calls(compiled)
@@ -95,35 +96,39 @@ def machine_code(compiled: Any, argument_types: tuple[Any, ...]) -> Any:
 
 
 class EntryLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
-    """The code of an entry kernel, with that of all kernels it calls.
+    """The code of an entry kernel and of all kernels it calls.
 
-    These are made internal: LLVM inlines and specializes them for the entry kernel, and drops the
-    rest. (numba gives them linkage `linkonce_odr`, of which other modules may have another copy.)
+    The called functions become internal, so that LLVM can inline or specialize each one and drop
+    the original. numba links functions as `linkonce_odr`: LLVM must assume that other modules call
+    them.
     """
 
     def _optimize_final_module(self) -> None:
         for function in self._final_module.functions:
-            if not function.is_declaration and function.linkage.name == "linkonce_odr":
+            if not function.is_declaration and function.linkage == codegen.ll.Linkage.linkonce_odr:
                 function.linkage = "internal"
         super()._optimize_final_module()
 
 
 class InnerLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
-    """The code of a kernel that only kernels call, with that of the kernels it calls.
+    """The code of an inner kernel, which only kernels call, and of all kernels it calls.
 
-    It is not optimized or translated to machine code by itself, but as a part of entry kernels:
-    otherwise LLVM would do this work again at every level of calls.
+    LLVM's module passes and the translation to machine code are only done for entry kernels.
+    Otherwise they would be repeated at every level of calls. Inner kernels must not call each other
+    in a circle, print, or raise errors with arguments: numba needs machine code for that.
     """
 
     def _optimize_final_module(self) -> None:
         pass
 
     def _finalize_final_module(self) -> None:
+        if any(each.name.startswith(CIRCULAR) for each in self._final_module.global_variables):
+            raise TypeError(f"{self.name}: kernels that call each other in a circle")
         self._finalize_dynamic_globals()
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> int:
-        """Return 0: there is no machine code."""
+        """Finalize the library; return 0, because there is no machine code."""
         self._ensure_finalized()
         return 0
 
@@ -133,24 +138,15 @@ class InnerLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
         return self
 
     def set_env(self, name: str, env: Any) -> None:
-        """Do nothing: `env` is written into machine code."""
+        """Do nothing: there is no machine code that could hold the address of `env`."""
 
     def serialize_using_object_code(self) -> Any:
-        """Return the state for the cache: the name and the code."""
-        self._ensure_finalized()
+        """Return the state for the cache: name and bitcode."""
         return self.name, self._get_module_for_linking().as_bitcode()
-
-    @classmethod
-    def restored(cls, generator: Any, state: Any) -> Any:
-        """Return the library with a state from the cache."""
-        self = cls(generator, state[0])
-        self._final_module = codegen.ll.parse_bitcode(state[1])
-        self._finalize_final_module()
-        return self
 
 
 class EntryCompiler(compiler.Compiler):  # type: ignore[misc]
-    """numba's compiler; the code goes to an `EntryLibrary`."""
+    """numba's compiler with output in an `EntryLibrary`."""
 
     library: type[Any] = EntryLibrary
 
@@ -163,13 +159,13 @@ class EntryCompiler(compiler.Compiler):  # type: ignore[misc]
 
 
 class InnerCompiler(EntryCompiler):
-    """numba's compiler; the code goes to an `InnerLibrary`."""
+    """numba's compiler with output in an `InnerLibrary`."""
 
     library = InnerLibrary
 
 
-class _InnerContext:
-    """numba's target context, but it restores the code of inner kernels."""
+class _RestoringContext:
+    """numba's target context, except that it restores code of inner kernels, too."""
 
     def __init__(self, context: Any) -> None:
         self._context = context
@@ -183,20 +179,27 @@ class _InnerContext:
 
     def unserialize_library(self, state: Any) -> Any:
         """Return the library with a state from the cache."""
-        return InnerLibrary.restored(self._context.codegen(), state)
+        generator = self._context.codegen()
+        if len(state) > 2:
+            return generator.unserialize_library(state)
+        library = InnerLibrary(generator, state[0])
+        library._final_module = codegen.ll.parse_bitcode(state[1])
+        library._finalize_final_module()
+        return library
 
 
-class _InnerResults(caching.CompileResultCacheImpl):  # type: ignore[misc]
-    """Restores inner kernels from data of the cache."""
+class _Results(caching.CompileResultCacheImpl):  # type: ignore[misc]
+    """Cached results of compiling a kernel."""
 
     def rebuild(self, context: Any, data: Any) -> Any:
         """Return the compiled kernel."""
-        return super().rebuild(_InnerContext(context), data)
+        return super().rebuild(_RestoringContext(context), data)._replace(target_context=context)
 
 
 class KernelCache(caching.FunctionCache):  # type: ignore[misc]
     """numba's cache of one function; a failed read deletes its index, so it is recompiled."""
 
+    _impl_class = _Results
     _cache_file: Any
     warned: ClassVar[bool] = False  # whether a warning was logged that kernels cannot be saved
 
@@ -222,12 +225,6 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]
             _warn(error)
 
 
-class InnerCache(KernelCache):
-    """The cache of a kernel that only kernels call."""
-
-    _impl_class = _InnerResults
-
-
 class _KernelFiles(caching.IndexDataCacheFile):  # type: ignore[misc]
     """Cache files of one function; the name of a data file depends on the types it is for.
 
@@ -242,14 +239,14 @@ class _KernelFiles(caching.IndexDataCacheFile):  # type: ignore[misc]
         self._save_index({**self._load_index(), key: name})
 
 
-def kernel_cache(function: Any, folder: str, kind: type[KernelCache]) -> Any:
+def kernel_cache(function: Any, folder: str) -> Any:
     """Return a function's cache in a folder; if the folder is unusable, a cache that saves nothing.
 
     In that case a warning is logged.
     """
     before, config.CACHE_DIR = config.CACHE_DIR, folder
     try:
-        cache: Any = kind(function)
+        cache: Any = KernelCache(function)
         if not cache.cache_path.startswith(folder):  # beside the source, where edits go unnoticed
             raise PermissionError(None, f"{folder} cannot be written")
         return cache

@@ -15,6 +15,7 @@ from bideuchre_env.envs.aec import env as aec
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation import kernel_parts, warm_up
 from bideuchre_env.evaluation.kernel_parts import (
+    AGENT_PARTS,
     SECONDS,
     agent_parts,
     compile_seconds,
@@ -75,6 +76,7 @@ def test_the_time_to_compile_is_estimated_until_all_parts_are_marked(tmp_path, m
     announce_compiling(parts)
     assert capsys.readouterr().err == ""
     assert compile_seconds(agent_parts(["net"])) == SECONDS["net"] - SECONDS["expert"]
+    assert {*AGENT_PARTS, "random", "cautious"} == set(agents.registry.BUILT_IN)
 
 
 @pytest.mark.skipif(not jit.JIT, reason="nothing is compiled")

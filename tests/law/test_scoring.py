@@ -94,6 +94,7 @@ def test_a_made_bid_scores_its_tricks(game):
     point for each trick they won."
     S1.33: "Each team scores one point for each trick their team takes."
     R.09: "made | 1 point a trick; lone: its value | same | same | same | same | same |"
+    R.11: "defenders | 1 point a trick, always | same | same | same | same | same |"
     """
     n = game.rules.tricks
     for bid in partnered(game):

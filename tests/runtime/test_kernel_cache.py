@@ -26,7 +26,7 @@ def fresh(folder):
     """Return the kernel as a new process has it: not compiled, with the cache in `folder`."""
     function = runpy.run_path(str(folder.parent / "small_kernel.py"))["double"]
     compiled = numba.njit(function)
-    compiled._cache = numba_private.kernel_cache(function, str(folder), numba_private.KernelCache)
+    compiled._cache = numba_private.kernel_cache(function, str(folder))
     return compiled
 
 
@@ -85,8 +85,8 @@ def test_a_kernel_that_only_kernels_call_refuses_python():
         one()
 
 
-def test_a_kernel_saved_by_another_process_is_linked_into_a_new_entry_kernel(folder):
-    """Kernels that only kernels call are saved without machine code."""
+def test_a_cached_inner_kernel_is_linked_into_a_new_entry_kernel(folder):
+    """An inner kernel has no machine code; an entry kernel exports nothing of it."""
     source = folder.parent / "small_kernel.py"
     callers = "def plus(x):\n    return double(x) + 1\ndef twice(x):\n    return 2 * double(x)\n"
     source.write_text(SOURCE + callers)
@@ -97,8 +97,30 @@ def test_a_kernel_saved_by_another_process_is_linked_into_a_new_entry_kernel(fol
     for name, result, loaded in (("plus", 21, 0), ("twice", 40, 1)):
         functions = runpy.run_path(str(source))
         inner = functions[name].__globals__["double"] = compiled(functions["double"], False)
-        assert compiled(functions[name], True)(10) == result
+        entry = compiled(functions[name], True)
+        assert entry(10) == result
         assert sum(inner.stats.cache_hits.values()) == loaded
+        (of_inner,), (of_entry,) = inner.overloads.values(), entry.overloads.values()
+        assert of_inner.library.get_pointer_to_function(of_inner.fndesc.mangled_name) == 0
+        linkages = {each.linkage.name for each in of_entry.library.get_defined_functions()}
+        assert linkages <= {"external", "internal"}
+
+
+def test_kernels_that_call_each_other_in_a_circle_are_an_error():
+    @jit.kernel
+    def even(n):
+        return n == 0 or odd(n - 1)
+
+    @jit.kernel
+    def odd(n):
+        return n != 0 and even(n - 1)
+
+    @jit.entry_kernel
+    def entry(n):
+        return even(n)
+
+    with pytest.raises(TypeError, match="call each other in a circle"):
+        entry(4)
 
 
 def test_code_for_another_type_does_not_replace_that_of_the_first(folder, monkeypatch):
