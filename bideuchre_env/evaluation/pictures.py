@@ -194,7 +194,10 @@ def _heat_map(axis: Any, table: Scores, agents: list[str], norm: Any) -> Any:
         axis.text(x, y + 0.22, f"± {half:.2f}", ha="center", va="center", color=ink, size=7)
     axis.set_aspect("equal")
     axis.invert_yaxis()
-    axis.set_xticks([k + 0.5 for k in range(n)], [in_lines(agent) for agent in agents])
+    names = [in_lines(agent) for agent in agents]
+    axis.set_xticks([k + 0.5 for k in range(n)], names)
+    if max(len(line) for name in names for line in name.split("\n")) > 16:  # wider than a cell
+        axis.tick_params(axis="x", labelrotation=90)
     axis.tick_params(which="both", length=0, labelsize=8)
     axis.spines[:].set_visible(False)
     return image
