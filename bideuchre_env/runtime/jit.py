@@ -51,10 +51,10 @@ def kernel(function: F) -> F:
     """Decorate a kernel that other kernels call; it is compiled on first use.
 
     A kernel has no allocation, no exceptions and no Python objects: parameters and results are only
-    numbers, rows, arrays and tuples of these; small integers are passed as int64. Kernels do not
-    call each other in a circle, and Python itself must not call them: with a tested version of
-    numba, that raises `TypeError` (see `entry_kernel`), and a kernel is translated to machine code
-    only as a part of the entry kernels that call it.
+    numbers, rows, arrays and tuples of these; small integers are passed as int64. Kernels must
+    not be mutually recursive, and Python must not call them (see `entry_kernel`): both raise
+    `TypeError` with a tested version of numba. There, a kernel is translated to machine code only
+    as a part of the entry kernels that call it.
     """
     return _compile(function)
 

@@ -32,7 +32,7 @@ types: Any = _types
 cgutils: Any = _cgutils
 lock: Any = _lock
 _log = logging.getLogger("bideuchre_env")
-CIRCULAR = ".numba.unresolved$"  # numba's prefix for functions that are called before they exist
+UNRESOLVED = ".numba.unresolved$"  # numba's prefix for functions that are called before they exist
 
 
 def compile_kernel(
@@ -114,16 +114,16 @@ class InnerLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
     """The code of an inner kernel, which only kernels call, and of all kernels it calls.
 
     LLVM's module passes and the translation to machine code are only done for entry kernels.
-    Otherwise they would be repeated at every level of calls. Inner kernels must not call each other
-    in a circle, print, or raise errors with arguments: numba needs machine code for that.
+    Otherwise they would be repeated at every level of calls. Inner kernels must not be mutually
+    recursive, print, or raise errors with arguments: numba needs machine code for that.
     """
 
     def _optimize_final_module(self) -> None:
         pass
 
     def _finalize_final_module(self) -> None:
-        if any(each.name.startswith(CIRCULAR) for each in self._final_module.global_variables):
-            raise TypeError(f"{self.name}: kernels that call each other in a circle")
+        if any(each.name.startswith(UNRESOLVED) for each in self._final_module.global_variables):
+            raise TypeError(f"{self.name}: expected kernels without mutual recursion")
         self._finalize_dynamic_globals()
         self._finalized = True
 

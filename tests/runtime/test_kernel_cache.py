@@ -106,7 +106,7 @@ def test_a_cached_inner_kernel_is_linked_into_a_new_entry_kernel(folder):
         assert linkages <= {"external", "internal"}
 
 
-def test_kernels_that_call_each_other_in_a_circle_are_an_error():
+def test_mutually_recursive_kernels_are_an_error():
     @jit.kernel
     def even(n):
         return n == 0 or odd(n - 1)
@@ -119,7 +119,7 @@ def test_kernels_that_call_each_other_in_a_circle_are_an_error():
     def entry(n):
         return even(n)
 
-    with pytest.raises(TypeError, match="call each other in a circle"):
+    with pytest.raises(TypeError, match="expected kernels without mutual recursion"):
         entry(4)
 
 
