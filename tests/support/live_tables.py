@@ -129,12 +129,12 @@ def in_loop(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
 
 
 async def until_idle(table: LiveTable) -> None:
-    """Wait until a person is to act or to deal, an agent has failed, or the replay is ready."""
+    """Wait until a person is to act, the hand's replay is published, or an agent has failed."""
     people = table.session.people
     while True:
         state = table.state(people[0])  # the session may be ahead of the displayed state
         turn = state["view"]["turn"]
-        done = state["replay"] if state["over"] else turn is None or turn in people
+        done = state["replay"] if turn is None else turn in people
         if done or state["fault"]:
             return
         await asyncio.sleep(0.001)
