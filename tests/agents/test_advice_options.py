@@ -4,7 +4,14 @@ import re
 
 import numpy as np
 import pytest
-from support.agent_games import decisions, knowledge_of, lone_decisions, look, varied_decisions
+from support.agent_games import (
+    decisions,
+    knowledge_of,
+    list_no_hands,
+    lone_decisions,
+    look,
+    varied_decisions,
+)
 from support.custom_agents import Once
 
 from bideuchre_env._intervals import t_quantile
@@ -99,8 +106,9 @@ CUSTOM = Rules(ranks="9", copies=1, partnered=(2, 6), strain_named="in_bid", tar
 
 
 @pytest.mark.parametrize("rules", [*RULES.values(), CUSTOM], ids=[*RULES, "custom"])
-def test_a_pass_a_partnered_bid_and_every_lone_bid_are_tried(rules):
+def test_a_pass_a_partnered_bid_and_every_lone_bid_are_tried(rules, monkeypatch):
     """Advice of any agent tries these calls, every strain to name and every card to play."""
+    list_no_hands(monkeypatch)
     acts, t = actions.of(rules), compile_tables(rules)[0]
     advisor = Advisor(rules, Once(), worlds=4)
     for _, mask, state in varied_decisions(rules, 6, seed=8):

@@ -89,7 +89,7 @@ def test_endgame_worlds_are_sampled_in_proportion_to_their_likelihood(variant, t
 def test_hidden_exchanged_cards_are_sampled_in_proportion_to_their_likelihood():
     rules, compared = RULES["barrie_v0"], []
     agent = searcher("inference", rules)
-    for row, mask, state in lone_decisions(rules, "call-2", 8, seed=12):
+    for row, mask, state in lone_decisions(rules, "call-2", 5, seed=12):
         defends = (int(state["turn"]) ^ int(state["declarer"])) & 1
         if state["phase"] != PLAY or state["trick"] < 5 or not defends:
             continue

@@ -10,6 +10,7 @@ import pytest
 from bideuchre_env import agents, selfplay
 from bideuchre_env.agents.learned.shipped import file_of
 from bideuchre_env.agents.rule.agent import call_bits, certain_action
+from bideuchre_env.agents.search.sampler import WorldSampler
 from bideuchre_env.core import one_row
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.observation.resample import new_redeal, resample_row
@@ -297,3 +298,8 @@ def played(state):
             kind = int(state["plays"][(leader + place) % N_SEATS * MAX_TRICKS + trick])
             names += [CARD_NAMES[kind]] if kind >= 0 else []
     return names
+
+
+def list_no_hands(monkeypatch):
+    """Make advice sample deals after a rare call; listing the caller's hands takes longer."""
+    monkeypatch.setattr(WorldSampler, "list_all_hands", lambda self: None)
