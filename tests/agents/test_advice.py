@@ -8,7 +8,7 @@ import pytest
 from support.agent_games import (
     SEARCH,
     decisions,
-    list_no_hands,
+    limit_listing,
     look,
     redeals,
     start,
@@ -41,7 +41,7 @@ def unwrapped(advice):
 @pytest.mark.parametrize("name", AGENTS)
 def test_advice_has_the_choice_of_its_agent(name, monkeypatch):
     if name != "inference":
-        list_no_hands(monkeypatch)
+        limit_listing(monkeypatch)
     for variant in DIFFERENT if name in SEARCH else RULES:
         rules = RULES[variant]
         advisor = Advisor(rules, AGENTS[name], 4 if name in ("rule", "expert", "net") else None)
@@ -125,7 +125,7 @@ def test_hidden_cards_change_no_advice(variant):
 
 
 def test_every_source_gives_the_same_advice(monkeypatch):
-    list_no_hands(monkeypatch)
+    limit_listing(monkeypatch)
     env = bideuchre_env.barrie_v0()
     env.reset(seed=5)
     for _ in range(3):
@@ -228,7 +228,7 @@ CERTAIN = re.compile(
 @pytest.mark.parametrize("variant", DIFFERENT)
 def test_sentences_about_tricks_are_true(variant, monkeypatch):
     """A trick that advice calls won is won for all hands and cards of the other seats."""
-    list_no_hands(monkeypatch)
+    limit_listing(monkeypatch)
     rules = RULES[variant]
     tables, rng = compile_tables(rules), np.random.default_rng(1)
     advisor, certain = Advisor(rules, "rule", worlds=4), 0

@@ -7,7 +7,7 @@ import pytest
 from support.agent_games import (
     decisions,
     knowledge_of,
-    list_no_hands,
+    limit_listing,
     lone_decisions,
     look,
     varied_decisions,
@@ -108,7 +108,7 @@ CUSTOM = Rules(ranks="9", copies=1, partnered=(2, 6), strain_named="in_bid", tar
 @pytest.mark.parametrize("rules", [*RULES.values(), CUSTOM], ids=[*RULES, "custom"])
 def test_a_pass_a_partnered_bid_and_every_lone_bid_are_tried(rules, monkeypatch):
     """Advice of any agent tries these calls, every strain to name and every card to play."""
-    list_no_hands(monkeypatch)
+    limit_listing(monkeypatch)
     acts, t = actions.of(rules), compile_tables(rules)[0]
     advisor = Advisor(rules, Once(), worlds=4)
     for _, mask, state in varied_decisions(rules, 6, seed=8):

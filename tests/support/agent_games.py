@@ -300,6 +300,6 @@ def played(state):
     return names
 
 
-def list_no_hands(monkeypatch):
-    """Make advice sample deals after a rare call; listing the caller's hands takes longer."""
+def limit_listing(monkeypatch):
+    """Keep an agent's limits on listing the caller's hands in advice; listing all takes longer."""
     monkeypatch.setattr(WorldSampler, "list_all_hands", lambda self: None)
