@@ -110,9 +110,10 @@ def test_a_pass_a_partnered_bid_and_every_lone_bid_are_tried(rules, monkeypatch)
     """Advice of any agent tries these calls, every strain to name and every card to play."""
     limit_listing(monkeypatch)
     acts, t = actions.of(rules), compile_tables(rules)[0]
-    advisor = Advisor(rules, Once(), worlds=4)
+    advisor, calls = Advisor(rules, Once(), worlds=4), 0
     for _, mask, state in varied_decisions(rules, 6, seed=8):
         if state["phase"] == AUCTION:
+            calls += 1
             tried = set(advisor.try_row(state).counted.actions)
             legal = set(np.flatnonzero(mask).tolist())
             assert tried <= legal
@@ -122,6 +123,7 @@ def test_a_pass_a_partnered_bid_and_every_lone_bid_are_tried(rules, monkeypatch)
         elif state["phase"] in (NAMING, PLAY):
             tried = {option.action for option in advisor.of_row(state).options}
             assert tried == set(np.flatnonzero(mask))
+    assert calls > 3
 
 
 OWN = "JH JD AH KH QS 9C"
