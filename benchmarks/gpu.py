@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import peers
 import reporting
+from reports import Report
 
 import bideuchre_env
 from bideuchre_env.bench import measure
@@ -103,7 +104,7 @@ def main(args: argparse.Namespace) -> int:
     from bideuchre_env.runtime.device import name_of_device
 
     device = name_of_device()
-    report = reporting.Report(
+    report = Report(
         "gpu",
         "On a GPU",
         f"{GAME.name}, random legal play unless said, on {device}, Python on "

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import reporting
+from reports import Report
 
 from bideuchre_env.bench import measure
 from bideuchre_env.bench.measure import DECISIONS, Figure
@@ -158,7 +159,7 @@ def main(args: argparse.Namespace) -> int:
         for _ in range(args.repeats):
             runs = [run for run in runs if measure_round(run, skipped)]
     packages = {name: version for run in runs for name, version in run.packages.items()}
-    report = reporting.Report(
+    report = Report(
         "peers",
         "Peers",
         f"random legal play, {reporting.pinning(core)}, medians of {args.repeats} rounds in which "

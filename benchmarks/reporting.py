@@ -11,17 +11,17 @@ import json
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import summary
+from reports import ORDER, Report, read_reports
 
 from bideuchre_env._files import write_file
 from bideuchre_env._install import how_to_install
 from bideuchre_env.bench import measure
-from bideuchre_env.bench.measure import Figure, amount
+from bideuchre_env.bench.measure import amount
 from bideuchre_env.cli.options import argument
 from bideuchre_env.cli.screen import script_help
 from bideuchre_env.errors import OptionError
@@ -30,7 +30,6 @@ from bideuchre_env.evaluation.pictures import Theme
 
 HERE = Path(__file__).resolve().parent
 REPEATS, SECONDS = 5, 0.3
-ORDER = ("throughput", "peers", "gpu", "solver", "startup")
 PAGES = ("README.md", "results/README.md")
 
 ROW, PANEL, EDGE = 0.21, 0.5, 0.75  # inches: a row, a panel's and the picture's margin
@@ -50,37 +49,6 @@ WAYS = {  # by prefix of `against`: our side of the comparison
     "rollouts": "our rollouts, whole hands in a kernel",
 }
 NOT_DRAWN = re.compile(r" (?!cincinnati)\w+_v\d+$|, 1 thread$")  # only in the tables
-
-
-@dataclass(frozen=True)
-class Report:
-    """The figures of one script, and the conditions of their measurement."""
-
-    script: str  # file name without .py
-    title: str
-    how: str  # the conditions in a sentence
-    figures: list[Figure]
-    skipped: list[str] = field(default_factory=list)  # tasks that were not measured, and why
-    packages: dict[str, str] = field(default_factory=dict)  # version by name
-    machine: dict[str, Any] = field(default_factory=measure.machine)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as a JSON object."""
-        return {**vars(self), "figures": [row.to_dict() for row in self.figures]}
-
-    def groups(self) -> list[list[Figure]]:
-        """Return the figures as a list for each group."""
-        return [list(rows) for _, rows in groupby(self.figures, key=lambda row: row.group)]
-
-
-def read_reports(folder: Path) -> list[Report]:
-    """Return the saved reports in `folder/results`, in the order of the README."""
-    paths = [folder / "results" / f"{name}.json" for name in ORDER]
-    reports = [json.loads(path.read_text(encoding="utf-8")) for path in paths if path.exists()]
-    return [
-        Report(**{**data, "figures": [Figure(**row) for row in data["figures"]]})
-        for data in reports
-    ]
 
 
 def options(doc: str | None, seconds: float | None = SECONDS) -> argparse.ArgumentParser:

@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 import reporting
+from reports import Report
 
 from bideuchre_env import Rules, solver
 from bideuchre_env.bench import measure
@@ -149,7 +150,7 @@ def publish(args: argparse.Namespace) -> None:
                     name = f"{question}: cards tried by the 99th percentile, in means"
                     figures.append(measure.figure(group, name, "means", tails, target=TAIL))
     how = f"exact tricks of random deals, {ROUNDS} rounds of other deals, {reporting.pinning(core)}"
-    reporting.publish(reporting.Report("solver", "Solver", how, figures), args)
+    reporting.publish(Report("solver", "Solver", how, figures), args)
 
 
 def time_deals(args: argparse.Namespace, deck: str, question: str, seed: int) -> Row:

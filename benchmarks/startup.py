@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import reporting
+from reports import Report
 
 from bideuchre_env.bench import measure
 from bideuchre_env.bench.measure import Figure, figure
@@ -192,7 +193,7 @@ def main(args: argparse.Namespace) -> int:
         for step in (imports, first_steps, memory):
             reporting.announce(step.__name__.replace("_", " "))
             figures += step(args.repeats, cache)
-    report = reporting.Report(
+    report = Report(
         "startup",
         "Start-up and memory",
         f"fresh processes on {reporting.pinning(core)}, medians of {args.repeats} repeats; "

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+
+from reports import Report
 
 from bideuchre_env.bench import measure
 from bideuchre_env.bench.measure import Figure, amount
 from bideuchre_env.rules.variants import RULES
-
-if TYPE_CHECKING:
-    from reporting import Report
 
 OURS = "bideuchre_env"
 NOT_MEASURED = "Not measured.\n"

@@ -13,6 +13,7 @@ import argparse
 import sys
 
 import reporting
+from reports import Report
 
 import bideuchre_env
 from bideuchre_env.agents.registry import BUILT_IN
@@ -66,7 +67,7 @@ def main(args: argparse.Namespace) -> int:
         title, make = GROUPS[name]
         reporting.announce(title)
         figures += measure_group(name, make(setup), args.repeats, args.seconds, core, TARGETS)
-    report = reporting.Report(
+    report = Report(
         "throughput",
         "Throughput",
         f"{GAME.name} unless said, uniform legal play unless said, {reporting.pinning(core)} "

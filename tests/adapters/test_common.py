@@ -9,7 +9,7 @@ from gymnasium.vector import AutoresetMode
 from support.commands import python
 
 import bideuchre_env
-from bideuchre_env import _install, adapters
+from bideuchre_env import adapters
 from bideuchre_env._install import PYTHON, how_to_install
 from bideuchre_env.adapters import common
 from bideuchre_env.errors import OptionError
@@ -49,7 +49,6 @@ def test_a_missing_library_is_one_line_that_names_the_extra():
 
 def test_an_extra_that_an_older_python_cannot_install_says_so(monkeypatch):
     """The message names a Python version only for the extras that pyproject.toml limits."""
-    monkeypatch.setattr(_install, "ON_INDEX", False)
     text = Path(__file__).parents[2].joinpath("pyproject.toml").read_text(encoding="utf-8")
     limited = re.findall(r"^(\w+) = \[.*; python_version>='(\d+)\.(\d+)'\"", text, re.M)
     assert {name: (int(a), int(b)) for name, a, b in limited} == PYTHON

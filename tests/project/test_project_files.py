@@ -11,7 +11,6 @@ import pytest
 from support.commands import ROOT, load_scripts
 
 import bideuchre_env
-from bideuchre_env import _install
 from bideuchre_env.rules.options import OPTIONS
 from bideuchre_env.rules.variants import RULES
 
@@ -193,64 +192,15 @@ def test_every_picture_of_a_generator_is_on_disk(pages):
         assert svg.startswith("<svg ")
 
 
-INDEX = re.compile(r"pip install [^\n`]*bideuchre_env(?!\[\{)[\[\s\"'\\]")
-CHECKOUT = re.compile(r"pip install [^\n`]*-e \\?[\"']?\.(?!\[(?:test|docs)\b)")
-TEXTS = (".md", ".py", ".ipynb", ".toml", ".html", ".js", ".sh", ".yml", ".yaml")
-
-
-@pytest.fixture(scope="module")
-def install_text():
-    with load_scripts(".github/docs", "install_text") as [module]:
-        yield module
-
-
-@pytest.mark.parametrize("on_index", [False, True])
-def test_one_constant_decides_the_messages_and_the_pages(on_index, install_text, monkeypatch):
-    """Rewritten pages have only the form for `ON_INDEX`; the other form and back changes none."""
-    monkeypatch.setattr(_install, "ON_INDEX", on_index)
-    expected = 'pip install "bideuchre_env[ray]"' if on_index else 'pip install -e ".[ray]"'
-    assert _install.how_to_install("ray") == expected + (not on_index) * " in a checkout"
-    changed = 0
-    for path in install_text.files(".md"):
-        before = path.read_text(encoding="utf-8")
-        text = install_text.rewritten(before)
-        assert not (CHECKOUT if on_index else INDEX).search(text), path
-        assert "from a checkout" not in text or not on_index, path
-        changed += bool(install_text.COMMAND.search(text))
-        monkeypatch.setattr(_install, "ON_INDEX", not on_index)
-        other = install_text.rewritten(text)
-        monkeypatch.setattr(_install, "ON_INDEX", on_index)
-        assert install_text.rewritten(other) == text
-    assert changed > 5
-
-
-def test_pages_have_the_command_of_the_constant_and_other_files_call_it(install_text):
-    """Files other than pages name no command of their own, but for the listed ones a checkout."""
-    for path in install_text.files(*TEXTS):
-        text = path.read_text(encoding="utf-8")
-        if path.suffix == ".md":
-            assert text == install_text.rewritten(text), "install_text.py --write"
-        else:
-            assert not CHECKOUT.search(text), path
-            assert not INDEX.search(text), path
-    for start in install_text.CHECKOUT:
-        paths = [ROOT / start] if (ROOT / start).is_file() else (ROOT / start).iterdir()
-        texts = [path.read_text(encoding="utf-8") for path in paths if path.is_file()]
-        assert texts
-        assert start == "tests/" or not any(map(INDEX.search, texts)), start
-
-
-def test_messages_and_pages_name_extras_that_exist(install_text, monkeypatch):
-    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    section = text.partition("[project.optional-dependencies]\n")[2].partition("\n[")[0]
-    extras = set(re.findall(r"^(\w+) = \[", section, re.M))
-    monkeypatch.setattr(install_text, "CHECKOUT", ("tests/project/test_project_files.py",))
+def test_messages_and_pages_name_extras_that_exist():
     mentioned = set()
-    tools = (path for path in (ROOT / ".ci").iterdir() if path.is_file())
-    for path in (*install_text.files(*TEXTS), *tools):
-        content = path.read_text(encoding="utf-8")
-        mentioned |= {*re.findall(r"how_to_install\(['\"](\w+)['\"]\)", content)}
-        for words in re.findall(r"pip install [^\n`]*(?:\.|bideuchre_env)\[([\w,]+)\]", content):
-            mentioned |= {*words.split(",")}
+    for folder in (".ci", ".github", "agents", "benchmarks", "bideuchre_env", "experiments"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix not in (".md", ".py", ".ipynb", ".toml", ".html", ".js", ".yml", ""):
+                continue
+            content = path.read_text(encoding="utf-8") if path.is_file() else ""
+            mentioned |= {*re.findall(r"how_to_install\(['\"](\w+)['\"]\)", content)}
+            for extras in re.findall(r"pip install [^\n`]*\.\[([\w,]+)\]", content):
+                mentioned |= {*extras.split(",")}
     assert {"ray", "cuda", "plot", "train", "web"} <= mentioned
-    assert mentioned <= extras
+    assert mentioned <= PROJECT["optional-dependencies"].keys()
