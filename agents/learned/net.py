@@ -37,6 +37,7 @@ from bideuchre_env.agents.protocols import (
     check_number,
 )
 from bideuchre_env.agents.rule.agent import call_bits, certain_action, legal_choice, rule_card
+from bideuchre_env.agents.rule.exchange import undominated
 from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
 from bideuchre_env.errors import OptionError
@@ -217,7 +218,8 @@ def best_card(observation: Array, legal: int, card: int, work: NetWorkspace) -> 
     must be that of `observation`. Also returns the symmetry of the outputs, for `points_of`.
     """
     points, symmetry = work.cards.outputs, weigh_cards(observation, work)
-    t, best, left = work.expert.tables[0], card, legal
+    t, best = work.expert.tables[0], card
+    left = undominated(work.expert.views[0], t, legal)
     least = points_of(t, points, symmetry, card) + work.margin
     while left:
         kind = lowest_bit(left)

@@ -7,12 +7,15 @@ certain to take every trick left. As last bidder the agent ignores partnered bid
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 from typing import NamedTuple
 
 from bideuchre_env.agents.learned.shipped import LearnedAgent, fitting_weights, network_of
 from bideuchre_env.agents.protocols import WEIGHTS_OPTION, AgentInfo
 from bideuchre_env.agents.rule.agent import call_bits, certain_action, legal_choice
+from bideuchre_env.agents.rule.exchange import undominated
+from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.state import AUCTION
 from bideuchre_env.learning.feature_rows import list_inputs, output_of
 from bideuchre_env.learning.features import PARTS, features_of
@@ -106,7 +109,8 @@ def best_action(
     """Return the legal action from `first` to `stop` - 1 with the largest output of a network.
 
     `first` must be the first legal action. An action that is certain to take every trick left has
-    priority. The last bidder's partnered bids above the lowest are skipped (`call_bits`).
+    priority. The last bidder's partnered bids above the lowest are skipped (`call_bits`), and so
+    are dominated cards of an exchange (`undominated`).
     """
     features, t = work.features, work.features.tables[0]
     o, p, view = features.offsets[0], features.places[0], features.views[0]
@@ -115,13 +119,17 @@ def best_action(
     if certain >= 0:
         return legal_choice(certain, mask, t)
     calls = call_bits(view, mask, t)
+    cards = undominated(view, t, gather_bits(mask, t.card_offset, t.kinds, 0))
     n, symmetry = list_inputs(observation, t, o, p, view, True, features.active)
     add_up(n, work)
-    best = first
-    most = work.outputs[0, output_of(t, p.cards, symmetry, first)]
-    for action in range(first + 1, stop):
-        call = 0 if action == 0 else 1 + (action - 1) // t.strains_per_bid
-        if mask[action] and (view.phase != AUCTION or calls >> call & 1):
+    best, most = first, -inf
+    for action in range(first, stop):
+        if view.phase == AUCTION:
+            call = 0 if action == 0 else 1 + (action - 1) // t.strains_per_bid
+            worth_trying = calls >> call & 1 == 1
+        else:
+            worth_trying = action < t.card_offset or cards >> (action - t.card_offset) & 1 == 1
+        if mask[action] and worth_trying:
             output = work.outputs[0, output_of(t, p.cards, symmetry, action)]
             if output > most:
                 best, most = action, output

@@ -23,6 +23,7 @@ from bideuchre_env.agents.rule.bidding import (
 )
 from bideuchre_env.agents.rule.card_play import follow, lead, least_kept, pass_over
 from bideuchre_env.agents.rule.certain import certain_call, certain_card
+from bideuchre_env.agents.rule.exchange import undominated
 from bideuchre_env.agents.rule.hand_features import TRUMPS
 from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.observation.encode import encode
@@ -211,6 +212,7 @@ def certain_action(view: Row, t: Row, mask: Array) -> int:
 @kernel
 def rule_card(view: Row, t: Row, legal: int) -> int:
     """Return the kind of the card to give up, pass or play, of the `legal` kinds (bits)."""
+    legal = undominated(view, t, legal)
     if legal & (legal - 1) == 0:
         return lowest_bit(legal)
     if view.phase == GIVING:

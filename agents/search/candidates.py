@@ -16,14 +16,16 @@ from bideuchre_env.agents.expert.win_table import chance_to_win, passed_out
 from bideuchre_env.agents.learned.net import net_decision, points_of, weigh_cards
 from bideuchre_env.agents.rule.agent import call_bits, certain_action
 from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action, expected_tricks, lone_strain
+from bideuchre_env.agents.rule.exchange import undominated
 from bideuchre_env.agents.rule.win_curve import read_time
 from bideuchre_env.agents.search.playouts import play_out
 from bideuchre_env.agents.search.workspace import MOST_CANDIDATES, SearchWorkspace
 from bideuchre_env.agents.search.worlds import load_world, prepare_worlds, rebuild, stream_of
+from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
 from bideuchre_env.core.step import apply, legal
-from bideuchre_env.runtime.intrinsics import row_of
+from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
 from bideuchre_env.solver.values import solve_moves
 
@@ -82,9 +84,10 @@ def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> 
         else:
             list_calls(space, call_bits(view, mask, t))
     elif view.phase == NAMING:
-        list_run(mask, t.trump_offset, N_STRAINS, plan)
+        list_run(gather_bits(mask, t.trump_offset, N_STRAINS, 0), t.trump_offset, plan)
     else:
-        list_run(mask, t.card_offset, t.kinds, plan)
+        cards = gather_bits(mask, t.card_offset, t.kinds, 0)
+        list_run(undominated(view, t, cards), t.card_offset, plan)
     if view.phase == PLAY:
         for won in range(t.tricks + 1):
             plan.by_tricks[won] = hand_worth(world, t, view, expert.learned.wins, won)
@@ -153,11 +156,11 @@ def list_weighed(space: SearchWorkspace, legal_calls: int) -> None:
 
 
 @kernel
-def list_run(mask: Array, offset: int, n: int, plan: Row) -> None:
-    """Add every legal action from `offset` to `offset` + `n` - 1 to the candidates."""
-    for action in range(offset, offset + n):
-        if mask[action] != 0:
-            add_candidate(plan, action)
+def list_run(bits: int, offset: int, plan: Row) -> None:
+    """Add the actions `offset` + k to the candidates, for every k in the set `bits`."""
+    while bits:
+        add_candidate(plan, offset + lowest_bit(bits))
+        bits &= bits - 1
 
 
 @kernel
