@@ -6,7 +6,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
-from oracles.reference import deck, height, suit_of
+from oracles.reference import suit_of
 from support.agent_games import (
     BARRIE,
     CINCINNATI,
@@ -18,6 +18,7 @@ from support.agent_games import (
     shipped,
     wins_the_rest,
 )
+from support.winning_cards import beats, bits_of, in_order, random_cards
 
 from bideuchre_env import agents
 from bideuchre_env.agents.rule.certain import certain_strain, certain_winners, unseen_of
@@ -26,14 +27,7 @@ from bideuchre_env.core.state import AUCTION, PLAY
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.learning.view import new_view, read_view
 from bideuchre_env.rules.bids import Bid
-from bideuchre_env.rules.cards import (
-    COPY_SHIFT,
-    KIND_BITS,
-    STRAINS,
-    hand_bits,
-    hand_kinds,
-    parse_card,
-)
+from bideuchre_env.rules.cards import STRAINS, hand_kinds, parse_card
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import entry_kernel
@@ -52,13 +46,6 @@ def winners_seen(observations, tables, offsets, views):
     read_view(row_of(observations, 0), t, offsets[0], view)
     unseen, pair = unseen_of(view, t, 0b1110)
     return certain_winners(t, view.strain, view.held, view.held_pair, unseen, pair)
-
-
-def beats(card, led, strain):
-    suit = suit_of(card, strain)
-    if suit == suit_of(led, strain):
-        return height(card, strain) > height(led, strain)
-    return suit == strain
 
 
 def first_beaten(leads, hand, strain):
@@ -82,31 +69,11 @@ def tricks_of(leads, unseen, strain):
     return min((first_beaten(leads, hand, strain) for hand in hands), default=len(leads))
 
 
-def in_order(cards, strain):
-    """The cards in the order of leads: trumps first, the highest first."""
-    return sorted(cards, key=lambda card: (suit_of(card, strain) != strain, -height(card, strain)))
-
-
-def bits_of(cards):
-    hand = hand_bits([parse_card(card) for card in cards])
-    return hand & KIND_BITS, hand >> COPY_SHIFT
-
-
 def certain(rules, strain, hand, unseen):
     """The names of the certain winners, by the kernel."""
     bits = (*bits_of(hand), *bits_of(unseen))
     kinds = winners_of(compile_tables(rules), STRAINS.index(strain), *bits)
     return [card for card in hand if kinds >> parse_card(card) & 1]
-
-
-def random_cards(rng, rules, n, strain):
-    """Two lists: a hand of n cards, mostly high, and the 2 n or 3 n cards of the other hands."""
-    cards = deck(rules.ranks, rules.copies)
-    lifted = [height(card, strain) + 3 * (suit_of(card, strain) == strain) for card in cards]
-    noise = rng.normal(0, rng.uniform(0.5, 4), len(cards))
-    best = np.argsort(-(np.minimum(lifted, 12) + noise))
-    rest = rng.permutation(best[n:])[: n * rng.integers(2, 4)]
-    return [cards[i] for i in best[:n]], [cards[i] for i in rest]
 
 
 @pytest.mark.parametrize("variant", RULES)
