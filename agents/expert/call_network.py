@@ -14,6 +14,7 @@ import numpy as np
 
 from bideuchre_env.agents.data import read_provenance, read_record, sealed
 from bideuchre_env.agents.expert.call_features import CALL, N_HAND, N_INPUTS
+from bideuchre_env.agents.expert.hand_table import DECKS
 from bideuchre_env.agents.prepared import prepared_weights
 from bideuchre_env.agents.rule.bidding import N_AUCTION_FEATURES
 from bideuchre_env.learning.weights import Weights, check_weights, made_for
@@ -128,12 +129,17 @@ def load_network(rules: Rules) -> Array:
 def package_network(rules: Rules) -> Array:
     """Return the package's weights of the most similar fitted variant, read-only.
 
-    All weights are 0 if no fitted variant has the same deck and all lone bids of `rules`.
+    It has the same deck. For the deck of no variant it is any, if hand tables would value the calls
+    of lone hands alone, as if each call ended the auction; else all weights are 0, and the rule
+    player calls, which is better.
     """
-    fitted = [name for name in provenance() if weights_fit(rules, RULES[name])]
-    if not fitted:
+    deck, fitted = (rules.kinds, rules.copies), list(provenance())
+    alike = [name for name in fitted if (RULES[name].kinds, RULES[name].copies) == deck]
+    if rules.lone and deck in DECKS:
+        alike = alike or fitted
+    if not alike:
         return sealed(new_network())
-    return sealed(fitted_network(min(fitted, key=lambda name: difference(rules, RULES[name]))))
+    return sealed(fitted_network(min(alike, key=lambda name: unlike(rules, RULES[name]))))
 
 
 def new_network() -> Array:
@@ -174,31 +180,23 @@ def call_arrays(network: Array) -> dict[str, Array]:
     return {f"calls.{name}": np.atleast_1d(network[name][0]).astype(np.float32) for name in fields}
 
 
-def weights_fit(rules: Rules, fitted: Rules) -> bool:
-    """Whether the weights of the game `fitted` can be used for `rules`.
+def unlike(rules: Rules, fitted: Rules) -> tuple[bool, int]:
+    """Return how unlike the bidding of the game `fitted` is to that of `rules`, to be compared.
 
-    The deck must be the same, and `fitted` must have every lone bid of `rules`, with the same
-    exchange and value.
+    First whether `fitted` lacks a lone bid of `rules` with the same exchange and value, then a
+    weighted count of differing rules, plus the difference of the lowest partnered bids.
     """
-    lone = {(bid.exchange, bid.value) for bid in rules.lone}
-    fitted_bids = {(bid.exchange, bid.value) for bid in fitted.lone}
-    same_deck = (rules.kinds, rules.copies) == (fitted.kinds, fitted.copies)
-    return same_deck and lone <= fitted_bids
-
-
-def difference(one: Rules, other: Rules) -> int:
-    """Return a distance between the bidding of two games, 0 or more.
-
-    It is a weighted count of differing rules, plus the difference of their lowest partnered bids.
-    """
-    low = [game.partnered[0] if game.partnered else game.tricks for game in (one, other)]
-    return (
-        4 * (one.strain_named != other.strain_named)
-        + 3 * (one.all_pass != other.all_pass)
-        + 2 * (one.moon_ladder != other.moon_ladder)
-        + 2 * (bool(one.lone) != bool(other.lone))
-        + (one.opening_lead != other.opening_lead)
-        + (one.dealer_may_equal != other.dealer_may_equal)
-        + (one.win_rule != other.win_rule)
+    games = rules, fitted
+    lone, has = ({(bid.exchange, bid.value) for bid in game.lone} for game in games)
+    low = [game.partnered[0] if game.partnered else game.tricks for game in games]
+    differing = (
+        4 * (rules.strain_named != fitted.strain_named)
+        + 3 * (rules.all_pass != fitted.all_pass)
+        + 2 * (rules.moon_ladder != fitted.moon_ladder)
+        + 2 * (bool(rules.lone) != bool(fitted.lone))
+        + (rules.opening_lead != fitted.opening_lead)
+        + (rules.dealer_may_equal != fitted.dealer_may_equal)
+        + (rules.win_rule != fitted.win_rule)
         + abs(low[0] - low[1])
     )
+    return not lone <= has, differing

@@ -133,7 +133,8 @@ def test_the_chance_to_win_after_the_last_hand_is_the_result():
 weigh_table, network_points = map(callable_from_python, (weigh_table, network_points))
 
 QUICK = (0,) * 13  # cards of the rule player
-UNFITTED = RULES["double_deck_v0"].replace(lone=(Bid("moon", value=24),))
+LARGE = RULES["double_deck_v0"].replace(lone=(Bid("moon", value=24),))
+UNFITTED = LARGE.replace(ranks="10", partnered=(1, 10))
 NO_LONE_BIDS = RULES["six_card_v0"].replace(ranks="10", partnered=(2, 5))
 
 
@@ -173,20 +174,32 @@ def test_renaming_the_suits_changes_no_call(rules):
         assert one == other
 
 
+SINGLE_DECK = BARRIE.replace(ranks="9", copies=1, partnered=(1, 6))
+
+
 @pytest.mark.parametrize(
-    "rules",
+    ("rules", "variant"),
     [
-        UNFITTED,
-        Rules(ranks="J", copies=2, partnered=(1, 8), lone=(Bid("moon", value=500),), target=900),
-        Rules(ranks="10", partnered=(1, 5), target=20),
+        (BARRIE.replace(lone=(Bid("moon", value=500),), target=900), "barrie_v0"),
+        (SIMPLIFIED.replace(target=50, rounds=None, win_rule="any"), "simplified_v0"),
+        (SINGLE_DECK, "six_card_v0"),
+        (SINGLE_DECK.replace(ranks="10", partnered=(1, 5)), "barrie_v0"),
+        (CINCINNATI.replace(ranks="10", partnered=(2, 4)), "cincinnati_v0"),
+        (LARGE, "double_deck_v0"),
     ],
 )
-def test_a_game_unlike_the_variants_has_no_network(rules):
-    assert np.array_equal(load_network(rules), new_network())
+def test_a_custom_game_has_the_network_of_the_most_similar_variant(rules, variant):
+    assert np.array_equal(load_network(rules), fitted_network(variant))
+
+
+def test_a_strong_hand_opens_high_in_a_custom_game():
+    """Without a call network each call was valued as if it ended the auction: 1 NT was opened."""
+    assert expert_at(SINGLE_DECK, {1: "AS KS AH KH 9D 9C"}).choice() == "bid 4 NT"
 
 
 @pytest.mark.parametrize("rules", [UNFITTED, NO_LONE_BIDS], ids=["large", "small"])
 def test_without_network_and_table_the_expert_bids_like_rule(rules):
+    assert np.array_equal(load_network(rules), new_network())
     plain = ExpertAgent(rules, wanted=NO_SEARCH)
     rows = match.play(rules, plain, "rule", boards=100, seed=1).board_rows
     assert (rows["points"].sum(axis=1) == 0).all()
@@ -203,11 +216,14 @@ def test_networks_with_numbers_that_are_not_finite_are_refused(part, number):
         ExpertAgent(BARRIE, network=network)
 
 
-@pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0", "double_deck_v0"])
-def test_the_call_network_wins_points(variant):
-    rules = RULES[variant]
+@pytest.mark.parametrize(
+    "rules",
+    [*(RULES[name] for name in ("cincinnati_v0", "barrie_v0", "double_deck_v0")), SINGLE_DECK],
+    ids=["cincinnati", "barrie", "double deck", "barrie with a single deck"],
+)
+def test_the_call_network_wins_points(rules):
     sides = [ExpertAgent(rules, network=n, wanted=QUICK) for n in (None, new_network())]
-    assert match.play(variant, *sides, boards=4000, seed=3).boards.points_per_hand.low > 0.1
+    assert match.play(rules, *sides, boards=4000, seed=3).boards.points_per_hand.low > 0.1
 
 
 SURE_HAND, ALL_TRICKS = "JS JC JC AS AS KS QS AH", "JS JS JC JC AS KS QS AH"

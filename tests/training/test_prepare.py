@@ -177,7 +177,8 @@ def test_better_prepared_files_are_not_replaced(farm, whole, learned, monkeypatc
 @pytest.mark.slow
 def test_a_large_deck_without_a_network_learns_one(monkeypatch):
     set_results(monkeypatch, BETTER)
-    game = variant_of("double_deck_v0", ['lone=[{"name": "moon", "value": 24}]'])
+    changes = ['ranks="10"', "partnered=[1, 10]", 'lone=[{"name": "moon", "value": 24}]']
+    game = variant_of("double_deck_v0", changes)
     assert not load_network(game.rules)["first"].any()
     assert [each.kind for each in small(game).run()] == ["expert", "net"]
     assert load_network(game.rules)["last"].any()
