@@ -9,7 +9,7 @@ from typing import Any
 
 from bideuchre_env._columns import columns
 from bideuchre_env._intervals import Interval
-from bideuchre_env.agents.advice.figures import NO_GAP
+from bideuchre_env.agents.advice.figures import ENOUGH, NO_GAP
 from bideuchre_env.agents.protocols import Goal
 
 SHOWN = 3  # number of best options in the printed table
@@ -49,6 +49,10 @@ class Option:
     """The first option's chance to win the game minus that of this option."""
     wins_error: float
     """The standard error of `wins_loss`; infinite for one deal."""
+    dominated: bool
+    """Whether the first option is certainly as good or better: it is certain to take every trick
+    left; or no deal has a better result for the goal with this option, some deals have a worse one,
+    and the deals are all possible ones (`Advice.exact`) or have the same result with the first."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as JSON values, but `action` as the action's name, not its number.
@@ -85,12 +89,14 @@ class Advice:
     """The number of different deals; likely deals are drawn, and count, more than once."""
     effective: float
     """The effective sample size: small if a few deals have most of the weight."""
+    exact: bool
+    """Whether all possible deals were tried, so that the results have no sampling error."""
     why: str
     """The explanation, one sentence."""
 
     @property
     def best(self) -> Option:
-        """The first option; those in `close` are not significantly worse."""
+        """The first option; those in `close` may be as good."""
         return self.options[0]
 
     @property
@@ -100,25 +106,45 @@ class Advice:
 
     @property
     def close(self) -> tuple[Option, ...]:
-        """The options after the first that are not significantly worse: too close to call."""
-        return tuple(each for each in self.options[1:] if not clearly_behind(each, self.goal))
+        """The options after the first that are neither significantly worse nor dominated."""
+        return tuple(
+            each
+            for each in self.options[1:]
+            if not (each.dominated or clearly_behind(each, self.goal))
+        )
+
+    @property
+    def few(self) -> bool:
+        """Whether the deals are too few to compare: an effective sample size below `ENOUGH`."""
+        return not self.exact and self.effective < ENOUGH
 
     @property
     def safer(self) -> Option | None:
-        """The option with the lowest `deviation` among the first option and those in `close`.
+        """The option whose points vary least (`deviation`) of the first option and `close`.
 
-        None if `close` is empty, or if that is not below `SAFER` times the highest `deviation`.
+        None unless its deviation is below `SAFER` times the highest, and for goal "game", where
+        points say nothing about the risk.
         """
+        if self.goal != "points" or self.few:
+            return None
         first, *others = sorted((self.best, *self.close), key=lambda option: option.deviation)
         varies_less = others and first.deviation < SAFER * others[-1].deviation
         return first if varies_less else None
 
     @property
+    def tie(self) -> str:
+        """The reason why the options in `close` are not worse than the first, in words."""
+        if self.few:
+            return "too few likely deals to compare"
+        equal = all(option.behind == NO_GAP for option in self.close)
+        return "equally good" if equal else "too close to call"
+
+    @property
     def headline(self) -> str:
         """Text that names the seat to act, the agent's choice and the best options.
 
-        Best options are the first one and those in `close`. If only one action is legal, the text
-        has only the seat and the choice.
+        Best options are the first one and those in `close`, unless the deals are too `few` to tell
+        them apart. If only one action is legal, the text has only the seat and the choice.
         """
         text = f"Seat {self.seat} is to {self.phase}. {self.agent} chooses {self.choice.name}"
         if self.legal == 1:
@@ -127,8 +153,9 @@ class Advice:
         if len(near) == 1:
             own = self.choice is self.best
             return f"{text}, {'the best' if own else f'but {near[0]} is better'}."
-        equal = all(option.behind == NO_GAP for option in self.close)
-        text += ". Equally good" if equal else ". Too close to call"
+        text += f". {self.tie.capitalize()}"
+        if self.few:
+            return f"{text}: effective sample size {self.effective:,.0f}."
         if len(near) > SHOWN + 1:
             near[SHOWN:] = [f"{len(near) - SHOWN} more"]
         text += f": {', '.join(near[:-1])} or {near[-1]}"
@@ -169,9 +196,11 @@ class Advice:
                 The agent's choice always gets one.
         """
         deals = f"{self.drawn:,} deal{'s' * (self.drawn != 1)}"
-        if self.worlds < self.drawn:
+        if self.exact:
+            deals = f"all {self.worlds:,} possible deals" if self.worlds > 1 else "the only deal"
+        elif self.worlds < self.drawn:
             deals += f" ({self.worlds:,} different)"
-        if round(self.effective) < self.worlds:
+        if not self.exact and round(self.effective) < self.worlds:
             deals += f", effective sample size {self.effective:,.0f}"
         tried = f"{len(self.options)} of {self.legal} legal {NOUNS.get(self.phase, 'card')}s"
         unit = "points" if self.goal == "points" else "games won"

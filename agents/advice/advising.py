@@ -273,7 +273,8 @@ class Advisor:
         )
         if taken is not None:
             order = [chosen, *(action for action in order if action != chosen)]
-        options = tuple(self._option(counted, action, order[0]) for action in order)
+        certain = order[0] == first.certain
+        options = tuple(self._option(counted, action, order[0], certain) for action in order)
         situation = replace(first, counted=counted, chosen=chosen, options=options)
         return Advice(
             seat=first.seat,
@@ -286,11 +287,15 @@ class Advisor:
             drawn=round(counted.weights.sum()),
             worlds=len(counted.weights),
             effective=counted.effective,
+            exact=counted.exact,
             why=why(situation, taken),
         )
 
-    def _option(self, counted: Counted, action: int, best: int) -> Option:
-        """Return the mean results of an action, compared with those of the action `best`."""
+    def _option(self, counted: Counted, action: int, best: int, certain: bool) -> Option:
+        """Return the mean results of an action, compared with those of the action `best`.
+
+        `certain` is whether `best` is certain to take every trick left.
+        """
         column, weights, effect = counted.column(action), counted.weights, counted.design_effect
         points = column["points"].astype(float)
         own, bids = column["declarer"] == 0, 0 < action < self.actions.trump_offset
@@ -314,4 +319,5 @@ class Advisor:
             error=loss_error,
             wins_loss=wins_loss,
             wins_error=wins_error,
+            dominated=action != best and (certain or counted.dominated(action, best, self.figure)),
         )

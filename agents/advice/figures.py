@@ -23,6 +23,7 @@ from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS, NO_TRUMP, SUITS
 from bideuchre_env.runtime.jit import Array
 
 NO_GAP = Interval(0.0, 0.0, 0.0)
+ENOUGH = 10  # effective sample size from which options are compared
 # a condition divides the deals into two sides: those in which it is true, and the others
 LEAST_SHARE = 0.1  # minimum weighted share of the deals on each side of a condition
 LEAST_DEALS = 10  # minimum effective sample size of each side
@@ -66,6 +67,11 @@ class Counted:
         )
 
     @property
+    def exact(self) -> bool:
+        """Whether the worlds are all possible ones, so that there is no sampling error."""
+        return self.design_effect == 0.0
+
+    @property
     def effective(self) -> float:
         """The effective sample size, at most the number of worlds."""
         return min(effective(self.weights, self.design_effect), float(len(self.weights)))
@@ -94,6 +100,17 @@ class Counted:
         if action == best:
             return NO_GAP
         return interval(self.differences(action, best, figure), self.weights, self.design_effect)
+
+    def dominated(self, action: int, best: int, figure: str) -> bool:
+        """Whether `best` is at least as good as an action in every world, and better in some.
+
+        If the worlds are not all possible ones, they show it only if `best` has the same result in
+        all of them, and they are not too few (`ENOUGH`).
+        """
+        counts = self.weights > 0
+        results, gaps = self.column(best)[figure][counts], self.differences(action, best, figure)
+        gaps, same = gaps[counts], results.min() == results.max() and self.effective >= ENOUGH
+        return bool((self.exact or same) and gaps.min() >= 0 and gaps.max() > 0)
 
     def differences(self, action: int, best: int, figure: str) -> Array:
         """Return figure(best) - figure(action) in each world, float64 (m,)."""
@@ -171,15 +188,15 @@ def conditions(unseen: int, strain: int, hands: Array, t: Any) -> Iterator[tuple
     """Yield conditions on the hidden hands: the words, and the truth in each deal, bool (m,).
 
     Conditions concern the unseen trumps and the highest unseen card of each other suit (whether
-    partner has the card), voids, and numbers of trumps. `unseen` are the kinds that the advised
-    seat has not seen, as bits. `hands`, int64 (m, 4), are the seats' hands, the advised seat first;
-    `t` is the game's table row. Simpler conditions come first.
+    partner has the card), voids, and numbers of trumps, which are named by their suit: options may
+    have other trumps. `unseen` are the kinds that the advised seat has not seen, as bits. `hands`,
+    int64 (m, 4), are the seats' hands, the advised seat first; `t` is the game's table row. Simpler
+    conditions come first.
     """
     kinds = [kind for kind in range(int(t["kinds"])) if unseen >> kind & 1]
     suits = t["suit_of"][strain]
     held = (hands | hands >> COPY_SHIFT) & KIND_BITS
-    trumps = ranking(strain, t)
-    tops = [kind for kind in trumps if kind in kinds]
+    tops = [kind for kind in ranking(strain, t) if kind in kinds]
     for suit in range(len(SUITS)):
         rest = [kind for kind in kinds if suits[kind] == suit != strain]
         tops += sorted(rest, key=lambda kind: -int(t["power"][strain, suit, kind]))[:1]
@@ -194,12 +211,13 @@ def conditions(unseen: int, strain: int, hands: Array, t: Any) -> Iterator[tuple
             yield f"an opponent has no {word}", void[:, NEXT] | void[:, LAST]
     if strain != NO_TRUMP:
         length = lengths(hands, int(t["suit_bits"][strain, strain]))
+        trump, trumps = suit_word(strain, 1), suit_word(strain)
         for n in range(1, 4):
-            some = "a trump" if n == 1 else f"{number_word(n)} trumps or more"
+            some = f"a {trump}" if n == 1 else f"{number_word(n)} {trumps} or more"
             yield f"partner has {some}", length[:, PARTNER] >= n
         for n in range(2, 5):
             long = length >= n
-            words = f"an opponent has {number_word(n)} trumps or more"
+            words = f"an opponent has {number_word(n)} {trumps} or more"
             yield words, long[:, NEXT] | long[:, LAST]
 
 

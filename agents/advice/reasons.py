@@ -157,12 +157,12 @@ def call_words(situation: Situation, option: Option) -> str:
     takes = goal(situation, bid) if first else f"{bid.name} needs {goal(situation, bid)}, made"
     takes = f"{short(bid)} would be made" if passes else takes
     stand = " where it stands" if stands < MOSTLY else ""
-    text = f"{hand}: {takes} in {per_hundred(bid)}{stand}{contract_key(situation, bid, strain)}"
+    text = f"{hand}: {takes} in {per_hundred(bid)}{stand}{contract_key(situation, bid)}"
     higher = None if passes else next_bid(situation, bid)
     if higher is None:
         return text
     text += f", {short(higher)} in {per_hundred(higher, only=True)}"
-    return text + contract_key(situation, higher, strain)
+    return text + contract_key(situation, higher)
 
 
 def next_bid(situation: Situation, bid: Option) -> Option | None:
@@ -190,7 +190,7 @@ def strain_words(situation: Situation, option: Option) -> str:
     hand = holding(situation.kinds, option.action - offset, situation.tables)
     head = "" if first else f"{with_strain(option.action - offset)}, "
     text = f"{head}{hand}: {goal(situation, option)} in {per_hundred(option)}"
-    text += contract_key(situation, option, option.action - offset)
+    text += contract_key(situation, option)
     if chance(option) == chance(other):
         return text
     only = chance(other) < chance(option)
@@ -204,9 +204,10 @@ def with_strain(strain: int) -> str:
 
 
 def contract_strain(situation: Situation, option: Option) -> tuple[int, float]:
-    """Return a bid's usual strain, and the share of deals where the bid becomes the contract.
+    """Return the usual strain of a bid, and the share of deals where the bid becomes the contract.
 
-    The strain is the most frequent one in these deals; (-1, 0.0) if there are none.
+    The strain is the most frequent one in these deals; (-1, 0.0) if there are none. A strain that
+    is named is an option, too.
     """
     column, weights = situation.counted.column(option.action), situation.counted.weights
     own = weights * (column["declarer"] == 0)
@@ -251,14 +252,17 @@ def short(option: Option) -> str:
     return f"a bid of {option.name.removeprefix('bid ')}"
 
 
-def contract_key(situation: Situation, option: Option, strain: int) -> str:
+def contract_key(situation: Situation, option: Option) -> str:
     """Format the condition on hidden cards that most affects whether a bid or strain is made.
 
     The result has the chances in percent: " (60 if partner has AC, 20 if not)". It is "" if no
     condition matters enough (`key_cards`).
     """
     counted, column = situation.counted, situation.counted.column(option.action)
-    own = counted.weights * (column["declarer"] == 0)
+    own, (strain, _) = (
+        counted.weights * (column["declarer"] == 0),
+        contract_strain(situation, option),
+    )
     reason = key_cards(
         column["good"].astype(float), own, int(situation.view["unseen"]), strain, counted.hands,
         situation.tables, least=LEAST_CHANCE, design_effect=counted.design_effect,
@@ -269,16 +273,18 @@ def contract_key(situation: Situation, option: Option, strain: int) -> str:
     return f" ({yes} if {reason.words}, {no} if not)"
 
 
-def loss_key(situation: Situation, option: Option) -> KeyCards | None:
+def loss_key(situation: Situation, option: Option, subject: Option) -> KeyCards | None:
     """Return the condition on hidden cards that most affects an option's loss against the first.
 
-    The loss is in points, or for goal "game" in percent of games. None if no condition matters
-    enough (`key_cards`), or if neither option has a strain.
+    The loss is in points, or for goal "game" in percent of games. The condition is on the cards in
+    the strain of `subject`, which of the two is explained; if it leads to no contract, of the
+    other. None if no condition matters enough (`key_cards`), or if neither has a strain.
     """
     counted, view, best = situation.counted, situation.view, situation.best
     strain = int(view["strain"])
-    if strain < 0:
-        strain = max(contract_strain(situation, best)[0], contract_strain(situation, option)[0])
+    if situation.phase <= Phase.NAMING:  # the strain of the view is that of the standing bid
+        strains = [contract_strain(situation, each)[0] for each in (subject, best, option)]
+        strain = next((each for each in strains if each >= 0), -1)
     if strain < 0:
         return None
     figure, scale = ("points", 1.0) if situation.goal == "points" else ("wins", 100.0)
@@ -305,7 +311,7 @@ def lead(situation: Situation) -> str:
     second = next((option for option in others if clearly_behind(option, goal)), None)
     if second is None:
         return ""
-    reason = loss_key(situation, second)
+    reason = loss_key(situation, second, situation.best if second is others[0] else second)
     decides = f" ({if_not(situation, reason)})" if reason else ""
     if second is not others[0]:
         return f"; {second.name} loses {amount(second, goal)}{decides}"
@@ -323,7 +329,7 @@ def loss_words(situation: Situation, option: Option) -> str:
     """
     if not clearly_behind(option, situation.goal):
         return ""
-    best, reason = situation.best, loss_key(situation, option)
+    best, reason = situation.best, loss_key(situation, option, option)
     fewer, text = best.tricks - option.tricks, ""
     if situation.phase > Phase.NAMING and fewer >= LEAST:
         text = f"; it takes {fewer:.1f} tricks fewer than {best.name}"

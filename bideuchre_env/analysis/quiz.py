@@ -8,7 +8,7 @@ from html import escape
 
 import numpy as np
 
-from bideuchre_env.agents.advice.advice import Advice, amount
+from bideuchre_env.agents.advice.advice import Advice, amount, clearly_behind
 from bideuchre_env.agents.advice.advising import Advisor
 from bideuchre_env.core.one_row import replay_row
 from bideuchre_env.core.state import Phase, rows_of
@@ -102,7 +102,7 @@ def choose(
         advice = advisor.of_row(row)
         is_lesson = (
             len(advice.options) > 1
-            and not advice.close
+            and all(clearly_behind(each, advice.goal) for each in advice.options[1:])
             and advice.choice is advice.best
             and 0.0 < advice.options[1].loss <= LARGEST
         )

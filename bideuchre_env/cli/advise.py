@@ -150,7 +150,7 @@ def _of_file(arguments: argparse.Namespace) -> int:
     if chosen is advice.best:
         verdict = "was chosen"
     elif chosen in advice.close:
-        verdict = "was chosen: too close to call"
+        verdict = f"was chosen: {advice.tie}"
     else:
         verdict = f"was chosen: {amount(chosen, advice.goal)} behind"
     print(f"Game {game}, hand {hand}, action {arguments.ply}\n")

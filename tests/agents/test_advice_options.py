@@ -1,6 +1,4 @@
-"""The options of an advice, their order, reasons and key cards; positions from known facts."""
-
-import re
+"""The options of an advice and their order; positions from known facts."""
 
 import numpy as np
 import pytest
@@ -16,14 +14,13 @@ from support.custom_agents import Once
 
 from bideuchre_env._intervals import t_quantile
 from bideuchre_env.agents.advice import Advisor, advise_row
-from bideuchre_env.agents.advice.figures import LEAST_CHANCE, key_cards
 from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.validity import checked_states
 from bideuchre_env.errors import BidEuchreError, DealError
 from bideuchre_env.rules import actions
-from bideuchre_env.rules.cards import CARD_NAMES, hand_bits, hand_names, parse_card
+from bideuchre_env.rules.cards import CARD_NAMES
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 
@@ -72,8 +69,16 @@ def test_options_are_ordered_by_the_goal_and_close_ones_are_within_the_error(goa
                 t = 1.96 if several == np.inf else t_quantile(max(1, round(several)))
                 sure = centre >= least and centre > t * error
                 assert option.behind.mean == pytest.approx(centre)
-                assert (option in advice.close) != sure
-            kinds.add((bool(advice.close), advice.choice is advice.best))
+                known = several == np.inf or (len(set(first)) == 1 and several >= 9)
+                never = known and gaps.min() >= 0 and gaps.max() > 0
+                assert option.dominated == (never or advice.best.action == trial.certain)
+                assert (option in advice.close) == (not sure and not option.dominated)
+            near = sorted((advice.best, *advice.close), key=lambda each: each.deviation)
+            differ = near[0].deviation < 0.95 * near[-1].deviation
+            by_points = goal == "points" and not advice.few and differ
+            assert advice.safer == (near[0] if by_points else None)
+            assert ("safe" in advice.headline) == by_points
+            kinds.add((bool(advice.close), advice.choice is advice.best, by_points))
     assert len(kinds) >= 3
 
 
@@ -124,92 +129,6 @@ def test_a_pass_a_partnered_bid_and_every_lone_bid_are_tried(rules, monkeypatch)
             tried = {option.action for option in advisor.of_row(state).options}
             assert tried == set(np.flatnonzero(mask))
     assert calls > 3
-
-
-OWN = "JH JD AH KH QS 9C"
-HEARTS, SPADES, NO_TRUMP = 2, 3, 4
-JACKS = {"C": "JS", "D": "JH", "H": "JD", "S": "JC"}
-
-
-def dealt(rules, own, n, seed=0):
-    """Hands, int64 (n, 4), of n random deals with `own` in seat 0, and the other kinds as bits."""
-    rng, held = np.random.default_rng(seed), [parse_card(name) for name in own.split()]
-    deck = [kind for kind in range(rules.kinds) for _ in range(rules.copies)]
-    for kind in held:
-        deck.remove(kind)
-    hands = np.zeros((n, 4), np.int64)
-    for i in range(n):
-        order, each = rng.permutation(deck).tolist(), rules.tricks
-        parts = [order[k * each : (k + 1) * each] for k in range(3)]
-        hands[i] = [hand_bits(held), *map(hand_bits, parts)]
-    unseen = sum({1 << kind for kind in deck})
-    return hands, unseen
-
-
-def suit(name, trump):
-    """The suit of a card by its name; `trump` is a letter or ""."""
-    return trump if trump and name == JACKS[trump] else name[1]
-
-
-def holds(words, names, trump):
-    """Whether a cause, such as "partner has AS", is true of hands, lists of card names by seat."""
-    who = [names[2]] if words.startswith("partner") else [names[1], names[3]]
-    if match := re.search(r"has no (club|diamond|heart|spade)$", words):
-        letter = match[1][0].upper()
-        return any(all(suit(name, trump) != letter for name in hand) for hand in who)
-    if match := re.search(r"has (a|two|three|four) trumps?( or more)?$", words):
-        n = ["", "a", "two", "three", "four"].index(match[1])
-        return any(sum(suit(name, trump) == trump for name in hand) >= n for hand in who)
-    return any(words.split()[2].rstrip(",") in hand for hand in who)
-
-
-CASES = [
-    ("cincinnati_v0", OWN, HEARTS, "partner has AC"),
-    ("cincinnati_v0", "JH AS KS QS TS 9C", HEARTS, "partner has no spade"),
-    ("cincinnati_v0", OWN, HEARTS, "an opponent has no club"),
-    ("cincinnati_v0", "AD KH QS 9C 9D TS", HEARTS, "partner has two trumps or more"),
-    ("cincinnati_v0", OWN, NO_TRUMP, "partner has AS"),
-    ("barrie_v0", "JS JC AS KS AH AD QS QC", SPADES, "partner has JS, a right bower"),
-    ("barrie_v0", "JS JC AS KS AH AD QS QC", SPADES, "an opponent has three trumps or more"),
-    ("double_deck_v0", "JS JC AS KS AH AD QS TC 9C 9D 9H TH", SPADES, "partner has JC, a left"
-     " bower"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("variant", "own", "strain", "words"), CASES)
-def test_the_cause_of_made_contracts_is_found_with_its_figures(variant, own, strain, words):
-    """The contract is made in 90 % of the deals with the cause, and in 40 % without it."""
-    rules = RULES[variant]
-    (hands, unseen), t = dealt(rules, own, 1500), compile_tables(rules)[0]
-    trump = "CDHS"[strain] if strain < 4 else ""
-    names = [[hand_names(int(hand)) for hand in row] for row in hands]
-    true = np.array([holds(words, row, trump) for row in names])
-    rng, weights = np.random.default_rng(1), np.random.default_rng(2).exponential(size=len(true))
-    made = (rng.random(len(true)) < np.where(true, 0.9, 0.4)).astype(float)
-    result = key_cards(made, weights, unseen, strain, hands, t, LEAST_CHANCE)
-    assert result.words == words
-    for side, figure in ((true, result.true), (~true, result.false)):
-        slow = sum(w * y for w, y in zip(weights[side], made[side], strict=True))
-        assert figure == pytest.approx(slow / sum(weights[side]))
-    assert result.share == pytest.approx(sum(weights[true]) / sum(weights))
-
-
-def test_chance_and_rare_holdings_are_no_cause():
-    rules = RULES["cincinnati_v0"]
-    (hands, unseen), t = dealt(rules, OWN, 1000), compile_tables(rules)[0]
-    ace = hands[:, 2] >> parse_card("AC") & 1 == 1
-    rng, even = np.random.default_rng(3), np.ones(len(hands))
-
-    def cause_of(values, weights=even):
-        return key_cards(values.astype(float), weights, unseen, HEARTS, hands, t, LEAST_CHANCE)
-
-    for _ in range(20):
-        assert cause_of(rng.random(len(hands)) < 0.6) is None
-        assert cause_of(rng.random(len(hands)) < np.where(ace, 0.65, 0.5)) is None
-    assert cause_of(ace) is not None
-    assert cause_of(ace, np.where(ace, 0.1, 1.0)) is None  # 1 deal of 21, by weight
-    assert cause_of(ace, np.arange(len(hands)) < 12) is None
-    assert cause_of(ace, np.zeros(len(hands))) is None
 
 
 HAND = ["JH", "JD", "AH", "KH", "QS", "9C"]
