@@ -37,7 +37,8 @@ _CHECK = """Verify game records by replaying every hand: `bideuchre check`.
 Replay every hand of every game and compare each stated result. The first fault of each bad line is
 printed as FILE:LINE: fault; the exit code is then 1. Files .ptn and .pbn are PTN text of Trickster
 Cards: each event is a game of one hand, and a fault is printed as FILE:EVENT: line N: fault.
---variant or --rules, perhaps with --option, replaces the game options of PTN text.
+An event with unknown hands is a position for `bideuchre advise`, and no fault. --variant or
+--rules, perhaps with --option, replaces the game options of PTN text.
 
     bideuchre check games.jsonl
     bideuchre check runs/*.jsonl
@@ -104,23 +105,26 @@ def _check_file(path: str, game: tuple[str, Rules] | None) -> int:
     """Print a file's faults and the number of valid games; return its code as in `check`."""
     from bideuchre_env.records.files import scan
 
-    games = hands = bad = 0
+    games = hands = positions = bad = 0
     try:
         for line in _from_first_game(path, scan(path, game=game), fewer_pass=True):
-            if line.record is None:
-                bad += 1
-                print(_fault(path, line))
-            else:
+            if line.record is not None:
                 games += 1
                 hands += len(line.record.hands)
+            elif line.is_position:
+                positions += 1
+            else:
+                bad += 1
+                print(_fault(path, line))
     except OptionError as error:
         sys.stdout.flush()
         complain(str(error))
         return USAGE
+    verified = f"{_count(games, 'game')}, {_count(hands, 'hand')} verified"
+    if positions:
+        verified += f", {_count(positions, 'position')} for `bideuchre advise`"
     faults = _count(bad, f"bad {_unit(path)}") if bad else "no fault"
-    print(
-        f"{_file_name(path)}: {_count(games, 'game')}, {_count(hands, 'hand')} verified, {faults}"
-    )
+    print(f"{_file_name(path)}: {verified}, {faults}")
     return BAD if bad else 0
 
 
@@ -281,11 +285,11 @@ def _from_first_game(
     """Yield the lines; raise one `OptionError`, not an error per line, if there is no game.
 
     Reading stops if the first `MOST_BAD_FIRST` lines are bad. With `fewer_pass`, a file of fewer
-    lines without a game raises no error.
+    lines without a game raises no error, and a position counts as a game.
     """
     bad: list[Line] = []
     for line in lines:
-        if line.record is not None:
+        if line.record is not None or (fewer_pass and line.is_position):
             yield from (*bad, line)
             yield from lines
             return

@@ -27,6 +27,12 @@ def illegal(row: Any, rules: Rules, action: Any, where: str = "") -> str:
     return f"{where}player_{row['turn']} may not choose {brief(action)}; legal: {legal}"
 
 
+def revoked(row: Any, rules: Rules, kind: int) -> bool:
+    """Whether the seat to act has failed to follow the suit of a card, which it thus cannot hold."""
+    suit = compile_tables(rules)["suit_of"][0, row["strain"], kind]
+    return bool(row["voids"][row["turn"]] >> suit & 1)
+
+
 def legal_names(row: Any, rules: Rules) -> list[str]:
     """Return the names of the legal actions of the seat to act in a state row."""
     acts = actions.of(rules)

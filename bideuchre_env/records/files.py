@@ -51,6 +51,8 @@ class Line(NamedTuple):
     error: str | None
     hands: Sequence[PlayedHand] = ()
     """The replayed hands of the record."""
+    is_position: bool = False
+    """Whether `error` is only that some hands of valid PTN text are unknown."""
 
 
 class RecordWriter:
@@ -215,7 +217,7 @@ def _scan_text(
                 record, hands = hand.played()
                 yield Line(number, record, None, hands)
             except RecordError as error:
-                yield Line(number, None, str(error))
+                yield Line(number, None, str(error), is_position=isinstance(hand, TextHand))
 
 
 def _scan(path: PathLike, numbers: Container[int] | None) -> Iterator[Line]:

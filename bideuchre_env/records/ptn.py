@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bideuchre_env._checks import brief, is_plain_name
-from bideuchre_env.core.legality import illegal
+from bideuchre_env.core.legality import illegal, revoked
 from bideuchre_env.core.one_row import deal_given_row, replay_row, start_row
 from bideuchre_env.core.state import Phase, new_states
 from bideuchre_env.core.tables import compile_tables
@@ -199,6 +199,8 @@ class TextHand:
         number, hands = self._actions.index.get(name, -1), self.row["hands"][0]
         is_card = number >= self._actions.card_offset and Phase.GIVING <= phase <= Phase.PLAY
         if is_card and not self.cards[seat] and name not in hand_names(hands[seat]):
+            if phase == Phase.PLAY and revoked(self.row[0], self.rules, parse_card(name)):
+                raise RecordError(f"{name}: {SEATS[seat]} did not follow suit to this card before")
             placed = [step.action for step in self.steps if step.phase != Phase.PASSING]
             placed += [held for hand in hands for held in hand_names(hand)]
             if placed.count(name) >= self.rules.copies:

@@ -25,12 +25,13 @@ _VALUES: dict[str, Sequence[object]] = {  # allowed for each option; others must
     "numdecks": (1, 2),
     "players": (4,),
     "ispartnership": (True,),
-    "biddingstyle": (0, 1),  # 1: until all pass; a second bid of a seat is an error in `_auction`
+    "biddingstyle": (0,),  # 1: until all pass
     "bidtype": (0, 1),
     "gameoverscore": range(1, MAX_COUNT + 1),
     "minbid": range(13),
     **dict.fromkeys(("stickthedealer", "makerleadsfirst", *_LONE), (False, True)),
-    **dict.fromkeys(("allownotrump", "nosuggestions", "nowatching"), (False, True)),
+    "allownotrump": (True,),
+    **dict.fromkeys(("nosuggestions", "nowatching"), (False, True)),  # no rules
 }
 
 
@@ -57,6 +58,10 @@ def game_of_options(text: str) -> Rules:
     low, tricks = options.get("minbid") or 1, cards * copies // N_SEATS
     if low > tricks:
         raise RecordError(f"minBid={low}: expected up to {tricks}, the number of tricks")
+    if "allownotrump" not in options:  # off by default
+        raise RecordError(
+            "allowNoTrump: expected true, or a game by --variant; no trump is always a strain here"
+        )
     has = {name: bool(options.get(name)) != (name == "noalone") for name in _LONE}
     return Rules(
         ranks=_RANKS[cards],

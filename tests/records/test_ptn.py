@@ -16,8 +16,9 @@ from bideuchre_env.records.ptn import game_of_options, read_hands
 
 README = (ROOT / "bideuchre_env/records/README.md").read_text(encoding="utf-8")
 [EXAMPLE] = re.findall(r"```text\n(\[Event.*?)```", README, re.S)
-SIX = {"variation": 1, "gameOverScore": 32, "noAlone": True}
-EIGHT = {"variation": 1, "gameOverScore": 52, "deckSize": 16, "numDecks": 2, "bidType": 1}
+GAME = {"variation": 1, "allowNoTrump": True}
+SIX = GAME | {"gameOverScore": 32, "noAlone": True}
+EIGHT = GAME | {"gameOverScore": 52, "deckSize": 16, "numDecks": 2, "bidType": 1}
 EIGHT |= {"makerLeadsFirst": True, "callForBest": True, "offerAloneCall2": True}
 EIGHT |= {"stickTheDealer": True, "minBid": 3}
 SIGN = dict(zip("CDHS", "♣♦♥♠", strict=True)) | {"NT": "NT", "": ""}
@@ -192,6 +193,11 @@ def test_single_hand_is_a_position_but_no_record():
     [
         (tag_text(options={}), "line 2: GameOptionsJson: variation: expected 1"),
         (tag_text(options=SIX | {"withKitty": True}), "withKitty=true: expected false"),
+        (tag_text(options={"variation": 1}), "line 2: .*: allowNoTrump: expected true"),
+        (tag_text(options=SIX | {"allowNoTrump": False}), "allowNoTrump=false: expected true"),
+        (tag_text(options=SIX | {"allowLowNoTrump": True}), "allowLowNoTrump=true: expected false"),
+        (tag_text(options=SIX | {"biddingStyle": 1}), "line 2: .*: biddingStyle=1: expected 0, or"),
+        (tag_text(options=SIX | {"newRule": "x"}), 'newRule="x": expected false or 0 or null'),
         (tag_text(options=SIX | {"players": 6}), "players=6: expected 4"),
         (tag_text(deal="N:- AK.AK.A - -"), "line 3: Deal: .*four suits"),
         (tag_text(deal="N:- AK.AK.A.X - -"), "line 3: Deal: .*is no card"),
@@ -224,6 +230,7 @@ def test_single_hand_is_a_position_but_no_record():
         (tag_text(rows=NAMED, more='[Play "E"]\nSQ'), "line 8: player_3 may not"),
         (tag_text(rows=NAMED, more='[Play "E"]\nSA - ST'), "line 8: .*a card of S"),
         (play_text("SASK"), "line 8: 'SASK': expected a card, suit first"),
+        (play_text("SA S9 ST HQ\nHA H9 HT SQ"), "line 9: QS: North did not follow suit to this"),
         (play_text("SA SA"), "line 8: AS: expected a card that no other hand has"),
         (play_text("SA SK\n- - SQ"), "line 9: '- - SQ': expected a row for each trick"),
         (play_text("SA SK SQ SJ ST"), "line 8: .*expected a row for each trick"),
@@ -268,4 +275,26 @@ def test_advice_on_text_is_at_its_end_or_before_an_action(tmp_path, capsys):
     assert (printed["phase"], printed["done"]["action"]) == ("call", "bid 6")
     assert run("advise", str(file), "--ply", "2") == 2
     assert "the cards of South, who is to act, are unknown" in capsys.readouterr().err
+
+
+def test_check_verifies_positions_and_names_the_event_and_line_of_a_fault(tmp_path, capsys):
+    """A file of positions was one of bad events, and 20 of them stopped the reading."""
+    file = tmp_path / "hands.ptn"
+    file.write_text("\n\n".join([tag_text()] * 21), encoding="utf-8")
+    assert run("check", str(file)) == 0
+    counts = "0 games, 0 hands verified, 21 positions for `bideuchre advise`"
+    assert capsys.readouterr().out == f"{file}: {counts}, no fault\n"
+    revoke = play_text("SA S9 ST HQ\nHA H9 HT SQ")
+    text = f"{EXAMPLE}\n{tag_text()}\n{revoke}"
+    file.write_text(text, encoding="utf-8")
     assert run("check", str(file)) == 1
+    line = len(text.splitlines())
+    fault = f"{file}:3: line {line}: QS: North did not follow suit to this card before"
+    assert capsys.readouterr().out.splitlines() == [
+        fault,
+        f"{file}: 1 game, 1 hand verified, 1 position for `bideuchre advise`, 1 bad event",
+    ]
+    assert run("advise", str(file), "--game", "3") == 2
+    assert fault in capsys.readouterr().err
+    assert run("show", str(file), "--game", "2") == 2
+    assert "for fewer use `bideuchre advise`" in capsys.readouterr().err
