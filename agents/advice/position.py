@@ -1,25 +1,24 @@
 """Build a state row from what one seat knows: its hand, the calls and the cards played.
 
 `known_position` deals the unknown cards at random with a fixed seed, so that a game can reach the
-state. The seat's observation shows exactly the information passed in. `would_bid` uses such
-positions to get the expert's bid for a hand.
+state. The seat's observation shows exactly the information passed in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bideuchre_env._checks import brief, is_integer
-from bideuchre_env.agents.expert.agent import ExpertAgent
 from bideuchre_env.agents.expert.hand_worth import check_deck
 from bideuchre_env.agents.search.worlds import carry_out, deal_around
 from bideuchre_env.core.hands import put
-from bideuchre_env.core.legality import illegal
+from bideuchre_env.core.legality import illegal, revoked
 from bideuchre_env.core.observation.resample import new_redeal, resample_row
-from bideuchre_env.core.one_row import deal_given_row, look_row, replay_row, start_row
+from bideuchre_env.core.one_row import deal_given_row, replay_row, start_row
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.phases.scoring import NO_WINNER, result_at_target
 from bideuchre_env.core.replay import deal_replay
@@ -29,17 +28,30 @@ from bideuchre_env.core.tables import ROUNDS, compile_tables
 from bideuchre_env.core.validity import checked_states
 from bideuchre_env.errors import BidEuchreError, DealError, IllegalActionError, OptionError
 from bideuchre_env.learning.view import new_view
+from bideuchre_env.records.words import TO_DO
 from bideuchre_env.rules import actions
-from bideuchre_env.rules.cards import MAX_TRICKS, N_SEATS, hand_bits, plain_letters, spelled_card
+from bideuchre_env.rules.cards import (
+    CARD_NAMES,
+    MAX_TRICKS,
+    N_SEATS,
+    hand_bits,
+    plain_letters,
+    spelled_card,
+)
 from bideuchre_env.rules.parse import parse_score, parse_seat
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, entry_kernel
 
-PLACES = {"first to call": 0, "last after three passes": 3}  # number of passes before the call
 # fields of a state row that `rotate_seats` changes: indexed by seat, holding seats, by side
 _BY_SEAT = ("hands", "calls", "call_strains", "voids")
 _SEATS = ("dealer", "turn", "declarer", "sitting_out", "winning", "leaders")
 _BY_SIDE = ("score", "points", "tricks_won")
+_REVOKED = "seat {} did not follow suit to this card before"
+_MISSING = {  # errors if another seat is to act, by phase
+    Phase.AUCTION: "calls: expected all calls before seat {seat} acts",
+    Phase.NAMING: "strain=None: expected the strain, which is named before seat {seat} acts",
+    Phase.PLAY: "played: expected all cards played before seat {seat} acts",
+}
 
 
 @entry_kernel
@@ -104,7 +116,8 @@ def known_position(
 ) -> Array:
     """Return an array of one state row, shape (1,), in which `seat` is to act and holds `hand`.
 
-    The cards that the seat does not know are dealt at random with a fixed seed.
+    The cards that the seat does not know are dealt at random with a fixed seed. Errors begin with
+    the name of a parameter, unless several contradict each other.
 
     Args:
         rules: the rules of the game.
@@ -131,19 +144,32 @@ def known_position(
     most_deals = min(int(tables["hands_to_play"][0]) or rules.max_hands, rules.max_hands)
     if not is_integer(deal) or not 1 <= deal <= most_deals:
         raise DealError(f"deal {brief(deal)}: expected a whole number from 1 to {most_deals}")
-    called = [call_of(name, rules) for name in calls]
-    if len(called) > N_SEATS:
-        raise DealError(f"{len(called)} calls: expected at most four, one for each seat")
-    number = None if strain is None else strain_of(strain, rules)
-    cards = [[spelled_card(name) for name in names] for names in (hand, played, given, passed)]
-    for kinds in cards:
-        check_deck(kinds, rules)
+    with _naming("calls"):
+        called = [call_of(name, rules) for name in calls]
+        if len(called) > N_SEATS:
+            raise DealError(f"{len(called)} calls: expected at most four, one for each seat")
+    with _naming("strain"):
+        number = None if strain is None else strain_of(strain, rules)
+    cards = []
+    for name, names in (("hand", hand), ("played", played), ("given", given), ("passed", passed)):
+        with _naming(name):
+            cards.append([spelled_card(card) for card in names])
+            check_deck(cards[-1], rules)
     knowledge = _Knowledge(rules, tables, seat, (ours, theirs), deal, called, number, *cards)
     if dealer is not None:
         return knowledge.row(parse_seat("dealer", dealer))
     if len(called) < N_SEATS:
         return knowledge.row((seat - len(called) - 1) % N_SEATS)
     return knowledge.row(knowledge.only_dealer())
+
+
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Context manager: put the name of a parameter before the message of an error."""
+    try:
+        yield
+    except BidEuchreError as error:
+        raise type(error)(f"{name}: {error}") from None
 
 
 class _Knowledge(NamedTuple):
@@ -177,7 +203,7 @@ class _Knowledge(NamedTuple):
             return dealers[0]
         if dealers:
             raise DealError(f"dealer=None: expected {' or '.join(map(str, dealers))}")
-        raise fault or DealError(f"seat {self.seat} is not to act there, with any dealer")
+        raise fault or DealError(f"seat {self.seat}: is not to act there, with any dealer")
 
     def row(self, dealer: int) -> Array:
         """Return the state row, shape (1,), with this dealer.
@@ -188,22 +214,28 @@ class _Knowledge(NamedTuple):
         public = self._public(dealer)
         turn, phase = int(public["turn"][0]), Phase(int(public["phase"][0]))
         if turn != self.seat:
-            raise DealError(f"seat {turn} is to act there, not seat {self.seat}")
+            missing = _MISSING[phase].format(seat=self.seat)
+            raise DealError(f"{missing}; with dealer {dealer} seat {turn} is {TO_DO[phase]} next")
         held = self.rules.tricks - int((_plays(public[0])[self.seat] >= 0).sum())
         held -= {Phase.GIVING: len(self.given), Phase.PASSING: len(self.passed)}.get(phase, 0)
         if len(self.hand) != held:
             count = f"{len(self.hand)} card{'s' * (len(self.hand) != 1)}"
+            trick = f" to trick {public['trick'][0] + 1}" if phase == Phase.PLAY else ""
             raise DealError(
-                f"hand of {count}: expected {held}, held by seat {self.seat} at this point"
+                f"hand: {count}: expected {held}, held by seat {turn} when it is {TO_DO[phase]}"
+                f"{trick}"
             )
+        for kind in self.hand:
+            if phase == Phase.PLAY and revoked(public[0], self.rules, kind):
+                raise DealError(f"hand: {CARD_NAMES[kind]}: {_REVOKED.format(turn)}")
         rows = self._whole(public, phase)
         resample_row(rows, self.tables, 0, new_redeal(), *split_seed(0))
         try:
             rows = checked_states(rows, 1, self.tables)
         except OptionError:
             raise DealError(
-                "no deal of the hidden cards allows these plays: a seat that did not follow suit "
-                "must have held a card of it"
+                "played: no deal of the hidden cards allows these plays; a seat that did not "
+                "follow suit must have held a card of it"
             ) from None
         return rotate_seats(rows, self.seat)
 
@@ -218,38 +250,42 @@ class _Knowledge(NamedTuple):
         start_row(rows, dealer, *((theirs, ours) if self.seat & 1 else (ours, theirs)))
         deal_given_row(rows, self.tables, np.zeros(N_SEATS, np.int64))
         rows["hands_dealt"], rows["hands_played"] = self.deal, self.deal - 1
-        self._act(rows, self.calls, "call")
-        self._require(rows, Phase.AUCTION, self.strain is None, "the strain")
-        if rows["phase"][0] == Phase.NAMING and self.strain is not None:
-            self._act(rows, [acts.trump_offset + self.strain], "strain")
-        elif self.strain is not None:
-            raise DealError("strain: expected None, because it is part of the bid in this game")
+        self._act(rows, self.calls, "calls: call {}, ")
+        self._require(rows, Phase.AUCTION, self.strain is None, "strain")
+        if self.strain is not None:
+            self._act(rows, [acts.trump_offset + self.strain], "strain: ")
         self._exchange(rows)
-        self._require(rows, Phase.PASSING, not self.played, "cards played")
-        done = int(lay_cards(rows, self.tables, np.array(self.played, np.int64)))
-        if done < len(self.played) or rows["phase"][0] > Phase.PLAY:
-            raise DealError("the hand is over: no seat is to act")
+        self._require(rows, Phase.PASSING, not self.played, "played")
+        for number, kind in enumerate(self.played, 1):
+            turn, card = rows["turn"][0], f"card {number}, {CARD_NAMES[kind]}"
+            if rows["phase"][0] == Phase.PLAY and revoked(rows[0], self.rules, kind):
+                raise DealError(f"played: {card}: {_REVOKED.format(turn)}")
+            lay_cards(rows, self.tables, np.array([kind], np.int64))
+        if rows["phase"][0] > Phase.PLAY:
+            raise DealError("played: the hand is over, and no seat is to act")
         return rows
 
-    def _act(self, rows: Array, done: list[int], what: str) -> None:
+    def _act(self, rows: Array, done: list[int], where: str) -> None:
         """Apply the actions `done` to row 0; raise `IllegalActionError` at an illegal one.
 
-        `what` names the actions in the error. Raises `DealError` if all seats have passed.
+        `where` begins the error; "{}" in it is the number of the action. Raises `DealError` if all
+        seats have passed.
         """
         at = int(replay_row(rows, self.tables, np.array(done, np.int64)))
         if at >= 0:
             name = actions.of(self.rules).names[done[at]]
-            raise IllegalActionError(illegal(rows[0], self.rules, name, f"{what} {at + 1}, "))
+            raise IllegalActionError(illegal(rows[0], self.rules, name, where.format(at + 1)))
         if rows["phase"][0] > Phase.PLAY:
-            raise DealError("all seats have passed: the hand is over")
+            raise DealError("calls: all seats have passed, and the hand is over")
 
-    def _require(self, rows: Array, phase: Phase, absent: bool, what: str) -> None:
+    def _require(self, rows: Array, phase: Phase, absent: bool, name: str) -> None:
         """Raise `DealError` if later information is present before `phase` is over.
 
-        `what` names the information in the error; `absent` is whether it was not passed in.
+        `name` is its parameter; `absent` is whether it was not passed in.
         """
-        if rows["phase"][0] <= phase and not absent:
-            raise DealError(f"{what}: too early, seat {rows['turn'][0]} is to act first")
+        now = Phase(int(rows["phase"][0]))
+        if now <= phase and not absent:
+            raise DealError(f"{name}: too early, seat {rows['turn'][0]} is {TO_DO[now]} first")
 
     def _exchange(self, rows: Array) -> None:
         """Check the cards given up and passed, and apply the exchange as far as it is known.
@@ -259,19 +295,20 @@ class _Knowledge(NamedTuple):
         declarer, phase = int(rows["declarer"][0]), int(rows["phase"][0])
         role = (self.seat - declarer) % N_SEATS if phase == Phase.GIVING else -1
         exchanged = int(self.tables["exchange"][0][int(rows["level"][0])]) if role >= 0 else 0
-        if self.given and role != 0:
-            raise DealError(f"cards given up: expected none for seat {self.seat}")
-        if self.passed and role not in (0, 2):
-            raise DealError(f"cards passed: expected none for seat {self.seat}")
-        for name, cards in (("given up", self.given), ("passed", self.passed)):
+        for name, cards, knows in (("given", self.given, (0,)), ("passed", self.passed, (0, 2))):
+            if cards and role not in knows:
+                why = (
+                    f"seat {self.seat} does not know them" if role >= 0 else "there is no exchange"
+                )
+                raise DealError(f"{name}: expected no cards, because {why}")
             if len(cards) > exchanged:
                 raise DealError(
-                    f"{len(cards)} cards {name}: expected at most {exchanged} with this bid"
+                    f"{name}: {len(cards)} cards: expected at most {exchanged} with this bid"
                 )
         if role == 0 and len(self.given) < exchanged and self.passed:
-            raise DealError(f"cards passed: expected {exchanged} cards given up first")
+            raise DealError(f"given: expected {exchanged} cards before partner passes any")
         if role == 0 and len(self.given) == exchanged and len(self.passed) < exchanged:
-            raise DealError(f"{len(self.passed)} cards passed: expected {exchanged} from partner")
+            raise DealError(f"passed: {len(self.passed)} cards: expected {exchanged} from partner")
         unknown = [0] * exchanged  # any kind: `_whole` rebuilds the cards
         first = self.given if role == 0 else unknown
         second = self.passed if role in (0, 2) else unknown
@@ -328,16 +365,13 @@ def rotate_seats(rows: Array, by: int) -> Array:
 def call_of(name: str, rules: Rules) -> int:
     """Return the action of a call: "pass", "bid 4 H", or without "bid": "4 H", "moon".
 
-    Raises `DealError` or `NotationError` if the name is not that of a call.
+    Raises `NotationError` for another name.
     """
     acts = actions.of(rules)
     text = name.strip()
     if plain_letters(text) != "pass" and not plain_letters(text).startswith("bid"):
         text = f"bid {text}"
-    number = acts.parse(text)
-    if number >= acts.trump_offset:
-        raise DealError(f"{brief(name)} is no call")
-    return number
+    return acts.parse(text)
 
 
 def strain_of(name: str, rules: Rules) -> int:
@@ -347,39 +381,7 @@ def strain_of(name: str, rules: Rules) -> int:
     """
     acts = actions.of(rules)
     if acts.trump_offset == acts.card_offset:
-        raise DealError("strain: expected None, because it is part of the bid in this game")
+        raise DealError("expected None, because it is part of the bid in this game")
     text = name.strip()
     text = text if plain_letters(text).startswith("trump") else f"trump {text}"
     return acts.parse(text) - acts.trump_offset
-
-
-def would_bid(cards: Sequence[str], rules: Rules) -> dict[str, str]:
-    """Return the bids of agent `expert` with a hand at score 0-0, such as "4 H" or "pass".
-
-    The keys of the dict are "first to call" and "last after three passes"; the second is missing if
-    the first seat may not pass. If strains are named after the auction, the bid includes the strain
-    that the expert would name.
-    """
-    expert, acts = ExpertAgent(rules), actions.of(rules)
-    result = {}
-    for words, before in PLACES.items():
-        calls = ["pass"] * before
-        if before and rules.all_pass == "eldest_forced":
-            continue  # the first to call may not pass
-        call = _choice(expert, known_position(rules, cards, calls=calls))
-        name = acts.names[call]
-        if call > 0 and acts.strains_per_bid == 1:
-            calls = [*calls, name, *["pass"] * (3 - before)]
-            rows = known_position(rules, cards, calls=calls, dealer=3 - before)
-            if rows["phase"][0] == Phase.NAMING:
-                strain = _choice(expert, rows) - acts.trump_offset
-                name = str(acts.contract(call - 1, strain))
-        result[words] = name.removeprefix("bid ")
-    return result
-
-
-def _choice(expert: ExpertAgent, rows: Array) -> int:
-    """Return the expert's action for the seat to act in row 0."""
-    seen, mask = np.zeros(expert.layout.size, np.int8), np.zeros(expert.n_actions, np.int8)
-    look_row(rows, compile_tables(expert.rules), expert.layout.offsets, seen, mask)
-    return expert.act(seen, mask)

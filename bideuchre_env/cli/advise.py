@@ -33,7 +33,7 @@ from bideuchre_env.cli.options import (
 )
 from bideuchre_env.cli.progress import Bars, announce_compiling, compiling_bar
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, folded, width
-from bideuchre_env.errors import OptionError
+from bideuchre_env.errors import BidEuchreError, OptionError
 
 if TYPE_CHECKING:
     from bideuchre_env.agents.advice import Advice
@@ -42,6 +42,10 @@ if TYPE_CHECKING:
     from bideuchre_env.runtime.jit import Array
 
 _POSITION = ("seat", "dealer", "calls", "strain", "given", "passed", "played", "score", "deal")
+_MADE = (
+    "Chances are those in deals that fit the calls so far, played out by stronger agents than in "
+    "`bideuchre hand`, which has all deals."
+)
 _SCORE = re.compile(r"\s*(-?\d{1,15})\s*[-:, ]\s*(-?\d{1,15})\s*")
 
 
@@ -99,26 +103,31 @@ def _of_hand(arguments: argparse.Namespace) -> int:
     from bideuchre_env.agents.advice.position import known_position
 
     game, options = game_of(arguments), arguments
-    row = known_position(
-        game.rules,
-        _words(options.hand),
-        seat=0 if options.seat is None else options.seat,
-        calls=_calls(options.calls or ""),
-        dealer=options.dealer,
-        strain=options.strain,
-        given=_words(options.given or ""),
-        passed=_words(options.passed or ""),
-        played=_words(options.played or ""),
-        score=_score(options.score),
-        deal=1 if options.deal is None else options.deal,
-    )
+    score = _score(options.score)
+    try:
+        row = known_position(
+            game.rules,
+            _words(options.hand),
+            seat=0 if options.seat is None else options.seat,
+            calls=_calls(options.calls or ""),
+            dealer=options.dealer,
+            strain=options.strain,
+            given=_words(options.given or ""),
+            passed=_words(options.passed or ""),
+            played=_words(options.played or ""),
+            score=score,
+            deal=1 if options.deal is None else options.deal,
+        )
+    except BidEuchreError as error:  # it begins with the name of a parameter
+        names = "|".join(("hand", *_POSITION))
+        raise OptionError(re.sub(rf"^({names})(=None)?(?=[: ])", r"--\1", str(error))) from None
     cards, dealer = " ".join(_words(options.hand)), int(row["dealer"][0])
     advice = _advice(arguments, row, game.rules)
     if arguments.json:
         print(json.dumps({"variant": game.name, "dealer": dealer, **advice.to_dict()}))
         return 0
     print(folded(f"{cards} in {game.name}, dealer: seat {dealer}"))
-    print(f"\n{advice.text(width())}")
+    print(f"\n{_text(advice)}")
     return 0
 
 
@@ -145,7 +154,7 @@ def _of_file(arguments: argparse.Namespace) -> int:
         print(json.dumps({**place, **advice.to_dict(), **judged}))
         return 0
     if done is None or chosen is None:
-        print(f"Game {game}, after the last action\n\n{advice.text(width())}")
+        print(f"Game {game}, after the last action\n\n{_text(advice)}")
         return 0
     if chosen is advice.best:
         verdict = "was chosen"
@@ -154,8 +163,14 @@ def _of_file(arguments: argparse.Namespace) -> int:
     else:
         verdict = f"was chosen: {amount(chosen, advice.goal)} behind"
     print(f"Game {game}, hand {hand}, action {arguments.ply}\n")
-    print(f"{advice.text(width(), (done,))}\n\n{actions.of(rules).names[done]} {verdict}.")
+    print(f"{_text(advice, (done,))}\n\n{actions.of(rules).names[done]} {verdict}.")
     return 0
+
+
+def _text(advice: Advice, also: tuple[int, ...] = ()) -> str:
+    """Format advice, for calls and strains with a sentence on what the chances are."""
+    text = advice.text(width(), also)
+    return text if advice.phase not in ("call", "name the strain") else f"{text}\n\n{folded(_MADE)}"
 
 
 def _of_record(
@@ -182,7 +197,6 @@ def _of_text(
     """
     from bideuchre_env.agents.advice.position import known_position
     from bideuchre_env.core.state import Phase
-    from bideuchre_env.errors import RecordError
     from bideuchre_env.records.files import text_hands
     from bideuchre_env.records.ptn import SEATS
     from bideuchre_env.rules import actions
@@ -191,13 +205,13 @@ def _of_text(
     text = next((each for at, each in text_hands(arguments.file, chosen) if at == game), None)
     if text is None or hand > 1:
         raise OptionError(f"{name} has no game {game} with a hand {hand}: each event is a game")
-    if isinstance(text, RecordError):
+    if isinstance(text, BidEuchreError):
         raise OptionError(f"{name}:{game}: {text}")
     ply, last = arguments.ply, len(text.steps)
     if ply is not None and not 1 <= ply <= last:
         raise OptionError(f"--ply {ply}: expected 1 to {last}, an action of the hand, or no --ply")
     if ply is None and text.row["phase"][0] > Phase.PLAY:
-        raise OptionError(f"no --ply: expected --ply 1 to {last}, because the hand is over")
+        raise OptionError(f"{name}:{game}: the hand is over: expected --ply 1 to {last}")
     before = text.steps if ply is None else text.steps[: ply - 1]
     seat = int(text.row["turn"][0]) if ply is None else text.steps[ply - 1].seat
     if not text.cards[seat]:
@@ -215,18 +229,21 @@ def _of_text(
         elif step.phase == Phase.PASSING and (step.seat + 2) % len(SEATS) == seat:
             held.append(step.action)
     declarer = int(text.row["declarer"][0])
-    row = known_position(
-        text.rules,
-        held,
-        seat=seat,
-        calls=names[Phase.AUCTION],
-        dealer=text.dealer,
-        strain=names[Phase.NAMING][0].removeprefix("trump ") if names[Phase.NAMING] else None,
-        given=names[Phase.GIVING] if seat == declarer else (),
-        passed=names[Phase.PASSING] if seat % 2 == declarer % 2 else (),
-        played=names[Phase.PLAY],
-        score=text.start[:: -1 if seat % 2 else 1],
-    )
+    try:
+        row = known_position(
+            text.rules,
+            held,
+            seat=seat,
+            calls=names[Phase.AUCTION],
+            dealer=text.dealer,
+            strain=names[Phase.NAMING][0].removeprefix("trump ") if names[Phase.NAMING] else None,
+            given=names[Phase.GIVING] if seat == declarer else (),
+            passed=names[Phase.PASSING] if seat % 2 == declarer % 2 else (),
+            played=names[Phase.PLAY],
+            score=text.start[:: -1 if seat % 2 else 1],
+        )
+    except BidEuchreError as error:
+        raise OptionError(f"{name}:{game}: {error}") from None
     done = None if ply is None else actions.of(text.rules).index[text.steps[ply - 1].action]
     return row, text.rules, done
 

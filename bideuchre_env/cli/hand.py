@@ -60,6 +60,10 @@ def run(arguments: argparse.Namespace) -> int:
         f"- in the others ±{sure['others']:.0%}, from {worth.deals} deals",
         "At 0% and 100% the error may be twice as large.",
     ]
+    lines.append(
+        "The chances are those in all deals, whatever the others called, played by agent rule; "
+        "`bideuchre advise` has those in deals that fit the calls, played by stronger agents."
+    )
     for lead in worth.leads_not_played:
         lines.append(f"The table has no figures for when {lead}, which this game allows.")
     for line in lines:
@@ -73,7 +77,7 @@ def _bids(cards: list[str], rules: Rules) -> dict[str, str]:
     """Return `would_bid`; the import and the kernels of the expert take longer than the tables."""
     announce_compiling(["expert"])
     with compiling_bar(["expert"]):
-        from bideuchre_env.agents.advice.position import would_bid
+        from bideuchre_env.agents.advice.would_bid import would_bid
 
     return would_bid(cards, rules)
 

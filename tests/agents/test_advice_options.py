@@ -140,6 +140,10 @@ LED_SPADES = {"calls": FOUR, "strain": "S", "seat": 1, "dealer": 3}
 FIRST = ["AC", "9H", "9C", "TC", "AS"]
 SECOND = ["AC", "9C", "9H", "TC", "AD", "TD", "KC", "9D", "QD"]
 
+NO_CLUBS = ["9D", "AD", "TD", "QD", "9C", "9H", "TH", "QH"]  # no seat has the other clubs
+TRICKS = "JH 9C 9S JD, AH TC TS 9D, KH JC JS TD, QH QC QS QD, TH KC KS KD, 9H AC AS AD"
+DECK = TRICKS.replace(",", "").split()
+
 
 @pytest.mark.parametrize("variant", RULES)
 def test_the_facts_known_to_a_seat_give_its_observation(variant):
@@ -166,33 +170,57 @@ def test_the_facts_known_to_a_seat_give_its_observation(variant):
 @pytest.mark.parametrize(
     ("facts", "message"),
     [
-        ({"hand": HAND[:5]}, "hand of 5 cards: expected 6, held by seat 0"),
-        ({"hand": ["JH", *HAND[:5]]}, "JH 2 times: expected at most 1 time"),
+        ({"hand": HAND[:5]}, "hand: 5 cards: expected 6, held by seat 0 when it is to call"),
+        ({"hand": ["JH", *HAND[:5]]}, "hand: JH 2 times: expected at most 1 time"),
         ({"hand": [*HAND[:5], "XX"]}, "no card"),
         ({"seat": 4}, "seat 4: expected a seat from 0 to 3"),
-        ({"dealer": 1}, "seat 2 is to act there, not seat 0"),
+        ({"dealer": 1}, "calls: expected all calls before seat 0 acts; with dealer 1 seat 2 is to"),
         ({"deal": 0}, "deal 0: expected a whole number from 1 to"),
         ({"score": (1, 2, 3)}, "two whole numbers"),
-        ({"calls": ["4", "3"]}, "call 2, player_3 may not choose 'bid 3'; legal: 'pass', 'bid 5'"),
-        ({"calls": ["pass"] * 5}, "5 calls: expected at most four"),
-        ({"calls": ["pass"] * 3, "strain": "H"}, "the strain: too early, seat 0 is to act first"),
-        ({"calls": ["pass"] * 3 + ["4"], "strain": "X"}, "no action of this game"),
-        ({"calls": ["pass", "4"], "played": ["9S"]}, "cards played: too early, seat 0 is to act"),
-        ({"calls": FOUR, "strain": "H", "given": ["9S"]}, "given up: expected none for seat 0"),
+        (
+            {"calls": ["4", "3"]},
+            "calls: call 2, player_3 may not choose 'bid 3'; legal: 'pass', 'bid 5'",
+        ),
+        ({"calls": ["pass"] * 5}, "calls: 5 calls: expected at most four"),
+        ({"calls": ["pass"] * 3, "strain": "H"}, "strain: too early, seat 0 is to call first"),
+        ({"calls": ["pass"] * 3 + ["4"], "strain": "X"}, "strain: 'trump X' is no action of this"),
+        ({"calls": ["pass", "4"], "played": ["9S"]}, "played: too early, seat 0 is to call"),
+        (
+            {"calls": FOUR, "strain": "H", "given": ["9S"]},
+            "given: expected no cards, because there is",
+        ),
         (LED_SPADES | {"strain": "H", "played": ["JH"]}, "are not of one deck"),
-        (LED_SPADES | {"hand": [*HAND[:4], "KC"], "played": FIRST}, "that did not follow suit"),
-        (LED_SPADES | {"hand": HAND[:4], "played": SECOND}, "that did not follow suit"),
+        (
+            LED_SPADES | {"hand": [*HAND[:4], "KC"], "played": FIRST},
+            "hand: KC: seat 1 did not follow suit",
+        ),
+        (
+            LED_SPADES | {"hand": HAND[:4], "played": SECOND},
+            "played: card 7, KC: seat 2 did not follow",
+        ),
         ({"hand": EIGHT, "seat": 0}, "dealer=None: expected 1 or 3"),
-        (EXCHANGE | {"seat": 1, "given": ["QS"]}, "hand of 8 cards: expected 7, held by seat 1"),
-        (EXCHANGE | {"seat": 1, "given": ["QD", "QD"]}, "0 cards passed: expected 2 from partner"),
-        (EXCHANGE | {"seat": 1, "given": ["QD"], "passed": ["AS"]}, "expected 2 cards given up"),
+        (EXCHANGE | {"seat": 1, "given": ["QS"]}, "hand: 8 cards: expected 7, held by seat 1 when"),
+        (EXCHANGE | {"seat": 1, "given": ["QD", "QD"]}, "passed: 0 cards: expected 2 from partner"),
+        (
+            EXCHANGE | {"seat": 1, "given": ["QD"], "passed": ["AS"]},
+            "given: expected 2 cards before",
+        ),
         (
             EXCHANGE | {"seat": 1, "given": ["QD", "QD", "QC"]},
-            "3 cards given up: expected at most",
+            "given: 3 cards: expected at most 2",
         ),
-        (EXCHANGE | {"seat": 3, "given": ["QD"]}, "cards given up: expected none for seat 3"),
-        (EXCHANGE | {"seat": 0, "passed": ["QD"]}, "cards passed: expected none for seat 0"),
-        (EXCHANGE | {"seat": 3, "strain": "S"}, "part of the bid"),
+        (EXCHANGE | {"seat": 3, "given": ["QD"]}, "given: expected no cards, because seat 3 does"),
+        (EXCHANGE | {"seat": 0, "passed": ["QD"]}, "passed: expected no cards, because seat 0"),
+        (EXCHANGE | {"seat": 3, "strain": "S"}, "strain: expected None, because it is part of"),
+        ({"calls": FOUR, "dealer": 2}, "strain=None: expected the strain, which is named before"),
+        ({"calls": FOUR, "dealer": 2, "strain": "H"}, "played: expected all cards played before"),
+        ({"calls": FOUR, "strain": "H", "hand": HAND[:5]}, "when it is to play to trick 1"),
+        ({"calls": ["JH"]}, "calls: 'bid JH' is no action of this game"),
+        (
+            LED_SPADES | {"strain": "S", "hand": HAND[:4], "played": NO_CLUBS},
+            "no deal of the hidden",
+        ),
+        ({"calls": FOUR, "strain": "H", "played": DECK}, "played: the hand is over"),
         ({"hand": NINE}, "9S is not in this 32-card deck"),
     ],
 )

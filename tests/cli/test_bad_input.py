@@ -16,6 +16,7 @@ from bideuchre_env.bench import tasks
 from bideuchre_env.cli import records
 
 HAND = "advise --hand 'JH JD AH KH QS 9C'"
+EIGHT = "advise --hand 'JS JS JC AS KS AH AD QS'"
 TEN = "JH JH JD JD AH AH KH KH QS QS"
 
 BAD = [
@@ -91,6 +92,14 @@ BAD = [
     # advise
     ("advise", "expected --hand"),
     (f"{HAND} --calls '4, 3'", "call 2, player_3 may not choose 'bid 3'"),
+    (f"{HAND} --calls '4, pass, pass, pass' --dealer 2", "--strain: expected the strain"),
+    (f"{HAND} --calls 'pass, 4' --dealer 3", "--calls: expected all calls before seat 0 acts"),
+    (f"{HAND} --calls '4, pass, pass, pass' --strain X", "--strain: 'trump X' is no action"),
+    (f"{HAND} --played 9S", "--played: too early, seat 0 is to call first"),
+    (f"{HAND} --seat 5", "--seat 5: expected a seat from 0 to 3"),
+    (f"{HAND} --score 60-0", "--score 60 to 0: expected a game in progress"),
+    (f"{HAND} --deal 0", "--deal 0: expected a whole number from 1"),
+    (f"{EIGHT} --variant barrie --calls 'pass, pass, call-2 S, pass'", "--dealer: expected 1 or 3"),
     (f"{HAND} --score many", "--score 'many': expected our points and theirs, as 28-30"),
     (f"{HAND} --ply 2", "--ply: expected only with FILE"),
     ("advise games.jsonl", "--ply: expected 1 to"),

@@ -296,5 +296,12 @@ def test_check_verifies_positions_and_names_the_event_and_line_of_a_fault(tmp_pa
     ]
     assert run("advise", str(file), "--game", "3") == 2
     assert fault in capsys.readouterr().err
+    file.write_text(tag_text(rows=NAMED, more='[Play "E"]\nSA H9 HT HJ'), encoding="utf-8")
+    assert run("advise", str(file)) == 2  # no seat has the other spades
+    assert f"{file}:1: played: no deal of the hidden cards allows" in capsys.readouterr().err
+    file.write_text(EXAMPLE, encoding="utf-8")
+    assert run("advise", str(file)) == 2
+    assert f"{file}:1: the hand is over: expected --ply 1 to 29" in capsys.readouterr().err
+    file.write_text(text, encoding="utf-8")
     assert run("show", str(file), "--game", "2") == 2
     assert "for fewer use `bideuchre advise`" in capsys.readouterr().err
