@@ -133,6 +133,46 @@ def test_unknown_hand_plays_and_passes_a_nine():
     assert [step.action for step in hand.steps[-4:]] == ["AH", "KH", "9H", "9C"]
 
 
+def contract_text(options, *tags):
+    """Unknown hands, dealt by North, and these tags in place of an auction."""
+    return tag_text(deal="N:- - - -", options=options, more="\n".join(tags)).replace(
+        '[Auction "E"]\n6 Pass Pass Pass\n', ""
+    )
+
+
+@pytest.mark.parametrize(("options", "last"), [(SIX, ["bid 4", "trump H"]), (EIGHT, ["bid 4 H"])])
+def test_contract_and_declarer_stand_for_an_auction(options, last):
+    """Seats before and after the declarer pass; eldest hand declares if there is no Declarer."""
+    for passes, declarer in enumerate(("E", "S", "W", "N")):
+        tags = ('[Contract "4♥"]', f'[Declarer "{declarer}"]')[: 1 + (passes > 0)]
+        hand = hand_of(contract_text(options, *tags))
+        calls = ["pass"] * passes + last[:1] + ["pass"] * (3 - passes)
+        assert [step.action for step in hand.steps] == calls + last[1:]
+        assert hand.steps[passes].seat == (3 + passes) % 4 == hand.row["declarer"][0]
+    hand = hand_of(contract_text(SIX, '[Contract "Pass"]'))
+    assert [step.action for step in hand.steps] == ["pass"] * 4
+    for tags, message in (
+        (['[Declarer "W"]'], "line 1: Contract: expected this tag once for each Event"),
+        (['[Contract "4"]', '[Declarer "W"]'], "Contract: '4': expected 4 and its strain by West"),
+        (['[Contract "Pass"]', '[Declarer "W"]'], "Declarer: 'W': expected no such tag"),
+        (['[Contract "♥Alone"]'], "line 4: '.*Alone': expected 1, 2, 3"),
+    ):
+        fault = hand_of(contract_text(SIX, *tags))
+        assert isinstance(fault, RecordError)
+        assert re.search(message, str(fault)), fault
+
+
+def test_twin_of_a_passed_card_comes_from_an_unknown_hand():
+    """A passed card is in the declarer's hand, and not in the place of its twin as well."""
+    tags = ('[Contract "♥Call1"]', '[CardsPassed "E:W:HQ"]', '[CardsPassed "W:E:HA"]')
+    read = contract_text(EIGHT, *tags, '[Play "E"]')
+    for cards, last in (("HA HA", "AH"), ("HK HA", "AH"), ("HK HQ", "QH")):
+        assert hand_of(f"{read}\n{cards} - -").steps[-1].action == last
+    for cards in ("HK HA - HA", "HA HA - HA", "HK HQ - HQ"):
+        fault = hand_of(f"{read}\n{cards}")
+        assert re.search("line 8: [AQ]H: expected a card that no other hand has or had", str(fault))
+
+
 def test_malformed_tag_makes_no_event_of_its_own():
     results = list(read_hands(f"{tag_text(more='[Play W]')}\n\n{tag_text()}"))
     assert [number for number, _ in results] == [1, 2]
