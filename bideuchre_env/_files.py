@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
 from bideuchre_env._checks import check_path, printable
+from bideuchre_env._quitting import before_quitting, finishers, forget
 from bideuchre_env.errors import OptionError, OutputError
 
 PathLike = str | os.PathLike[str]
@@ -22,8 +23,6 @@ _LOCKS = find_spec("fcntl") is not None  # not on Windows
 _WINDOWS = os.name == "nt"  # it cannot move or remove an open file
 _BINARY = getattr(os, "O_BINARY", 0)
 _STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
-_unpublished: set[Output] = set()  # reserved, not yet moved in place
-before_quitting: set[Callable[[], None]] = set()  # callbacks of `discard_all`
 
 
 class TakenError(OptionError):
@@ -95,7 +94,7 @@ class Output:
         except OSError as error:
             raise self._failed(error) from None
         self._temporary = None
-        _unpublished.discard(self)
+        forget(self.discard)
 
     def close(self) -> None:
         """Publish and close. Idempotent; after an `OutputError` no file is open.
@@ -124,13 +123,13 @@ class Output:
         if _WINDOWS:
             self._close_descriptor()
         if self._temporary is not None:
-            if self in _unpublished:
+            if self.discard in finishers:
                 with suppress(OSError):
                     self._temporary.unlink()
             for folder in reversed(self._made):
                 with suppress(OSError):  # another process has written to it
                     folder.rmdir()
-            _unpublished.discard(self)
+            forget(self.discard)
         self._close_descriptor()
 
     def _close_descriptor(self) -> None:
@@ -191,7 +190,7 @@ class Output:
                 f"{_quote(self.path)} cannot be written while {_quote(self._temporary)} "
                 "is there: delete that if no run is writing it"
             ) from None
-        _unpublished.add(self)
+        finishers.append(self.discard)
         os.ftruncate(self._descriptor, 0)  # data of a run that was killed
         self._check_place()  # another run may have published it meanwhile
 
@@ -211,7 +210,7 @@ class Output:
         except OSError:
             spare = temporary
         self._temporary = None
-        _unpublished.discard(self)
+        forget(self.discard)
         return f"; the unsaved data is in {_quote(spare)}"
 
     def _take_place(self, temporary: Path) -> None:
@@ -293,6 +292,12 @@ def only_run_in(folder: PathLike, otherwise: str = "take another folder") -> Ite
     """
     check_path("folder", folder)
     missing = _missing_folders(Path(folder))
+
+    def remove_empty() -> None:
+        for each in missing:
+            with suppress(OSError):  # not empty
+                os.rmdir(each)
+
     try:
         os.makedirs(folder, exist_ok=True)
         descriptor = os.open(folder, os.O_RDONLY) if _LOCKS else -1
@@ -301,11 +306,10 @@ def only_run_in(folder: PathLike, otherwise: str = "take another folder") -> Ite
     try:
         if not _lock(descriptor):
             raise OptionError(f"another run is writing to {_quote(folder)}: {otherwise}")
-        yield
+        with before_quitting(remove_empty):
+            yield
     finally:
-        for each in missing:
-            with suppress(OSError):  # not empty
-                os.rmdir(each)
+        remove_empty()
         if descriptor >= 0:
             os.close(descriptor)
 
@@ -325,9 +329,8 @@ def only_run_at(path: PathLike) -> Iterator[None]:
         descriptor = _open_locked(lock, 0, f"{_quote(path)} is in use by another run")
     except OSError as error:
         raise OptionError(f"{_quote(path)} cannot be written: {reason(error)}") from None
-    try:
-        yield
-    finally:
+
+    def unlock() -> None:
         if _WINDOWS:
             os.close(descriptor)
         with suppress(OSError):  # before another run can lock it
@@ -335,20 +338,17 @@ def only_run_at(path: PathLike) -> Iterator[None]:
         if not _WINDOWS:
             os.close(descriptor)
 
+    try:
+        with before_quitting(unlock):
+            yield
+    finally:
+        unlock()
+
 
 def temporary_path(path: PathLike) -> Path:
     """Return the temporary path of a file; it exists while a process writes the file."""
     target = Path(os.path.realpath(path))
     return target.with_name(f".{target.name}.bideuchre") if target.name else target
-
-
-def discard_all() -> None:
-    """Before the program exits: call all of `before_quitting`, discard all unpublished files."""
-    for finish in list(before_quitting):
-        with suppress(Exception):  # the other callbacks must run too
-            finish()
-    for output in list(_unpublished):
-        output.discard()
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

@@ -19,9 +19,9 @@ With `--device cuda` (experimental) a GPU learns, and plays unless there are wor
 features and random draws stay on it. Hands are dealt, and returns computed, on the CPU.
 
 A run resumes from the checkpoint in `--out`, if there is one. On one thread of the same processor
-the result is bit for bit that of an uninterrupted run. Ctrl-C writes a checkpoint and ends. The
-folder has `curve.csv`, TensorBoard's files, the checkpoint, and `weights.npz`, the weights of
-`ppo`:
+the result is bit for bit that of an uninterrupted run. Ctrl-C or SIGTERM writes a checkpoint and
+ends. The folder has `curve.csv`, TensorBoard's files, the checkpoint, and `weights.npz`, the
+weights of `ppo`:
 
     bideuchre match ppo:weights=runs/ppo/cincinnati/weights.npz expert --boards 2000
 """
@@ -55,7 +55,7 @@ from bideuchre_env.cli.script_args import ScriptArgs, dashed, option, run
 from bideuchre_env.envs.registration import Variant
 from bideuchre_env.errors import OptionError
 from bideuchre_env.runtime.devices import check_device
-from bideuchre_env.runtime.interrupts import ctrl_c
+from bideuchre_env.runtime.interrupts import ctrl_c, interrupted_code
 
 MEASURED_SEED, FINAL_SEED = 20_000_000, 30_000_000  # board seeds: during the run, at its end
 CHECKPOINT_SECONDS = 120
@@ -147,7 +147,7 @@ def check(args: Args) -> Variant:
 
 
 def main(args: Args) -> int:
-    """Train to the end, from the checkpoint if there is one; return 0, or 130 after Ctrl-C."""
+    """Train to the end, from the checkpoint if there is one; return 0 or `interrupted_code`."""
     torch.set_num_threads(args.threads)
     game = check(args)
     names = [field.name for field in fields(args) if field.name not in FREE]
@@ -173,13 +173,13 @@ def main(args: Args) -> int:
             if training.progress == 1:
                 training.save()
                 compare(training, log, args.final_boards, FINAL_SEED, pressed.is_set)
-                return 130 if pressed.is_set() else 0
+                return interrupted_code() if pressed.is_set() else 0
             if time.monotonic() - saved > CHECKPOINT_SECONDS:
                 training.save()
                 saved = time.monotonic()
             log.batch(training, training.update())
         training.save()
-        return 130
+        return interrupted_code()
 
 
 def compare(training: Run, log: Log, boards: int, seed: int, stopped: Callable[[], bool]) -> bool:

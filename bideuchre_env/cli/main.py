@@ -30,7 +30,7 @@ from bideuchre_env.cli import (
 )
 from bideuchre_env.cli.program import USAGE, exit_code
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, folded, help_of
-from bideuchre_env.runtime.interrupts import quit_on_ctrl_c
+from bideuchre_env.runtime.interrupts import quit_on_signals
 
 COMMANDS = (
     *(play, selfplay, match, tournament, evaluate, crossplay),
@@ -153,8 +153,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def console() -> NoReturn:
-    """Entry point of the `bideuchre` command; from here on Ctrl-C ends it with one line."""
-    quit_on_ctrl_c("bideuchre")
+    """Entry point of the `bideuchre` command; from here on Ctrl-C or SIGTERM ends it in a line."""
+    quit_on_signals("bideuchre")
     sys.exit(main())
 
 

@@ -8,8 +8,8 @@ wins: whole games, in pairs with the same deals.
 --sprt LOW HIGH stops as soon as the boards show that A is worth at most LOW or at least HIGH points
 per hand, with an error of 5 % either way. The printed interval is not corrected for early stopping.
 
-Ctrl-C stops early: the result of the finished boards and games is printed and written. A second
-Ctrl-C ends at once, without results.
+Ctrl-C, or SIGTERM from a batch system, stops early: the result of the finished boards and games is
+printed and written. A second Ctrl-C ends at once, without results.
 
     bideuchre match expert rule --boards 500
     bideuchre match rule cautious --variant barrie_v0 --games 1000
@@ -85,7 +85,7 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Play, print and write the result; return 0, 130 if interrupted, or 1 after a failed write."""
+    """Play, print and write the result; return `ending`: 1 after a failed write."""
     game = game_of(arguments)
     agents = [arguments.a, arguments.b]
     check_agents(agents)

@@ -29,14 +29,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import brief, printable
-from bideuchre_env._files import before_quitting, only_run_at
+from bideuchre_env._files import only_run_at
 from bideuchre_env._install import how_to_install
+from bideuchre_env._quitting import before_quitting
 from bideuchre_env.cli.options import add_rules, argument, check_agents, game_of, new_command
 from bideuchre_env.cli.progress import announce_compiling, compiling_bar, progress_bar
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, width
 from bideuchre_env.errors import OptionError, RecordError
 from bideuchre_env.play.levels import LEVELS
-from bideuchre_env.runtime.interrupts import raising
+from bideuchre_env.runtime.interrupts import CTRL_C, interrupted_code, raising
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -121,7 +122,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _serve(arguments: argparse.Namespace, path: Path | None, parts: Sequence[str]) -> int:
     """Serve the game to browsers until Ctrl-C, and print how to resume it; return 0.
 
-    Raises `OptionError` without the extra `web`, or if the port cannot be used.
+    SIGTERM ends it in the same way, with exit code 143. Raises `OptionError` without the extra
+    `web`, or if the port cannot be used.
     """
     try:
         from bideuchre_env.web.server import listening, run_server
@@ -147,7 +149,8 @@ def _serve(arguments: argparse.Namespace, path: Path | None, parts: Sequence[str
         last.save_record()
         if last.record_path is not None:
             print(f"To read the game: bideuchre show {shlex.quote(str(last.record_path))}")
-    return 0
+    code = interrupted_code()
+    return 0 if code == CTRL_C else code
 
 
 def _next_game(old: Session, agents: Sequence[str], arguments: argparse.Namespace) -> Session:
@@ -349,11 +352,10 @@ def _saved(session: Session) -> Iterator[None]:
         print()
         _print_how_to_resume(session)
 
-    before_quitting.add(quitting)
     try:
-        yield
+        with before_quitting(quitting):
+            yield
     finally:
-        before_quitting.discard(quitting)
         _print_how_to_resume(session)
 
 

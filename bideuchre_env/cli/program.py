@@ -11,9 +11,10 @@ from contextlib import suppress
 from typing import TextIO
 
 from bideuchre_env._checks import printable
-from bideuchre_env._files import discard_all, reason
+from bideuchre_env._files import reason
+from bideuchre_env._quitting import finish_all
 from bideuchre_env.errors import BidEuchreError, OutputError
-from bideuchre_env.runtime.interrupts import INTERRUPTED, raising
+from bideuchre_env.runtime.interrupts import interrupted_code, raising
 
 FAILED, USAGE, BROKEN_PIPE = 1, 2, 141
 _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EIO)
@@ -22,8 +23,8 @@ _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EIO)
 def exit_code(run: Callable[[], int], name: str) -> int:
     """Return the exit code of `run()`; errors of input and files are printed in one line.
 
-    1: a file could not be written or read. 2: bad input. 130: Ctrl-C. 141: the reader of the output
-    has closed it. `SystemExit` passes.
+    1: a file could not be written or read. 2: bad input. 130: Ctrl-C. 143: SIGTERM. 141: the reader
+    of the output has closed it. `SystemExit` passes.
     """
     _prepare_streams()
     try:
@@ -36,7 +37,7 @@ def exit_code(run: Callable[[], int], name: str) -> int:
         return FAILED if isinstance(error, OutputError) else USAGE
     except KeyboardInterrupt:
         _say(f"{name}: interrupted")
-        return INTERRUPTED
+        return interrupted_code()
     except BrokenPipeError:
         # the reader has closed the pipe (`bideuchre show games.jsonl | head`)
         _silence(sys.stdout)
@@ -49,24 +50,24 @@ def exit_code(run: Callable[[], int], name: str) -> int:
 
 
 def script(run: Callable[[], int]) -> int:
-    """Return `exit_code` of a script; the first Ctrl-C raises `KeyboardInterrupt`."""
+    """Return `exit_code` of a script; Ctrl-C or SIGTERM raises `KeyboardInterrupt`."""
     name = os.path.basename(sys.argv[0])
     try:
         with raising(name):
             return exit_code(run, name)
     finally:
-        discard_all()
+        finish_all()
 
 
 def ending(errors: list[str], interrupted: bool = False) -> int:
-    """Print errors of output files on stderr; return 1 if there are any, else 130 or 0.
+    """Print errors of output files on stderr; return 1 if there are any.
 
-    130 is for `interrupted`.
+    Otherwise it returns 130 (Ctrl-C) or 143 (SIGTERM) if the run was `interrupted`, else 0.
     """
     sys.stdout.flush()
     for error in errors:
         complain(error)
-    return FAILED if errors else INTERRUPTED if interrupted else 0
+    return FAILED if errors else interrupted_code() if interrupted else 0
 
 
 def complain(message: str, name: str = "bideuchre") -> None:

@@ -18,6 +18,7 @@ from typing import Any
 
 from bideuchre_env._checks import printable
 from bideuchre_env._files import Output, write_file
+from bideuchre_env._quitting import before_quitting
 from bideuchre_env.cli.options import add_rules, add_seed, argument, game_of, new_command
 from bideuchre_env.cli.progress import announce_compiling, compiling_bar, progress_bar
 from bideuchre_env.cli.screen import VARIANTS
@@ -61,10 +62,11 @@ def run(arguments: argparse.Namespace) -> int:
     from bideuchre_env.records.files import read_played
 
     seed, questions = arguments.seed, list[Question]()
-    with Output(arguments.out, overwrite=arguments.force) as output, TemporaryDirectory() as folder:
+    output, folder = Output(arguments.out, overwrite=arguments.force), TemporaryDirectory()
+    with output, folder, before_quitting(folder.cleanup):
         with compiling_bar(parts):
             advisor = Advisor(game.rules, REVIEWER, worlds=arguments.worlds, seed=seed)
-        records = Path(folder) / "games.jsonl"
+        records = Path(folder.name) / "games.jsonl"
         boards = hands * MOST_POSITIONS
         selfplay.play(game, PLAYER, PLAYER, boards=boards, seed=seed, out=records)
         # both tables of a board have the same cards, and here the same play

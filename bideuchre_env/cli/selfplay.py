@@ -5,7 +5,7 @@ deal is played twice with the sides swapped, so that the luck of the cards cance
 are A's minus B's, with a 95 % confidence interval over the pairs. If A and B have the same name, B
 is listed as NAME#2.
 
-Ctrl-C stops early: the finished games are written, and their result is printed.
+Ctrl-C or SIGTERM stops early: the finished games are written, and their result is printed.
 
     bideuchre selfplay
     bideuchre selfplay --variant barrie_v0 --agents rule cautious --games 200
@@ -64,7 +64,7 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Play, and print the result; return 0, 130 if interrupted, or 1 after a failed write."""
+    """Play, and print the result; return `ending`: 1 after a failed write."""
     game = game_of(arguments)
     boards, games = arguments.boards, arguments.games
     if boards is None and games is None:

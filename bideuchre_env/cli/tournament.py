@@ -174,7 +174,7 @@ def variants_of(arguments: argparse.Namespace) -> list[Variant]:
 def report(results: Any, folder: str, resume: str = "") -> int:
     """Print the tables of a tournament and the names of its files, and how to `resume`.
 
-    Returns 0, 130 if it was interrupted, or 1 if a file could not be written.
+    Returns `ending`: 1 if a file could not be written.
     """
     if results.interrupted:
         finished = f"interrupted: {len(results.matches)} finished matches are saved{resume}"

@@ -16,8 +16,9 @@ import gymnasium
 import numpy as np
 
 from bideuchre_env._checks import brief
-from bideuchre_env._files import PathLike, TakenError, before_quitting, only_run_in
+from bideuchre_env._files import PathLike, TakenError, only_run_in
 from bideuchre_env._install import how_to_install
+from bideuchre_env._quitting import before_quitting
 from bideuchre_env.agents import parse
 from bideuchre_env.datasets.columns import METADATA, About, Columns
 from bideuchre_env.datasets.files import writing
@@ -68,7 +69,7 @@ class MinariFile:
                 f"{PREFIX}{self._id} exists: choose another ID, or replace it "
                 "(--force, overwrite=True)"
             )
-        before_quitting.add(self.discard)
+        self._lock.enter_context(before_quitting(self.discard))
 
     def write(self, columns: Columns, finals: Array | None = None) -> None:
         """Append the rows of complete episodes, as an episode of the dataset for each seat.
@@ -111,7 +112,6 @@ class MinariFile:
         self._clear()
         self._unfinished = False
         self._lock.close()
-        before_quitting.discard(self.discard)
 
     def _clear(self) -> None:
         """Remove temporary folders; first restore an old dataset that was moved aside."""

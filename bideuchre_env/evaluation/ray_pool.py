@@ -24,8 +24,8 @@ from multiprocessing.reduction import ForkingPickler
 from typing import Any, NamedTuple, TypeVar
 
 from bideuchre_env._checks import typed
-from bideuchre_env._files import before_quitting
 from bideuchre_env._install import how_to_install
+from bideuchre_env._quitting import before_quitting
 from bideuchre_env.errors import OptionError, WorkerError
 from bideuchre_env.evaluation.ray_worker import Sender, call, pack
 
@@ -179,8 +179,7 @@ class RayPool:
             place = "/tmp"
         folder = tempfile.mkdtemp(prefix="ray-", dir=place)
         clear = partial(shutil.rmtree, folder, ignore_errors=True)
-        before_quitting.add(clear)
-        self._cleanup.callback(before_quitting.discard, clear)
+        self._cleanup.enter_context(before_quitting(clear))
         self._cleanup.callback(clear)
         if not any(name in os.environ for name in _AUTH):
             os.environ["RAY_AUTH_TOKEN"] = _TOKEN

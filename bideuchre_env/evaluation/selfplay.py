@@ -7,11 +7,12 @@ game (`games=N`: N games in pairs with the same deals; an odd N is rounded up).
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from typing import Any
 
 from bideuchre_env._checks import brief, check_callback, check_flag, is_whole
-from bideuchre_env._files import PathLike, before_quitting
+from bideuchre_env._files import PathLike
+from bideuchre_env._quitting import before_quitting
 from bideuchre_env.agents import AgentSource
 from bideuchre_env.envs.registration import Variant, make
 from bideuchre_env.errors import OptionError
@@ -88,12 +89,8 @@ def play(
         else:
             n_slots = len(runner.states)
             recorder = Recorder(writer, game.rules, game.name, names, first, n_slots)
-            before_quitting.add(recorder.close)
-            try:
+            with before_quitting(recorder.close), closing(recorder):
                 interrupted = runner.run(_per_game(progress, mode), recorder)
-            finally:
-                recorder.close()
-                before_quitting.discard(recorder.close)
             out, unwritten = out if writer.lines else None, recorder.error
     scores = Scores.of_totals(runner.totals)
     return Result(

@@ -46,6 +46,7 @@ from bideuchre_env.evaluation.tournament_files import (
 )
 from bideuchre_env.evaluation.tournament_tables import html, in_text
 from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.interrupts import raising
 
 BOARDS = 2000
 SIGNS = "-=+"  # a board lost, tied or won by the first agent of a pair
@@ -168,7 +169,7 @@ class Tournament:
     ) -> Iterator[dict[str, Any]]:
         """Play the missing matches, add each to `matches`, and yield it.
 
-        Ctrl-C drops the match in progress and ends the iteration.
+        Ctrl-C drops the match in progress and raises `KeyboardInterrupt`.
 
         Args:
             workers, progress: see the function `play`.
@@ -183,20 +184,16 @@ class Tournament:
             if changed := first_changed(self.files, now):
                 raise OptionError(f"{changed} has changed since this tournament began")
             title = f"{pair} ({number} of {len(missing)})"
-            try:
-                result = match.play(
-                    pair.game,
-                    self.partners.get(pair.a, pair.a),
-                    pair.b,
-                    **{**self.settings, "sprt": self.sprt},
-                    workers=workers,
-                    progress=None if progress is None else partial(progress, title),
-                )
-            except KeyboardInterrupt:
-                result = None
-            if result is None or result.interrupted:
-                self.interrupted = True
-                return
+            result = match.play(
+                pair.game,
+                self.partners.get(pair.a, pair.a),
+                pair.b,
+                **{**self.settings, "sprt": self.sprt},
+                workers=workers,
+                progress=None if progress is None else partial(progress, title),
+            )
+            if result.interrupted:
+                raise KeyboardInterrupt
             result = replace(result, agents=(pair.a, pair.b))
             finished = json.loads(json.dumps(self.row_of(result)))  # as if loaded
             self.keep([finished])
@@ -323,13 +320,17 @@ def run(
         if folder is not None and not force:
             keys = {pair.key for pair in tournament.pairs}
             tournament.keep(finished_matches(folder, tournament.to_dict(), keys))
-        for each in tournament.play(workers, progress):
-            if finished is not None:
-                finished(each)
-            if folder is not None:
-                with suppress(OutputError):  # written again after the next pair
-                    write(folder, tournament.to_dict())
-                    remove_pictures(folder)  # of other results
+        try:
+            with raising():
+                for each in tournament.play(workers, progress):
+                    if finished is not None:
+                        finished(each)
+                    if folder is not None:
+                        with suppress(OutputError):  # written again after the next pair
+                            write(folder, tournament.to_dict())
+                            remove_pictures(folder)  # of other results
+        except KeyboardInterrupt:
+            tournament.interrupted = True
         for variant in dict.fromkeys(each["variant"] for each in tournament.matches):
             if variant not in tournament.ratings:
                 tournament.rate(variant)

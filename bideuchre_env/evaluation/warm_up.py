@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from typing import Any
@@ -31,6 +30,7 @@ from bideuchre_env.envs.registration import variants
 from bideuchre_env.errors import WorkerError
 from bideuchre_env.evaluation import rollout, selfplay
 from bideuchre_env.evaluation.kernel_parts import is_compiled, mark_compiled
+from bideuchre_env.evaluation.workers import process_pool
 from bideuchre_env.learning.features import PARTS as PARTS_OF_A_HAND
 from bideuchre_env.learning.features import VERSION, features_of
 from bideuchre_env.learning.fitting import Examples, fit
@@ -234,7 +234,7 @@ def compile_in_processes(names: Sequence[str], processes: int) -> Iterator[int]:
 
     Raises `WorkerError` if a process dies, for example for lack of memory.
     """
-    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
+    with process_pool(processes) as pool:
         parts = [pool.submit(compile_part, name) for name in names]
         try:
             for part in as_completed(parts):

@@ -10,9 +10,9 @@ from __future__ import annotations
 import hashlib
 import multiprocessing
 import os
-import signal
 import sys
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from multiprocessing.connection import Connection, wait
@@ -33,6 +33,7 @@ from bideuchre_env.evaluation.boards import BOARD
 from bideuchre_env.evaluation.lockstep import Stopped
 from bideuchre_env.evaluation.ray_pool import RayPool
 from bideuchre_env.evaluation.ray_worker import to_send
+from bideuchre_env.runtime.interrupts import blocked, leave_to_parent
 
 POLL_SECONDS = 0.1
 
@@ -111,7 +112,7 @@ def start_processes(plan: Plan, n: int) -> Iterator[dict[Connection, BaseProcess
     work = pack_plan(plan)
     processes: dict[Connection, BaseProcess] = {}
     try:
-        with isolated_start():
+        with without_main(), blocked():
             for number in range(1, n + 1):
                 pipe, end = spawn.Pipe()
                 process = spawn.Process(
@@ -123,36 +124,36 @@ def start_processes(plan: Plan, n: int) -> Iterator[dict[Connection, BaseProcess
         yield processes
     finally:
         for worker in processes.values():
-            worker.terminate()
+            worker.kill()
         for pipe, worker in processes.items():
             worker.join()
             pipe.close()
 
 
 @contextmanager
-def isolated_start() -> Iterator[None]:
-    """Context manager for starting processes: without the main module, and with Ctrl-C blocked.
+def process_pool(processes: int) -> Iterator[ProcessPoolExecutor]:
+    """Context manager: start processes that compute tasks, and yield their executor.
 
-    A spawned process would otherwise run the user's script again, which may have no main guard.
-    Ctrl-C reaches every process of a terminal: it is blocked here too until all have started.
+    This process handles Ctrl-C and SIGTERM. After an exception here, running tasks are killed.
     """
-    with without_main():
-        if sys.platform == "win32":
-            yield
-            return
-        from multiprocessing import resource_tracker
-
-        resource_tracker.ensure_running()  # first, because starting it unblocks Ctrl-C
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    spawn, others = multiprocessing.get_context("spawn"), set(multiprocessing.active_children())
+    with ProcessPoolExecutor(processes, spawn, leave_to_parent) as pool:
         try:
-            yield
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            with blocked():  # these tasks start all processes
+                list(pool.map(str, range(processes)))
+            yield pool
+        except BaseException:
+            for process in set(multiprocessing.active_children()) - others:
+                process.kill()
+            raise
 
 
 @contextmanager
 def without_main() -> Iterator[None]:
-    """Context manager that hides the main module, which other processes must not load."""
+    """Context manager that hides the main module, which other processes must not load.
+
+    A spawned process would otherwise run the user's script again, which may have no main guard.
+    """
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:
@@ -252,7 +253,7 @@ def serve_blocks(work: bytes, pipe: Connection) -> None:
 
     It sends None to request a block, a `Batch` as boards finish, or an error, after which it ends.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles it
+    leave_to_parent()
     os.dup2(2, 1)  # output of an agent is not part of the match's output
     try:
         plan = unpack_plan(work)

@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import signal
 import socket
+import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -29,6 +29,7 @@ from bideuchre_env.play.session import Session
 from bideuchre_env.records.page.page import asset, document, table_script
 from bideuchre_env.records.page.view import game_view
 from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.interrupts import ctrl_c
 from bideuchre_env.web.connections import (
     LOG,
     Connection,
@@ -58,6 +59,7 @@ WAITS = 25.0
 MOST_WAITING = 8
 """Maximum number of such requests of one seat at a time."""
 BODY_SECONDS = 10.0
+POLL_SECONDS = 0.1
 
 
 def _is_ours(entry: logging.LogRecord) -> bool:
@@ -316,32 +318,19 @@ def run_server(
     arguments are those of `LiveTable`.
     """
 
-    async def serve() -> Session:
-        stop = asyncio.Event()
+    async def serve(pressed: threading.Event) -> Session:
         table = LiveTable(session, again, pause=pause, adviser=adviser, reviewed=reviewed)
         server = Server(table, host, listener.getsockname()[1])
-        loop, replaced = asyncio.get_running_loop(), {}
-
-        def stop_soon(*_: object) -> None:
-            loop.call_soon_threadsafe(stop.set)
-
-        try:
-            for number in (signal.SIGINT, signal.SIGTERM):
-                try:
-                    loop.add_signal_handler(number, stop.set)
-                except NotImplementedError:  # on Windows
-                    replaced[number] = signal.signal(number, stop_soon)
-            async with server.serving(listener):
-                try:
-                    table.start()
-                    here = listener.getsockname()[0]
-                    announce(server.links(here if is_loopback(host) else reachable(host)))
-                    await stop.wait()
-                finally:
-                    await table.close()
-        finally:
-            for number, handler in replaced.items():  # None: not installed by Python
-                signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        async with server.serving(listener):
+            try:
+                table.start()
+                here = listener.getsockname()[0]
+                announce(server.links(here if is_loopback(host) else reachable(host)))
+                while not pressed.is_set():
+                    await asyncio.sleep(POLL_SECONDS)
+            finally:
+                await table.close()
         return table.session
 
-    return asyncio.run(serve())
+    with ctrl_c() as pressed:
+        return asyncio.run(serve(pressed))

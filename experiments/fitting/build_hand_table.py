@@ -22,7 +22,6 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +35,7 @@ from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.core.phases.auction import N_STRAINS
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.errors import OptionError
+from bideuchre_env.evaluation.workers import process_pool
 from bideuchre_env.learning.suits import canonical
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import COPY_SHIFT
@@ -99,7 +99,7 @@ def main(args: Args) -> int:
 def tables(args: Args) -> dict[str, Array]:
     """Return the arrays of the file: `keys_`, `tricks_` and `lone_` + deck, as in `HandTable`."""
     arrays: dict[str, Array] = {}
-    with ProcessPoolExecutor(args.workers, get_context("spawn")) as pool:
+    with process_pool(args.workers) as pool:
         for deck in args.decks:
             kinds, copies = NAMES[deck]
             keys = canonical_hands(kinds, copies)[: args.hands or None]
@@ -128,14 +128,10 @@ def play_hands(
     played: list[dict[str, Array]] = []
     title = f"{kinds}x{copies}, {LEADERS[copies][lead]} leads"
     with progress_bar(title, "hands", "hands") as progress:
-        try:
-            for part in pool.map(play, starts, blocks):
-                played.append(part)
-                done = min(BLOCK * len(played), len(keys))
-                progress(done, len(keys), done)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        for part in pool.map(play, starts, blocks):
+            played.append(part)
+            done = min(BLOCK * len(played), len(keys))
+            progress(done, len(keys), done)
     return {name: np.concatenate([part[name] for part in played]) for name in played[0]}
 
 

@@ -5,14 +5,12 @@ A block's result depends only on the terms, the networks and the block's number.
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache, partial
-from multiprocessing import get_context
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +18,7 @@ import torch
 
 from bideuchre_env.errors import WorkerError
 from bideuchre_env.evaluation.ray_pool import RayPool
-from bideuchre_env.evaluation.workers import isolated_start
+from bideuchre_env.evaluation.workers import process_pool
 from bideuchre_env.learning.pairs import Pool
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
@@ -38,10 +36,7 @@ def pool_of(workers: int, ray: bool, address: str | None) -> Iterator[Pool | Non
         with RayPool(address) as pool:
             yield pool
     elif workers:
-        ignored = signal.signal, (signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for this process
-        with ProcessPoolExecutor(workers, get_context("spawn"), *ignored) as pool:
-            with isolated_start():  # these tasks start all processes
-                list(pool.map(str, range(workers)))
+        with process_pool(workers) as pool:
             yield Processes(pool)
     else:
         yield None

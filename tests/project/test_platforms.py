@@ -1,11 +1,9 @@
 """Behaviour of Windows and macOS, simulated: no locks, no POSIX functions, other links."""
 
-import asyncio
 import io
 import os
 import signal
 import sys
-from contextlib import asynccontextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,7 +14,7 @@ from bideuchre_env import _files
 from bideuchre_env._files import Output, only_run_at, only_run_in, write_file
 from bideuchre_env.bench import measure
 from bideuchre_env.errors import OptionError, OutputError
-from bideuchre_env.evaluation.workers import isolated_start
+from bideuchre_env.evaluation.workers import without_main
 from bideuchre_env.runtime import cache, interrupts
 
 
@@ -121,79 +119,11 @@ def test_processes_and_lines_on_windows(monkeypatch):
     """No signal mask is used, and lines are read by `input`."""
     monkeypatch.delattr(signal, "pthread_sigmask", raising=False)
     monkeypatch.setattr(sys, "platform", "win32")
-    with isolated_start():
+    with without_main(), interrupts.blocked():
         assert not hasattr(sys.modules["__main__"], "__file__")
     monkeypatch.setattr(interrupts, "os", SimpleNamespace(name="nt"))
     monkeypatch.setattr(sys, "stdin", io.StringIO("bid 4\n"))
     assert interrupts.typed_line() == "bid 4"
-
-
-@pytest.fixture
-def serve(monkeypatch):
-    """Serve a game in an event loop without signal handlers, as on Windows; press Ctrl-C."""
-    pytest.importorskip("aiohttp")
-    from support.live_tables import session
-
-    from bideuchre_env.web.server import listening, run_server
-
-    def unsupported(loop, *arguments):
-        raise NotImplementedError
-
-    def press(links):
-        asyncio.get_running_loop().call_soon(signal.raise_signal, signal.SIGINT)
-
-    def run():
-        arguments = {"pause": 0, "adviser": "rule", "reviewed": False}
-        with session("cincinnati_v0") as game, listening("127.0.0.1", 0) as listener:
-            last = run_server(game, lambda old: old, "127.0.0.1", listener, press, **arguments)
-            assert last is game
-
-    loop = type(asyncio.new_event_loop())
-    monkeypatch.setattr(loop, "add_signal_handler", unsupported)
-    return run
-
-
-def handlers():
-    return [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
-
-
-def test_ctrl_c_stops_the_server_on_windows(serve):
-    before = handlers()
-    serve()
-    assert handlers() == before
-
-
-def test_handlers_on_windows_are_restored_if_the_server_does_not_start(serve, monkeypatch):
-    from bideuchre_env.web import server
-
-    @asynccontextmanager
-    async def fail(self, listener):
-        raise RuntimeError("no server")
-        yield
-
-    monkeypatch.setattr(server.Server, "serving", fail)
-    before = handlers()
-    with pytest.raises(RuntimeError, match="no server"):
-        serve()
-    assert handlers() == before
-
-
-def test_a_handler_on_windows_that_python_has_not_installed_becomes_the_default(serve, monkeypatch):
-    """`signal.signal` returns None for such a handler, and does not accept None."""
-    real, calls = signal.signal, []
-
-    def install(number, handler):
-        calls.append((number, handler))
-        former = real(number, handler)
-        return None if number == signal.SIGTERM and callable(handler) else former
-
-    before = signal.getsignal(signal.SIGTERM)
-    monkeypatch.setattr(signal, "signal", install)
-    try:
-        serve()
-    finally:
-        real(signal.SIGTERM, before)
-    assert (signal.SIGTERM, signal.SIG_DFL) in calls
 
 
 @pytest.fixture

@@ -212,7 +212,7 @@ def test_a_second_ctrl_c_ends_the_command_with_whole_records(tmp_path):
 SCRIPTS = {
     "is caught": (
         f"def main():\n    try: {PRESS}\n    except KeyboardInterrupt: print('saved')\n"
-        "    return 130\n",
+        "    return interrupted_code()\n",
         ("saved\n", []),
     ),
     "is not caught": (f"def main(): {PRESS}\n", ("", ["ladder.py: interrupted"])),
@@ -220,18 +220,51 @@ SCRIPTS = {
 
 
 @posix
+@pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143)])
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_a_script_ends_with_code_130_whether_ctrl_c_is_caught_or_not(script, tmp_path):
+def test_a_script_ends_with_the_code_of_the_signal_caught_or_not(script, name, status, tmp_path):
     body, printed = SCRIPTS[script]
     head = START + "sys.argv[0] = 'experiments/ladder.py'; from bideuchre_env.cli import program\n"
-    assert run(head + body + "sys.exit(program.script(main))\n", where=tmp_path) == printed
+    head += "from bideuchre_env.runtime.interrupts import interrupted_code\n"
+    program = head + body.replace("SIGINT", name) + "sys.exit(program.script(main))\n"
+    assert run(program, where=tmp_path, status=status) == printed
 
 
 @posix
-def test_a_script_restores_the_handler_of_ctrl_c():
-    before = signal.getsignal(signal.SIGINT)
+def test_a_script_restores_the_handlers():
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     assert program.script(lambda: 0) == 0
-    assert signal.getsignal(signal.SIGINT) is before
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+
+
+WORKER = """
+import multiprocessing, os, time
+from bideuchre_env.runtime.interrupts import blocked, leave_to_parent
+
+def work():
+    leave_to_parent()
+    print(os.getpid(), flush=True)
+    time.sleep(0.5)
+    print("works", flush=True)
+    time.sleep(600)
+
+with blocked():
+    multiprocessing.get_context("fork").Process(target=work).start()
+time.sleep(600)
+"""
+
+
+@posix
+def test_a_worker_leaves_signals_to_its_parent_and_ends_without_one():
+    with subprocess.Popen([sys.executable, "-c", WORKER], stdout=subprocess.PIPE) as process:
+        worker = int(process.stdout.readline())
+        for number in (signal.SIGINT, signal.SIGTERM):
+            os.kill(worker, number)
+        assert process.stdout.readline() == b"works\n"
+        process.kill()
+        process.wait()
+        os.kill(worker, signal.SIGTERM)
+        assert process.stdout.read() == b""  # the worker, which has this pipe too, has ended
 
 
 @posix

@@ -212,7 +212,8 @@ def test_a_game_of_two_people_is_saved_and_resumed_after_ctrl_c(tmp_path):
     assert again.keys() == {0, 1}
     assert not set(again.values()) & set(links.values())
     process.send_signal(signal.SIGTERM)
-    assert process.wait() == 0
+    assert process.stdout.read() == f"The game is saved. Resume it with: {command}\n"
+    assert process.wait() == 143
 
 
 def test_without_aiohttp_the_extra_is_named(capsys, monkeypatch, tmp_path):
