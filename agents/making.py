@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from contextlib import nullcontext
 from functools import partial
-from inspect import Parameter, signature
+from inspect import Parameter
 from operator import index
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import MAX_NAME, brief, did_you_mean, is_plain_name
+from bideuchre_env.agents.inputs import watch_reads
 from bideuchre_env.agents.protocols import Agent, AgentInfo, check_goal
-from bideuchre_env.agents.registry import BUILT_IN, STYLES, find, load_or_explain, parse
+from bideuchre_env.agents.registry import (
+    BUILT_IN,
+    STYLES,
+    find,
+    load_or_explain,
+    parameters_of,
+    parse,
+)
 from bideuchre_env.errors import IllegalActionError, OptionError
 
 if TYPE_CHECKING:
@@ -49,15 +58,17 @@ def make(
             f"{brief(name)}, {', '.join(options)}: expected options either in the name or as "
             "keywords, not both"
         )
-    source = find(own)
-    options = options or written
-    if not _is_factory(source, options):
-        if options:
-            raise OptionError(f"{brief(name)}: {own!r} is an agent already, and takes no options")
-        return complete(source, rules, own)
-    _check_options(own, source, options, in_name=bool(written))
-    call = partial(_call_factory, own, source, rules, seed, goal, options)
-    agent = call() if own in BUILT_IN else load_or_explain(name, call)
+    with nullcontext() if own in BUILT_IN else watch_reads():
+        source, options = find(own), options or written
+        if not _is_factory(source, options):
+            if options:
+                raise OptionError(
+                    f"{brief(name)}: {own!r} is an agent already, and takes no options"
+                )
+            return complete(source, rules, own)
+        _check_options(own, source, options, in_name=bool(written))
+        call = partial(_call_factory, own, source, rules, seed, goal, options)
+        agent = call() if own in BUILT_IN else load_or_explain(name, call)
     return complete(agent, rules, own, called=name if ":" in name or name in STYLES else None)
 
 
@@ -181,7 +192,7 @@ def acts(source: Any, options: Collection[str] = ()) -> bool:
     """
     if isinstance(source, (type, Agent)) or not callable(source):
         return False
-    required = _required(_parameters(source))
+    required = _required(parameters_of(source))
     return (
         len(required) == 2
         and required.keys().isdisjoint({*_CONTEXT, *options})
@@ -204,7 +215,7 @@ def options_of(factory: Factory, *, in_name: bool = False) -> dict[str, Paramete
     info = info_of(factory)
     return {
         name: each
-        for name, each in _parameters(factory).items()
+        for name, each in parameters_of(factory).items()
         if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)
         and name not in ("rules", "seed")
         and (not in_name or info is None or name in info.options)
@@ -231,7 +242,7 @@ def _call_factory(
     The context is `rules`, `seed` and, unless None, `goal`. Raises `OptionError` if the factory has
     other required parameters; `own` is its name in the error.
     """
-    parameters = _parameters(factory)
+    parameters = parameters_of(factory)
     context: dict[str, Any] = {"rules": rules, "seed": seed}
     if goal is not None:
         context["goal"] = check_goal(goal)
@@ -257,7 +268,7 @@ def _check_options(own: str, factory: Factory, options: Mapping[str, Any], in_na
     With `in_name`, also for an option that cannot be written in an agent's name.
     """
     allowed = options_of(factory, in_name=in_name)
-    others = any(each.kind is each.VAR_KEYWORD for each in _parameters(factory).values())
+    others = any(each.kind is each.VAR_KEYWORD for each in parameters_of(factory).values())
     for option, value in options.items():
         if option in allowed or (others and option not in ("rules", "seed")):
             continue
@@ -267,14 +278,6 @@ def _check_options(own: str, factory: Factory, options: Mapping[str, Any], in_na
             f"{option}={brief(value)}: no option of {own!r}{where}{did_you_mean(option, allowed)}: "
             f"{expected}"
         )
-
-
-def _parameters(factory: Factory) -> Mapping[str, Parameter]:
-    """Return the parameters of a callable; `rules` and `seed` if it has no signature (compiled)."""
-    try:
-        return signature(factory).parameters
-    except (TypeError, ValueError):
-        return signature(lambda rules, *, seed=None: None).parameters
 
 
 def _required(parameters: Mapping[str, Parameter]) -> dict[str, Parameter]:

@@ -16,12 +16,13 @@ import re
 import sys
 import sysconfig
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache, reduce
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from inspect import Parameter, signature
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -69,7 +70,7 @@ _SYNTAX = "name:option=value,option=value, as pimc:worlds=20,solved=4"
 _LIBRARY = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
 _PACKAGE = {str(Path(__file__).parent), str(Path(__file__).resolve().parent)}
 _PACKAGE |= {str(Path(folder).parent / "bideuchre_env") for folder in _PACKAGE}
-_NOT_USER_CODE = tuple(_LIBRARY | _PACKAGE | {"<frozen "})  # prefixes of paths, for `in_one_line`
+NOT_USER_CODE = tuple(_LIBRARY | _PACKAGE | {"<frozen "})  # prefixes of paths, for `in_one_line`
 
 _files: dict[str, tuple[int, ModuleType]] = {}  # by path: modification time when run, module
 _frozen = ContextVar("_frozen", default=False)
@@ -194,6 +195,14 @@ def find(own: str) -> Any:
     return _attribute(place, load_or_explain(place, lambda: import_module(place)), attribute)
 
 
+def parameters_of(factory: Any) -> Mapping[str, Parameter]:
+    """Return the parameters of a callable; `rules` and `seed` if it has no signature (compiled)."""
+    try:
+        return signature(factory).parameters
+    except (TypeError, ValueError):
+        return signature(lambda rules, *, seed=None: None).parameters
+
+
 def _value(text: str) -> bool | int | float | str:
     """Return the TOML boolean, number or string that `text` spells, or `text` itself."""
     if text.lower() in ("true", "false"):  # also as Python writes them
@@ -275,7 +284,7 @@ def in_one_line(error: BaseException) -> str:
     if isinstance(error, SyntaxError):
         return f"line {error.lineno}: {kind}: {error.msg}"
     frames = traceback.extract_tb(error.__traceback__)
-    user_frames = [frame for frame in frames if not frame.filename.startswith(_NOT_USER_CODE)]
+    user_frames = [frame for frame in frames if not frame.filename.startswith(NOT_USER_CODE)]
     last = user_frames[-1] if user_frames else None
     where = f" ({Path(last.filename).name}, line {last.lineno})" if last else ""
     return f"{kind}: {text[:300]}{where}" if text else f"{kind}{where}"

@@ -321,7 +321,8 @@ def main(args: Args) -> int:
         words = (variant, *map(str, settings.values()))
         compute = partial(check, RULES[variant], args)
         about = [variant, settings]
-        rows[variant] = cached(args.out, words, about, compute, lambda rows: type(rows) is list)
+        saved = partial(cached, args.out, words, about, ())
+        rows[variant] = saved(compute, lambda rows: type(rows) is list)
     print(tabulate(rows))
     write_json(args.json, {"settings": settings, "rows": rows})
     return 0

@@ -9,8 +9,9 @@ An agent is compared with its opponents in `COMPARED` that precede it in `--agen
 none, with the agent before it. Agents without weights for a variant are left out there.
 
 The rungs of a variant are the pairs of two tournaments in the folder `--out`: one of fast agents,
-one of pairs that search. Finished rungs are not played again: use another folder after a change of
-an agent. The table is printed as Markdown; `figures.py ladder` draws the file of `--json`.
+one of pairs that search. Finished rungs are not played again; those of another version, or of other
+data or inputs of agents, are refused. Use another folder after a change of the package's code. The
+table is printed as Markdown; `figures.py ladder` draws the file of `--json`.
 """
 
 from __future__ import annotations
@@ -100,6 +101,8 @@ def play(args: Args, game: bideuchre_env.Variant, rungs: list[tuple[str, str]]) 
                 out=args.out / f"{game.name}-{name}",
                 progress=bars.show_titled,
             )
+        if played.origin:
+            print(f"{game.name}, {name}: {played.origin}", file=sys.stderr)
         if played.interrupted:
             raise KeyboardInterrupt
         rows += played.matches

@@ -10,8 +10,9 @@ after it. The figures of a role are per hand in which the role occurs: with part
 total is per hand that is not passed out. All have 95 % intervals over deals; the difference to the
 first agent is paired by deal. `figures.py regret` draws the file of `--json`.
 
-The results of finished agents are cached in the folder `--out`: use another folder after a change
-of an agent.
+The results of finished agents are cached in the folder `--out`. Those of another version, or of
+other data or inputs of an agent, are refused: use another folder, also after a change of the code
+of the package.
 """
 
 from __future__ import annotations
@@ -152,7 +153,9 @@ def losses_of(args: Args, game: bideuchre_env.Variant, agent: str) -> Losses:
 
     words = (game.name, agent, f"{args.hands}hands", f"seed{args.seed}")
     about = [*words, rules_hash(game.rules)]
-    result = cached(args.out, words, about, compute, lambda saved: is_sound(saved, args, game))
+    result = cached(
+        args.out, words, about, [agent], compute, lambda saved: is_sound(saved, args, game)
+    )
     return Losses(**{name: np.array(column, np.int8) for name, column in result.items()})
 
 

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from datetime import date
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,7 +15,10 @@ import numpy as np
 import bideuchre_env
 from bideuchre_env import match, records_io
 from bideuchre_env._files import write_file
+from bideuchre_env._install import software
 from bideuchre_env.agents import CompleteAgent
+from bideuchre_env.agents.data import data_hash
+from bideuchre_env.agents.inputs import inputs
 from bideuchre_env.agents.learned.shipped import shipped_weights
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.core.observation.layout import layout_of
@@ -133,26 +137,32 @@ def cached(
     folder: Path,
     words: Iterable[str],
     about: Any,
+    agents: Iterable[str],
     compute: Callable[[], Any],
     is_valid: Callable[[Any], bool],
 ) -> Any:
     """Return the result in the JSON file named after `words`, or compute and save it.
 
-    `about` is JSON that identifies the result; `compute` returns JSON. Raises `OptionError` if the
-    file is damaged or has another `about`, or if `is_valid` returns False or fails for its result.
+    `about` is JSON that identifies the result, beside the versions, data and inputs of `agents`;
+    `compute` returns JSON. The date of a saved result is printed on stderr. Raises `OptionError` if
+    the file is damaged or of another run, or if `is_valid` returns False or fails for its result.
     """
     path = folder / f"{records_io.file_stem(*words)}.json"
+    origin = {"software": software() | {"data": data_hash()}, "inputs": inputs(agents)}
+    about = json.loads(json.dumps([about, origin]))
     if path.exists():
         with suppress(*DAMAGED):
             content = json.loads(path.read_text(encoding="utf-8"))
-            if content["about"] == json.loads(json.dumps(about)) and is_valid(content["result"]):
+            if content["about"] == about and is_valid(content["result"]):
+                print(f"{path}: result of {content['date']}", file=sys.stderr)
                 return content["result"]
         raise OptionError(
-            f"{path} is no result of this run: another --out (results of older versions are not "
-            "read)"
+            f"{path} is no result of this run: another --out (results of other versions, data or "
+            "files of agents are not read)"
         )
     result = compute()
-    write_json(path, {"about": about, "result": result}, indent=None)
+    content = {"about": about, "date": str(date.today()), "result": result}
+    write_json(path, content, indent=None)
     return result
 
 

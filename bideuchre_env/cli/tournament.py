@@ -179,6 +179,8 @@ def report(results: Any, folder: str, resume: str = "") -> int:
     if results.interrupted:
         finished = f"interrupted: {len(results.matches)} finished matches are saved{resume}"
         print(finished, file=sys.stderr)
+    if results.origin:
+        print(f"\n{results.origin}")
     if not results.matches:
         return ending([], results.interrupted)
     print(f"\n{results}")

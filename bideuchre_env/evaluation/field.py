@@ -17,8 +17,6 @@ from typing import Any
 
 from bideuchre_env._checks import brief, check_flag, to_list
 from bideuchre_env._files import PathLike
-from bideuchre_env._install import software
-from bideuchre_env.agents.data import data_hash
 from bideuchre_env.envs.registration import Variant
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.field_tables import (
@@ -78,7 +76,6 @@ class FieldTournament(Tournament):
             "field": list(self.field),
             "entrants": list(self.entrants),
             "tricks": {game.name: game.rules.tricks for game in self.variants},
-            "software": software() | {"data": data_hash()},
             "command": self.command,
         }
         return data | {"table": table_of(data)}

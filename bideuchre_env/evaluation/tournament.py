@@ -15,6 +15,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import partial
 from itertools import chain, combinations
 from pathlib import Path
@@ -25,6 +26,9 @@ import numpy as np
 from bideuchre_env import __version__, agents
 from bideuchre_env._checks import brief, check_callback, check_flag, to_list
 from bideuchre_env._files import PathLike, only_run_in
+from bideuchre_env._install import software
+from bideuchre_env.agents.data import data_hash
+from bideuchre_env.agents.inputs import inputs
 from bideuchre_env.agents.prepared import prepared_digests, watch_files
 from bideuchre_env.envs.registration import Variant, make
 from bideuchre_env.errors import OptionError, OutputError
@@ -36,7 +40,6 @@ from bideuchre_env.evaluation.statistics.intervals import Interval
 from bideuchre_env.evaluation.statistics.ratings import Meeting, ratings
 from bideuchre_env.evaluation.statistics.sequential import Bounds
 from bideuchre_env.evaluation.tournament_files import (
-    fingerprints,
     finished_matches,
     first_changed,
     key_of,
@@ -83,8 +86,8 @@ class Tournament:
         partners: the two agents behind a name in `agents` that stands for partners.
 
     Attributes:
-        matches: the finished pairs in order, each the JSON object of `Result.to_dict` with
-            `outcomes`: per board + (won), - (lost) or = (tied).
+        matches: the finished pairs in order, each the JSON object of `Result.to_dict` with its
+            `date` and `outcomes`: per board + (won), - (lost) or = (tied).
         ratings: by variant, then agent, highest first.
         interrupted: whether Ctrl-C ended it.
         written: the files written at the end; `unwritten` is the error message if one could not be.
@@ -107,8 +110,10 @@ class Tournament:
     unwritten: str | None = None
     partners: dict[str, tuple[str, str]] = field(default_factory=dict)
     files: dict[str, str | None] = field(init=False, repr=False)
-    """Hashes of the agents' files when this tournament was created, and of the files of
+    """The `inputs` of the agents when the tournament was created, and hashes of the files of
     `bideuchre prepare` that they look for; None for a missing file of `prepare`."""
+    resumed: list[str] = field(default_factory=list)
+    """The dates, as text, of the matches that were finished in the folder before."""
 
     def __post_init__(self) -> None:
         match.check_numbers(self.boards, self.games, self.sprt, 1)
@@ -131,7 +136,7 @@ class Tournament:
             for game in self.variants:
                 for agent in self.names:
                     agents.make(agent, game.rules, seed=0)
-        self.files |= fingerprints(self.names)
+        self.files |= inputs(self.names)
 
     @property
     def has_picture(self) -> bool:
@@ -180,9 +185,10 @@ class Tournament:
         missing = self.missing
         for number, pair in enumerate(missing, 1):
             prepared = prepared_digests()
-            now = {name: prepared.get(name) for name in self.files} | fingerprints(self.names)
+            now = {name: prepared.get(name) for name in self.files} | inputs(self.names)
             if changed := first_changed(self.files, now):
                 raise OptionError(f"{changed} has changed since this tournament began")
+            self.files |= now  # modules that were imported during a match
             title = f"{pair} ({number} of {len(missing)})"
             result = match.play(
                 pair.game,
@@ -203,7 +209,8 @@ class Tournament:
         """Return the object of a finished match for `matches`."""
         assert result.board_rows is not None
         signs = np.sign(result.board_rows["points"].sum(axis=1)).tolist()
-        return {**result.to_dict(), "outcomes": "".join(SIGNS[sign + 1] for sign in signs)}
+        outcomes = "".join(SIGNS[sign + 1] for sign in signs)
+        return {**result.to_dict(), "outcomes": outcomes, "date": str(date.today())}
 
     def keep(self, matches: list[dict[str, Any]]) -> None:
         """Add finished matches to `matches`, which is kept in the order of `pairs`.
@@ -240,12 +247,22 @@ class Tournament:
             "agents": list(self.agents),
             **self.settings,
             "files": self.files,
+            "software": software() | {"data": data_hash()},
             "matches": self.matches,
             "ratings": {
                 variant: {name: rating.to_dict() for name, rating in rated.items()}
                 for variant, rated in self.ratings.items()
             },
         }
+
+    @property
+    def origin(self) -> str:
+        """A sentence on the matches that were not played now; "" if there are none."""
+        if not self.resumed:
+            return ""
+        first, last = min(self.resumed), max(self.resumed)
+        dates = first if first == last else f"{first} to {last}"
+        return f"{len(self.resumed)} of {len(self.pairs)} matches are from the folder, of {dates}"
 
     def __str__(self) -> str:
         return in_text(self.to_dict())
@@ -320,6 +337,7 @@ def run(
         if folder is not None and not force:
             keys = {pair.key for pair in tournament.pairs}
             tournament.keep(finished_matches(folder, tournament.to_dict(), keys))
+            tournament.resumed = [each["date"] for each in tournament.matches]
         try:
             with raising():
                 for each in tournament.play(workers, progress):

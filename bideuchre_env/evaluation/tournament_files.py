@@ -9,20 +9,21 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 from bideuchre_env._checks import brief, printable
 from bideuchre_env._files import write_file
-from bideuchre_env.agents.registry import file_of, in_one_line, parse
+from bideuchre_env.agents.inputs import PACKAGE, digest
+from bideuchre_env.agents.prepared import PREPARED
+from bideuchre_env.agents.registry import in_one_line
 from bideuchre_env.errors import OptionError, OutputError
 from bideuchre_env.evaluation import field_tables, pictures
 from bideuchre_env.evaluation.tournament_tables import csv_row, markdown
-from bideuchre_env.evaluation.workers import file_hash
 
 SETTINGS = ("kind", "version", "boards", "games", "sprt", "seed", "field", "software")
-"""Keys of `results.json` that must be equal to resume; a tournament lacks those of `field.py`."""
+"""Keys of `results.json` that must be equal to resume; `field.py` adds those of its kind."""
 OTHERWISE = "choose another folder, or --force to overwrite them"
 
 
@@ -31,28 +32,18 @@ def key_of(match: dict[str, Any]) -> str:
     return json.dumps([match["variant"], match["options"], match["agents"]], sort_keys=True)
 
 
-def fingerprints(agents: Iterable[str]) -> dict[str, str]:
-    """Return a dict from file to hash, for every file in these names of agents.
-
-    The files are sources of agents, and values of their options that are paths of files.
-    """
-    hashes = {}
-    for agent in agents:
-        for name in (file_of(agent), *map(str, parse(agent)[1].values())):
-            if name and Path(name).expanduser().is_file():
-                hashes[name] = file_hash(name)
-    return hashes
-
-
 def first_changed(before: dict[str, str | None], now: dict[str, str | None]) -> str | None:
-    """Describe the first file whose hash differs between the mappings; None if there is none.
+    """Describe the first file or package of `before` that has changed; None if there is none.
 
-    Files in only one of the mappings are ignored.
+    `before` and `now` are those of `Tournament.files`. A file that is only in `before` is read
+    again.
     """
-    for name in sorted(before.keys() & now.keys()):
-        if before[name] != now[name]:
-            made = ", which `bideuchre prepare` makes," if None in (before[name], now[name]) else ""
-            return f"{name}{made}"
+    for name in sorted(before):
+        if name not in now and name.startswith(PACKAGE):
+            continue
+        if before[name] != (now[name] if name in now else digest(name)):
+            is_prepared = name.partition("-")[0] in PREPARED and name.endswith(".npz")
+            return f"{name}, which `bideuchre prepare` makes," if is_prepared else name
     return None
 
 
@@ -99,6 +90,7 @@ def load(path: Path) -> dict[str, Any]:
             raise ValueError("a match twice")
         for match in data["matches"]:
             csv_row(match)
+            date.fromisoformat(match["date"])
             outcomes = match.get("outcomes", "")
             if len(outcomes) != match["boards"] or not set(outcomes) <= set("+-="):
                 raise ValueError("outcomes are not those of its boards")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,9 @@ def test_evaluate_prints_and_writes_its_tables(capsys, monkeypatch):
     monkeypatch.setattr(match, "play", None)
     command = data_of("runs/evaluate")["command"]
     assert run(*shlex.split(command)[1:]) == 0
-    assert out.endswith(capsys.readouterr().out)
+    _, origin, tables = capsys.readouterr().out.split("\n", 2)
+    assert origin == f"4 of 4 matches are from the folder, of {date.today()}"
+    assert out.endswith(tables)
 
 
 def test_crossplay_draws_a_heat_map(capsys):

@@ -3,6 +3,7 @@
 import csv
 import json
 import sys
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -111,16 +112,66 @@ def test_results_of_other_settings_are_not_overwritten(played, options, message)
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
 
-def test_an_agent_whose_file_changed_is_refused(tmp_path, monkeypatch, no_pictures):
+TRAINED = """
+from pathlib import Path
+from bias_of_mine import BIAS  # a module beside it
+BIASES = Path(__file__).with_name("biases.txt").read_text()
+class Mine:
+    def __init__(self, rules, weights="weights.txt", model=Path("model.txt")):
+        self.scale = Path(__file__).with_name("scale.txt").read_text()
+    def act(self, observation, mask):
+        return int(mask.argmax())
+"""
+INPUTS = ("mine.py", "bias_of_mine.py", "weights.txt", "model.txt", "biases.txt", "scale.txt")
+
+
+@pytest.fixture
+def trained(tmp_path, monkeypatch, no_pictures):
+    """The options of a finished tournament in "t" of an agent with `INPUTS`."""
     monkeypatch.chdir(tmp_path)
-    Path("mine.py").write_text(MINE)
+    monkeypatch.delitem(sys.modules, "bias_of_mine", raising=False)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    for name in INPUTS:
+        Path(name).write_text("BIAS = 1\n" if name != "mine.py" else TRAINED)
     options = {"variants": ["six_card_v0"], "agents": ["random", "./mine.py:Mine"]}
     play("t", **options)
-    play("t", **options)
-    Path("mine.py").write_text(MINE + "# another\n")
-    with pytest.raises(OptionError, match=r"mine\.py has changed since t/results\.json"):
-        play("t", **options)
-    assert len(play("t", **options, force=True).matches) == 1
+    return options
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_results_of_an_agent_that_has_changed_are_refused(trained, name):
+    """Of its code, a module beside it, a default that is a file, and a file that it has read."""
+    again = play("t", **trained)
+    assert again.origin == f"1 of 1 matches are from the folder, of {date.today()}"
+    text = Path(name).read_text()
+    Path(name).write_text(text + "# another\n")
+    refused = rf"{name} has changed since t/results\.json was written"
+    with pytest.raises(OptionError, match=refused):
+        play("t", **trained)
+    Path(name).write_text(text)
+    assert play("t", **trained).origin
+    if not name.endswith(".py"):
+        Path(name).unlink()
+        with pytest.raises(
+            OptionError, match=refused if name in ("weights.txt", "model.txt") else name
+        ):
+            play("t", **trained)
+        Path(name).write_text(text + "# another\n")
+    forced = play("t", **trained, force=True)
+    assert len(forced.matches) == 1
+    assert forced.origin == ""
+
+
+def test_results_with_another_version_of_an_imported_package_are_refused(trained):
+    with Path("mine.py").open("a") as file:
+        file.write("import numpy\n")
+    play("t", **trained, force=True)
+    data = data_of(Path("t"))
+    assert data["files"]["package numpy"] == data["software"]["packages"]["numpy"]
+    data["files"]["package numpy"] = "0.1"
+    Path("t/results.json").write_text(json.dumps(data))
+    with pytest.raises(OptionError, match="package numpy has changed since"):
+        play("t", **trained)
 
 
 def test_files_without_results_json_are_overwritten_only_with_force(tmp_path, no_pictures):

@@ -1,6 +1,7 @@
 """Studies of agents, a small run of each; tricks that cards give away; figures of results."""
 
 import json
+from datetime import date
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from support.commands import load_scripts
 import bideuchre_env
 from bideuchre_env import agents, match, solver
 from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.errors import OptionError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import STRAINS
 from bideuchre_env.solver.values import set_contracts
@@ -41,6 +43,23 @@ def test_every_study_is_a_sub_command(scripts, capsys):
             scripts["studies"].main([name, "--help"])
         assert ended.value.code == 0
         assert f" {name} [-h]" in capsys.readouterr().out
+
+
+def test_a_saved_result_of_an_agent_that_has_changed_is_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text("class Mine:\n    def __init__(self, file='w.txt'): ...\n")
+    (tmp_path / "w.txt").write_text("1")
+    with load_scripts("experiments", "study_tools") as [tools]:
+
+        def result(value):
+            agents = ["rule", "./mine.py:Mine"]
+            return tools.cached(tmp_path, ["a"], [], agents, lambda: value, lambda saved: True)
+
+        assert [result(1), result(2)] == [1, 1]
+        assert capsys.readouterr().err == f"{tmp_path / 'a.json'}: result of {date.today()}\n"
+        (tmp_path / "w.txt").write_text("2")
+        with pytest.raises(OptionError, match="is no result of this run: another --out"):
+            result(2)
 
 
 @pytest.mark.slow
