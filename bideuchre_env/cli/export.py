@@ -61,6 +61,7 @@ def add(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the dataset, and print a summary; return 0. `OptionError` if OUT is also read."""
     from bideuchre_env.datasets import export
+    from bideuchre_env.datasets.minari_file import PREFIX
     from bideuchre_env.records.files import STDIN
 
     for file in arguments.files:
@@ -82,8 +83,9 @@ def run(arguments: argparse.Namespace) -> int:
     left_out = (
         f"; {result.unfinished:,} of unfinished episodes left out" if result.unfinished else ""
     )
+    seats = ", one for each seat," if arguments.out.startswith(PREFIX) else ""
     print(
         f"{printable(arguments.out)}: {result.decisions:,} decisions in {result.episodes:,} "
-        f"episodes of {result.games:,} games{left_out}"
+        f"episodes{seats} of {result.games:,} games{left_out}"
     )
     return 0

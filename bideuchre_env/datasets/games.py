@@ -40,6 +40,7 @@ class Exported(NamedTuple):
 
     decisions: int
     episodes: int
+    """Episodes of the dataset; in Minari one for each seat that has decisions."""
     games: int
     unfinished: int
     """Decisions left out because their episode does not end in its record."""
@@ -89,7 +90,7 @@ def export(
         writer.close()
     finally:
         writer.discard()
-    return Exported(writer.decisions, writer.episodes, total, unfinished)
+    return Exported(writer.decisions, writer.stored, total, unfinished)
 
 
 def _write_episodes(

@@ -56,6 +56,8 @@ class MinariFile:
         self.names: list[str] = []
         self._id = _checked_id(os.fspath(path).removeprefix(PREFIX))
         self._about, self._episodes = about, 0
+        self.stored = 0
+        """Number of episodes in the dataset, up to four for each of the game."""
         self._dataset: Any = None
         root = self._minari.storage.get_dataset_path()
         self._place, self._staging = root / self._id, root / ".bideuchre"
@@ -82,6 +84,7 @@ class MinariFile:
         self._episodes += len(finals)
         if not episodes:
             return
+        self.stored += len(episodes)
         with writing(PREFIX + self._id):
             _require_room(self._staging, columns, len(episodes))
             if self._dataset is None:

@@ -84,8 +84,8 @@ class VecRecorder:
 
     @property
     def episodes(self) -> int:
-        """Number of episodes written so far."""
-        return self._writer.episodes
+        """Number of episodes written so far; in Minari one for each seat that has decisions."""
+        return self._writer.stored
 
     def reset(
         self,

@@ -31,6 +31,11 @@ class DatasetWriter:
         self._about, self._layout = about, about.layout
         self._file = kind_of(path)(path, about, overwrite=overwrite)
 
+    @property
+    def stored(self) -> int:
+        """Number of episodes of the dataset: of `episodes`, or in Minari those of each seat."""
+        return self._file.stored if isinstance(self._file, MinariFile) else self.episodes
+
     def players(self, names: Sequence[str] | None) -> Array:
         """Return the indices of four players, by seat, int32 (4,); new names are added.
 

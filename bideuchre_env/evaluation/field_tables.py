@@ -266,7 +266,7 @@ def introduction(data: Data) -> list[str]:
             f"Ratings are Bradley-Terry ratings of the boards won, with 95 % intervals: {field[0]} "
             "has rating 0; 400 points are ten boards won for each board lost. They depend on all "
             "agents of the table. Games won have Wilson's 95 % interval. Decisions per second are "
-            "measured in processor time, in batches of observations."
+            "measured in processor time without child processes, in batches of observations."
         )
     return texts
 

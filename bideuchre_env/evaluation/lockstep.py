@@ -50,8 +50,8 @@ class LockstepRunner:
     When both tables of a board are over, its pair of slots takes the next board. Board i is dealt
     from seed `seed` + i; `single` means boards of one hand, not games. `totals` (of
     `boards.TOTALS`) has the sums over finished boards. `decisions` and `think_seconds` are each
-    agent's decisions and the processor time of its `act_rows`. `seconds` and `rate` (decisions per
-    second) exclude the first step, which compiles.
+    agent's decisions and the processor time of its `act_rows` in this process, without its child
+    processes. `seconds` and `rate` (decisions per second) exclude the first step, which compiles.
     """
 
     def __init__(

@@ -83,7 +83,10 @@ class Result:
 
     @property
     def ms_per_decision(self) -> tuple[float | None, float | None]:
-        """Mean processor time per decision of A and B, in milliseconds; None without decisions."""
+        """Mean processor time per decision of A and B, in milliseconds; None without decisions.
+
+        That of child processes, such as an engine that an agent has started, is not counted.
+        """
         a, b = (
             1000 * seconds / number if number else None
             for seconds, number in zip(self.think_seconds, self.decisions, strict=True)
@@ -164,17 +167,22 @@ class Result:
         a, b = self.keys
         boards, games = self.boards, self.games
         if boards.boards:
-            size = f"{boards.boards:,} boards of two tables, {boards.hands:,} hands"
+            size = f"{count_of(boards.boards, 'board')} of two tables, {boards.hands:,} hands"
             lines = [("points per hand", points_of(boards.points_per_hand, a))]
             if self.test is not None:
                 verdict, _, ratio = str(self.test).partition(" (")
                 lines += [("test", verdict), ("", ratio.rstrip(")"))]
-            less = boards.variance_reduction
-            saved = "every board tied" if less is None else f"divide the variance by {less:.2f}"
             lines.append(("tied boards", part_of(boards.ties, boards.boards)))
-            yield size, [*lines, ("duplicate deals", saved)], boards
+            if less := boards.variance_reduction:
+                saved = f"divide the variance by {less:.2f}"
+                if less < 1:
+                    saved = f"multiply the variance by {1 / less:.2f} here"
+                lines.append(("duplicate deals", saved))
+            yield size, [*lines, *self._mirrored(boards)], boards
         if games.boards:
-            size = f"{games.games:,} games ({games.boards:,} pairs), {games.hands:,} hands"
+            size = (
+                f"{games.games:,} games ({count_of(games.boards, 'pair')}), {games.hands:,} hands"
+            )
             if self.games_asked % 2:
                 size += f", {self.games_asked:,} asked for: games are played in pairs"
             counts = f"{a} {games.a_won:,}   {b} {games.b_won:,}   drawn {games.drawn:,}"
@@ -183,7 +191,13 @@ class Result:
                 ("", f"{a} {share_of(games.win_rate)}"),
                 ("points per hand", points_of(games.points_per_hand, a)),
             ]
-            yield size, lines, games
+            yield size, [*lines, *self._mirrored(games)], games
+
+    def _mirrored(self, scores: Scores) -> Lines:
+        """Return a line if an agent has met itself and nothing can come of it but ties."""
+        a, b = self.agents
+        tied = a == b and scores.ties == scores.boards
+        return [("", "every deal ties: the same agent plays both sides alike")] * tied
 
     def _speed(self) -> Lines:
         """Return the decision times of a match, or the speed and record file of self-play."""
@@ -202,6 +216,11 @@ class Result:
 def row(label: str, text: str, width: int) -> str:
     """Format a line of a report: the label, padded to `width` characters, and the text."""
     return f"{label:<{width}}{text}".rstrip()
+
+
+def count_of(number: int, noun: str) -> str:
+    """Format a number with its noun: "1 board", "2,000 boards"."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def points_of(points: Interval | None, a: str) -> str:

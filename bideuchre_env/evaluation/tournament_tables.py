@@ -147,7 +147,7 @@ def _introduction(data: Data) -> list[str]:
         "agent minus the column's, with the 95 % interval. The rating is a Bradley-Terry rating of "
         "the boards won, with its 95 % interval: 400 points are ten boards won for each board "
         "lost. One more board, half won and half lost, is added to each pair. The decision time "
-        "is the mean over all matches of the agent.",
+        "is the mean over all matches of the agent, in processor time without child processes.",
         "",
         "The second table has, for both agents of a pair in this order, the contracts made, the "
         "lone bids, and the lone bids made. A tied board has the same result for both agents. "

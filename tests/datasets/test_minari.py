@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support.commands import run as cli
 from support.playthroughs import Chooser, finish, start
 
 import bideuchre_env
@@ -31,6 +32,7 @@ def test_a_dataset_is_loaded_and_its_environment_recovered():
     made = datasets.export(played(), f"minari:{ID}", player="rule")
     dataset = minari.load_dataset(ID)
     assert (dataset.total_episodes, dataset.total_steps) == (2 * 4, made.decisions)
+    assert made.episodes == dataset.total_episodes
     env = dataset.recover_environment().unwrapped
     assert isinstance(env, bideuchre_env.SoloEnv)
     assert (env.episode, env.reward, env.observation) == ("game", "win", "dict")
@@ -117,12 +119,14 @@ def test_random_players_stand_in_for_agents_that_cannot_be_made(names, opponents
     assert [episode.infos["seat"][0] for episode in dataset] == seats
 
 
-def test_a_dataset_of_custom_rules_has_no_environment_to_recover():
+def test_a_dataset_of_custom_rules_has_no_environment_to_recover(capsys):
     rules = Rules(ranks="9", copies=1, partnered=(3, 5), target=4)
     selfplay.play(make(rules, name="farm"), "rule", "random", games=2, out="games.jsonl")
-    datasets.export("games.jsonl", "minari:farm-v0")
+    made = datasets.export("games.jsonl", "minari:farm-v0")
     dataset = minari.load_dataset("farm-v0")
-    assert dataset.total_episodes == 8
+    assert dataset.total_episodes == made.episodes == 8
+    assert cli("export", "games.jsonl", "minari:farm-v0", "--force") == 0
+    assert " in 8 episodes, one for each seat, of 2 games" in capsys.readouterr().out
     assert dataset.env_spec is None
     about = dataset.storage.metadata["bideuchre"]
     assert Rules(**about["rules"]) == rules

@@ -43,6 +43,7 @@ def test_identical_agents_tie_every_board(variant):
             assert scores.contracts[0] == scores.contracts[1]
         assert result.games.a_won == result.games.b_won
         assert "#2" in str(result)
+        assert str(result).count("every deal ties: the same agent plays both sides alike") == 2
 
 
 def test_boards_do_not_depend_on_the_number_of_workers():
@@ -190,6 +191,9 @@ def test_odd_games_are_rounded_up_and_one_board_has_no_interval():
     assert (data["mode"], data["boards"], data["pairs"]["boards"]) == ("boards", 1, 3)
     assert data["points_per_hand"]["low"] is None
     assert data["board_sd"] is data["variance_reduction"] is None
+    assert "1 board of two tables" in str(result)
+    assert "tied" not in str(result).replace("tied boards       0 (0 %)", "")
+    assert "every deal" not in str(result) + result._repr_html_()
     assert "5 asked for: games are played in pairs" in str(result)
 
 
@@ -298,3 +302,10 @@ def test_partners_are_two_agents():
             match.play("six_card_v0", side, "rule", boards=2)
     with pytest.raises(OptionError, match="no agent 'nobody'"):
         match.play("six_card_v0", ("rule", "nobody"), "rule", boards=2)
+
+
+def test_duplicate_deals_that_cost_precision_are_said_to_multiply_the_variance():
+    result = match.play("six_card_v0", "random", "rule", boards=30)
+    less = result.boards.variance_reduction
+    assert less < 1
+    assert f"multiply the variance by {1 / less:.2f} here" in str(result)
