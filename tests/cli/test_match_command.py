@@ -152,7 +152,9 @@ def test_a_finished_tournament_is_printed_but_not_played_again(capsys, monkeypat
     first = capsys.readouterr().out
     monkeypatch.setattr(match, "play", None)
     assert run("tournament", *QUICK) == 0
-    assert first.endswith(capsys.readouterr().out)
+    _, origin, tables = capsys.readouterr().out.split("\n", 2)
+    assert origin.startswith("1 of 1 matches are from the folder, of 20")
+    assert first.endswith(tables)
     assert "has results with seed=0, not 1" in error_of("tournament", *QUICK, "--seed", "1")
 
 
