@@ -19,7 +19,7 @@ from learn_pages import PICTURES, learn_lines, pictures
 
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.envs.manual import sections, table
-from bideuchre_env.envs.registry_ids import aec_id, gymnasium_id
+from bideuchre_env.envs.registry_ids import gymnasium_id, pettingzoo_id
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.options import meaning_of, values_of, words_of
 from bideuchre_env.rules.rules import Rules
@@ -103,7 +103,7 @@ def site_text(name: str, text: str) -> str:
         ("Action space", f"`Discrete({actions.of(rules).n})`"),
         ("Observation space", f"`int8 ({layout.size},)` and mask, `int8 ({actions.of(rules).n},)`"),
         ("Python", f"`bideuchre_env.{name}()`"),
-        ("PettingZoo", f'`pettingzoo.make("aec", "{aec_id(name)}")`'),
+        ("PettingZoo", f'`pettingzoo.make("aec", "{pettingzoo_id(name)}")`; also `"parallel"`'),
         ("Gymnasium", f'`gymnasium.make("{gymnasium_id(name)}")`'),
     ]
     blocks = []

@@ -6,8 +6,8 @@ An observation is `{"observations": float32 (D,), "action_mask": float32 (A,)}`,
 RLlib's `ActionMaskingTorchRLModule` reads; `masked_module` returns its spec. "observations" is the
 game's observation scaled to [-1, 1], or with the option `"observation": "features"` the features,
 float32 (F,). With "flat" the scaled observation is all, for RLlib's default module, which does not
-support masks. An illegal action ends the episode and costs a point, so that RLlib can check the
-environments with random actions.
+support masks. An illegal action ends the episode instead of raising an error, so that RLlib can
+check the environments with random actions; it costs the largest possible loss of an episode.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from gymnasium import spaces
 from bideuchre_env._checks import brief
 from bideuchre_env.adapters.common import needs, variant_of
 from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.envs.aec.wrapped import ILLEGAL_REWARD
-from bideuchre_env.envs.face import Observation, row_space
+from bideuchre_env.envs.face import Observation, default_illegal_reward, row_space
 from bideuchre_env.envs.registration import Variant
 from bideuchre_env.errors import IllegalActionError, OptionError, OutOfBoundsError
 from bideuchre_env.learning.encoder import encoder_of
@@ -113,7 +112,7 @@ class MultiAgentEnv(multi_agent_env.MultiAgentEnv):
     def step(self, action_dict: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
         """Apply the action of the seat to act; return RLlib's five dicts by agent.
 
-        An illegal action ends the episode, with reward -1 for its seat.
+        An illegal action ends the episode; its seat gets minus the largest possible loss of one.
 
         Raises:
             IllegalActionError: if the dict has other agents than the seat to act, or for an action
@@ -133,7 +132,8 @@ class MultiAgentEnv(multi_agent_env.MultiAgentEnv):
         except IllegalActionError:
             if self._game._actor is None:
                 raise
-            self._game._forfeit(ILLEGAL_REWARD)
+            options = self._game.episode, self._game.reward
+            self._game._forfeit(default_illegal_reward(self.rules, *options))
         terminated = any(self._env.terminations.values())
         over = terminated or any(self._env.truncations.values())
         agents = [self._env.agent_selection]

@@ -80,6 +80,13 @@ def compile_tables(rules: Rules) -> Array:
     return table
 
 
+def most_points_ahead(rules: Rules) -> int:
+    """Return the largest difference between the points of both sides in a hand."""
+    payoff = compile_tables(rules)[0]["payoff"][: len(rules.ladder), : rules.tricks + 1]
+    defenders = rules.tricks - np.arange(rules.tricks + 1)
+    return int(np.abs(payoff - defenders).max())
+
+
 def _legal_calls(rules: Rules) -> Array:
     """Return the legal calls as bits, int64 (4, levels + 1), by calls made and standing level + 1.
 

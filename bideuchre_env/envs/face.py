@@ -13,6 +13,7 @@ from gymnasium import spaces
 from bideuchre_env._checks import brief
 from bideuchre_env.core.legality import legal_names
 from bideuchre_env.core.observation.layout import Layout, layout_of
+from bideuchre_env.core.tables import most_points_ahead
 from bideuchre_env.envs.options import Episode, ObservationKind, Reward
 from bideuchre_env.errors import NotationError, OptionError, OutOfBoundsError
 from bideuchre_env.learning.encoder import FeatureEncoder, encoder_of
@@ -72,6 +73,17 @@ def row_space(rules: Rules, observation: str = "dict") -> spaces.Space[Any]:
     box = spaces.Box(layout.low, layout.high, dtype=np.int8)
     mask = spaces.Box(0, 1, (actions.of(rules).n,), np.int8)
     return spaces.Dict({"observation": box, "action_mask": mask})
+
+
+def default_illegal_reward(rules: Rules, episode: Episode, reward: Reward) -> float:
+    """Return the reward of an illegal action: minus the largest possible loss of an episode.
+
+    With any higher reward, a policy without a mask can learn to quit rather than to lose.
+    """
+    if reward == "win":
+        return -1.0
+    hands = 1 if episode == "hand" else 4 * (rules.rounds or 0) or rules.max_hands
+    return -float(hands * most_points_ahead(rules))
 
 
 def whole_action(action: Any, rules: Rules, who: str = "", states: Array | None = None) -> int:

@@ -11,8 +11,10 @@ from itertools import groupby
 from textwrap import wrap
 
 from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.envs.registry_ids import aec_id, gymnasium_id
+from bideuchre_env.core.tables import most_points_ahead
+from bideuchre_env.envs.face import default_illegal_reward
+from bideuchre_env.envs.options import EPISODES
+from bideuchre_env.envs.registry_ids import gymnasium_id, pettingzoo_id
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import N_SEATS, RANKS
@@ -47,7 +49,11 @@ OPTION_ROWS: tuple[Row, ...] = (
         "the learner's partner; `None`: the player of both opponents; `solo`, `solo_vec`",
     ),
     ("`seat`", "`None`", "the learner's seat; `None`: random by episode; `solo`, `solo_vec`"),
-    ("`illegal_reward`", "`-1.0`", "reward of an illegal action; `solo`, `solo_vec`"),
+    (
+        "`illegal_reward`",
+        "`None`",
+        "reward of an illegal action; `None`: the largest loss of an episode; `solo`, `solo_vec`",
+    ),
     ("`autoreset_mode`", '`"SameStep"`', '`"SameStep"`, `"NextStep"`, `"Disabled"`; `solo_vec`'),
 )
 """Every option of the environments: name, default, meaning with the methods that take it."""
@@ -73,8 +79,10 @@ COMMON: dict[str, list[str]] = {
         "`print(env.unwrapped.features)`."
     ],
     "Rewards": [
-        "Partners get the same reward. An illegal action ends the episode with reward -1 for its "
-        "seat; in `raw_env()` and `vec()` it raises `IllegalActionError` instead."
+        "Partners get the same reward. An illegal action also ends the episode; it costs the "
+        "largest possible loss, so that quitting never pays. `illegal_reward` changes this in "
+        "`solo()` and `solo_vec()`. In `raw_env()` and `vec()` an illegal action raises "
+        "`IllegalActionError` instead."
     ],
     "Starting State": [
         '`reset(seed=..., options={"dealer": ..., "deal": ..., "score": ...})` sets the random '
@@ -282,16 +290,6 @@ def _blocks(rules: Rules) -> str:
 # Episodes
 
 
-def most_points_ahead(rules: Rules) -> int:
-    """Return the largest difference between the points of both sides in a hand."""
-    payoff = compile_tables(rules)[0]["payoff"]
-    return max(
-        abs(int(payoff[level, won]) - (rules.tricks - won))
-        for level in range(len(rules.ladder))
-        for won in range(rules.tricks + 1)
-    )
-
-
 def fewest_hands(rules: Rules) -> int:
     """Return the least number of played hands of a game from 0-0; exact if rounds are counted."""
     if rules.win_rule == "rounds":
@@ -314,6 +312,7 @@ def decisions_of_hands(rules: Rules) -> list[int]:
 
 def _rewards(rules: Rules) -> list[str]:
     ahead = most_points_ahead(rules)
+    game, hand = (f"{-default_illegal_reward(rules, each, 'points'):,.0f}" for each in EPISODES)
     rows: list[Row] = [
         ('`"win"`, default for games', "at the end +1 to the winners, -1 to the losers"),
         (
@@ -321,7 +320,8 @@ def _rewards(rules: Rules) -> list[str]:
             f"after each hand the points minus those of the other side, -{ahead} to {ahead}",
         ),
     ]
-    return table(("`reward`", "value"), rows)
+    illegal = f'An illegal action costs 1 with "win"; with "points" {hand}, in a game {game}.'
+    return [*table(("`reward`", "value"), rows), "", illegal]
 
 
 def _starting_state(rules: Rules) -> list[str]:
@@ -366,6 +366,9 @@ def _arguments(name: str, rules: Rules) -> list[str]:
         f"{options}{lone}."
     )
     if rules == RULES.get(name):
-        aec, solo = aec_id(name), gymnasium_id(name)
-        text += f' Registered as `pettingzoo.make("aec", "{aec}")`, `gymnasium.make("{solo}")`.'
+        aec, solo = pettingzoo_id(name), gymnasium_id(name)
+        text += (
+            f' Registered as `pettingzoo.make("aec", "{aec}")`, also "parallel", and '
+            f'`gymnasium.make("{solo}")`.'
+        )
     return [text]

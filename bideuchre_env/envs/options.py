@@ -72,7 +72,7 @@ class VecKeywords(HostVecKeywords, total=False):
 class _LearnerKeywords(ViewKeywords, total=False):
     skip_forced: bool
     seat: int | None
-    illegal_reward: float
+    illegal_reward: float | None
 
 
 class SoloKeywords(_LearnerKeywords, total=False):
@@ -244,19 +244,22 @@ class SoloOptions(ViewOptions):
     skip_forced: bool = False
     """True: decisions of the learner with a single legal action are played by the environment, but
     for its first decision in an episode."""
-    illegal_reward: float = -1.0
-    """The reward of an illegal action, which also ends the episode."""
+    illegal_reward: float | None = None
+    """The reward of an illegal action, which also ends the episode. None is minus the largest
+    possible loss of an episode, so that quitting never pays: -1 with `reward="win"`; with "points"
+    the largest loss of a hand, for a game times the largest number of hands."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_flag("skip_forced", self.skip_forced)
         if self.seat is not None:
             object.__setattr__(self, "seat", learners_seat(self.seat))
-        if not is_number(self.illegal_reward):
-            raise OptionError(
-                f"illegal_reward={brief(self.illegal_reward)}: expected a finite number"
-            )
-        object.__setattr__(self, "illegal_reward", float(self.illegal_reward))
+        if self.illegal_reward is not None:
+            if not is_number(self.illegal_reward):
+                raise OptionError(
+                    f"illegal_reward={brief(self.illegal_reward)}: expected a finite number or None"
+                )
+            object.__setattr__(self, "illegal_reward", float(self.illegal_reward))
 
 
 @dataclass(frozen=True, kw_only=True)

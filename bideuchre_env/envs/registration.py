@@ -20,7 +20,7 @@ from bideuchre_env.envs.options import (
     check_keywords,
 )
 from bideuchre_env.envs.pool import OPPONENTS, PARTNER, OpponentPool
-from bideuchre_env.envs.registry_ids import aec_id, gymnasium_id
+from bideuchre_env.envs.registry_ids import gymnasium_id, pettingzoo_id
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.options import OPTIONS, GameKeywords
 from bideuchre_env.rules.rules import Rules, check_game, variant_name
@@ -309,6 +309,13 @@ def make_aec(variant: str, **options: Unpack[EnvGameKeywords]) -> WrappedEnv:
     return make(variant).env(**options)
 
 
+def make_parallel(
+    variant: str, **options: Unpack[EnvGameKeywords]
+) -> ParallelEnv[str, dict[str, Array], Any]:
+    """Return the parallel environment of a declared variant by name: PettingZoo's entry point."""
+    return make(variant).parallel_env(**options)
+
+
 def register() -> None:
     """Register every variant in Gymnasium, and in PettingZoo if it has a registry. Idempotent.
 
@@ -326,7 +333,14 @@ def register() -> None:
                 vector_entry_point=f"{__name__}:{make_solo_vec.__name__}",
                 kwargs={"variant": name},
             )
-        if hasattr(pettingzoo, "register") and aec_id(name) not in pettingzoo.aec_registry:
-            pettingzoo.register(
-                "aec", aec_id(name), f"{__name__}:{make_aec.__name__}", kwargs={"variant": name}
-            )
+        if not hasattr(pettingzoo, "register"):
+            continue
+        for kind, registry, make_env in (
+            ("aec", pettingzoo.aec_registry, make_aec),
+            ("parallel", pettingzoo.parallel_registry, make_parallel),
+        ):
+            if pettingzoo_id(name) not in registry:
+                entry_point = f"{__name__}:{make_env.__name__}"
+                pettingzoo.register(
+                    kind, pettingzoo_id(name), entry_point, kwargs={"variant": name}
+                )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-def aec_id(name: str) -> str:
+def pettingzoo_id(name: str) -> str:
     """The id of a variant in PettingZoo's registry, such as `bideuchre/cincinnati-v0`."""
     stem, _, version = name.rpartition("_v")
     return f"bideuchre/{stem.replace('_', '-')}-v{version}"

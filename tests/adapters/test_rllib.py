@@ -87,7 +87,7 @@ def test_an_illegal_action_ends_the_episode_without_a_warning(caplog, capsys):
     [agent] = seen
     action = int(np.flatnonzero(seen[agent]["action_mask"] == 0)[0])
     seen, rewards, terminated, _, _ = env.step({agent: action})
-    assert rewards == {agent: -1.0}  # no other seat has acted
+    assert rewards == {agent: -54.0}  # no other seat has acted
     assert terminated["__all__"]
     for seed in range(5):
         env.action_spaces["player_0"].seed(seed)

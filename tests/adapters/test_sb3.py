@@ -14,6 +14,7 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from sb3_contrib.common.wrappers import ActionMasker
+from stable_baselines3 import PPO
 from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.vec_env import (
     DummyVecEnv,
@@ -181,6 +182,22 @@ def test_a_model_learns_and_is_evaluated_saved_and_loaded(policy, observation, t
     actions = [m.predict(seen, action_masks=masks, deterministic=True)[0] for m in (model, loaded)]
     assert np.array_equal(*actions)
     assert masks[np.arange(4), actions[0]].all()
+
+
+@pytest.mark.slow
+def test_a_policy_without_a_mask_learns_legal_play_only_if_quitting_does_not_pay():
+    """With a penalty of 1, PPO learns to quit. The default penalty is the largest loss, 54."""
+
+    def illegal_share(**options):
+        options |= {"observation": "features", "skip_forced": True}
+        envs = VecMonitor(tables(64, **options), info_keywords=("illegal",))
+        settings = SMALL | {"n_steps": 32, "batch_size": 1024, "n_epochs": 10, "gamma": 1.0}
+        model = PPO("MlpPolicy", envs, learning_rate=1e-3, stats_window_size=1_000, **settings)
+        model.learn(40_000)
+        return np.mean([episode["illegal"] for episode in model.ep_info_buffer])
+
+    assert illegal_share(illegal_reward=-1.0) > 0.99
+    assert illegal_share() < 0.9
 
 
 def test_self_play_credits_each_seat_with_its_own_points(tmp_path, monkeypatch):

@@ -21,7 +21,7 @@ from support.playthroughs import VARIANTS, Chooser, finish, mask_of, plies, row_
 import bideuchre_env
 from bideuchre_env.core.one_row import NOT_LEGAL
 from bideuchre_env.envs.aec.env import BidEuchreEnv
-from bideuchre_env.envs.face import whole_action
+from bideuchre_env.envs.face import default_illegal_reward, whole_action
 from bideuchre_env.errors import IllegalActionError, OptionError
 
 BOOKS = ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos")
@@ -89,7 +89,8 @@ class OwnSentence(OrderEnforcingWrapper):
 
 
 def in_wrappers(raw):
-    return OwnSentence(Bounds(NoMaskLeft(raw, illegal_reward=-1)))
+    penalty = default_illegal_reward(raw.rules, raw.episode, raw.reward)
+    return OwnSentence(Bounds(NoMaskLeft(raw, illegal_reward=penalty)))
 
 
 def effects(call, env):

@@ -42,6 +42,7 @@ FIGURES = {
     "six_card_v0": (6 + 6, 6, [28]),  # a bid of 6 that takes no trick; six times six tricks, 36
     "double_deck_v0": (12 + 12, 5, [52]),  # five times twelve tricks, 60
 }
+GAME_LOSSES = dict(zip(FIGURES, ["5,400", "128", "3,200", "3,200", "1,200", "2,400"], strict=True))
 METHODS = {"vec": VecOptions, "solo": SoloOptions, "solo_vec": SoloVecOptions}
 
 
@@ -118,6 +119,7 @@ def test_the_bids_of_a_manual_are_those_of_the_rules(name):
 def test_the_figures_of_an_episode(name):
     ahead, hands, decisions = FIGURES[name]
     assert f"-{ahead} to {ahead} |" in part(name, "Rewards")
+    assert f'with "points" {ahead}, in a game {GAME_LOSSES[name]}.' in part(name, "Rewards")
     length = part(name, "Episode End").splitlines()[-1]
     assert f" {hands} played hand" in length
     numbers = re.findall(r"\d+", length.split(" | ")[2].partition(" decisions")[0])
@@ -127,7 +129,9 @@ def test_the_figures_of_an_episode(name):
 @pytest.mark.parametrize("name", RULES)
 def test_the_registered_ids_of_a_manual_make_the_game(name):
     aec, solo = re.findall(r"`(\w+\.make\(.+?\))`", part(name, "Arguments"))
-    calls = [solo, *([aec] if hasattr(pettingzoo, "register") else [])]
+    parallel = aec.replace('"aec"', '"parallel"')
+    assert f'`{aec}`, also "parallel"' in part(name, "Arguments")
+    calls = [solo, *([aec, parallel] if hasattr(pettingzoo, "register") else [])]
     for call in calls:
         made = eval(call, {"gymnasium": gymnasium, "pettingzoo": pettingzoo})
         assert made.unwrapped.rules == RULES[name]

@@ -54,6 +54,36 @@ def test_illegal_action_ends_the_episode_with_the_penalty(name, penalty):
     env.step(int(env.action_masks().argmax()))
 
 
+PENALTIES = {  # minus the largest loss of a hand in points, and the most hands of a game
+    "cincinnati_v0": (-48 - 6, 100),
+    "simplified_v0": (-24 - 8, 4),
+    "club_v0": (-24 - 8, 100),
+    "barrie_v0": (-24 - 8, 100),
+    "six_card_v0": (-6 - 6, 100),
+    "double_deck_v0": (-12 - 12, 100),
+}
+
+
+@pytest.mark.parametrize("name", PENALTIES)
+def test_quitting_costs_the_largest_loss_of_an_episode(name):
+    """Otherwise a policy without a mask learns to end a hand rather than to lose it."""
+    loss, hands = PENALTIES[name]
+    variant = bideuchre_env.variants[name]
+    for episode, points in (("hand", loss), ("game", loss * hands)):
+        for reward, expected in (("points", points), ("win", -1)):
+            options = {"episode": episode, "reward": reward}
+            solo, table = variant.solo(**options), variant.env(**options)
+            rows = variant.solo_vec(2, autoreset_mode="Disabled", **options)
+            for env in (solo, rows, table):
+                env.reset(seed=2)
+            illegal = int(np.flatnonzero(~solo.action_masks())[-1])  # a card, in the auction
+            assert solo.step(illegal)[1] == expected
+            assert rows.step([illegal, illegal])[1].tolist() == [expected, expected]
+            seat = table.agent_selection
+            table.step(illegal)
+            assert table.rewards[seat] == expected
+
+
 BAD_ACTIONS = [True, 1.0, math.nan, "1", None, [1], np.array([1]), ..., -1, 37, 2**63]
 
 
@@ -76,7 +106,7 @@ BAD_OPTIONS = [
     ({"seat": True}, "seat True"),
     ({"episode": "trick"}, "episode='trick': expected one of 'game', 'hand'"),
     ({"reward": "tricks"}, "reward='tricks'"),
-    ({"illegal_reward": math.nan}, "illegal_reward=nan: expected a finite number"),
+    ({"illegal_reward": math.nan}, "illegal_reward=nan: expected a finite number or None"),
     ({"illegal_reward": 10**400}, "illegal_reward"),
     ({"view": 4}, "view=4"),
     ({"skip_forced": 1}, "skip_forced=1"),

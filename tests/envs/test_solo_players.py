@@ -111,6 +111,26 @@ def test_pool_is_drawn_by_its_weights():
     assert 0.3 < (before["left"] == vec.players["left"]).mean() < 0.6
 
 
+def test_players_have_names_before_the_first_reset_unless_it_draws_them():
+    env = cincinnati.solo(opponents=("rule", "cautious"), partner=first)
+    assert env.players == {"left": "rule", "partner": "first", "right": "cautious"}
+    before = env.players
+    env.reset(seed=1)
+    assert env.players == before
+    vec = cincinnati.solo_vec(2, opponents=["random", ("rule", first)], partner="cautious")
+    before = {place: names.tolist() for place, names in vec.players.items()}
+    assert before == {
+        "left": ["random", "rule"],
+        "partner": ["cautious"] * 2,
+        "right": ["random", "first"],
+    }
+    vec.reset(seed=1)
+    assert {place: names.tolist() for place, names in vec.players.items()} == before
+    drawn = cincinnati.solo(opponents=OpponentPool("rule", "random"), partner="rule")
+    with pytest.raises(OptionError, match=r"^nothing has been dealt yet: call reset\(\) first$"):
+        print(drawn.players)
+
+
 def test_infos_name_the_drawn_players():
     env = cincinnati.solo(opponents=OpponentPool("rule", ("cautious", "random")), partner=first)
     seen = set()

@@ -18,6 +18,7 @@ from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import encode_rows, seed_rows
 from bideuchre_env.core.state import new_states
 from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.envs.face import default_illegal_reward
 from bideuchre_env.envs.forms import Form
 from bideuchre_env.envs.options import SoloOptions, learners_seat
 from bideuchre_env.envs.pool import OPPONENTS, PARTNER
@@ -84,7 +85,10 @@ class SoloBatch:
         self.assignment = empty.changed(players, np.ones(n, bool), {}, self._player)
         self.setup = new_rows(SETUP, 1)
         setup = self.setup[0]
-        setup["illegal_reward"] = options.illegal_reward
+        penalty = options.illegal_reward
+        if penalty is None:
+            penalty = default_illegal_reward(rules, options.episode, options.reward)
+        setup["illegal_reward"] = penalty
         setup["seat"] = -1 if options.seat is None else options.seat
         setup["by_hand"] = options.episode == "hand"
         setup["by_points"] = options.reward == "points"
@@ -170,6 +174,20 @@ class SoloBatch:
         if memory.name == "cpu":
             turn = Turn(self.none, self._no_choices, self.none)
             self._play_rows = direct(self._play_rows, self._rows, turn, *self._scratch_of(0), 0, 0)
+
+    def player_names(self) -> dict[str, Array]:
+        """Return the names of the players by row, objects (n,): "left", "partner" and "right".
+
+        Before the first reset, these are the players that it seats; `OptionError` if it draws them.
+        """
+        if not self.dealt and not self.assignment.drawn.any():
+            entries, spans, rows = self.assignment.draws()
+            opponents, partners = entries[spans[rows, 0]].T
+            numbers = opponents["left"], partners["left"], opponents["right"]
+            return {place: self.names[each] for place, each in zip(PLACES, numbers, strict=True)}
+        self.require_games()
+        numbers = self.memory.to_host(self.solos)["player"]
+        return {place: self.names[numbers[:, seat]] for place, seat in PLACES.items()}
 
     def _scratch_of(self, start: int) -> tuple[Any, ...]:
         """Return the scratch space of the thread whose rows begin at `start`."""

@@ -14,7 +14,7 @@ from bideuchre_env.envs.checks import reset_options
 from bideuchre_env.envs.face import Face, Observation, row_space, whole_action
 from bideuchre_env.envs.options import SoloKeywords, SoloOptions
 from bideuchre_env.envs.rendering import NO_MODE
-from bideuchre_env.envs.solo.batch import PLACES, SOLO_RESET_OPTIONS, SoloBatch
+from bideuchre_env.envs.solo.batch import SOLO_RESET_OPTIONS, SoloBatch
 from bideuchre_env.errors import IllegalActionError
 from bideuchre_env.learning.encoder import FeatureEncoder
 from bideuchre_env.rules.rules import Rules, check_game
@@ -50,12 +50,12 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
         of "random" and "cautious". A reset with a seed also makes and seeds again the agents that
         were given by name, class or factory; the caller seeds agent objects.
     Episode End:
-        As in `BidEuchreEnv`; an illegal action also ends the episode, with `illegal_reward`, and
-        does not change the game. `info` then has "hands" (the number finished, passed-out ones
-        included), "score" (int64 (2,), by side), "outcome" (an `Outcome`), "winner" (a side, or -1)
-        and "illegal" (whether an illegal action ended it). If players are drawn from an
-        `OpponentPool`, it has their names at the start and the end of an episode: "left", "partner"
-        and "right", like `players`.
+        As in `BidEuchreEnv`; an illegal action also ends the episode, with `illegal_reward` (by
+        default minus the largest possible loss of an episode), and does not change the game. `info`
+        then has "hands" (the number finished, passed-out ones included), "score" (int64 (2,), by
+        side), "outcome" (an `Outcome`), "winner" (a side, or -1) and "illegal" (whether an illegal
+        action ended it). If players are drawn from an `OpponentPool`, it has their names at the
+        start and the end of an episode: "left", "partner" and "right", like `players`.
     Arguments:
         - `rules`, `name`: see `BidEuchreEnv`.
         - `options`: `opponents`, `partner`, `seat`, `illegal_reward` and the options of
@@ -89,10 +89,11 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
 
     @property
     def players(self) -> dict[str, str]:
-        """The names of the players in this episode: "left" of the learner, "partner", "right"."""
-        self._rows.require_games()
-        numbers = self._rows.solos["player"][0]
-        return {place: self._rows.names[numbers[seat]] for place, seat in PLACES.items()}
+        """The names of the players in this episode: "left" of the learner, "partner", "right".
+
+        Raises `OptionError` before the first reset if it draws them from an `OpponentPool`.
+        """
+        return {place: names[0] for place, names in self._rows.player_names().items()}
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

@@ -154,10 +154,8 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
 
     @property
     def players(self) -> dict[str, Array]:
-        """The current players' names by row, objects (n,): "left", "partner" and "right"."""
-        self._rows.require_games()
-        names, numbers = self._rows.names, self._rows.memory.to_host(self._rows.solos)["player"]
-        return {place: names[numbers[:, seat]] for place, seat in PLACES.items()}
+        """The current players' names by row, objects (n,), see `SoloEnv.players`."""
+        return self._rows.player_names()
 
     @one_at_a_time
     def reset(
@@ -194,7 +192,8 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         """Apply one action in every row; mode "NextStep" ignores those of rows that only restart.
 
         Args:
-            actions: whole numbers (n,), 0 to A - 1; an illegal action ends its row's episode.
+            actions: whole numbers (n,), 0 to A - 1; an illegal action ends its row's episode, with
+                `illegal_reward`.
 
         Raises:
             IllegalActionError: before the first reset, for an action that does not exist, and in
