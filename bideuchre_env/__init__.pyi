@@ -12,6 +12,8 @@ from bideuchre_env import solver as solver
 from bideuchre_env.core.observation.layout import Layout as Layout
 from bideuchre_env.core.state import Outcome as Outcome
 from bideuchre_env.core.state import Phase as Phase
+from bideuchre_env.core.tables import card_power as card_power
+from bideuchre_env.core.tables import card_suit as card_suit
 from bideuchre_env.envs.aec.env import BidEuchreEnv as BidEuchreEnv
 from bideuchre_env.envs.pool import OpponentPool as OpponentPool
 from bideuchre_env.envs.registration import Variant as Variant

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 
+from bideuchre_env.errors import NotationError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.bids import MAX_BIDS
-from bideuchre_env.rules.cards import JACK, MAX_KINDS, MAX_TRICKS, NO_TRUMP, STRAINS, same_colour
+from bideuchre_env.rules.cards import (
+    JACK,
+    MAX_KINDS,
+    MAX_TRICKS,
+    NO_TRUMP,
+    STRAINS,
+    SUITS,
+    parse_card,
+    parse_strain,
+    same_colour,
+)
 from bideuchre_env.rules.options import CHOICES
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, new_rows
@@ -50,6 +61,46 @@ TABLES = np.dtype(
     ],
     align=True,
 )
+
+
+def card_suit(card: str, strain: str) -> str:
+    """Return the suit that a card belongs to in a strain: the left bower is a trump.
+
+    Args:
+        card: a card, such as "JD".
+        strain: "C", "D", "H", "S" or "NT".
+
+    Raises:
+        NotationError: for any other card or strain.
+
+    Example:
+        card_suit("JD", "H")  # "H": the left bower
+    """
+    suit_of, _, _ = _suits_and_powers(MAX_KINDS)
+    return SUITS[suit_of[parse_strain(strain), parse_card(card)]]
+
+
+def card_power(card: str, strain: str, led: str | None = None) -> int:
+    """Return the power of a card in a trick: the highest one wins, 0 cannot win.
+
+    Trumps are 9 to 16, other cards of the suit led 1 to 6. Of two identical cards the first wins.
+
+    Args:
+        card: a card, such as "JD".
+        strain: "C", "D", "H", "S" or "NT".
+        led: the suit led; None is the card's own.
+
+    Raises:
+        NotationError: for any other card, strain or suit.
+
+    Example:
+        card_power("JD", "H", led="D")  # 15: only the right bower, "JH", is higher
+    """
+    suit = parse_strain(card_suit(card, strain) if led is None else led)
+    if suit == NO_TRUMP:
+        raise NotationError(f"led={led!r}: expected one of {' '.join(SUITS)}")
+    *_, power = _suits_and_powers(MAX_KINDS)
+    return int(power[parse_strain(strain), suit, parse_card(card)])
 
 
 @lru_cache(maxsize=256)
@@ -111,6 +162,7 @@ def _legal_calls(rules: Rules) -> Array:
     return calls
 
 
+@cache
 def _suits_and_powers(kinds: int) -> tuple[Array, Array, Array]:
     """Return `suit_of`, `suit_bits` and `power` of `TABLES`; the bowers are defined here."""
     suit_of = np.zeros((5, MAX_KINDS), np.int8)

@@ -59,6 +59,7 @@ def play_game() -> None:
     step_row(env.get_state(), compile_tables(GAME.rules), 0)
     with contextlib.suppress(ValueError):  # the error names the legal actions
         env.step(int(env.observe(env.agent_selection)["action_mask"].argmin()))
+    env.observation_layout.decode(env.observe("player_0")["observation"])
     for threads in (1, 2):
         vec = GAME.vec(256, threads=threads)  # fewer rows would use one thread only
         vec.reset(seed=1)

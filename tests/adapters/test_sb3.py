@@ -83,7 +83,7 @@ def test_attributes_and_methods_by_row():
     for name in ("seat", "players", "seats", "action_masks", "view", "episode", "rules"):
         assert envs.has_attr(name)
     with pytest.raises(OptionError, match="nothing has been dealt yet"):
-        envs.get_attr("players")
+        envs.get_attr("seats")
     envs.reset()
     assert is_masking_supported(envs)
     masks = get_action_masks(envs)

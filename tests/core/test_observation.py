@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-from oracles.reference import ReferenceGame
+from oracles.reference import ReferenceGame, winner_of
 from support.playthroughs import VARIANTS, Chooser, finish, plies, start
 from support.strategies import in_two_sizes, rules, seeds
 
@@ -25,6 +25,17 @@ def clipped(value):
 def expected_view(reference, seat, game):
     """The reference's view of a seat in the format of `layout.decode`, with clipped numbers."""
     view = reference.view(seat)
+    view["tricks"] = [
+        {
+            "leader": (trick[0][0] - seat) % 4,
+            "cards": [card for _, card in trick],
+            "winner": (winner_of(trick, reference.strain) - seat) % 4,
+        }
+        for trick in [*reference.past_tricks, reference.trick]
+        if trick
+    ]
+    if reference.trick:
+        view["tricks"][-1]["winner"] = None
     view["score"] = [clipped(points) for points in view["score"]]
     view["hands_left"] = clipped(view["hands_left"])
     aimed = game.win_rule != "rounds"
@@ -178,6 +189,24 @@ def test_decoding_another_shape_is_refused():
     for wrong in (np.zeros(layout.size + 1), np.zeros((1, layout.size)), [], 5):
         with pytest.raises(errors.OptionError, match="an observation of shape"):
             layout.decode(wrong)
+
+
+@in_two_sizes(20, game=rules(), seed=seeds())
+def test_any_observation_within_the_bounds_is_decoded(game, seed):
+    """Impossible ones, too; arrays of any integer type, order and writability."""
+    layout, rng = layout_of(game), np.random.default_rng(seed)
+    for _ in range(20):
+        chosen = rng.random(layout.size) < rng.choice([0.02, 0.5, 1])
+        values = np.where(chosen, rng.integers(layout.low, layout.high, endpoint=True), 0)
+        words = layout.decode(values)
+        assert len(words["tricks"]) <= game.tricks
+        strided = np.repeat(values.astype(np.int8), 2)[::2]
+        strided.flags.writeable = False
+        assert layout.decode(strided) == words
+        at = rng.integers(layout.size)
+        for wrong in (layout.low[at] - 1, int(layout.high[at]) + 1, int(values[at]) + 256):
+            with pytest.raises(OptionError, match=r"expected whole numbers within layout\.low"):
+                layout.decode(np.where(np.arange(layout.size) == at, wrong, values))
 
 
 every_variant = pytest.mark.parametrize("name", VARIANTS)

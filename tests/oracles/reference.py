@@ -100,7 +100,7 @@ class ReferenceGame:
         self.declarer = self.level = self.strain = None  # the contract
         self.sitting_out = None
         self.given, self.passed = [], []  # exchanged: by the declarer, by the partner
-        self.trick, self.trick_number = [], 0  # (seat, card) in the order played
+        self.past_tricks, self.trick, self.trick_number = [], [], 0  # (seat, card) as played
         self.played = [[None] * self.size for _ in range(4)]
         self.voids = [set(), set(), set(), set()]
         self.tricks = [0, 0]
@@ -283,8 +283,8 @@ class ReferenceGame:
         # S0: "The player with the highest card collects the trick and leads the next one"
         self.last_trick_winner = winner_of(self.trick, self.strain)
         self.tricks[self.last_trick_winner % 2] += 1
-        self.trick = []
-        self.trick_number += 1
+        self.past_tricks.append(self.trick)
+        self.trick, self.trick_number = [], self.trick_number + 1
         self.to_act = self.last_trick_winner
         # R: "All tricks are played even after a set"
         if self.trick_number == self.size:

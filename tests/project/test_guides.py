@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from support.commands import ROOT, load_scripts, python
 
-from bideuchre_env import match
+from bideuchre_env import barrie_v0, match
 from bideuchre_env.cli.main import main
+from bideuchre_env.rules.cards import STRAINS
 
 PLACES = (".github", "agents", "benchmarks", "bideuchre_env", "experiments", "tests")
 TUTORIALS = ".github/docs/tutorials"
@@ -134,10 +135,32 @@ def test_the_custom_agent_of_the_page_plays_from_the_shell(tmp_path, monkeypatch
     command = code_of(OWN_AGENT, "sh")[0].splitlines()[0]
     assert main([*shlex.split(command)[1:], "--workers", "1"]) == 0
     printed = capsys.readouterr().out
-    assert printed.startswith("./mine.py:Mine against ./mine.py:Mine:aces=2, cincinnati_v0")
+    assert printed.startswith("./mine.py:Mine against ./mine.py:Mine:aces=3, cincinnati_v0")
     points = re.search(r"points per hand +\S+ (\S+) +95 % interval (.+)", printed)
     text = (ROOT / OWN_AGENT).read_text(encoding="utf-8")
     assert f"{points[1]} points per hand (95 % interval {points[2].strip()})" in text
+
+
+def test_the_custom_agent_of_the_page_names_gives_and_passes():
+    """It gives its weakest cards, passes its strongest ones and names its strongest strain."""
+    [file] = [block for block in code_of(OWN_AGENT, "python") if "# mine.py" in block]
+    scope = {"__name__": "mine"}
+    exec(compile(file, OWN_AGENT, "exec"), scope)
+    env = barrie_v0.raw_env()
+    env.reset(seed=1, options={"dealer": 3})
+    mine = scope["Mine"](env.rules)
+    for call in ("bid call-2 S", "pass", "pass", "pass"):
+        env.step(call)
+    words = env.observation_layout.decode(env.last()[0]["observation"])
+    assert words["hand"] == ["AH", "AS", "JC", "JH", "KC", "KH", "QD", "QS"]
+    actions = []
+    for _ in range(4):
+        seen = env.last()[0]
+        actions.append(env.action_names[mine.act(seen["observation"], seen["action_mask"])])
+        env.step(actions[-1])
+    assert actions == ["JH", "QD", "AS", "KS"]  # partner has no bower
+    named = {"phase": "naming", "strain": None, "hand": ["JS", "JC", "AS", "9H", "TD", "QS"]}
+    assert mine.choose(named, [f"trump {strain}" for strain in STRAINS]) == "trump S"
 
 
 RATE = re.compile(r"[\d,]+ (?=decisions)")

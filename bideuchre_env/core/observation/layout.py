@@ -1,7 +1,7 @@
 """The blocks of an observation, each declared once in `every_block`.
 
-Offsets, bounds, the printed table and the decoder follow from the declarations; the kernels that
-write the blocks are in `encode.py`.
+Offsets, bounds and the printed table follow from the declarations; the kernels that write the
+blocks are in `encode.py`, those that read them in `decode.py`.
 
 An observation is one int8 vector: the seat's private blocks, then the public blocks, with every
 seat relative to the observer (0 self, 1 left, 2 partner, 3 right). It has the history of the
@@ -11,7 +11,7 @@ public blocks seen from seat 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -22,10 +22,10 @@ import numpy as np
 
 from bideuchre_env._checks import brief, did_you_mean, to_array
 from bideuchre_env._columns import columns, html_table
+from bideuchre_env.core.observation.decode import Decoder
 from bideuchre_env.core.observation.scaling import scale_rows
 from bideuchre_env.core.state import Phase
 from bideuchre_env.errors import OptionError
-from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import CARD_NAMES, N_SEATS, STRAINS, SUITS
 from bideuchre_env.rules.rules import Rules, check_rules
 from bideuchre_env.runtime.jit import Array, new_rows
@@ -37,61 +37,12 @@ SIDES = ("ours", "theirs")
 ACTED_PHASES = tuple(phase.name.lower() for phase in Phase if phase < Phase.DEAL)
 
 
-def one_of(words: tuple[str, ...]) -> Callable[[Array], str | None]:
-    """Return a decoder of one-hot flags: the word of the set flag, or None."""
-
-    def read(flags: Array) -> str | None:
-        where = seat(flags)
-        return None if where is None else words[where]
-
-    return read
-
-
-def seat(flags: Array) -> int | None:
-    """Return the index of the first flag that is set, such as a seat; None if none is set."""
-    where = np.flatnonzero(flags)
-    return int(where[0]) if where.size else None
-
-
-def cards(counts: Array) -> list[str]:
-    """Return the names of the cards in a block of counts by kind, sorted alphabetically."""
-    return sorted(CARD_NAMES[kind] for kind in np.repeat(np.arange(counts.size), counts))
-
-
-def voids(flags: Array) -> list[str]:
-    """Return, by seat, a string of the letters of the suits whose flags are set."""
-    return ["".join(SUITS[suit] for suit in np.flatnonzero(row)) for row in flags]
-
-
-def numbers(values: Array) -> list[int] | None:
-    """Return all numbers of a block as a list; None if the block is absent."""
-    return values.tolist() or None
-
-
-def number(values: Array) -> int | None:
-    """Return the only number of a block; None if the block is absent."""
-    return int(values[0]) if values.size else None
-
-
-def played(planes: Array, tricks: int) -> list[list[str | None]]:
-    """Return the names of the cards played, by seat and trick; None where none was played.
-
-    `planes[seat, copy, kind]` is the number of the trick, from 1, or 0.
-    """
-    seats: list[list[str | None]] = [[None] * tricks for _ in range(N_SEATS)]
-    for seat, copy, kind in zip(*np.nonzero(planes), strict=True):
-        seats[seat][int(planes[seat, copy, kind]) - 1] = CARD_NAMES[kind]
-    return seats
-
-
 @dataclass(frozen=True)
 class Block:
     """A named slice of an observation: its axes (row-major), bounds and meaning.
 
-    `axes` has the labels along each axis, "" for none. `words` decodes the block's values, which
-    have shape (0,) if the game does not have the block; it is None for a block that is decoded with
-    another one. Only the seat itself sees `private` blocks. A block that is not `present` has no
-    entries in this game.
+    `axes` has the labels along each axis, "" for none. Only the seat itself sees `private` blocks.
+    A block that is not `present` has no entries in this game. `decode.py` reads the blocks.
     """
 
     name: str
@@ -99,7 +50,6 @@ class Block:
     low: int
     high: int
     meaning: str
-    words: Callable[[Array], Any] | None
     private: bool = False
     present: bool = True
 
@@ -128,51 +78,39 @@ def every_block(rules: Rules) -> tuple[Block, ...]:
     exchange, lone = rules.exchange > 0, bool(rules.lone)
     in_bid, to_target = rules.strain_named == "in_bid", rules.win_rule != "rounds"
     most_hands = rules.max_hands if to_target else min(rules.max_hands, 4 * (rules.rounds or 0))
-    phase, bid, strain = one_of(ACTED_PHASES), one_of(bids), one_of(STRAINS)
     suits = tuple(SUITS)
-    card, suit = one_of(CARD_NAMES), one_of(suits)
     # fmt: off
     return (
-        Block("hand", (kinds,), 0, copies, "copies of each card kind held", cards, private=True),
-        Block("discarded", (kinds,), 0, copies, "cards given up as declarer", cards,
+        Block("hand", (kinds,), 0, copies, "copies of each card kind held", private=True),
+        Block("discarded", (kinds,), 0, copies, "cards given up as declarer",
               private=True, present=exchange),
-        Block("passed", (kinds,), 0, copies, "cards passed from partner to declarer", cards,
+        Block("passed", (kinds,), 0, copies, "cards passed from partner to declarer",
               private=True, present=exchange),
         Block("phase", (ACTED_PHASES,), 0, 1,
-              "auction, naming, giving, passing, play; none when over",
-              lambda values: phase(values) or "over"),
-        Block("to_act", (SEATS,), 0, 1, "seat to act; none when over", seat),
-        Block("dealer", (SEATS,), 0, 1, "seat", seat),
-        Block("calls", (SEATS, calls), 0, 1, "by seat: pass, or the bid by level; none yet",
-              lambda values: [seat(row) for row in values]),
-        Block("call_strains", (SEATS, STRAINS), 0, 1,
-              "by seat: strain of its bid, C D H S NT", None, present=in_bid),
-        Block("bid", (bids,), 0, 1,
-              "the contract's bid by level; none while the auction runs", bid),
-        Block("strain", (STRAINS,), 0, 1, "the contract's strain, C D H S NT; none while unnamed",
-              strain),
-        Block("declarer", (SEATS,), 0, 1, "seat; none while the auction runs", seat),
-        Block("sitting_out", (SEATS,), 0, 1, "seat of a lone declarer's partner", seat,
-              present=lone),
+              "auction, naming, giving, passing, play; none when over"),
+        Block("to_act", (SEATS,), 0, 1, "seat to act; none when over"),
+        Block("dealer", (SEATS,), 0, 1, "seat"),
+        Block("calls", (SEATS, calls), 0, 1, "by seat: pass, or the bid by level; none yet"),
+        Block("call_strains", (SEATS, STRAINS), 0, 1, "by seat: strain of its bid, C D H S NT",
+              present=in_bid),
+        Block("bid", (bids,), 0, 1, "the contract's bid by level; none while the auction runs"),
+        Block("strain", (STRAINS,), 0, 1, "the contract's strain, C D H S NT; none while unnamed"),
+        Block("declarer", (SEATS,), 0, 1, "seat; none while the auction runs"),
+        Block("sitting_out", (SEATS,), 0, 1, "seat of a lone declarer's partner", present=lone),
         Block("trick", (SEATS[1:], kinds), 0, 1,
-              "card of left, partner, right in the current trick",
-              lambda values: [card(row) for row in values]),
-        Block("led", (suits,), 0, 1, "suit led to the current trick, C D H S, bowers by strain",
-              suit),
-        Block("winning", (SEATS,), 0, 1, "seat now winning the current trick", seat),
+              "card of left, partner, right in the current trick"),
+        Block("led", (suits,), 0, 1, "suit led to the current trick, C D H S, bowers by strain"),
+        Block("winning", (SEATS,), 0, 1, "seat now winning the current trick"),
         Block("played", (SEATS, twins, kinds), 0, tricks,
-              "by seat: trick a card was played to, from 1",
-              lambda values: played(values, tricks)),
-        Block("voids", (SEATS, suits), 0, 1, "by seat: suits, C D H S, it has failed to follow",
-              voids),
-        Block("tricks_won", (SIDES,), 0, tricks, "tricks of our side, of theirs", numbers),
-        Block("score", (SIDES,), -CLIP, CLIP, "points of our side, of theirs, clipped", numbers),
-        Block("to_go", (SIDES,), -CLIP, CLIP, "target minus points: ours, theirs, clipped", numbers,
+              "by seat: trick a card was played to, from 1"),
+        Block("voids", (SEATS, suits), 0, 1, "by seat: suits, C D H S, it has failed to follow"),
+        Block("tricks_won", (SIDES,), 0, tricks, "tricks of our side, of theirs"),
+        Block("score", (SIDES,), -CLIP, CLIP, "points of our side, of theirs, clipped"),
+        Block("to_go", (SIDES,), -CLIP, CLIP, "target minus points: ours, theirs, clipped",
               present=to_target),
-        Block("target", (("",),), 0, CLIP, "points that end the game, clipped", number,
-              present=to_target),
+        Block("target", (("",),), 0, CLIP, "points that end the game, clipped", present=to_target),
         Block("hands_left", (("",),), 0, min(CLIP, most_hands),
-              "deals left, this one included, clipped", number),
+              "deals left, this one included, clipped"),
     )
     # fmt: on
 
@@ -218,6 +156,7 @@ class Layout:
         self.scale: Array = (1 / most).astype(np.float32)
         self.scale.flags.writeable = False
         self.offsets = self._offsets()
+        self._decoder = Decoder(rules, self.low, self.high, self.offsets)
 
     def __getitem__(self, name: str) -> slice:
         """The slice of a block; `OptionError` for a block that the game does not have."""
@@ -294,47 +233,16 @@ class Layout:
         "played" has a list by trick for each seat. The strains of bids are in "calls", so there is
         no "call_strains". A block that the game does not have is None or an empty list.
 
+        "tricks" has a dict for each trick begun: "leader", a seat; "cards", in the order of play;
+        "winner", a seat, None for the current trick.
+
         Args:
             observation: whole numbers (D,), unscaled.
 
         Raises:
             OptionError: for another shape, or numbers outside the bounds.
         """
-        values = self._checked(observation)
-        parts = {b.name: values[self.slices[b.name]].reshape(b.shape) for b in self.blocks}
-        nothing = np.zeros(0, np.int8)
-        decoded = {
-            block.name: block.words(parts.get(block.name, nothing))
-            for block in self._every
-            if block.words is not None
-        }
-        strains = [seat(row) for row in parts.get("call_strains", np.zeros((4, 0)))]
-        decoded["calls"] = [
-            self._call(*call) for call in zip(decoded["calls"], strains, strict=True)
-        ]
-        current = sum(decoded["tricks_won"])
-        on_table = decoded["led"] is not None and current < self.rules.tricks
-        decoded["trick"].insert(0, decoded["played"][0][current] if on_table else None)
-        return decoded
-
-    def _checked(self, observation: Array) -> Array:
-        values = to_array("observation", observation)
-        if values.shape != (self.size,):
-            raise OptionError(f"an observation of shape {values.shape}: expected ({self.size},)")
-        within = values.dtype.kind in "iu" and (self.low <= values).all()
-        if not within or (values > self.high).any():
-            raise OptionError(
-                f"an observation of {values.dtype} from {values.min()} to {values.max()}: expected "
-                "whole numbers within layout.low and layout.high"
-            )
-        return values
-
-    def _call(self, place: int | None, strain: int | None) -> str | None:
-        """Return the name of the call at an index of the block (0 a pass, then the bids)."""
-        if not place:
-            return None if place is None else "pass"
-        contract = actions.of(self.rules).contract(place - 1, -1 if strain is None else strain)
-        return f"bid {contract}"
+        return self._decoder.words(observation)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return layout_of, (self.rules,)
