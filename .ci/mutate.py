@@ -5,10 +5,8 @@
     python .ci/mutate.py --baseline               # run their `tests` unmutated
 
 A mutant that survives its `tests` is tested by `then`, if present; the baseline does not run these.
-A mutant runs in one of three modes. "compile": all kernels are compiled again. "plain": kernels
-run as Python. "shared": only kernels of the changed file are compiled again; it is for a file
-whose kernels no kernel of another file calls in these tests. The default is "compile" for a file
-with kernels and "shared" for other files. Needs Python 3.11.
+With `mode = "plain"` kernels run as Python; otherwise those that the mutant reaches are compiled
+again. Needs Python 3.11.
 """
 
 from __future__ import annotations
@@ -33,15 +31,11 @@ import tomllib
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = Path(__file__).with_name("mutants.toml")
-MODES = ("compile", "plain", "shared")
+MODES = ("compile", "plain")
 FIELDS = {"name", "file", "old", "new", "tests", "then", "mode", "note"}
 PYTEST = ("-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider", "-p", "no_shrinks")
 NO_SHRINKS = "from hypothesis.internal.conjecture import engine\n\nengine.MAX_SHRINKS = 0\n"
 """A plugin: Hypothesis does not shrink failures, which takes minutes."""
-CACHE = "bideuchre_env/runtime/cache.py"
-# in mode "shared" the cache folder must not depend on the hash of all sources: a mutant changes it
-HASH = "    digest = hashlib.sha256()\n"
-FIXED_HASH = f'    if "MUTATE_SHARED" in os.environ:\n        return "shared"\n{HASH}'
 
 
 def load() -> list[dict[str, Any]]:
@@ -65,8 +59,7 @@ def load() -> list[dict[str, Any]]:
                 text = (ROOT / mutant["file"]).read_text(encoding="utf-8")
                 if text.count(mutant["old"]) != 1 or mutant["old"] == mutant["new"]:
                     faults.append(f"{name}: expected `old` once in {mutant['file']}, `new` differs")
-                kernels = re.search(r"^@\w*kernel\b", text, re.M)
-                if mutant.setdefault("mode", "compile" if kernels else "shared") not in MODES:
+                if mutant.setdefault("mode", "compile") not in MODES:
                     faults.append(f"{name}: mode={mutant['mode']!r}: expected one of {MODES}")
             mutants.append(mutant)
             names.add(name)
@@ -87,7 +80,6 @@ class Worker:
                 (self.tree / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, self.tree / name, follow_symlinks=False)
         (self.tree / "no_shrinks.py").write_text(NO_SHRINKS, encoding="utf-8")
-        self.replace({"file": CACHE, "old": HASH, "new": FIXED_HASH})
         process = self.python("plain", "-c", "import bideuchre_env as b; print(b.__file__)")
         package = Path(process.communicate()[0].strip())
         if self.tree.resolve() not in package.resolve().parents:
@@ -97,11 +89,11 @@ class Worker:
         """Start Python in the copy, in a new process group, with the copy first on the path."""
         paths = filter(None, (str(self.tree), os.environ.get("PYTHONPATH")))
         own = {"PYTHONPATH": os.pathsep.join(paths), "NUMBA_CACHE_DIR": str(self.cache)}
-        switch = {"plain": "NUMBA_DISABLE_JIT", "shared": "MUTATE_SHARED"}
+        switch = {"NUMBA_DISABLE_JIT": "1"} if mode == "plain" else {}
         return subprocess.Popen(
             [sys.executable, *arguments],
             cwd=self.tree,
-            env={**os.environ, **own, **({switch[mode]: "1"} if mode in switch else {})},
+            env={**os.environ, **own, **switch},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -136,8 +128,7 @@ class Worker:
     def run(self, mutant: dict[str, Any]) -> tuple[str, str]:
         """Test a mutant by its `tests` and, if it survives, by `then`; return as `self.pytest`.
 
-        The file is restored afterwards, and kernels compiled from the mutant are deleted, except
-        in mode "shared".
+        The file is restored afterwards.
         """
         path = self.tree / mutant["file"]
         content, times = path.read_bytes(), path.stat()
@@ -149,16 +140,13 @@ class Worker:
             return result
         finally:
             path.write_bytes(content)
-            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # numba's cache compares it
-            for kernels in self.cache.glob("kernels-*"):
-                if kernels.name != "kernels-shared":
-                    shutil.rmtree(kernels, ignore_errors=True)
+            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # compared by Python's cache
 
 
 def unchanged(mutants: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return, for each pair of `tests` and mode, a mutant that changes nothing."""
     sets = dict.fromkeys((tuple(mutant["tests"]), mutant["mode"]) for mutant in mutants)
-    nothing = {"file": CACHE, "old": FIXED_HASH, "new": FIXED_HASH}
+    nothing = {"file": mutants[0]["file"], "old": mutants[0]["old"], "new": mutants[0]["old"]}
     return [
         {**nothing, "name": f"unchanged {mode} {' '.join(tests)}", "tests": tests, "mode": mode}
         for tests, mode in sets

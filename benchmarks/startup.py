@@ -69,7 +69,6 @@ def peak():
         return most if sys.platform == "darwin" else 1024 * most
 print(json.dumps({"cpu": time.process_time(), "MB": peak() / 1e6}))
 """
-KERNEL_FILE = re.compile(r"[\w.]+?\.(\w+)-\d+\.py\d+\w*\.nbi$")
 
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -105,8 +104,7 @@ def cold(program: str) -> dict[str, Any]:
     """
     with new_cache() as cache:
         run = fresh(program, cache)
-        names = (KERNEL_FILE.match(path.name) for path in cache.rglob("*.nbi"))
-        return {**run, "kernels": {name.group(1) for name in names if name}}
+        return {**run, "kernels": {path.name.split("-")[0] for path in cache.rglob("*.nbc")}}
 
 
 @contextmanager

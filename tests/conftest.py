@@ -1,6 +1,6 @@
 """Settings for every test: Hypothesis tries the same examples in every run, without a deadline.
 
-If tests run in several processes (`-n 2`), the kernels are compiled before.
+Kernels are compiled when a test calls them; of several processes (`-n 2`) one compiles each.
 """
 
 import os
@@ -9,13 +9,9 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import signal
-import subprocess
-import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
-
-from bideuchre_env.runtime import jit
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell began the tests in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -38,10 +34,3 @@ def default_ctrl_c():
     yield
     after = signal.signal(signal.SIGINT, before)
     assert after is signal.default_int_handler
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_setupnodes() -> None:
-    """Compile all kernels before the workers start; otherwise each worker would compile its own."""
-    if jit.CACHE_FOLDER:
-        subprocess.run([sys.executable, "-m", "bideuchre_env", "compile"], check=False)

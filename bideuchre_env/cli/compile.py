@@ -34,15 +34,17 @@ def run(arguments: argparse.Namespace) -> int:
     """
     check_agents(arguments.agents or [])
     from bideuchre_env.bench.measure import core_count
-    from bideuchre_env.evaluation.kernel_parts import agent_parts
+    from bideuchre_env.evaluation.kernel_parts import agent_parts, is_compiled
     from bideuchre_env.evaluation.warm_up import PARTS, compile_in_processes
     from bideuchre_env.runtime import jit
 
     if not jit.JIT:
         raise OptionError("NUMBA_DISABLE_JIT is set: unset it to compile kernels")
-    if not jit.CACHE_FOLDER:
-        raise OptionError("no cache folder is writable: set NUMBA_CACHE_DIR to a writable folder")
+    if not jit.private:
+        raise OptionError("this version of numba is not tested, so kernels cannot be saved")
     parts = ("game", *agent_parts(arguments.agents)) if arguments.agents else tuple(PARTS)
+    if not jit.FILES.writable and not all(map(is_compiled, parts)):
+        raise OptionError("no cache folder is writable: set NUMBA_CACHE_DIR to a writable folder")
     started, kernels = time.perf_counter(), 0
     with progress_bar("compiling", "parts", "kernels") as update:
         compiled = compile_in_processes(parts, min(core_count(), len(parts)))
@@ -51,8 +53,10 @@ def run(arguments: argparse.Namespace) -> int:
             update(done, len(parts), kernels)
     seconds = time.perf_counter() - started
     if kernels:
-        print(f"{kernels:,} kernels compiled in {seconds:.0f} seconds, saved in {jit.CACHE_FOLDER}")
+        print(
+            f"{kernels:,} kernels compiled in {seconds:.0f} seconds, saved in {jit.FILES.writable}"
+        )
     else:
         whose = "matches of these agents" if arguments.agents else "all commands but prepare"
-        print(f"the kernels of {whose} are compiled already, in {jit.CACHE_FOLDER}")
+        print(f"the kernels of {whose} are compiled already")
     return 0

@@ -1,73 +1,27 @@
-"""The cache folder of compiled kernels; its name has a hash of their sources.
+"""Cache folders of compiled kernels: files are read from each, and written to the first writable.
 
-numba caches compiled code by the source file of each function, so it does not notice an edit of a
-kernel that another kernel calls, not even after an upgrade of the package. The name of the cache
-folder therefore has a hash of every source file that compiled code depends on, and of the settings
-that change it: any edit leads to a new folder.
+The name of a file of code has a hash of all that the code depends on (`stamps.py`), so a file is
+never wrong, only unused, and there is no index. Every file starts with a checksum. Files that no
+process has used for two weeks are deleted.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
-import re
-import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parents[1]
-_STALE_SECONDS = 14 * 24 * 3600
-
-
-def kernel_sources(package: Path = _PACKAGE) -> dict[str, Path]:
-    """Return the files that compiled code depends on, as a dict by their path in the package.
-
-    They are the files with kernels, `runtime/jit.py`, `runtime/numba_private.py`, and all files of
-    the package that these import at their top level, directly or indirectly.
-    """
-    linked = package / "agents"  # a symbolic link in a checkout, if supported
-    agents = linked if linked.is_dir() else package.parent / "agents"
-    files = {
-        f"{room}{path.relative_to(folder).as_posix()}": path
-        for room, folder in (("", package), ("agents/", agents))
-        for path in sorted(folder.rglob("*.py"))
-    }
-    texts = {name: path.read_text(encoding="utf-8") for name, path in files.items()}
-    sources = {name for name, text in texts.items() if re.search(r"^@\w*kernel\b", text, re.M)}
-    frontier = sources | {"runtime/jit.py", "runtime/numba_private.py"}
-    while frontier:
-        sources |= frontier
-        imported = {module for name in frontier for module in _imports(texts[name])}
-        frontier = (imported & texts.keys()) - sources
-    return {name: files[name] for name in sorted(sources)}
-
-
-def _imports(text: str) -> set[str]:
-    """Return paths in the package that a source file may import at its top level.
-
-    `text` is the source. Some of the paths may not exist: an imported name need not be a module.
-    """
-    imported = set()
-    for module, names in re.findall(
-        r"^from bideuchre_env\.?([\w.]*) import (\([^)]*\)|.*)", text, re.M
-    ):
-        folder = module.replace(".", "/")
-        for name in ("", *re.findall(r"\w+", names)):
-            inner = f"{folder}/{name}".strip("/")
-            imported |= {f"{inner}.py", f"{inner}/__init__.py".lstrip("/")}
-    return imported
-
-
-def _fingerprint(settings: object) -> str:
-    """Return a hash of the kernels' sources and of the `repr` of the settings."""
-    digest = hashlib.sha256()
-    digest.update(repr(settings).encode())
-    for name, path in kernel_sources().items():
-        digest.update(name.encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:16]
+_DAY = 24 * 3600
+_STALE = 14 * _DAY
+_WAIT = 300  # seconds to wait at most for a kernel that another process compiles
+_CHECKSUM = hashlib.sha256().digest_size
 
 
 def user_cache() -> Path:
@@ -76,7 +30,7 @@ def user_cache() -> Path:
     return (Path(base) if base else Path("~/.cache").expanduser()) / "bideuchre_env"
 
 
-def _cache_bases() -> Iterator[Path]:
+def cache_bases() -> Iterator[Path]:
     """Yield the folders that may hold the cache folder, the preferred one first.
 
     With the environment variable NUMBA_CACHE_DIR, that folder is the only one.
@@ -86,9 +40,9 @@ def _cache_bases() -> Iterator[Path]:
         yield Path(chosen)
         return
     yield _PACKAGE / "__pycache__"
-    with contextlib.suppress(RuntimeError):  # a user without a home
+    with suppress(RuntimeError):  # a user without a home
         yield user_cache()
-    with contextlib.suppress(OSError):  # a machine without a folder for temporary files
+    with suppress(OSError):  # a machine without a folder for temporary files
         yield from _own_temporary_folder()
 
 
@@ -102,33 +56,100 @@ def _own_temporary_folder() -> Iterator[Path]:
         yield folder
 
 
-def cache_folder(settings: object) -> str:
-    """Return the cache folder for these settings, created if needed; "" if none can be written.
+class KernelFiles:
+    """The files in the cache folders `BASE/kernels`, for each base of `bases()`."""
 
-    It is in the folder NUMBA_CACHE_DIR, if that environment variable is set. Else it is in the
-    first of these that is writable: the package's folder, the user's cache, temporary files. Cache
-    folders there of other sources or settings are deleted after two weeks without use.
-    """
-    name = f"kernels-{_fingerprint(settings)}"
-    for base in _cache_bases():
-        folder = base / name
+    def __init__(self, bases: Callable[[], Iterable[Path]]) -> None:
+        self._bases = bases
+
+    @cached_property
+    def _folders(self) -> tuple[list[Path], Path | None]:
+        """The folders up to the first that can be written, and this one or None."""
+        folders = []
+        for base in self._bases():
+            folders.append(base / "kernels")
+            with suppress(OSError):
+                folders[-1].mkdir(parents=True, exist_ok=True)
+                with tempfile.TemporaryFile(dir=folders[-1]):
+                    return folders, folders[-1]
+        return folders, None
+
+    @property
+    def writable(self) -> Path | None:
+        """The folder that new files are written to; None if no folder can be written."""
+        return self._folders[1]
+
+    def find(self, name: str) -> Path | None:
+        """Return the path of a file; None if no folder has it."""
+        paths = (folder / name for folder in self._folders[0])
+        return next((path for path in paths if path.exists()), None)
+
+    def read(self, name: str) -> bytes | None:
+        """Return the content of a file, None if no folder has it undamaged."""
+        for folder in self._folders[0]:
+            with suppress(OSError):
+                path = folder / name
+                content = path.read_bytes()
+                if content[:_CHECKSUM] == hashlib.sha256(content[_CHECKSUM:]).digest():
+                    if time.time() - path.stat().st_mtime > _DAY:
+                        with suppress(OSError):
+                            os.utime(path)  # it is used, not stale
+                    return content[_CHECKSUM:]
+        return None
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a file in one step, so that other processes read all of it or nothing.
+
+        Raises `OSError`, in particular if no folder can be written.
+        """
+        if self.writable is None:
+            advice = "set NUMBA_CACHE_DIR to a folder that can be written"
+            raise PermissionError(None, f"no cache folder can be written: {advice}")
+        self.writable.mkdir(parents=True, exist_ok=True)  # it may have been deleted
+        _delete_stale(self.writable)
+        temporary = self.writable / f"{uuid.uuid4().hex}.tmp"
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                pass
-            os.utime(folder)
+            temporary.write_bytes(hashlib.sha256(content).digest() + content)
+            temporary.replace(self.writable / name)
         except OSError:
-            continue
-        _drop_stale(base, name)
-        return str(folder)
-    return ""
+            # on Windows a file that a process reads cannot be replaced, and need not: it is equal
+            if self.read(name) != content:
+                raise
+        finally:
+            with suppress(OSError):
+                temporary.unlink()
 
+    @contextmanager
+    def locked(self, name: str) -> Iterator[None]:
+        """Context manager: hold the lock of a file; wait for it five minutes at most.
 
-def _drop_stale(base: Path, keep: str) -> None:
-    """Delete the cache folders in `base`, except `keep`, that were not used for two weeks."""
-    for old in base.glob("kernels-*"):
+        Without locks, for example if no folder can be written, two processes may do equal work.
+        """
+        if self.writable is None:
+            yield
+            return
+        from filelock import FileLock  # late, for a fast import of the package
+
+        path = self.writable / f"{name}.lock"
+        lock = FileLock(path, timeout=_WAIT)
+        with suppress(OSError, NotImplementedError):
+            lock.acquire()
         try:
-            if old.name != keep and time.time() - old.stat().st_mtime > _STALE_SECONDS:
-                shutil.rmtree(old, ignore_errors=True)
-        except OSError:
-            continue
+            yield
+        finally:
+            lock.release()
+            with suppress(OSError):
+                path.unlink()
+
+
+def _delete_stale(folder: Path) -> None:
+    """Delete the files that were not used for two weeks, at most once a day."""
+    mark = folder / "stale-files-deleted"
+    with suppress(OSError):
+        if mark.exists() and time.time() - mark.stat().st_mtime < _DAY:
+            return
+        mark.touch()
+        for path in folder.iterdir():
+            with suppress(OSError):
+                if time.time() - path.stat().st_mtime > _STALE:
+                    path.unlink()

@@ -12,19 +12,32 @@ Show = Callable[[str], None]
 _log = logging.getLogger("bideuchre_env")
 
 
+_logged: set[str] = set()
+"""Messages that this process has logged."""
+
+
+def warn_once(message: str, detail: object) -> None:
+    """Log a warning, if this process has not yet; only one of many worker processes logs."""
+    is_main = multiprocessing.parent_process() is None
+    if message not in _logged and (
+        is_main or multiprocessing.current_process().name.endswith("-1")
+    ):
+        _logged.add(message)
+        _log.warning(f"bideuchre_env: {message}", detail)
+
+
 class Compiling:
     """Counts the kernels that this process has compiled; `show` displays the number.
 
     By default `show` logs one line, at the first kernel. `kernels` are the package's kernels,
-    others do not count. `saved` says whether the compiled code is cached.
+    others do not count. `is_saved()` returns whether the compiled code is cached.
     """
 
-    def __init__(self, kernels: list[Any], saved: bool) -> None:
+    def __init__(self, kernels: list[Any], is_saved: Callable[[], bool]) -> None:
         self.kernels = kernels
         self.count = 0
         self.show: Show = self._log_once
-        self._saved = "saved for the next run" if saved else "not saved: no folder can be written"
-        self._logged = False
+        self._is_saved = is_saved
         self._depth = 0  # of nested compilations: a kernel waits for those that it calls
 
     def begin(self, compiled: Any) -> None:
@@ -48,14 +61,9 @@ class Compiling:
         return f"compiling kernels, {self.count} done" if self._depth else ""
 
     def _log_once(self, text: str) -> None:
-        """Log once, in one process only, that kernels are being compiled; ignores `text`."""
-        process = multiprocessing.current_process()
-        first = multiprocessing.parent_process() is None
-        if not self._logged and (first or process.name.endswith("-1")):  # only one of many workers
-            self._logged = True
-            _log.warning(
-                "bideuchre_env: compiling kernels, which may take minutes; %s", self._saved
-            )
+        """Log once that kernels are being compiled; ignores `text`."""
+        saved = "; they are saved for the next run" if self._is_saved() else ""
+        warn_once("compiling kernels, which may take minutes%s", saved)
 
     @contextmanager
     def shown_by(self, show: Show) -> Iterator[None]:

@@ -1,25 +1,29 @@
 """Decorators that compile kernels, or run them as plain Python if `NUMBA_DISABLE_JIT` is set.
 
-Compiled code is cached between runs (`cache.py`). The second target, a GPU, is in `device.py`.
+Compiled code is cached between runs (`cache.py`, `stamps.py`). The second target, a GPU, is in
+`device.py`.
 """
 
 from __future__ import annotations
 
 import logging
-import os
 import re
 import sys
 from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
 from typing import Any, TypeAlias, TypeVar, cast
 
+import llvmlite
 import numba
 import numpy as np
 import numpy.typing as npt
 from numba import config as _numba_config
 
-from bideuchre_env.runtime.cache import cache_folder
+from bideuchre_env.runtime.cache import KernelFiles, cache_bases
 from bideuchre_env.runtime.compiling import Compiling
 from bideuchre_env.runtime.plain import plain_kernel, plain_rows
+from bideuchre_env.runtime.stamps import describe
 
 F = TypeVar("F", bound=Callable[..., Any])
 Row: TypeAlias = Any  # one record of a structured array, inside a kernel
@@ -38,8 +42,13 @@ if JIT and TESTED[0] <= _VERSION <= TESTED[1]:
     from bideuchre_env.runtime import numba_private
 
     private = numba_private
-_SETTINGS = (numba.__version__, np.__version__, sys.version, config.BOUNDSCHECK, config.OPT)
-CACHE_FOLDER = cache_folder(_SETTINGS) if JIT else ""
+FILES = KernelFiles(cache_bases if private else list)
+"""The cache of compiled kernels; it has no folders if kernels are not compiled or not cached."""
+_SETTINGS = (
+    *("BOUNDSCHECK", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "USING_SVML", "DEBUGINFO_DEFAULT"),
+    *("LLVM_REFPRUNE_PASS", "LLVM_REFPRUNE_FLAGS", "EXTEND_VARIABLE_LIFETIMES"),
+)
+"""Settings of numba that change compiled code; those of the processor are in each file's name."""
 _OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
 KERNELS: list[Any] = []
 """All kernels of the modules imported so far."""
@@ -79,13 +88,9 @@ def _compile(function: F, *, entry: bool = False, inline: bool = False) -> F:
     """Return the dispatcher of a kernel; without JIT, the function for plain Python."""
     if not JIT:
         return cast(F, plain_kernel(function))
-    # numba caches code by the path of its source: resolve links to one path
-    path = os.path.realpath(function.__code__.co_filename)
-    function.__code__ = function.__code__.replace(co_filename=path)
     if private is not None:
-        compiled = private.compile_kernel(
-            function, CACHE_FOLDER, _OPTIONS, entry=entry, inline=inline
-        )
+        compiled = private.compile_kernel(function, _OPTIONS, entry=entry, inline=inline)
+        private.use_files(compiled, FILES, cache_base)
     else:
         compiled = _compile_publicly(function)
     KERNELS.append(compiled)
@@ -95,22 +100,31 @@ def _compile(function: F, *, entry: bool = False, inline: bool = False) -> F:
 def _compile_publicly(function: Any, *signature: Any) -> Any:
     """Compile with numba's documented interface only, for versions that are not tested.
 
-    Without a `signature`, code is compiled at the first call for its types.
+    Without a `signature`, code is compiled at the first call for its types. It is not cached:
+    numba's own cache does not notice an edit of a kernel that another kernel calls.
     """
     njit: Any = numba.njit
-    before, config.CACHE_DIR = config.CACHE_DIR, CACHE_FOLDER
-    try:
-        return njit(*signature, cache=bool(CACHE_FOLDER), **_OPTIONS)(function)
-    finally:
-        config.CACHE_DIR = before
+    return njit(*signature, **_OPTIONS)(function)
 
 
-compiling = Compiling(KERNELS, bool(CACHE_FOLDER))
+@cache
+def cache_base() -> str:
+    """Return a hash of all that the code of every kernel depends on: versions, settings, compiler.
+
+    `private` is required.
+    """
+    versions = (*(each.__version__ for each in (numba, llvmlite, np)), sys.version)
+    settings = [getattr(config, name, None) for name in _SETTINGS]
+    return sha256(repr((versions, settings, describe(private.compile_kernel))).encode()).hexdigest()
+
+
+compiling = Compiling(KERNELS, lambda: FILES.writable is not None)
 if private is not None:
     private.watch_compiling(compiling.begin, compiling.end)
 elif JIT:
     logging.getLogger("bideuchre_env").warning(
-        "bideuchre_env: numba %s is not a tested version (%s): kernels compile and run more slowly",
+        "bideuchre_env: numba %s is not a tested version (%s): "
+        "kernels run more slowly and are compiled in every process",
         numba.__version__,
         " to ".join(f"{major}.{minor}" for major, minor in TESTED),
     )

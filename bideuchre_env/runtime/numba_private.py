@@ -1,17 +1,19 @@
 """Every use of numba beyond its documented interface: options, linking, cache files, events.
 
 `jit.py` imports this module only for the versions of numba in `jit.TESTED`. For any other version
-kernels are compiled by the documented `numba.njit(cache=True)`, and nothing here is needed.
+kernels are compiled by the documented `numba.njit`, and nothing here is needed.
 """
 
 from __future__ import annotations
 
 import logging
-import os
+import pickle
+import re
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack
+from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, ClassVar
+from typing import Any
 
 import numba
 from numba import config as _config
@@ -22,6 +24,10 @@ from numba.core import codegen as _codegen
 from numba.core import compiler as _compiler
 from numba.core import event as _event
 from numba.core.compiler_lock import global_compiler_lock as _lock
+
+from bideuchre_env.runtime.cache import KernelFiles
+from bideuchre_env.runtime.compiling import warn_once
+from bideuchre_env.runtime.stamps import Stamps, text_of_type
 
 caching: Any = _caching
 codegen: Any = _codegen
@@ -35,13 +41,11 @@ _log = logging.getLogger("bideuchre_env")
 UNRESOLVED = ".numba.unresolved$"  # numba's prefix for functions that are called before they exist
 
 
-def compile_kernel(
-    function: Any, folder: str, options: dict[str, Any], *, entry: bool, inline: bool
-) -> Any:
+def compile_kernel(function: Any, options: dict[str, Any], *, entry: bool, inline: bool) -> Any:
     """Return a numba dispatcher of a function, compiled with internal options.
 
-    It caches code in `folder`, or not at all if that is "". Python can call it only if `entry`;
-    callers inline it if `inline`.
+    Python can call it only if `entry`; callers inline it if `inline`. The names of cache files
+    depend on the code of this function and on all that it reads: an edit recompiles all kernels.
     """
     njit: Any = numba.njit  # its declared options lack these
     compiled = njit(
@@ -52,8 +56,6 @@ def compile_kernel(
         forceinline=inline,
         pipeline_class=EntryCompiler if entry else InnerCompiler,
     )(function)
-    if folder:
-        compiled._cache = kernel_cache(function, folder)
     widen_arguments(compiled)
     if not entry:
         _refuse_python_calls(compiled)
@@ -188,81 +190,110 @@ class _RestoringContext:
         return library
 
 
-class _Results(caching.CompileResultCacheImpl):  # type: ignore[misc]
-    """Cached results of compiling a kernel."""
+@dataclass
+class _Compilation:
+    """Call of numba's `compile` for a kernel; calls are nested as the kernels are."""
 
-    def rebuild(self, context: Any, data: Any) -> Any:
-        """Return the compiled kernel."""
-        return super().rebuild(_RestoringContext(context), data)._replace(target_context=context)
+    stamps: Stamps
+    """Stamps at the beginning of the outermost call."""
+    locks: ExitStack
+    """Holds the lock of the file while this process compiles it."""
+    name: str = ""
+    """Name of the file to save the code in; "" for none."""
 
 
-class KernelCache(caching.FunctionCache):  # type: ignore[misc]
-    """numba's cache of one function; a failed read deletes its index, so it is recompiled."""
+_running: list[_Compilation] = []
+"""The calls of `compile` now, the innermost one last; changed by the owner of numba's lock only."""
 
-    _impl_class = _Results
-    _cache_file: Any
-    warned: ClassVar[bool] = False  # whether a warning was logged that kernels cannot be saved
 
-    def __init__(self, function: Any) -> None:
-        super().__init__(function)
-        stamp = self._impl.locator.get_source_stamp()
-        self._cache_file = _KernelFiles(self._cache_path, self._impl.filename_base, stamp)
+class KernelCache(caching.NullCache):  # type: ignore[misc]
+    """The saved code of one kernel, for any types; numba asks it before and after it compiles."""
+
+    def __init__(self, kernel: Any, files: KernelFiles, base: Callable[[], str]) -> None:
+        self._kernel, self.files, self._base = kernel, files, base
+
+    def file_name(self, argument_types: str, stamps: Stamps) -> str:
+        """Return the name of the file with the code for a text of argument types."""
+        processor = self._kernel.targetctx.codegen().magic_tuple()
+        parts = (self._base(), stamps(self._kernel), argument_types, processor)
+        digest = sha256(repr(parts).encode()).hexdigest()
+        function = self._kernel.py_func
+        readable = re.sub(r"[^\w.]+", "_", f"{function.__module__}.{function.__qualname__}")
+        return f"{readable.removeprefix('bideuchre_env.')[:80]}-{digest[:24]}.nbc"
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """Return the code saved for these types; None if there is none, or if it is damaged."""
+        """Return the code saved for these types; None if there is none, or if it is damaged.
+
+        Waits while another process compiles it. If there is none, others wait for this process.
+        """
+        target_context.refresh()
+        this = _running[-1]
         try:
-            return super().load_overload(signature, target_context)
-        except Exception:  # a damaged pickle or object file may raise anything
-            with suppress(OSError):
-                os.unlink(self._cache_file._index_path)
+            name = self.file_name(_text_of_types(signature), this.stamps)
+        except Exception as error:  # usually `Unstampable`
+            _log.debug("bideuchre_env: %s is not cached: %s", self._kernel, error)
             return None
+        code = self._read(name, target_context)
+        if code is None:
+            this.name = name
+            this.locks.enter_context(self.files.locked(name))
+            code = self._read(name, target_context)
+        return code
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Save compiled code; if that fails, only log one warning in this process."""
+        """Save compiled code; if that fails, only log one warning."""
+        name = _running[-1].name
+        if not name or compiled.library.has_dynamic_globals:  # it has addresses of this process
+            return
         try:
-            super().save_overload(signature, compiled)
+            self.files.write(name, caching.dumps(compiled._reduce()))
         except Exception as error:
-            _warn(error)
+            why = getattr(error, "strerror", None) or error
+            warn_once("compiled kernels cannot be saved: %s", why)
+
+    def _read(self, name: str, target_context: Any) -> Any:
+        content = self.files.read(name)
+        if content is None:
+            return None
+        try:
+            data = pickle.loads(content)
+            code = compiler.CompileResult._rebuild(_RestoringContext(target_context), *data)
+            return code._replace(target_context=target_context)
+        except Exception:  # of another build of numba, for example: anything
+            return None
 
 
-class _KernelFiles(caching.IndexDataCacheFile):  # type: ignore[misc]
-    """Cache files of one function; the name of a data file depends on the types it is for.
-
-    numba numbers the files instead. Two processes could give the same number to different types,
-    and one would then run the code of the other.
-    """
-
-    def save(self, key: Any, data: Any) -> None:
-        """Write the code for a key, then the index that names the file."""
-        name = self._data_name(int(sha256(repr(key).encode()).hexdigest()[:12], 16))
-        self._save_data(name, data)
-        self._save_index({**self._load_index(), key: name})
+def _text_of_types(signature: Any) -> str:
+    arguments = signature if isinstance(signature, tuple) else signature.args
+    return repr(list(map(text_of_type, arguments)))
 
 
-def kernel_cache(function: Any, folder: str) -> Any:
-    """Return a function's cache in a folder; if the folder is unusable, a cache that saves nothing.
+def use_files(compiled: Any, files: KernelFiles, base: Callable[[], str]) -> None:
+    """Let a kernel load and save its code; `base()` hashes all that stamps lack."""
+    compiled._cache = KernelCache(compiled, files, base)
+    compile_ = compiled.compile
 
-    In that case a warning is logged.
-    """
-    before, config.CACHE_DIR = config.CACHE_DIR, folder
-    try:
-        cache: Any = KernelCache(function)
-        if not cache.cache_path.startswith(folder):  # beside the source, where edits go unnoticed
-            raise PermissionError(None, f"{folder} cannot be written")
-        return cache
-    except (OSError, RuntimeError) as error:  # numba cannot write to the folder
-        _warn(error)
-        return caching.NullCache()
-    finally:
-        config.CACHE_DIR = before
+    def compile_one(signature: Any) -> Any:
+        with lock, ExitStack() as locks:
+            stamps = _running[0].stamps if _running else Stamps()
+            _running.append(_Compilation(stamps, locks))
+            try:
+                return compile_(signature)
+            finally:
+                _running.pop()
+
+    compiled.compile = compile_one
 
 
-def _warn(error: Exception) -> None:
-    """Log once in a process that compiled kernels cannot be saved."""
-    if not KernelCache.warned:
-        KernelCache.warned = True
-        why = getattr(error, "strerror", None) or error
-        _log.warning("bideuchre_env: compiled kernels cannot be saved: %s", why)
+def types_in_use(kernel: Any) -> list[str]:
+    """Return a text of the argument types of each code of a kernel that this process has."""
+    return list(map(_text_of_types, kernel.signatures))
+
+
+def is_saved(kernel: Any, argument_types: str, stamps: Stamps) -> bool:
+    """Return whether a kernel's code for these types, a text of `types_in_use`, is saved."""
+    cache = kernel._cache
+    return cache.files.find(cache.file_name(argument_types, stamps)) is not None
 
 
 class _Listener(event.Listener):  # type: ignore[misc]

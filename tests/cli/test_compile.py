@@ -1,11 +1,11 @@
 """`bideuchre compile` compiles kernels once, in parts; `bideuchre bench` reports measured rates."""
 
 import json
-import sys
-from importlib import import_module
 
 import pytest
 from support.commands import python, run
+from support.kernels import empty_cache, import_kernels
+from support.small_package import EDITS_THAT_MATTER, ENTRIES, OTHER_EDITS, Tiny
 
 import bideuchre_env
 from bideuchre_env import agents, selfplay
@@ -21,7 +21,9 @@ from bideuchre_env.evaluation.kernel_parts import (
     compile_seconds,
     mark_compiled,
 )
-from bideuchre_env.runtime import cache, jit
+from bideuchre_env.runtime import jit
+
+cached = pytest.mark.skipif(not jit.private, reason="kernels are not cached")
 
 
 @pytest.mark.parametrize(
@@ -41,36 +43,47 @@ def test_kernels_compiled_are_counted(options, parts, kernels, capsys, monkeypat
 
     monkeypatch.setattr(warm_up, "compile_in_processes", compile_in_processes)
     assert run("compile", *options) == 0
-    line = f"1,234 kernels compiled in 0 seconds, saved in {jit.CACHE_FOLDER}\n"
+    line = f"1,234 kernels compiled in 0 seconds, saved in {jit.FILES.writable}\n"
     assert capsys.readouterr().out == line
     counts[:] = [0]
     assert run("compile", *options) == 0
-    line = f"the kernels of {kernels} are compiled already, in {jit.CACHE_FOLDER}\n"
+    line = f"the kernels of {kernels} are compiled already\n"
     assert capsys.readouterr().out == line
     assert calls == [parts] * 2
 
 
-@pytest.mark.parametrize(
-    ("setting", "value", "variable"),
-    [("JIT", False, "NUMBA_DISABLE_JIT"), ("CACHE_FOLDER", "", "NUMBA_CACHE_DIR")],
-)
-def test_without_compilation_or_cache_is_an_error(setting, value, variable, error_of, monkeypatch):
-    monkeypatch.setattr(jit, setting, value)
-    assert variable in error_of("compile")
+def test_without_compilation_or_cache_is_an_error(error_of, monkeypatch, tmp_path):
+    empty_cache(monkeypatch)
+    assert "no cache folder is writable: set NUMBA_CACHE_DIR" in error_of("compile")
+    monkeypatch.setattr(jit, "private", None)
+    assert "this version of numba is not tested" in error_of("compile")
+    monkeypatch.setattr(jit, "JIT", False)
+    assert "NUMBA_DISABLE_JIT is set" in error_of("compile")
 
 
-@pytest.mark.skipif(not jit.JIT, reason="nothing is compiled")
+def test_a_complete_cache_that_cannot_be_written_is_no_error(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(warm_up, "compile_in_processes", lambda names, processes: iter([0]))
+    empty_cache(monkeypatch, tmp_path)
+    for part in warm_up.PARTS:
+        mark_compiled(part)
+    monkeypatch.setattr(jit.FILES, "_folders", (jit.FILES._folders[0], None))
+    monkeypatch.setattr(kernel_parts, "_in_process", set())
+    assert run("compile") == 0
+    assert "are compiled already" in capsys.readouterr().out
+
+
+@cached
 def test_the_time_to_compile_is_estimated_until_all_parts_are_marked(tmp_path, monkeypatch, capsys):
     """A file of compiled code alone does not mark a part: its compilation may be incomplete."""
-    monkeypatch.setattr(jit, "CACHE_FOLDER", str(tmp_path))
+    empty_cache(monkeypatch, tmp_path)
     parts = agent_parts(["rule", "inference:worlds=9"])
     announce_compiling(parts)
     assert capsys.readouterr().err == f"Compiling kernels, once: about {SECONDS['search']} s left\n"
-    (tmp_path / "search_0").mkdir()
-    (tmp_path / "search_0/agent.nbi").touch()
+    jit.FILES.write("agents.search.agent.choose-0123.nbc", b"")
     assert compile_seconds(parts) == SECONDS["search"]
     for part, missing in (("expert", "search"), ("search", "rule"), ("rule", None)):
         mark_compiled(part)
+        kernel_parts._in_process.clear()  # as in another process
         less = SECONDS["expert"] if missing == "search" else 0
         assert compile_seconds(parts) == (SECONDS[missing] - less if missing else 0)
     announce_compiling(parts)
@@ -79,11 +92,37 @@ def test_the_time_to_compile_is_estimated_until_all_parts_are_marked(tmp_path, m
     assert {*AGENT_PARTS, "random", "cautious"} == set(agents.registry.BUILT_IN)
 
 
+@cached
+def test_after_an_edit_the_estimate_is_for_the_kernels_that_it_reaches(tmp_path, monkeypatch):
+    tiny = Tiny(tmp_path)
+
+    def load():
+        top, _ = tiny.load(monkeypatch)
+        empty_cache(monkeypatch, tiny.cache)
+        return top
+
+    top = load()
+    top.outputs()
+    types = {name: jit.private.types_in_use(getattr(top, name)) for name in ENTRIES}
+    entries = [("tiny.top", name, each) for name, each in types.items()]
+    monkeypatch.setattr(kernel_parts, "_entries", lambda: iter(entries))
+    mark_compiled("search")
+    load()
+    assert compile_seconds(["search"]) == 0
+    for edit, share in (
+        (OTHER_EDITS["comment"], 0),
+        (EDITS_THAT_MATTER["constant"][:3], 2 / 5),
+        (("top.py", "def one(", "def first("), 1 / 5),
+    ):
+        with tiny.edited(*edit):
+            load()
+            assert compile_seconds(["search"]) == SECONDS["search"] * share
+
+
 @pytest.mark.skipif(not jit.JIT, reason="nothing is compiled")
 def test_without_a_cache_folder_parts_are_compiled_once_in_a_process(monkeypatch, capsys):
     played, logged = [], jit.compiling.show
-    monkeypatch.setattr(jit, "CACHE_FOLDER", "")
-    monkeypatch.setattr(kernel_parts, "_in_process", set())
+    empty_cache(monkeypatch)
     monkeypatch.setitem(warm_up.PARTS, "rule", lambda: played.append(jit.compiling.show))
     for _ in range(2):
         announce_compiling(["rule"])
@@ -96,7 +135,7 @@ def test_without_a_cache_folder_parts_are_compiled_once_in_a_process(monkeypatch
 
 
 def test_an_error_before_the_parts_are_compiled_compiles_none(tmp_path, monkeypatch):
-    monkeypatch.setattr(jit, "CACHE_FOLDER", str(tmp_path))
+    empty_cache(monkeypatch, tmp_path)
     monkeypatch.setitem(warm_up.PARTS, "rule", None)
     with pytest.raises(OptionError, match="seats"), compiling_bar(["rule"]):
         raise OptionError("seats")
@@ -127,34 +166,25 @@ def test_later_commands_compile_nothing(folder):
         assert "compiling" not in fresh(*arguments).stderr
 
 
-def entries_of_the_package():
-    """Entry kernels of the package, without kernels of tests."""
-    for each in jit.ENTRIES:
-        module, name = each.py_func.__module__, each.py_func.__name__
-        if module.startswith("bideuchre_env.") and vars(sys.modules[module]).get(name) is each:
-            yield each
-
-
 def test_the_parts_compile_every_entry_kernel():
     """Only `try_rows`, the kernel of `bideuchre prepare`, is left to compile at its first use."""
-    for name in cache.kernel_sources():
-        import_module(f"bideuchre_env.{name.removesuffix('.py').replace('/', '.')}")
+    import_kernels()
     for play in warm_up.PARTS.values():
         play()
-    later = [each for each in entries_of_the_package() if not each.signatures]
-    assert {each.py_func.__name__ for each in later} <= {"try_rows"}
+    later = {name for _, name, types in kernel_parts._entries() if not types}
+    assert later <= {"try_rows"}
 
 
 def test_a_part_that_is_compiled_and_saved_is_skipped(monkeypatch, tmp_path):
     played = []
-    monkeypatch.setattr(jit, "CACHE_FOLDER", str(tmp_path))
     monkeypatch.setitem(warm_up.PARTS, "game", lambda: played.append("game"))
-    assert [warm_up.compile_part("game"), warm_up.compile_part("game")] == [0, 0]
-    assert played == ["game"]
-    monkeypatch.setattr(jit, "CACHE_FOLDER", "")
-    monkeypatch.setattr(kernel_parts, "_in_process", set())
-    warm_up.compile_part("game")
+    for bases in ((tmp_path,), ()):
+        empty_cache(monkeypatch, *bases)
+        assert [warm_up.compile_part("game"), warm_up.compile_part("game")] == [0, 0]
     assert played == ["game", "game"]
+    empty_cache(monkeypatch, tmp_path)
+    warm_up.compile_part("game")
+    assert len(played) == (2 if jit.private else 3)
 
 
 PARTS = {"random cautious": "", "rule random": "rule", "expert": "expert"}

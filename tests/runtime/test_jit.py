@@ -1,10 +1,10 @@
-"""Kernels give the same results with bounds checks, without compilation, on a future numba."""
+"""Kernels give the same results with bounds checks, without compilation, on a future numba.
 
-import ast
-import os
-import re
-import shutil
-from pathlib import Path
+Progress of compilation, and calls that are refused.
+"""
+
+import logging
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,12 +13,11 @@ from support.commands import TESTS, python
 from support.exercise import PARTS, table_games
 from support.kernels import BOUNDS_CHECKED
 
-import bideuchre_env
-from bideuchre_env.runtime import cache, intrinsics
-from bideuchre_env.runtime.jit import JIT, config, entry_kernel, new_rows
+from bideuchre_env.runtime import compiling, intrinsics, jit
+from bideuchre_env.runtime.compiling import Compiling
+from bideuchre_env.runtime.jit import JIT, config, entry_kernel, kernel, new_rows
 from bideuchre_env.runtime.vectors import _plain_add_rows, add_rows
 
-PACKAGE = Path(bideuchre_env.__file__).parent
 SETTINGS = {"bounds checked": BOUNDS_CHECKED, "plain": {"NUMBA_DISABLE_JIT": "1"}}
 slow = pytest.mark.slow
 
@@ -85,116 +84,6 @@ def test_whole_files_of_tests_pass_under(names, setting):
     assert "RuntimeWarning: overflow" not in done.stdout
 
 
-def imported(path):
-    """The set of files of the package that a file imports at its top level by `from`."""
-    files = set()
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("bideuchre_env"):
-            inner = node.module.split(".")[1:]
-            for names in ([*inner, alias.name] for alias in node.names):
-                files.add(PACKAGE.joinpath(*names).with_suffix(".py"))
-            files.add(PACKAGE.joinpath(*inner).with_suffix(".py"))
-    return {file.resolve() for file in files if file.exists()}
-
-
-def test_the_cache_hashes_every_file_that_kernels_import():
-    hashed = {file.resolve() for file in cache.kernel_sources().values()}
-    modules = [*PACKAGE.rglob("*.py"), *(PACKAGE / "agents").rglob("*.py")]
-    decorated = re.compile(r"^ *@(inline_|entry_)?kernel$", re.M)
-    texts = {path.resolve(): path.read_text(encoding="utf-8") for path in modules}
-    with_kernels = {path for path, text in texts.items() if decorated.search(text)}
-    assert len(with_kernels) > 10
-    assert with_kernels <= hashed
-    for file in hashed:
-        assert imported(file) <= hashed, file.name
-    assert (PACKAGE / "rules" / "cards.py").resolve() in hashed
-    assert (PACKAGE / "runtime" / "numba_private.py").resolve() in hashed
-    assert (PACKAGE / "cli" / "main.py").resolve() not in hashed
-
-
-ASK = """
-import sys
-import bideuchre_env
-import numpy as np
-from bideuchre_env.runtime import jit
-from bideuchre_env.core.one_row import mask_row
-from bideuchre_env.core.state import new_states
-from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.rules import actions
-rows, rules = new_states(1), bideuchre_env.cincinnati_v0.rules
-mask = np.zeros(len(actions.of(rules).names), np.int8)
-rows["phase"] = 1
-mask_row(rows, compile_tables(rules), mask)
-print(mask.sum(), sum(mask_row.stats.cache_hits.values()), jit.CACHE_FOLDER, sep="|")
-assert bideuchre_env.__file__.startswith(sys.argv[1])
-"""
-FOLDER = "from bideuchre_env.runtime import jit; print(jit.CACHE_FOLDER)"
-NO_HOME = """
-import os, pwd
-os.environ.pop("HOME", None)
-os.environ.pop("XDG_CACHE_HOME", None)
-def unknown(uid): raise KeyError(uid)
-pwd.getpwuid = unknown
-"""
-
-
-@pytest.fixture
-def installed(tmp_path):
-    ignore = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(PACKAGE, tmp_path / "bideuchre_env", ignore=ignore)
-    return tmp_path
-
-
-def run_copy(folder, code, **environment):
-    own = {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"} | environment
-    done = python("-c", code, folder, where=folder, numba={"NUMBA_OPT": "1"}, **own)
-    return done.stdout.strip()
-
-
-def ask(folder, **environment):
-    """Run ASK with the copy in `folder`; return legal strains, cache hits and the cache folder."""
-    strains, hits, cache = run_copy(folder, ASK, **environment).split("|")
-    return int(strains), int(hits), Path(cache)
-
-
-def test_an_edit_of_an_imported_file_is_compiled(installed):
-    """The test edits a constant of a file that `mask_row` uses through other files."""
-    inner = installed / "bideuchre_env" / "core" / "phases" / "auction.py"
-    strains, hits, cache = ask(installed)
-    assert (strains, hits) == (5, 0)
-    assert cache.parent == installed / "bideuchre_env" / "__pycache__"
-    text = inner.read_text()
-    edited = text.replace("STRAIN_BITS = (1 << N_STRAINS) - 1", "STRAIN_BITS = 15")
-    assert edited != text
-    inner.write_text(edited)
-    strains, hits, other = ask(installed)
-    assert (strains, hits) == (4, 0)
-    assert other != cache
-
-
-def test_kernels_are_cached_beside_the_package_or_in_the_first_usable_folder(installed):
-    user, temporary, chosen = (installed / name for name in ("user", "temporary", "chosen"))
-    temporary.mkdir()
-    places = {"XDG_CACHE_HOME": str(user), "TMPDIR": str(temporary)}
-
-    def parent(code=FOLDER, **more):
-        return Path(run_copy(installed, code, **places, **more)).parent
-
-    assert parent(NUMBA_CACHE_DIR=str(chosen)) == chosen
-    assert parent() == installed / "bideuchre_env" / "__pycache__"
-    shutil.rmtree(installed / "bideuchre_env" / "__pycache__", ignore_errors=True)
-    (installed / "bideuchre_env" / "__pycache__").write_text("a file where the folder would be")
-    assert parent() == user / "bideuchre_env"
-    own = temporary / f"bideuchre_env-{os.getuid() if os.name == 'posix' else 0}"
-    assert parent(NO_HOME + FOLDER) == own
-    shutil.rmtree(user, ignore_errors=True)
-    user.write_text("another")
-    assert parent() == own
-    if os.name == "posix":
-        own.chmod(0o777)  # others could have put code there
-        assert run_copy(installed, FOLDER, **places) == ""
-
-
 def test_plain_twins_of_machine_instructions():
     for bits in (1, 2, 3, 5, 2**47, 2**47 - 1, 2**62 + 1):
         assert intrinsics._popcount(bits) == bits.bit_count()
@@ -249,3 +138,70 @@ def test_fields_of_other_types_are_refused_at_compilation():
 
     with pytest.raises(TypingError, match="add_rows"):
         wrong(new_rows(LAYER, 1), new_rows(other, 1))
+
+
+@pytest.mark.skipif(not jit.private, reason="only with a tested version of numba")
+def test_a_kernel_that_only_kernels_call_refuses_python():
+    @kernel
+    def one():
+        return 1
+
+    @entry_kernel
+    def two():
+        return one() + 1
+
+    assert two() == 2
+    with pytest.raises(TypeError, match="one is called by kernels alone: make it an entry_kernel"):
+        one()
+
+
+@pytest.mark.skipif(not jit.private, reason="only with a tested version of numba")
+def test_mutually_recursive_kernels_are_an_error():
+    @kernel
+    def even(n):
+        return n == 0 or odd(n - 1)
+
+    @kernel
+    def odd(n):
+        return n != 0 and even(n - 1)
+
+    @entry_kernel
+    def entry(n):
+        return even(n)
+
+    with pytest.raises(TypeError, match="expected kernels without mutual recursion"):
+        entry(4)
+
+
+OWN, OTHER, FOREIGN = (SimpleNamespace(name=name) for name in ("own", "other", "foreign"))
+
+
+def test_progress_counts_own_kernels_until_the_outermost_is_compiled():
+    progress, texts = Compiling([OWN, OTHER], lambda: True), []
+    progress.show = lambda text: None
+    with progress.shown_by(texts.append):
+        progress.begin(OWN)
+        progress.begin(FOREIGN)
+        progress.begin(OTHER)
+        progress.end(OTHER)
+        progress.end(FOREIGN)
+        progress.end(OWN)
+    progress.begin(OWN)
+    progress.end(OWN)
+    zero, one = (f"compiling kernels, {done} done" for done in (0, 1))
+    assert texts == [zero, zero, one, ""]
+    assert progress.count == 3
+
+
+def test_one_warning_is_logged_in_a_process(caplog, monkeypatch):
+    for saved in (True, False):
+        monkeypatch.setattr(compiling, "_logged", set())
+        progress = Compiling([OWN], lambda saved=saved: saved)
+        for _ in range(2):
+            progress.begin(OWN)
+            progress.end(OWN)
+    assert [record.levelno for record in caplog.records] == [logging.WARNING] * 2
+    first, second = (record.message for record in caplog.records)
+    assert "compiling kernels" in first
+    assert "saved for the next run" in first
+    assert "saved" not in second

@@ -1,175 +1,336 @@
-"""Cache files of kernels: reuse, damage, unusable folders; progress of compilation."""
+"""Cache files of kernels: reuse, edits, damage, folders of others."""
 
 import errno
 import logging
-import runpy
+import os
 import shutil
-from types import SimpleNamespace
+import signal
+import time
+from contextlib import contextmanager
+from pathlib import Path
 
-import numba
 import pytest
+from support.small_package import EDITS_THAT_MATTER, OTHER_EDITS, Tiny, result
 
-from bideuchre_env.runtime import jit, numba_private
-from bideuchre_env.runtime.compiling import Compiling
+from bideuchre_env.runtime import cache, compiling, jit
+from bideuchre_env.runtime.cache import KernelFiles
 
-SOURCE = "def double(x):\n    return 2 * x\n"
+pytestmark = pytest.mark.skipif(not jit.private, reason="kernels are not cached")
+slow = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """The package with all its kernels compiled, its outputs, and the names of the kernels."""
+    tiny = Tiny(tmp_path_factory.mktemp("filled"))
+    with pytest.MonkeyPatch.context() as patch:
+        outputs, compiled = tiny.run(patch)
+    assert len(compiled) > 15
+    return tiny, outputs, compiled
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    (tmp_path / "small_kernel.py").write_text(SOURCE)
-    monkeypatch.setattr(numba_private.KernelCache, "warned", False)
-    return tmp_path / "cache"
+def tiny(filled, tmp_path, monkeypatch):
+    """A copy of the package and its cache."""
+    monkeypatch.setattr(compiling, "_logged", set())
+    shutil.copytree(filled[0].folder, tmp_path, dirs_exist_ok=True)
+    return Tiny(tmp_path)
 
 
-def fresh(folder):
-    """Return the kernel as a new process has it: not compiled, with the cache in `folder`."""
-    function = runpy.run_path(str(folder.parent / "small_kernel.py"))["double"]
-    compiled = numba.njit(function)
-    compiled._cache = numba_private.kernel_cache(function, str(folder))
-    return compiled
+LOWEST_EDIT = EDITS_THAT_MATTER["kernel two levels down"][:3]
+QUICK = ("constant", "order of fields of a dtype", "method of an intrinsic", "builtin")
 
 
-def loads(folder):
-    """Call the kernel as in a new process; return whether it was loaded from the cache."""
-    compiled = fresh(folder)
-    assert compiled(21) == 42
-    return bool(sum(compiled.stats.cache_hits.values()))
+@pytest.mark.parametrize(
+    "name",
+    [each if each in QUICK else pytest.param(each, marks=slow) for each in EDITS_THAT_MATTER],
+)
+def test_an_edit_compiles_what_it_reaches_and_is_never_ignored(name, filled, tiny, monkeypatch):
+    """Outputs are those of an empty cache; when the edit is undone, the old code is still there."""
+    _, before, all_compiled = filled
+    *edit, expected = EDITS_THAT_MATTER[name]
+    with tiny.edited(*edit):
+        outputs, compiled = tiny.run(monkeypatch)
+        assert (outputs, set()) == tiny.run(monkeypatch)
+        from_empty_cache, called = tiny.run(monkeypatch, tiny.folder / "empty")
+    assert outputs == from_empty_cache
+    assert (outputs == before) is (name == "decorator")
+    assert compiled == called & (expected | (called - all_compiled))
+    assert tiny.run(monkeypatch) == (before, set())
 
 
-def test_a_compiled_kernel_is_loaded_by_the_next_process(folder, caplog):
-    assert [loads(folder), loads(folder)] == [False, True]
-    assert caplog.text == ""
+def test_edits_that_cannot_matter_compile_nothing(filled, tiny, monkeypatch):
+    _, before, _ = filled
+    for name, edit in OTHER_EDITS.items():
+        with tiny.edited(*edit):
+            assert tiny.run(monkeypatch) == (before, set()), name
 
 
-@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
-@pytest.mark.parametrize("content", [b"", b"garbage\n" * 100, None])
-def test_a_damaged_file_is_deleted_and_the_kernel_recompiled(content, suffix, folder):
-    loads(folder)
-    for path in folder.rglob(f"*.{suffix}"):
-        path.write_bytes(path.read_bytes()[:-40] if content is None else content)
-    assert [loads(folder), loads(folder)] == [False, True]
+def test_code_compiled_with_a_patched_global_is_for_that_patch_only(filled, tiny, monkeypatch):
+    """Once, all later processes loaded it."""
+    _, before, all_compiled = filled
+    shutil.rmtree(tiny.cache)
+    patched, compiled = tiny.run(monkeypatch, limit=20)
+    assert compiled == all_compiled
+    assert patched[0] == before[0] + 30
+    assert tiny.run(monkeypatch) == (before, {"lowest", "middle", "one"})
+    assert tiny.run(monkeypatch, limit=20) == (patched, set())
 
 
-def test_a_full_disk_costs_one_warning_and_no_result(folder, caplog, monkeypatch):
-    def full(self, path):
+def test_constants_from_the_environment_count_and_the_folder_of_the_package_does_not(
+    filled, tiny, monkeypatch
+):
+    _, before, _ = filled
+    with monkeypatch.context() as patch:
+        patch.setenv("TINY_CHOSEN", "9")
+        outputs, compiled = tiny.run(patch)
+    assert outputs[1] == before[1] + 5
+    assert compiled == {"from_data", "others", "two"}
+    assert Tiny(tiny.folder / "elsewhere").run(monkeypatch, tiny.cache) == (before, set())
+
+
+@slow
+@pytest.mark.parametrize(
+    "setting",
+    [{"NUMBA_OPT": "2"}, {"NUMBA_BOUNDSCHECK": "1"}, {"NUMBA_CPU_NAME": "generic"}],
+)
+def test_another_setting_of_numba_compiles_all(setting, filled, tiny):
+    _, before, all_compiled = filled
+    environment = {"NUMBA_CPU_FEATURES": ""} | setting
+    assert result(tiny.start(**environment))[:2] == (before, all_compiled)
+
+
+def test_a_global_that_is_changed_late_is_compiled_and_not_saved(tiny, monkeypatch):
+    """Kernels are linked with code that was compiled before, so the mixture must not be saved."""
+    top, _ = tiny.load(monkeypatch)
+    assert top.one(3) == 44
+    top.middle.py_func.__globals__["low"].LIMIT = 20
+    before = set(tiny.cache.rglob("*.nbc"))
+    assert top.one(3.0) == 74  # for another type
+    saved = {path.name.split("-")[0] for path in set(tiny.cache.rglob("*.nbc")) - before}
+    assert saved == {"tiny.low.inlined"}  # which does not read that global
+    assert tiny.run(monkeypatch)[0][0] == 44
+
+
+@pytest.mark.parametrize("content", [b"garbage\n" * 100, None, "valid"])
+def test_damaged_files_are_compiled_again(content, filled, tiny, monkeypatch):
+    _, before, _ = filled
+    for name in ("top.one", "middle.middle"):
+        [path] = tiny.cache.rglob(f"tiny.{name}-*.nbc")
+        if content == "valid":  # of another build of numba
+            KernelFiles(lambda: [tiny.cache]).write(path.name, b"no pickle")
+        else:
+            path.write_bytes(content or path.read_bytes()[:-40])
+    assert tiny.run(monkeypatch) == (before, {"one", "middle"})
+    assert tiny.run(monkeypatch) == (before, set())
+
+
+def test_an_inner_kernel_is_not_needed_by_a_saved_entry(filled, tiny, monkeypatch):
+    _, before, _ = filled
+    for path in tiny.cache.rglob("tiny.low.*.nbc"):
+        path.unlink()
+    assert tiny.run(monkeypatch) == (before, set())
+
+
+def test_a_full_disk_costs_one_warning_and_no_result(filled, tiny, caplog, monkeypatch):
+    def full(path, content):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(numba_private._KernelFiles, "_open_for_write", full)
-    assert [loads(folder), loads(folder)] == [False, False]
+    _, before, _ = filled
+    monkeypatch.setattr(jit.compiling, "show", lambda text: None)
+    with monkeypatch.context() as patch, tiny.edited(*LOWEST_EDIT):
+        patch.setattr(Path, "write_bytes", full)
+        for _ in range(2):
+            outputs, compiled = tiny.run(monkeypatch)
+            assert (outputs[1:], compiled) == (before[1:], {"lowest", "middle", "one"})
     assert [record.levelno for record in caplog.records] == [logging.WARNING]
     assert "cannot be saved: No space left on device" in caplog.text
 
 
-def test_an_unusable_folder_costs_one_warning_and_no_result(folder, caplog):
-    compiled = fresh(folder)
-    shutil.rmtree(folder)
-    folder.write_text("a file in place of the folder")
-    assert compiled(21) == 42
-    assert not loads(folder)
-    assert len(caplog.records) == 1
-    assert not list(folder.parent.rglob("*.nbi"))
+def test_a_deleted_folder_is_made_again(tiny, monkeypatch, caplog):
+    top, _ = tiny.load(monkeypatch)
+    assert jit.FILES.writable
+    shutil.rmtree(tiny.cache)
+    top.outputs()
+    assert tiny.run(monkeypatch)[1] == set()
+    assert "cannot be saved" not in caplog.text
 
 
-def test_a_kernel_that_only_kernels_call_refuses_python():
-    @jit.kernel
-    def one():
-        return 1
+def test_files_not_used_for_two_weeks_are_deleted_once_a_day(tmp_path):
+    files, now = KernelFiles(lambda: [tmp_path]), time.time()
+    for name in ("read", "unread", "young"):
+        files.write(name, b"content")
+    folder = tmp_path / "kernels"
+    for name, days in (("read", 15), ("unread", 15), ("young", 13)):
+        os.utime(folder / name, (now - days * cache._DAY,) * 2)
+    assert files.read("read") == b"content"
+    files.write("new", b"")
+    assert files.find("unread")
+    os.utime(folder / "stale-files-deleted", (now - 2 * cache._DAY,) * 2)
+    files.write("new", b"")
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"read", "young", "new", "stale-files-deleted"}
 
-    @jit.entry_kernel
-    def two():
-        return one() + 1
 
-    assert two() == 2
-    with pytest.raises(TypeError, match="one is called by kernels alone: make it an entry_kernel"):
-        one()
+def test_an_equal_file_that_windows_does_not_replace_is_good(tmp_path, monkeypatch):
+    """A file that another process reads cannot be replaced there."""
+
+    def refuse(path, target):
+        raise PermissionError(13, "The process cannot access the file")
+
+    files = KernelFiles(lambda: [tmp_path])
+    files.write("one", b"content")
+    monkeypatch.setattr(Path, "replace", refuse)
+    files.write("one", b"content")
+    with pytest.raises(PermissionError):
+        files.write("two", b"content")
+    assert not list(tmp_path.rglob("*.tmp"))
 
 
-def test_a_cached_inner_kernel_is_linked_into_a_new_entry_kernel(folder):
+def test_without_locks_each_process_compiles(tmp_path, monkeypatch):
+    import filelock
+
+    def unsupported(lock, *arguments, **options):
+        raise NotImplementedError
+
+    monkeypatch.setattr(filelock.FileLock, "acquire", unsupported)
+    with KernelFiles(lambda: [tmp_path]).locked("one"):
+        pass
+
+
+def test_kernels_are_cached_beside_the_package_or_in_the_first_usable_folder(tmp_path, monkeypatch):
+    package, user, temporary, chosen = (tmp_path / name for name in ("p", "u", "t", "c"))
+    for folder in (package, temporary):
+        folder.mkdir()
+    monkeypatch.setattr(cache, "_PACKAGE", package)
+    monkeypatch.setattr(cache.tempfile, "tempdir", str(temporary))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(user))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(chosen))
+
+    def first():
+        return KernelFiles(cache.cache_bases).writable
+
+    assert first() == chosen / "kernels"
+    monkeypatch.delenv("NUMBA_CACHE_DIR")
+    assert first() == package / "__pycache__" / "kernels"
+    shutil.rmtree(package / "__pycache__")
+    (package / "__pycache__").write_text("a file where the folder would be")
+    assert first() == user / "bideuchre_env" / "kernels"
+    assert not list(temporary.iterdir())
+    shutil.rmtree(user)
+    user.write_text("another")
+    own = temporary / f"bideuchre_env-{os.getuid() if os.name == 'posix' else 0}"
+    assert first() == own / "kernels"
+
+    def no_home():
+        raise RuntimeError("Could not determine home directory")
+
+    monkeypatch.setattr(cache, "user_cache", no_home)
+    assert first() == own / "kernels"
+    if os.name == "posix":
+        own.chmod(0o777)  # others could have put code there
+        assert first() is None
+
+
+NOBODY = 65534
+# reads every file, since the interpreter may be in a closed folder, and writes none of others
+OTHER_USER = (
+    *("setpriv", "--clear-groups", f"--reuid={NOBODY}", f"--regid={NOBODY}"),
+    *("--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search"),
+)
+
+
+@contextmanager
+def unwritable(folder):
+    """Context manager: yield a command prefix of a user who cannot write to the folder.
+
+    Another user if this one is root, or else this user, for whom the folder is closed.
+    """
+    if os.getuid() == 0:
+        if not shutil.which("setpriv"):
+            pytest.skip("root writes everywhere, and setpriv is not installed")
+        yield OTHER_USER
+        return
+    folder.chmod(0o555)
+    yield ()
+    folder.chmod(0o755)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="other permissions")
+def test_a_cache_that_cannot_be_written_is_used(filled, tiny):
+    """If it lacks kernels, one message says that new ones cannot be saved."""
+    _, before, _ = filled
+    for folder in tiny.folder.parents[:3]:  # those of pytest are closed to other users
+        if folder.stat().st_uid == os.getuid():
+            folder.chmod(0o755)
+    with unwritable(tiny.cache / "kernels") as user:
+        assert result(tiny.start(*user)) == (before, set(), "")
+        with tiny.edited(*LOWEST_EDIT):
+            _, compiled, messages = result(tiny.start(*user))
+    assert compiled == {"one", "middle", "lowest"}
+    assert messages.count("\n") == 2, messages
+    assert "cannot be saved: no cache folder can be written: set NUMBA_CACHE_DIR" in messages
+
+
+def test_new_kernels_are_saved_in_the_next_folder(filled, tiny, monkeypatch):
+    _, before, _ = filled
+    home = tiny.folder / "home"
+    real = cache.tempfile.TemporaryFile
+
+    def temporary_file(dir):
+        if tiny.cache in Path(dir).parents:
+            raise PermissionError(13, "read-only")
+        return real(dir=dir)
+
+    monkeypatch.setattr(cache.tempfile, "TemporaryFile", temporary_file)
+
+    def run():
+        top, kernels = tiny.load(monkeypatch)
+        monkeypatch.setattr(jit.FILES, "_bases", lambda: [tiny.cache, home])
+        return top.outputs(), {each.py_func.__name__ for each in kernels if each.stats.cache_misses}
+
+    assert run() == (before, set())
+    with tiny.edited(*LOWEST_EDIT):
+        assert run()[1] == {"one", "middle", "lowest"}
+        assert run()[1] == set()
+    assert len(list(home.rglob("*.nbc"))) == 3
+
+
+def test_processes_that_start_together_compile_each_kernel_once(tiny):
+    shutil.rmtree(tiny.cache)
+    results = [result(each) for each in [tiny.start() for _ in range(2)]]
+    assert len({str(outputs) for outputs, *_ in results}) == 1
+    compiled = [kernel for _, kernels, _ in results for kernel in kernels]
+    assert len(compiled) == len(set(compiled)) > 15
+    assert not list(tiny.cache.rglob("*.lock"))
+
+
+@slow
+def test_a_killed_process_stops_no_other(tiny):
+    shutil.rmtree(tiny.cache)
+    killed = tiny.start()
+    while not list(tiny.cache.rglob("*.nbc")):
+        time.sleep(0.01)
+    other = tiny.start()
+    time.sleep(0.3)
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate()
+    started = time.monotonic()
+    outputs, compiled, _ = result(other)
+    assert compiled
+    assert time.monotonic() - started < 60
+    assert result(tiny.start())[:2] == (outputs, set())
+
+
+def test_a_loaded_inner_kernel_is_linked_into_a_new_entry_kernel(filled, tiny, monkeypatch):
     """An inner kernel has no machine code; an entry kernel exports nothing of it."""
-    source = folder.parent / "small_kernel.py"
-    callers = "def plus(x):\n    return double(x) + 1\ndef twice(x):\n    return 2 * double(x)\n"
-    source.write_text(SOURCE + callers)
-
-    def compiled(function, entry):
-        return numba_private.compile_kernel(function, str(folder), {}, entry=entry, inline=False)
-
-    for name, result, loaded in (("plus", 21, 0), ("twice", 40, 1)):
-        functions = runpy.run_path(str(source))
-        inner = functions[name].__globals__["double"] = compiled(functions["double"], False)
-        entry = compiled(functions[name], True)
-        assert entry(10) == result
-        assert sum(inner.stats.cache_hits.values()) == loaded
-        (of_inner,), (of_entry,) = inner.overloads.values(), entry.overloads.values()
-        assert of_inner.library.get_pointer_to_function(of_inner.fndesc.mangled_name) == 0
-        linkages = {each.linkage.name for each in of_entry.library.get_defined_functions()}
-        assert linkages <= {"external", "internal"}
-
-
-def test_mutually_recursive_kernels_are_an_error():
-    @jit.kernel
-    def even(n):
-        return n == 0 or odd(n - 1)
-
-    @jit.kernel
-    def odd(n):
-        return n != 0 and even(n - 1)
-
-    @jit.entry_kernel
-    def entry(n):
-        return even(n)
-
-    with pytest.raises(TypeError, match="expected kernels without mutual recursion"):
-        entry(4)
-
-
-def test_code_for_another_type_does_not_replace_that_of_the_first(folder, monkeypatch):
-    """Both codes are saved, even if both processes start without an index of the cache."""
-    with monkeypatch.context() as patch:
-        patch.setattr(numba_private._KernelFiles, "_load_index", lambda files: {})
-        assert fresh(folder)(21) == 42
-        assert fresh(folder)(0.5) == 1.0
-    assert len(list(folder.rglob("*.nbc"))) == 2
-    assert fresh(folder)(21) == 42
-    assert fresh(folder)(0.5) == 1.0
-
-
-def test_a_deleted_folder_is_made_again(folder, caplog):
-    compiled = fresh(folder)
-    shutil.rmtree(folder)
-    assert compiled(21) == 42
-    assert loads(folder)
-    assert caplog.text == ""
-
-
-OWN, OTHER, FOREIGN = (SimpleNamespace(name=name) for name in ("own", "other", "foreign"))
-
-
-def test_progress_counts_own_kernels_until_the_outermost_is_compiled():
-    compiling, texts = Compiling([OWN, OTHER], saved=True), []
-    compiling.show = lambda text: None
-    with compiling.shown_by(texts.append):
-        compiling.begin(OWN)
-        compiling.begin(FOREIGN)
-        compiling.begin(OTHER)
-        compiling.end(OTHER)
-        compiling.end(FOREIGN)
-        compiling.end(OWN)
-    compiling.begin(OWN)
-    compiling.end(OWN)
-    zero, one = (f"compiling kernels, {done} done" for done in (0, 1))
-    assert texts == [zero, zero, one, ""]
-    assert compiling.count == 3
-
-
-def test_one_warning_is_logged_in_a_process(caplog):
-    for saved in (True, False):
-        compiling = Compiling([OWN], saved)
-        for _ in range(2):
-            compiling.begin(OWN)
-            compiling.end(OWN)
-    assert [record.levelno for record in caplog.records] == [logging.WARNING] * 2
-    first, second = (record.message for record in caplog.records)
-    assert "compiling kernels" in first
-    assert "saved for the next run" in first
-    assert "not saved" in second
+    _, before, _ = filled
+    for path in tiny.cache.rglob("tiny.top.one-*.nbc"):
+        path.unlink()
+    top, _ = tiny.load(monkeypatch)
+    assert top.one(3) == before[0]
+    assert sum(top.middle.stats.cache_hits.values()) == 1
+    (of_inner,), (of_entry,) = top.middle.overloads.values(), top.one.overloads.values()
+    assert of_inner.library.get_pointer_to_function(of_inner.fndesc.mangled_name) == 0
+    linkages = {each.linkage.name for each in of_entry.library.get_defined_functions()}
+    assert linkages <= {"external", "internal"}

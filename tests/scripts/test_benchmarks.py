@@ -183,7 +183,7 @@ def test_startup_measures_every_target(scripts, tmp_path, monkeypatch, capsys):
 
     @contextmanager
     def usual():
-        yield Path(jit.CACHE_FOLDER).parent
+        yield jit.FILES.writable.parent
 
     startup = scripts["startup"]
     monkeypatch.setattr(startup, "new_cache", usual)

@@ -2,14 +2,21 @@
 
 import re
 from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
 from types import FunctionType, SimpleNamespace
 
 import numpy as np
 import pytest
 from support.commands import TESTS, python
 
+import bideuchre_env
+from bideuchre_env.evaluation import kernel_parts
+from bideuchre_env.runtime import jit
+from bideuchre_env.runtime.cache import KernelFiles
 from bideuchre_env.runtime.jit import JIT, config, entry_kernel
 
+PACKAGE = Path(bideuchre_env.__file__).parent
 BOUNDS_CHECKED = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_OPT": "1"}  # compiles in two thirds of the time
 ARCHITECTURES = ((8, 0), (9, 0))
 STANDING_IN = {  # methods of `DeviceMemory` that work on host arrays
@@ -33,6 +40,23 @@ def callable_from_python(kernel):
     copy = FunctionType(inner.__code__, inner.__globals__, inner.__name__, inner.__defaults__)
     copy.__module__, copy.__qualname__ = inner.__module__, f"{inner.__qualname__}_from_python"
     return entry_kernel(copy)
+
+
+def import_kernels():
+    """Import every module of the package that has kernels."""
+    for folder in (PACKAGE, PACKAGE / "agents"):  # which may be a link
+        for path in folder.rglob("*.py"):
+            if re.search(r"^@\w*kernel\b", path.read_text(encoding="utf-8"), re.M):
+                parts = path.relative_to(PACKAGE).with_suffix("").parts
+                import_module(".".join(("bideuchre_env", *parts)))
+
+
+def empty_cache(monkeypatch, *bases):
+    """Use a new cache in these folders, as a process that has called no kernel yet."""
+    monkeypatch.setattr(jit, "FILES", KernelFiles(lambda: bases))
+    monkeypatch.setattr(jit, "ENTRIES", [])
+    monkeypatch.setattr(kernel_parts, "_in_process", set())
+    kernel_parts._stamps.cache_clear()
 
 
 def simulated(file):
