@@ -28,7 +28,7 @@ def illegal(row: Any, rules: Rules, action: Any, where: str = "") -> str:
 
 
 def revoked(row: Any, rules: Rules, kind: int) -> bool:
-    """Whether the seat to act has failed to follow the suit of a card, which it thus cannot hold."""
+    """Return whether the seat to act did not follow the suit of a card, and so cannot hold it."""
     suit = compile_tables(rules)["suit_of"][0, row["strain"], kind]
     return bool(row["voids"][row["turn"]] >> suit & 1)
 
