@@ -7,7 +7,6 @@ process has died.
 
 from __future__ import annotations
 
-import hashlib
 import multiprocessing
 import os
 import sys
@@ -18,7 +17,6 @@ from functools import lru_cache
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import ForkingPickler
-from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -26,6 +24,7 @@ import numpy as np
 
 from bideuchre_env._checks import brief
 from bideuchre_env.agents import registry
+from bideuchre_env.agents.inputs import digest
 from bideuchre_env.agents.registry import file_of, in_one_line, parse
 from bideuchre_env.errors import AgentError, BidEuchreError, OptionError, WorkerError
 from bideuchre_env.evaluation.blocks import Batch, Plan, Report, play_block, warm_up
@@ -240,12 +239,11 @@ def play_whole_block(work: Work, block: range) -> Batch:
 
 def file_hash(file: str) -> str:
     """Return the hash of an agent's file; `OptionError` if the file is missing."""
-    try:
-        return hashlib.sha256(Path(file).expanduser().read_bytes()).hexdigest()
-    except OSError:
+    if (content := digest(file)) is None:
         raise OptionError(
             f"there is no file {brief(file)}: on Ray it lies at the same place on every node"
-        ) from None
+        )
+    return content
 
 
 def serve_blocks(work: bytes, pipe: Connection) -> None:
