@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from importlib.util import find_spec
+from contextlib import ExitStack, contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 
 from bideuchre_env._checks import check_path, printable
@@ -19,8 +20,6 @@ from bideuchre_env._quitting import before_quitting, finishers, forget
 from bideuchre_env.errors import OptionError, OutputError
 
 PathLike = str | os.PathLike[str]
-_LOCKS = find_spec("fcntl") is not None  # not on Windows
-_WINDOWS = os.name == "nt"  # it cannot move or remove an open file
 _BINARY = getattr(os, "O_BINARY", 0)
 _STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
 
@@ -44,14 +43,13 @@ class Output:
         """Number of bytes written."""
         self._overwrite, self._descriptor = overwrite, -1
         self._is_direct = self._is_incomplete = False
-        self._made: list[Path] = []
+        self._held = ExitStack()  # new folders and the lock
         self._target = Path(os.path.realpath(path))
         self._temporary: Path | None = temporary_path(path)
         try:
             if not self._open_direct():
                 self._check_place()
-                self._make_folders()
-                self._reserve()
+                self._reserve(self._temporary)
         except OSError as error:
             self.discard()
             raise OptionError(f"{_quote(path)} cannot be written: {reason(error)}") from None
@@ -85,12 +83,9 @@ class Output:
         if self._temporary is None:
             return
         try:
-            if _WINDOWS:
-                os.close(self._descriptor)
-                self._descriptor = -1
+            self._close_descriptor()  # Windows moves no open file
             self._take_place(self._temporary)
-            if self._descriptor < 0:
-                self._descriptor = os.open(self._target, os.O_WRONLY | os.O_APPEND | _BINARY)
+            self._descriptor = os.open(self._target, os.O_WRONLY | os.O_APPEND | _BINARY)
         except OSError as error:
             raise self._failed(error) from None
         self._temporary = None
@@ -101,18 +96,16 @@ class Output:
 
         A file that cannot be moved in place is saved under another name; the error has its path.
         """
-        if self._descriptor < 0:
-            return
         try:
             with suppress(OSError):
                 self._truncate()
+            if self.discard in finishers:  # reserved, not yet moved in place
+                try:
+                    self.publish()
+                except OutputError as error:
+                    raise OutputError(f"{error}{self._save_aside()}") from None
             try:
-                self.publish()
-            except OutputError as error:
-                raise OutputError(f"{error}{self._save_aside()}") from None
-            descriptor, self._descriptor = self._descriptor, -1
-            try:
-                os.close(descriptor)
+                self._close_descriptor()
             except OSError as error:
                 raise self._failed(error) from None
         finally:
@@ -120,23 +113,18 @@ class Output:
 
     def discard(self) -> None:
         """Close; remove a file that is not published, and the folders made for it."""
-        if _WINDOWS:
+        with suppress(OSError):
             self._close_descriptor()
-        if self._temporary is not None:
-            if self.discard in finishers:
-                with suppress(OSError):
-                    self._temporary.unlink()
-            for folder in reversed(self._made):
-                with suppress(OSError):  # another process has written to it
-                    folder.rmdir()
-            forget(self.discard)
-        self._close_descriptor()
+        if self.discard in finishers and self._temporary is not None:
+            with suppress(OSError):
+                self._temporary.unlink()
+        forget(self.discard)
+        self._held.close()
 
     def _close_descriptor(self) -> None:
-        if self._descriptor >= 0:
-            with suppress(OSError):
-                os.close(self._descriptor)
-            self._descriptor = -1
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
 
     def __enter__(self) -> Output:
         return self
@@ -163,39 +151,20 @@ class Output:
                 f"{_quote(self.path)} exists: "
                 "choose another file, or replace it (--force, overwrite=True)"
             )
-        if self._target.exists():
-            if not os.access(self._target, os.W_OK):
-                raise PermissionError(None, "it is write-protected")
-            with suppress(PermissionError):  # not readable, so its owner is unknown
-                descriptor = os.open(self._target, os.O_RDONLY)
-                try:
-                    if not _lock(descriptor):
-                        raise TakenError(self._busy())
-                finally:
-                    os.close(descriptor)
+        if self._target.exists() and not os.access(self._target, os.W_OK):
+            raise PermissionError(None, "it is write-protected")
 
-    def _make_folders(self) -> None:
-        for each in reversed(_missing_folders(self._target.parent)):
-            each.mkdir(exist_ok=True)
-            self._made.append(each)
-
-    def _reserve(self) -> None:
-        """Open, lock and empty the temporary file; `TakenError` if it, or the target, is taken."""
-        assert self._temporary is not None
-        flags = os.O_APPEND | _BINARY | (0 if _LOCKS else os.O_EXCL)
-        try:
-            self._descriptor = _open_locked(self._temporary, flags, self._busy())
-        except FileExistsError:  # without locks
-            raise TakenError(
-                f"{_quote(self.path)} cannot be written while {_quote(self._temporary)} "
-                "is there: delete that if no run is writing it"
-            ) from None
-        finishers.append(self.discard)
-        os.ftruncate(self._descriptor, 0)  # data of a run that was killed
+    def _reserve(self, temporary: Path) -> None:
+        """Lock and open an empty temporary file; `TakenError` if it, or the target, is taken."""
+        self._held.enter_context(_new_folders(self._target.parent))
+        busy = f"{_quote(self.path)} is being written by another run"
+        self._held.enter_context(locked(temporary_path(self.path, ".lock"), busy))
         self._check_place()  # another run may have published it meanwhile
-
-    def _busy(self) -> str:
-        return f"{_quote(self.path)} is being written by another run"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND  # data of a killed run goes
+        flags |= _BINARY | getattr(os, "O_NOFOLLOW", 0)
+        self._descriptor = os.open(temporary, flags, 0o666)
+        finishers.append(self.discard)
+        self._status = os.fstat(self._descriptor)
 
     def _save_aside(self) -> str:
         """Move the content to a unique path, which no process removes; return a message with it."""
@@ -214,8 +183,8 @@ class Output:
         return f"; the unsaved data is in {_quote(spare)}"
 
     def _take_place(self, temporary: Path) -> None:
-        if self._is_open_at(self._target):  # moved already, then interrupted by Ctrl-C
-            if self._is_open_at(temporary):
+        if self._is_in_place():  # moved already, then interrupted by Ctrl-C
+            with suppress(FileNotFoundError):
                 temporary.unlink()
             return
         if not self._overwrite:
@@ -226,10 +195,11 @@ class Output:
             except OSError:  # a file system without links
                 if os.path.lexists(self._target):
                     raise FileExistsError(None, "another program has made it meanwhile") from None
-            else:
-                temporary.unlink()
+                temporary.replace(self._target)
                 return
-        elif self._target.exists():
+            temporary.unlink()
+            return
+        if self._target.exists():
             old = self._target.stat()
             with suppress(OSError, AttributeError):
                 os.chown(temporary, old.st_uid, old.st_gid)
@@ -238,33 +208,15 @@ class Output:
         try:
             temporary.replace(self._target)
         except OSError:
-            if not self._overwrite or not self._target.exists():
+            if not self._target.exists():
                 raise
-            # the target is a mount point, or in a folder that cannot be written
-            self._copy(temporary)
-
-    def _is_open_at(self, path: Path) -> bool:
-        with suppress(OSError):
-            return os.path.samestat(os.fstat(self._descriptor), path.stat())
-        return False
-
-    def _copy(self, temporary: Path) -> None:
-        """Overwrite the old file with the content; later writes go there."""
-        descriptor = os.open(self._target, os.O_WRONLY | os.O_APPEND | _BINARY)
-        try:
-            _lock(descriptor)
-            os.ftruncate(descriptor, 0)
-            with temporary.open("rb") as file:
-                while part := file.read(2**20):
-                    _write_all(descriptor, part)
-        except BaseException:
-            os.close(descriptor)
-            raise
-        before, self._descriptor = self._descriptor, descriptor
-        if before >= 0:
-            os.close(before)
-        with suppress(OSError):
+            shutil.copyfile(temporary, self._target)  # the target is a mount point
             temporary.unlink()
+
+    def _is_in_place(self) -> bool:
+        with suppress(OSError):
+            return os.path.samestat(self._status, self._target.stat())
+        return False
 
     def _failed(self, error: OSError) -> OutputError:
         part = " to its end" if self.size else ""
@@ -286,69 +238,94 @@ def write_file(place: PathLike | Output, data: bytes | str) -> None:
 
 @contextmanager
 def only_run_in(folder: PathLike, otherwise: str = "take another folder") -> Iterator[None]:
-    """Context manager: make and lock a folder; `OptionError` if another process has locked it.
+    """Context manager: make and lock a folder; `TakenError` if another process has locked it.
 
-    On Windows it is not locked. `otherwise`: advice in the message. Empty new folders are removed.
+    `otherwise`: advice in the message. Empty new folders are removed.
     """
     check_path("folder", folder)
-    missing = _missing_folders(Path(folder))
-
-    def remove_empty() -> None:
-        for each in missing:
-            with suppress(OSError):  # not empty
-                os.rmdir(each)
-
-    try:
-        os.makedirs(folder, exist_ok=True)
-        descriptor = os.open(folder, os.O_RDONLY) if _LOCKS else -1
-    except OSError as error:
-        raise OptionError(f"{_quote(folder)} cannot be written: {reason(error)}") from None
-    try:
-        if not _lock(descriptor):
-            raise OptionError(f"another run is writing to {_quote(folder)}: {otherwise}")
-        with before_quitting(remove_empty):
-            yield
-    finally:
-        remove_empty()
-        if descriptor >= 0:
-            os.close(descriptor)
+    busy = f"another run is writing to {_quote(folder)}: {otherwise}"
+    with _locked_in(Path(folder), ".bideuchre.lock", busy, folder):
+        yield
 
 
 @contextmanager
 def only_run_at(path: PathLike) -> Iterator[None]:
-    """Context manager: lock a file which is rewritten repeatedly; on Windows it is not locked.
+    """Context manager: lock a file which is rewritten repeatedly.
 
     Missing folders are made. Raises `TakenError` while another process holds the lock, and
     `OptionError` if the folder cannot be written.
     """
     check_path("path", path)
-    target = Path(os.path.realpath(path))
-    lock = target.with_name(f".{target.name}.lock")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = _open_locked(lock, 0, f"{_quote(path)} is in use by another run")
-    except OSError as error:
-        raise OptionError(f"{_quote(path)} cannot be written: {reason(error)}") from None
+    lock = temporary_path(path, ".game-lock")
+    with _locked_in(lock.parent, lock.name, f"{_quote(path)} is in use by another run", path):
+        yield
 
-    def unlock() -> None:
-        if _WINDOWS:
-            os.close(descriptor)
-        with suppress(OSError):  # before another run can lock it
-            lock.unlink()
-        if not _WINDOWS:
-            os.close(descriptor)
 
-    try:
-        with before_quitting(unlock):
+@contextmanager
+def _locked_in(folder: Path, name: str, busy: str, path: PathLike) -> Iterator[None]:
+    """Context manager: make a folder and hold a lock in it, for `path`; raises `OptionError`."""
+    with ExitStack() as held:
+        try:
+            held.enter_context(_new_folders(folder))
+            held.enter_context(locked(folder / name, busy))
+        except OSError as error:
+            raise OptionError(f"{_quote(path)} cannot be written: {reason(error)}") from None
+        with before_quitting(held.close):
             yield
+
+
+@contextmanager
+def _new_folders(folder: Path) -> Iterator[None]:
+    """Context manager: make a folder; at the end, remove the new folders that are empty."""
+    missing = [each for each in (folder, *folder.parents) if not os.path.lexists(each)]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
     finally:
-        unlock()
+        for each in missing:
+            with suppress(OSError):  # not empty
+                each.rmdir()
 
 
-def temporary_path(path: PathLike) -> Path:
+@contextmanager
+def locked(path: Path, busy: str, timeout: float = 0) -> Iterator[None]:
+    """Context manager: hold a lock file, which is removed at the end.
+
+    Raises `TakenError(busy)` if another run holds it, after `timeout` seconds. Without locks, as on
+    some file systems, nothing is protected.
+    """
+    from filelock import FileLock, Timeout  # late, for a fast import of the package
+
+    lock = FileLock(path, timeout=timeout, thread_local=False)
+    try:
+        while not lock.is_locked:
+            lock.acquire()
+            if not path.exists():  # removed by the previous holder: others would make a new one
+                lock.release()
+    except Timeout:
+        raise TakenError(busy) from None
+    except NotImplementedError:
+        pass
+    try:
+        yield
+    finally:
+        is_removed = False
+        with suppress(OSError):  # before another run can lock it
+            path.unlink()
+            is_removed = True
+        lock.release()
+        if not is_removed:  # Windows removes no open file
+            with suppress(OSError):
+                path.unlink()
+
+
+def temporary_path(path: PathLike, suffix: str = ".bideuchre") -> Path:
     """Return the temporary path of a file; it exists while a process writes the file."""
     target = Path(os.path.realpath(path))
-    return target.with_name(f".{target.name}.bideuchre") if target.name else target
+    name = target.name
+    if len(os.fsencode(name)) > 200:  # file systems allow 255 bytes
+        name = sha256(os.fsencode(name)).hexdigest()
+    return target.parent / f".{name}{suffix}"
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
@@ -360,39 +337,6 @@ def _write_all(descriptor: int, data: bytes) -> None:
 def reason(error: OSError) -> str:
     """Return the system's message for an error."""
     return error.strerror or str(error) or type(error).__name__
-
-
-def _missing_folders(folder: Path) -> list[Path]:
-    return [each for each in (folder, *folder.parents) if not os.path.lexists(each)]
-
-
-def _open_locked(path: Path, flags: int, busy: str) -> int:
-    """Open and lock a file; raise `TakenError(busy)` while another run has it locked."""
-    flags |= os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-    while True:
-        descriptor = os.open(path, flags, 0o666)
-        if not _lock(descriptor):
-            os.close(descriptor)
-            raise TakenError(busy)
-        with suppress(FileNotFoundError):  # the previous run has just removed it
-            if os.path.samestat(os.fstat(descriptor), path.stat()):
-                return descriptor
-        os.close(descriptor)
-
-
-def _lock(descriptor: int) -> bool:
-    """Lock a file until it is closed; return True if locked, or if locks are not supported."""
-    if not _LOCKS:
-        return True
-    import fcntl
-
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # a file system without locks
-        pass
-    return True
 
 
 def _quote(path: PathLike) -> str:

@@ -13,9 +13,11 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
+
+from bideuchre_env._files import TakenError, locked
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _DAY = 24 * 3600
@@ -125,21 +127,12 @@ class KernelFiles:
 
         Without locks, for example if no folder can be written, two processes may do equal work.
         """
-        if self.writable is None:
+        with ExitStack() as held:
+            if self.writable:
+                lock = self.writable / f"{name}.lock"
+                with suppress(OSError, TakenError):
+                    held.enter_context(locked(lock, "a process compiles too long", _WAIT))
             yield
-            return
-        from filelock import FileLock  # late, for a fast import of the package
-
-        path = self.writable / f"{name}.lock"
-        lock = FileLock(path, timeout=_WAIT)
-        with suppress(OSError, NotImplementedError):
-            lock.acquire()
-        try:
-            yield
-        finally:
-            lock.release()
-            with suppress(OSError):
-                path.unlink()
 
 
 def _delete_stale(folder: Path) -> None:

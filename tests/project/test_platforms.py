@@ -1,4 +1,4 @@
-"""Behaviour of Windows and macOS, simulated: no locks, no POSIX functions, other links."""
+"""Behaviour of Windows and macOS, simulated: open files, no POSIX functions, other links."""
 
 import io
 import os
@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import filelock
 import pytest
 from support.commands import load_scripts
 
-from bideuchre_env import _files
-from bideuchre_env._files import Output, only_run_at, only_run_in, write_file
+from bideuchre_env._files import Output, TakenError, only_run_at, only_run_in, write_file
 from bideuchre_env.bench import measure
 from bideuchre_env.errors import OptionError, OutputError
 from bideuchre_env.evaluation.workers import without_main
@@ -20,7 +20,7 @@ from bideuchre_env.runtime import cache, interrupts
 
 @pytest.fixture
 def windows(monkeypatch):
-    """Files as on Windows: no locks, and an open file cannot be moved, replaced or removed."""
+    """Files as on Windows: an open file cannot be moved, replaced or removed."""
     opened = {}
 
     def is_open(path):
@@ -43,8 +43,6 @@ def windows(monkeypatch):
 
         return call
 
-    monkeypatch.setattr(_files, "_LOCKS", False)
-    monkeypatch.setattr(_files, "_WINDOWS", True)
     monkeypatch.setattr(os, "open", record)
     monkeypatch.setattr(os, "close", close)
     for name in ("unlink", "rename", "replace"):
@@ -66,7 +64,7 @@ def test_files_on_windows_are_published_or_discarded(overwrite, windows, tmp_pat
     assert names(tmp_path) == ["x"] * overwrite
     with Output(path, overwrite=overwrite) as output:
         output.write(b"one ")
-        with pytest.raises(OptionError, match="delete that if no run is writing it"):
+        with pytest.raises(OptionError, match="being written by another run"):
             Output(path, overwrite=True)
         output.publish()
         output.write(b"two")
@@ -86,11 +84,23 @@ def test_a_file_on_windows_that_appears_meanwhile_stays(windows, tmp_path):
 
 
 def test_locks_on_windows_leave_no_file(windows, tmp_path):
-    """The folder can be used, but is not protected from another run."""
-    with only_run_at(tmp_path / "game.json"), only_run_in(tmp_path / "results") as nothing:
-        write_file(tmp_path / "game.json", "{}")
-        assert nothing is None
+    game, results = tmp_path / "game.json", tmp_path / "results"
+    with only_run_at(game), only_run_in(results):
+        write_file(game, "{}")
+        for second in (only_run_at(game), only_run_in(results)):
+            with pytest.raises(TakenError, match="another run"), second:
+                pass
     assert names(tmp_path) == ["game.json"]
+
+
+def test_a_file_system_without_locks_protects_nothing(tmp_path, monkeypatch):
+    def unsupported(lock, *arguments, **options):
+        raise NotImplementedError
+
+    monkeypatch.setattr(filelock.FileLock, "acquire", unsupported)
+    with only_run_in(tmp_path / "results"), only_run_in(tmp_path / "results"):
+        write_file(tmp_path / "results" / "x", "written")
+    assert names(tmp_path / "results") == ["x"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the functions are missing there")

@@ -6,12 +6,13 @@ import gzip
 import json
 import os
 import stat
+from pathlib import Path
 
 import pytest
 
 import bideuchre_env
 from bideuchre_env import _files, records_io, selfplay
-from bideuchre_env._files import Output, only_run_in, write_file
+from bideuchre_env._files import Output, only_run_at, only_run_in, write_file
 from bideuchre_env.errors import OptionError, OutputError, RecordError
 
 
@@ -132,7 +133,6 @@ def test_a_compressed_file_is_read(games, tmp_path):
 
 
 posix = pytest.mark.skipif(os.name == "nt", reason="POSIX files")
-locks = pytest.mark.skipif(not _files._LOCKS, reason="this system has no locks of files")
 
 
 def full_after(room, monkeypatch):
@@ -176,7 +176,6 @@ def test_a_file_that_is_not_published_leaves_no_trace(tmp_path):
     assert (tmp_path / "x").read_text() == "old"
 
 
-@locks
 def test_the_temporary_file_of_a_killed_run_is_replaced(tmp_path):
     path = tmp_path / "x"
     _files.temporary_path(path).write_text("half of it")
@@ -185,7 +184,6 @@ def test_the_temporary_file_of_a_killed_run_is_replaced(tmp_path):
     assert names(tmp_path) == ["x"]
 
 
-@locks
 @pytest.mark.parametrize("exists", [False, True])
 def test_a_second_run_is_refused_until_the_first_has_ended(exists, tmp_path):
     path = tmp_path / "x"
@@ -227,6 +225,56 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(links, tmp_path, monkeypa
     assert texts == {"x": "theirs", "x.new": "mine", "y": "mine"}
 
 
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_file_is_complete_after_ctrl_c_when_it_was_moved(overwrite, tmp_path, monkeypatch):
+    owner, name = (Path, "replace") if overwrite else (os, "link")
+    real = getattr(owner, name)
+
+    def interrupted(source, target):
+        real(source, target)
+        raise KeyboardInterrupt
+
+    if overwrite:
+        (tmp_path / "x").write_text("old")
+    with Output(tmp_path / "x", overwrite=overwrite) as output:
+        output.write(b"new")
+        monkeypatch.setattr(owner, name, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            output.publish()
+        monkeypatch.undo()
+        output.close()
+    assert (tmp_path / "x").read_text() == "new"
+    assert names(tmp_path) == ["x"]
+
+
+def test_a_temporary_file_that_another_program_removes_is_an_error(tmp_path):
+    (tmp_path / "x").write_text("old")
+    with Output(tmp_path / "x", overwrite=True) as output:
+        output.write(b"new")
+        _files.temporary_path(tmp_path / "x").unlink()
+        with pytest.raises(OutputError, match="x could not be written"):
+            output.close()
+    assert (tmp_path / "x").read_text() == "old"
+
+
+@posix
+def test_a_mount_point_is_overwritten(tmp_path, monkeypatch):
+    """A file that is mounted, as in a container, cannot be replaced."""
+
+    def busy(path, target):
+        raise OSError(errno.EBUSY, "Device or resource busy")
+
+    (tmp_path / "x").write_text("old")
+    monkeypatch.setattr(Path, "replace", busy)
+    with Output(tmp_path / "x", overwrite=True) as output:
+        output.write(b"new ")
+        output.publish()
+        output.write(b"line")
+        output.close()
+    assert (tmp_path / "x").read_text() == "new line"
+    assert names(tmp_path) == ["x"]
+
+
 @posix
 def test_a_link_is_followed_and_permissions_stay(tmp_path):
     target, link = tmp_path / "target", tmp_path / "link"
@@ -237,6 +285,14 @@ def test_a_link_is_followed_and_permissions_stay(tmp_path):
     assert link.is_symlink()
     assert target.read_text() == "new"
     assert stat.S_IMODE(target.stat().st_mode) == 0o640
+
+
+def test_the_longest_names_are_written(tmp_path):
+    for length in (200, 244, 255):
+        write_file(tmp_path / ("x" * length), "new")
+        with only_run_at(tmp_path / ("x" * length)):
+            pass
+    assert [len(name) for name in names(tmp_path)] == [200, 244, 255]
 
 
 @posix
@@ -284,7 +340,6 @@ def test_a_free_path_is_the_first_that_is_neither_taken_nor_being_written(tmp_pa
             records_io.free_path(tmp_path, "a", number=number)
 
 
-@locks
 def test_a_folder_of_results_is_for_one_run(tmp_path):
     folder = tmp_path / "results"
     with only_run_in(folder), pytest.raises(OptionError, match="another run"), only_run_in(folder):
