@@ -46,6 +46,8 @@ def holds(words, names, trump):
     if match := re.search(r"has no (club|diamond|heart|spade)$", words):
         letter = match[1][0].upper()
         return any(all(suit(name, trump) != letter for name in hand) for hand in who)
+    if match := re.search(r"has (J[CDHS]), (?:the|a) (right|left) bower$", words):
+        assert match[1] == (JACKS[trump] if match[2] == "left" else f"J{trump}"), words
     if match := re.search(
         r"has (a|two|three|four) (club|diamond|heart|spade)s?( or more)?$", words
     ):
