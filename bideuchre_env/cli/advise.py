@@ -37,7 +37,6 @@ from bideuchre_env.errors import BidEuchreError, OptionError
 
 if TYPE_CHECKING:
     from bideuchre_env.agents.advice import Advice
-    from bideuchre_env.records.record import GameRecord
     from bideuchre_env.rules.rules import Rules
     from bideuchre_env.runtime.jit import Array
 
@@ -176,15 +175,39 @@ def _text(advice: Advice, also: tuple[int, ...] = ()) -> str:
 def _of_record(
     arguments: argparse.Namespace, game: int, hand: int
 ) -> tuple[Array, Rules, int | None]:
-    """Return the state row before an action of a recorded game, the rules, and the action."""
+    """Return the state row before an action of a recorded game, the rules, and the action.
+
+    `game` and `hand` count from 1. Raises `OptionError` for a bad record, another variant, or a
+    number missing in the file; for the hand and `--ply`, the message has the valid numbers.
+    """
+    from bideuchre_env.core.one_row import replay_row
+    from bideuchre_env.core.state import rows_of
+    from bideuchre_env.core.tables import compile_tables
+    from bideuchre_env.records.files import scan
+
     if arguments.rules is not None:
         raise OptionError("--rules: not with FILE, whose record has the position")
     if arguments.option:
         raise OptionError("--option: not with FILE, whose record has the rules")
-    row, record, done = _position(arguments.file, game, hand, arguments.ply)
+    name = "<stdin>" if arguments.file == "-" else printable(arguments.file)
+    line = next((each for each in scan(arguments.file, {game}) if each.number == game), None)
+    if line is None:
+        raise OptionError(f"{name} has no game {game}")
+    if line.record is None:
+        raise OptionError(f"{name}:{game}: {line.error}")
+    record, ply = line.record, arguments.ply
     if arguments.variant not in (record.variant, None):
         raise OptionError(f"--variant {arguments.variant}: expected {record.variant}, as recorded")
-    return row, record.rules, done
+    if hand > len(line.hands):
+        raise OptionError(f"--hand {hand}: expected 1 to {len(line.hands)} in game {game}")
+    played = line.hands[hand - 1]
+    if ply is None or not 1 <= ply <= len(played.actions):
+        number = "" if ply is None else f" {ply}"
+        last = f"{len(played.actions)}, an action of hand {hand}"
+        raise OptionError(f"--ply{number}: expected 1 to {last}")
+    row = rows_of([played.dealt])
+    replay_row(row, compile_tables(record.rules), played.actions[: ply - 1])
+    return row, record.rules, int(played.actions[ply - 1])
 
 
 def _of_text(
@@ -269,35 +292,6 @@ def _advice(
 
         advisor.searcher.sampler.report = how_far
         return advisor.of_row(row, () if done is None else (done,))
-
-
-def _position(path: str, game: int, hand: int, ply: int | None) -> tuple[Array, GameRecord, int]:
-    """Return the state row before an action of a recorded game, the record, and the action.
-
-    `game`, `hand` and `ply` count from 1. Raises `OptionError` for a bad record or a number missing
-    in the file; for `hand` and `ply` (also None), the message has the valid numbers.
-    """
-    from bideuchre_env.core.one_row import replay_row
-    from bideuchre_env.core.state import rows_of
-    from bideuchre_env.core.tables import compile_tables
-    from bideuchre_env.records.files import scan
-
-    name = "<stdin>" if path == "-" else printable(path)
-    line = next((line for line in scan(path, {game}) if line.number == game), None)
-    if line is None:
-        raise OptionError(f"{name} has no game {game}")
-    if line.record is None:
-        raise OptionError(f"{name}:{game}: {line.error}")
-    if hand > len(line.hands):
-        raise OptionError(f"--hand {hand}: expected 1 to {len(line.hands)} in game {game}")
-    played = line.hands[hand - 1]
-    last = len(played.actions)
-    if ply is None or not 1 <= ply <= last:
-        number = "" if ply is None else f" {ply}"
-        raise OptionError(f"--ply{number}: expected 1 to {last}, an action of hand {hand}")
-    row = rows_of([played.dealt])
-    replay_row(row, compile_tables(line.record.rules), played.actions[: ply - 1])
-    return row, line.record, int(played.actions[ply - 1])
 
 
 def _number(option: str, value: int | str) -> int:
