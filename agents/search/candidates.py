@@ -83,11 +83,12 @@ def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> 
             list_weighed(space, call_bits(view, mask, t))
         else:
             list_calls(space, call_bits(view, mask, t))
-    elif view.phase == NAMING:
-        list_run(gather_bits(mask, t.trump_offset, N_STRAINS, 0), t.trump_offset, plan)
     else:
-        cards = gather_bits(mask, t.card_offset, t.kinds, 0)
-        list_run(undominated(view, t, cards), t.card_offset, plan)
+        first = t.trump_offset if view.phase == NAMING else t.card_offset
+        bits = undominated(view, t, gather_bits(mask, first, t.n_actions - first, 0))
+        while bits:
+            add_candidate(plan, first + lowest_bit(bits))
+            bits &= bits - 1
     if view.phase == PLAY:
         for won in range(t.tricks + 1):
             plan.by_tricks[won] = hand_worth(world, t, view, expert.learned.wins, won)
@@ -153,14 +154,6 @@ def list_weighed(space: SearchWorkspace, legal_calls: int) -> None:
         plan.priors[i] = worth
         plan.prior_errors[i] = expert.learned.call_errors[kind, own] * calls.slope
         calls.worth[1 + level, place] = NOT_WEIGHED
-
-
-@kernel
-def list_run(bits: int, offset: int, plan: Row) -> None:
-    """Add the actions `offset` + k to the candidates, for every k in the set `bits`."""
-    while bits:
-        add_candidate(plan, offset + lowest_bit(bits))
-        bits &= bits - 1
 
 
 @kernel
