@@ -17,6 +17,7 @@ import bideuchre_env
 from bideuchre_env.core.state import Outcome
 from bideuchre_env.envs.vector.threads import Pace
 from bideuchre_env.errors import IllegalActionError
+from bideuchre_env.rules.cards import CARD_NAMES
 
 PARTS = ("observation", "action_mask")
 choose = ObservationPolicy(1).act_rows
@@ -32,6 +33,31 @@ def transcript(vec, steps, seed, rows):
         obs, *ends, info = vec.step(actions)
         results[-1] += [part[:rows].copy() for part in (*ends, info["_episode"])]
     return results
+
+
+def test_results_of_an_episode_count_from_its_restart():
+    """A reset by mask, a deal and a state that is set forget the rewards of the hands before."""
+    vec = bideuchre_env.cincinnati_v0.vec(4, max_hands=2, target=1000, reward="points")
+    obs, info = vec.reset(seed=3)
+    paid, steps, hands = np.zeros((4, 4)), np.zeros(4, int), np.full(4, 2)
+    restarted, compared = False, 0
+    for _ in range(200):
+        obs, rewards, terminated, truncated, info = vec.step(choose(*obs.values()))
+        paid, steps = paid + rewards, steps + 1
+        for row in np.flatnonzero(terminated | truncated):
+            results = info["episode"]
+            assert results["r"][row].tolist() == paid[row].tolist()
+            assert (results["l"][row], results["hands"][row]) == (steps[row], hands[row])
+            paid[row], steps[row], hands[row] = 0, 0, 2
+            compared += restarted
+        if not restarted and (paid != 0).all():  # each row is in its second hand
+            restarted = True
+            state, deal = vec.get_state()[2:3], [CARD_NAMES[i : i + 6] for i in (0, 6, 12, 18)]
+            vec.reset(mask=np.array([True, False, False, False]))
+            vec.set_deal([deal], rows=[1])
+            obs, info = vec.set_state(state, rows=[2])
+            paid[:3], steps[:3], hands[2] = 0, 0, 1
+    assert compared > 4
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
