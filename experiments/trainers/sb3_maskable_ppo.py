@@ -1,6 +1,7 @@
-"""Train by self-play of all four seats at many tables with sb3-contrib's MaskablePPO.
+"""Train at many tables with sb3-contrib's MaskablePPO: all four seats, or one learner.
 
     python experiments/trainers/sb3_maskable_ppo.py --out runs/sb3
+    python experiments/trainers/sb3_maskable_ppo.py --opponents rule --steps 1000000
     bideuchre match experiments/trainers/sb3_maskable_ppo.py:Player rule --boards 2000
 
 The policy is evaluated in both seats of a side, on duplicate boards of other deals.
@@ -19,7 +20,10 @@ from bideuchre_env import Rules
 from bideuchre_env.cli.script_args import option, run
 
 with extra("sb3"):
-    from bideuchre_env.adapters.sb3 import SelfPlayPPO, SelfPlayVecEnv
+    from sb3_contrib import MaskablePPO
+    from stable_baselines3.common.vec_env import VecNormalize
+
+    from bideuchre_env.adapters.sb3 import SelfPlayPPO, SelfPlayVecEnv, VecEnv
 
 POLICY = "policy.zip"
 SCALE = 5.0  # points per unit of the critic's value
@@ -33,6 +37,7 @@ class Args(PpoArgs):
     steps: int = option(4_000_000, "decisions of the whole training")
     tables: int = option(512, "tables played at once")
     table_steps: int = option(64, "decisions per table between updates")
+    opponents: str = option("", "agent in the other three seats; none: self-play")
     rate: float = option(0.001, "initial learning rate; it falls to 0")
     lambda_: float = option(
         0.95, "lambda of the returns: 0 bootstraps from the critic, 1 uses the points of the hand"
@@ -46,7 +51,7 @@ class Player(FeaturePlayer):
 
     def __init__(self, rules: Rules, weights: Path = Args.out / POLICY) -> None:
         super().__init__(rules)
-        self.model = SelfPlayPPO.load(weights, device="cpu")
+        self.model = MaskablePPO.load(weights, device="cpu")
 
     def logits(self, inputs: Any, legal: Any) -> Any:
         """Return logits (n, A) for features (n, F) and legal actions (n, A)."""
@@ -55,11 +60,16 @@ class Player(FeaturePlayer):
         return chances.distribution.logits.detach().numpy()
 
 
-def train(args: Args) -> tuple[SelfPlayPPO, int]:
+def train(args: Args) -> tuple[MaskablePPO, int]:
     """Train; return the model and the number of decisions."""
     options = {"episode": "hand", "observation": "features", "skip_forced": True}
-    tables = SelfPlayVecEnv(args.tables, args.variant, reward_scale=SCALE, **options)
-    model = SelfPlayPPO(
+    if args.opponents:
+        learners = VecEnv(args.tables, args.variant, opponents=args.opponents, **options)
+        tables, method = VecNormalize(learners, norm_obs=False, gamma=1.0), MaskablePPO
+    else:
+        tables = SelfPlayVecEnv(args.tables, args.variant, reward_scale=SCALE, **options)
+        method = SelfPlayPPO
+    model = method(
         "MlpPolicy",
         tables,
         n_steps=args.table_steps,
@@ -81,7 +91,7 @@ def train(args: Args) -> tuple[SelfPlayPPO, int]:
 def main(args: Args) -> int:
     """Train, save the policy, and evaluate it on duplicate boards."""
     return learn_and_evaluate(
-        args, "sb3-contrib", train, SelfPlayPPO.save, Player, args.out / POLICY
+        args, "sb3-contrib", train, MaskablePPO.save, Player, args.out / POLICY
     )
 
 

@@ -206,12 +206,16 @@ def test_the_commands_for_players_run(tmp_path, monkeypatch, capsys):
     assert "<!doctype html>" in (tmp_path / show[-1]).read_text(encoding="utf-8")
 
 
-def test_the_python_blocks_of_the_readme_run():
+def test_the_python_blocks_of_the_readme_run(capsys):
+    """The first one plays to the end and prints the contract, the tricks and the points."""
     first, *others = code_of(README, "python")
     scope = {}
     exec(compile(first, README, "exec"), scope)
     assert scope["env"].agents == []
-    assert scope["env"].unwrapped.record.outcome in ("won", "truncated")
+    assert (scope["terminated"], scope["truncated"]) == (True, False)
+    printed = capsys.readouterr().out
+    assert re.fullmatch(r".+ \[\d, \d\] \[-?\d+, -?\d+\]\n", printed)
+    assert re.search(r"such as: .+ \[\d, \d\] \[-?\d+, -?\d+\]", first)
     assert others
     for block in others:
         exec(compile(block, README, "exec"), scope)
