@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from bideuchre_env._files import reason
+from bideuchre_env._inputs import read_file
 from bideuchre_env.agents.registry import files_are_frozen
 from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.learning.weights import LARGEST, Weights, parse_weights
@@ -97,8 +98,7 @@ def _read(place: Path, stamp: tuple[int, ...]) -> _HashAndWeights:
     `stamp` (inode, time, size) is only a part of the cache key.
     """
     try:
-        with place.open("rb") as file:
-            data = file.read(LARGEST + 1)
+        data = read_file(place, LARGEST)
     except OSError as error:
         raise WeightsError(f"{place} cannot be read: {reason(error)}") from None
     return hashlib.sha256(data).hexdigest(), parse_weights(data, str(place))
@@ -123,5 +123,5 @@ def prepared_digests() -> dict[str, str]:
     with suppress(OSError, OptionError):
         for file in prepared_folder().glob("*.npz"):
             with suppress(OSError):  # an unreadable file is not used either
-                hashes[file.name] = hashlib.sha256(file.read_bytes()).hexdigest()
+                hashes[file.name] = hashlib.sha256(read_file(file, LARGEST)).hexdigest()
     return hashes

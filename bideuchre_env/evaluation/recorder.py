@@ -6,7 +6,7 @@ from bideuchre_env.core.phases.deal import SEED_LIMIT
 from bideuchre_env.core.state import new_states
 from bideuchre_env.errors import OutputError
 from bideuchre_env.records import transcript
-from bideuchre_env.records.files import RecordWriter
+from bideuchre_env.records.files import LONGEST, RecordWriter
 from bideuchre_env.records.record import GameLines, GameRecord
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
@@ -34,6 +34,7 @@ class Recorder:
         self.error: str | None = None
         self._writing = transcript.of(rules)
         self._hands: list[list[bytes]] = [[] for _ in range(n_slots)]
+        self._sizes = [0] * n_slots
         self._lines = [
             GameLines(
                 GameRecord.from_sound_rows(new_states(0), rules, variant, agents=[*order, *order])
@@ -49,7 +50,9 @@ class Recorder:
         """Format the hand that has ended in each of these slots, for the record of its game."""
         texts = self._writing.texts(states, slots)
         for slot, text in zip(slots.tolist(), texts, strict=True):
-            self._hands[slot].append(text)
+            if self._sizes[slot] <= LONGEST:  # else its line will be rejected
+                self._hands[slot].append(text)
+                self._sizes[slot] += len(text)
 
     def pairs_finished(self, states: Array, pairs: Array, boards: Array) -> None:
         """Queue the finished boards in these pairs of slots; write those whose turn it is.
@@ -92,6 +95,6 @@ class Recorder:
         del self._waiting[board]
 
     def _line(self, states: Array, slot: int, board: int) -> bytes:
-        hands, self._hands[slot] = self._hands[slot], []
+        hands, self._hands[slot], self._sizes[slot] = self._hands[slot], [], 0
         seed = (self._seed + board) % SEED_LIMIT
         return self._lines[slot & 1].line(seed, hands, states[slot])

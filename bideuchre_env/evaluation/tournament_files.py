@@ -15,6 +15,7 @@ from typing import Any
 
 from bideuchre_env._checks import brief, printable
 from bideuchre_env._files import write_file
+from bideuchre_env._inputs import check_size, read_file
 from bideuchre_env.agents.inputs import PACKAGE, digest
 from bideuchre_env.agents.prepared import PREPARED
 from bideuchre_env.agents.registry import in_one_line
@@ -24,6 +25,8 @@ from bideuchre_env.evaluation.tournament_tables import csv_row, markdown
 
 SETTINGS = ("kind", "version", "boards", "games", "sprt", "seed", "field", "software")
 """Keys of `results.json` that must be equal to resume; `field.py` adds those of its kind."""
+MOST_BYTES = 2**30
+"""Maximum size of `results.json`; a board of a match takes about 4 bytes."""
 OTHERWISE = "choose another folder, or --force to overwrite them"
 
 
@@ -81,7 +84,7 @@ def finished_matches(
 def load(path: Path) -> dict[str, Any]:
     """Return the object of a `results.json`; `OptionError` for an invalid or incomplete file."""
     try:
-        data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        data: dict[str, Any] = json.loads(read_file(path, MOST_BYTES).decode("utf-8"))
         if not data["matches"]:
             raise ValueError("no matches")
         if not all(set(match["agents"]) <= set(data["agents"]) for match in data["matches"]):
@@ -117,6 +120,7 @@ def write(folder: Path, data: dict[str, Any]) -> list[str]:
         (folder / "results.tex").unlink(missing_ok=True)  # of results that --force replaces
     files = pages(data) | {"results.csv": table.getvalue()}
     files["results.json"] = json.dumps(data, indent=1) + "\n"
+    check_size(folder / "results.json", len(files["results.json"]), MOST_BYTES)
     for name, text in files.items():
         write_file(folder / name, text)
     return list(files)

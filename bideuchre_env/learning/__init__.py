@@ -1,5 +1,5 @@
 """Tools for learning by self-play: features, sampling, returns, paired differences, networks.
 
 The package needs only numpy and numba, and may import `errors`, `_checks`, `_columns`, `_files`,
-`rules`, `runtime` and `core`.
+`_inputs`, `rules`, `runtime` and `core`.
 """

@@ -30,6 +30,7 @@ from bideuchre_env._checks import (
     to_array,
 )
 from bideuchre_env._files import Output, PathLike
+from bideuchre_env._inputs import open_file, read_all, read_zip
 from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.rules.rules import Rules, check_rules
 from bideuchre_env.runtime.jit import Array
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
 LARGEST = 2**26
 """Maximum size of a file in bytes, compressed and uncompressed."""
+MOST_ARRAYS = 1000
+"""Maximum number of arrays in a file, with that of the metadata."""
 PROVENANCE = "provenance"
 """Name of the array that holds the metadata, a JSON text."""
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")  # in ASCII the archive's text encodings agree
@@ -68,8 +71,8 @@ def read_weights(place: PathLike | Traversable) -> Weights:
     source = Path(place) if isinstance(place, str | os.PathLike) else place
     name = printable(str(source))
     try:
-        with source.open("rb") as file:
-            data: bytes = file.read(LARGEST + 1)
+        with open_file(source) if isinstance(source, Path) else source.open("rb") as file:
+            data = read_all(file, LARGEST)
     except OSError as error:
         raise WeightsError(f"{name} cannot be read: {_files.reason(error)}") from None
     except ValueError as error:  # an invalid path
@@ -192,10 +195,12 @@ def archive_bytes(arrays: Mapping[str, Array], metadata: object) -> bytes:
     """Return the content of a compressed `.npz` file of these arrays and the metadata.
 
     The metadata become a JSON text in an array `PROVENANCE`. An array in Fortran order stays in
-    that order. Raises `ValueError` above `LARGEST` bytes.
+    that order. Raises `ValueError` above `LARGEST` bytes or `MOST_ARRAYS` arrays.
     """
     file = io.BytesIO()
     members = {**arrays, PROVENANCE: np.array(json.dumps(metadata))}
+    if len(members) > MOST_ARRAYS:
+        raise ValueError(f"{len(arrays)} arrays, above {MOST_ARRAYS - 1}")
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in members.items():
             with archive.open(f"{name}.npy", "w") as member:
@@ -211,26 +216,15 @@ def read_archive(data: bytes) -> dict[str, Array]:
     """Return the arrays in the content of an `.npz` file by name, in C order.
 
     The JSON text of the metadata, if any, is the array `PROVENANCE`. Checksums are verified: damage
-    raises the errors of zipfile, zlib and numpy. Also raises `ValueError` above `LARGEST` bytes and
-    for missing or duplicate arrays.
+    raises the errors of `read_zip` and numpy, and so do more than `LARGEST` bytes or `MOST_ARRAYS`
+    arrays.
     """
-    if len(data) > LARGEST:
-        raise ValueError(f"more than {LARGEST} bytes")
-    arrays = {}
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        members = archive.infolist()
-        if sum(member.file_size for member in members) > LARGEST:
-            raise ValueError(f"more than {LARGEST} bytes when unpacked")
-        count = int.from_bytes(data[-12:-10], "little")  # of the end record, which zipfile ignores
-        if len(members) != count:
-            raise ValueError("arrays are missing, or more bytes follow")
-        for member in members:
-            content = io.BytesIO(archive.read(member))
-            array = np.lib.format.read_array(content)
-            arrays[member.filename.removesuffix(".npy")] = np.asarray(array, order="C")
-    if len(arrays) < len(members):
-        raise ValueError("two arrays of one name")
-    return arrays
+    return {
+        name.removesuffix(".npy"): np.asarray(
+            np.lib.format.read_array(io.BytesIO(content)), order="C"
+        )
+        for name, content in read_zip(data, LARGEST, MOST_ARRAYS).items()
+    }
 
 
 def _stored(name: str, array: Array, half: bool) -> Array:

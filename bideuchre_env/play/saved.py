@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import stat
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +25,7 @@ from bideuchre_env._checks import (
     to_list,
 )
 from bideuchre_env._files import PathLike, reason
+from bideuchre_env._inputs import read_file
 from bideuchre_env.agents.registry import is_known, parse
 from bideuchre_env.errors import BidEuchreError, OptionError, RecordError
 from bideuchre_env.records.files import LONGEST, file_stem, free_path
@@ -134,10 +134,7 @@ def _data(path: PathLike) -> dict[str, Any]:
     Raises `OptionError` for a file that cannot be read, and `RecordError` for any other content.
     """
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):  # reading a pipe could block
-            raise OSError("no regular file")
-        with open(path, "rb") as file:
-            data = json.loads(file.read(LONGEST).decode("utf-8"))
+        data = json.loads(read_file(path, LONGEST).decode("utf-8"))
     except OSError as error:
         raise OptionError(f"it cannot be read: {reason(error)}") from None
     except (ValueError, RecursionError):

@@ -12,6 +12,7 @@ import numpy as np
 
 from bideuchre_env._checks import brief, check_type, is_integer, printable, typed
 from bideuchre_env._files import PathLike, only_run_at, write_file
+from bideuchre_env._inputs import check_size
 from bideuchre_env.agents import CompleteAgent
 from bideuchre_env.agents.advice import Advice, Advisor
 from bideuchre_env.agents.random_agents import RandomAgent
@@ -39,7 +40,7 @@ from bideuchre_env.play.saved import (
     read_game,
 )
 from bideuchre_env.records import files as records_io
-from bideuchre_env.records.files import free_path
+from bideuchre_env.records.files import LONGEST, free_path
 from bideuchre_env.records.record import GameRecord, hand_of
 from bideuchre_env.rules import actions
 
@@ -362,7 +363,9 @@ class Session:
     def _save(self) -> None:
         if self.path is None:
             return
-        write_file(self.path, SavedGame(self.people, self.record()).line())
+        line = SavedGame(self.people, self.record()).line()
+        check_size(self.path, len(line), LONGEST)
+        write_file(self.path, line)
         if self.over:
             with suppress(OutputError):  # the game itself is saved; `save_record` can be retried
                 self.save_record()

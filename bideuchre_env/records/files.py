@@ -29,8 +29,9 @@ from bideuchre_env._checks import (
     to_iterator,
 )
 from bideuchre_env._files import Output, PathLike, reason, temporary_path
+from bideuchre_env._inputs import check_size, open_file
 from bideuchre_env.errors import OptionError, OutputError, RecordError
-from bideuchre_env.records.ptn import TextHand, is_text, read_hands
+from bideuchre_env.records.ptn import LONGEST_EVENT, TextHand, is_text, read_hands
 from bideuchre_env.records.record import GameRecord, PlayedHand
 from bideuchre_env.rules.rules import Rules
 
@@ -96,8 +97,10 @@ class RecordWriter:
     def write_lines(self, lines: Sequence[bytes]) -> None:
         """Write lines, which must be valid and without line ends, in one call: all or none.
 
-        Raises `OutputError` if they cannot be written.
+        Raises `OutputError` if they cannot be written, or if one is longer than `LONGEST`.
         """
+        for line in lines:
+            check_size(self.path, len(line) + 1, LONGEST)
         first = not self.lines
         self._output.write(b"".join(line + b"\n" for line in lines))
         self.lines += len(lines)
@@ -174,8 +177,8 @@ def scan(
 ) -> Iterator[Line]:
     """Yield the lines of a file, each with its record or first error; skip blank lines.
 
-    The file may be compressed by gzip, and may begin with a byte order mark. Reading stops after a
-    line longer than `LONGEST`.
+    The file may be compressed by gzip, and may begin with a byte order mark. A line longer than
+    `LONGEST` is an error.
 
     Args:
         path: the file; `-` is standard input.
@@ -198,12 +201,21 @@ def text_hands(
 
     Raises `OptionError` for a file that cannot be read.
     """
-    try:
-        text = b"".join(line for _, line in _lines(path)).decode("utf-8")
-    except UnicodeDecodeError as error:
-        at = f"{error.reason} at byte {error.start}"
-        raise OptionError(f"{printable(str(path))} cannot be read: not UTF-8: {at}") from None
-    yield from read_hands(text, game)
+    yield from read_hands(_text_lines(path), game)
+
+
+def _text_lines(path: PathLike) -> Iterator[str]:
+    """Yield the lines of a file of PTN text; `OptionError` for a file that cannot be read."""
+    size, unreadable = 0, f"{printable(str(path))} cannot be read"
+    for number, data in _lines(path, LONGEST_EVENT):
+        if len(data) > LONGEST_EVENT:
+            raise OptionError(f"{unreadable}: line {number} has more than {LONGEST_EVENT} bytes")
+        try:
+            yield from data.decode("utf-8").splitlines()
+        except UnicodeDecodeError as error:
+            at = f"{error.reason} at byte {size + error.start}"
+            raise OptionError(f"{unreadable}: not UTF-8: {at}") from None
+        size += len(data)
 
 
 def _scan_text(
@@ -221,9 +233,9 @@ def _scan_text(
 
 
 def _scan(path: PathLike, numbers: Container[int] | None) -> Iterator[Line]:
-    for number, data in _lines(path):
+    for number, data in _lines(path, LONGEST):
         if len(data) > LONGEST:
-            yield Line(number, None, f"longer than {LONGEST} bytes: it is the last line read")
+            yield Line(number, None, f"longer than {LONGEST} bytes")
             continue
         if not data.strip() or (numbers is not None and number not in numbers):
             continue
@@ -238,21 +250,23 @@ def _scan(path: PathLike, numbers: Container[int] | None) -> Iterator[Line]:
             yield Line(number, None, f"{stops}{error}")
 
 
-def _lines(path: PathLike) -> Iterator[tuple[int, bytes]]:
-    """Yield the number and content of each line, up to the first longer than `LONGEST`.
+def _lines(path: PathLike, longest: int) -> Iterator[tuple[int, bytes]]:
+    """Yield the number and content of each line; of a longer one, the first `longest` + 1 bytes.
 
-    That line is cut after `LONGEST` + 1 bytes. At the end of the file the content is empty.
-    Raises `OptionError` for a file that cannot be read.
+    At the end of the file the content is empty. Raises `OptionError` for a file that cannot be
+    read.
     """
     try:
-        with nullcontext(sys.stdin.buffer) if str(path) == STDIN else open(path, "rb") as opened:
-            file: IO[bytes] = opened
+        with nullcontext(sys.stdin.buffer) if str(path) == STDIN else open_file(path) as opened:
+            file = opened
             if isinstance(opened, io.BufferedReader) and opened.peek(2)[:2] == _GZIP:
                 file = cast(IO[bytes], gzip.GzipFile(fileobj=opened))
             for number in itertools.count(1):
-                line = file.readline(LONGEST + 1)
+                part = line = file.readline(longest + 1)
                 yield number, line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
-                if not line or len(line) > LONGEST:
+                while part and not part.endswith(b"\n"):
+                    part = file.readline(longest + 1)
+                if not line:
                     return
     except (OSError, EOFError, zlib.error) as error:
         why = reason(error) if isinstance(error, OSError) else str(error)

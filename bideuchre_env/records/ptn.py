@@ -7,7 +7,7 @@ all seats can become a `GameRecord`; a hand with the cards of one seat is a posi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -36,6 +36,8 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import CUSTOM
 
 SUFFIXES = (".ptn", ".pbn")
+LONGEST_EVENT = 2**16
+"""Maximum length of an event in characters, and of a line in bytes."""
 SEATS = ("South", "West", "North", "East")  # seats 0 to 3
 _TAG = re.compile(r'\[(\w+)\s+"(.*)"\s*\]?')
 _PASSED = re.compile(r"(\w+):(\w+):((?:\s*\w\w)+)")
@@ -74,29 +76,45 @@ def _at(line: int, what: str = "") -> Iterator[None]:
 
 
 def read_hands(
-    text: str, game: tuple[str, Rules] | None = None
+    lines: Iterable[str], game: tuple[str, Rules] | None = None
 ) -> Iterator[tuple[int, TextHand | RecordError]]:
-    """Yield the number, from 1, and the hand or first error of each event of a text.
+    """Yield the number, from 1, and the hand or first error of each event in the lines of a text.
 
     `game`, a name and rules, replaces the options of the text.
     """
-    events: list[list[Tag]] = []
-    for line, content in enumerate(map(str.strip, text.removeprefix("\ufeff").splitlines()), 1):
-        if not content or content.startswith("%"):
-            continue
-        if re.match(r"\[Event\b", content) or not events:
-            events.append([])
-        if match := _TAG.fullmatch(content):
-            events[-1].append(Tag(line, match[1], re.sub(r"\\(.)", r"\1", match[2]), []))
-        elif content.startswith("[") or not events[-1]:
-            events[-1].append(Tag(line, "", content, []))
-        else:
-            events[-1][-1].rows.append((line, content.split()))
-    for number, tags in enumerate(events, 1):
+    for number, (tags, size) in enumerate(_events(lines), 1):
         try:
+            if size > LONGEST_EVENT:
+                raise RecordError(
+                    f"line {tags[0].line}: an event of more than {LONGEST_EVENT} characters: it is "
+                    "the last one read"
+                )
             yield number, TextHand(tags, game)
         except RecordError as error:
             yield number, error
+
+
+def _events(lines: Iterable[str]) -> Iterator[tuple[list[Tag], int]]:
+    """Yield the tags of each event and its number of characters; end above `LONGEST_EVENT`."""
+    tags: list[Tag] = []
+    size = 0
+    for line, content in enumerate(map(str.strip, lines), 1):
+        if not content or content.startswith("%"):
+            continue
+        if tags and re.match(r"\[Event\b", content):
+            yield tags, size
+            tags, size = [], 0
+        size += len(content)
+        if size > LONGEST_EVENT:
+            break
+        if match := _TAG.fullmatch(content):
+            tags.append(Tag(line, match[1], re.sub(r"\\(.)", r"\1", match[2]), []))
+        elif content.startswith("[") or not tags:
+            tags.append(Tag(line, "", content, []))
+        else:
+            tags[-1].rows.append((line, content.split()))
+    if tags:
+        yield tags, size
 
 
 class TextHand:

@@ -22,11 +22,14 @@ else:
     import tomli as tomllib
 
 from bideuchre_env._checks import MAX_NAME, brief, is_plain_name, printable, unknown_options
+from bideuchre_env._files import reason
+from bideuchre_env._inputs import read_file
 from bideuchre_env.errors import RulesError
 from bideuchre_env.rules.options import from_file
 
 SUFFIX = ".toml"
-MOST_BYTES = 1_000_000
+MOST_BYTES = 2**14
+"""Maximum size of rules as TOML, whose reader takes time and memory by the square of it."""
 
 
 @dataclass
@@ -66,6 +69,8 @@ def read_rules_file(source: str | PathLike[str], allowed: tuple[str, ...]) -> Ru
         text = _read_text(path, file)
     else:
         raise RulesError(f"{brief(source)}: expected the path of a file of rules, or its text")
+    if len(text) > MOST_BYTES:
+        raise file.fault(f"more than {MOST_BYTES} characters")
     try:
         file.options = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -82,16 +87,12 @@ def read_rules_file(source: str | PathLike[str], allowed: tuple[str, ...]) -> Ru
 
 def _read_text(path: Path, file: RulesFile) -> str:
     try:
-        with path.open("rb") as opened:
-            content = opened.read(MOST_BYTES + 1)
-        text = content.decode("utf-8-sig").replace("\r\n", "\n")
+        content = read_file(path, MOST_BYTES)
+        return content.decode("utf-8-sig").replace("\r\n", "\n")
     except OSError as error:
-        raise file.fault(f"cannot be read: {error.strerror}") from None
+        raise file.fault(f"cannot be read: {reason(error)}") from None
     except ValueError as error:  # not UTF-8, or a path with a null byte
         raise file.fault(f"cannot be read: {error}") from None
-    if len(content) > MOST_BYTES:
-        raise file.fault("too large for a file of rules")
-    return text
 
 
 def written(name: str, value: Any) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from bideuchre_env._files import write_file
+from bideuchre_env._inputs import MOST_OF_TORCH, check_size, read_checkpoint
 from bideuchre_env.cli.script_args import dashed
 from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.learning.features import PARTS, features_of
@@ -155,6 +156,7 @@ class Run:
             state["request"] = [asdict(terms), networks]
         data = io.BytesIO()
         torch.save(state, data)
+        check_size(self.args.out / CHECKPOINT, data.tell(), MOST_OF_TORCH)
         write_file(self.args.out / CHECKPOINT, data.getvalue())
         steps = str(self.decisions)
         metadata = {"steps": steps, "decisions": steps, "hands": str(self.hands), **self.metadata}
@@ -177,7 +179,8 @@ class Run:
                     )
             return
         try:
-            state = torch.load(path, map_location=self.learner.device, weights_only=True)
+            file, device = read_checkpoint(path), self.learner.device
+            state = torch.load(file, map_location=device, weights_only=True)
             self._check_settings(state["game"], state["settings"])
             self.learner.load(state["learner"])
             for name in NUMBERS:

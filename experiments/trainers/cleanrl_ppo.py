@@ -20,6 +20,7 @@ from trainer_tools import FeaturePlayer, TrainerArgs, extra, learn_and_evaluate,
 
 import bideuchre_env
 from bideuchre_env import Rules
+from bideuchre_env._inputs import read_checkpoint
 from bideuchre_env.cli.script_args import option, run
 from bideuchre_env.learning.returns import lambda_returns
 from bideuchre_env.rules import actions as actions_of_games
@@ -96,7 +97,7 @@ class Player(FeaturePlayer):
 
     def __init__(self, rules: Rules, weights: Path = Args.out / POLICY) -> None:
         super().__init__(rules)
-        state = torch.load(weights, map_location="cpu")
+        state = torch.load(read_checkpoint(weights), map_location="cpu")
         hidden, inputs = state["actor.0.weight"].shape
         self.agent = Agent(inputs, actions_of_games.of(rules).n, hidden)
         self.agent.load_state_dict(state)

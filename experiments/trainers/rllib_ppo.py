@@ -18,6 +18,7 @@ from typing import Any
 from trainer_tools import PpoArgs, extra, learn_and_evaluate
 
 from bideuchre_env import Rules
+from bideuchre_env._inputs import read_checkpoint
 from bideuchre_env.cli.script_args import option, run
 
 with extra("rllib"):
@@ -55,7 +56,7 @@ class Player:
     name = "rllib_ppo"
 
     def __init__(self, rules: Rules, weights: Path = Args.out / POLICY) -> None:
-        saved = torch.load(weights, weights_only=True)
+        saved = torch.load(read_checkpoint(weights), weights_only=True)
         spec = masked_module(saved["hidden"], vf_share_layers=False)
         spec.observation_space = space_of(rules, "features")
         spec.action_space = MultiAgentEnv({"game": rules}).action_spaces["player_0"]

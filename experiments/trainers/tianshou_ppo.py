@@ -18,6 +18,7 @@ from trainer_tools import FeaturePlayer, PpoArgs, extra, learn_and_evaluate, sav
 
 import bideuchre_env
 from bideuchre_env import Rules
+from bideuchre_env._inputs import read_checkpoint
 from bideuchre_env.cli.script_args import option, run
 from bideuchre_env.rules import actions
 
@@ -61,7 +62,7 @@ class Player(FeaturePlayer):
 
     def __init__(self, rules: Rules, weights: Path = Args.out / POLICY) -> None:
         super().__init__(rules)
-        state = torch.load(weights, map_location="cpu")
+        state = torch.load(read_checkpoint(weights), map_location="cpu")
         hidden, inputs = state["net.0.weight"].shape
         self.actor = MaskedActor(layers(inputs, hidden, actions.of(rules).n))
         self.actor.load_state_dict(state)

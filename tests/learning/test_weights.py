@@ -213,7 +213,7 @@ def test_two_arrays_of_one_name_are_refused():
     file = io.BytesIO(SMALL)
     with zipfile.ZipFile(file, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
         archive.writestr("bias.npy", archive.read("bias.npy"))
-    with pytest.raises(WeightsError, match="two arrays of one name"):
+    with pytest.raises(WeightsError, match="two members of one name"):
         parse_weights(file.getvalue())
 
 
@@ -222,7 +222,7 @@ def test_a_directory_that_lost_an_entry_is_refused():
     data = bytearray(packed(provenance="{}", a=ARRAYS["bias"], b=ARRAYS["bias"]))
     _, second, third = (entry.start() for entry in re.finditer(b"PK\x01\x02", data))
     data[second + 32] = data.index(b"PK\x05\x06") - third
-    with pytest.raises(WeightsError, match="arrays are missing"):
+    with pytest.raises(WeightsError, match="members are missing"):
         parse_weights(bytes(data))
 
 

@@ -97,7 +97,7 @@ def test_example_of_the_manual_is_shown_checked_and_a_position_for_advice(tmp_pa
 
 
 def hand_of(text, game=None):
-    [(_, hand)] = read_hands(text, game)
+    [(_, hand)] = read_hands(text.splitlines(), game)
     return hand
 
 
@@ -174,7 +174,7 @@ def test_twin_of_a_passed_card_comes_from_an_unknown_hand():
 
 
 def test_malformed_tag_makes_no_event_of_its_own():
-    results = list(read_hands(f"{tag_text(more='[Play W]')}\n\n{tag_text()}"))
+    results = list(read_hands(f"{tag_text(more='[Play W]')}\n\n{tag_text()}".splitlines()))
     assert [number for number, _ in results] == [1, 2]
     assert isinstance(results[0][1], RecordError)
     assert not isinstance(results[1][1], RecordError)

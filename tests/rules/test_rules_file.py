@@ -77,7 +77,7 @@ def test_a_file_may_leave_out_unchanged_rules(farm):
 FAULTS = [
     ("\ntarget = \n\n", r"is not valid TOML: Invalid value \(at line 2"),
     ("target = 5\ntarget = 6", r"is not valid TOML: Cannot overwrite a value"),
-    ("[" * 100_000, r"is not valid TOML"),
+    ("[" * 10_000, r"is not valid TOML"),
     ("target = " + "9" * 5_000, r"is not valid TOML"),
     ("targett = 5", r"unknown option 'targett' \(did you mean 'target'\?\); the options are: r"),
     ('base = "barie"', r"base='barie' is no variant \(did you mean 'barrie_v0'\?\): expected one"),
@@ -108,9 +108,9 @@ def test_a_file_that_cannot_be_read_is_refused_by_name(tmp_path, monkeypatch):
     Path("folder.toml").mkdir()
     for path, match in (
         ("nothing.toml", "nothing.toml: cannot be read: No such file"),
-        ("folder.toml", "folder.toml: cannot be read: Is a directory"),
+        ("folder.toml", "folder.toml: cannot be read: no regular file"),
         ("odd.toml", "odd.toml: cannot be read: 'utf-8' codec"),
-        ("large.toml", "large.toml: too large"),
+        ("large.toml", "large.toml: cannot be read: more than 16384 bytes"),
         ("a\0.toml", "a.*.toml: cannot be read: embedded null"),
         ("größer.toml", "größer.toml: cannot be read: No such file"),
         ("x" * 10**5, f"{'x' * 200}: cannot be read: File name too long"),
