@@ -21,8 +21,9 @@ from bideuchre_env.agents.rule.bidding import (
     choose_strain,
     load_weights,
 )
-from bideuchre_env.agents.rule.card_play import follow, lead, least_kept, pass_over
+from bideuchre_env.agents.rule.card_play import follow, lead
 from bideuchre_env.agents.rule.certain import certain_call, certain_card
+from bideuchre_env.agents.rule.discards import least_kept, pass_over
 from bideuchre_env.agents.rule.exchange import undominated
 from bideuchre_env.agents.rule.hand_features import TRUMPS
 from bideuchre_env.core.bits import gather_bits

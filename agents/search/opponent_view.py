@@ -92,6 +92,9 @@ def see_play(s: Row, t: Row, gone: int, gone_pair: int, view: Row) -> None:
     view.thrown = 0
     if led < 0 and view.void[2] != 0 and view.trumps != 0:
         view.thrown = thrown_suits(s)
+    view.abandoned = 0
+    if led >= 0 and s.sitting_out >= 0 and view.declarer & 1:
+        view.abandoned = declarer_suits(s) & ~(1 << led)
 
 
 @kernel
@@ -107,3 +110,14 @@ def thrown_suits(s: Row) -> int:
         if suit != SUIT_OF[strain, s.plays[s.leaders[trick] * MAX_TRICKS + trick]]:
             thrown |= 1 << suit
     return thrown & ~(1 << strain)
+
+
+@kernel
+def declarer_suits(s: Row) -> int:
+    """Return the suits of the cards that the declarer has played, as bits; `s` is in the play."""
+    suits = 0
+    for trick in range(s.trick + 1):
+        kind = s.plays[s.declarer * MAX_TRICKS + trick]
+        if kind >= 0:
+            suits |= 1 << SUIT_OF[s.strain, kind]
+    return suits

@@ -55,6 +55,8 @@ VIEW = np.dtype(
         ("cards_left", np.int64, (4,)),  # by seat: cards it holds now, 0 if it sits out
         ("after", np.int64),  # seats still to play to this trick after us, as bits
         ("thrown", np.int64),  # side suits partner has discarded, as bits; 0 unless we lead
+        # suits but the suit led that a lone declarer has played, as bits; 0 unless we follow it
+        ("abandoned", np.int64),
     ],
     align=True,
 )
@@ -94,8 +96,8 @@ def count_held(view: Row, kinds: int) -> int:
 def read_view(observation: Array, t: Row, o: Row, view: Row) -> None:
     """Fill `view` from an observation, int8 (D,), except for `for_points` and `turning`.
 
-    The fields of the trick (`led`, `winning`, `winning_kind`, `after`), `void`, `cards_left` and
-    `thrown` are written only in the card play; in other phases they are unchanged.
+    The fields of the trick (`led`, `winning`, `winning_kind`, `after`), `void`, `cards_left`,
+    `thrown` and `abandoned` are written only in the card play; in other phases they are unchanged.
     """
     public = o.private
     view.phase = one_hot(observation, public + o.phase, 5)
@@ -109,6 +111,9 @@ def read_view(observation: Array, t: Row, o: Row, view: Row) -> None:
         view.thrown = 0
         if view.led < 0 and view.void[2] != 0 and view.trumps != 0:
             view.thrown = thrown_suits(observation, public, t, o, view)
+        view.abandoned = 0
+        if view.led >= 0 and view.sitting_out >= 0 and view.declarer & 1:
+            view.abandoned = declarer_suits(observation, public, t, o, view) & ~(1 << view.led)
 
 
 @kernel
@@ -256,6 +261,21 @@ def thrown_suits(observation: Array, public: int, t: Row, o: Row, view: Row) -> 
                 winner, most = seat, t.power[strain, led, card]
         leader = winner
     return thrown & ~(1 << strain)
+
+
+@kernel
+def declarer_suits(observation: Array, public: int, t: Row, o: Row, view: Row) -> int:
+    """Return the suits of the cards that the declarer has played, as bits.
+
+    `view.strain` and `view.declarer` must be set.
+    """
+    played, suits, first = 0, 0, public + o.played + view.declarer * t.copies * t.kinds
+    for plane in range(t.copies):
+        played |= gather_bits(observation, first + plane * t.kinds, t.kinds, 0)
+    for suit in range(4):
+        if played & t.suit_bits[view.strain, suit]:
+            suits |= 1 << suit
+    return suits
 
 
 @kernel

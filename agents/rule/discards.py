@@ -1,0 +1,152 @@
+"""Cards that the rule player can spare: discarded, given up, or passed to a lone declarer."""
+
+from __future__ import annotations
+
+from bideuchre_env.learning.card_order import BEATS, STRENGTH, SUIT_OF, highest, lowest
+from bideuchre_env.learning.view import count, count_held
+from bideuchre_env.runtime.intrinsics import lowest_bit
+from bideuchre_env.runtime.jit import Row, kernel
+
+LOW_TRUMP = 13  # strength of the king of trumps
+HIGHER = 0.95  # chance of a lone declarer to hold an unseen card above our guarded honour
+LOWER = 0.5  # the same for an unseen card below it
+LEFT = 1.0  # worth of a guard in a suit that the declarer has played and left, in single decks
+ONLY_OURS = 1.5  # factor of the worth of a guard in a suit in which partner is void
+
+
+@kernel
+def discard(view: Row, t: Row, legal: int) -> int:
+    """Return the kind, of the `legal` kinds (bits), to play to a trick that we do not win."""
+    if view.sitting_out >= 0 and view.declarer & 1:
+        return least_guard(view, t, legal)
+    return least_kept(view, t, legal)
+
+
+@kernel
+def least_guard(view: Row, t: Row, legal: int) -> int:
+    """Return the lowest card of the suit whose guard against a lone declarer has the least worth.
+
+    Of equal guards, the card of the least `keep_value` is returned.
+    """
+    best, least = -1, 1e9
+    for suit in range(4):
+        held = legal & t.suit_bits[view.strain, suit]
+        if held == 0:
+            continue
+        card = lowest(held, view.strain)
+        value = guard_worth(view, t, suit, held) + 1e-5 * keep_value(view, t, card)
+        if value < least:
+            best, least = card, value
+    return best
+
+
+@kernel
+def guard_worth(view: Row, t: Row, suit: int, held: int) -> float:
+    """Return the worth of the last card of `held` (bits), our cards of a suit, as a guard.
+
+    It is the chance that the declarer has a lower card of the suit and exactly as many cards that
+    beat our highest as we have other cards: then the last of these decides. A suit that the
+    declarer has left is worth more, because its losers are there, and so is one in which partner
+    is void.
+    """
+    strain, kinds = view.strain, t.suit_bits[view.strain, suit]
+    top, guards = highest(held, strain), count_held(view, held) - 1
+    above = BEATS[strain, top] | 1 << top  # of two equal cards, the first played wins
+    higher, lower = count(view, above), count(view, kinds & ~above)
+    if lower == 0 or view.void[view.declarer] >> suit & 1:
+        return 0.0
+    worth = 1.0 - (1.0 - LOWER) ** lower
+    for i in range(guards):
+        worth *= HIGHER * (higher - i) / (i + 1)
+    if guards <= higher:
+        worth *= (1.0 - HIGHER) ** (higher - guards)
+    if t.copies == 1 and view.abandoned >> suit & 1:
+        worth += LEFT
+    return worth * ONLY_OURS if view.void[2] >> suit & 1 else worth
+
+
+@kernel
+def keep_value(view: Row, t: Row, kind: int) -> int:
+    """Return the value of keeping a card in hand; only the order of the values matters."""
+    strain = view.strain
+    strength = STRENGTH[strain, kind]
+    if view.trumps >> kind & 1:
+        return 600 + 10 * strength
+    suit = t.suit_bits[strain, SUIT_OF[strain, kind]]
+    above = count(view, BEATS[strain, kind])
+    length = count_held(view, suit)
+    if above == 0:
+        return 400 + strength  # a boss card
+    if above < length:
+        return 250 + strength  # an honour with enough guards
+    value = 100 + 5 * strength
+    if guards_honour(view, suit, kind, length):
+        value += 90
+    if length == 1 and count_held(view, view.trumps) > 0:
+        value -= 12  # going void makes a ruff
+    return value
+
+
+@kernel
+def guards_honour(view: Row, suit: int, kind: int, length: int) -> bool:
+    """Whether throwing this card would leave a higher card of its suit without enough guards.
+
+    `suit` are the kinds of the suit (bits), `length` its cards in hand.
+    """
+    strain = view.strain
+    higher = view.held & BEATS[strain, kind]
+    while higher:
+        other = lowest_bit(higher)
+        higher &= higher - 1
+        above = count(view, BEATS[strain, other])
+        if above > 0 and above == length - 1:
+            return True
+    return False
+
+
+@kernel
+def least_kept(view: Row, t: Row, kinds: int, trumps_last: bool = False) -> int:
+    """Return the kind with the least `keep_value`, of `kinds` (bits).
+
+    With `trumps_last`, trumps up to the king have less value than boss cards of side suits.
+    """
+    strain = view.strain
+    best, least = -1, 1 << 30
+    while kinds:
+        kind = lowest_bit(kinds)
+        kinds &= kinds - 1
+        value = keep_value(view, t, kind)
+        if trumps_last and view.trumps >> kind & 1 and STRENGTH[strain, kind] <= LOW_TRUMP:
+            value = 380 + STRENGTH[strain, kind]
+        if value <= least:
+            best, least = kind, value
+    return best
+
+
+@kernel
+def pass_value(view: Row, t: Row, kind: int) -> int:
+    """Return the value of a card that partner passes to a lone declarer; only the order matters.
+
+    In a trump contract the order is bowers, side aces, other trumps, other side cards.
+    """
+    strain = view.strain
+    strength = STRENGTH[strain, kind]
+    if view.trumps >> kind & 1:
+        return 320 + strength if strength >= 15 else 150 + 10 * strength
+    length = count_held(view, t.suit_bits[strain, SUIT_OF[strain, kind]])
+    if BEATS[strain, kind] == 0:
+        return 400 - 10 * length if view.trumps == 0 else 315 - length
+    return 20 * strength - length
+
+
+@kernel
+def pass_over(view: Row, t: Row, legal: int) -> int:
+    """Return the kind, of the `legal` kinds (bits), that partner passes to a lone declarer."""
+    best, most = -1, -1
+    while legal:
+        kind = lowest_bit(legal)
+        legal &= legal - 1
+        value = pass_value(view, t, kind)
+        if value > most:
+            best, most = kind, value
+    return best
