@@ -1,6 +1,6 @@
 """Stage the pages of the repository as the sources of the documentation site.
 
-    python .github/docs/stage.py FOLDER   # then `python -m sphinx FOLDER ...`; see `.ci/site`
+    python .github/docs/stage.py FOLDER   # then `python -m sphinx FOLDER ...`; see `tox -e docs`
 
 Every page is copied to a short address. A relative link becomes a link to a page of the site, or
 to the repository; a link to a missing file is an error. `site/` has the pages that are only on the

@@ -22,7 +22,8 @@ def read(name):
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-PROJECT = tomllib.loads(read("pyproject.toml"))["project"]
+PYPROJECT = tomllib.loads(read("pyproject.toml"))
+PROJECT, TOX = PYPROJECT["project"], PYPROJECT["tool"]["tox"]
 
 
 def test_the_changelog_has_a_section_for_the_version(monkeypatch, capsys):
@@ -51,7 +52,9 @@ def test_a_workflow_calls_scripts_that_exist(path):
     """A script that is called without an interpreter is executable."""
     text = path.read_text(encoding="utf-8")
     calls = re.findall(r"(python3? )?(\.ci/[\w.]+)", text)
-    assert calls
+    environments = re.findall(r"tox -e (\w+)", text)
+    assert calls + environments
+    assert {*environments} <= {*TOX["env"]}
     for interpreter, script in calls:
         assert (ROOT / script).is_file(), script
         assert interpreter or os.name == "nt" or os.access(ROOT / script, os.X_OK), script
@@ -85,22 +88,45 @@ def test_workflows_cover_the_supported_pythons():
     assert re.findall(r"^ +(3\.\d+)$", nightly, re.M) == supported
 
 
-def test_every_extra_has_a_library_and_existing_tests():
-    script = read(".ci/trainers")
-    lists = (script.partition(f"{name}=(")[2] for name in ("library", "files"))
-    library, files = (each.partition("\n)")[0] for each in lists)
-    with load_scripts(".ci", "first_use") as [first_use]:
-        assert sorted(re.findall(r"\[(\w+)\]=", library)) == sorted(first_use.extras())
-    for path in re.findall(r"\btests/[\w./]+", files):
+def test_every_extra_has_an_environment_and_existing_tests():
+    with load_scripts(".ci", "extra") as [extra]:
+        assert sorted(TOX["env_base"]["extra"]["factors"]) == sorted(extra.extras())
+        assert extra.TESTS.keys() <= {*extra.extras()}
+        for name in extra.extras():
+            assert all((ROOT / path).exists() for path in extra.tests_of(name)), name
+
+
+def test_an_unknown_extra_is_refused_before_any_is_installed():
+    command = [sys.executable, ROOT / ".ci" / "extra.py", "extra-nothing"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("nothing: expected one of plot, render, ")
+
+
+def paths(value):
+    """The files of the repository that the commands of an environment name."""
+    if isinstance(value, list):
+        return [path for each in value for path in paths(each)]
+    return (
+        re.findall(r"^(?:\.ci|\.github/docs|tests)/[\w./]+$", value) if type(value) is str else []
+    )
+
+
+@pytest.mark.parametrize("name", TOX["env"])
+def test_an_environment_calls_files_that_exist(name):
+    commands = TOX["env"][name].get("commands", [])
+    assert TOX["env"][name]["description"]
+    assert {*TOX["env"][name].get("base", [])} <= {*TOX["env"], "env_run_base"}
+    for path in paths(commands):
         assert (ROOT / path).exists(), path
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="a script for Linux")
-def test_an_unknown_extra_is_refused_before_any_is_installed():
-    command = ["bash", ROOT / ".ci" / "trainers", "plot", "nothing"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("nothing: one of ")
+def test_ci_calls_the_command_of_the_readme_and_environments_of_tox():
+    [command] = re.findall(r"^(pip install -e .*pytest.*)$", read("README.md"), re.M)
+    script = read(".ci/run")
+    assert f"\n{command} || exit 1\n" in script
+    [environments] = re.findall(r"-e ([\w,]+)$", script, re.M)
+    assert {*environments.split(",")} <= {*TOX["env"]}
 
 
 def test_the_recipe_has_the_requirements_of_pyproject():
@@ -111,7 +137,7 @@ def test_the_recipe_has_the_requirements_of_pyproject():
         for key in ("host", "run")
     )
     declared = [line.partition(";")[0] for line in PROJECT["dependencies"]]
-    build = tomllib.loads(read("pyproject.toml"))["build-system"]["requires"]
+    build = PYPROJECT["build-system"]["requires"]
     spaced = [re.sub(r"(?<=[\w])(?=[<>=])", " ", line, count=1) for line in (*declared, *build)]
     assert run == {*spaced[: len(declared)], "python >=${{ python_min }}"}
     assert host == {*spaced[len(declared) :], "python ${{ python_min }}.*", "pip"}
@@ -130,11 +156,14 @@ def test_the_recipe_of_a_release_has_its_version_and_checksum(tmp_path, capsys):
     assert f'\n  sha256: "{hashlib.sha256(b"abc").hexdigest()}"\n' in recipe
 
 
-def test_hooks_are_the_linters_of_ci():
-    hooks = re.findall(r"entry: (.*)", read(".pre-commit-config.yaml"))
-    linters = re.findall(r"^    ((?:ruff|mypy).*)$", read(".ci/run"), re.M)
-    commands = [hook.replace(" --force-exclude", "") for hook in hooks]
-    assert commands == [line.replace(" --check", "").removesuffix(" .") for line in linters]
+def test_the_hooks_have_their_tools_in_the_environment_lint():
+    assert TOX["env"]["lint"]["commands"][0][:3] == ["pre-commit", "run", "--all-files"]
+    tools = {
+        entry.split()[0] for entry in re.findall(r"entry: (.*)", read(".pre-commit-config.yaml"))
+    }
+    installed = [*TOX["env"]["lint"]["deps"], *PROJECT["optional-dependencies"]["test"]]
+    names = {re.match(r"[\w-]+", line)[0].removesuffix("-py") for line in installed}
+    assert {"ruff", "mypy", "shellcheck", "zizmor", "check-jsonschema"} == tools <= names
 
 
 def test_addresses_begin_with_the_repository():

@@ -1,7 +1,7 @@
-"""Use an extra once, to check that its dependencies suffice: no other extra is installed.
+"""Install an extra, use it once while no other is installed, then run all its tests.
 
-    python .ci/first_use.py          # print the names of the extras, except `test` and `docs`
-    python .ci/first_use.py minari   # use this one
+    python .ci/extra.py               # print the names of the extras, except `test` and `docs`
+    python .ci/extra.py extra-minari  # in a new environment: `tox -e extra-minari`
 
 The use of an extra is the function of its name; for an adapter, the blocks of the adapters' guides
 that import it. An extra without either is an error.
@@ -20,6 +20,21 @@ from urllib.request import urlopen
 
 from check_types import ROOT, STAND_ALONE
 
+TESTS = {  # of the other extras: the tests of the adapter of this name and of its script
+    "train": ["tests/learning", "tests/scripts", "tests/adapters/test_trainer_scripts.py"],
+    "ray": ["tests/evaluation", "tests/scripts"],
+    "data": ["tests/datasets"],
+    "minari": ["tests/datasets"],
+    "plot": ["tests/evaluation/test_tournament.py"],
+    "render": ["tests/records/test_render.py"],
+    "web": ["tests/web"],
+    "completion": ["tests/cli/test_screens.py"],
+    "cuda": [
+        "tests/envs/test_vector_device.py",
+        "tests/evaluation/test_selfplay.py",
+        "tests/scripts/test_train_ppo.py",
+    ],
+}
 NOISE = re.compile(r"Traceback|Illegal move made", re.IGNORECASE)
 BIDEUCHRE = (sys.executable, "-m", "bideuchre_env")
 
@@ -141,19 +156,42 @@ def adapter(name: str) -> None:
         run(sys.executable, "-c", block)
 
 
-def main() -> None:
-    """Print the extras, or use the one on the command line in a new temporary folder."""
-    if len(sys.argv) == 1:
-        print(*extras())
-        return
-    name = sys.argv[1]
+def tests_of(name: str) -> list[str]:
+    """Return the test files of an extra."""
+    adapter_tests = [f"tests/adapters/test_{name}.py", "tests/adapters/test_trainer_scripts.py"]
+    return TESTS.get(name, adapter_tests)
+
+
+def use(name: str) -> None:
+    """Use an extra once, in a new temporary folder."""
     os.environ.setdefault("RAY_AUTH_MODE", "disabled")  # else Ray writes a token at home
     os.chdir(tempfile.mkdtemp())
     first_use = globals().get(name)
-    if name in extras() and callable(first_use) and name != "adapter":
+    if callable(first_use):
         first_use()
     else:
         adapter(name)
+
+
+def main() -> None:
+    """Print the extras, or install, use and test the one on the command line."""
+    if len(sys.argv) == 1:
+        print(*extras())
+        return
+    name = sys.argv[1].removeprefix("extra-")
+    if name not in extras():
+        sys.exit(f"{name}: expected one of {', '.join(extras())}")
+    pip = (sys.executable, "-m", "pip", "install", "--quiet", "-e")
+    subprocess.run([*pip, f"{ROOT}[{name}]"], check=True)
+    use(name)
+    others = ",train" if name == "cuda" else ""
+    subprocess.run([*pip, f"{ROOT}[test,{name}{others}]"], check=True)
+    pytest = (sys.executable, "-m", "pytest", "-q")
+    for arguments in (
+        ["-m", "slow or not slow", *tests_of(name)],
+        ["tests/project/test_guides.py", "-k", "adapter"],
+    ):
+        subprocess.run([*pytest, *arguments], cwd=ROOT, check=True)
 
 
 if __name__ == "__main__":
