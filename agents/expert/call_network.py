@@ -28,6 +28,8 @@ KIND = "expert"
 VERSION = 1
 """Version of `call_features`: weights prepared with another version are rejected."""
 
+MOST_UNLIKE = 8.0  # the third result of `unlike` up to which the weights of a variant are used
+
 FIRST, SECOND = 64, 32  # units of the two hidden layers
 SCALE = 8.0  # points per unit of the network's output
 
@@ -129,17 +131,16 @@ def load_network(rules: Rules) -> Array:
 def package_network(rules: Rules) -> Array:
     """Return the package's weights of the most similar fitted variant, read-only.
 
-    It has the same deck. For the deck of no variant it is any, if hand tables would value the calls
-    of lone hands alone, as if each call ended the auction; else all weights are 0, and the rule
-    player calls, which is better.
+    The variant has the same deck or, for a deck that has a hand table but no variant, all lone bids
+    of `rules`: the table alone would value each call as if it ended the auction. All weights are 0
+    if there is no such variant, or if its bidding is too unlike.
     """
-    deck, fitted = (rules.kinds, rules.copies), list(provenance())
-    alike = [name for name in fitted if (RULES[name].kinds, RULES[name].copies) == deck]
-    if rules.lone and deck in DECKS:
-        alike = alike or fitted
-    if not alike:
+    name = min(provenance(), key=lambda name: unlike(rules, RULES[name]))
+    other_deck, lacks_lone, differing = unlike(rules, RULES[name])
+    tables_only = bool(rules.lone) and (rules.kinds, rules.copies) in DECKS
+    if differing > MOST_UNLIKE or (other_deck and (lacks_lone or not tables_only)):
         return sealed(new_network())
-    return sealed(fitted_network(min(alike, key=lambda name: unlike(rules, RULES[name]))))
+    return sealed(fitted_network(name))
 
 
 def new_network() -> Array:
@@ -180,15 +181,17 @@ def call_arrays(network: Array) -> dict[str, Array]:
     return {f"calls.{name}": np.atleast_1d(network[name][0]).astype(np.float32) for name in fields}
 
 
-def unlike(rules: Rules, fitted: Rules) -> tuple[bool, int]:
-    """Return how unlike the bidding of the game `fitted` is to that of `rules`, to be compared.
+def unlike(rules: Rules, fitted: Rules) -> tuple[bool, bool, float]:
+    """Return how unlike the game `fitted` is to `rules` in bidding, to be compared.
 
-    First whether `fitted` lacks a lone bid of `rules` with the same exchange and value, then a
-    weighted count of differing rules, plus the difference of the lowest partnered bids.
+    First whether the deck differs, then whether `fitted` lacks a lone bid of `rules` with the same
+    exchange and value, then a weighted count of differing rules, plus the difference of the lowest
+    partnered bids in eighths of the tricks.
     """
     games = rules, fitted
+    deck, other = ((game.kinds, game.copies) for game in games)
     lone, has = ({(bid.exchange, bid.value) for bid in game.lone} for game in games)
-    low = [game.partnered[0] if game.partnered else game.tricks for game in games]
+    low = [game.partnered[0] / game.tricks if game.partnered else 1.0 for game in games]
     differing = (
         4 * (rules.strain_named != fitted.strain_named)
         + 3 * (rules.all_pass != fitted.all_pass)
@@ -197,6 +200,6 @@ def unlike(rules: Rules, fitted: Rules) -> tuple[bool, int]:
         + (rules.opening_lead != fitted.opening_lead)
         + (rules.dealer_may_equal != fitted.dealer_may_equal)
         + (rules.win_rule != fitted.win_rule)
-        + abs(low[0] - low[1])
+        + 8 * abs(low[0] - low[1])
     )
-    return not lone <= has, differing
+    return deck != other, not lone <= has, differing
