@@ -188,7 +188,7 @@ def main() -> None:
     subprocess.run([*pip, f"{ROOT}[test,{name}{others}]"], check=True)
     pytest = (sys.executable, "-m", "pytest", "-q")
     for arguments in (
-        ["-m", "slow or not slow", *tests_of(name)],
+        ["-m", "long or not long", *tests_of(name)],
         ["tests/project/test_guides.py", "-k", "adapter"],
     ):
         subprocess.run([*pytest, *arguments], cwd=ROOT, check=True)

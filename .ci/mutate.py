@@ -33,7 +33,8 @@ ROOT = Path(__file__).resolve().parents[1]
 TABLE = Path(__file__).with_name("mutants.toml")
 MODES = ("compile", "plain")
 FIELDS = {"name", "file", "old", "new", "tests", "then", "mode", "note"}
-PYTEST = ("-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider", "-p", "no_shrinks")
+PYTEST = ("-x", "-q", "--no-header", "--tb=no", "-m", "not long")
+PYTEST += ("-p", "no:cacheprovider", "-p", "no_shrinks")
 NO_SHRINKS = "from hypothesis.internal.conjecture import engine\n\nengine.MAX_SHRINKS = 0\n"
 """A plugin: Hypothesis does not shrink failures, which takes minutes."""
 

@@ -8,6 +8,7 @@ import os
 # numpy's threads would compete with the other test process; numpy reads this at import
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+import re
 import signal
 
 import pytest
@@ -34,3 +35,15 @@ def default_ctrl_c():
     yield
     after = signal.signal(signal.SIGINT, before)
     assert after is signal.default_int_handler
+
+
+SEARCHING = {"expert", "inference", "net", "pimc", "ppo"}
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest selects by markers
+def pytest_collection_modifyitems(items) -> None:
+    """Mark the cases of tests whose parameters name an agent that searches or has learned."""
+    for item in items:
+        case = getattr(item, "callspec", None)
+        if case is not None and SEARCHING & {*re.findall("[a-z]+", case.id)}:
+            item.add_marker(pytest.mark.search)

@@ -36,6 +36,7 @@ def test_every_adapter_is_listed():
         _ = adapters.nonsense
 
 
+@pytest.mark.slow
 def test_a_missing_library_is_one_line_that_names_the_extra():
     done = python("-c", WITHOUT.format(libraries=LIBRARIES))
     names = [name for name in LIBRARIES for _ in range(2)]

@@ -152,6 +152,7 @@ def test_bad_arguments_are_refused(envs, options, message):
         VecEnv(envs, **options)
 
 
+@pytest.mark.slow
 def test_maskable_ppo_learns_through_the_wrappers_of_stable_baselines3():
     envs = VecCheckNan(VecMonitor(tables(8)))
     envs = VecNormalize(VecFrameStack(envs, 2), gamma=1.0)
@@ -184,7 +185,7 @@ def test_a_model_learns_and_is_evaluated_saved_and_loaded(policy, observation, t
     assert masks[np.arange(4), actions[0]].all()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_policy_without_a_mask_learns_legal_play_only_if_quitting_does_not_pay():
     """With a penalty of 1, PPO learns to quit. The default penalty is the largest loss, 54."""
 

@@ -64,7 +64,7 @@ def test_a_short_run_prints_results_and_saves_an_agent(script, tmp_path, capsys)
     assert points[0] == points[1]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @every_script
 def test_a_whole_run_beats_cautious(script, tmp_path):
     """After a million decisions, the policy beats `cautious` on boards that the script omits."""
@@ -94,7 +94,7 @@ def test_the_search_prints_a_result_against_each_judge(search, capsys):
         search.main(search.Args.parse(["--boards", "1"]))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_search_beats_random(search):
     assert search.points(search.Args(boards=40, simulations=50), "random").low > 5
 

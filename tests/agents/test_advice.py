@@ -30,6 +30,8 @@ from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.variants import RULES
 
+pytestmark = pytest.mark.search
+
 AGENTS = {name: name for name in ("rule", "expert", "net")}
 AGENTS |= {name: f"{name}:worlds=8,played_out=12" for name in ("pimc", "inference")}
 

@@ -24,6 +24,8 @@ from bideuchre_env.rules.cards import CARD_NAMES
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 
+pytestmark = pytest.mark.search
+
 
 def test_a_choice_that_is_clearly_behind_is_reported_with_its_loss():
     rules = RULES["cincinnati_v0"]

@@ -46,6 +46,8 @@ from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import entry_kernel, new_rows
 
+pytestmark = pytest.mark.slow
+
 FOLDER = ROOT / "agents" / "data"
 EVERY_FILE = sorted(FOLDER.glob("*.npz"))
 WEIGHTS = [file for file in EVERY_FILE if "-" in file.stem]
@@ -214,7 +216,7 @@ def test_another_deck_has_no_table_and_another_hand_no_row():
     assert table.row(1 << COPY_SHIFT | 1)[0] == -1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_script_makes_the_same_rows_in_any_number_of_processes(tmp_path):
     for workers in ("1", "2"):
         out = tmp_path / f"{workers}.npz"

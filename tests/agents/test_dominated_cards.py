@@ -30,6 +30,8 @@ from bideuchre_env.rules.cards import STRAINS, hand_bits, hand_names, parse_card
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import entry_kernel
 
+pytestmark = pytest.mark.search
+
 GAMES = {name: rules for name, rules in RULES.items() if any(bid.exchange for bid in rules.lone)}
 THREE = BARRIE.replace(ranks="9", copies=1, partnered=(1, 6), lone=(Bid("call-3", 12, 3),))
 AFTER = BARRIE.replace(lone=(Bid("call-2", 12, 2),), strain_named="after_auction")

@@ -41,6 +41,8 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import new_rows
 
+pytestmark = pytest.mark.search
+
 search, wins_over = map(callable_from_python, (search, wins_over))
 
 

@@ -23,6 +23,8 @@ from bideuchre_env.rules import actions
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime import jit
 
+pytestmark = pytest.mark.search
+
 CINCINNATI = RULES["cincinnati_v0"]
 NO_SEARCH = {"wanted": (0,) * 13}
 

@@ -78,7 +78,7 @@ def test_every_agent_is_legal_in_custom_games(name):
             play_on(rules, start(rules, tables, seed=seed), sides, hands)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "variant"), each_in_its_variants(ALL))
 def test_every_agent_is_legal_on_every_decision_of_ten_thousand_games(name, variant):
     """Search agents play 1,000 games, with two worlds, the fewest that can change a card."""

@@ -29,6 +29,8 @@ from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import line_of
 from bideuchre_env.runtime.jit import entry_kernel, new_rows
 
+pytestmark = pytest.mark.search
+
 
 @pytest.mark.parametrize(
     ("name", "variant", "bid"),

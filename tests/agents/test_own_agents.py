@@ -19,6 +19,8 @@ from bideuchre_env.agents import Agent, registry
 from bideuchre_env.errors import AgentError, OptionError
 from bideuchre_env.evaluation import blocks
 
+pytestmark = pytest.mark.search
+
 RULES = bideuchre_env.cincinnati_v0.rules
 
 

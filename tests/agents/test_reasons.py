@@ -15,6 +15,8 @@ from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.rules.cards import hand_bits, hand_names, parse_card
 from bideuchre_env.rules.variants import RULES
 
+pytestmark = pytest.mark.search
+
 OWN = "JH JD AH KH QS 9C"
 HEARTS, SPADES, NO_TRUMP = 2, 3, 4
 JACKS = {"C": "JS", "D": "JH", "H": "JD", "S": "JC"}

@@ -35,6 +35,8 @@ from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import entry_kernel, new_rows
 from bideuchre_env.solver import solve
 
+pytestmark = pytest.mark.search
+
 
 @pytest.mark.parametrize("name", SEARCH)
 def test_a_decision_depends_on_seed_and_observation_alone(name):

@@ -26,6 +26,8 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import entry_kernel
 
+pytestmark = pytest.mark.search
+
 
 def sampled_worlds(agent, row, mask, n_worlds, considered=10):
     """The distinct worlds that chains sample, and their counts, or None without a search."""

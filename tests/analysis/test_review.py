@@ -17,6 +17,8 @@ from bideuchre_env.records.record import GameRecord
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import CARD_NAMES
 
+pytestmark = pytest.mark.search
+
 Z = 1.96
 VARIANTS = bideuchre_env.variants
 
@@ -65,7 +67,7 @@ def hand_with(variant, change=None, *, seed=0, deal=None, dealer=0, agent="exper
         ("cincinnati_v0", "inference", range(2)),
         ("six_card_v0", "expert", range(4, 6)),
         ("barrie_v0", "inference", range(6, 7)),
-        *(pytest.param(v, "inference", range(20, 28), marks=pytest.mark.slow) for v in VARIANTS),
+        *(pytest.param(v, "inference", range(20, 28), marks=pytest.mark.long) for v in VARIANTS),
     ],
 )
 def test_an_agents_own_hands_have_no_mistake(variant, agent, seeds):

@@ -20,6 +20,8 @@ from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import STRAINS
 from bideuchre_env.rules.variants import RULES
 
+pytestmark = pytest.mark.search
+
 HAND = ("--hand", "JH JD AH KH QS 9C")
 FEW = ("--worlds", "20")
 

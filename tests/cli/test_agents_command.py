@@ -130,6 +130,7 @@ def rules():
     return variant_of(Path("farm.toml"), []).rules
 
 
+@pytest.mark.slow
 def test_a_game_is_prepared_and_listed(monkeypatch, capsys, rules):
     """With 20 boards, a network is saved only if it is significantly better."""
     monkeypatch.setattr(prepare, "Preparation", partial(prepare.Preparation, boards=20))

@@ -226,6 +226,7 @@ def test_a_page_has_the_requested_games(game_file, capsys):
     assert [each["name"] for each in page_of("a.html")] == ["game 1"]
 
 
+@pytest.mark.search
 def test_the_review_of_the_requested_hands_is_printed(game_file, capsys):
     record = next(line.record for line in records_io.scan(game_file, {2}))
     hands = ("--hand", "1", "--hand", "3")
@@ -237,6 +238,7 @@ def test_the_review_of_the_requested_hands_is_printed(game_file, capsys):
     assert re.findall(r"^Game \d+", capsys.readouterr().out, re.M) == ["Game 1", "Game 2"]
 
 
+@pytest.mark.search
 def test_a_page_has_the_notes_of_the_review(game_file):
     assert run("show", game_file, "--game", "1", "--analyse", *QUICK, "--html", "game.html") == 0
     [data] = page_of("game.html")

@@ -148,7 +148,7 @@ def test_the_notice_needs_no_kernels():
     assert not {"bideuchre_env.core.step", "bideuchre_env.evaluation.warm_up"} & {*names}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_later_commands_compile_nothing(folder):
     def fresh(*arguments):
         return python("-m", "bideuchre_env", *arguments, NUMBA_CACHE_DIR=str(folder))
@@ -166,6 +166,7 @@ def test_later_commands_compile_nothing(folder):
         assert "compiling" not in fresh(*arguments).stderr
 
 
+@pytest.mark.slow
 def test_the_parts_compile_every_entry_kernel():
     """Only `try_rows`, the kernel of `bideuchre prepare`, is left to compile at its first use."""
     import_kernels()
@@ -220,6 +221,7 @@ def test_a_task_counts_the_actions_of_its_games(monkeypatch):
     assert done == sum(result.decisions)
 
 
+@pytest.mark.slow
 def test_bench_prints_a_table_and_writes_the_figures(folder, capsys, error_of):
     options = ("bench", "--variant", "six_card_v0", "--seconds", "0.01", "--json", "bench.json")
     assert run(*options) == 0

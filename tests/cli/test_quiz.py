@@ -5,6 +5,8 @@ import re
 import pytest
 from support.commands import run
 
+pytestmark = pytest.mark.search
+
 
 @pytest.mark.parametrize(
     ("kind", "asked"), [("bid", "call|Which strain"), ("play", "play|lead|give up|pass to")]

@@ -139,7 +139,7 @@ def test_level_games_of_rounds_are_drawn_as_in_the_reference(variant: str) -> No
         assert counts["drawn"] == (2 if ahead == 0 else 1)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("variant", bideuchre_env.variants)
 def test_100000_hands_agree_with_the_reference(variant: str) -> None:
     assert run(variant, SLOW_HANDS, seed=2)["hands"] >= SLOW_HANDS

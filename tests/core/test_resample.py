@@ -154,7 +154,7 @@ ENDINGS = {  # rules, and the limits of `cost` in the usual and in the slow run
 
 
 USUAL = [(kind, 20 if "exchange" in kind else 8) for kind in ENDINGS]
-SLOW = [pytest.param(kind, 32, marks=pytest.mark.slow) for kind in ENDINGS]
+SLOW = [pytest.param(kind, 32, marks=pytest.mark.long) for kind in ENDINGS]
 
 
 @pytest.mark.parametrize(("kind", "positions"), USUAL + SLOW)
@@ -200,7 +200,7 @@ def at_phase(phase, level, picks):
 
 def exchanges(phase, level, picks, roles):
     """The cases of the four roles (0: declarer) of `at_phase`; roles not in `roles` are slow."""
-    slow = [pytest.param(phase, level, picks, role, marks=pytest.mark.slow) for role in range(4)]
+    slow = [pytest.param(phase, level, picks, role, marks=pytest.mark.long) for role in range(4)]
     return [(phase, level, picks, role) if role in roles else slow[role] for role in range(4)]
 
 

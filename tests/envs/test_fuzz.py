@@ -128,7 +128,7 @@ FACES = {"vec": fuzz_vec, "solo_vec": fuzz_solo_vec}
 every_face = pytest.mark.parametrize("face", FACES)
 
 
-@pytest.mark.parametrize("actions", [240_000, pytest.param(10**6, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("actions", [240_000, pytest.param(10**6, marks=pytest.mark.long)])
 @every_face
 def test_odd_actions_are_refused_or_penalised(face, actions):
     refused, done, penalties = FACES[face](1, actions)
@@ -137,7 +137,7 @@ def test_odd_actions_are_refused_or_penalised(face, actions):
     assert (penalties > 100) == (face == "solo_vec")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @every_face
 def test_odd_actions_stay_within_bounds(face):
     """Odd actions under numba's bounds checks, in a subprocess, index no array out of bounds."""

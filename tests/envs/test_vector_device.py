@@ -24,14 +24,14 @@ every_variant = pytest.mark.parametrize("name", bideuchre_env.variants)
 every_face = pytest.mark.parametrize("face", ["vec", "solo_vec"])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_device_equals_the_cpu_in_the_simulator():
     summary = simulated(__file__)
     assert re.match(r"\d+ passed", summary)
     assert "skipped" not in summary
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_kernels_of_vec_compile_for_two_architectures(monkeypatch):
     """No kernel needs a local stack."""
     with compile_only(monkeypatch) as compiled:
@@ -50,7 +50,7 @@ def test_kernels_of_vec_compile_for_two_architectures(monkeypatch):
     assert len(compiled) >= 2 * (9 + 2)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_kernels_of_solo_vec_compile_for_two_architectures(monkeypatch):
     """The rule player needs a stack of one number, see `test_selfplay.py`."""
     with compile_only(monkeypatch, stack=8) as compiled:

@@ -46,6 +46,7 @@ def test_identical_agents_tie_every_board(variant):
         assert str(result).count("every deal ties: the same agent plays both sides alike") == 2
 
 
+@pytest.mark.slow
 def test_boards_do_not_depend_on_the_number_of_workers():
     length = {"boards": 100, "games": 10, "at_once": 4}
     options = {"seed": 4, **length}
@@ -57,6 +58,7 @@ def test_boards_do_not_depend_on_the_number_of_workers():
     assert min(two.ms_per_decision) > 0
 
 
+@pytest.mark.slow
 def test_a_sequential_test_ends_at_the_same_board_for_any_number_of_workers():
     options = {"boards": 4000, "sprt": Bounds(5, 6)}
     one, two = (match.play("barrie_v0", "rule", "cautious", workers=k, **options) for k in (1, 2))
@@ -129,6 +131,7 @@ def test_ctrl_c_keeps_the_finished_boards(workers, default_ctrl_c):
     assert same(finished, block[finished["board"]])
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_is_an_error():
     def kill(kind, done, total, decisions):
         for process in multiprocessing.active_children():
@@ -227,6 +230,7 @@ match.play("barrie_v0", "rule", "cautious", boards=10**7, workers=2,
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("from_file", [True, False])
 def test_workers_do_not_run_the_script_again_or_print_to_its_output(from_file, tmp_path):
     (tmp_path / "sitecustomize.py").write_text(LOUD)
@@ -240,6 +244,7 @@ def test_workers_do_not_run_the_script_again_or_print_to_its_output(from_file, t
     assert "a word" in done.stderr
 
 
+@pytest.mark.slow
 @posix
 def test_workers_end_when_their_parent_is_killed():
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}

@@ -23,6 +23,8 @@ from bideuchre_env.evaluation.statistics.sequential import (
     best_likelihood,
 )
 
+pytestmark = pytest.mark.slow
+
 POPULATION = 6000
 
 
@@ -102,7 +104,7 @@ def test_t_quantiles_and_wilson_intervals_equal_published_values():
 
 @pytest.mark.parametrize("name", ["far apart", "plain", "close"])
 @pytest.mark.parametrize(
-    ("gap", "trials"), [(1.0, 100), (3.0, 300), pytest.param(0.25, 400, marks=pytest.mark.slow)]
+    ("gap", "trials"), [(1.0, 100), (3.0, 300), pytest.param(0.25, 400, marks=pytest.mark.long)]
 )
 def test_the_sequential_test_errs_in_5_percent_at_most(populations, name, gap, trials):
     """The pair "close" may err in 8 %: there one side wins nearly all boards that are not tied."""

@@ -204,7 +204,7 @@ def cluster(monkeypatch):
         yield nodes
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="Ray has no clusters there")
 def test_a_match_survives_the_loss_of_a_node(cluster, tmp_path, monkeypatch, capsys):
     """The command's options `--ray` and `--ray-address` give the same match, too."""

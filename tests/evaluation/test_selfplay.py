@@ -276,7 +276,7 @@ def test_the_number_of_tables_at_once_is_that_of_the_option():
         rollout("club_v0", hands=9, device="gpu")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_kernel_compiles_for_the_gpu(monkeypatch):
     with compile_only(monkeypatch, stack=8):
         for policy in module.POLICIES:

@@ -220,6 +220,7 @@ def test_without_matplotlib_the_tables_are_written(tmp_path, monkeypatch):
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(TABLES)
 
 
+@pytest.mark.slow
 def test_games_are_counted_and_workers_change_nothing(tmp_path, no_pictures):
     rows = []
     for workers in (1, 2):

@@ -115,7 +115,7 @@ def test_the_code_of_an_adapter_runs(page, block, capsys):
     assert any(steps)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_training_command_of_the_page_trains(tmp_path):
     """The command of the self-play tutorial, with small networks and few decisions."""
     pytest.importorskip("torch")
@@ -128,6 +128,7 @@ def test_the_training_command_of_the_page_trains(tmp_path):
     assert (tmp_path / "weights.npz").is_file()
 
 
+@pytest.mark.slow
 def test_the_custom_agent_of_the_page_plays_from_the_shell(tmp_path, monkeypatch, capsys):
     [file] = [block for block in code_of(OWN_AGENT, "python") if "# mine.py" in block]
     (tmp_path / "mine.py").write_text(file, encoding="utf-8")
@@ -191,6 +192,7 @@ def test_the_first_command_prints_the_output_of_the_readme(tmp_path):
     assert records.stat().st_size > 0
 
 
+@pytest.mark.search
 def test_the_commands_for_players_run(tmp_path, monkeypatch, capsys):
     [commands] = [block for block in code_of(README, "sh") if "bideuchre play" in block]
     words = (shlex.split(line, comments=True) for line in commands.splitlines())
@@ -221,6 +223,7 @@ def test_the_python_blocks_of_the_readme_run(capsys):
         exec(compile(block, README, "exec"), scope)
 
 
+@pytest.mark.slow
 def test_the_first_training_run_learns(tmp_path, monkeypatch, capsys):
     """The points of the first training run grow as the page states; its policy beats `cautious`."""
     monkeypatch.chdir(tmp_path)

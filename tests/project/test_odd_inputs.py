@@ -32,6 +32,8 @@ from bideuchre_env.learning import features, fitting, network, returns, sampling
 from bideuchre_env.play.session import Session
 from bideuchre_env.rules.variants import RULES
 
+pytestmark = pytest.mark.slow
+
 GAME = bideuchre_env.cincinnati_v0
 
 

@@ -19,7 +19,7 @@ from bideuchre_env.runtime.jit import JIT, config, entry_kernel, kernel, new_row
 from bideuchre_env.runtime.vectors import _plain_add_rows, add_rows
 
 SETTINGS = {"bounds checked": BOUNDS_CHECKED, "plain": {"NUMBA_DISABLE_JIT": "1"}}
-slow = pytest.mark.slow
+slow = pytest.mark.long
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from bideuchre_env.runtime import cache, compiling, jit
 from bideuchre_env.runtime.cache import KernelFiles
 
 pytestmark = pytest.mark.skipif(not jit.private, reason="kernels are not cached")
-slow = pytest.mark.slow
+slow = pytest.mark.long
 
 
 @pytest.fixture(scope="module")

@@ -126,7 +126,7 @@ def test_every_kernel_of_the_package_has_a_stamp_of_its_own():
     assert len({*map(Stamps(), kernels)}) == len(kernels) > 500
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_stamps_describe_every_global_that_numba_sees():
     """numba's own translation of each kernel of the package has no further globals or kernels."""
     n_kernels = 0

@@ -17,6 +17,8 @@ from bideuchre_env.bench.tasks import GROUPS
 from bideuchre_env.core.state import STATE
 from bideuchre_env.runtime import jit
 
+pytestmark = pytest.mark.slow
+
 TINY = ["--repeats", "2", "--seconds", "1e-6"]
 
 
@@ -80,7 +82,7 @@ def test_the_pages_have_the_saved_figures(scripts):
     "groups",
     [
         ("threads", "aec"),
-        pytest.param(("vec", "solo", "rollouts", "agents", "searchers"), marks=pytest.mark.slow),
+        pytest.param(("vec", "solo", "rollouts", "agents", "searchers"), marks=pytest.mark.long),
     ],
 )
 def test_throughput_measures_every_group(scripts, groups, tmp_path, capsys):
@@ -94,7 +96,7 @@ def test_throughput_measures_every_group(scripts, groups, tmp_path, capsys):
         assert {"64 rows, step alone, 2 threads", "env(), episodes of a game"} <= names
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_gpu_benchmark_runs_in_the_simulator():
     assert simulated(__file__).startswith("2 passed")
 
@@ -177,7 +179,7 @@ def test_ratios_are_medians_over_the_rounds(scripts):
     assert second.ratio == statistics.median([10, 20, 30])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_startup_measures_every_target(scripts, tmp_path, monkeypatch, capsys):
     """The tests' cache is used, so nothing is compiled."""
 

@@ -24,6 +24,8 @@ from bideuchre_env.learning.weights import Weights, read_weights
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.training import cards
 
+pytestmark = pytest.mark.slow
+
 FOLDER = ROOT / "experiments"
 NEEDS = {  # libraries that a script imports
     "agilerl_ppo": ("agilerl",),
@@ -276,7 +278,7 @@ def test_a_step_that_loses_to_an_opponent_is_dropped(learn, tmp_path, capsys):
     assert "step dropped; against rule" in capsys.readouterr().out
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_short_run_is_better_than_the_expert_without_search(learn, tmp_path):
     train(learn, tmp_path, "--games", "cincinnati_v0", "--first", "20000", *SHORT)
 

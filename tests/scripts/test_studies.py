@@ -15,6 +15,8 @@ from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import STRAINS
 from bideuchre_env.solver.values import set_contracts
 
+pytestmark = pytest.mark.slow
+
 STUDIES = ("beliefs", "bidding_vs_cards", "compare_decisions", "exploit", "ladder")
 NAMES = ("studies", "regret", "figures", *STUDIES)
 
@@ -62,7 +64,7 @@ def test_a_saved_result_of_an_agent_that_has_changed_is_refused(tmp_path, monkey
             result(2)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_beliefs_cover_uniform_deals(scripts, tmp_path, monkeypatch):
     beliefs = scripts["beliefs"]
     monkeypatch.setattr(beliefs, "DRAWS", 20_000)

@@ -23,6 +23,8 @@ from bideuchre_env.learning.weights import read_weights
 from bideuchre_env.runtime import devices
 from bideuchre_env.runtime.interrupts import raising
 
+pytestmark = pytest.mark.slow
+
 RULES = bideuchre_env.make("cincinnati_v0").rules
 NETS = ["--hidden", "16", "--hidden-auction", "8", "--minibatch", "256"]
 TINY = [*NETS, "--hands", "32", "--millions", "0.006", "--boards", "2", "--final-boards", "2"]
@@ -231,7 +233,7 @@ def test_a_run_of_seconds_beats_cautious(ppo, tmp_path):
     assert points.low > 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_run_of_minutes_beats_rule(ppo, tmp_path):
     agent = trained(ppo, tmp_path / "run", "--millions", "40", "--measure", "100")
     points = match.play(RULES, agent, "rule", boards=4000, seed=9).boards.points_per_hand
@@ -239,7 +241,7 @@ def test_a_run_of_minutes_beats_rule(ppo, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "options", [("--all-hands",), pytest.param(("--workers", "2"), marks=pytest.mark.slow)]
+    "options", [("--all-hands",), pytest.param(("--workers", "2"), marks=pytest.mark.long)]
 )
 def test_a_run_resumed_after_ctrl_c_equals_a_whole_one(ppo, tmp_path, monkeypatch, options):
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
@@ -341,7 +343,7 @@ def test_simulated_lists_that_are_too_long_are_refused(ppo, monkeypatch):
         dealer.play(terms(ppo), random_networks(ppo))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_kernel_compiles_for_the_gpu(ppo, monkeypatch):
     with compile_only(monkeypatch) as compiled:
         monkeypatch.setattr(ppo.rollout, "torch_device", lambda device: "cpu")
@@ -368,7 +370,7 @@ def test_a_checkpoint_that_is_damaged_or_of_another_run_is_refused(ppo, tmp_path
     assert path.read_bytes() == good[:-7]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     "options", [("--threads", "2"), ("--device", "cuda"), ("--device", "cuda", "--workers", "1")]
 )

@@ -44,7 +44,7 @@ def values(endings):
 
 @pytest.mark.parametrize(
     "n",
-    [pytest.param(1_000, id="1000"), pytest.param(100_000, id="100000", marks=pytest.mark.slow)],
+    [pytest.param(1_000, id="1000"), pytest.param(100_000, id="100000", marks=pytest.mark.long)],
 )
 def test_endings_agree_with_trying_every_card(n):
     endings = random_endings(n, seed=n)
@@ -53,7 +53,7 @@ def test_endings_agree_with_trying_every_card(n):
         assert tricks == expected, ending
 
 
-@pytest.mark.parametrize("n", [40, pytest.param(1_000, id="1000", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [40, pytest.param(1_000, id="1000", marks=pytest.mark.long)])
 def test_whole_deals_agree_with_an_independent_solver(n):
     rng, rules = random.Random(24), RULES["9", 1]
     deals = [whole_deal(rng, rules, STRAINS[i % 5], lone=i % 4 == 3) for i in range(n)]
@@ -137,7 +137,7 @@ def solved(ending):
 QUICK = 400_000  # cards tried
 
 
-@pytest.mark.parametrize("slow", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("slow", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_the_effort_of_hard_deals_does_not_grow(slow):
     """The effort of a deal grows by at most 10 %, that of all deals together by at most 2 %."""
     before, now = [], []
@@ -151,7 +151,7 @@ def test_the_effort_of_hard_deals_does_not_grow(slow):
     assert sum(now) <= 1.02 * sum(before)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_hard_deals_agree_with_an_independent_solver():
     for ending, tricks, _ in hard_deals():
         if ending.rules.copies == 1 or (ending.absent is not None and ending.rules.cards == 32):
@@ -168,7 +168,7 @@ def test_a_table_too_small_for_the_search_gives_the_same_tricks():
         assert int(searcher.position["stored"][0]) > len(searcher.entries)
 
 
-@pytest.mark.parametrize("n", [300, pytest.param(6_000, id="6000", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [300, pytest.param(6_000, id="6000", marks=pytest.mark.long)])
 @pytest.mark.parametrize("deck", [("J", 1), ("10", 1), ("J", 2)])
 def test_deals_that_share_a_table_have_the_same_tricks(deck, n):
     """Sharing a table exposes stored results that depend on more cards than their key."""

@@ -57,7 +57,7 @@ def in_two_sizes(examples: int, **given_by: Any) -> Callable[[Any], Any]:
     def declare(check: Callable[..., None]) -> Callable[[int], None]:
         sizes = [
             pytest.param(examples, id="short"),
-            pytest.param(examples * LONGER, id="long", marks=pytest.mark.slow),
+            pytest.param(examples * LONGER, id="long", marks=pytest.mark.long),
         ]
 
         @pytest.mark.parametrize("size", sizes)

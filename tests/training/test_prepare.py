@@ -23,6 +23,8 @@ from bideuchre_env.runtime.jit import new_rows
 from bideuchre_env.training import calls
 from bideuchre_env.training.prepare import Preparation
 
+pytestmark = pytest.mark.slow
+
 BETTER, WORSE = Interval(0.2, 0.1, 0.3), Interval(-0.2, -0.3, -0.1)
 LUCK, UNKNOWN = Interval(0.2, -0.1, 0.5), Interval(0.2, None, None)
 KINDS = ("expert", "net")
@@ -174,7 +176,7 @@ def test_better_prepared_files_are_not_replaced(farm, whole, learned, monkeypatc
     assert not list(prepared_folder().glob("steps-*"))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_large_deck_without_a_network_learns_one(monkeypatch):
     set_results(monkeypatch, BETTER)
     changes = ['ranks="10"', "partnered=[1, 10]", 'lone=[{"name": "moon", "value": 24}]']
@@ -234,7 +236,7 @@ def test_invalid_arguments_are_refused(farm):
     assert not prepared_folder().exists()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_prepared_agents_are_stronger(farm):
     done = {each.kind: each for each in small(farm, hands=30_000, boards=4000).run()}
     assert done["net"].points.low > 0

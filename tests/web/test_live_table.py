@@ -295,6 +295,7 @@ async def test_a_full_disk_loses_nothing(tmp_path, monkeypatch):
 
 
 @in_loop
+@pytest.mark.slow
 async def test_the_review_is_added_to_the_replay():
     game = whole_game()
     table = live(game, reviewed=True, adviser="rule")
