@@ -14,6 +14,7 @@ from support.custom_agents import write_file
 from bideuchre_env import selfplay
 from bideuchre_env.bench import tasks
 from bideuchre_env.cli import records
+from bideuchre_env.evaluation import kernel_parts
 
 HAND = "advise --hand 'JH JD AH KH QS 9C'"
 EIGHT = "advise --hand 'JS JS JC AS KS AH AD QS'"
@@ -133,6 +134,12 @@ BAD = [
     ("export games.jsonl out.npz --episode day", "argument --episode: invalid choice: 'day'"),
     ("export mine.npz mine.npz --force", "OUT mine.npz: expected a file that is not read"),
 ]
+
+
+@pytest.fixture(autouse=True)
+def compiled(monkeypatch):
+    """No notice that kernels compile, as if they were compiled."""
+    monkeypatch.setattr(kernel_parts, "compile_notice", lambda parts: "")
 
 
 @pytest.fixture(scope="module")
