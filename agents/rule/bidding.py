@@ -1,7 +1,7 @@
 """The rule player's auction: value every contract by the chance to win the game, call the best.
 
-The weights, by deck, are in `rule_weights.npz`. The file is frozen; `agents/README.md` describes
-how it was made.
+The weights, by deck, are in `rule_weights.npz`. `experiments/fitting/fit_lone_bids.py` makes those
+of lone bids in single decks; `agents/README.md` describes the others.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from bideuchre_env.agents.data import read_record, sealed
 from bideuchre_env.agents.rule.hand_features import (
     N_FEATURES,
+    TRUMPS,
     bowers_held,
     describe_hand,
     no_trump,
@@ -32,6 +33,7 @@ DECLARER, HELPER, DEFENDER = 0, 1, 2  # roles: the first index of `weights.trick
 MOST_POINT = 0.03  # approximate value of a point at the start of a short game
 PRESS = 1.5  # points that an early higher bid may cost, because it shuts others out
 LONE_MADE = 0.65  # chance that another seat's lone bid is made
+PARTNER_HAS = 1.0 / 3.0  # chance that partner holds a card of a single deck that we lack
 WORTH_A_LOOK = 0.002  # smaller chances of a number of tricks are ignored
 
 
@@ -138,18 +140,34 @@ def expected_tricks(view: Row, t: Row, weights: Row, strain: int, scratch: Row) 
 
 
 @kernel
+def missing_bowers(view: Row, t: Row, strain: int) -> int:
+    """Return the number of bowers that the hand lacks in this strain; 0 at no trump."""
+    return 0 if strain == NO_TRUMP else 2 * t.copies - bowers_held(view, strain)
+
+
+@kernel
+def describe_lone_hand(view: Row, t: Row, strain: int, features: Array) -> None:
+    """Write the features of the hand for a lone bid of this seat to `features`, float64."""
+    missing = missing_bowers(view, t, strain)
+    missing *= missing  # two missing bowers are much more than twice as bad as one
+    describe_hand(view, t, strain, we_lead(view, t, 0, True), missing, features)
+
+
+@kernel
 def lone_chance(view: Row, t: Row, weights: Row, strain: int, exchange: int, scratch: Row) -> float:
     """Return the chance to take every trick alone in this strain.
 
     `exchange` is the number of cards exchanged with partner before the play. With an exchange in a
-    double deck, the chance is 0 if the hand lacks two or more of the four bowers.
+    double deck, the chance is 0 if the hand lacks two or more of the four bowers. Without the right
+    bower of a single deck, it is at most that of partner to pass it.
     """
-    missing = 0 if strain == NO_TRUMP else 2 * t.copies - bowers_held(view, strain)
-    missing *= missing  # two missing bowers are much more than twice as bad as one
-    if exchange > 0 and missing > 1 and t.copies == 2:
+    if exchange > 0 and missing_bowers(view, t, strain) > 1 and t.copies == 2:
         return 0.0  # good players require three of the four bowers
-    describe_hand(view, t, strain, we_lead(view, t, 0, True), missing, scratch.features)
-    return logistic(weigh(scratch.features, weights.lone[no_trump(strain), exchange]))
+    describe_lone_hand(view, t, strain, scratch.features)
+    chance = logistic(weigh(scratch.features, weights.lone[no_trump(strain), exchange]))
+    if strain != NO_TRUMP and t.copies == 1 and scratch.features[TRUMPS.rights] == 0:
+        return min(chance, PARTNER_HAS) if exchange > 0 else 0.0
+    return chance
 
 
 @kernel

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from support.agent_games import CINCINNATI, SEARCH, Position, searcher
+from support.agent_games import BARRIE, CINCINNATI, SEARCH, Position, searcher
 
 from bideuchre_env import agents, match, records_io
 from bideuchre_env.agents import registry
@@ -16,6 +16,7 @@ from bideuchre_env.envs.solo.players import Player
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.boards import LONE_BID, SET
 from bideuchre_env.rules.cards import CARD_NAMES
+from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import entry_kernel
 
@@ -138,6 +139,28 @@ def test_a_bolder_player_is_set_more_often():
     assert bids["bid"] < 20
     same = match.play(CINCINNATI, rule, "rule:boldness=0", boards=200, seed=4)
     assert (same.board_rows["points"].sum(axis=1) == 0).all()
+
+
+MOON = {"name": "moon", "value": 20}
+SMALL_GAME = Rules(  # 20 cards
+    ranks="10",
+    partnered=(2, 5),
+    lone=[{"name": "call-1", "value": 10, "exchange": 1}, MOON],
+    target=30,
+)
+BARRIES_BIDS = BARRIE.replace(ranks="9", copies=1, partnered=(1, 6))  # 24 cards
+
+
+@pytest.mark.parametrize(
+    "rules", [SMALL_GAME, BARRIES_BIDS, BARRIE.replace(copies=1, partnered=(1, 4))]
+)
+def test_timid_bids_do_not_win_and_most_lone_bids_are_made(rules):
+    """In custom games, too."""
+    done = match.play(rules, "rule", "timid", boards=1000, seed=4)
+    assert done.points_per_hand.low > 0
+    bids = done.boards.contracts[0]
+    assert bids["lone_bid"] > 100
+    assert bids["lone_made"] > 0.5 * bids["lone_bid"]
 
 
 SCORES = ((0, 0), (28, 5), (0, 31), (-20, 31))

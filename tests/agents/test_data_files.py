@@ -226,6 +226,41 @@ def test_the_script_makes_the_same_rows_in_any_number_of_processes(tmp_path):
     assert (tmp_path / "1.npz").read_bytes() == (tmp_path / "2.npz").read_bytes()
 
 
+@pytest.fixture(scope="module")
+def lone_script():
+    with load_scripts("experiments/fitting", "fit_lone_bids") as (module,):
+        yield module
+
+
+def test_only_the_lone_bids_of_single_decks_are_fitted(lone_script, tmp_path, capsys):
+    out = tmp_path / "weights.npz"
+    options = ["--hands", "500", "--seed", "3", "--out", str(out)]
+    assert lone_script.main(lone_script.Args.parse(options)) == 0
+    assert "24 cards, no trump, 2 exchanged:" in capsys.readouterr().out
+    with np.load(out) as new, np.load(FOLDER / bidding.FILE) as old:
+        assert new.files == old.files
+        changed = {name for name in new.files if not np.array_equal(new[name], old[name])}
+        assert all(np.isfinite(new[name]).all() for name in changed - {"provenance"})
+    assert changed == {"16x1_lone", "20x1_lone", "24x1_lone", "provenance"}
+
+
+def test_the_regression_finds_the_weights_of_its_data(lone_script):
+    rng, weights = np.random.default_rng(1), np.array([-1.0, 2.0, -0.5])
+    x = np.column_stack([np.ones(40_000), rng.normal(size=(40_000, 2))])
+    y = rng.random(len(x)) < lone_script.chances(x, weights)
+    assert lone_script.logistic_regression(x, y) == pytest.approx(weights, abs=0.06)
+
+
+@pytest.mark.slow
+def test_the_script_makes_the_shipped_lone_bids_again(lone_script, tmp_path):
+    out, shipped = tmp_path / "weights.npz", FOLDER / bidding.FILE
+    with np.load(shipped) as arrays:
+        command = json.loads(str(arrays["provenance"]))["command"]
+    options = [*shlex.split(command)[2:], "--out", str(out)]
+    assert lone_script.main(lone_script.Args.parse(options)) == 0
+    assert out.read_bytes() == shipped.read_bytes()
+
+
 TRUMPS, NO_TRUMPS = 0, 1  # contracts
 SMALL = ["--hands", "6", "--rounds", "2"]
 

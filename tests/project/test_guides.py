@@ -168,14 +168,14 @@ RATE = re.compile(r"[\d,]+ (?=decisions)")
 OUTPUT = """\
 rule against cautious, cincinnati_v0, seed 0
 
-2,000 games (1,000 pairs), 16,112 hands
-games won         rule 1,999   cautious 1   drawn 0   truncated 0
-                  rule 100.0 %   95 % interval 99.7 to 100.0 %
-points per hand   rule +3.37   95 % interval +3.32 to +3.42
+2,000 games (1,000 pairs), 15,979 hands
+games won         rule 1,996   cautious 4   drawn 0   truncated 0
+                  rule 99.8 %   95 % interval 99.5 to 99.9 %
+points per hand   rule +3.42   95 % interval +3.37 to +3.48
 
 contracts            bid            made            set   alone   made alone
-  rule            13,361   12,574 (94 %)      787 (6 %)     111   104 (94 %)
-  cautious         2,751      693 (25 %)   2,058 (75 %)       0            0
+  rule            13,309   12,531 (94 %)      778 (6 %)      96    92 (96 %)
+  cautious         2,670      670 (25 %)   2,000 (75 %)       0            0
 
 speed             723,634 decisions per second
 records           runs/selfplay-cincinnati_v0-rule-cautious-seed0.jsonl
