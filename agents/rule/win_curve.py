@@ -55,13 +55,17 @@ def read_time(view: Row) -> None:
 def worth(view: Row, t: Row, ours: float, theirs: float, us_declare: bool, made: bool) -> float:
     """Return the value to us of a hand with these points, for bidding.
 
-    It is our chance to win the game, plus a little for the points; for points as the goal, only the
-    point difference. `us_declare` and `made`: whether we declared, and whether the bid was made.
-    `read_time` must have been called for this view.
+    It is our chance to win the game, plus a little for the points. A game to a target that is won
+    counts the same whatever the points: as much as a hand of all tricks. For points as the goal,
+    the value is only the point difference. `us_declare` and `made`: whether we declared, and
+    whether the bid was made. `read_time` must have been called for this view.
     """
     if view.for_points:
         return POINT_ALONE * (ours - theirs)
-    return win_chance(view, t, ours, theirs, us_declare, made) + POINT * (ours - theirs)
+    chance, points = win_chance(view, t, ours, theirs, us_declare, made), ours - theirs
+    if chance >= 1.0 and view.rounds == 0:
+        points = float(t.tricks)
+    return chance + POINT * points
 
 
 @kernel

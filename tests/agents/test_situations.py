@@ -7,7 +7,7 @@ import random
 import re
 
 import pytest
-from support.agent_games import BARRIE, BOTH, CINCINNATI, SIMPLIFIED, SIX_CARD, Position
+from support.agent_games import BARRIE, BOTH, CINCINNATI, CLUB, SIMPLIFIED, SIX_CARD, Position
 
 from bideuchre_env import agents
 from bideuchre_env.core.state import PLAY
@@ -174,6 +174,10 @@ CALLS = [
     case("a strong hand goes alone at no score", BARRIE, {1: THREE_BOWERS}, "", ALONE),
     case("a strong hand does not go alone where few points win", BARRIE,  # 228
          {1: THREE_BOWERS}, "", r"bid \d S", score=(40, 48)),
+    case("a won game is not risked for more points", BARRIE,
+         {0: "JC JC AC QC JS AS QH JH"}, PASSES, "bid 1 C", score=(50, 0)),
+    case("no lone bid is made where the lowest bid wins the game", CLUB,
+         {0: "JC JC JS AD QC JS AS QS"}, PASSES, "bid 3 S", score=(49, 0)),
     case("a strong hand is bid on the last hand of a round", SIMPLIFIED,
          {1: "KS QS JS JS JC AD AH QH"}, "", NO_PASS, played=3),
     case("far ahead on the last hand the dealer bids on anything", SIMPLIFIED,
