@@ -81,12 +81,13 @@ def test_the_net_plays_the_card_with_the_largest_output(name):
     """The net plays it only if its output exceeds that of the rule player's card by the margin."""
     rules, features = RULES[name], features_of(RULES[name], "cards")
     rows, masks = cards_of(name)
+    reduced = settled(rules, rows, masks)[1]
     plain = agents.make("rule", rules).act_rows(rows, masks)
     followed = 0
     for output, points in ((0, 0.3), (5, 0.3), (0, 0.05)):
         weights = planted(rules, output, points)
         network = network_of(weights, "cards")
-        _, legal, symmetries = evaluate(network, features, rows, masks)
+        _, legal, symmetries = evaluate(network, features, rows, reduced)
         best = features.actions(np.full(len(rows), output), symmetries)
         better = (legal[:, output] == 1) & (points > 0.1)
         choices = NetAgent(rules, weights=weights).act_rows(rows, masks)

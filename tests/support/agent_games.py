@@ -10,8 +10,10 @@ import pytest
 from bideuchre_env import agents, selfplay
 from bideuchre_env.agents.learned.shipped import file_of
 from bideuchre_env.agents.rule.agent import call_bits, certain_action
+from bideuchre_env.agents.rule.exchange import undominated
 from bideuchre_env.agents.search.sampler import WorldSampler
 from bideuchre_env.core import one_row
+from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.observation.resample import new_redeal, resample_row
 from bideuchre_env.core.phases.deal import split_seed
@@ -176,7 +178,7 @@ def varied_decisions(rules, n, seed):
 
 @entry_kernel
 def settle(observations, masks, tables, offsets, views, certain, reduced):
-    """Write certain actions, or -1, to `certain`; clear dominated calls in the masks `reduced`."""
+    """Write certain actions, or -1, to `certain`; clear dominated actions in masks `reduced`."""
     t, view = tables[0], views[0]
     for i in range(len(observations)):
         read_view(row_of(observations, i), t, offsets[0], view)
@@ -186,10 +188,14 @@ def settle(observations, masks, tables, offsets, views, certain, reduced):
             call = 0 if action == 0 else 1 + (action - 1) // t.strains_per_bid
             if bits >> call & 1 == 0:
                 reduced[i, action] = 0
+        cards = undominated(view, t, gather_bits(row_of(masks, i), t.card_offset, t.kinds, 0))
+        for kind in range(t.kinds):
+            if cards >> kind & 1 == 0:
+                reduced[i, t.card_offset + kind] = 0
 
 
 def settled(rules, rows, masks):
-    """Return the actions that certainly win the rest, or -1, and masks without dominated calls."""
+    """Return actions that certainly win the rest, or -1, and masks without dominated actions."""
     certain, reduced = np.zeros(len(rows), np.int64), masks.copy()
     rows, masks = np.ascontiguousarray(rows), np.ascontiguousarray(masks)
     tables, offsets = compile_tables(rules), layout_of(rules).offsets
