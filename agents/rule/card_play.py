@@ -29,9 +29,9 @@ from bideuchre_env.agents.rule.chances import (
     may_hold,
 )
 from bideuchre_env.agents.rule.discards import discard
-from bideuchre_env.learning.card_order import BEATS, highest, lowest
+from bideuchre_env.learning.card_order import BEATS, SUIT_OF, highest, lowest
 from bideuchre_env.learning.view import beaters, count, count_held
-from bideuchre_env.runtime.intrinsics import popcount
+from bideuchre_env.runtime.intrinsics import lowest_bit, popcount
 from bideuchre_env.runtime.jit import Row, kernel
 
 SAFE = 0.9  # minimum chance of partner's card to win the trick at which we leave it to win
@@ -74,14 +74,14 @@ def draw_trumps(view: Row, t: Row, trumps: int, side: int) -> int:
     """
     strain, top = view.strain, highest(trumps, view.strain)
     n, out = count_held(view, trumps), count(view, view.trumps)
-    sure = count_held(view, trumps & ~beatable(strain, view.unseen))
     if view.declarer == 2:
         return help_draw(view, t, top, n, out)
-    if t.copies == 2 and n > 2 and sure < 2:
-        boss = bare_boss(view, t, side)
+    bosses = (trumps | side) & ~beatable(strain, view.unseen)
+    if t.copies == 2 and n > 2 and bosses & side and count_held(view, bosses & trumps) < 2:
+        boss = best_boss(view, t, bare_cards(view, t, bosses & side))
         if boss >= 0:
             return boss
-    if sure:
+    if bosses & trumps:
         return top
     if n > 2 and out > 1:  # a lone boss takes its trick anyway: leave it out
         return lowest(trumps, strain)
@@ -105,14 +105,15 @@ def help_draw(view: Row, t: Row, top: int, n: int, out: int) -> int:
 
 
 @kernel
-def bare_boss(view: Row, t: Row, side: int) -> int:
-    """Return a boss of `side` (bits) without another card of its suit in hand, or -1."""
+def bare_cards(view: Row, t: Row, kinds: int) -> int:
+    """Return those of `kinds` (bits) that are our only card of their suit."""
     bare = 0
-    for suit in range(4):
-        held = side & t.suit_bits[view.strain, suit]
-        if count_held(view, held) == 1:
-            bare |= held
-    return best_boss(view, t, bare)
+    while kinds:
+        kind = lowest_bit(kinds)
+        kinds &= kinds - 1
+        if count_held(view, t.suit_bits[view.strain, SUIT_OF[view.strain, kind]]) == 1:
+            bare |= 1 << kind
+    return bare
 
 
 @kernel

@@ -9,7 +9,6 @@ from bideuchre_env.runtime.jit import Row, kernel
 
 LOW_TRUMP = 13  # strength of the king of trumps
 HIGHER = 0.95  # chance of a lone declarer to hold an unseen card above our guarded honour
-LOWER = 0.5  # the same for an unseen card below it
 LEFT = 1.0  # worth of a guard in a suit that the declarer has played and left, in single decks
 ONLY_OURS = 1.5  # factor of the worth of a guard in a suit in which partner is void
 
@@ -17,9 +16,11 @@ ONLY_OURS = 1.5  # factor of the worth of a guard in a suit in which partner is 
 @kernel
 def discard(view: Row, t: Row, legal: int) -> int:
     """Return the kind, of the `legal` kinds (bits), to play to a trick that we do not win."""
-    if view.sitting_out >= 0 and view.declarer & 1:
-        return least_guard(view, t, legal)
-    return least_kept(view, t, legal)
+    if view.sitting_out < 0 or view.declarer & 1 == 0:
+        return least_kept(view, t, legal)
+    if legal & t.suit_bits[view.strain, view.led]:
+        return lowest(legal, view.strain)
+    return least_guard(view, t, legal)
 
 
 @kernel
@@ -33,10 +34,10 @@ def least_guard(view: Row, t: Row, legal: int) -> int:
         held = legal & t.suit_bits[view.strain, suit]
         if held == 0:
             continue
-        card = lowest(held, view.strain)
-        value = guard_worth(view, t, suit, held) + 1e-5 * keep_value(view, t, card)
-        if value < least:
-            best, least = card, value
+        card, worth = lowest(held, view.strain), guard_worth(view, t, suit, held)
+        equal = worth == least and keep_value(view, t, card) < keep_value(view, t, best)
+        if worth < least or equal:
+            best, least = card, worth
     return best
 
 
@@ -44,10 +45,10 @@ def least_guard(view: Row, t: Row, legal: int) -> int:
 def guard_worth(view: Row, t: Row, suit: int, held: int) -> float:
     """Return the worth of the last card of `held` (bits), our cards of a suit, as a guard.
 
-    It is the chance that the declarer has a lower card of the suit and exactly as many cards that
-    beat our highest as we have other cards: then the last of these decides. A suit that the
-    declarer has left is worth more, because its losers are there, and so is one in which partner
-    is void.
+    It is the chance that the declarer has a lower card of the suit, with 0.5 each, and exactly as
+    many cards that beat our highest as we have other cards: then the last of these decides. A suit
+    that the declarer has left is worth more, because its losers are there, and so is one in which
+    partner is void.
     """
     strain, kinds = view.strain, t.suit_bits[view.strain, suit]
     top, guards = highest(held, strain), count_held(view, held) - 1
@@ -55,12 +56,14 @@ def guard_worth(view: Row, t: Row, suit: int, held: int) -> float:
     higher, lower = count(view, above), count(view, kinds & ~above)
     if lower == 0 or view.void[view.declarer] >> suit & 1:
         return 0.0
-    worth = 1.0 - (1.0 - LOWER) ** lower
-    for i in range(guards):
-        worth *= HIGHER * (higher - i) / (i + 1)
+    worth = 0.0
     if guards <= higher:
-        worth *= (1.0 - HIGHER) ** (higher - guards)
-    if t.copies == 1 and view.abandoned >> suit & 1:
+        worth = 1.0 - 1.0 / (1 << lower)
+        for i in range(guards):
+            worth *= HIGHER * (higher - i) / (i + 1)
+        for _ in range(higher - guards):
+            worth *= 1.0 - HIGHER
+    if view.abandoned >> suit & 1:
         worth += LEFT
     return worth * ONLY_OURS if view.void[2] >> suit & 1 else worth
 

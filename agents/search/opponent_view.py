@@ -93,7 +93,7 @@ def see_play(s: Row, t: Row, gone: int, gone_pair: int, view: Row) -> None:
     if led < 0 and view.void[2] != 0 and view.trumps != 0:
         view.thrown = thrown_suits(s)
     view.abandoned = 0
-    if led >= 0 and s.sitting_out >= 0 and view.declarer & 1:
+    if t.copies == 1 and led >= 0 and s.sitting_out >= 0 and view.declarer & 1:
         view.abandoned = declarer_suits(s) & ~(1 << led)
 
 

@@ -55,7 +55,8 @@ VIEW = np.dtype(
         ("cards_left", np.int64, (4,)),  # by seat: cards it holds now, 0 if it sits out
         ("after", np.int64),  # seats still to play to this trick after us, as bits
         ("thrown", np.int64),  # side suits partner has discarded, as bits; 0 unless we lead
-        # suits but the suit led that a lone declarer has played, as bits; 0 unless we follow it
+        # suits but the suit led that a lone declarer has played, as bits; 0 unless we follow to its
+        # trick in a single deck
         ("abandoned", np.int64),
     ],
     align=True,
@@ -112,7 +113,7 @@ def read_view(observation: Array, t: Row, o: Row, view: Row) -> None:
         if view.led < 0 and view.void[2] != 0 and view.trumps != 0:
             view.thrown = thrown_suits(observation, public, t, o, view)
         view.abandoned = 0
-        if view.led >= 0 and view.sitting_out >= 0 and view.declarer & 1:
+        if t.copies == 1 and view.led >= 0 and view.sitting_out >= 0 and view.declarer & 1:
             view.abandoned = declarer_suits(observation, public, t, o, view) & ~(1 << view.led)
 
 
@@ -265,13 +266,12 @@ def thrown_suits(observation: Array, public: int, t: Row, o: Row, view: Row) -> 
 
 @kernel
 def declarer_suits(observation: Array, public: int, t: Row, o: Row, view: Row) -> int:
-    """Return the suits of the cards that the declarer has played, as bits.
+    """Return the suits of the cards that the declarer of a single deck has played, as bits.
 
     `view.strain` and `view.declarer` must be set.
     """
-    played, suits, first = 0, 0, public + o.played + view.declarer * t.copies * t.kinds
-    for plane in range(t.copies):
-        played |= gather_bits(observation, first + plane * t.kinds, t.kinds, 0)
+    first, suits = public + o.played + view.declarer * t.kinds, 0
+    played = gather_bits(observation, first, t.kinds, 0)
     for suit in range(4):
         if played & t.suit_bits[view.strain, suit]:
             suits |= 1 << suit
