@@ -80,7 +80,14 @@ class Connection(web.RequestHandler):  # type: ignore[misc]
         self, server: web.Server, limiter: ConnectionLimiter, seconds: float = SECONDS
     ) -> None:
         loop = asyncio.get_running_loop()
-        super().__init__(server, loop=loop, access_log=None, logger=LOG, keepalive_timeout=IDLE)
+        super().__init__(
+            server,
+            loop=loop,
+            access_log=None,
+            logger=LOG,
+            keepalive_timeout=IDLE,
+            auto_decompress=False,  # no request of the page is compressed
+        )
         self._limiter, self._seconds = limiter, seconds
         self.has_room = False
 

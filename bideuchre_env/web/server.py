@@ -227,6 +227,8 @@ class Server:
         seat = self._seat(request)
         if request.content_type != "application/json":
             raise web.HTTPUnsupportedMediaType(reason="Content-Type: expected application/json")
+        if "Content-Encoding" in request.headers:
+            raise web.HTTPUnsupportedMediaType(reason="Content-Encoding: expected none")
         try:
             body = await asyncio.wait_for(request.read(), BODY_SECONDS)
         except (asyncio.TimeoutError, ConnectionError):

@@ -1,5 +1,6 @@
 """Requests from foreign pages, from other hosts, without a token or malformed are refused."""
 
+import gzip
 import http.client
 import json
 import random
@@ -92,6 +93,29 @@ def test_every_response_has_the_headers(most, request_line, status, caplog):
     assert "Set-Cookie" not in headers
     assert "Access-Control-Allow-Origin" not in headers
     assert "Python" not in str(headers)
+    assert not caplog.records
+
+
+ENCODED = [(b'{"version": 0, "action": "pass"}', "gzip"), (gzip.compress(b" " * 10**6), "gzip")]
+ENCODED += [(b"x" * 20, encoding) for encoding in ("deflate", "br", "gzip, gzip", "identity", "")]
+
+
+@pytest.mark.parametrize(("body", "encoding"), ENCODED, ids=short)
+@pytest.mark.parametrize(
+    ("line", "status"), [("POST /api/act", 415), ("POST /nowhere", 404), ("GET /", 200)]
+)
+def test_encoded_bodies_are_refused_unread(line, status, body, encoding, caplog):
+    """A false Content-Encoding is no error of the server: no status 500, nothing in the log."""
+    with served(lambda: live(session("cincinnati_v0"))) as (_, links):
+        address, token = links[0].split("/#seat=")
+        page = http.client.HTTPConnection(address.removeprefix("http://"))
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": JSON}
+        page.request(*line.split(), body, headers | {"Content-Encoding": encoding})
+        answer = page.getresponse()
+        assert answer.status == status
+        if status == 415:
+            assert json.load(answer) == {"error": "Content-Encoding: expected none"}
+        page.close()
     assert not caplog.records
 
 
