@@ -3,9 +3,10 @@
 import asyncio
 import json
 import re
+import socket
 import threading
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import wraps
 from typing import Any
 from unittest.mock import Mock
@@ -177,3 +178,44 @@ def served(table_of: Callable[[], LiveTable], limiter: ConnectionLimiter | None 
     finally:
         got["stop"]()
         thread.join()
+
+
+class Relay:
+    """A network to a local port. It can be lost without notice, as by sleep or a change of network.
+
+    Then it delivers nothing, but no connection is closed; connections made before stay lost.
+    """
+
+    def __init__(self, port: int) -> None:
+        self._target, self._listener = port, socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        self._age, self.lost = 0, False
+        self._sockets: list[socket.socket] = []
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def lose(self, lost: bool) -> None:
+        """Lose all present connections and, if `lost`, also those made later."""
+        self._age, self.lost = self._age + 1, lost
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                near, _ = self._listener.accept()
+                far = socket.create_connection(("127.0.0.1", self._target))
+                age = -1 if self.lost else self._age
+                self._sockets += [near, far]
+                for pair in ((near, far), (far, near)):
+                    threading.Thread(target=self._deliver, args=(*pair, age), daemon=True).start()
+
+    def _deliver(self, source: socket.socket, target: socket.socket, age: int) -> None:
+        with suppress(OSError):
+            while data := source.recv(65536):
+                if age == self._age:
+                    target.sendall(data)
+            if age == self._age:
+                target.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Close all connections."""
+        for each in (self._listener, *self._sockets):
+            each.close()

@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -12,11 +13,13 @@ import pytest
 
 pytest.importorskip("aiohttp")
 
+from support import live_tables
 from support.browser import CHOICES, Page, browser, complaints, requests, screen
 from support.commands import run
-from support.live_tables import live, served, session
+from support.live_tables import Relay, live, served, session
 
 from bideuchre_env._install import how_to_install
+from bideuchre_env.core.state import Phase
 from bideuchre_env.play.session import Session
 
 HANDS = """
@@ -144,6 +147,120 @@ def test_two_people_see_only_their_own_cards_and_continue_together(pages):
         for page in pages:
             page.wait(lambda page=page: f"hand {hand + 1}" in page.text("score"))
             page.driver.get("about:blank")
+
+
+QUICK = "const real = setTimeout; window.setTimeout = (work, time) => real(work, time / 20);"
+EVENTS = {
+    "online": "dispatchEvent(new Event('online'))",
+    "visible": "document.dispatchEvent(new Event('visibilitychange'))",
+}
+WAYS = (*EVENTS, "click", "timeout")
+
+
+@pytest.fixture
+def short_timeouts(drivers):
+    """Timeouts of the first browser's page are 20 times as short."""
+    call = drivers[0].execute_cdp_cmd
+    added = call("Page.addScriptToEvaluateOnNewDocument", {"source": QUICK})
+    yield
+    call("Page.removeScriptToEvaluateOnNewDocument", added)
+
+
+@contextmanager
+def relayed():
+    """Context manager: a relay to the last server, and the link of seat 0 that leads through it."""
+    server = live_tables.servers[-1]
+    relay = Relay(server.port)
+    server.port = relay.port  # which the server expects in requests
+    yield relay, server.links("127.0.0.1")[0]
+    relay.close()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_page_recovers_from_a_connection_that_is_lost_without_notice(way, pages, request):
+    """The present poll is never answered; another follows as soon as there is a sign of life."""
+    page, driver = pages[0], pages[0].driver
+    if way == "timeout":
+        request.getfixturevalue("short_timeouts")
+    game = session("cincinnati_v0", seed=4)
+    with served(lambda: live(game)) as (table, _), relayed() as (relay, link):
+        page.open(link)
+        page.wait(lambda: page.enabled(CHOICES))
+        page.wait(lambda: live_tables.servers[-1].waiting[0] == 1)
+        relay.lose(False)
+        action = {"version": table.version, "action": game.legal()[0]}
+        ask(link, "/api/act", action)  # by another page of the seat
+        assert not page.shows(table)
+        if way == "click":
+            page.click(CHOICES)
+        elif way in EVENTS:
+            driver.execute_script(EVENTS[way])
+        page.wait(lambda: page.shows(table))
+        driver.get("about:blank")
+        if way == "click":
+            [line] = complaints(driver)  # the browser's own message
+            assert "409" in line
+
+
+def test_a_click_without_a_connection_says_so(pages, short_timeouts):
+    page, driver = pages[0], pages[0].driver
+    game = session("cincinnati_v0", seed=4)
+    with served(lambda: live(game)) as (table, _), relayed() as (relay, link):
+        page.open(link)
+        page.wait(lambda: page.enabled(CHOICES))
+        relay.lose(True)
+        page.click(CHOICES)
+        page.click(CHOICES)
+        assert page.text("fault") == "Not sent: the server has not answered yet."
+        words = "No answer from the server: check the connection, then choose again."
+        page.wait(lambda: page.text("fault") == words)
+        page.wait(lambda: page.text("words") == "The server does not answer; trying again.")
+        assert page.text("fault") == words
+        decisions = game.decisions
+        relay.lose(False)
+        page.wait(lambda: page.shows(table))
+        assert page.text("fault") == ""
+        page.click(CHOICES)
+        page.wait(lambda: game.decisions > decisions)
+        driver.get("about:blank")
+
+
+# the visible text of the first cell of each row, with the letters of suits for their signs
+ROWS = """
+const shapes = JSON.parse(document.getElementById("data").textContent).game.shapes;
+const letter = (path) => Object.keys(shapes).find((suit) => shapes[suit] === path);
+const text = (node) => node.nodeType === 3 ? node.data
+  : node.matches("path") ? letter(node.getAttribute("d"))
+  : node.matches(".heard") ? "" : [...node.childNodes].map(text).join("");
+return [...document.querySelectorAll("#options tbody tr")].map((row) => text(row.cells[0]));
+"""
+
+
+@pytest.mark.parametrize(
+    ("variant", "phase"),
+    [
+        *(("cincinnati_v0", phase) for phase in (Phase.AUCTION, Phase.NAMING, Phase.PLAY)),
+        *(("barrie_v0", phase) for phase in (Phase.AUCTION, Phase.GIVING, Phase.PLAY)),
+    ],
+)
+def test_the_rows_of_a_hint_are_named_as_their_actions(variant, phase, pages):
+    """A call without a strain has no sign: "bid 3" and "pass" are not "NT"."""
+    page, game = pages[0], session(variant, seed=6)
+    game.advance()
+    while game.row["phase"] != phase:
+        exchanges = [name for name in game.legal() if name.startswith("bid call-1")]
+        game.act(0, (exchanges or game.legal())[-1])
+        game.advance()
+    with served(lambda: live(game)) as (_, links):
+        page.open(links[0])
+        page.wait(lambda: page.enabled("#hint"))
+        page.click("#hint")
+        page.wait(lambda: page.text("options"))
+        names = [row[0] for row in game.advice("rule").table()[1:]]
+        rows = page.driver.execute_script(ROWS)
+        assert [row.replace("10", "T") for row in rows] == names
+        assert set(names) <= set(game.legal())
+        page.driver.get("about:blank")
 
 
 def test_a_page_without_a_valid_token_says_so(drivers):

@@ -5,31 +5,48 @@
   const GAME = JSON.parse(document.getElementById("data").textContent).game;
   const { element } = bideuchre;
   const by = (id) => document.getElementById(id);
+  // The names of cards, and of actions with a strain, in a text.
+  const NAMES = Object.keys(GAME.words).filter((name) => /^\S[CDHS]$| (?:[CDHS]|NT)$/.test(name));
+  const SIGNED = new RegExp(`\\b(${NAMES.join("|")})\\b`);
   const PAUSE = 2000; // milliseconds until the next try if the server does not answer
+  // Timeouts in milliseconds: a connection that is lost without notice, by sleep or a change of
+  // network, never answers. The server answers a poll after 25 s at the latest.
+  const POLL = 35000, COMMAND = { hint: 60000, new: 60000 }, OTHERS = 10000;
+  const AGAIN = "again"; // the reason for which a poll is aborted to begin another
 
   // A seat's link carries its token behind the #, which no browser sends by itself.
   const token = new URLSearchParams(location.hash.slice(1)).get("seat");
 
-  async function ask(path, body) {
+  // Send a request, which `controller` can abort. An error of the server has its `status`.
+  async function ask(path, time, body, controller = new AbortController()) {
     const headers = { Authorization: `Bearer ${token}` };
     if (body) headers["Content-Type"] = "application/json";
-    const answer = await fetch(path, {
-      method: body ? "POST" : "GET", headers, body: body && JSON.stringify(body),
-      cache: "no-store", credentials: "omit",
-    });
-    const data = await answer.json();
-    if (!answer.ok) throw Object.assign(new Error(data.error), { status: answer.status });
-    return data;
+    const timer = setTimeout(() => controller.abort(), time);
+    try {
+      const answer = await fetch(path, {
+        method: body ? "POST" : "GET", headers, body: body && JSON.stringify(body),
+        cache: "no-store", credentials: "omit", signal: controller.signal,
+      });
+      const data = await answer.json();
+      if (!answer.ok) throw Object.assign(new Error(data.error), { status: answer.status });
+      return data;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
-  const sleep = (time) => new Promise((done) => { setTimeout(done, time); });
+  const sleep = (time, signal) => new Promise((done) => {
+    setTimeout(done, time);
+    signal.addEventListener("abort", done);
+  });
 
   class Live {
     constructor() {
       this.table = new bideuchre.Table(by("table"), GAME);
       this.motion = new bideuchre.Motion(by("table"));
       this.state = null;
-      this.busy = false;
+      this.known = 0; // the last version received; 0 without a connection, to be answered at once
+      this.sent = null; // the version for which a command waits for its answer
       this.past = false;
       this.listen();
       this.follow();
@@ -51,6 +68,8 @@
       new bideuchre.Keys(by("keys"), (event) => this.press(event));
       setInterval(() => this.count(), 250);
       addEventListener("hashchange", () => location.reload());
+      addEventListener("online", () => this.again());
+      document.addEventListener("visibilitychange", () => document.hidden || this.again());
     }
 
     // Poll for new states.
@@ -60,18 +79,27 @@
         return;
       }
       for (;;) {
+        this.poll = new AbortController();
         try {
-          this.show(await ask(`/api/table?after=${this.state ? this.state.version : 0}`));
+          this.show(await ask(`/api/table?after=${this.known}`, POLL, null, this.poll));
         } catch (error) {
+          if (error === AGAIN) continue;
           if (error.status === 401) {
             this.say("This link is no longer valid: use the new one that the server has printed.");
             return;
           }
           document.body.classList.add("waiting");
           this.say(error.status ? error.message : "The server does not answer; trying again.");
-          await sleep(PAUSE);
+          this.known = 0;
+          this.poll = new AbortController();
+          await sleep(PAUSE, this.poll.signal);
         }
       }
+    }
+
+    // Poll at once, because the present poll may have no connection any more.
+    again() {
+      this.poll?.abort(AGAIN);
     }
 
     show(state) {
@@ -83,6 +111,7 @@
         this.past = false;
       }
       this.state = state;
+      this.known = state.version;
       this.patient = performance.now() + 1000 * (state.patience ?? 0);
       this.draw();
     }
@@ -99,7 +128,7 @@
       this.write("remark", view.remark ?? "");
       this.write("review", review ? `Review of your play: ${review}` : "");
       this.write("notice", this.state.notice);
-      by("fault").textContent = this.state.fault ?? "";
+      this.alert(this.state.fault ?? "");
       by("next").hidden = !this.state.next;
       by("new").hidden = !over;
       this.count();
@@ -185,27 +214,43 @@
       if (by(name).textContent !== words) by(name).textContent = words;
     }
 
+    alert(words) {
+      by("fault").textContent = words;
+    }
+
     say(words) {
       this.write("words", words);
     }
 
-    // Send a command for the displayed version of the game, one at a time.
+    // Send a command for the displayed version of the game, one for each version; then poll again.
     async send(name, more = {}) {
-      if (this.busy || !this.state) return;
-      this.busy = true;
+      if (!this.state) return;
+      const { version } = this.state;
+      if (this.sent === version) {
+        this.alert("Not sent: the server has not answered yet.");
+        return;
+      }
+      this.sent = version;
       if (name === "hint") this.write("hint", "Thinking …");
       try {
-        const answer = await ask(`/api/${name}`, { version: this.state.version, ...more });
-        if (name === "hint") {
-          this.advise(answer);
-        } else {
+        const answer = await ask(`/api/${name}`, COMMAND[name] ?? OTHERS, { version, ...more });
+        if (name !== "hint") {
           this.show(answer);
+        } else if (version === this.state.version) {
+          this.advise(answer);
         }
       } catch (error) {
-        if (error.status !== 409) this.say(error.message); // 409: a newer state follows
+        if (version !== this.state.version) return; // the poll has brought a newer state
+        if (!error.status) {
+          this.known = 0;
+          this.alert("No answer from the server: check the connection, then choose again.");
+        } else if (error.status !== 409) { // 409: a newer state follows
+          this.say(error.message);
+        }
       } finally {
-        this.busy = false;
+        if (this.sent === version) this.sent = null;
         this.write("hint", "Hint");
+        this.again();
       }
     }
 
@@ -225,14 +270,14 @@
       by("table").querySelector(".advised")?.scrollIntoView({ block: "nearest" });
     }
 
-    // A text whose cards and bids, "QD" and "bid 4 H", have the signs of their suits.
+    // A text whose cards and strains, in "QD", "bid 4 H" and "trump H", are the signs of their suits.
     signed(text) {
-      return text.split(/\b([9TJQKA][CDHS]|bid \S+ (?:[CDHS]|NT))\b/).map((part) => {
-        const words = GAME.words[part];
-        if (!words) return part;
+      return text.split(SIGNED).map((part, at) => {
+        if (at % 2 === 0) return part; // between the names
         const last = part.slice(part.length === 2 ? 1 : part.lastIndexOf(" ") + 1);
-        const first = part.slice(0, -last.length).replace("T", "10").replace("bid ", "");
-        return element("span", {}, element("span", { class: "heard" }, words),
+        const first = part.slice(0, -last.length).replace("T", "10");
+        return element("span", { class: "signed" },
+          element("span", { class: "heard" }, GAME.words[part]),
           element("span", { "aria-hidden": "true" }, first, this.table.strain(last)));
       });
     }
