@@ -34,14 +34,15 @@ class Output:
     Links are followed; devices and pipes are written directly; missing folders are made. Raises
     `OptionError` for a file that exists (unless `overwrite`), that another process is writing, or
     that cannot be written. On exit, the context manager discards a file that is still open.
+    Only its owner can read a `private` file, except on Windows.
     """
 
-    def __init__(self, path: PathLike, *, overwrite: bool = False) -> None:
+    def __init__(self, path: PathLike, *, overwrite: bool = False, private: bool = False) -> None:
         check_path("path", path)
         self.path = path
         self.size = 0
         """Number of bytes written."""
-        self._overwrite, self._descriptor = overwrite, -1
+        self._overwrite, self._private, self._descriptor = overwrite, private, -1
         self._is_direct = self._is_incomplete = False
         self._held = ExitStack()  # new folders and the lock
         self._target = Path(os.path.realpath(path))
@@ -162,7 +163,9 @@ class Output:
         self._check_place()  # another run may have published it meanwhile
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND  # data of a killed run goes
         flags |= _BINARY | getattr(os, "O_NOFOLLOW", 0)
-        self._descriptor = os.open(temporary, flags, 0o666)
+        self._descriptor = os.open(temporary, flags, 0o600 if self._private else 0o666)
+        if self._private:
+            os.chmod(temporary, 0o600)  # a killed run may have left it
         finishers.append(self.discard)
         self._status = os.fstat(self._descriptor)
 
@@ -204,12 +207,14 @@ class Output:
             with suppress(OSError, AttributeError):
                 os.chown(temporary, old.st_uid, old.st_gid)
             with suppress(OSError):
-                os.chmod(temporary, stat.S_IMODE(old.st_mode))
+                os.chmod(temporary, 0o600 if self._private else stat.S_IMODE(old.st_mode))
         try:
             temporary.replace(self._target)
         except OSError:
             if not self._target.exists():
                 raise
+            if self._private:
+                os.chmod(self._target, 0o600)
             shutil.copyfile(temporary, self._target)  # the target is a mount point
             temporary.unlink()
 
@@ -223,13 +228,16 @@ class Output:
         return OutputError(f"{_quote(self.path)} could not be written{part}: {reason(error)}")
 
 
-def write_file(place: PathLike | Output, data: bytes | str) -> None:
+def write_file(place: PathLike | Output, data: bytes | str, *, private: bool = False) -> None:
     """Write a whole file to a reserved `Output`, or to a path, replacing an existing file.
 
-    Raises `OutputError` if that fails; an existing file is then unchanged.
+    Only its owner can read a `private` file, except on Windows. Raises `OutputError` if writing
+    fails; an existing file is then unchanged.
     """
     try:
-        with place if isinstance(place, Output) else Output(place, overwrite=True) as output:
+        if not isinstance(place, Output):
+            place = Output(place, overwrite=True, private=private)
+        with place as output:
             output.write(data.encode() if isinstance(data, str) else data)
             output.close()
     except OptionError as error:

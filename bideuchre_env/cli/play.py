@@ -7,7 +7,9 @@ last unfinished game in runs/. --new begins a new game and keeps the old one.
 
 With --web you play in a browser. Only this machine can open the page unless --host allows others.
 Each seat has a secret link, which shows the cards of that seat only. Everyone can ask for hints;
-undo works only while one person plays.
+undo works only while one person plays. The operating system draws each deal when it is due: nothing
+that is shown or saved determines a later deal. A seed determines all deals, so --seed is for one
+person. The saved game has all hands of the deal in play: only its owner can read the file.
 
     bideuchre play
     bideuchre play --level easy
@@ -68,7 +70,8 @@ def add(commands: Any) -> None:
         nargs="+",
     )
     argument(parser, "--adviser A", "agent that gives hints and the review", default=ADVISER)
-    argument(parser, "--seed S", "random seed of the deals (default: a new one for each game)", int)
+    meaning = "seed of all deals, for one person who may know them (default: deals by chance)"
+    argument(parser, "--seed S", meaning, int)
     argument(parser, "--file FILE", "file of the saved game (default: a file in runs/)")
     argument(parser, "--new", "begin a new game")
     argument(
@@ -154,7 +157,7 @@ def _serve(arguments: argparse.Namespace, path: Path | None, parts: Sequence[str
 
 
 def _next_game(old: Session, agents: Sequence[str], arguments: argparse.Namespace) -> Session:
-    """Return a new game of the same people with these agents, with a new seed and a new file."""
+    """Return a new game of the same people with these agents, with new deals and a new file."""
     from bideuchre_env.envs.registration import Variant
     from bideuchre_env.evaluation.kernel_parts import agent_parts
     from bideuchre_env.play.saved import new_game_path
@@ -182,6 +185,8 @@ def _announce(links: dict[int, str]) -> None:
 
 def _check(arguments: argparse.Namespace) -> None:
     """Raise `OptionError` for invalid or contradictory options."""
+    from bideuchre_env.play.saved import check_alone
+
     partner, opponents = _chosen_agents(arguments)
     names = [arguments.adviser, partner, *opponents]
     check_agents([name for name in names if name is not None])
@@ -197,7 +202,7 @@ def _check(arguments: argparse.Namespace) -> None:
         number = getattr(arguments, name)
         if number is not None and not 0 <= number <= most:
             raise OptionError(f"--{name} {number}: expected 0 to {most:g}{unit}")
-    _people(arguments)
+    check_alone(arguments.seed, _people(arguments))
 
 
 def _chosen_agents(arguments: argparse.Namespace) -> tuple[str | None, list[str]]:
@@ -330,7 +335,7 @@ def _rehearse(session: Session) -> None:
     from bideuchre_env.play.session import Session
 
     game = Variant(session.variant, session.rules)
-    with Session(game, (0, 1, 2, 3), session.agents, seed=0) as rehearsal:
+    with Session(game, (0, 1, 2, 3), session.agents) as rehearsal:
         rehearsal.act(int(rehearsal.row["turn"]), rehearsal.legal()[0])
 
 

@@ -2,8 +2,8 @@
 
     {"format": "bideuchre play/1", "people": [0], "record": {...}}
 
-`people` are the seats of people. The record has the agents of the other seats, and the seed of all
-deals.
+`people` are the seats of people. The record has the agents of the other seats, all hands so far,
+and null as seed, unless one person alone has chosen a seed of all deals.
 """
 
 from __future__ import annotations
@@ -150,9 +150,9 @@ def _data(path: PathLike) -> dict[str, Any]:
 
 
 def _check_dealt(record: GameRecord) -> None:
-    """Raise `RecordError` unless a record has seed, agents and a hand, and starts at 0 to 0."""
-    if record.seed is None or record.agents is None or record.start != (0, 0):
-        raise RecordError("expected a record with seed and agents that begins at 0 to 0")
+    """Raise `RecordError` unless a record has agents and a hand, and starts at 0 to 0."""
+    if record.agents is None or record.start != (0, 0):
+        raise RecordError("expected a record with agents that begins at 0 to 0")
     if not record.hands:
         raise RecordError("expected a record with at least one hand")
 
@@ -166,6 +166,14 @@ def check_people(people: Sequence[int]) -> tuple[int, ...]:
             f"people={brief(people)}: expected one to four seats from 0 to 3, each once"
         )
     return tuple(sorted(people))
+
+
+def check_alone(seed: int | None, people: Sequence[int]) -> None:
+    """Raise `OptionError` for a seed in a game of several people: it determines every deal."""
+    if seed is not None and len(people) > 1:
+        raise OptionError(
+            f"seed={brief(seed)}: expected only with one person, because it determines every deal"
+        )
 
 
 def check_names(names: Sequence[str]) -> None:

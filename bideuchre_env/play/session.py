@@ -8,31 +8,24 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from bideuchre_env._checks import brief, check_type, is_integer, printable, typed
 from bideuchre_env._files import PathLike, only_run_at, write_file
 from bideuchre_env._inputs import check_size
-from bideuchre_env.agents import CompleteAgent
-from bideuchre_env.agents.advice import Advice, Advisor
-from bideuchre_env.agents.random_agents import RandomAgent
-from bideuchre_env.agents.rule.certain import claim
+from bideuchre_env.agents.advice import Advice
 from bideuchre_env.core.legality import legal_names
-from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.core.one_row import look_row, next_row, start_row, step_row
+from bideuchre_env.core.one_row import next_row, start_row, step_row
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import seed_rows
 from bideuchre_env.core.state import Phase, new_states, rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.envs.registration import Variant
 from bideuchre_env.errors import IllegalActionError, NotationError, OutputError, RecordError
-from bideuchre_env.evaluation.lockstep import answer_of, checked
-from bideuchre_env.evaluation.seeding import seat_agent
-from bideuchre_env.learning.view import new_view
 from bideuchre_env.play.levels import NAMES
+from bideuchre_env.play.players import Players
 from bideuchre_env.play.saved import (
     PERSON,
     SavedGame,
+    check_alone,
     check_free,
     check_names,
     check_people,
@@ -41,10 +34,9 @@ from bideuchre_env.play.saved import (
 )
 from bideuchre_env.records import files as records_io
 from bideuchre_env.records.files import LONGEST, free_path
-from bideuchre_env.records.record import GameRecord, hand_of
+from bideuchre_env.records.record import GameRecord
 from bideuchre_env.rules import actions
-
-_ROW_0 = np.zeros(1, np.int64)
+from bideuchre_env.runtime.jit import Array
 
 
 class Move(NamedTuple):
@@ -61,10 +53,13 @@ class Session:
 
     People play by `act`, agents by `advance`; `next_hand` deals after a hand. With a `path`, every
     change is saved there atomically, and no other process can open the file until `close`; `resume`
-    continues the game. If saving fails, `OutputError` is raised and nothing changes. The seed fixes
-    every deal and the random choices of agents at each decision, so after an undo or a resume the
-    same actions lead to the same cards and replies. (A custom agent with memory or a clock may
-    reply differently.) It is a context manager.
+    continues the game. If saving fails, `OutputError` is raised and nothing changes.
+
+    Each deal is drawn from the operating system when it is due, so that nothing in the game, its
+    file or its record determines a later deal. One person alone may give a `seed` instead, which
+    fixes every deal and the random choices of agents. After an undo the same actions lead to the
+    same cards and replies; with a seed also after a resume. (A custom agent with memory or a clock
+    may reply differently.) It is a context manager.
     """
 
     def __init__(
@@ -78,10 +73,10 @@ class Session:
     ) -> None:
         """Begin a game: `agents` are four names, by seat; names at people's seats are ignored.
 
-        None as `seed` is a random seed; without a `path` nothing is saved.
-        Raises `OptionError` for invalid arguments, and for a path that exists.
+        Without a `path` nothing is saved. Raises `OptionError` for invalid arguments, among them a
+        `seed` with several people, and for a path that exists.
         """
-        self._set_up(game, people, agents, secrets.randbits(128) if seed is None else seed)
+        self._set_up(game, people, agents, seed)
         self.path = path
         with ExitStack() as stack:
             if path is not None:
@@ -107,7 +102,10 @@ class Session:
             assert record.agents is not None  # checked by `read_game`
             check_trusted(record.agents, trusted, path)
             game = Variant(record.variant, record.rules)
-            session._set_up(game, people, record.agents, record.seed)
+            # older versions saved games of several people with a seed, which pages have shown
+            seed = record.seed if len(people) == 1 else None
+            dealer = record.hands[0]["dealer"] if seed is None else -1
+            session._set_up(game, people, record.agents, seed, dealer)
             session.path = path
             try:
                 session._replay(record)
@@ -117,46 +115,59 @@ class Session:
         return session
 
     def _set_up(
-        self, game: Variant, people: Sequence[int], agents: Sequence[str], seed: Any
+        self,
+        game: Variant,
+        people: Sequence[int],
+        agents: Sequence[str],
+        seed: int | None,
+        dealer: int = -1,
     ) -> None:
+        """Set up a game before its first deal; a `dealer` of -1 is drawn."""
         check_type("game", game, Variant, "a Variant")
         self.variant, self.rules, self.people = game.name, game.rules, check_people(people)
         check_names(agents)
         self.record_path: Path | None = None
         """Path of the record of a finished game."""
         self.agents = [PERSON if s in self.people else name for s, name in enumerate(agents)]
+        check_alone(seed, self.people)
         words = split_seed(seed)
-        self.seed = int(seed)
-        self._players: dict[int, CompleteAgent] = {
-            seat: seat_agent(name, self.rules, self.seed, seat, single=False)
-            for seat, name in enumerate(self.agents)
-            if seat not in self.people
-        }
-        layout, self._acts = layout_of(self.rules), actions.of(self.rules)
+        self.seed = None if seed is None else int(seed)
         self._states, self._tables = new_states(1), compile_tables(self.rules)
-        self._offsets = layout.offsets
-        self._seen = np.zeros((1, layout.size), np.int8)
-        self._mask = np.zeros((1, self._acts.n), np.int8)
-        self._view = new_view()
-        self._advisers: dict[str, Advisor] = {}
+        self._acts = actions.of(self.rules)
+        # not part of any deal, because the choices of agents are seen
+        chance = secrets.randbits(128) if self.seed is None else self.seed
+        others = {s: name for s, name in enumerate(self.agents) if s not in self.people}
+        self._players = Players(others, self.rules, chance, self._states, self._tables)
         self._before: list[bytes] = []  # state row before each action of the game
         self._ended: list[bytes] = []  # state row at the end of each hand
+        self._hands: list[Array] = []  # the cards dealt in each hand, also if undone
         self._stack = ExitStack()
         seed_rows(self._states, *words)
-        start_row(self._states, -1, 0, 0)
+        start_row(self._states, dealer, 0, 0)
 
     def _replay(self, record: GameRecord) -> None:
         """Replay a verified record; `RecordError` if a deal is not that of the seed."""
-        for number, hand in enumerate(record.hands, start=1):
+        played = list(record.played_hands())
+        dealt = [rows_of([hand.dealt])[0] for hand in played]
+        if self.seed is None:
+            self._hands = [row["hands"] for row in dealt]
+        for number, (row, hand) in enumerate(zip(dealt, played, strict=True), start=1):
             self._deal()
-            dealt = hand_of(self.row, self.rules)
-            if (dealt["dealer"], dealt["deal"]) != (hand["dealer"], hand["deal"]):
+            if self.row["dealer"] != row["dealer"] or (self.row["hands"] != row["hands"]).any():
                 raise RecordError(f"hand {number}: not the deal of its seed")
-            for name in hand["actions"]:
-                self._apply(self._acts.index[name])
+            for action in hand.actions.tolist():
+                self._apply(action)
 
     def _deal(self) -> None:
-        next_row(self._states, self._tables, self._offsets, self._seen[0], self._mask[0])
+        """Deal the next hand; after an undo, the same cards again."""
+        number, again = self.hand, self.hand < len(self._hands)
+        if self.seed is None and not again:
+            seed_rows(self._states, *split_seed(None))
+        next_row(self._states, self._tables, *self._players.view)
+        if again:
+            self._states["hands"] = self._hands[number]
+        else:
+            self._hands.append(self.row["hands"].copy())
 
     @property
     def row(self) -> Any:
@@ -228,7 +239,7 @@ class Session:
     def advance(self, watch: Callable[[Move], object] | None = None) -> None:
         """Let agents act until a person is to act or the hand is over; `watch` gets every move.
 
-        Raises `AgentError` or `IllegalActionError` if an agent fails; earlier moves stay.
+        Raises `AgentError`, whose message names no cards, if an agent fails; earlier moves stay.
         """
         while (move := self.step()) is not None:
             if watch is not None:
@@ -239,41 +250,29 @@ class Session:
         seat = self.seat
         if seat is None or seat in self.people:
             return None
-        return self._carry_out(self._decision(seat))
-
-    def _decision(self, seat: int) -> int:
-        agent = self._players[seat]
-        if isinstance(agent, RandomAgent):  # a new seed at every decision, for undo and resume
-            agent.generator = np.random.default_rng((self.seed, seat, self.decisions))
-        look_row(self._states, self._tables, self._offsets, self._seen[0], self._mask[0])
-        answer = answer_of(agent, self._seen.copy(), self._mask.copy())
-        where = f"hand {self.hand}"
-        states, tables = self._states, self._tables
-        return int(checked(agent, answer, self.rules, states, tables, _ROW_0, lambda _: where)[0])
-
-    def _certain(self) -> int:
-        """Return an action that is certain to win all tricks left, or -1. Overwrites `_mask`."""
-        look_row(self._states, self._tables, self._offsets, self._seen[0], self._mask[0])
-        return int(claim(self._seen, self._mask, self._tables, self._offsets, self._view))
+        return self._carry_out(self._players.decision(seat, self.hand, self.decisions))
 
     @property
     def can_claim(self) -> bool:
         """Whether the person to act has a choice, and is certain to take every trick left."""
-        return self.waits_for_person and len(self.legal()) > 1 and self._certain() >= 0
+        return self.waits_for_person and len(self.legal()) > 1 and self._players.certain() >= 0
 
     def claim(self, seat: int, watch: Callable[[Move], object] | None = None) -> None:
         """Play out the hand for a person who is certain to take every trick; others play low.
 
         `watch` gets every move.
-        Raises `IllegalActionError`, and changes nothing, unless the seat is to act and `can_claim`.
+        Raises `IllegalActionError`, and changes nothing, unless the seat is to act and `can_claim`;
+        and before a card of the seat that is no longer certain to win.
         """
         if seat != self.seat or not self.can_claim:
             raise IllegalActionError(
                 "claim: expected the seat to act, certain to take every trick left"
             )
         while self.seat is not None:
-            certain, low = self._certain(), int(self._mask[0].nonzero()[0][-1])
-            move = self._carry_out(certain if self.seat == seat else low)
+            number = self._players.certain() if self.seat == seat else self._players.lowest()
+            if number < 0:
+                raise IllegalActionError("claim: the tricks left are not certain: play them")
+            move = self._carry_out(number)
             if watch is not None:
                 watch(move)
 
@@ -335,9 +334,7 @@ class Session:
         """
         if not self.waits_for_person:
             raise IllegalActionError(f"advice: expected the turn of a person{self._whose_turn()}")
-        if agent not in self._advisers:
-            self._advisers[agent] = Advisor(self.rules, agent)
-        return self._advisers[agent].of_row(self.row)
+        return self._players.advice(agent)
 
     def record(self) -> GameRecord:
         """Return the record of the game so far, with the hand in progress."""
@@ -365,7 +362,7 @@ class Session:
             return
         line = SavedGame(self.people, self.record()).line()
         check_size(self.path, len(line), LONGEST)
-        write_file(self.path, line)
+        write_file(self.path, line, private=True)
         if self.over:
             with suppress(OutputError):  # the game itself is saved; `save_record` can be retried
                 self.save_record()

@@ -9,11 +9,17 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from bideuchre_env._checks import brief, printable
+from bideuchre_env._checks import brief
 from bideuchre_env.agents.registry import names
 from bideuchre_env.analysis import Review, review
 from bideuchre_env.core.state import Phase, rows_of
-from bideuchre_env.errors import BidEuchreError, IllegalActionError, OptionError, OutputError
+from bideuchre_env.errors import (
+    AgentError,
+    BidEuchreError,
+    IllegalActionError,
+    OptionError,
+    OutputError,
+)
 from bideuchre_env.evaluation.kernel_parts import agent_parts, compile_notice
 from bideuchre_env.play.levels import LEVELS
 from bideuchre_env.play.lines import addressed
@@ -336,31 +342,24 @@ class LiveTable:
             try:
                 while self.session.seat is not None and not self.session.waits_for_person:
                     await asyncio.sleep(self._pause * _pauses(self._row))
-                    await self._step()
+                    async with self._lock:
+                        if await self._work(self.session.step) is not None:
+                            self._fault = None
+                            self._show()
             except OutputError as error:  # for example, a full disk: retry later
-                self._publish_fault(str(error))
+                self._fault = str(error)
+                self._show()
                 asyncio.get_running_loop().call_later(AGAIN, self._wake.set)
-            except Exception as error:  # of an agent: the message may reveal its cards
+            except Exception as error:
                 LOG.error("%s: %s", type(error).__name__, error)
-                seat = self.session.seat
-                names = self.session.agents
-                who = "the game" if seat is None else f"agent {names[seat]} (seat {seat})"
-                self._publish_fault(f"{printable(who)} has failed: see the log of the server")
+                of_agent = isinstance(error, AgentError)  # its message names no cards
+                self._fault = str(error) if of_agent else "the game has failed: see the log"
+                self._show()
             if self.session.seat is None and self._record is None:
                 self._record = self.session.record()
+                if not self.session.over:
+                    self._record.seed = None  # it determines the deals to come
                 self._spawn(self._keep_replay(self._record))
-
-    def _publish_fault(self, fault: str) -> None:
-        """Publish the error that stops the game."""
-        self._fault = fault
-        self._show()
-
-    async def _step(self) -> None:
-        """Let an agent act if it is its turn."""
-        async with self._lock:
-            if await self._work(self.session.step) is not None:
-                self._fault = None
-                self._show()
 
     async def _keep_replay(self, record: GameRecord) -> None:
         """Publish the replay at once, and later with the review, which takes longer."""

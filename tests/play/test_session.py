@@ -6,45 +6,24 @@ import random
 
 import pytest
 from support.playthroughs import VARIANTS, play_to_claim, rows_bytes
+from support.sessions import begin, choice, play, waits
 
-from bideuchre_env import make
 from bideuchre_env.core.state import Phase
-from bideuchre_env.errors import IllegalActionError, OptionError, OutputError, RecordError
+from bideuchre_env.errors import (
+    IllegalActionError,
+    OptionError,
+    OutputError,
+    RecordError,
+)
 from bideuchre_env.play import session as session_module
-from bideuchre_env.play.saved import PERSON, assign_players, new_game_path, unfinished_game
+from bideuchre_env.play.players import Players
+from bideuchre_env.play.saved import (
+    PERSON,
+    assign_players,
+    new_game_path,
+    unfinished_game,
+)
 from bideuchre_env.play.session import Session
-
-MIXED = ("rule", ["cautious", "random"])
-
-
-def begin(variant="cincinnati_v0", people=(0,), path=None, seed=1, agents=MIXED, **options):
-    """A session of at most three hands: `people`, and `agents` (partner, opponents) elsewhere."""
-    options = options or ({} if variant == "simplified_v0" else {"max_hands": 3})
-    players = assign_players(people, *agents)
-    return Session(make(variant, **options), people, players, seed=seed, path=path)
-
-
-def choice(session, rng):
-    """The name of a random legal action of the person; half the calls are passes."""
-    legal = session.legal()
-    return "pass" if "pass" in legal and rng.random() < 0.5 else rng.choice(legal)
-
-
-def play(session, seed=0, stop=None):
-    """Play at random to the end, or until `stop(session)` is true."""
-    rng = random.Random(seed)
-    while not session.over and not (stop and stop(session)):
-        if session.hand_over:
-            session.next_hand()
-        elif session.waits_for_person:
-            session.act(session.seat, choice(session, rng))
-        else:
-            session.advance()
-    return session
-
-
-def waits(session):
-    return session.waits_for_person
 
 
 def place(session):
@@ -146,6 +125,18 @@ def test_a_claim_takes_all_tricks_left_and_is_saved(variant, tmp_path):
         assert place(again) == place(session)
 
 
+def test_a_claim_stops_where_a_trick_is_not_certain(monkeypatch):
+    """An error in the proof must not reach the game, whose kernels check no action."""
+    session = play_to_claim(begin("barrie_v0", seed=2, max_hands=30))
+    answers = [session._players.certain()]
+    monkeypatch.setattr(Players, "certain", lambda players: answers.pop() if answers else -1)
+    monkeypatch.setattr(Session, "can_claim", True)
+    with pytest.raises(IllegalActionError, match="the tricks left are not certain: play them"):
+        session.claim(0)
+    assert session.seat == 0
+    session.record().verify()
+
+
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_game_resumes_exactly_from_its_file(variant, tmp_path):
     path, rng = tmp_path / "folder" / "game.json", random.Random(0)
@@ -199,7 +190,7 @@ def test_a_damaged_file_is_an_error_and_stays_unchanged(saved):
         ({"record": 1}, "a record: an object with format, .*, not int"),
     ]
     in_record = [
-        ({"agents": None}, "expected a record with seed and agents"),
+        ({"agents": None}, "expected a record with agents"),
         ({"hands": []}, "expected a record with at least one hand"),
         ({"seed": 2}, "hand 1: not the deal of its seed"),
         ({"hands": dealt}, "hand 1"),
@@ -223,7 +214,7 @@ def test_a_damaged_file_is_an_error_and_stays_unchanged(saved):
         Session.resume(path)
 
 
-def full(*arguments):
+def full(*arguments, **more):
     raise OutputError("no room")
 
 

@@ -14,6 +14,7 @@ from unittest.mock import Mock
 from aiohttp import StreamReader, web
 from aiohttp.test_utils import make_mocked_request
 from multidict import CIMultiDict
+from support.sessions import session_of
 
 from bideuchre_env import make
 from bideuchre_env.core.state import Phase
@@ -41,7 +42,7 @@ _WORDS = re.compile(r"(ace|king|queen|jack|ten|nine) of (clubs|diamonds|hearts|s
 def session(variant: str, people: tuple[int, ...] = (0,), seed: int = 1, **more: Any) -> Session:
     """A short game: people in the seats `people`, agents `rule` and `cautious` in the others."""
     names = assign_players(people, "rule", ["rule", "cautious"])
-    return Session(make(variant, **SHORT[variant]), people, names, seed=seed, **more)
+    return session_of(make(variant, **SHORT[variant]), people, names, seed=seed, **more)
 
 
 def whole_game() -> Session:
@@ -57,10 +58,11 @@ def whole_game() -> Session:
 
 
 def live(game: Session, **more: Any) -> LiveTable:
-    """The live table of a game, without pauses and reviews; the next game has the next seed."""
+    """The live table of a game, without pauses and reviews; the next game has another seed."""
 
     def again(old: Session, agents: Sequence[str]) -> Session:
-        return Session(Variant(old.variant, old.rules), old.people, agents, seed=old.seed + 1)
+        game = Variant(old.variant, old.rules)
+        return session_of(game, old.people, agents, seed=(old.seed or 0) + 1)
 
     return LiveTable(game, again, **{"pause": 0, "reviewed": False, "adviser": "rule", **more})
 

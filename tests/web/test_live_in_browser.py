@@ -302,7 +302,7 @@ def ask(link, path, body=None):
 
 
 def test_a_game_of_two_people_is_saved_and_resumed_after_ctrl_c(tmp_path):
-    process, links, printed = start(tmp_path, *AGENTS, "--people", "0,1", "--seed", "5")
+    process, links, printed = start(tmp_path, *AGENTS, "--people", "0,1")
     first = re.sub(r"^Compiling kernels, once: about \d+ s left\n", "", printed)
     assert first.startswith("New game in runs/play-cincinnati_v0.json\n")
     assert links.keys() == {0, 1}
@@ -349,3 +349,13 @@ def test_the_terminal_refuses_a_game_of_several_people(capsys, tmp_path):
     session("cincinnati_v0", (0, 2), path=path).close()
     assert run("play", "--file", str(path)) == 2
     assert "has several people: add --web" in capsys.readouterr().err
+
+
+def test_a_game_of_several_people_has_no_seed(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("play", "--web", "--people", "0,2", "--seed", "5") == 2
+    told = (
+        "bideuchre: error: seed=5: expected only with one person, because it determines every deal"
+    )
+    assert capsys.readouterr() == ("", f"{told}\n")
+    assert not list(tmp_path.iterdir())

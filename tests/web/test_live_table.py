@@ -4,6 +4,7 @@ import asyncio
 import json
 import random
 import re
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from support.live_tables import (
     until_idle,
     whole_game,
 )
-from support.playthroughs import VARIANTS, play_to_claim
+from support.playthroughs import VARIANTS, mask_of, play_to_claim
 
 from bideuchre_env import make
 from bideuchre_env.core.observation.resample import new_redeal, resample_row
@@ -29,6 +30,7 @@ from bideuchre_env.errors import OutputError
 from bideuchre_env.evaluation import kernel_parts
 from bideuchre_env.play import session as session_module
 from bideuchre_env.play.levels import LEVELS
+from bideuchre_env.play.saved import assign_players
 from bideuchre_env.play.session import Session
 from bideuchre_env.records.page.page import replay_page
 from bideuchre_env.records.page.view import table_view
@@ -121,9 +123,9 @@ async def test_a_claim_is_accepted_only_if_the_seat_takes_every_trick():
 
 @in_loop
 async def test_a_claim_is_offered_to_the_seat_to_act_only():
-    client = Client(live(play_to_claim(session("barrie_v0", people=(0, 1), seed=4))))
-    await at_turn(client)
+    client = Client(live(play_to_claim(session("barrie_v0", people=(0, 1), seed=2))))
     table = client.table
+    table.start()
     seat = table.session.seat
     assert [table.state(each)["claim"] for each in (seat, 1 - seat)] == [True, False]
     status, _ = await client.seat(1 - seat, "claim", {"version": table.version})
@@ -232,7 +234,9 @@ async def test_several_people_act_for_themselves_and_take_nothing_back():
 @in_loop
 async def test_waiting_requests_are_answered_by_the_next_change_and_at_the_end():
     client = Client(live(session("cincinnati_v0", (0, 2), seed=4)), waits=3600.0)
-    state = await at_turn(client, client.table.session.seat or 0)
+    client.table.start()
+    await until_idle(client.table)
+    state = client.table.state(client.table.session.seat)
     path = f"table?after={state['version']}"
     news = [asyncio.create_task(client.seat(seat, path)) for seat in (0, 2)]
     await asyncio.sleep(0.01)
@@ -251,15 +255,10 @@ async def test_waiting_requests_are_answered_by_the_next_change_and_at_the_end()
     assert (await client.seat(0, "act", action))[0] == 503
 
 
-@pytest.mark.parametrize(
-    ("body", "logged"), [("raise KeyError('oh')", "KeyError: 'oh'"), ("return 36", "legal: ")]
-)
 @in_loop
-async def test_an_agent_error_is_logged_and_published_without_cards(
-    tmp_path, monkeypatch, caplog, body, logged
-):
-    """The game stops until the person undoes an action; pages must not name cards, the log may."""
-    source = f"class Broken:\n    def act(self, observation, mask):\n        {body}\n"
+async def test_an_agent_error_is_logged_and_published_without_cards(tmp_path, monkeypatch, caplog):
+    """The game stops until the person undoes an action. The host, who reads the log, may play."""
+    source = "class Broken:\n    def act(self, observation, mask):\n        raise KeyError('AS')\n"
     (tmp_path / "mine.py").write_text(source, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     names = ["person", "./mine.py:Broken", "rule", "rule"]
@@ -269,18 +268,101 @@ async def test_an_agent_error_is_logged_and_published_without_cards(
     while not (state := table.state(0))["fault"]:
         await table.act(0, state["version"], state["view"]["legal"][0])
         await until_idle(table)
-    fault = "agent ./mine.py:Broken (seat 1) has failed: see the log of the server"
+    fault = "agent './mine.py:Broken' (seat 1) has failed in hand 1: KeyError in mine.py, line 3"
     assert state["fault"] == fault
-    assert logged in caplog.text
+    assert [entry.getMessage() for entry in caplog.records] == [f"AgentError: {fault}"]
     if state["undo"]:
         await table.undo(0, state["version"])
         assert table.state(0)["fault"] is None
     await table.close()
 
 
+def numbers_from(seed):
+    """Endless random numbers of 128 bits."""
+    rng = random.Random(seed)
+    while True:
+        yield rng.getrandbits(128)
+
+
+async def everything_sent(client, path):
+    """Play a hand; return all that any seat can fetch, the log aside, and the name of the file.
+
+    The random key of the replay, which differs in every run, is left out.
+    """
+    table, game, sent = client.table, client.table.session, [path.name]
+    table.start()
+    while True:
+        await until_idle(table)
+        while game.hand_over and table.state(0)["review"] is None:
+            await asyncio.sleep(0.001)
+        for seat in game.people:
+            status, headers, body = await client.ask("GET", "/api/table", client.token(seat))
+            sent += [status, sorted(headers.items()), body.decode()]
+        if game.hand_over:
+            break
+        version = {"version": table.version}
+        sent.append(await client.seat(game.seat, "hint", version))
+        sent.append(await client.seat(game.seat, "act", {**version, "action": game.legal()[-1]}))
+    [(key, page)] = table.replays.items()
+    _, headers, body = await client.ask("GET", f"/replay/{key}")
+    assert body.decode() == page
+    sent += [sorted(headers.items()), page, *await client.ask("GET", "/")]
+    return str(sent).replace(key, "")
+
+
+@pytest.mark.parametrize("people", [(0, 2), (0, 1, 2, 3)])
+@in_loop
+async def test_nothing_sent_during_a_game_determines_a_later_deal(people, tmp_path, caplog):
+    """Two games whose draws are equal up to the end of hand 1 send the same, and deal other hands.
+
+    No number that is sent is a seed of the second hand.
+    """
+    names, texts, deals = assign_players(people, "rule", ["rule"]), [], []
+    for end in (1, 2):
+        path = tmp_path / str(end) / "game.json"
+        draws, later = numbers_from(4), numbers_from(end)
+        with patch("secrets.randbits", lambda bits, draws=draws: next(draws) % 2**bits):
+            game = Session(make("cincinnati_v0"), people, names, path=path)
+            client = Client(live(game, reviewed=True))
+            texts.append(await everything_sent(client, path))
+        with patch("secrets.randbits", lambda bits, later=later: next(later) % 2**bits):
+            game.next_hand()
+        deals.append(game.record().hands[1]["deal"])
+        await client.table.close()
+    assert texts[0] == texts[1]
+    assert not caplog.records
+    assert deals[0] != deals[1]
+    env = make("cincinnati_v0").raw_env(max_hands=2)
+    for number in {int(digits) for digits in re.findall(r"\d{1,39}", texts[0])}:
+        if number < 2**128:
+            env.reset(seed=number)
+            while len(env.record.hands) < 2 and env.agents:
+                env.step(int(mask_of(env).argmax()))
+            assert env.record.hands[-1]["deal"] not in deals
+
+
+@in_loop
+async def test_the_seed_of_one_person_is_published_at_the_end_only():
+    seed = 2**100 + 2**60 + 12345
+    client = Client(live(session("cincinnati_v0", seed=seed)))
+    table, pages = client.table, []
+    table.start()
+    while True:
+        await until_idle(table)
+        state = table.state(0)
+        pages.append(json.dumps(state) + "".join(table.replays.values()))
+        if state["over"]:
+            break
+        change = table.next_hand if state["next"] else table.act
+        await change(0, state["version"], *state["view"]["legal"][:1])
+    assert [str(seed) in page for page in pages] == [False] * (len(pages) - 1) + [True]
+    assert len(table.session.record().hands) == 2
+    await table.close()
+
+
 @in_loop
 async def test_a_full_disk_loses_nothing(tmp_path, monkeypatch):
-    def full(*arguments):
+    def full(*arguments, **more):
         raise OutputError("no room")
 
     client = Client(live(session("cincinnati_v0", seed=4, path=tmp_path / "game.json")))
