@@ -20,6 +20,8 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import entry_kernel
 
+pytestmark = pytest.mark.search
+
 
 @pytest.fixture(autouse=True)
 def no_registered_agents(monkeypatch):

@@ -9,7 +9,7 @@ from support.commands import python
 import bideuchre_env
 from bideuchre_env.cli.main import build_parser
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="POSIX signals")]
 
 STEP = "bideuchre_env.evaluation.lockstep:LockstepRunner._step"
 MATCHES = "bideuchre_env.evaluation.match:play"
