@@ -19,16 +19,16 @@ from bideuchre_env.runtime.jit import JIT, config, entry_kernel, kernel, new_row
 from bideuchre_env.runtime.vectors import _plain_add_rows, add_rows
 
 SETTINGS = {"bounds checked": BOUNDS_CHECKED, "plain": {"NUMBA_DISABLE_JIT": "1"}}
-slow = pytest.mark.long
+long = pytest.mark.long
 
 
 @pytest.mark.parametrize(
     ("part", "setting"),
     [
         ("short", "plain"),
-        pytest.param("short", "bounds checked", marks=slow),
-        *(pytest.param("long", setting, marks=slow) for setting in SETTINGS),
-        pytest.param("searchers", "plain", marks=slow),
+        pytest.param("short", "bounds checked", marks=long),
+        *(pytest.param("long", setting, marks=long) for setting in SETTINGS),
+        pytest.param("searchers", "plain", marks=long),
     ],
 )
 def test_results_are_the_same_under(setting, part):
@@ -54,7 +54,7 @@ except IndexError:
 
 @pytest.mark.parametrize(
     ("setting", "state"),
-    [("plain", "False False"), pytest.param("bounds checked", "True True", marks=slow)],
+    [("plain", "False False"), pytest.param("bounds checked", "True True", marks=long)],
 )
 def test_settings_check_bounds_or_disable_compilation(setting, state):
     done = python("-c", OVERSTEP, where=TESTS, numba=SETTINGS[setting])
@@ -72,7 +72,7 @@ PLAYERS += ("evaluation/test_selfplay.py", "envs/test_solo_players.py")
 DEALS = ("core/test_deals.py", "core/test_resample.py")  # a million deals need compilation
 
 
-@slow
+@long
 @pytest.mark.parametrize(
     ("names", "setting"),
     [((*CORE, *DEALS, *PLAYERS), "bounds checked"), ((*CORE, *LEARNING), "plain")],
@@ -90,13 +90,14 @@ def test_plain_twins_of_machine_instructions():
         assert 1 << intrinsics._lowest_bit(bits) == bits & -bits
 
 
-@pytest.mark.parametrize("part", [pytest.param(part, marks=slow) for part in PARTS])
+@pytest.mark.parametrize("part", [pytest.param(part, marks=long) for part in PARTS])
 def test_results_are_the_same_on_a_future_numba(part):
     """Kernels compile with numba's documented interface only."""
     done = python("-m", "support.future_numba", "support.exercise", part, where=TESTS, numba={})
     assert done.stdout.strip() == PARTS[part]()
 
 
+@pytest.mark.slow
 def test_threads_step_tables_on_a_future_numba(capsys):
     program = ("support.future_numba", "support.exercise", "tables")
     done = python("-m", *program, where=TESTS, numba={"NUMBA_OPT": "1"})

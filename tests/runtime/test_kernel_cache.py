@@ -16,7 +16,7 @@ from bideuchre_env.runtime import cache, compiling, jit
 from bideuchre_env.runtime.cache import KernelFiles
 
 pytestmark = pytest.mark.skipif(not jit.private, reason="kernels are not cached")
-slow = pytest.mark.long
+long = pytest.mark.long
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ QUICK = ("constant", "order of fields of a dtype", "method of an intrinsic", "bu
 
 @pytest.mark.parametrize(
     "name",
-    [each if each in QUICK else pytest.param(each, marks=slow) for each in EDITS_THAT_MATTER],
+    [each if each in QUICK else pytest.param(each, marks=long) for each in EDITS_THAT_MATTER],
 )
 def test_an_edit_compiles_what_it_reaches_and_is_never_ignored(name, filled, tiny, monkeypatch):
     """Outputs are those of an empty cache; when the edit is undone, the old code is still there."""
@@ -89,7 +89,7 @@ def test_constants_from_the_environment_count_and_the_folder_of_the_package_does
     assert Tiny(tiny.folder / "elsewhere").run(monkeypatch, tiny.cache) == (before, set())
 
 
-@slow
+@long
 @pytest.mark.parametrize(
     "setting",
     [{"NUMBA_OPT": "2"}, {"NUMBA_BOUNDSCHECK": "1"}, {"NUMBA_CPU_NAME": "generic"}],
@@ -305,7 +305,7 @@ def test_processes_that_start_together_compile_each_kernel_once(tiny):
     assert not list(tiny.cache.rglob("*.lock"))
 
 
-@slow
+@long
 def test_a_killed_process_stops_no_other(tiny):
     shutil.rmtree(tiny.cache)
     killed = tiny.start()
