@@ -59,7 +59,7 @@ def run(*command: str) -> None:
 
 
 def plot() -> None:
-    run(*BIDEUCHRE, "tournament", "--agents", "random", "cautious", "--boards", "20", "--out", "t")
+    run(*BIDEUCHRE, "tournament", "random", "cautious", "--boards", "20", "--out", "t")
     assert Path("t/results-dark.svg").is_file()
 
 
@@ -73,8 +73,7 @@ def render() -> None:
 
 def data(out: str = "games.parquet") -> None:
     """Export two agents' games to `out`, a file or a Minari dataset."""
-    agents = ("--agents", "random", "cautious")
-    run(*BIDEUCHRE, "selfplay", *agents, "--games", "4", "--out", "games.jsonl")
+    run(*BIDEUCHRE, "selfplay", "random", "cautious", "--games", "4", "--out", "games.jsonl")
     run(*BIDEUCHRE, "export", "games.jsonl", out, "--episode", "hand")
 
 

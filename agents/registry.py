@@ -45,10 +45,10 @@ BUILT_IN = {
     "random": "bideuchre_env.agents.random_agents:RandomAgent",
     "cautious": "bideuchre_env.agents.random_agents:CautiousAgent",
     "rule": "bideuchre_env.agents.rule.agent:RuleAgent",
-    "expert": "bideuchre_env.agents.expert.agent:ExpertAgent",
     "ppo": "bideuchre_env.agents.learned.ppo:PpoAgent",
-    "net": "bideuchre_env.agents.learned.net:NetAgent",
+    "expert": "bideuchre_env.agents.expert.agent:ExpertAgent",
     "pimc": "bideuchre_env.agents.search.agent:PimcAgent",
+    "net": "bideuchre_env.agents.learned.net:NetAgent",
     "inference": "bideuchre_env.agents.search.agent:InferenceAgent",
 }
 """The package's own agents, weakest first: classes with metadata in `info`, an `AgentInfo`."""

@@ -35,11 +35,11 @@ COMPARED = {
     "random": (),
     "cautious": ("random",),
     "rule": ("cautious",),
-    "expert": ("rule",),
     "ppo": ("rule", "expert"),
-    "net": ("expert",),
-    "net:search=true": ("expert",),
+    "expert": ("rule", "ppo"),
     "pimc": ("expert",),
+    "net": ("expert", "pimc"),
+    "net:search=true": ("expert",),
     "inference": ("net", "expert"),
 }
 """The agents, weakest first, with their opponents: the first is the rung below."""

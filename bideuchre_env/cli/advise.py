@@ -50,14 +50,10 @@ _SCORE = re.compile(r"\s*(-?\d{1,15})\s*[-:, ]\s*(-?\d{1,15})\s*")
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    kinds = VARIANTS, AGENTS
-    parser = new_command(commands, "advise", run, __doc__, *kinds)
+    parser = new_command(commands, "advise", run, __doc__, VARIANTS, AGENTS)
     argument(parser, "file FILE", "game records or PTN text; - is standard input", nargs="?")
-    argument(
-        parser,
-        "--hand CARDS|N",
-        'cards held now, as "JH JD AH KH QS 9C"; with FILE, hand N of the game, from 1',
-    )
+    meaning = 'cards held now, as "JH JD AH KH QS 9C"; with FILE, hand N of the game, from 1'
+    argument(parser, "--hand CARDS|N", meaning)
     argument(parser, "--game N", "with FILE: game N, from 1 (default: 1)", int)
     argument(parser, "--ply N", "with FILE: the decision of action N of the hand, from 1", int)
     argument(parser, "--seat S", "seat of the hand, 0 to 3 (default: 0)", int)
@@ -69,11 +65,8 @@ def add(commands: Any) -> None:
     argument(parser, "--given CARDS", "cards that you gave up as declarer")
     argument(parser, "--passed CARDS", "cards passed to the declarer, if you know them")
     argument(parser, "--played CARDS", "all cards played so far, in order, yours included")
-    argument(
-        parser,
-        "--score OURS-THEIRS",
-        "points of both sides before the hand, as 28-30 (default: 0-0)",
-    )
+    meaning = "points of both sides before the hand, as 28-30 (default: 0-0)"
+    argument(parser, "--score OURS-THEIRS", meaning)
     argument(parser, "--deal N", "number of this deal in the game, from 1 (default: 1)", int)
     add_rules(parser)
     argument(parser, "--agent A", "agent that advises", default="inference")

@@ -14,14 +14,12 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from contextlib import nullcontext
 from typing import Any
 
 from bideuchre_env.cli.options import add_rules, argument, game_of, new_command
-from bideuchre_env.cli.program import ending
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.screen import VARIANTS, folded
-from bideuchre_env.errors import OptionError, OutputError
+from bideuchre_env.errors import OptionError
 
 DEFAULT_SECONDS = 20
 REPEATS = 5
@@ -33,48 +31,33 @@ def add(commands: Any) -> None:
     parser = new_command(commands, "bench", run, __doc__, VARIANTS)
     add_rules(parser)
     argument(parser, "--seconds S", "approximate time of all measurements", float, DEFAULT_SECONDS)
-    argument(parser, "--json FILE", "also write the figures as JSON")
-    argument(parser, "--force", "overwrite an existing FILE")
+    argument(parser, "--json", "print the figures as one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Measure, print a table, write the file; return 1 if it cannot be written, else 0."""
+    """Measure, and print a table or JSON; return 0."""
     game = game_of(arguments)
     if not 0 < arguments.seconds < math.inf:
         raise OptionError(f"--seconds {arguments.seconds:g}: expected a number above 0")
-    from bideuchre_env._files import Output, write_file
     from bideuchre_env.bench import measure, tasks
 
-    json_file = (
-        None if arguments.json is None else Output(arguments.json, overwrite=arguments.force)
-    )
-    with json_file or nullcontext():
-        setup = tasks.Setup(game, threads=measure.core_count())
-        figures: list[measure.Figure] = []
-        with measure.pinned() as core:
-            pass  # the core that can be pinned
-        with progress_bar("measuring", "groups", "figures") as update:
-            groups = {name: tasks.GROUPS[name][1](setup) for name in QUICK}
-            seconds = arguments.seconds / REPEATS / sum(map(len, groups.values()))
-            for done, (name, group) in enumerate(groups.items(), start=1):
-                figures += tasks.measure_group(name, group, REPEATS, seconds, core)
-                update(done, len(groups), len(figures))
-        machine = measure.machine()
-        print(
-            f"{game.name}, medians and quartiles of {REPEATS} rounds, processor time unless noted"
-        )
-        print(f"{folded(measure.machine_line(machine))}\n")
-        print(measure.table(figures))
-        report = {
-            "variant": game.name,
-            "seconds": arguments.seconds,
-            "core": core,
-            "machine": machine,
-            "figures": [row.to_dict() for row in figures],
-        }
-        try:
-            if json_file is not None:
-                write_file(json_file, json.dumps(report, indent=1) + "\n")
-        except OutputError as error:
-            return ending([str(error)])
+    setup = tasks.Setup(game, threads=measure.core_count())
+    figures: list[measure.Figure] = []
+    with measure.pinned() as core:
+        pass  # the core that can be pinned
+    with progress_bar("measuring", "groups", "figures") as update:
+        groups = {name: tasks.GROUPS[name][1](setup) for name in QUICK}
+        seconds = arguments.seconds / REPEATS / sum(map(len, groups.values()))
+        for done, (name, group) in enumerate(groups.items(), start=1):
+            figures += tasks.measure_group(name, group, REPEATS, seconds, core)
+            update(done, len(groups), len(figures))
+    machine = measure.machine()
+    if arguments.json:
+        rows = [row.to_dict() for row in figures]
+        head = {"variant": game.name, "seconds": arguments.seconds, "core": core}
+        print(json.dumps({**head, "machine": machine, "figures": rows}))
+        return 0
+    print(f"{game.name}, medians and quartiles of {REPEATS} rounds, processor time unless noted")
+    print(f"{folded(measure.machine_line(machine))}\n")
+    print(measure.table(figures))
     return 0

@@ -5,7 +5,7 @@ they are compiled on first use. They serve every variant. After Ctrl-C the next 
 missing parts.
 
     bideuchre compile
-    bideuchre compile --agents rule expert
+    bideuchre compile rule expert
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = new_command(commands, "compile", run, __doc__, AGENTS)
     meaning = "only the kernels for matches of these agents (default: of all commands but prepare)"
-    argument(parser, "--agents A", meaning, nargs="+")
+    argument(parser, "agents A", meaning, default=[], nargs="*")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     Raises `OptionError` if numba cannot compile or no cache folder is writable.
     """
-    check_agents(arguments.agents or [])
+    check_agents(arguments.agents)
     from bideuchre_env.bench.measure import core_count
     from bideuchre_env.evaluation.kernel_parts import agent_parts, is_compiled
     from bideuchre_env.evaluation.warm_up import PARTS, compile_in_processes

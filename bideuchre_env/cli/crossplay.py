@@ -12,7 +12,7 @@ matplotlib). The same command resumes a stopped run. Time per variant on one cor
 rule, net and ppo, two minutes for rule, net and expert.
 
     bideuchre crossplay rule net ppo --workers 2
-    bideuchre crossplay ./mine.py:Mine net expert --variants all --field rule --out runs/partners
+    bideuchre crossplay ./mine.py:Mine net expert --variant all --field rule --out runs/partners
 """
 
 from __future__ import annotations

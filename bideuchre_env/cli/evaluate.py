@@ -15,7 +15,7 @@ with more agents or variants it plays the missing matches. Time per agent and va
 a minute for net or rule, two minutes for expert, a quarter of an hour for pimc.
 
     bideuchre evaluate net --workers 2
-    bideuchre evaluate ./mine.py:Mine net expert --variants all --workers 2 --out runs/mine
+    bideuchre evaluate ./mine.py:Mine net expert --variant all --workers 2 --out runs/mine
     bideuchre evaluate ppo net --field rule expert always-defend --boards 10000 --games 0
 """
 
@@ -26,9 +26,9 @@ import shlex
 from functools import partial
 from typing import Any
 
-from bideuchre_env.cli.options import argument, check_agents, new_command
+from bideuchre_env.cli.options import DEFAULT_GAME, argument, check_agents, new_command
 from bideuchre_env.cli.screen import AGENTS, VARIANTS
-from bideuchre_env.cli.tournament import DEFAULT_VARIANT, add_matches, play, variants_of
+from bideuchre_env.cli.tournament import add_matches, play, variants_of
 
 DEFAULT_BOARDS = 2000
 DEFAULT_GAMES = 200
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace, command: str = "evaluate") -> int:
 def command_line(command: str, arguments: argparse.Namespace) -> str:
     """Return the command line that makes the same tables, with all options that matter."""
     words = ["bideuchre", command, *arguments.agents, "--field", *arguments.field]
-    variants = arguments.variant or ([] if arguments.rules else [DEFAULT_VARIANT])
+    variants = arguments.variants or ([] if arguments.rules else [DEFAULT_GAME])
     for option, values in (("--variant", variants), ("--rules", arguments.rules)):
         words += [option, *values] if values else []
     for value in arguments.option:

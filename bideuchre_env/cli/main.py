@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import argparse
 import io
+import re
+import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any, NoReturn
 
 from bideuchre_env import __version__
+from bideuchre_env._checks import did_you_mean, printable
 from bideuchre_env._install import software, software_lines
 from bideuchre_env.cli import (
     advise,
@@ -28,8 +32,10 @@ from bideuchre_env.cli import (
     tournament,
     variants,
 )
+from bideuchre_env.cli.old_spellings import output_in, present
 from bideuchre_env.cli.program import USAGE, exit_code
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, folded, help_of
+from bideuchre_env.errors import BidEuchreError, OutputError
 from bideuchre_env.runtime.interrupts import quit_on_signals
 
 COMMANDS = (
@@ -59,17 +65,59 @@ _TRY = (
     ("bideuchre variants barrie_v0", "print the rules of a variant"),
 )
 _MORE = """\
-bideuchre --help lists all commands; bideuchre COMMAND --help explains one. Code is compiled on
+bideuchre help lists all commands; bideuchre help COMMAND explains one. Code is compiled on
 first use, which may take minutes, once. bideuchre compile compiles it in advance, for all
 commands but bideuchre prepare."""
 
 
 class Parser(argparse.ArgumentParser):
-    """An `ArgumentParser` whose errors are one line."""
+    """An `ArgumentParser` whose errors are one line; a command reports its own."""
 
     def error(self, message: str) -> NoReturn:
         """Print the error and a hint to `--help`, and exit."""
-        self.exit(USAGE, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
+        self.exit(USAGE, f"{self.prog}: error: {printable(message)} (see {self.prog} --help)\n")
+
+    def parse_known_args(self, *arguments: Any, **more: Any) -> Any:
+        """Parse; an unknown argument is an error of this command, not of `bideuchre`."""
+        parsed, unknown = super().parse_known_args(*arguments, **more)
+        if unknown:
+            close = did_you_mean(unknown[0].partition("=")[0], self._option_string_actions)
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{close}")
+        return parsed, unknown
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            close = did_you_mean(value, action.choices)
+            expected = f"expected {', '.join(action.choices)}"
+            raise argparse.ArgumentError(action, f"invalid choice: {value!r}{close}: {expected}")
+
+    def as_typed(self, message: str, parsed: argparse.Namespace) -> str:
+        """Return an error message with arguments of this command for parameters of Python.
+
+        `at_once=0: expected 1` becomes `--at-once 0: expected 1`, and `boards=N` `--boards N`.
+        """
+        names: dict[str, argparse.Action] = {}
+        for action in self._actions:
+            parts = action.metavar if isinstance(action.metavar, tuple) else ()  # of --sprt
+            names |= dict.fromkeys([action.dest, *map(str.lower, parts)], action)
+
+        def spelled(match: re.Match[str]) -> str:
+            name, shown = match.groups()
+            if name not in names:
+                return match[0]
+            option, value = names[name], getattr(parsed, names[name].dest)
+            written = option.option_strings[-1] if option.option_strings else option.metavar
+            if shown == "N":
+                return f"{written} N"
+            values = value if isinstance(value, list) else [value]
+            if values != value and shown not in (str(value), repr(value)):
+                return match[0]  # of an option in the name of an agent
+            words = [f"{each:g}" if isinstance(each, float) else str(each) for each in values]
+            return f"{written} {shlex.join(words)}"
+
+        message = message.replace("(--force, overwrite=True)", "(--force)")
+        message = re.sub(r"^(\w+)=(.*?)(?=: )", spelled, message)
+        return re.sub(r"\b(\w+)=(N)\b", spelled, message)
 
     def _print_message(self, message: str, file: Any = None) -> None:
         """Print help or an error; raise if that fails, where argparse would continue silently."""
@@ -105,8 +153,8 @@ def build_parser() -> argparse.ArgumentParser:
         prog="bideuchre",
         **help_of(
             "Bid Euchre on the command line: self-play, matches, game records, rules. "
-            "bideuchre COMMAND --help explains a command, with examples.",
-            ("bideuchre selfplay --variant barrie_v0 --agents rule cautious",),
+            "bideuchre help COMMAND explains a command, with examples.",
+            ("bideuchre selfplay rule cautious --variant barrie_v0",),
             VARIANTS,
             AGENTS,
         ),
@@ -142,11 +190,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
 
     def run() -> int:
-        parsed = build_parser().parse_args(arguments)
+        given = sys.argv[1:] if arguments is None else list(arguments)
+        words, file = present(given)
+        if words[:1] == ["help"]:
+            words = [*words[1:], "--help"]
+        parsed = build_parser().parse_args(words)
         if not hasattr(parsed, "run"):
             print(welcome())
             return 0
-        code: int = parsed.run(parsed)
+        try:
+            with output_in(file, "--force" in given) if file else nullcontext():
+                code: int = parsed.run(parsed)
+        except BidEuchreError as error:
+            if isinstance(error, OutputError):
+                raise
+            parsed.parser.error(parsed.parser.as_typed(str(error), parsed))
         return code
 
     return exit_code(run, "bideuchre")

@@ -45,13 +45,11 @@ if TYPE_CHECKING:
 
 DEFAULT_BOARDS = 2000
 MOST_TESTED = 50_000
-STDOUT = "-"
 
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    kinds = VARIANTS, AGENTS
-    parser = new_command(commands, "match", run, __doc__, *kinds)
+    parser = new_command(commands, "match", run, __doc__, VARIANTS, AGENTS)
     argument(parser, "a A", "agent to evaluate")
     argument(parser, "b B", "agent to compare it with")
     add_rules(parser)
@@ -65,20 +63,12 @@ def add(commands: Any) -> None:
     )
     meaning = "also play N whole games, in pairs with the same deals; an odd N is rounded up"
     argument(parser, "--games N", meaning, int, 0)
-    argument(
-        parser,
-        "--sprt LOW HIGH",
-        "stop once A is shown to be worth at most LOW or at least HIGH points per hand, as 0 0.1",
-        float,
-    )
+    meaning = "stop once A is worth at most LOW, or at least HIGH, points per hand, as 0 0.1"
+    argument(parser, "--sprt LOW HIGH", meaning, float)
     add_workers(parser)
-    argument(
-        parser,
-        "--at-once N",
-        "boards played in lockstep; fewer for slow agents (default: set by the agents, or 64)",
-        int,
-    )
-    argument(parser, "--json FILE", "write the result as JSON; - prints it instead of the tables")
+    meaning = "boards played in lockstep; fewer for slow agents (default: set by the agents, or 64)"
+    argument(parser, "--at-once N", meaning, int)
+    argument(parser, "--json", "print the result as one JSON object")
     argument(parser, "--csv FILE", "write a line per board as CSV")
     argument(parser, "--picture FILE", "draw the result (needs matplotlib)")
     argument(parser, "--force", "overwrite existing files")
@@ -113,10 +103,9 @@ def run(arguments: argparse.Namespace) -> int:
                 progress=bars.show,
             )
         # files before the report, which fails if its reader has closed the pipe; pictures last
-        errors = _written(result, files, "json", "csv")
+        errors = _written(result, files, "csv")
         try:
-            text = json.dumps(result.to_dict()) if arguments.json == STDOUT else result
-            print(text, flush=True)
+            print(json.dumps(result.to_dict()) if arguments.json else result, flush=True)
         finally:
             errors += _written(result, files, "picture")
     return ending(errors, result.interrupted)
@@ -125,18 +114,18 @@ def run(arguments: argparse.Namespace) -> int:
 def _reserved(arguments: argparse.Namespace, stack: ExitStack) -> dict[str, Output]:
     """Reserve the output files, before any board is played; return them by kind.
 
-    Standard output is left out. Raises `OptionError` for a path that cannot be used or is named
-    twice, and for a picture that cannot be drawn.
+    Raises `OptionError` for a path that cannot be used or is named twice, and for a picture that
+    cannot be drawn.
     """
     from bideuchre_env._files import Output
     from bideuchre_env.evaluation.export import check_picture
 
     if arguments.picture:
         check_picture(arguments.picture)
-    names = {kind: getattr(arguments, kind) for kind in ("json", "csv", "picture")}
-    files = {kind: name for kind, name in names.items() if name not in (None, STDOUT)}
+    names = {kind: getattr(arguments, kind) for kind in ("csv", "picture")}
+    files = {kind: name for kind, name in names.items() if name is not None}
     if len({*map(os.path.realpath, files.values())}) < len(files):
-        raise OptionError("--json, --csv, --picture: expected a different file for each")
+        raise OptionError("--csv, --picture: expected a different file for each")
     return {
         kind: stack.enter_context(Output(name, overwrite=arguments.force))
         for kind, name in files.items()
@@ -149,9 +138,9 @@ def _written(result: Result, files: dict[str, Output], *kinds: str) -> list[str]
     Without a finished board or game nothing is written.
     """
     from bideuchre_env.agents.registry import in_one_line
-    from bideuchre_env.evaluation.export import draw, write_csv, write_json
+    from bideuchre_env.evaluation.export import draw, write_csv
 
-    writers = {"json": write_json, "csv": write_csv, "picture": draw}
+    writers = {"csv": write_csv, "picture": draw}
     errors = []
     for kind in kinds if result.boards.boards or result.games.boards else ():
         try:

@@ -40,7 +40,7 @@ def new_command(
         help=purpose[:1].lower() + purpose[1:],
         **help_of(description or purpose, examples, *names),
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, parser=parser)
     return parser
 
 
@@ -60,21 +60,27 @@ def argument(
         more |= {"nargs": len(values), "metavar": tuple(values)}
     elif values:
         more["metavar"] = values[0]
+    if values and values[0] in ("FILE", "FOLDER", "OUT"):
+        kind = _path
     if default not in (None, []):
         words = " ".join(map(str, default)) if isinstance(default, list) else default
         meaning += f" (default: {words})"
     parser.add_argument(name, type=kind, default=default, help=meaning, **more)
 
 
+def _path(text: str) -> str:
+    """Return the path of an argument; an empty one, as of an unset variable, is an error."""
+    if not text:
+        raise argparse.ArgumentTypeError("expected a path, not ''")
+    return text
+
+
 def add_rules(parser: argparse.ArgumentParser, default: str = DEFAULT_GAME) -> None:
     """Add the options for the rules of the game; `game_of` or `text_game` reads them."""
     game = parser.add_mutually_exclusive_group()
     argument(game, "--variant V", f"variant of the game (default: {default})")
-    argument(
-        game,
-        "--rules FILE",
-        "custom rules, a TOML file; `bideuchre variants --toml V` prints a template",
-    )
+    meaning = "custom rules, a TOML file; `bideuchre variants --toml V` prints a template"
+    argument(game, "--rules FILE", meaning)
     add_option(parser)
 
 
@@ -92,18 +98,14 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
 def add_workers(parser: argparse.ArgumentParser) -> None:
     """Add the options for the processes of a match; see `workers_of`."""
     argument(parser, "--workers K", "number of processes; the results do not depend on it", int, 1)
-    argument(
-        parser,
-        "--ray",
-        "run on Ray: join the cluster of this machine, or start Ray here",
-    )
+    argument(parser, "--ray", "run on Ray: join the cluster of this machine, or start Ray here")
     argument(parser, "--ray-address HOST:PORT", "run on the Ray cluster at this address")
 
 
 def game_of(arguments: argparse.Namespace) -> Variant:
     """Return the game that the options of `add_rules` select; errors as `variant_of`."""
     file = arguments.rules
-    variant = arguments.variant or DEFAULT_GAME
+    variant = DEFAULT_GAME if arguments.variant is None else arguments.variant
     return variant_of(variant if file is None else Path(file), arguments.option)
 
 
@@ -116,9 +118,9 @@ def text_game(arguments: argparse.Namespace, *paths: str) -> tuple[str, Rules] |
     from bideuchre_env.records.ptn import is_text
 
     for name in ("variant", "rules", "option"):
-        if getattr(arguments, name) and not all(map(is_text, paths)):
+        if getattr(arguments, name) not in (None, []) and not all(map(is_text, paths)):
             raise OptionError(f"--{name}: not with FILE, whose record has the rules")
-    if not (arguments.variant or arguments.rules):
+    if arguments.variant is None and arguments.rules is None:
         if arguments.option:
             value = brief(arguments.option[0])
             raise OptionError(f"--option {value}: expected --variant or --rules with it")

@@ -55,20 +55,15 @@ HOW_TO_BEGIN = " (--new begins a new game)"
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    kinds = VARIANTS, AGENTS
-    parser = new_command(commands, "play", run, __doc__, *kinds)
+    parser = new_command(commands, "play", run, __doc__, VARIANTS, AGENTS)
     add_rules(parser)
     argument(parser, "--seat N", "your seat, 0 to 3 (default: 0)", int)
     levels = ", ".join(f"{level} ({agent})" for level, agent in LEVELS.items())
     meaning = f"level of partner and opponents: {levels}"
     argument(parser, "--level", meaning, choices=tuple(LEVELS))
     argument(parser, "--partner A", f"agent of your partner (default: {PARTNER})")
-    argument(
-        parser,
-        "--opponents A",
-        f"agent of both opponents, or two agents: left, right (default: {OPPONENTS[0]})",
-        nargs="+",
-    )
+    meaning = f"agent of both opponents, or two agents: left, right (default: {OPPONENTS[0]})"
+    argument(parser, "--opponents A", meaning, nargs="+")
     argument(parser, "--adviser A", "agent that gives hints and the review", default=ADVISER)
     meaning = "seed of all deals, for one person who may know them (default: deals by chance)"
     argument(parser, "--seed S", meaning, int)
@@ -191,7 +186,7 @@ def _check(arguments: argparse.Namespace) -> None:
     names = [arguments.adviser, partner, *opponents]
     check_agents([name for name in names if name is not None])
     if len(opponents) > 2:
-        raise OptionError(f"--opponents {brief(opponents)}: expected one or two agents")
+        raise OptionError(f"opponents={brief(opponents)}: expected one or two agents")
     for name in ("people", "host", "port"):
         if getattr(arguments, name) is not None and not arguments.web:
             raise OptionError(f"--{name}: expected only with --web")
@@ -201,7 +196,7 @@ def _check(arguments: argparse.Namespace) -> None:
     for name, most, unit in limits:
         number = getattr(arguments, name)
         if number is not None and not 0 <= number <= most:
-            raise OptionError(f"--{name} {number}: expected 0 to {most:g}{unit}")
+            raise OptionError(f"{name}={number}: expected 0 to {most:g}{unit}")
     check_alone(arguments.seed, _people(arguments))
 
 

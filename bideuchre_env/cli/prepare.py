@@ -6,10 +6,10 @@ agents use them for these rules from then on. Weights that are not significantly
 previous ones are discarded. After Ctrl-C the same command resumes after the last finished step; the
 pairs of finished rounds are played again.
 
-Without GAME, list the prepared games.
+Without --rules or --variant, list the prepared games.
 
-    bideuchre prepare farm.toml
-    bideuchre prepare cincinnati_v0 --option target=40
+    bideuchre prepare --rules farm.toml
+    bideuchre prepare --variant cincinnati_v0 --option target=40
     bideuchre prepare
 """
 
@@ -17,12 +17,11 @@ from __future__ import annotations
 
 import argparse
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import printable
 from bideuchre_env._columns import columns
-from bideuchre_env.cli.options import add_option, argument, new_command, variant_of
+from bideuchre_env.cli.options import add_rules, argument, game_of, new_command
 from bideuchre_env.cli.screen import VARIANTS, folded
 from bideuchre_env.errors import OptionError
 
@@ -33,8 +32,7 @@ if TYPE_CHECKING:
 def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = new_command(commands, "prepare", run, __doc__, VARIANTS)
-    argument(parser, "game GAME", "TOML file of rules, or a variant", nargs="?")
-    add_option(parser)
+    add_rules(parser, "none: list the prepared games")
     meaning = "hands of the first round; other counts scale with it (default: 300000)"
     argument(parser, "--hands N", meaning, int)
     argument(parser, "--seed S", "random seed of the hands (default: 0)", int)
@@ -42,23 +40,20 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prepare the game and print the results, or without GAME list the prepared ones; return 0."""
-    if arguments.game is None:
+    """Prepare the game and print the results, or without one list the prepared ones; return 0."""
+    if arguments.variant is None and arguments.rules is None:
         for name in ("option", "hands", "seed", "force"):
             value = getattr(arguments, name)
             if value is not False and value not in (None, []):
-                raise OptionError(f"--{name}: expected with GAME, as `bideuchre prepare farm.toml`")
+                raise OptionError(f"--{name}: expected --variant or --rules with it")
         return list_prepared()
     from bideuchre_env.cli.progress import progress_bar
     from bideuchre_env.training.prepare import Preparation
 
-    game = Path(arguments.game) if arguments.game.endswith(".toml") else arguments.game
     numbers = {name: getattr(arguments, name) for name in ("hands", "seed")}
     numbers = {name: number for name, number in numbers.items() if number is not None}
     report = partial(print, flush=True)  # at once, even into a file
-    preparation = Preparation(
-        variant_of(game, arguments.option), **numbers, bar=progress_bar, report=report
-    )
+    preparation = Preparation(game_of(arguments), **numbers, bar=progress_bar, report=report)
     for each in preparation.run(again=arguments.force):
         print(summary(each))
     return 0

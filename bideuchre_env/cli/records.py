@@ -61,12 +61,8 @@ number of a game is that of its event, and a fault is reported as FILE:EVENT: li
 def add(commands: Any) -> None:
     """Add both commands to the parser."""
     parser = new_command(commands, "check", check, _CHECK, VARIANTS)
-    argument(
-        parser,
-        "files FILE",
-        "game records, plain or gzip-compressed; - is standard input",
-        nargs="+",
-    )
+    meaning = "game records, plain or gzip-compressed; - is standard input"
+    argument(parser, "files FILE", meaning, nargs="+")
     add_rules(parser, _IN_FILE)
     parser = new_command(commands, "show", show, _SHOW, VARIANTS, AGENTS)
     argument(parser, "file FILE", "game records, plain or gzip-compressed; - is standard input")

@@ -8,8 +8,8 @@ is listed as NAME#2.
 Ctrl-C or SIGTERM stops early: the finished games are written, and their result is printed.
 
     bideuchre selfplay
-    bideuchre selfplay --variant barrie_v0 --agents rule cautious --games 200
-    bideuchre selfplay --agents expert rule --boards 500 --out games.jsonl
+    bideuchre selfplay rule cautious --variant barrie_v0 --games 200
+    bideuchre selfplay expert rule --boards 500 --out games.jsonl
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import argparse
 import json
 from typing import Any
 
-from bideuchre_env._checks import MAX_NAME
+from bideuchre_env._checks import MAX_NAME, brief
 from bideuchre_env._files import TakenError
 from bideuchre_env.cli.options import (
     add_rules,
@@ -38,25 +38,14 @@ DEFAULT_GAMES = 2000
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    kinds = VARIANTS, AGENTS
-    parser = new_command(commands, "selfplay", run, __doc__, *kinds)
+    parser = new_command(commands, "selfplay", run, __doc__, VARIANTS, AGENTS)
+    argument(parser, "agents A", "the two agents", default=["rule", "cautious"], nargs="*")
     add_rules(parser)
     add_seed(parser)
-    argument(
-        parser,
-        "--agents A B",
-        "the two agents",
-        default=["rule", "cautious"],
-    )
     length = parser.add_mutually_exclusive_group()
     argument(length, "--boards N", "play N boards, each a deal at two tables", int)
-    argument(
-        length,
-        "--games N",
-        f"play N whole games, in pairs with the same deals; an odd N is rounded up (default: "
-        f"{DEFAULT_GAMES})",
-        int,
-    )
+    meaning = "play N whole games, in pairs with the same deals; an odd N is rounded up"
+    argument(length, "--games N", f"{meaning} (default: {DEFAULT_GAMES})", int)
     argument(parser, "--out FILE", "file of the game records (default: a new file in runs/)")
     argument(parser, "--force", "overwrite an existing FILE")
     argument(parser, "--no-records", "write no game records")
@@ -69,11 +58,10 @@ def run(arguments: argparse.Namespace) -> int:
     boards, games = arguments.boards, arguments.games
     if boards is None and games is None:
         games = DEFAULT_GAMES
-    for name, number in (("--boards", boards), ("--games", games)):
-        if number is not None and number < 1:
-            raise OptionError(f"{name} {number}: expected 1 or more")
     if arguments.out is not None and arguments.no_records:
         raise OptionError("--out, --no-records: expected only one of them")
+    if len(arguments.agents) != 2:
+        raise OptionError(f"agents={brief(arguments.agents)}: expected two agents")
     check_agents(arguments.agents)
     from bideuchre_env.evaluation import selfplay
 

@@ -1,6 +1,7 @@
 """List the variants with their options, or print the rules of one: `bideuchre variants`.
 
-Without NAME, list every variant with its options; with NAME, print its rule sheet.
+Without NAME, list every variant with its options; with NAME, print its rule sheet. Other commands
+take a game as --variant V or --rules FILE.
 
     bideuchre variants
     bideuchre variants barrie_v0 --option target=40

@@ -1,4 +1,4 @@
-"""Export of a match: the result as JSON, every board as CSV, and a picture.
+"""Export of a match: every board as CSV, and a picture.
 
 Each file is written atomically, to a path or to an `Output` reserved for it (`OutputError`).
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 import os
 from typing import Any
@@ -56,11 +55,6 @@ def rows_of(result: Result) -> tuple[Array, Array]:
     if result.board_rows is None or result.game_rows is None:
         raise OptionError("expected a result of match: selfplay does not save single boards")
     return result.board_rows, result.game_rows
-
-
-def write_json(place: PathLike | Output, result: Result) -> None:
-    """Write the result to `place` as one JSON object, see `Result.to_dict`."""
-    write_file(place, json.dumps(result.to_dict(), indent=2) + "\n")
 
 
 def write_csv(place: PathLike | Output, result: Result) -> None:

@@ -214,7 +214,7 @@ def check_numbers(boards: Any, games: Any, sprt: Any, workers: Any) -> None:
     if sprt is not None and not isinstance(sprt, Bounds):
         raise OptionError(f"sprt={brief(sprt)}: expected Bounds(low, high) in points per hand")
     if sprt is not None and not boards:
-        raise OptionError("sprt: expected boards=N, the maximum number of boards")
+        raise OptionError(f"sprt={brief(sprt)}: expected boards=N, the maximum number of boards")
     if isinstance(workers, RayPool):
         return
     if not is_whole(workers) or not 1 <= workers <= MOST_WORKERS:

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bideuchre_env import __version__, agents
-from bideuchre_env._checks import brief, check_callback, check_flag, to_list
+from bideuchre_env._checks import brief, check_callback, check_flag, is_whole, to_list
 from bideuchre_env._files import PathLike, only_run_in
 from bideuchre_env._install import software
 from bideuchre_env.agents.data import data_hash
@@ -116,19 +116,17 @@ class Tournament:
     """The dates, as text, of the matches that were finished in the folder before."""
 
     def __post_init__(self) -> None:
+        if is_whole(self.boards) and self.boards < 2:
+            raise OptionError(f"boards={brief(self.boards)}: expected 2 or more, for an interval")
         match.check_numbers(self.boards, self.games, self.sprt, 1)
         check_seed(self.seed, self.boards)
-        if self.boards < 2:
-            raise OptionError(f"boards={brief(self.boards)}: expected 2 or more, for an interval")
         if not all(isinstance(name, str) for name in self.agents):
             raise OptionError(f"agents={brief(self.agents)}: expected names, as ./file.py:Agent")
         if len(set(self.agents)) != len(self.agents) or len(self.agents) < 2:
-            raise OptionError(
-                f"agents {' '.join(self.agents)}: expected two or more different agents"
-            )
+            raise OptionError(f"agents={brief(self.agents)}: expected 2 or more different names")
         names = [game.name for game in self.variants]
         if len(set(names)) < len(names) or not names:
-            raise OptionError(f"variants {' '.join(names)}: expected different names")
+            raise OptionError(f"variants={brief(names)}: expected different names")
         if not self.pairings:
             self.pairings = tuple((b, a) for a, b in combinations(self.agents, 2))
         self.files = {}

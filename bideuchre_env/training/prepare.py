@@ -89,12 +89,9 @@ class Preparation:
         check_type("game", self.game, Variant, "a Variant")
         check_type("seed", self.seed, int, "a whole number")
         split_seed(self.seed)
-        sound = all(is_whole(number) for number in (self.hands, self.boards))
-        if not sound or self.hands < LEAST or self.boards < 2:
-            raise OptionError(
-                f"hands={brief(self.hands)}, boards={brief(self.boards)}: expected at least "
-                f"{LEAST} and 2"
-            )
+        for name, number, least in (("hands", self.hands, LEAST), ("boards", self.boards, 2)):
+            if not is_whole(number) or number < least:
+                raise OptionError(f"{name}={brief(number)}: expected a whole number from {least}")
 
     @property
     def rules(self) -> Rules:
@@ -277,7 +274,7 @@ def command_of(rules: Rules, hands: int, seed: int) -> str:
     """Return a command that prepares these rules on any machine, without a rules file."""
     changes = {name: rules.options_from(known) for name, known in RULES.items()}
     base = min(changes, key=lambda name: len(changes[name]))
-    words = ["bideuchre", "prepare", base]
+    words = ["bideuchre", "prepare", "--variant", base]
     for name, value in changes[base].items():
         text = value if isinstance(value, str) else "none" if value is None else json.dumps(value)
         words += ["--option", f"{name}={text}"]

@@ -155,7 +155,7 @@ def test_importing_the_agents_does_not_import_numba():
 def test_registered_agents_are_made_by_name(monkeypatch):
     monkeypatch.setattr(registry, "registered", {})
     agents.register("mine", lambda rules, *, seed=None: agents.make("random", rules, seed=seed))
-    assert agents.names() == (*FAST, "expert", "ppo", "net", "pimc", "inference", "mine")
+    assert agents.names() == (*FAST, "ppo", "expert", "pimc", "net", "inference", "mine")
     assert agents.make("mine", RULES["barrie_v0"]).name == "random"
     for name in FAST:
         agent = agents.make(name, RULES["barrie_v0"], seed=3)

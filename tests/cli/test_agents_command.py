@@ -122,7 +122,7 @@ def test_the_metadata_of_weights_is_printed(folder, monkeypatch, capsys):
 
 
 RESULT = re.compile(r"(\w+): \S+ points per hand over .* \(95 % interval (\S+) to \S+\)[:,] (.*)")
-COMMAND = "bideuchre prepare six_card_v0 --option target=21 --hands 1000 --seed 0"
+COMMAND = "bideuchre prepare --variant six_card_v0 --option target=21 --hands 1000 --seed 0"
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ def test_a_game_is_prepared_and_listed(monkeypatch, capsys, rules):
     monkeypatch.setattr(prepare, "Preparation", partial(prepare.Preparation, boards=20))
     assert run("prepare") == 0
     assert capsys.readouterr().out.startswith("nothing is prepared in ")
-    assert run("prepare", "farm.toml", "--hands", "1000") == 0
+    assert run("prepare", "--rules", "farm.toml", "--hands", "1000") == 0
     lines = list(filter(None, map(RESULT.match, capsys.readouterr().out.splitlines())))
     assert [line[1] for line in lines] == ["expert", "net"]
     for kind, low, outcome in (line.groups() for line in lines):
@@ -144,7 +144,7 @@ def test_a_game_is_prepared_and_listed(monkeypatch, capsys, rules):
         assert file.exists() == (float(low) > 0)
         assert outcome == f"saved in {file}" if float(low) > 0 else outcome.startswith("discarded")
     monkeypatch.setattr(prepare, "surely_better", lambda points: True)
-    assert run("prepare", "farm.toml", "--hands", "1000", "--force") == 0
+    assert run("prepare", "--rules", "farm.toml", "--hands", "1000", "--force") == 0
     capsys.readouterr()
     assert run("prepare") == 0
     listed = [line for line in capsys.readouterr().out.splitlines() if COMMAND in line]

@@ -13,7 +13,8 @@ from support.custom_agents import write_file
 
 from bideuchre_env import selfplay
 from bideuchre_env.bench import tasks
-from bideuchre_env.cli import records
+from bideuchre_env.cli import completion, records
+from bideuchre_env.cli.main import build_parser
 from bideuchre_env.evaluation import kernel_parts
 
 HAND = "advise --hand 'JH JD AH KH QS 9C'"
@@ -21,8 +22,11 @@ EIGHT = "advise --hand 'JS JS JC AS KS AH AD QS'"
 TEN = "JH JH JD JD AH AH KH KH QS QS"
 
 BAD = [
-    ("dance", "invalid choice"),
+    ("mach rule random", "invalid choice: 'mach' (did you mean 'match'?): expected play, "),
+    ("help mach", "invalid choice: 'mach' (did you mean 'match'?): expected play, "),
+    ("dance", "invalid choice: 'dance': expected play, selfplay, match,"),
     # games, agents and rules: the same in every command
+    ("selfplay --variant ''", "'' is no variant: expected one of cincinnati_v0"),
     ("selfplay --variant poker", "is no variant: expected one of cincinnati_v0"),
     ("selfplay --variant barrie --rules farm.toml", "not allowed with argument"),
     ("selfplay --rules no.toml", "no.toml: cannot be read: No such file or directory"),
@@ -30,27 +34,41 @@ BAD = [
     ("variants barrie --option trget=1", "unknown option 'trget' (did you mean 'target'?)"),
     ("variants barie", "'barie' is no variant (did you mean 'barrie_v0'?): expected one of c"),
     ("variants --option target=40", "--option: expected with NAME"),
-    ("selfplay --agents rule nobody", "the agents are random"),
-    ("selfplay --agents ./mine.py:broken rule", "LookupError: no weights (mine.py, line "),
+    ("selfplay rule nobody", "the agents are random"),
+    ("selfplay ./mine.py:broken rule", "LookupError: no weights (mine.py, line "),
     ("match ./mine.py:Stumbles rule", "./mine.py:Stumbles': IndexError: list index out of"),
     ("match pimc:depth=2 rule", "depth=2: no option of 'pimc'"),
-    ("selfplay --agents rule pimc:a", "cannot parse option 'a'"),
+    ("selfplay rule pimc:a", "cannot parse option 'a'"),
     ("agents experd", "did you mean 'expert'?"),
     ("agents net:weights=none.npz", "none.npz cannot be read: No such file"),
-    ("compile --agents nobody", "nobody"),
+    ("compile nobody", "nobody"),
     # selfplay
     ("selfplay --boards 0", "--boards 0"),
+    ("selfplay rule", "A rule: expected two agents"),
+    ("selfplay rule rule rule", "A rule rule rule: expected two agents"),
     ("selfplay --boards 1 --games 1", "not allowed with"),
     ("selfplay --seed -1", "seed"),
     ("selfplay --out mine.npz", "exists"),
     ("selfplay --out mine.npz/x.jsonl", "cannot be written"),
     ("selfplay --out x.jsonl --no-records", "--out, --no-records: expected only one of them"),
     # match
-    ("match rule cautious --boards 0", "boards=N"),
-    ("match rule cautious --workers 0", "workers=0"),
-    ("match rule cautious --at-once 0", "at_once=0"),
-    ("match rule cautious --json mine.npz", "exists"),
-    ("match rule cautious --csv x --json x", "expected a different file for each"),
+    ("match rule cautious --boards 0", "expected --boards N (boards of one hand), --games N"),
+    ("match rule cautious --workers 0", "--workers 0: expected"),
+    ("match rule cautious --at-once 0", "--at-once 0: expected"),
+    ("match rule cautious --sprt 1 0", "--sprt 1 0: expected the first below the second"),
+    ("match rule cautious --sprt nan 0", "--sprt nan 0: expected a finite number"),
+    (
+        "match rule cautious --bords 9",
+        "unrecognized arguments: --bords 9 (did you mean '--boards'?",
+    ),
+    ("match rule cautious rule", "unrecognized arguments: rule"),
+    ("match pimc:worlds=0 rule", "worlds=0: expected a whole number"),
+    (
+        "match rule cautious --csv mine.npz",
+        "exists: choose another file, or replace it (--force) (",
+    ),
+    ("match rule cautious --csv ''", "argument --csv: expected a path, not ''"),
+    ("match rule cautious --csv x --picture x", "expected a different file for each"),
     ("match rule cautious --picture a.xyz", "png"),
     # play
     ("play --level easy --partner rule", "--level easy, --partner rule: expected a level or"),
@@ -68,24 +86,29 @@ BAD = [
     # tournament
     ("tournament --pairs rule", "--pairs 'rule': expected \"AGENT vs AGENT\""),
     ("tournament --pairs 'rule vs nobody'", "no agent 'nobody'"),
+    ("tournament rule", "A rule: expected 2 or more different names"),
+    ("tournament rule random --pairs 'rule vs random'", "not allowed with argument"),
+    ("tournament --boards 0", "--boards 0: expected 2 or more, for an interval"),
+    ("tournament --sprt 0 1 --games 3 --variant all all", "expected all or names of variants"),
+    ("tournament --variant barrie barrie_v0", "--variant barrie barrie_v0: expected different"),
     ("tournament --variant all barrie", "expected all or names of variants"),
-    ("tournament --workers 0", "workers"),
+    ("tournament --workers 0", "--workers 0: expected"),
     # evaluate, crossplay
     ("evaluate rule nobody", "no agent 'nobody'"),
     ("evaluate rule --field rule nobody", "no agent 'nobody'"),
-    ("evaluate rule --field rule", "field=('rule',): expected an opponent other than the agent"),
-    ("evaluate rule rule", "agents=('rule', 'rule'): expected 1 or more different names"),
-    ("evaluate rule --variants poker", "is no variant: expected one of cincinnati_v0"),
-    ("evaluate rule --boards 1", "boards=1: expected 2 or more"),
-    ("crossplay rule", "agents=('rule',): expected 2 or more different names"),
+    ("evaluate rule --field rule", "--field rule: expected an opponent other than the agent"),
+    ("evaluate rule rule", "A rule rule: expected 1 or more different names"),
+    ("evaluate rule --variant poker", "is no variant: expected one of cincinnati_v0"),
+    ("evaluate rule --boards 1", "--boards 1: expected 2 or more, for an interval"),
+    ("crossplay rule", "A rule: expected 2 or more different names"),
     # bench, prepare
     ("bench --seconds 0", "--seconds 0"),
-    ("prepare barrie_v0", "barrie_v0 needs no preparing"),
-    ("prepare missing.toml", "missing.toml"),
-    ("prepare barrie_v0 --option 'partnered=[5, 8]' --hands 10", "hands=10"),
-    ("prepare barrie_v0 --option 'partnered=[5, 8]' --seed -1", "seed"),
-    ("prepare --option target=40", "--option: expected with GAME"),
-    ("prepare --force", "--force: expected with GAME"),
+    ("prepare --variant barrie_v0", "barrie_v0 needs no preparing"),
+    ("prepare --rules missing.toml", "missing.toml"),
+    ("prepare --variant barrie_v0 --option 'partnered=[5, 8]' --hands 10", "--hands 10: expected"),
+    ("prepare --variant barrie_v0 --option 'partnered=[5, 8]' --seed -1", "seed"),
+    ("prepare --option target=40", "--option: expected --variant or --rules with it"),
+    ("prepare --force", "--force: expected --variant or --rules with it"),
     # hand
     ("hand 'JH JD'", "2 cards: expected 6 in this deck"),
     ("hand 'JH JH AH KH QS 9C'", "JH 2 times: expected at most 1 time"),
@@ -103,6 +126,7 @@ BAD = [
     (f"{EIGHT} --variant barrie --calls 'pass, pass, call-2 S, pass'", "--dealer: expected 1 or 3"),
     (f"{HAND} --score many", "--score 'many': expected our points and theirs, as 28-30"),
     (f"{HAND} --ply 2", "--ply: expected only with FILE"),
+    (f"{HAND} --agent pimc:worlds=0", ": worlds=0: expected a whole number from 1"),
     ("advise games.jsonl", "--ply: expected 1 to"),
     ("advise games.jsonl --hand 99 --ply 1", "--hand 99: expected 1 to"),
     ("advise games.jsonl --game 9 --ply 1", "has no game 9"),
@@ -111,7 +135,7 @@ BAD = [
     # play
     ("play --seat 4", "--seat 4: expected 0 to 3"),
     ("play --partner nobody", "no agent 'nobody'"),
-    ("play --opponents rule rule rule", "expected one or two agents"),
+    ("play --opponents rule rule rule", "--opponents rule rule rule: expected one or two agents"),
     ("play --pause -1", "expected 0 to 60 seconds"),
     ("play --file mine.npz/game.json", "cannot be written"),
     # check and show
@@ -121,6 +145,8 @@ BAD = [
     ("show games.jsonl --game 5", "no readable game 5"),
     ("show games.jsonl --hand 99", "no hand 99; the longest game of it has"),
     ("show games.jsonl --force", "--force: expected only with --html"),
+    ("show games.jsonl --variant ''", "--variant: not with FILE"),
+    ("show games.jsonl --analyse --worlds 0", "--worlds 0: expected a whole number from 1"),
     ("show games.jsonl --html a.html --hand 2", "--hand: not with --html"),
     ("show games.jsonl --html mine.npz --game 1", "mine.npz exists: choose another file"),
     ("show games.jsonl --html a.html", "--html: expected up to 1 games, and there are more"),
@@ -130,7 +156,7 @@ BAD = [
     ("export none out.npz", "none cannot be read: No such file or directory"),
     ("export games.jsonl barrie.jsonl out.npz", "barrie.jsonl, game 1: barrie_v0 among games of"),
     ("export games.jsonl mine.npz", "mine.npz exists: choose another file"),
-    ("export games.jsonl out.npz --gamma 2", "gamma=2.0: expected a number from 0 to 1"),
+    ("export games.jsonl out.npz --gamma 2", "--gamma 2: expected a number from 0 to 1"),
     ("export games.jsonl out.npz --episode day", "argument --episode: invalid choice: 'day'"),
     ("export mine.npz mine.npz --force", "OUT mine.npz: expected a file that is not read"),
 ]
@@ -154,7 +180,9 @@ def files(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("command", "message"), BAD, ids=[command for command, _ in BAD])
-def test_bad_input_is_one_line_and_no_file(command, message, files, folder, error_of, monkeypatch):
+def test_bad_input_is_one_line_that_names_the_help_of_the_command_and_no_file(
+    command, message, files, folder, error_of, monkeypatch
+):
     if "--web" in command:
         pytest.importorskip("aiohttp")
     for name, content in files.items():
@@ -164,9 +192,45 @@ def test_bad_input_is_one_line_and_no_file(command, message, files, folder, erro
     monkeypatch.setattr(records, "MOST_GAMES", 1)
     monkeypatch.setattr(tasks, "measure_group", None)  # nothing is measured
     before = sorted(os.listdir())
-    assert message in error_of(*shlex.split(command))
+    error = error_of(*shlex.split(command))
+    assert message in error
+    if command not in ("dance", "mach rule random", "help mach", "check none.jsonl"):
+        name = f"bideuchre {command.split()[0]}"
+        assert error.startswith(f"{name}: error: ")
+        assert error.endswith(f" (see {name} --help)\n")
     assert [name for name in sorted(os.listdir()) if name != "__pycache__"] == before
     assert Path("mine.npz").read_bytes() == b"mine"
+
+
+NEEDED = {
+    "match": "rule cautious",
+    "evaluate": "rule",
+    "crossplay": "rule cautious",
+    "advise": "--hand 'JH JD AH KH QS 9C'",
+    **dict.fromkeys(("advise --game", "advise --ply"), "games.jsonl"),
+    "play --port": "--web",
+    "show": "games.jsonl --analyse",
+    "check": "games.jsonl",
+    "quiz": "--out q.html",
+    "prepare": "--variant barrie_v0 --option target=40",
+    "export": "games.jsonl out.npz",
+    "hand": "'JH JD AH KH QS 9C'",
+}
+"""Arguments that commands need, by command or option."""
+NUMBERS = [
+    (name, action.option_strings[-1], action.nargs or 1)
+    for name, parser in completion._commands(build_parser()).items()
+    for action in parser._actions
+    if action.type in (int, float) and action.option_strings
+]
+
+
+@pytest.mark.parametrize(("name", "option", "count"), NUMBERS)
+def test_a_bad_number_is_named_as_typed(name, option, count, files, error_of):
+    Path("games.jsonl").write_bytes(files["games.jsonl"])
+    needed = NEEDED.get(f"{name} {option}", NEEDED.get(name, ""))
+    error = error_of(name, *shlex.split(needed), option, *["-1"] * count)
+    assert error.startswith(f"bideuchre {name}: error: {' '.join([option, *['-1'] * count])}: ")
 
 
 FULL = Path("/dev/full")
@@ -184,12 +248,12 @@ def one_line(text):
 
 @full_disk
 def test_a_full_disk_is_an_error_after_the_result(capsys):
-    os.symlink(FULL, "link.json")
-    assert run(*MATCH, "--json", "link.json") == 1
+    os.symlink(FULL, "link.csv")
+    assert run(*MATCH, "--csv", "link.csv") == 1
     out, err = capsys.readouterr()
     assert "points per hand" in out
-    assert f"link.json could not be written: {NO_SPACE}" in one_line(err)
-    assert os.listdir() == ["link.json"]
+    assert f"link.csv could not be written: {NO_SPACE}" in one_line(err)
+    assert os.listdir() == ["link.csv"]
 
 
 @full_disk

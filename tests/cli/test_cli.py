@@ -55,7 +55,7 @@ def test_selfplay_prints_the_result_and_the_file_of_records(capsys):
 
 @pytest.mark.parametrize("length", ["--boards", "--games"])
 def test_selfplay_prints_the_result_as_json(length, capsys, folder):
-    options = ["--agents", "cautious", "cautious", "--variant", "club_v0"]
+    options = ["cautious", "cautious", "--variant", "club_v0"]
     options += ["--option", "target=30", "--option", "win_rule=any", "--json"]
     assert run("selfplay", length, "10", *options) == 0
     data = json.loads(capsys.readouterr().out.splitlines()[-1])

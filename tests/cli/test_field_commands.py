@@ -14,7 +14,7 @@ from bideuchre_env import match
 from bideuchre_env.cli.evaluate import command_line
 from bideuchre_env.cli.main import build_parser
 
-QUICK = ("--field", "cautious", "timid", "--variants", "six_card_v0", "--boards", "40")
+QUICK = ("--field", "cautious", "timid", "--variant", "six_card_v0", "--boards", "40")
 
 
 def data_of(folder):
@@ -36,6 +36,8 @@ def test_evaluate_prints_and_writes_its_tables(capsys, monkeypatch):
     _, origin, tables = capsys.readouterr().out.split("\n", 2)
     assert origin == f"4 of 4 matches are from the folder, of {date.today()}"
     assert out.endswith(tables)
+    assert run(*shlex.split(command)[1:], "--json") == 0
+    assert json.loads(capsys.readouterr().out) == data_of("runs/evaluate")
 
 
 def test_crossplay_draws_a_heat_map(capsys):

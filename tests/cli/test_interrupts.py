@@ -20,14 +20,14 @@ TABLES = ["x/results.csv", "x/results.json", "x/results.md"]
 ONE_MATCH = "1 finished matches are saved"
 CASES = {
     "play": (["--file", "x.json"], "bideuchre_env.play.terminal:Terminal._line", 1),
-    "selfplay": ([*PAIR[:2], "--agents", *PAIR[2:], "--out", "x.jsonl"], STEP, 900),
-    "match": ([*PAIR, "--boards", "100000", "--json", "x.json"], STEP, 300),
+    "selfplay": ([*PAIR, "--out", "x.jsonl"], STEP, 900),
+    "match": ([*PAIR, "--boards", "100000", "--csv", "x.csv"], STEP, 300),
     "match --workers 2": (
-        [*PAIR, "--boards", "100000", "--json", "x.json"],
+        [*PAIR, "--boards", "100000", "--csv", "x.csv"],
         "bideuchre_env.evaluation.match:_Collector.take",
         3,
     ),
-    "tournament": ([*FIELD, "--agents", "random", "cautious", "rule"], MATCHES, 2),
+    "tournament": ([*FIELD, "random", "cautious", "rule"], MATCHES, 2),
     "evaluate": (["cautious", *FIELD, "--games", "0", "--field", "random", "rule"], MATCHES, 2),
     "crossplay": (["cautious", "random", *FIELD, "--field", "rule"], MATCHES, 2),
     "agents": ([], "bideuchre_env.cli.agents:columns", 1),
@@ -39,19 +39,19 @@ CASES = {
     "hand": (["JH JD AH KH QS 9C"], "bideuchre_env.agents.expert.hand_worth:hand_worth", 1),
     "quiz": (["--out", "y/x.html"], "bideuchre_env.cli.quiz:compiling_bar", 1),
     "prepare": (
-        ["six_card", "--option", "target=9"],
+        ["--variant", "six_card", "--option", "target=9"],
         "bideuchre_env.training.prepare:expert_calls",
         1,
     ),
-    "bench": (["--json", "y/x.json"], "bideuchre_env.bench.tasks:Setup", 1),
-    "compile": (["--agents", "random"], "bideuchre_env.evaluation.warm_up:as_completed", 1),
+    "bench": ([], "bideuchre_env.bench.tasks:Setup", 1),
+    "compile": (["random"], "bideuchre_env.evaluation.warm_up:as_completed", 1),
 }
 """By command: its arguments, a function, and the number of its call that gets SIGTERM."""
 SAVED = {
     "play": ("The game is saved. Resume it with", ["x.json"]),
     "selfplay": ("Interrupted: the figures are of the boards", ["x.jsonl"]),
-    "match": ("Interrupted: the figures are of the boards", ["x.json"]),
-    "match --workers 2": ("Interrupted: the figures are of the boards", ["x.json"]),
+    "match": ("Interrupted: the figures are of the boards", ["x.csv"]),
+    "match --workers 2": ("Interrupted: the figures are of the boards", ["x.csv"]),
     "tournament": (ONE_MATCH, TABLES),
     **dict.fromkeys(("evaluate", "crossplay"), (ONE_MATCH, [*TABLES, "x/results.tex"])),
 }

@@ -48,10 +48,36 @@ def test_help_has_examples_that_parse_and_lists_variants_and_agents(name):
         assert parsed.run or name == ""
     words = " ".join(page.split())
     options = {action.dest for action in parser._actions}
-    if "variant" in options or name in ("", "variants"):
+    if options & {"variant", "variants"} or name in ("", "variants"):
         assert f"variants: {', '.join(variants)}" in words
     if options & {"a", "agents"} or not name:
         assert f"agents, weakest first: {', '.join(agents.names())}" in words
+
+
+FIGURES = {"selfplay", "match", "tournament", "evaluate", "crossplay", "agents", "variants"}
+FIGURES |= {"advise", "hand", "bench"}
+
+
+def test_agents_games_and_json_are_spelled_alike_in_all_commands():
+    spelled = {"V": {"--variant"}, "GAME": set(), "A": {"--partner", "--opponents", "--adviser"}}
+    spelled["A"] |= {"--agent", "--field"}
+    with_json = set()
+    for name, parser in parsers().items():
+        for action in parser._actions:
+            if action.metavar in spelled:
+                assert {*action.option_strings} <= spelled[action.metavar], name
+            if "--json" in action.option_strings:
+                assert action.nargs == 0, name
+                with_json.add(name)
+    assert with_json == FIGURES
+
+
+def test_help_explains_a_command_or_lists_them(capsys):
+    for words in (["help"], ["help", "match"]):
+        assert run(*words) == 0
+        page = capsys.readouterr().out
+        assert run(*words[1:], "--help") == 0
+        assert page == capsys.readouterr().out
 
 
 def test_help_and_parse_errors_load_no_heavy_module():
@@ -132,7 +158,7 @@ def test_every_metavar_is_completed_or_a_free_text():
 
 COMPLETED = [("ma", ["match"]), ("match --var", ["--variant"]), ("match ex", ["expert"])]
 COMPLETED += [("match --variant ba", ["barrie_v0"]), ("match expert p", ["ppo", "pimc"])]
-COMPLETED += [("selfplay --agents rule ca", ["cautious"]), ("agents inf", ["inference"])]
+COMPLETED += [("selfplay rule ca", ["cautious"]), ("agents inf", ["inference"])]
 COMPLETED += [("variants clu", ["club_v0"]), ("export --reward po", ["points"])]
 COMPLETED += [("show ga", ["games.jsonl"]), ("match --rules fa", ["farm.toml"])]
 

@@ -235,8 +235,8 @@ def test_games_are_counted_and_workers_change_nothing(tmp_path, no_pictures):
 
 
 BAD_ARGUMENTS = [({"agents": ("rule", "nobody")}, "nobody")]
-BAD_ARGUMENTS += [({"agents": ("rule",)}, "two or more")]
-BAD_ARGUMENTS += [({"agents": ("rule", "rule")}, "two or more")]
+BAD_ARGUMENTS += [({"agents": ("rule",)}, "2 or more different names")]
+BAD_ARGUMENTS += [({"agents": ("rule", "rule")}, "2 or more different names")]
 BAD_ARGUMENTS += [({"agents": ("rule", print)}, "names"), ({"variants": ("poker",)}, "poker")]
 BAD_ARGUMENTS += [({"variants": ()}, "expected different names"), ({"boards": 1}, "boards")]
 BAD_ARGUMENTS += [({"seed": -1}, "seed"), ({"workers": 0}, "workers=0")]

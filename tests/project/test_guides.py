@@ -4,15 +4,18 @@ In a guide, names in parentheses after a link, `[step.py](step.py) (`apply`)`, a
 """
 
 import io
+import json
 import re
 import shlex
 from contextlib import contextmanager, nullcontext
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from support.commands import ROOT, load_scripts, python
 
 from bideuchre_env import barrie_v0, match
+from bideuchre_env.agents.registry import BUILT_IN
 from bideuchre_env.cli.main import main
 from bideuchre_env.rules.cards import STRAINS
 
@@ -251,3 +254,30 @@ def test_the_first_training_run_learns(tmp_path, monkeypatch, capsys):
     assert points is not None
     assert points.low > 1
     assert points.mean == pytest.approx(better, abs=0.5)
+
+
+def test_the_agents_are_in_measured_order_in_registry_and_pages():
+    """A later agent makes more points per hand, in the mean of the variants, than an earlier one.
+
+    Agents that did not meet are compared on the variants where both met the same agent.
+    """
+    results = (ROOT / "experiments/ladder.json", ROOT / "experiments/results/inference.json")
+    points = {}
+    for path in results:
+        for rung in json.loads(path.read_text("utf-8"))["rungs"]:
+            (a, b), mean = rung["agents"], rung["points_per_hand"]["mean"]
+            points.setdefault((a, b), {})[rung["variant"]] = mean
+            points.setdefault((b, a), {})[rung["variant"]] = -mean
+    assert set(BUILT_IN) == {agent for pair in points for agent in pair} - {"net:search=true"}
+    for weaker, stronger in pairwise(BUILT_IN):
+        leads = points.get((stronger, weaker), {}).values()
+        for rival in () if leads else BUILT_IN:
+            one, other = points.get((stronger, rival), {}), points.get((weaker, rival), {})
+            leads = [*leads, *(one[each] - other[each] for each in one.keys() & other)]
+        assert sum(leads) > 0, f"{stronger} over {weaker}"
+    readme, page = ((ROOT / each).read_text("utf-8") for each in (README, "agents/README.md"))
+    [sentence] = re.findall(r"^Weakest first: .*", readme, re.M)
+    assert re.findall(r"`(\w+)`", sentence) == list(BUILT_IN)
+    assert re.findall(r"^\| `(\w+)` \| .* \(`\w+Agent`\) \|$", page, re.M) == list(BUILT_IN)
+    with load_scripts("experiments", "ladder") as [ladder]:
+        assert [each for each in ladder.COMPARED if each in BUILT_IN] == list(BUILT_IN)

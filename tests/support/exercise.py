@@ -139,7 +139,7 @@ def commands():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         with redirect_stdout(io.StringIO()):  # its times
-            assert main([*play, "--agents", "cautious", "random"]) == 0
+            assert main([*play, "cautious", "random"]) == 0
         print(Path("games.jsonl").read_text(encoding="utf-8"))
         for arguments in (["show", "games.jsonl", "--game", "2"], ["check", "games.jsonl"]):
             sys.stdout.flush()

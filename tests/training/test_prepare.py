@@ -126,7 +126,8 @@ def test_the_command_in_the_files_reproduces_them(farm, whole, tmp_path, monkeyp
         assert json.loads(made["settings"])["rules"] == farm.rules.to_toml()
     [command] = commands
     words = shlex.split(command)
-    assert words[:5] == ["bideuchre", "prepare", "barrie_v0", "--option", "partnered=[5, 8]"]
+    start = "bideuchre prepare --variant barrie_v0 --option"
+    assert words[:6] == [*start.split(), "partnered=[5, 8]"]
     set_results(monkeypatch, BETTER)
     assert main(words[1:]) == 0
     assert bytes_of(farm) == whole

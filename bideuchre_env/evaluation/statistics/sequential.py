@@ -57,7 +57,7 @@ class Bounds:
                 raise OptionError(f"{name}={brief(value)}: expected a finite number")
         if not self.low < self.high:
             raise OptionError(
-                f"bounds {self.low:g} and {self.high:g}: expected the first below the second"
+                f"low={self.low:g}, high={self.high:g}: expected the first below the second"
             )
         for name in ("alpha", "beta"):
             if not 0 < getattr(self, name) < 0.5:

@@ -1,0 +1,50 @@
+"""Old spellings of arguments, which work until version `UNTIL`; a notice names the present one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from io import StringIO
+
+UNTIL = "0.3"
+
+
+def present(words: list[str]) -> tuple[list[str], str | None]:
+    """Return a command line with the present spellings, and the FILE of an old `--json FILE`."""
+    command, *rest = words or [""]
+    file = None
+    if command in ("selfplay", "tournament", "compile") and "--agents" in rest:
+        at = rest.index("--agents")
+        end = next((k for k in range(at + 1, len(rest)) if rest[k].startswith("-")), len(rest))
+        rest = [*rest[at + 1 : end], *rest[:at], *rest[end:]]
+        _notice(command, "--agents A B", "A B")
+    if command in ("tournament", "evaluate", "crossplay") and "--variants" in rest:
+        rest = ["--variant" if word == "--variants" else word for word in rest]
+        _notice(command, "--variants V", "--variant V")
+    if command == "prepare" and rest and not rest[0].startswith("-"):
+        option = "--rules" if rest[0].endswith(".toml") else "--variant"
+        _notice(command, rest[0], f"{option} {rest[0]}")
+        rest = [option, *rest]
+    if command in ("match", "bench") and "--json" in rest:
+        after = rest.index("--json") + 1
+        if rest[after : after + 1] == ["-"] or "".join(rest[after : after + 1]).endswith(".json"):
+            file = rest.pop(after)
+            _notice(command, f"--json {file}", "--json" if file == "-" else f"--json > {file}")
+            rest = [word for word in rest if command == "match" or word != "--force"]
+    return [command, *rest] if words else [], None if file == "-" else file
+
+
+def _notice(command: str, old: str, new: str) -> None:
+    words = f"bideuchre {command} {old} is now bideuchre {command} {new}"
+    print(f"{words}; the old spelling works until bideuchre_env {UNTIL}", file=sys.stderr)
+
+
+@contextmanager
+def output_in(file: str, overwrite: bool) -> Iterator[None]:
+    """Context manager that writes to a file what its body prints."""
+    from bideuchre_env._files import Output, write_file
+
+    with Output(file, overwrite=overwrite) as output, redirect_stdout(StringIO()) as text:
+        yield
+        write_file(output, text.getvalue())
