@@ -148,9 +148,9 @@ class EpisodeOptions:
     observation: ObservationKind = "dict"
     """"dict": the int8 vector and the mask. "flat": the vector alone, float32 and scaled to
     [-1, 1] by `Layout.scale`; the mask is in the infos. "features": the inputs of `FeatureEncoder`
-    alone, float32 in [-1, 1], for learning. Suits are renamed, trump first, and so are the actions
-    in masks and in `step`; "symmetry" in the infos is the number of the renaming, 0 to 7. Names of
-    actions, records and agents keep the game's suits."""
+    alone, float32 in [-1, 1], for learning; they do not have the order of play. Suits are renamed,
+    trump first, and so are the actions in masks and in `step`; "symmetry" in the infos is the
+    number of the renaming, 0 to 7. Names of actions, records and agents keep the game's suits."""
 
     def __post_init__(self) -> None:
         check_choice("episode", self.episode, EPISODES)

@@ -20,7 +20,7 @@ import numpy as np
 from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.state import GIVING, NAMING, PLAY
 from bideuchre_env.learning.card_order import BEATS, left_bower, right_bower
-from bideuchre_env.learning.suits import RENAMED, SUIT_MAPS, suit_symmetry
+from bideuchre_env.learning.suits import RENAMED, SUIT_MAPS, first_renamings, smallest
 from bideuchre_env.learning.view import count, count_held, read_view
 from bideuchre_env.rules.cards import COPY_SHIFT, N_SEATS, NO_TRUMP
 from bideuchre_env.runtime.intrinsics import lowest_bit, popcount, row_of
@@ -111,8 +111,7 @@ def list_inputs(
     """
     symmetry = 0
     if rename:
-        strain = view.strain if p.cards == 1 else -1
-        symmetry = suit_symmetry(view.held | view.held_pair << COPY_SHIFT, strain)
+        symmetry = lowest_bit(renamings(observation, t, o, p, view))
     n = put_kinds(active, 0, p.held, view.held, symmetry)
     if p.held_pair >= 0:
         n = put_kinds(active, n, p.held_pair, view.held_pair, symmetry)
@@ -130,6 +129,42 @@ def list_inputs(
             n = put_trick(observation, t, o, p, view, symmetry, active, n)
         return n, symmetry
     return put_auction(t, p, view, symmetry, active, n), symmetry
+
+
+@kernel
+def renamings(observation: Array, t: Row, o: Row, p: Row, view: Row) -> int:
+    """Return the renamings of suits to choose from, as bits: the inputs are the same for all.
+
+    They map the hand to the smallest hand number and, if there are several, then the strains of the
+    calls, and in the part "cards" the other cards and suits that are inputs.
+    """
+    strain = view.strain if p.cards == 1 else -1
+    rest = smallest(first_renamings(strain), view.held | view.held_pair << COPY_SHIFT)
+    if rest & (rest - 1) == 0:
+        return rest
+    suits = 0  # sets of suits, four bits each
+    for seat in range(N_SEATS):
+        if 0 <= view.call_strains[seat] < NO_TRUMP:
+            suits |= 1 << (4 * seat + view.call_strains[seat])
+    if p.cards == 0:
+        return smallest(rest, suits)
+    rest = smallest(rest, view.unseen | view.unseen_pair << COPY_SHIFT)
+    if p.given >= 0:
+        discarded = gather_bits(observation, o.discarded, t.kinds, 0)
+        rest = smallest(rest, discarded | view.received << COPY_SHIFT)
+    if view.phase == PLAY:
+        for seat in range(1, N_SEATS):
+            suits |= view.void[seat] << (12 + 4 * seat)
+            rest = smallest(rest, played_by(observation, t, o, seat))
+        if view.led >= 0:
+            suits |= 1 << (28 + view.led)
+    return smallest(rest, suits)
+
+
+@inline_kernel
+def played_by(observation: Array, t: Row, o: Row, seat: int) -> int:
+    """Return the kinds that a seat has played, as bits."""
+    return gather_bits(observation, o.private + o.played + seat * t.copies * t.kinds, t.kinds, 0)
 
 
 @kernel
@@ -213,8 +248,7 @@ def put_trick(
     Also appends which held cards are boss or nearly boss (see `features`), and which legal ones
     beat the trick.
     """
-    kinds, strain, copies = t.kinds, max(view.strain, 0), t.copies
-    power = 0
+    strain, power = max(view.strain, 0), 0
     if view.led >= 0:
         n = put_one(active, n, p.led + SUIT_MAPS[symmetry, view.led])
         if view.winning_kind >= 0:
@@ -227,9 +261,8 @@ def put_trick(
         if view.after >> seat & 1:
             n = put_one(active, n, p.after + seat - 1)
         n = put_suits(active, n, p.voids + 4 * (seat - 1), view.void[seat], symmetry)
-        first = o.private + o.played + seat * copies * kinds
-        played = gather_bits(observation, first, kinds, 0)
-        n = put_kinds(active, n, p.played + kinds * (seat - 1), played, symmetry)
+        played = played_by(observation, t, o, seat)
+        n = put_kinds(active, n, p.played + t.kinds * (seat - 1), played, symmetry)
     follow = view.held & t.suit_bits[strain, view.led] if view.led >= 0 else 0
     legal = follow if follow else view.held
     held = view.held

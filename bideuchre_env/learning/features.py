@@ -5,7 +5,8 @@ inputs: which cards are boss (no unseen card of the suit beats them), which beat
 cards of a suit are unseen. Suits are renamed, so that experience with one trump suit holds for all
 four. In the part "cards", the trump suit becomes suit 0. Among the renamings that remain (all
 preserve the colour pairs), the one is used that makes the hand the smallest as an integer (see
-`suits`).
+`suits`), and then the strains of the calls and the other cards: two decisions that differ only by
+such a renaming have the same inputs. The order of play is not an input.
 
 Outputs are numbered after the same renaming. In the part "auction" they are the calls, then the
 five strains if the strain is named after the auction. In the part "cards" they are the card kinds,
@@ -39,8 +40,11 @@ from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.rules import Rules, check_rules
 from bideuchre_env.runtime.jit import Array, new_rows
 
-VERSION = 1
-"""Version of the inputs' meaning; metadata of weights has the version they were fitted to."""
+VERSION = 2
+"""Version of the inputs' meaning; metadata of weights has the version they were fitted to.
+
+In version 1 the renaming depended on the names of suits if the hand did not distinguish them.
+"""
 PARTS = ("auction", "cards")
 
 

@@ -57,20 +57,29 @@ TRUMP_FIRST = np.array(
 
 
 @kernel
-def suit_symmetry(hand: int, strain: int) -> int:
-    """Return the symmetry that maps a hand to the smallest hand number, the first of equals.
+def first_renamings(strain: int) -> int:
+    """Return the symmetries, as bits, that map `strain` to suit 0 if it is a suit (0 to 3).
 
-    If `strain` is a suit (0 to 3), only the symmetries that map this suit to suit 0 are considered;
-    for 4 (no trump) or -1 (none yet), all are.
+    For 4 (no trump) or -1 (none yet) they are all symmetries.
     """
-    rest = TRUMP_FIRST[strain] if 0 <= strain < NO_TRUMP else (1 << len(SUIT_MAPS)) - 1
-    for i in range(MAX_NIBBLES - 1, -1, -1):
-        rest = int(SMALLEST[rest, hand >> (4 * i) & 15])
-    return lowest_bit(rest)
+    return TRUMP_FIRST[strain] if 0 <= strain < NO_TRUMP else (1 << len(SUIT_MAPS)) - 1
+
+
+@kernel
+def smallest(symmetries: int, number: int) -> int:
+    """Return those of the symmetries (bits) that map a hand number to the smallest number.
+
+    The number may also consist of other sets of suits, four bits each.
+    """
+    shift = 4 * (MAX_NIBBLES - 1)
+    while shift >= 0 and symmetries & (symmetries - 1):
+        symmetries = int(SMALLEST[symmetries, number >> shift & 15])
+        shift -= 4
+    return symmetries
 
 
 @entry_kernel
 def canonical(hand: int) -> tuple[int, int]:
     """Return the number of the canonical hand, and the first symmetry that maps `hand` to it."""
-    symmetry = suit_symmetry(hand, NO_TRUMP)
+    symmetry = lowest_bit(smallest(first_renamings(NO_TRUMP), hand))
     return renamed(hand, symmetry), symmetry

@@ -219,22 +219,71 @@ def test_trump_is_the_first_suit_and_outputs_invert_actions(name, part):
             assert strain == "NT" or SUIT_MAPS[symmetry, STRAINS.index(strain)] == 0
 
 
-def test_renaming_the_suits_of_a_hand_leaves_its_inputs_unchanged():
-    table = bideuchre_env.barrie_v0.raw_env(episode="hand")
-    features = features_of(RULES["barrie_v0"], "auction")
-    table.reset(seed=4)
-    deal = table.record.hands[0]["deal"]
-    for dealer in range(4):
-        inputs = []
-        for renamed in SUIT_MAPS:
-            letters = str.maketrans(SUITS, "".join(SUITS[int(k)] for k in renamed))
-            dealt = [[card[:-1] + card[-1].translate(letters) for card in hand] for hand in deal]
-            table.reset(options={"deal": dealt, "dealer": dealer})
-            seen = table.observe(table.agent_selection)
-            row = seen["observation"][None].copy(), seen["action_mask"][None].copy()
-            inputs.append(encode(features, *row)[0])
-        assert len(inputs) == 8
-        assert all((each == inputs[0]).all() for each in inputs)
+def play_renamed(name, deal, dealer, choose):
+    """Play a hand at eight tables that differ by the names of suits; compare the inputs.
+
+    `choose(mask)` returns the action at the first table, whose suits are not renamed, or None.
+    """
+    encoder = encoder_of(RULES[name])
+    tables = [bideuchre_env.make(name).raw_env(episode="hand") for _ in SUIT_MAPS]
+    for table, renamed in zip(tables, SUIT_MAPS, strict=True):
+        letters = str.maketrans(SUITS, "".join(SUITS[int(k)] for k in renamed))
+        dealt = [[card[:-1] + card[-1].translate(letters) for card in hand] for hand in deal]
+        table.reset(options={"deal": dealt, "dealer": dealer})
+    while not tables[0].terminations[tables[0].agent_selection]:
+        seen = [table.observe(table.agent_selection) for table in tables]
+        observations, masks = (
+            np.array([each[key] for each in seen]) for key in ("observation", "action_mask")
+        )
+        inputs, legal, _ = encoder.encode(observations, masks)
+        assert (inputs == inputs[0]).all()
+        assert (legal == legal[0]).all()
+        action = choose(masks[0])
+        if action is None:
+            return
+        renamed = encoder.renamed(np.full(len(tables), action), np.arange(len(tables)))
+        for table, each in zip(tables, renamed.tolist(), strict=True):
+            table.step(each)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_renaming_the_suits_of_a_hand_leaves_all_its_inputs_unchanged(name):
+    """Also if the player's cards do not distinguish the suits, such as two low side cards."""
+    rng, names = np.random.default_rng(4), actions.of(RULES[name]).names
+    lone = [i for i, call in enumerate(names) if call[4:8] in ("call", "moon")]
+    for hand in range(12):
+
+        def choose(mask, hand=hand):
+            legal = np.flatnonzero(mask)
+            often = legal[np.isin(legal, lone)] if hand % 2 else []
+            return rng.choice(often if len(often) else legal)
+
+        table = bideuchre_env.make(name).raw_env(episode="hand")
+        table.reset(seed=hand)
+        play_renamed(name, table.record.hands[0]["deal"], hand % 4, choose)
+
+
+@pytest.mark.parametrize(
+    ("deal", "story"),
+    [
+        (  # seat 0, without a club or spade, sees the same cards of both; only one is led
+            ["AH AD KH KD QH QD", "AC AS JC JS 9H 9D", "KC KS TC TS TH TD", "QC QS 9C 9S JH JD"],
+            "bid 3, pass, pass, pass, trump NT, AC, KC, QC, QH, AS, KS, QS",
+        ),
+        (  # seat 1 has played both black aces; only for clubs is seat 2 known to be void
+            ["AD KD QD TD 9D 9H", "AC TC 9C AS TS 9S", "AH KH QH JH TH JD", "KC QC JC KS QS JS"],
+            "bid moon, pass, pass, pass, trump H, AC, TH, 9D, AH, 9H, AS, KH",
+        ),
+    ],
+    ids=["led", "void"],
+)
+def test_the_suit_led_and_known_voids_distinguish_suits(deal, story):
+    names, left = actions.of(RULES["cincinnati_v0"]).names, story.split(", ")
+
+    def choose(mask):
+        return names.index(left.pop(0)) if left else None
+
+    play_renamed("cincinnati_v0", [hand.split() for hand in deal], 0, choose)
 
 
 def test_unusable_arrays_are_refused():
