@@ -163,8 +163,8 @@ def rollouts(n: int, policy: str, observe: bool) -> Task:
     `policy`, "random" or "rule", plays all seats; with `observe`, observations are written, too.
     """
     words, memory = split_seed(0), memory_of("cuda")
-    space = new_workspace(GAME.rules, HANDS * n, n, words)
-    kernel, arguments = job(GAME.rules, policy, space, words[0], observe, n)
+    space = new_workspace(GAME.rules, 10**12, n, words)
+    kernel, arguments = job(GAME.rules, policy, space, words[0], observe, HANDS, n)
     arguments = memory.put(arguments)
 
     def decisions() -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 from importlib import import_module
-from pathlib import Path
+from pkgutil import get_data
 from typing import Any
 
 from bideuchre_env._deprecation import present_name
@@ -23,7 +23,8 @@ __version__ = "0.2.0"
 def _sources() -> dict[str, tuple[str, str]]:
     """Read the imports in `__init__.pyi`: from public name to module and name in it."""
     sources = {}
-    for node in ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")).body:
+    text = get_data(__name__, "__init__.pyi")  # also from a zip file
+    for node in ast.parse(text or b"").body:
         if isinstance(node, ast.ImportFrom):
             [alias] = node.names
             sources[alias.asname or alias.name] = (str(node.module), alias.name)

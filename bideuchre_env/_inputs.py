@@ -9,7 +9,6 @@ import io
 import os
 import re
 import stat
-import zipfile
 from typing import IO
 
 from bideuchre_env._checks import printable
@@ -66,6 +65,8 @@ def read_zip(data: bytes, most: int, members: int) -> dict[str, bytes]:
     They are stored, or compressed by deflate. Raises `ValueError`, or an error of zipfile or zlib,
     for a damaged archive, for more than `most` bytes, and for more than `members` members.
     """
+    import zipfile  # late, for a fast import of the package
+
     if len(data) > most:
         raise ValueError(f"more than {most} bytes")
     if data.count(b"PK\1\2") > members:  # before zipfile makes an object of each

@@ -33,6 +33,10 @@ from bideuchre_env.runtime.threads import ThreadPool
 POLICIES = ("random", "rule")
 TABLES_AT_ONCE, TABLES_ON_A_GPU = 256, 1 << 16
 MOST_TABLES = 1 << 22
+HANDS_AT_ONCE = 1 << 13
+"""Hands per thread in one call of a kernel, which Ctrl-C waits for."""
+HANDS_ON_A_GPU = 16
+"""Hands per table in one call of a kernel on a GPU."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,8 @@ def rollout(
     tables: int | None = None,
 ) -> Rollout:
     """Play hands with one policy in every seat; return counts and the time.
+
+    Ctrl-C ends it within about a second, with a `KeyboardInterrupt`.
 
     Args:
         game: the name of a variant, `Rules` or a `Variant`.
@@ -129,31 +135,43 @@ def _play(
 ) -> Array:
     """Play the hands; return the counts of all tables, rows of `COUNT`, shape (m,)."""
     space = new_workspace(rules, hands, int(at_once), words)
-    m = len(space.quotas)
-    if device == "cpu":
+    m, quota = len(space.quotas), int(space.quotas.max())
+    if device != "cpu":
+        memory = memory_of(device)
+        kernel, arguments = job(rules, policy, space, words[0], observe, HANDS_ON_A_GPU, m)
+        arguments = memory.put(arguments)
+        for _ in range(0, quota, HANDS_ON_A_GPU):
+            memory.run(kernel, m, *arguments)
+            memory.finish()
+        counts: Array = memory.to_host(arguments[0].counts)
+        return counts
+    size = min(m, HANDS_AT_ONCE * pool.threads)
+    most = HANDS_AT_ONCE * pool.threads // size
+    for first in range(0, m, size):
 
-        def work(start: int, stop: int) -> None:
-            kernel, arguments = job(rules, policy, space, words[0], observe)
-            kernel(*arguments, start, stop)
+        def work(start: int, stop: int, first: int = first) -> None:
+            kernel, arguments = job(rules, policy, space, words[0], observe, most)
+            kernel(*arguments, first + start, first + stop)
 
-        pool.share(m, work, 1)
-        return space.counts
-    memory = memory_of(device)
-    kernel, arguments = job(rules, policy, space, words[0], observe, m)
-    arguments = memory.put(arguments)
-    memory.run(kernel, m, *arguments)
-    counts: Array = memory.to_host(arguments[0].counts)
-    return counts
+        for _ in range(0, quota, most):
+            pool.share(min(size, m - first), work, 1)
+    return space.counts
 
 
 def job(
-    rules: Rules, policy: str, space: Workspace, low: np.uint64, observe: bool, threads: int = 1
+    rules: Rules,
+    policy: str,
+    space: Workspace,
+    low: np.uint64,
+    observe: bool,
+    most: int,
+    threads: int = 1,
 ) -> tuple[Callable[..., None], tuple[Any, ...]]:
-    """Return the kernel that plays the hands of tables, and its arguments.
+    """Return the kernel that plays up to `most` hands at each table, and its arguments.
 
     The kernel also takes `start` and `stop`, a range of tables, as its last arguments. The rule
     player gets `threads` workspaces.
     """
     if policy == "random":
-        return random_hands, (space, low, observe)
-    return rule_hands, (space, many_workspaces(rule_workspace(rules), threads))
+        return random_hands, (space, low, observe, most)
+    return rule_hands, (space, many_workspaces(rule_workspace(rules), threads), most)

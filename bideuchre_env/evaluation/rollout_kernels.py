@@ -75,26 +75,30 @@ def new_workspace(
 
 
 @entry_kernel
-def random_hands(space: Workspace, low: Word, observe: bool, start: int, stop: int) -> None:
-    """Play `quotas[i]` hands with random actions at each table i from `start` to `stop` - 1.
+def random_hands(
+    space: Workspace, low: Word, observe: bool, most: int, start: int, stop: int
+) -> None:
+    """Play hands with random actions at each table i from `start` to `stop` - 1.
 
-    The actions of table i are seeded by `low` and i. `observe` encodes its rows of `observations`
-    and `masks` at every decision.
+    A call plays up to `most` hands at a table, the next call the hands after them, until `counts`
+    has `quotas[i]`. The actions of table i are seeded by `low` and i. `observe` encodes its rows of
+    `observations` and `masks` at every decision.
     """
     for i in range(start, stop):
         if observe:  # a single loop for both cases would slow the other one down
-            hands_at_random(space, i, low, True)
+            hands_at_random(space, i, low, True, most)
         else:
-            hands_at_random(space, i, low, False)
+            hands_at_random(space, i, low, False, most)
 
 
 @inline_kernel
-def hands_at_random(space: Workspace, i: int, low: Word, observe: bool) -> None:
-    """Play the hands of table i with random actions, see `random_hands`."""
+def hands_at_random(space: Workspace, i: int, low: Word, observe: bool, most: int) -> None:
+    """Play up to `most` hands of table i with random actions, see `random_hands`."""
     t, o = space.tables[0], space.offsets[0]
-    s, draw = space.states[i], mix(low + GOLDEN * np.uint64(i + 1))
+    s, count = space.states[i], space.counts[i]
+    draw = mix(low + GOLDEN * np.uint64(i + 1)) + GOLDEN * np.uint64(count.decisions)
     observation, mask = row_of(space.observations, i), row_of(space.masks, i)
-    for _ in range(space.quotas[i]):
+    for _ in range(min(most, space.quotas[i] - count.hands)):
         deal_hand(s, t)
         n = 0
         while s.phase < DEAL:
@@ -104,23 +108,23 @@ def hands_at_random(space: Workspace, i: int, low: Word, observe: bool) -> None:
             draw += GOLDEN
             apply(s, t, pick_legal(t, s.phase, legal_bits(s, t), mix(draw)))
             n += 1
-        count_hand(s, t, n, space.counts[i])
+        count_hand(s, t, n, count)
 
 
 @entry_kernel
-def rule_hands(space: Workspace, work: RuleWorkspace, start: int, stop: int) -> None:
-    """Play `quotas[i]` hands by the rule player at each table i from `start` to `stop` - 1."""
+def rule_hands(space: Workspace, work: RuleWorkspace, most: int, start: int, stop: int) -> None:
+    """Play hands by the rule player at each table from `start` to `stop` - 1, as `random_hands`."""
     t, own = space.tables[0], own_workspace(work, start)
     for i in range(start, stop):
-        s = space.states[i]
+        s, count = space.states[i], space.counts[i]
         observation, mask = row_of(space.observations, i), row_of(space.masks, i)
-        for _ in range(space.quotas[i]):
+        for _ in range(min(most, space.quotas[i] - count.hands)):
             deal_hand(s, t)
             n = 0
             while s.phase < DEAL:
                 act_by_rule(s, observation, mask, own)
                 n += 1
-            count_hand(s, t, n, space.counts[i])
+            count_hand(s, t, n, count)
 
 
 @inline_kernel

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from bideuchre_env._checks import brief, check_type, is_integer, printable, typed
 from bideuchre_env._files import PathLike, only_run_at, write_file
-from bideuchre_env._inputs import check_size
+from bideuchre_env._inputs import check_size, read_file
 from bideuchre_env.agents.advice import Advice
 from bideuchre_env.core.legality import legal_names
 from bideuchre_env.core.one_row import next_row, start_row, step_row
@@ -33,7 +33,7 @@ from bideuchre_env.play.saved import (
     read_game,
 )
 from bideuchre_env.records import files as records_io
-from bideuchre_env.records.files import LONGEST, free_path
+from bideuchre_env.records.files import LONGEST, free_path, short_name
 from bideuchre_env.records.record import GameRecord
 from bideuchre_env.rules import actions
 from bideuchre_env.runtime.jit import Array
@@ -375,12 +375,13 @@ class Session:
         """
         if self.path is None or not self.over:
             return
-        path, record = Path(self.path).with_suffix(".jsonl"), self.record()
+        folder, stem = Path(self.path).parent, short_name(Path(self.path).stem)
+        path, record = folder / f"{stem}.jsonl", self.record()
         with suppress(OSError):
-            if path.read_bytes() == f"{record.dumps()}\n".encode():
+            if read_file(path, LONGEST) == f"{record.dumps()}\n".encode():
                 self.record_path = path
         if self.record_path is None:
-            copy = free_path(path.parent, path.stem)
+            copy = free_path(folder, stem)
             records_io.write(copy, [record])
             self.record_path = copy
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import hashlib
 import io
 import itertools
 import os
@@ -39,6 +40,7 @@ STDIN = "-"
 LONGEST = 2**24
 """Maximum length of a line in bytes: a game of some 20,000 hands."""
 _GZIP = b"\x1f\x8b"
+_MOST_OF_STEM = 200  # bytes; file systems allow names of 255
 
 
 class Line(NamedTuple):
@@ -274,15 +276,26 @@ def _lines(path: PathLike, longest: int) -> Iterator[tuple[int, bytes]]:
 
 
 def file_stem(*words: str) -> str:
-    """Join words with `-` to a file name that is valid on every system.
+    """Join words with `-` to a file name, without suffix, that is valid on every system.
 
-    `_` replaces all characters except letters, digits and `_.,=+-`.
+    `_` replaces all characters except letters, digits and `_.,=+-`; see also `short_name`.
     """
-    return "-".join(re.sub(r"[^A-Za-z0-9_.,=+-]", "_", word) for word in words)
+    return short_name("-".join(re.sub(r"[^A-Za-z0-9_.,=+-]", "_", word) for word in words))
+
+
+def short_name(stem: str) -> str:
+    """Return a file name of at most 200 bytes: a longer one is cut, and ends with a hash."""
+    data = os.fsencode(stem)
+    if len(data) <= _MOST_OF_STEM:
+        return stem
+    digest = hashlib.sha256(data).hexdigest()[:16]
+    return f"{data[: _MOST_OF_STEM - 17].decode(errors='ignore')}-{digest}"
 
 
 def free_path(folder: PathLike, stem: str, suffix: str = ".jsonl", number: int = 1) -> Path:
     """Return a path that does not exist and is not being written: `stem.jsonl`, `stem-2.jsonl`, ...
+
+    A long stem is shortened, see `short_name`.
 
     Args:
         folder: the folder of the file.
@@ -298,8 +311,9 @@ def free_path(folder: PathLike, stem: str, suffix: str = ".jsonl", number: int =
         check_path(name, text)
     if not is_integer(number) or number < 1:
         raise OptionError(f"number={brief(number)}: expected a whole number from 1")
+    name = short_name(stem)
     while True:
-        path = Path(folder) / f"{stem}{f'-{number}' if number > 1 else ''}{suffix}"
+        path = Path(folder) / f"{name}{f'-{number}' if number > 1 else ''}{suffix}"
         if not any(map(os.path.lexists, (path, temporary_path(path)))):  # nor being written
             return path
         number += 1

@@ -12,6 +12,7 @@ from support.kernels import compile_only, in_simulator, simulated
 
 import bideuchre_env
 from bideuchre_env import OpponentPool
+from bideuchre_env import rollout as rollout_module
 from bideuchre_env._install import how_to_install
 from bideuchre_env.datasets.recorder import VecRecorder
 from bideuchre_env.errors import IllegalActionError, OptionError
@@ -197,7 +198,7 @@ OTHERS = {"opponents": POOL, "partner": "rule"}
 
 @in_simulator
 @every_variant
-def test_simulated_hands_are_equal(name):
+def test_simulated_hands_are_equal(name, monkeypatch):
     for face, options in (("vec", {}), ("solo_vec", OTHERS)):
         hands, (one, two) = 0, pair(face, name, 8, episode="hand", **options)
         while hands < 200:
@@ -209,6 +210,7 @@ def test_simulated_hands_are_equal(name):
         else:
             assert_alike(one.seats, two.seats)
     play(*pair("vec", name, 8), 100)
+    monkeypatch.setattr(rollout_module, "HANDS_ON_A_GPU", 3)  # of the four hands at each table
     for policy in ("random", "rule"):
         assert_same_rollouts(name, policy, 200, tables=50, observe=policy == "random")
 

@@ -1,6 +1,10 @@
 """Self-play and rollouts: figures follow from records, counts from environments; seeds, threads."""
 
 import json
+import os
+import signal
+import threading
+import time
 from dataclasses import replace
 from itertools import count
 from types import SimpleNamespace
@@ -240,6 +244,38 @@ def test_threads_and_observing_leave_the_counts_unchanged(variant):
     assert counts(played) != counts(rollout(variant, hands=hands, seed=2))
     ruled = rollout(variant, "rule", hands=600, seed=1)
     assert counts(ruled) == counts(rollout(variant, "rule", hands=600, seed=1, threads=3))
+
+
+@pytest.mark.parametrize("policy", module.POLICIES)
+@pytest.mark.parametrize("options", [{}, {"threads": 2}, {"tables": 3}, {"tables": 100}])
+def test_the_number_of_hands_in_a_call_of_a_kernel_leaves_the_counts_unchanged(
+    policy, options, monkeypatch
+):
+    usual = rollout("six_card_v0", policy, hands=1001, seed=1, **options)
+    for hands in (1, 7, 300):
+        monkeypatch.setattr(module, "HANDS_AT_ONCE", hands)
+        assert counts(rollout("six_card_v0", policy, hands=1001, seed=1, **options)) == counts(
+            usual
+        )
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("policy", "hands"), [("random", 10**7), ("rule", 10**6)])
+def test_ctrl_c_ends_a_rollout_within_a_second(policy, hands, threads, default_ctrl_c):
+    """It ended after its last hand, here after more than ten seconds."""
+    rollout("six_card_v0", policy, hands=10, threads=threads)  # compiles
+    pressed = []
+
+    def press():
+        pressed.append(time.process_time())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(0.2, press)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        rollout("six_card_v0", policy, hands=hands, threads=threads)
+    assert time.process_time() - pressed[0] < 1
+    timer.join()
 
 
 def test_points_of_both_sides_differ_by_less_than_four_standard_errors():

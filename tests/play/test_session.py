@@ -283,3 +283,16 @@ def test_a_pipe_is_no_saved_game_and_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "game.json")
     with pytest.raises(RecordError, match="it cannot be read: no regular file"):
         Session.resume(tmp_path / "game.json")
+
+
+def test_a_game_in_a_file_with_the_longest_name_is_played_to_its_end(tmp_path):
+    """The name of its record had 256 bytes, so the last card could not be played."""
+    path = tmp_path / f"{'x' * 250}.json"
+    with begin(max_hands=1, path=path) as session:
+        play(session)
+    assert session.record_path.read_text() == f"{session.record().dumps()}\n"
+    with Session.resume(path) as again:
+        again.save_record()
+        assert again.record_path == session.record_path
+    assert len(list(tmp_path.iterdir())) == 2
+    assert new_game_path("club_v0", after=path).name.endswith("-2.json")

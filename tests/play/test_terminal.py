@@ -6,11 +6,11 @@ import sys
 
 import pytest
 from rich.console import Console
+from support.commands import run
 from support.kernels import empty_cache
 from support.playthroughs import OURS, PROMPT, answer, play_to_claim
 
 from bideuchre_env import make
-from bideuchre_env.cli.main import main
 from bideuchre_env.errors import NotationError
 from bideuchre_env.evaluation import warm_up
 from bideuchre_env.evaluation.kernel_parts import SECONDS
@@ -64,7 +64,7 @@ def in_process(folder, monkeypatch, *arguments, lines=None, leave=None):
         patched.setattr(sys, "stderr", io.StringIO())
         stdin = Answers(sys.stdout, leave) if lines is None else io.StringIO(lines)
         patched.setattr(sys, "stdin", stdin)
-        return main(("play", *arguments)), sys.stdout.getvalue(), sys.stderr.getvalue()
+        return run("play", *arguments), sys.stdout.getvalue(), sys.stderr.getvalue()
 
 
 @pytest.mark.parametrize("variant", SHORT)

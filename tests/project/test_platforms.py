@@ -4,12 +4,13 @@ import io
 import os
 import signal
 import sys
+import zipfile
 from pathlib import Path
 from types import SimpleNamespace
 
 import filelock
 import pytest
-from support.commands import load_scripts
+from support.commands import ROOT, load_scripts, python
 
 from bideuchre_env._files import Output, TakenError, only_run_at, only_run_in, write_file
 from bideuchre_env.bench import measure
@@ -173,3 +174,32 @@ def test_a_link_replaces_another_link_or_a_text_and_no_folder(editable, tmp_path
     with pytest.raises(SystemExit, match=r"copy is a folder, where a link to .* goes: move it"):
         editable.link(copy, folder)
     assert copy.is_dir()
+
+
+def test_the_package_is_imported_from_a_zip_file(tmp_path):
+    """The import failed with a `NotADirectoryError`."""
+    archive, package = tmp_path / "bideuchre.zip", ROOT / "bideuchre_env"
+    with zipfile.ZipFile(archive, "w") as file:
+        for folder, name in ((package, package.name), (ROOT / "agents", "bideuchre_env/agents")):
+            for path in folder.rglob("*"):
+                inner = path.relative_to(folder)
+                if (
+                    path.is_file()
+                    and "__pycache__" not in path.parts
+                    and inner.parts[0] != "agents"
+                ):
+                    file.write(path, f"{name}/{inner.as_posix()}")
+    script = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import bideuchre_env
+from bideuchre_env.agents.data import data_hash
+from bideuchre_env.agents.learned.shipped import package_weights
+from bideuchre_env.records.page.page import table_script
+from bideuchre_env.runtime import jit
+assert bideuchre_env.__file__.startswith(sys.argv[1])
+assert bideuchre_env.match.play
+weights = package_weights("net", bideuchre_env.club_v0.rules)
+print(len(data_hash()), len(weights.arrays) > 5, len(table_script()) > 1000)
+"""
+    assert python("-c", script, archive, where=tmp_path, numba={}).stdout == "64 True True\n"

@@ -364,3 +364,16 @@ def test_a_write_protected_file_is_not_replaced(tmp_path, monkeypatch):
         Output(tmp_path / "x", overwrite=True)
     assert (tmp_path / "x").read_text() == "old"
     assert names(tmp_path) == ["x"]
+
+
+def test_names_of_new_files_are_short_enough_for_every_file_system(tmp_path):
+    """A command that names its own file, as `selfplay` does, failed with long names of agents."""
+    assert records_io.file_stem("a b", "c") == "a_b-c"
+    stems = {records_io.file_stem("selfplay", *["x" * 80] * 3, seed) for seed in "12"}
+    assert len(stems) == 2
+    for stem in (*stems, "é" * 125, "y" * 255):
+        path = records_io.free_path(tmp_path, stem)
+        path.touch()
+        again = records_io.free_path(tmp_path, stem)
+        assert again.name == f"{path.stem}-2.jsonl"
+        assert len(os.fsencode(again.name)) < 220

@@ -188,7 +188,7 @@ async def test_a_game_ends_with_a_replay_and_the_offer_of_another_game(monkeypat
         assert (await client.seat(0, "new", {**version, "agents": agents}))[0] == 400
     assert (state["view"]["agents"], state["levels"]) == (["you", "Ben", "Cleo", "Dan"], LEVELS)
     table, notices, again = client.table, [], client.table._again
-    monkeypatch.setattr(kernel_parts, "is_compiled", lambda part: part != "rule")
+    monkeypatch.setattr(kernel_parts, "_missing", lambda part: part == "rule")
     text = kernel_parts.compile_notice(["rule"])
 
     def watched(old, agents):
