@@ -25,6 +25,15 @@ from bideuchre_env.evaluation.tournament_tables import csv_row, markdown
 
 SETTINGS = ("kind", "version", "boards", "games", "sprt", "seed", "field", "software")
 """Keys of `results.json` that must be equal to resume; `field.py` adds those of its kind."""
+_DAMAGED = (
+    OSError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    LookupError,
+    ArithmeticError,
+    RecursionError,
+)
 MOST_BYTES = 2**30
 """Maximum size of `results.json`; a board of a match takes about 4 bytes."""
 OTHERWISE = "choose another folder, or --force to overwrite them"
@@ -85,6 +94,7 @@ def load(path: Path) -> dict[str, Any]:
     """Return the object of a `results.json`; `OptionError` for an invalid or incomplete file."""
     try:
         data: dict[str, Any] = json.loads(read_file(path, MOST_BYTES).decode("utf-8"))
+        data["files"] = dict(data.get("files", {}))
         if not data["matches"]:
             raise ValueError("no matches")
         if not all(set(match["agents"]) <= set(data["agents"]) for match in data["matches"]):
@@ -100,7 +110,7 @@ def load(path: Path) -> dict[str, Any]:
             if "kind" in data and len(match["board_points"].split()) != match["boards"]:
                 raise ValueError("points are not those of its boards")
         pages(data | {"table": field_tables.table_of(data)} if "kind" in data else data)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, LookupError) as error:
+    except _DAMAGED as error:
         raise OptionError(
             f"{path}: no results of a tournament to resume ({in_one_line(error)}): {OTHERWISE}"
         ) from None

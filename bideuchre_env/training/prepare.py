@@ -313,5 +313,5 @@ def _listed(file: Path) -> Listed:
         return Listed(file, made["variant"], kind, made["command"])
     except WeightsError as error:
         return Listed(file, fault=str(error))
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
         return Listed(file, fault=f"its metadata do not name a use ({type(error).__name__})")

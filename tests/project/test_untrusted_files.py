@@ -2,23 +2,25 @@
 
 import gzip
 import io
+import json
 import os
 import random
 import socket
 import zipfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 
 import pytest
 from support.commands import python
 
-from bideuchre_env import GameRecord, Rules, make, records_io, selfplay, tournament
+from bideuchre_env import Rules, make, records_io, selfplay, tournament
 from bideuchre_env._inputs import MOST_OF_TORCH, check_size, read_checkpoint, read_zip
 from bideuchre_env.agents.prepared import prepared_digests, prepared_file, prepared_weights
 from bideuchre_env.errors import BidEuchreError, OutputError, WeightsError
 from bideuchre_env.evaluation import recorder, tournament_files
 from bideuchre_env.learning import weights
 from bideuchre_env.learning.weights import read_weights, weights_bytes
-from bideuchre_env.play.saved import PERSON, SavedGame, read_game
+from bideuchre_env.play.saved import PERSON, read_game
 from bideuchre_env.play.session import Session
 from bideuchre_env.records import files
 from bideuchre_env.records.ptn import LONGEST_EVENT
@@ -41,13 +43,29 @@ def prepared(path):
     return read_weights(place) if prepared_weights("net", CUSTOM) is None else True
 
 
+@contextmanager
+def begun(path):
+    """Yield a saved game in which the person in seat 0 is to act."""
+    players = [PERSON, "random", "random", "random"]
+    with Session(make("six_card_v0"), [0], players, seed=1, path=path) as session:
+        while not session.waits_for_person:
+            session.advance()
+        yield session
+
+
+def resumed(path):
+    """Return the record of a saved game, as it is resumed."""
+    with Session.resume(path) as session:
+        return session.record()
+
+
 READERS = {
     "net.npz": read_weights,
     "prepared.npz": prepared,
     "game.toml": Rules.from_toml,
     "games.jsonl": lambda path: list(records_io.read(path)),
     "hands.ptn": lambda path: list(files.text_hands(path)),
-    "saved.json": read_game,
+    "saved.json": resumed,
     "results.json": tournament_files.load,
 }
 
@@ -61,14 +79,15 @@ def contents(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tournament, "write_pictures", lambda *arguments: [])
         tournament.play(("six_card_v0",), ("random", "cautious"), out=folder / "t", boards=2)
-    game = GameRecord.loads(lines.splitlines()[0].decode())
+    with begun(folder / "saved.json"):
+        saved = (folder / "saved.json").read_bytes()
     return {
         "net.npz": weights_bytes({"a": [1.5, 2.5]}, {"kind": "net"}),
         "game.toml": CUSTOM.to_toml().encode(),
         "games.jsonl": lines,
         "games.jsonl.gz": gzip.compress(lines),
         "hands.ptn": EVENT.encode(),
-        "saved.json": SavedGame((0,), game).line().encode(),
+        "saved.json": saved,
         "results.json": (folder / "t" / "results.json").read_bytes(),
     }
 
@@ -119,6 +138,52 @@ def test_a_flipped_bit_is_an_error_of_the_package_or_harmless(name, seed, conten
 @pytest.mark.parametrize("name", ["hands.ptn", "saved.json", "results.json"])
 def test_a_flipped_bit_is_no_traceback(name, contents, tmp_path):
     _flip(name, 1, contents[name], tmp_path / name, READERS[name])
+
+
+ODD = (
+    None,
+    True,
+    -1,
+    2**70,
+    10**4000,
+    float("inf"),
+    float("nan"),
+    "",
+    "9" * 5000,
+    [],
+    [[]],
+    {},
+    "\0",
+)
+
+
+@pytest.mark.parametrize("name", ["games.jsonl", "saved.json", "results.json"])
+def test_odd_values_in_json_are_errors_of_the_package(name, contents, tmp_path):
+    line = contents[name] if name == "results.json" else contents[name].splitlines()[0]
+    (tmp_path / name).write_bytes(b"[" * 100_000)
+    with pytest.raises(BidEuchreError):
+        READERS[name](tmp_path / name)
+    data, read = json.loads(line), READERS[name]
+    if name == "results.json":
+        keys = set(map(tournament_files.key_of, data["matches"]))
+        read = partial(tournament_files.finished_matches, settings=json.loads(line), keys=keys)
+    for parent, key in list(places(data)):
+        before = parent[key]
+        for value in ODD:
+            parent[key] = value
+            (tmp_path / name).write_text(json.dumps(data))
+            with suppress(BidEuchreError):
+                read(tmp_path if name == "results.json" else tmp_path / name)
+        parent[key] = before
+
+
+def places(data):
+    """Yield the container and key of each value in JSON; of a list, those of its first item."""
+    keys = list(data) if isinstance(data, dict) else range(min(1, len(data)))
+    for key in keys:
+        yield data, key
+        if isinstance(data[key], dict | list):
+            yield from places(data[key])
 
 
 def _flip(name, seed, whole, path, read):
@@ -251,10 +316,7 @@ def test_a_line_that_is_too_long_does_not_hide_later_lines(contents, tmp_path, m
 
 def test_a_saved_game_that_could_not_be_read_is_not_written(tmp_path, monkeypatch):
     path = tmp_path / "game.json"
-    players = [PERSON, "random", "random", "random"]
-    with Session(make("six_card_v0"), [0], players, seed=1, path=path) as session:
-        while not session.waits_for_person:
-            session.advance()
+    with begun(path) as session:
         before, size = session.record(), path.stat().st_size
         monkeypatch.setattr("bideuchre_env.play.session.LONGEST", size)
         with pytest.raises(OutputError, match=f"expected up to {size}"):
