@@ -81,8 +81,8 @@ class Advice:
     legal: int
     """The number of legal actions. `options` has only the actions that were tried."""
     options: tuple[Option, ...]
-    """The actions that were tried, by mean result for the goal, best first. In a review, `chosen`
-    comes first."""
+    """The actions that were tried, by mean result for the goal, best first. An action that is
+    certain to take every trick left precedes all others; in a review, `chosen` comes first."""
     drawn: int
     """The number of deals in which every option was tried."""
     worlds: int
@@ -151,8 +151,10 @@ class Advice:
             return f"{text}."
         near = [option.name for option in (self.best, *self.close)]
         if len(near) == 1:
-            own = self.choice is self.best
-            return f"{text}, {'the best' if own else f'but {near[0]} is better'}."
+            if self.choice is self.best:
+                return f"{text}, the best."
+            how = "better" if self.choice.behind.mean > 0.0 else "certain to be as good"
+            return f"{text}, but {near[0]} is {how}."
         text += f". {self.tie.capitalize()}"
         if self.few:
             return f"{text}: effective sample size {self.effective:,.0f}."

@@ -268,7 +268,11 @@ class Advisor:
         chosen = max(counted.actions, key=choices.count)
         order = sorted(
             counted.actions,
-            key=lambda action: (counted.average(action, self.figure), action == chosen),
+            key=lambda action: (
+                action == first.certain,
+                counted.average(action, self.figure),
+                action == chosen,
+            ),
             reverse=True,
         )
         if taken is not None:
