@@ -33,8 +33,9 @@ Array: TypeAlias = npt.NDArray[Any]
 config: Any = _numba_config  # its settings are set at run time, unseen by type checkers
 JIT = not config.DISABLE_JIT
 TESTED = ((0, 60), (0, 68))
-"""First and last minor version of numba that `numba_private.py` was tested with; `.ci/versions`
-tests them all, and pyproject.toml allows no other."""
+"""First and last minor version of numba that `numba_private.py` was tested with.
+
+`tox -e versions` tests them all, and pyproject.toml allows no other."""
 _VERSION = tuple(int(part) for part in re.findall(r"\d+", numba.__version__)[:2])
 private: Any = None
 """`numba_private` if kernels are compiled and numba is a tested version, else None."""

@@ -144,7 +144,7 @@ def cost(env, seat):
     return prod(range(1, sum(sizes) + 1)) / prod(prod(range(1, size + 1)) for size in sizes)
 
 
-ENDINGS = {  # rules, and the limits of `cost` in the usual and in the slow run
+ENDINGS = {  # rules, and the limits of `cost` in the usual and in the long tests
     "single deck": (Rules(ranks="9", lone=(Bid("moon", 12),), target=32), 900, 2_600),
     "double deck": (Rules(ranks="J", copies=2, partnered=(1, 8), target=52), 900, 2_600),
     "big double deck": (Rules(copies=2, partnered=(1, 12), target=52), 900, 2_600),
@@ -154,10 +154,10 @@ ENDINGS = {  # rules, and the limits of `cost` in the usual and in the slow run
 
 
 USUAL = [(kind, 20 if "exchange" in kind else 8) for kind in ENDINGS]
-SLOW = [pytest.param(kind, 32, marks=pytest.mark.long) for kind in ENDINGS]
+LONG = [pytest.param(kind, 32, marks=pytest.mark.long) for kind in ENDINGS]
 
 
-@pytest.mark.parametrize(("kind", "positions"), USUAL + SLOW)
+@pytest.mark.parametrize(("kind", "positions"), USUAL + LONG)
 def test_endings_are_redealt_uniformly(kind, positions):
     rules, *limits = ENDINGS[kind]
     limit = limits[positions == 32]
@@ -199,9 +199,9 @@ def at_phase(phase, level, picks):
 
 
 def exchanges(phase, level, picks, roles):
-    """The cases of the four roles (0: declarer) of `at_phase`; roles not in `roles` are slow."""
-    slow = [pytest.param(phase, level, picks, role, marks=pytest.mark.long) for role in range(4)]
-    return [(phase, level, picks, role) if role in roles else slow[role] for role in range(4)]
+    """The cases of the four roles (0: declarer) of `at_phase`; roles not in `roles` are long."""
+    long = [pytest.param(phase, level, picks, role, marks=pytest.mark.long) for role in range(4)]
+    return [(phase, level, picks, role) if role in roles else long[role] for role in range(4)]
 
 
 BEFORE_THE_PLAY = exchanges(2, 5, 0, (2,)) + exchanges(2, 4, 1, ())

@@ -1,6 +1,6 @@
 """Checksums and transcripts of games, decisions of agents: `python -m support.exercise PART`.
 
-`.ci/versions` compares the transcript between versions of Python and of the dependencies.
+`tox -e versions` compares the transcript between versions of Python and of the dependencies.
 """
 
 import hashlib
@@ -148,7 +148,7 @@ def commands():
 
 
 def transcript():
-    """Print a transcript of seeded games through every interface, for `.ci/versions`."""
+    """Print a transcript of seeded games through every interface, for `tox -e versions`."""
     aec_games()
     learner_games()
     table_games()

@@ -13,7 +13,7 @@ from bideuchre_env.rules.options import CHOICES
 
 TRICKS = {("9", 1): 6, ("9", 2): 12, ("10", 1): 5, ("10", 2): 10, ("J", 1): 4, ("J", 2): 8}
 NAMES = ("moon", "call-1", "call-2", "call-3", "double moon", "shoot", "solo x2")
-LONGER = 20  # how many times more examples a slow run takes
+LONGER = 20  # how many times more examples a long test takes
 
 
 def seeds() -> st.SearchStrategy[int]:
@@ -52,7 +52,7 @@ def rules() -> st.SearchStrategy[Rules]:
 
 
 def in_two_sizes(examples: int, **given_by: Any) -> Callable[[Any], Any]:
-    """Decorator: test a property with `examples`, and in a slow test `LONGER` times as many."""
+    """Decorator: test a property with `examples`, and in a long test `LONGER` times as many."""
 
     def declare(check: Callable[..., None]) -> Callable[[int], None]:
         sizes = [
