@@ -7,7 +7,7 @@ RLlib's `ActionMaskingTorchRLModule` reads; `masked_module` returns its spec. "o
 game's observation scaled to [-1, 1], or with the option `"observation": "features"` the features,
 float32 (F,). With "flat" the scaled observation is all, for RLlib's default module, which does not
 support masks. An illegal action ends the episode instead of raising an error, so that RLlib can
-check the environments with random actions; it costs the largest possible loss of an episode.
+check the environments with random actions; it costs an upper bound of the loss of an episode.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class MultiAgentEnv(multi_agent_env.MultiAgentEnv):
     def step(self, action_dict: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
         """Apply the action of the seat to act; return RLlib's five dicts by agent.
 
-        An illegal action ends the episode; its seat gets minus the largest possible loss of one.
+        An illegal action ends the episode; its seat gets minus an upper bound of the loss of one.
 
         Raises:
             IllegalActionError: if the dict has other agents than the seat to act, or for an action

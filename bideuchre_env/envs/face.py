@@ -76,7 +76,7 @@ def row_space(rules: Rules, observation: str = "dict") -> spaces.Space[Any]:
 
 
 def default_illegal_reward(rules: Rules, episode: Episode, reward: Reward) -> float:
-    """Return the reward of an illegal action: minus the largest possible loss of an episode.
+    """Return the reward of an illegal action: minus an upper bound of the loss of an episode.
 
     With any higher reward, a policy without a mask can learn to quit rather than to lose.
     """

@@ -52,7 +52,7 @@ OPTION_ROWS: tuple[Row, ...] = (
     (
         "`illegal_reward`",
         "`None`",
-        "reward of an illegal action; `None`: the largest loss of an episode; `solo`, `solo_vec`",
+        "reward of an illegal action; `None`: minus an upper bound of its loss; `solo`, `solo_vec`",
     ),
     ("`autoreset_mode`", '`"SameStep"`', '`"SameStep"`, `"NextStep"`, `"Disabled"`; `solo_vec`'),
 )
@@ -79,8 +79,8 @@ COMMON: dict[str, list[str]] = {
         "`print(env.unwrapped.features)`."
     ],
     "Rewards": [
-        "Partners get the same reward. An illegal action also ends the episode; it costs the "
-        "largest possible loss, so that quitting never pays. `illegal_reward` changes this in "
+        "Partners get the same reward. An illegal action also ends the episode; its reward is as "
+        "low as that of any loss, so that quitting never pays. `illegal_reward` changes this in "
         "`solo()` and `solo_vec()`. In `raw_env()` and `vec()` an illegal action raises "
         "`IllegalActionError` instead."
     ],
@@ -320,7 +320,10 @@ def _rewards(rules: Rules) -> list[str]:
             f"after each hand the points minus those of the other side, -{ahead} to {ahead}",
         ),
     ]
-    illegal = f'An illegal action costs 1 with "win"; with "points" {hand}, in a game {game}.'
+    illegal = (
+        'The reward of an illegal action is -1 with "win". With "points" it is '
+        f"-{hand} for a hand, -{game} for a game."
+    )
     return [*table(("`reward`", "value"), rows), "", illegal]
 
 

@@ -245,9 +245,9 @@ class SoloOptions(ViewOptions):
     """True: decisions of the learner with a single legal action are played by the environment, but
     for its first decision in an episode."""
     illegal_reward: float | None = None
-    """The reward of an illegal action, which also ends the episode. None is minus the largest
-    possible loss of an episode, so that quitting never pays: -1 with `reward="win"`; with "points"
-    the largest loss of a hand, for a game times the largest number of hands."""
+    """The reward of an illegal action, which also ends the episode. None is minus an
+    upper bound of the loss of an episode, so that quitting never pays: -1 with `reward="win"`; with
+    "points" minus the largest loss of a hand, for a game times the largest number of hands."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -119,7 +119,8 @@ def test_the_bids_of_a_manual_are_those_of_the_rules(name):
 def test_the_figures_of_an_episode(name):
     ahead, hands, decisions = FIGURES[name]
     assert f"-{ahead} to {ahead} |" in part(name, "Rewards")
-    assert f'with "points" {ahead}, in a game {GAME_LOSSES[name]}.' in part(name, "Rewards")
+    illegal = f'With "points" it is -{ahead} for a hand, -{GAME_LOSSES[name]} for a game.'
+    assert illegal in part(name, "Rewards")
     length = part(name, "Episode End").splitlines()[-1]
     assert f" {hands} played hand" in length
     numbers = re.findall(r"\d+", length.split(" | ")[2].partition(" decisions")[0])

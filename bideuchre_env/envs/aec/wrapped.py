@@ -43,7 +43,7 @@ class WrappedEnv(OrderEnforcingWrapper[str, Any, Any]):
 
     Observing or stepping before the first reset raises PettingZoo's errors. An action that does not
     exist raises `OutOfBoundsError`. An illegal action is logged, ends the episode for all agents,
-    and its agent's reward is minus the largest possible loss of an episode. `unwrapped` is the raw
+    and its agent's reward is minus an upper bound of the loss of an episode. `unwrapped` is the raw
     environment, which raises instead. Spaces, rewards and the end of an episode are described in
     `BidEuchreEnv`.
     """

@@ -51,11 +51,11 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
         were given by name, class or factory; the caller seeds agent objects.
     Episode End:
         As in `BidEuchreEnv`; an illegal action also ends the episode, with `illegal_reward` (by
-        default minus the largest possible loss of an episode), and does not change the game. `info`
-        then has "hands" (the number finished, passed-out ones included), "score" (int64 (2,), by
-        side), "outcome" (an `Outcome`), "winner" (a side, or -1) and "illegal" (whether an illegal
-        action ended it). If players are drawn from an `OpponentPool`, it has their names at the
-        start and the end of an episode: "left", "partner" and "right", like `players`.
+        default minus an upper bound of its loss), and does not change the game. `info` then has
+        "hands" (the number finished, passed-out ones included), "score" (int64 (2,), by side),
+        "outcome" (an `Outcome`), "winner" (a side, or -1) and "illegal" (whether an illegal action
+        ended it). If players are drawn from an `OpponentPool`, it has their names at the start and
+        the end of an episode: "left", "partner" and "right", like `players`.
     Arguments:
         - `rules`, `name`: see `BidEuchreEnv`.
         - `options`: `opponents`, `partner`, `seat`, `illegal_reward` and the options of
