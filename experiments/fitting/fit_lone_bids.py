@@ -48,7 +48,7 @@ BID = 0.55  # chance at which the printed hands are bid
 RIDGE = 2.0  # penalty of the squared weights, except of the constant
 STEPS = 30  # maximum number of Newton steps
 AT_ONCE = 5000  # hands between two checks for Ctrl-C
-DECIMALS = 3  # of a weight, so that rounding errors of another processor do not change the file
+DECIMALS = 3  # of a weight, so that rounding errors of another processor rarely change the file
 
 
 @dataclass(frozen=True)
