@@ -306,10 +306,7 @@ def locked(path: Path, busy: str, timeout: float = 0) -> Iterator[None]:
 
     lock = FileLock(path, timeout=timeout, thread_local=False)
     try:
-        while not lock.is_locked:
-            lock.acquire()
-            if not path.exists():  # removed by the previous holder: others would make a new one
-                lock.release()
+        lock.acquire()
     except Timeout:
         raise TakenError(busy) from None
     except NotImplementedError:

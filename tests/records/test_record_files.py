@@ -6,6 +6,8 @@ import gzip
 import json
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -377,3 +379,32 @@ def test_names_of_new_files_are_short_enough_for_every_file_system(tmp_path):
         again = records_io.free_path(tmp_path, stem)
         assert again.name == f"{path.stem}-2.jsonl"
         assert len(os.fsencode(again.name)) < 220
+
+
+CONTEND = """
+import os, sys, time
+from pathlib import Path
+from bideuchre_env._files import TakenError, locked
+
+inside, end, held = Path("inside"), time.monotonic() + 1, 0
+while time.monotonic() < end:
+    try:
+        with locked(Path("lock"), "busy", 0.1 * (int(sys.argv[1]) % 2)):
+            os.close(os.open(inside, os.O_CREAT | os.O_EXCL))  # fails beside another process
+            inside.unlink()
+            held += 1
+    except TakenError:
+        pass
+print(held)
+"""
+
+
+def test_one_process_at_a_time_holds_a_lock(tmp_path):
+    command = [sys.executable, "-c", CONTEND]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    pipes = {"stdout": subprocess.PIPE, "text": True, "cwd": tmp_path, "env": environment}
+    runs = [subprocess.Popen([*command, str(n)], **pipes) for n in range(6)]
+    held = [run.communicate()[0] for run in runs]
+    assert [run.returncode for run in runs] == [0] * 6
+    assert sum(map(int, held)) > 6
+    assert not list(tmp_path.iterdir())
