@@ -15,9 +15,7 @@ import numpy as np
 import bideuchre_env
 from bideuchre_env import match, records_io
 from bideuchre_env._files import write_file
-from bideuchre_env._install import software
 from bideuchre_env.agents import CompleteAgent
-from bideuchre_env.agents.data import data_hash
 from bideuchre_env.agents.inputs import inputs
 from bideuchre_env.agents.learned.shipped import shipped_weights
 from bideuchre_env.cli.progress import progress_bar
@@ -31,6 +29,7 @@ from bideuchre_env.evaluation.lockstep import answer_of, checked
 from bideuchre_env.evaluation.results import Result
 from bideuchre_env.evaluation.statistics.intervals import mean_per_hand
 from bideuchre_env.evaluation.statistics.scores import interval_dict
+from bideuchre_env.evaluation.tournament_files import first_changed, origin_of
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
@@ -137,7 +136,7 @@ def cached(
     folder: Path,
     words: Iterable[str],
     about: Any,
-    agents: Iterable[str],
+    agents: Sequence[str],
     compute: Callable[[], Any],
     is_valid: Callable[[Any], bool],
 ) -> Any:
@@ -148,12 +147,17 @@ def cached(
     the file is damaged or of another run, or if `is_valid` returns False or fails for its result.
     """
     path = folder / f"{records_io.file_stem(*words)}.json"
-    origin = {"software": software() | {"data": data_hash()}, "inputs": inputs(agents)}
-    about = json.loads(json.dumps([about, origin]))
+    now = origin_of(inputs(agents))
+    about = json.loads(json.dumps(about))
     if path.exists():
         with suppress(*DAMAGED):
             content = json.loads(path.read_text(encoding="utf-8"))
-            if content["about"] == about and is_valid(content["result"]):
+            if (
+                content["about"] == about
+                and content["software"] == now["software"]
+                and first_changed(content["files"], now["files"]) is None
+                and is_valid(content["result"])
+            ):
                 print(f"{path}: result of {content['date']}", file=sys.stderr)
                 return content["result"]
         raise OptionError(
@@ -161,7 +165,8 @@ def cached(
             "files of agents are not read)"
         )
     result = compute()
-    content = {"about": about, "date": str(date.today()), "result": result}
+    now["files"] = inputs(agents) | now["files"]  # with modules that were imported meanwhile
+    content = {"about": about, **now, "date": str(date.today()), "result": result}
     write_json(path, content, indent=None)
     return result
 

@@ -26,8 +26,6 @@ import numpy as np
 from bideuchre_env import __version__, agents
 from bideuchre_env._checks import brief, check_callback, check_flag, is_whole, to_list
 from bideuchre_env._files import PathLike, only_run_in
-from bideuchre_env._install import software
-from bideuchre_env.agents.data import data_hash
 from bideuchre_env.agents.inputs import inputs
 from bideuchre_env.agents.prepared import prepared_digests, watch_files
 from bideuchre_env.envs.registration import Variant, make
@@ -43,6 +41,7 @@ from bideuchre_env.evaluation.tournament_files import (
     finished_matches,
     first_changed,
     key_of,
+    origin_of,
     remove_pictures,
     write,
     write_pictures,
@@ -244,8 +243,7 @@ class Tournament:
             "version": __version__,
             "agents": list(self.agents),
             **self.settings,
-            "files": self.files,
-            "software": software() | {"data": data_hash()},
+            **origin_of(self.files),
             "matches": self.matches,
             "ratings": {
                 variant: {name: rating.to_dict() for name, rating in rated.items()}

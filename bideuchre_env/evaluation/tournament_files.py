@@ -16,6 +16,8 @@ from typing import Any
 from bideuchre_env._checks import brief, printable
 from bideuchre_env._files import write_file
 from bideuchre_env._inputs import check_size, read_file
+from bideuchre_env._install import software
+from bideuchre_env.agents.data import data_hash
 from bideuchre_env.agents.inputs import PACKAGE, digest
 from bideuchre_env.agents.prepared import PREPARED
 from bideuchre_env.agents.registry import in_one_line
@@ -42,6 +44,14 @@ OTHERWISE = "choose another folder, or --force to overwrite them"
 def key_of(match: dict[str, Any]) -> str:
     """Return a text that identifies a match (`Result.to_dict`): variant, options and agents."""
     return json.dumps([match["variant"], match["options"], match["agents"]], sort_keys=True)
+
+
+def origin_of(files: dict[str, str | None]) -> dict[str, Any]:
+    """Return what results depend on, JSON values: `files`, and "software" with a hash of the data.
+
+    `files` are those of `Tournament.files`.
+    """
+    return {"files": files, "software": software() | {"data": data_hash()}}
 
 
 def first_changed(before: dict[str, str | None], now: dict[str, str | None]) -> str | None:

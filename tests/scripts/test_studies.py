@@ -1,7 +1,9 @@
 """Studies of agents, a small run of each; tricks that cards give away; figures of results."""
 
 import json
+import sys
 from datetime import date
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -62,6 +64,32 @@ def test_a_saved_result_of_an_agent_that_has_changed_is_refused(tmp_path, monkey
         (tmp_path / "w.txt").write_text("2")
         with pytest.raises(OptionError, match="is no result of this run: another --out"):
             result(2)
+
+
+def test_results_are_read_again_until_a_module_imported_meanwhile_changes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text("class Mine: ...\n")
+    (tmp_path / "late.py").write_text("x = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with load_scripts("experiments", "study_tools") as [tools]:
+
+        def results(value):
+            """Two results of one process; an import is made during the first."""
+            monkeypatch.delitem(sys.modules, "late", raising=False)
+
+            def compute():
+                return value + import_module("late").x
+
+            rest = ([], ["./mine.py:Mine"], compute, lambda saved: True)
+            return [tools.cached(tmp_path, [name], *rest) for name in ("first", "second")]
+
+        assert [results(1), results(2)] == [[2, 2]] * 2
+        (tmp_path / "late.py").write_text("x = 20\n")
+        with pytest.raises(OptionError, match="is no result of this run"):
+            results(3)
+        (tmp_path / "first.json").unlink()
+        with pytest.raises(OptionError, match=r"second\.json is no result of this run"):
+            results(3)
 
 
 @pytest.mark.long
