@@ -95,12 +95,13 @@ def _hash(file: Path, stamp: tuple[int, ...]) -> str:
 def _user_modules(own: str | None) -> dict[str, ModuleType]:
     """Return the imported modules that are files outside of packages, by name.
 
-    The main module is among them only if it is `own`, the module of the agent.
+    The main module, of any name, is among them only if it is `own`, the module of the agent.
     """
+    main = sys.modules.get("__main__")  # in a child process it is `__mp_main__` too
     return {
         name: module
         for name, module in list(sys.modules.items())
-        if (name != "__main__" or own == name)
+        if (module is not main or own == name)
         and isinstance(file := getattr(module, "__file__", None), str)
         and _is_user_file(file)
     }

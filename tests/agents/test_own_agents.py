@@ -5,6 +5,7 @@ import os
 import sys
 from functools import partial
 from importlib.metadata import EntryPoint
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ import bideuchre_env
 from bideuchre_env import agents, match, selfplay
 from bideuchre_env._checks import MAX_NAME
 from bideuchre_env.agents import Agent, registry
+from bideuchre_env.agents.inputs import inputs
 from bideuchre_env.errors import AgentError, OptionError
 from bideuchre_env.evaluation import blocks
 
@@ -225,6 +227,20 @@ def test_an_agent_that_cannot_be_pickled_is_refused_before_the_match(source, mon
         match.play("cincinnati_v0", "rule", agent, boards=9, workers=2)
     assert not multiprocessing.active_children()
     assert match.play("cincinnati_v0", "rule", agent, boards=2).boards.boards == 2
+
+
+def test_the_script_that_is_run_is_an_input_only_of_its_own_agents(tmp_path, monkeypatch):
+    """In a process that `multiprocessing` starts it has a second name."""
+    (tmp_path / "script.py").write_text("a script")
+    script = ModuleType("__main__")
+    script.__file__ = str(tmp_path / "script.py")
+    script.Net = type("Net", (Once,), {"__module__": "__mp_main__"})
+    for name in ("__main__", "__mp_main__"):
+        monkeypatch.setitem(sys.modules, name, script)
+    monkeypatch.setitem(registry.registered, "net-of-script", script.Net)
+    assert "script.py" not in inputs(["./mine.py:Last"])
+    assert {"mine.py"} <= inputs(["./mine.py:Last"]).keys()
+    assert "script.py" in inputs(["net-of-script"])
 
 
 @pytest.mark.parametrize("workers", [1, 2])
