@@ -27,6 +27,8 @@ from bideuchre_env.runtime.cache import user_cache
 
 PREPARED = ("expert", "net")
 """The kinds of agents that can be prepared."""
+PREPARED_FILE = "prepared "
+"""Prefix of the names of prepared files beside those of other files, before the file's name."""
 
 Watch = Callable[[str, str | None], None]  # see `watch_files`
 _watch: ContextVar[Watch | None] = ContextVar("_watch", default=None)
@@ -74,7 +76,7 @@ def prepared_weights(kind: str, rules: Rules) -> Weights | None:
             _last[place] = _find(place)
         digest, weights = _last[place]
         if (watch := _watch.get()) is not None:
-            watch(place.name, digest)
+            watch(PREPARED_FILE + place.name, digest)
         return weights
     return None
 
@@ -108,7 +110,7 @@ def _read(place: Path, stamp: tuple[int, ...]) -> _HashAndWeights:
 def watch_files(watch: Watch) -> Iterator[None]:
     """Context in which each search for a prepared file calls `watch(name, hash)`.
 
-    `name` is the file's name. `hash` is None if there is no such file.
+    `name` is `PREPARED_FILE` + the file's name. `hash` is None if there is no such file.
     """
     before = _watch.set(watch)
     try:
@@ -118,10 +120,11 @@ def watch_files(watch: Watch) -> Iterator[None]:
 
 
 def prepared_digests() -> dict[str, str]:
-    """Return the SHA-256 hash of every readable prepared file, by file name."""
+    """Return the SHA-256 hash of every readable prepared file, by `PREPARED_FILE` + name."""
     hashes = {}
     with suppress(OSError, OptionError):
         for file in prepared_folder().glob("*.npz"):
             with suppress(OSError):  # an unreadable file is not used either
-                hashes[file.name] = hashlib.sha256(read_file(file, LARGEST)).hexdigest()
+                content = read_file(file, LARGEST)
+                hashes[PREPARED_FILE + file.name] = hashlib.sha256(content).hexdigest()
     return hashes

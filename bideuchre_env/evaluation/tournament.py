@@ -27,7 +27,7 @@ from bideuchre_env import __version__, agents
 from bideuchre_env._checks import brief, check_callback, check_flag, is_whole, to_list
 from bideuchre_env._files import PathLike, only_run_in
 from bideuchre_env.agents.inputs import inputs
-from bideuchre_env.agents.prepared import prepared_digests, watch_files
+from bideuchre_env.agents.prepared import PREPARED_FILE, prepared_digests, watch_files
 from bideuchre_env.envs.registration import Variant, make
 from bideuchre_env.errors import OptionError, OutputError
 from bideuchre_env.evaluation import match
@@ -110,7 +110,7 @@ class Tournament:
     partners: dict[str, tuple[str, str]] = field(default_factory=dict)
     files: dict[str, str | None] = field(init=False, repr=False)
     """The `inputs` of the agents when the tournament was created, and hashes of the files of
-    `bideuchre prepare` that they look for; None for a missing file of `prepare`."""
+    `bideuchre prepare` that they look for, by `PREPARED_FILE` + name; None for a missing one."""
     resumed: list[str] = field(default_factory=list)
     """The dates, as text, of the matches that were finished in the folder before."""
 
@@ -182,7 +182,8 @@ class Tournament:
         missing = self.missing
         for number, pair in enumerate(missing, 1):
             prepared = prepared_digests()
-            now = {name: prepared.get(name) for name in self.files} | inputs(self.names)
+            sought = [name for name in self.files if name.startswith(PREPARED_FILE)]
+            now = {name: prepared.get(name) for name in sought} | inputs(self.names)
             if changed := first_changed(self.files, now):
                 raise OptionError(f"{changed} has changed since this tournament began")
             self.files |= now  # modules that were imported during a match

@@ -19,7 +19,7 @@ from bideuchre_env._inputs import check_size, read_file
 from bideuchre_env._install import software
 from bideuchre_env.agents.data import data_hash
 from bideuchre_env.agents.inputs import PACKAGE, digest
-from bideuchre_env.agents.prepared import PREPARED
+from bideuchre_env.agents.prepared import PREPARED_FILE
 from bideuchre_env.agents.registry import in_one_line
 from bideuchre_env.errors import OptionError, OutputError
 from bideuchre_env.evaluation import field_tables, pictures
@@ -64,7 +64,7 @@ def first_changed(before: dict[str, str | None], now: dict[str, str | None]) -> 
         if name not in now and name.startswith(PACKAGE):
             continue
         if before[name] != (now[name] if name in now else digest(name)):
-            is_prepared = name.partition("-")[0] in PREPARED and name.endswith(".npz")
+            is_prepared = name.startswith(PREPARED_FILE)
             return f"{name}, which `bideuchre prepare` makes," if is_prepared else name
     return None
 

@@ -17,6 +17,8 @@ from bideuchre_env.agents.registry import freeze_files
 from bideuchre_env.cli.main import main
 from bideuchre_env.cli.options import variant_of
 from bideuchre_env.errors import DivergedError, OptionError, WeightsError
+from bideuchre_env.evaluation.tournament import Tournament
+from bideuchre_env.evaluation.tournament_files import first_changed
 from bideuchre_env.learning.weights import read_weights, write_weights
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import new_rows
@@ -208,6 +210,17 @@ def test_prepared_files_may_appear_and_disappear_while_a_program_runs(farm, whol
     with freeze_files():
         assert np.array_equal(load_network(farm.rules), after)
     assert np.array_equal(load_network(farm.rules), before)
+
+
+def test_a_changed_file_is_described_as_prepared_only_if_it_was(farm, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    own = prepared_file("expert", farm.rules).name
+    (tmp_path / own).write_text("mine")
+    assert first_changed({own: "1"}, {own: "2"}) == own
+    matches = Tournament((farm,), ("rule", "expert"), boards=2).play()
+    write_files(farm, {"expert": b"another"})
+    with pytest.raises(OptionError, match=rf"{own}, which `bideuchre prepare` makes, has changed"):
+        next(matches)
 
 
 def test_a_prepared_file_that_does_not_fit_is_an_error(farm):
