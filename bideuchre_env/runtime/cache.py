@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from bideuchre_env._files import TakenError, locked
+from bideuchre_env._quitting import before_quitting
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _DAY = 24 * 3600
@@ -110,16 +112,16 @@ class KernelFiles:
         self.writable.mkdir(parents=True, exist_ok=True)  # it may have been deleted
         _delete_stale(self.writable)
         temporary = self.writable / f"{uuid.uuid4().hex}.tmp"
-        try:
-            temporary.write_bytes(hashlib.sha256(content).digest() + content)
-            temporary.replace(self.writable / name)
-        except OSError:
-            # on Windows a file that a process reads cannot be replaced, and need not: it is equal
-            if self.read(name) != content:
-                raise
-        finally:
-            with suppress(OSError):
-                temporary.unlink()
+        with before_quitting(partial(_unlink, temporary)):
+            try:
+                temporary.write_bytes(hashlib.sha256(content).digest() + content)
+                temporary.replace(self.writable / name)
+            except OSError:
+                # Windows replaces no file that a process reads; it need not, as that file is equal
+                if self.read(name) != content:
+                    raise
+            finally:
+                _unlink(temporary)
 
     @contextmanager
     def locked(self, name: str) -> Iterator[None]:
@@ -132,17 +134,29 @@ class KernelFiles:
                 lock = self.writable / f"{name}.lock"
                 with suppress(OSError, TakenError):
                     held.enter_context(locked(lock, "a process compiles too long", _WAIT))
-            yield
+            with before_quitting(held.close):
+                yield
+
+
+def _unlink(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink()
 
 
 def _delete_stale(folder: Path) -> None:
-    """Delete the files that were not used for two weeks, at most once a day."""
+    """Delete what was not used for two weeks, at most once a day.
+
+    That is files in the folder, and folders beside it that older versions of the package have made.
+    """
     mark = folder / "stale-files-deleted"
     with suppress(OSError):
         if mark.exists() and time.time() - mark.stat().st_mtime < _DAY:
             return
         mark.touch()
-        for path in folder.iterdir():
+        for path in (*folder.iterdir(), *folder.parent.glob("kernels-" + 16 * "[0-9a-f]")):
             with suppress(OSError):
                 if time.time() - path.stat().st_mtime > _STALE:
-                    path.unlink()
+                    if path.parent == folder:
+                        path.unlink()
+                    else:
+                        shutil.rmtree(path)

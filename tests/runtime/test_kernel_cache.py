@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from support.small_package import EDITS_THAT_MATTER, OTHER_EDITS, Tiny, result
 
+from bideuchre_env._quitting import finish_all
 from bideuchre_env.runtime import cache, compiling, jit
 from bideuchre_env.runtime.cache import KernelFiles
 
@@ -170,6 +171,29 @@ def test_files_not_used_for_two_weeks_are_deleted_once_a_day(tmp_path):
     files.write("new", b"")
     names = {path.name for path in folder.iterdir()}
     assert names == {"read", "young", "new", "stale-files-deleted"}
+
+
+def test_folders_of_older_versions_are_deleted_after_two_weeks(tmp_path):
+    old, young, other = (tmp_path / f"kernels-{end}" for end in ("0" * 16, "1" * 16, "mine"))
+    for folder in (old, young, other):
+        (folder / "inside").mkdir(parents=True)
+    for folder in (old, other):
+        os.utime(folder, (0, time.time() - 15 * cache._DAY))
+    KernelFiles(lambda: [tmp_path]).write("one", b"content")
+    assert {path.name for path in tmp_path.iterdir()} == {"kernels", young.name, other.name}
+
+
+def test_a_program_that_ends_at_once_leaves_no_locks_and_parts_of_files(tmp_path, monkeypatch):
+    def quit_now(path, target):
+        assert {each.suffix for each in path.parent.iterdir()} >= {".lock", ".tmp"}
+        finish_all()
+        assert [each.name for each in path.parent.iterdir()] == ["stale-files-deleted"]
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "replace", quit_now)
+    files = KernelFiles(lambda: [tmp_path])
+    with pytest.raises(KeyboardInterrupt), files.locked("one"):
+        files.write("one", b"content")
 
 
 def test_an_equal_file_that_windows_does_not_replace_is_good(tmp_path, monkeypatch):
