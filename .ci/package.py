@@ -1,6 +1,6 @@
 """Build the source archive and the wheel, check them as a package index would, and use both.
 
-    python .ci/package.py dist   # build into this folder, which is emptied before
+    python .ci/package.py dist   # build into this folder, whose packages are removed before
 
 It needs the tools of `tox -e package`. Each package is installed in a clean environment; the tests
 of the unpacked archive are collected, and some of them run.
@@ -9,7 +9,6 @@ of the unpacked archive are collected, and some of them run.
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -68,9 +67,18 @@ def use(package: Path, folder: Path) -> Path:
     return python
 
 
+def make_empty(folder: Path) -> None:
+    """Remove the packages from a folder; exit if it has another file, and remove nothing then."""
+    packages = [*folder.glob("*.whl"), *folder.glob("*.tar.gz")]
+    if folder.exists() and (others := {*folder.iterdir()} - {*packages}):
+        sys.exit(f"{folder} has {min(others).name}, which is no package: choose another folder")
+    for package in packages:
+        package.unlink()
+
+
 def main(out: Path) -> None:
     """Build into a folder, check and use."""
-    shutil.rmtree(out, ignore_errors=True)
+    make_empty(out)
     with tempfile.TemporaryDirectory() as temporary:
         work = Path(temporary)
         tool("build", "--outdir", out, ".")

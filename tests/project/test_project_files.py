@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from importlib import import_module
+from types import ModuleType, SimpleNamespace
 
 import pytest
 from support.commands import ROOT, load_scripts
@@ -94,6 +95,22 @@ def test_every_extra_has_an_environment_and_existing_tests():
         assert extra.TESTS.keys() <= {*extra.extras()}
         for name in extra.extras():
             assert all((ROOT / path).exists() for path in extra.tests_of(name)), name
+
+
+def test_only_packages_are_removed_before_packages_are_built(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "readme_renderer", ModuleType("readme_renderer"))
+    renderer = SimpleNamespace(render=None)  # it may not be installed
+    monkeypatch.setitem(sys.modules, "readme_renderer.markdown", renderer)
+    for name in ("a.whl", "a.tar.gz", "thesis.tex"):
+        (tmp_path / name).write_text(name)
+    with load_scripts(".ci", "package") as [package]:
+        package.make_empty(tmp_path / "new")
+        with pytest.raises(SystemExit, match=r"thesis\.tex, which is no package"):
+            package.main(tmp_path)
+        assert len(list(tmp_path.iterdir())) == 3
+        (tmp_path / "thesis.tex").unlink()
+        package.make_empty(tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 def test_an_unknown_extra_is_refused_before_any_is_installed():
