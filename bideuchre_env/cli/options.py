@@ -60,7 +60,7 @@ def argument(
         more |= {"nargs": len(values), "metavar": tuple(values)}
     elif values:
         more["metavar"] = values[0]
-    if values and values[0] in ("FILE", "FOLDER", "OUT"):
+    if kind is str and values and values[0] in ("FILE", "FOLDER", "OUT"):
         kind = _path
     if default not in (None, []):
         words = " ".join(map(str, default)) if isinstance(default, list) else default

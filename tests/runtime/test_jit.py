@@ -79,7 +79,7 @@ DEALS = ("core/test_deals.py", "core/test_resample.py")  # a million deals need 
 )
 def test_whole_files_of_tests_pass_under(names, setting):
     """An out-of-bounds access is silent in compiled code, and an error here."""
-    program = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
+    program = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not long")
     done = python(*program, *names, where=TESTS, numba=SETTINGS[setting])
     assert "RuntimeWarning: overflow" not in done.stdout
 

@@ -61,7 +61,7 @@ def empty_cache(monkeypatch, *bases):
 
 def simulated(file):
     """Run a file's `test_simulated_...` in numba's simulator; return pytest's last line."""
-    program = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "test_simulated")
+    program = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "", "-k", "test_simulated")
     done = python(*program, file, where=TESTS, numba={"NUMBA_ENABLE_CUDASIM": "1"})
     return done.stdout.splitlines()[-1]
 
