@@ -194,9 +194,9 @@ class Result:
             yield size, [*lines, *self._mirrored(games)], games
 
     def _mirrored(self, scores: Scores) -> Lines:
-        """Return a line if an agent has met itself and nothing can come of it but ties."""
+        """Return a line if an agent has met itself and all of several boards are tied."""
         a, b = self.agents
-        tied = a == b and scores.ties == scores.boards
+        tied = a == b and scores.ties == scores.boards > 1
         return [("", "every deal ties: the same agent plays both sides alike")] * tied
 
     def _speed(self) -> Lines:

@@ -91,6 +91,6 @@ def _without_cards(error: BaseException) -> str:
     if isinstance(error, IllegalActionError):
         return "it chose no legal action"
     cause = error.__cause__ or error
-    place = traceback.extract_tb(cause.__traceback__)[-1]
-    file = printable(Path(place.filename).name)
-    return f"{type(cause).__name__} in {file}, line {place.lineno}"
+    places = traceback.extract_tb(cause.__traceback__)[-1:]  # none if it was never raised
+    where = [f" in {printable(Path(each.filename).name)}, line {each.lineno}" for each in places]
+    return type(cause).__name__ + "".join(where)

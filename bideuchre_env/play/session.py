@@ -154,7 +154,7 @@ class Session:
         for number, (row, hand) in enumerate(zip(dealt, played, strict=True), start=1):
             self._deal()
             if self.row["dealer"] != row["dealer"] or (self.row["hands"] != row["hands"]).any():
-                raise RecordError(f"hand {number}: not the deal of its seed")
+                raise RecordError(f"hand {number}: not the deal of this game")
             for action in hand.actions.tolist():
                 self._apply(action)
 

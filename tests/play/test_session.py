@@ -192,7 +192,7 @@ def test_a_damaged_file_is_an_error_and_stays_unchanged(saved):
     in_record = [
         ({"agents": None}, "expected a record with agents"),
         ({"hands": []}, "expected a record with at least one hand"),
-        ({"seed": 2}, "hand 1: not the deal of its seed"),
+        ({"seed": 2}, "hand 1: not the deal of this game"),
         ({"hands": dealt}, "hand 1"),
         ({"agents": ["no", "such", "agent", "x"]}, "no agent"),
     ]

@@ -12,7 +12,7 @@ from support.playthroughs import OURS, PROMPT, answer, play_to_claim
 
 from bideuchre_env import make
 from bideuchre_env.errors import NotationError
-from bideuchre_env.evaluation import warm_up
+from bideuchre_env.evaluation import kernel_parts, warm_up
 from bideuchre_env.evaluation.kernel_parts import SECONDS
 from bideuchre_env.play.levels import LEVELS
 from bideuchre_env.play.lines import action_typed
@@ -198,6 +198,8 @@ def test_commands_and_wrong_lines_change_nothing_but_undo(tmp_path):
 
 
 def test_no_saved_game_is_replaced(tmp_path, monkeypatch):
+    monkeypatch.setattr(kernel_parts, "compile_notice", lambda parts: "")
+
     def play(*arguments, lines=""):
         return in_process(tmp_path, monkeypatch, *arguments, lines=lines)
 

@@ -263,7 +263,9 @@ def test_messages_and_pages_name_extras_that_exist():
         for path in (ROOT / folder).rglob("*"):
             if path.suffix not in (".md", ".py", ".ipynb", ".toml", ".html", ".js", ".yml", ""):
                 continue
-            content = path.read_text(encoding="utf-8") if path.is_file() else ""
+            if not path.is_file() or "__pycache__" in path.parts:
+                continue
+            content = path.read_text(encoding="utf-8")
             mentioned |= {*re.findall(r"how_to_install\(['\"](\w+)['\"]\)", content)}
             for extras in re.findall(r"pip install [^\n`]*\.\[([\w,]+)\]", content):
                 mentioned |= {*extras.split(",")}

@@ -30,6 +30,7 @@ INTERNAL = {  # public functions and classes that are for other modules of the p
     "best_likelihood": "a step of `SequentialTest`",
     "unique_names": "refuses names that occur twice in JSON, in records and in options of PTN text",
     "text_hands": "reads PTN text for `bideuchre advise`",
+    "short_name": "limits the length of the name of a file, for saved games too",
     "GameLines": "formats lines of games for `selfplay.play` from JSON texts of hands",
 }
 IMPORT = re.compile(r"^from (bideuchre_env\.learning\.\w+) import (.+)$", re.M)
