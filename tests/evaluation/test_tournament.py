@@ -140,7 +140,7 @@ def trained(tmp_path, monkeypatch, no_pictures):
 
 @pytest.mark.parametrize("name", INPUTS)
 def test_results_of_an_agent_that_has_changed_are_refused(trained, name):
-    """Of its code, a module beside it, a default that is a file, and a file that it has read."""
+    """Its code, a module beside it, a default that is a file, or a file that it reads changes."""
     again = play("t", **trained)
     assert again.origin == f"1 of 1 matches are from the folder, of {date.today()}"
     text = Path(name).read_text()

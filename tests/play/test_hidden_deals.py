@@ -72,7 +72,7 @@ def test_a_resumed_game_draws_new_deals(tmp_path):
 
 
 def test_several_people_play_without_a_seed(tmp_path):
-    """Whoever knows a seed knows every deal. Older versions saved one: it is no longer used."""
+    """A seed determines every deal. The seed in a game saved by an older version is not used."""
     with pytest.raises(OptionError, match="seed=5: expected only with one person"):
         Session(make("cincinnati_v0"), (0, 2), ["rule"] * 4, seed=5)
     path = tmp_path / "game.json"

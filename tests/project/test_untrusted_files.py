@@ -209,7 +209,7 @@ def as_text(content):
 
 
 def test_a_checkpoint_of_torch_is_verified(tmp_path):
-    """Of 300 flips of one bit, torch read 207 as another content."""
+    """A flipped bit is an error: torch alone reads most of such files, with another content."""
     torch = pytest.importorskip("torch")
     path = tmp_path / "checkpoint.pt"
     torch.save({"w": torch.arange(600.0), "game": {"a": "b"}, "batch": 3}, path)
