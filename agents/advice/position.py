@@ -141,7 +141,7 @@ def known_position(
     tables = compile_tables(rules)
     if not can_be_unfinished(tables, ours, theirs):
         raise DealError(f"score {ours} to {theirs}: expected a game in progress, to {rules.target}")
-    most_deals = min(int(tables["hands_to_play"][0]) or rules.max_hands, rules.max_hands)
+    most_deals = rules.hands_to_play or rules.max_hands
     if not is_integer(deal) or not 1 <= deal <= most_deals:
         raise DealError(f"deal {brief(deal)}: expected a whole number from 1 to {most_deals}")
     with _naming("calls"):

@@ -126,7 +126,7 @@ def compile_tables(rules: Rules) -> Array:
     t["win_rule"] = CHOICES["win_rule"].index(rules.win_rule)
     t["both_over"] = CHOICES["both_over"].index(rules.both_over)
     t["target"], t["max_hands"] = rules.target or 0, rules.max_hands
-    t["hands_to_play"] = 4 * (rules.rounds or 0)
+    t["hands_to_play"] = rules.hands_to_play
     table.flags.writeable = False
     return table
 

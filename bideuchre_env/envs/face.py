@@ -82,7 +82,7 @@ def default_illegal_reward(rules: Rules, episode: Episode, reward: Reward) -> fl
     """
     if reward == "win":
         return -1.0
-    hands = 1 if episode == "hand" else 4 * (rules.rounds or 0) or rules.max_hands
+    hands = 1 if episode == "hand" else rules.hands_to_play or rules.max_hands
     return -float(hands * most_points_ahead(rules))
 
 

@@ -293,7 +293,7 @@ def _blocks(rules: Rules) -> str:
 def fewest_hands(rules: Rules) -> int:
     """Return the least number of played hands of a game from 0-0; exact if rounds are counted."""
     if rules.win_rule == "rounds":
-        return 4 * (rules.rounds or 0)
+        return rules.hands_to_play
     made = max(bid.value if bid.alone else rules.tricks for bid in rules.ladder)
     most = max(made, rules.tricks)  # the defenders may take every trick
     last = made if rules.win_rule == "made_bid" else most

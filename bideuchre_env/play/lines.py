@@ -46,7 +46,7 @@ class Lines(Look):
         ours, theirs = self.pair("score")
         goal = f"game to {self.rules.target}"
         if self.rules.target is None:
-            goal = f"{4 * (self.rules.rounds or 0)} hands"
+            goal = f"{self.rules.hands_to_play} hands"
         return f"Score: you {ours}, they {theirs}; {goal}."
 
     def title(self) -> str:

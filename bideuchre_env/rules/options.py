@@ -183,6 +183,11 @@ class GameOptions:
         """The largest exchange of the ladder (0 when no bid exchanges cards)."""
         return max((bid.exchange for bid in self.lone), default=0)
 
+    @property
+    def hands_to_play(self) -> int:
+        """The number of hands of a game by rounds, four a round; 0 for a game to a target."""
+        return 4 * (self.rounds or 0)
+
 
 CHOICES: dict[str, tuple[str, ...]] = {
     each.name: words_of(each) for each in fields(GameOptions) if words_of(each)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import textwrap
 from dataclasses import Field, dataclass, fields, replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import (
     brief,
@@ -125,11 +125,11 @@ class Rules(GameOptions):
                     f"target={brief(self.target)}: expected None with win_rule='rounds'"
                 )
             check_integer("rounds", self.rounds, 1, MAX_COUNT)
-            if 4 * cast(int, self.rounds) > self.max_hands:
+            if self.hands_to_play > self.max_hands:
                 raise RulesError(
-                    f"rounds={self.rounds} is {4 * cast(int, self.rounds)} hands, but "
+                    f"rounds={self.rounds} is {self.hands_to_play} hands, but "
                     f"max_hands={self.max_hands} would truncate every game: at least "
-                    f"max_hands={4 * cast(int, self.rounds)} is needed"
+                    f"max_hands={self.hands_to_play} is needed"
                 )
         else:
             if self.rounds is not None:

@@ -77,7 +77,7 @@ def every_block(rules: Rules) -> tuple[Block, ...]:
     calls = ("pass", *(f"bid {bid}" for bid in bids))
     exchange, lone = rules.exchange > 0, bool(rules.lone)
     in_bid, to_target = rules.strain_named == "in_bid", rules.win_rule != "rounds"
-    most_hands = rules.max_hands if to_target else min(rules.max_hands, 4 * (rules.rounds or 0))
+    most_hands = rules.hands_to_play or rules.max_hands
     suits = tuple(SUITS)
     # fmt: off
     return (
