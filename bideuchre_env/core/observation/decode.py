@@ -131,8 +131,8 @@ def read_words(
 ) -> int:
     """Write the numbers of an observation, int8 (1, D), to `out`, uint8 (SIZE,) of zeros.
 
-    Returns how many there are. Returns 0, and writes nothing, unless the observation is within its
-    bounds `low` and `high`, int8 (D,). Within them it is read safely, also an impossible one.
+    Returns the number of numbers. Returns 0, and writes nothing, unless the observation is within
+    the bounds `low` and `high`, int8 (D,). An impossible observation within them is safe to read.
     """
     observation, outside = row_of(observations, 0), False
     for i in range(len(low)):
@@ -151,10 +151,7 @@ def read_words(
 
 @inline_kernel
 def read_piles(observation: Array, t: Row, o: Row, out: Array) -> int:
-    """Write the cards in hand, discarded and passed, each sorted by name; return the end of them.
-
-    Impossible ones are cut at two decks.
-    """
+    """Write the cards in hand, discarded and passed, each sorted by name; return their end."""
     end = KINDS + N_SEATS * (1 + t.tricks)
     for pile in range(3):
         first, start = o.hand if pile == 0 else o.discarded if pile == 1 else o.passed, end
