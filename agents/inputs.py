@@ -54,7 +54,7 @@ def _record(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def inputs(agents: Iterable[str]) -> dict[str, str | None]:
-    """Return what determines the play of the custom agents of these names, except Python itself.
+    """Return the inputs that determine the play of these custom agents, except Python itself.
 
     These are hashes of files, by path, and versions of installed packages, by `PACKAGE` + name. The
     files are values of options and defaults of constructors that are paths; Python files that this
@@ -123,7 +123,7 @@ def _is_user_file(path: str) -> bool:
     real = os.path.realpath(path)
     if real.startswith(NOT_USER_CODE) or not os.path.isfile(real):
         return False
-    return os.path.getsize(real) > 0  # files of /proc have the size 0, and ever other content
+    return os.path.getsize(real) > 0  # files of /proc have the size 0, and contents that change
 
 
 def _display_name(path: str) -> str:

@@ -104,8 +104,8 @@ class Counted:
     def dominated(self, action: int, best: int, figure: str) -> bool:
         """Whether `best` is at least as good as an action in every world, and better in some.
 
-        If the worlds are not all possible ones, they show it only if `best` has the same result in
-        all of them, and they are not too few (`ENOUGH`).
+        A sample of the possible worlds is a proof only if `best` has the same result in each of
+        them, and if the effective sample size is at least `ENOUGH`.
         """
         counts = self.weights > 0
         results, gaps = self.column(best)[figure][counts], self.differences(action, best, figure)

@@ -46,7 +46,7 @@ from bideuchre_env.runtime.jit import Array, entry_kernel
 _BY_SEAT = ("hands", "calls", "call_strains", "voids")
 _SEATS = ("dealer", "turn", "declarer", "sitting_out", "winning", "leaders")
 _BY_SIDE = ("score", "points", "tricks_won")
-_REVOKED = "seat {} did not follow suit to this card before"
+_REVOKED = "seat {} has failed to follow this suit, so it cannot hold the card"
 _MISSING = {  # errors if another seat is to act, by phase
     Phase.AUCTION: "calls: expected all calls before seat {seat} acts",
     Phase.NAMING: "strain=None: expected the strain, which is named before seat {seat} acts",
@@ -203,7 +203,7 @@ class _Knowledge(NamedTuple):
             return dealers[0]
         if dealers:
             raise DealError(f"dealer=None: expected {' or '.join(map(str, dealers))}")
-        raise fault or DealError(f"seat {self.seat}: is not to act there, with any dealer")
+        raise fault or DealError(f"seat {self.seat}: expected the seat to act; no dealer fits")
 
     def row(self, dealer: int) -> Array:
         """Return the state row, shape (1,), with this dealer.

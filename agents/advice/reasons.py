@@ -206,8 +206,8 @@ def with_strain(strain: int) -> str:
 def contract_strain(situation: Situation, option: Option) -> tuple[int, float]:
     """Return the usual strain of a bid, and the share of deals where the bid becomes the contract.
 
-    The strain is the most frequent one in these deals; (-1, 0.0) if there are none. A strain that
-    is named is an option, too.
+    The strain is the most frequent one in these deals; (-1, 0.0) if there are none. The option may
+    also be the naming of a strain.
     """
     column, weights = situation.counted.column(option.action), situation.counted.weights
     own = weights * (column["declarer"] == 0)
@@ -259,10 +259,7 @@ def contract_key(situation: Situation, option: Option) -> str:
     condition matters enough (`key_cards`).
     """
     counted, column = situation.counted, situation.counted.column(option.action)
-    own, (strain, _) = (
-        counted.weights * (column["declarer"] == 0),
-        contract_strain(situation, option),
-    )
+    own, strain = counted.weights * (column["declarer"] == 0), contract_strain(situation, option)[0]
     reason = key_cards(
         column["good"].astype(float), own, int(situation.view["unseen"]), strain, counted.hands,
         situation.tables, least=LEAST_CHANCE, design_effect=counted.design_effect,
@@ -277,8 +274,9 @@ def loss_key(situation: Situation, option: Option, subject: Option) -> KeyCards 
     """Return the condition on hidden cards that most affects an option's loss against the first.
 
     The loss is in points, or for goal "game" in percent of games. The condition is on the cards in
-    the strain of `subject`, which of the two is explained; if it leads to no contract, of the
-    other. None if no condition matters enough (`key_cards`), or if neither has a strain.
+    the strain of `subject`, the one of the two options that is explained, or of the other option if
+    `subject` leads to no contract. None if no condition matters enough (`key_cards`), or if neither
+    option has a strain.
     """
     counted, view, best = situation.counted, situation.view, situation.best
     strain = int(view["strain"])

@@ -133,7 +133,7 @@ def package_network(rules: Rules) -> Array:
 
     The variant has the same deck or, for a deck that has a hand table but no variant, all lone bids
     of `rules`: the table alone would value each call as if it ended the auction. All weights are 0
-    if there is no such variant, or if its bidding is too unlike.
+    if there is no such variant, or if its bidding differs too much (`MOST_UNLIKE`).
     """
     name = min(provenance(), key=lambda name: unlike(rules, RULES[name]))
     other_deck, lacks_lone, differing = unlike(rules, RULES[name])
@@ -182,11 +182,11 @@ def call_arrays(network: Array) -> dict[str, Array]:
 
 
 def unlike(rules: Rules, fitted: Rules) -> tuple[bool, bool, float]:
-    """Return how unlike the game `fitted` is to `rules` in bidding, to be compared.
+    """Return a sort key of how much the bidding of the game `fitted` differs from that of `rules`.
 
-    First whether the deck differs, then whether `fitted` lacks a lone bid of `rules` with the same
-    exchange and value, then a weighted count of differing rules, plus the difference of the lowest
-    partnered bids in eighths of the tricks.
+    Its parts are whether the deck differs; whether `fitted` lacks a lone bid of `rules` with the
+    same exchange and value; and a weighted count of differing rules, plus the difference of the
+    lowest partnered bids in eighths of the tricks.
     """
     games = rules, fitted
     deck, other = ((game.kinds, game.copies) for game in games)

@@ -19,8 +19,8 @@ def undominated(view: Row, t: Row, kinds: int) -> int:
     """Return the `kinds` (bits) to give up or pass that no other of them dominates.
 
     They are the lowest card of each suit for the declarer, the highest for partner; all `kinds` in
-    other phases. With more than one card to exchange, every undominated choice of cards can be made
-    one by one in this way, and what has been chosen is not to be among `kinds`.
+    other phases. To exchange several cards, call it for each card without the cards chosen before:
+    every undominated choice of cards can be reached in this way.
     """
     if view.phase != GIVING and view.phase != PASSING:
         return kinds

@@ -160,7 +160,7 @@ def _of_file(arguments: argparse.Namespace) -> int:
 
 
 def _text(advice: Advice, also: tuple[int, ...] = ()) -> str:
-    """Format advice, for calls and strains with a sentence on what the chances are."""
+    """Format advice; for calls and strains, add a sentence on the meaning of the chances."""
     text = advice.text(width(), also)
     return text if advice.phase not in ("call", "name the strain") else f"{text}\n\n{folded(_MADE)}"
 

@@ -102,15 +102,15 @@ class Parser(argparse.ArgumentParser):
             names |= dict.fromkeys([action.dest, *map(str.lower, parts)], action)
 
         def spelled(match: re.Match[str]) -> str:
-            name, shown = match.groups()
+            name, text = match.groups()
             if name not in names:
                 return match[0]
             option, value = names[name], getattr(parsed, names[name].dest)
             written = option.option_strings[-1] if option.option_strings else option.metavar
-            if shown == "N":
+            if text == "N":
                 return f"{written} N"
             values = value if isinstance(value, list) else [value]
-            if values != value and shown not in (str(value), repr(value)):
+            if values != value and text not in (str(value), repr(value)):
                 return match[0]  # of an option in the name of an agent
             words = [f"{each:g}" if isinstance(each, float) else str(each) for each in values]
             return f"{written} {shlex.join(words)}"
@@ -190,8 +190,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
 
     def run() -> int:
-        given = sys.argv[1:] if arguments is None else list(arguments)
-        words, file = present(given)
+        typed = sys.argv[1:] if arguments is None else list(arguments)
+        words, file = present(typed)
         if words[:1] == ["help"]:
             words = [*words[1:], "--help"]
         parsed = build_parser().parse_args(words)
@@ -199,7 +199,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(welcome())
             return 0
         try:
-            with output_in(file, "--force" in given) if file else nullcontext():
+            with output_in(file, "--force" in typed) if file else nullcontext():
                 code: int = parsed.run(parsed)
         except BidEuchreError as error:
             if isinstance(error, OutputError):

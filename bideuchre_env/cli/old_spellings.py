@@ -42,7 +42,7 @@ def _notice(command: str, old: str, new: str) -> None:
 
 @contextmanager
 def output_in(file: str, overwrite: bool) -> Iterator[None]:
-    """Context manager that writes to a file what its body prints."""
+    """Context manager that writes the standard output of its body to a file."""
     from bideuchre_env._files import Output, write_file
 
     with Output(file, overwrite=overwrite) as output, redirect_stdout(StringIO()) as text:

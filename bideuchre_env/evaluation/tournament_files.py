@@ -47,7 +47,7 @@ def key_of(match: dict[str, Any]) -> str:
 
 
 def origin_of(files: dict[str, str | None]) -> dict[str, Any]:
-    """Return what results depend on, JSON values: `files`, and "software" with a hash of the data.
+    """Return the inputs of results as JSON values: "files", and "software" with a hash of the data.
 
     `files` are those of `Tournament.files`.
     """

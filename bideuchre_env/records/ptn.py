@@ -218,7 +218,10 @@ class TextHand:
         is_card = number >= self._actions.card_offset and Phase.GIVING <= phase <= Phase.PLAY
         if is_card and not self.cards[seat] and name not in hand_names(hands[seat]):
             if phase == Phase.PLAY and revoked(self.row[0], self.rules, parse_card(name)):
-                raise RecordError(f"{name}: {SEATS[seat]} did not follow suit to this card before")
+                raise RecordError(
+                    f"{name}: {SEATS[seat]} has failed to follow this suit, so it cannot hold the "
+                    "card"
+                )
             placed = [step.action for step in self.steps if step.phase != Phase.PASSING]
             placed += [held for hand in hands for held in hand_names(hand)]
             if placed.count(name) >= self.rules.copies:

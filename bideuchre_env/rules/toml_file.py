@@ -29,7 +29,7 @@ from bideuchre_env.rules.options import from_file
 
 SUFFIX = ".toml"
 MOST_BYTES = 2**14
-"""Maximum size of rules as TOML, whose reader takes time and memory by the square of it."""
+"""Maximum size of rules as TOML; the time and memory of its reader grow with the square."""
 
 
 @dataclass

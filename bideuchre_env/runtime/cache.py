@@ -1,8 +1,8 @@
 """Cache folders of compiled kernels: files are read from each, and written to the first writable.
 
-The name of a file of code has a hash of all that the code depends on (`stamps.py`), so a file is
-never wrong, only unused, and there is no index. Every file starts with a checksum. Files that no
-process has used for two weeks are deleted.
+The name of a file of code has a hash of all that the code depends on (`stamps.py`). So no index is
+needed, and an edit makes a file unused, never wrong. Every file starts with a checksum. Files that
+no process has used for two weeks are deleted.
 """
 
 from __future__ import annotations
@@ -144,9 +144,9 @@ def _unlink(path: Path) -> None:
 
 
 def _delete_stale(folder: Path) -> None:
-    """Delete what was not used for two weeks, at most once a day.
+    """Delete files in the folder that were not used for two weeks, at most once a day.
 
-    That is files in the folder, and folders beside it that older versions of the package have made.
+    The same goes for folders beside it that older versions of the package have made.
     """
     mark = folder / "stale-files-deleted"
     with suppress(OSError):

@@ -152,8 +152,9 @@ def ctrl_c() -> Iterator[threading.Event]:
 def leave_to_parent() -> None:
     """Ignore Ctrl-C and SIGTERM in a worker process, because its parent process handles them.
 
-    Both reach every process of a terminal, job or container. A worker without a parent ends. The
-    parent blocks both signals while it starts workers (`blocked`), and ends them by `kill`.
+    Both reach every process of a terminal, job or container. A worker whose parent has died ends at
+    either signal. The parent blocks both while it starts workers (`blocked`), and ends workers by
+    `kill`.
     """
     from multiprocessing import parent_process
 

@@ -224,7 +224,8 @@ class KernelCache(caching.NullCache):  # type: ignore[misc]
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Return the code saved for these types; None if there is none, or if it is damaged.
 
-        Waits while another process compiles it. If there is none, others wait for this process.
+        Waits while another process compiles it. If no code is saved, this process is to compile it:
+        other processes wait until `save_overload` has saved it.
         """
         target_context.refresh()
         this = _running[-1]

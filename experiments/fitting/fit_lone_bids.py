@@ -2,7 +2,7 @@
 
     python experiments/fitting/fit_lone_bids.py --seed 1 --out agents/data/rule_weights.npz
 
-made the shipped file, and makes it again. Only the arrays `lone` of decks with one copy of each
+makes the shipped file. Only the arrays `lone` of decks with one copy of each
 card are fitted; all other arrays are copied from the package.
 
 Random hands are played alone, after each exchange of 0 to 3 cards: half of them at no trump, the

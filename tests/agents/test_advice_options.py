@@ -194,11 +194,11 @@ def test_the_facts_known_to_a_seat_give_its_observation(variant):
         (LED_SPADES | {"strain": "H", "played": ["JH"]}, "are not of one deck"),
         (
             LED_SPADES | {"hand": [*HAND[:4], "KC"], "played": FIRST},
-            "hand: KC: seat 1 did not follow suit",
+            "hand: KC: seat 1 has failed to follow this suit",
         ),
         (
             LED_SPADES | {"hand": HAND[:4], "played": SECOND},
-            "played: card 7, KC: seat 2 did not follow",
+            "played: card 7, KC: seat 2 has failed to follow",
         ),
         ({"hand": EIGHT, "seat": 0}, "dealer=None: expected 1 or 3"),
         (EXCHANGE | {"seat": 1, "given": ["QS"]}, "hand: 8 cards: expected 7, held by seat 1 when"),

@@ -270,7 +270,7 @@ def test_single_hand_is_a_position_but_no_record():
         (tag_text(rows=NAMED, more='[Play "E"]\nSQ'), "line 8: player_3 may not"),
         (tag_text(rows=NAMED, more='[Play "E"]\nSA - ST'), "line 8: .*a card of S"),
         (play_text("SASK"), "line 8: 'SASK': expected a card, suit first"),
-        (play_text("SA S9 ST HQ\nHA H9 HT SQ"), "line 9: QS: North did not follow suit to this"),
+        (play_text("SA S9 ST HQ\nHA H9 HT SQ"), "line 9: QS: North has failed to follow this suit"),
         (play_text("SA SA"), "line 8: AS: expected a card that no other hand has"),
         (play_text("SA SK\n- - SQ"), "line 9: '- - SQ': expected a row for each trick"),
         (play_text("SA SK SQ SJ ST"), "line 8: .*expected a row for each trick"),
@@ -329,7 +329,8 @@ def test_check_verifies_positions_and_names_the_event_and_line_of_a_fault(tmp_pa
     file.write_text(text, encoding="utf-8")
     assert run("check", str(file)) == 1
     line = len(text.splitlines())
-    fault = f"{file}:3: line {line}: QS: North did not follow suit to this card before"
+    reason = "North has failed to follow this suit, so it cannot hold the card"
+    fault = f"{file}:3: line {line}: QS: {reason}"
     assert capsys.readouterr().out.splitlines() == [
         fault,
         f"{file}: 1 game, 1 hand verified, 1 position for `bideuchre advise`, 1 bad event",
