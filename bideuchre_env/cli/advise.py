@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
 _POSITION = ("seat", "dealer", "calls", "strain", "given", "passed", "played", "score", "deal")
 _MADE = (
-    "Chances are those in deals that fit the calls so far, played out by stronger agents than in "
-    "`bideuchre hand`, which has all deals."
+    "The chances are those in deals that fit the calls so far, played out by strong agents. Those "
+    "of `bideuchre hand` are for all deals, played by agent rule."
 )
 _SCORE = re.compile(r"\s*(-?\d{1,15})\s*[-:, ]\s*(-?\d{1,15})\s*")
 

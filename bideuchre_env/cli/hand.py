@@ -61,8 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
         "At 0% and 100% the error may be twice as large.",
     ]
     lines.append(
-        "The chances are those in all deals, whatever the others called, played by agent rule; "
-        "`bideuchre advise` has those in deals that fit the calls, played by stronger agents."
+        "The chances are those in all deals, whatever the others called, played by agent rule. "
+        "Those of `bideuchre advise` are for deals that fit the calls, played by stronger agents."
     )
     for lead in worth.leads_not_played:
         lines.append(f"The table has no figures for when {lead}, which this game allows.")

@@ -46,7 +46,7 @@ def test_advice_on_a_hand_is_a_table_of_actions_and_a_sentence(capsys):
     assert out.startswith("JH JD AH KH QS 9C in cincinnati_v0, dealer: seat 3\n")
     for words in ("Seat 3 is to call. inference chooses ", "made or set", "wins the game", "±"):
         assert words in out
-    assert "Chances are those in deals that fit the calls so far" in " ".join(out.split())
+    assert "The chances are those in deals that fit the calls so far" in " ".join(out.split())
     assert "of 3 legal calls tried in 200 deals" in out
 
 
@@ -92,13 +92,13 @@ def test_the_agent_and_the_number_of_deals_are_chosen(games, capsys):
     assert run("advise", games["cincinnati_v0"], *place, "--agent", "rule", *FEW) == 0
     out = capsys.readouterr().out
     assert out.startswith("Game 2, hand 2, action 3\n")
-    assert "which has all deals.\n\npass was chosen" in out
+    assert "played by agent rule.\n\npass was chosen" in out
     assert out.endswith("\n\npass was chosen.\n")
     place = ("--game", "2", "--hand", "2", "--ply", "12")
     assert run("advise", games["cincinnati_v0"], *place, "--agent", "rule", *FEW) == 0
     out = capsys.readouterr().out
     assert "is to play" in out
-    assert "Chances are" not in out
+    assert "chances are" not in out
     assert run("advise", *HAND, "--agent", "rule", "--milliseconds", "20", "--seed", "4") == 0
     assert "rule chooses " in capsys.readouterr().out
     assert run("advise", *HAND, "--agent", "pimc:worlds=5,played_out=5", *FEW, "--json") == 0
@@ -136,7 +136,7 @@ def test_hand_prints_a_column_for_each_strain_the_best_first(capsys):
     assert len(heads) == 2
     assert heads[0][0] == "H"
     sentence = (
-        "The chances are those in all deals, whatever the others called, played by agent rule;"
+        "The chances are those in all deals, whatever the others called, played by agent rule."
     )
     assert sentence in " ".join(out.split())
     assert max(map(len, out.splitlines())) <= 80
