@@ -3,6 +3,7 @@
     python .ci/mutate.py --results before.json    # run all mutants, or resume
     python .ci/mutate.py --only play web          # run areas, or single mutants
     python .ci/mutate.py --baseline               # run their `tests` unmutated
+    python .ci/mutate.py --quick                  # only the tests that the README's command runs
 
 A mutant that survives its `tests` is tested by `then`, if present; the baseline does not run these.
 With `mode = "plain"` kernels run as Python; otherwise those that the mutant reaches are compiled
@@ -32,9 +33,9 @@ import tomllib
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = Path(__file__).with_name("mutants.toml")
 MODES = ("compile", "plain")
+NO_TESTS = 5  # pytest's exit code
 FIELDS = {"name", "file", "old", "new", "tests", "then", "mode", "note"}
-PYTEST = ("-x", "-q", "--no-header", "--tb=no", "-m", "not long")
-PYTEST += ("-p", "no:cacheprovider", "-p", "no_shrinks")
+PYTEST = ("-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider", "-p", "no_shrinks")
 NO_SHRINKS = "from hypothesis.internal.conjecture import engine\n\nengine.MAX_SHRINKS = 0\n"
 """A plugin: Hypothesis does not shrink failures, which takes minutes."""
 
@@ -72,8 +73,9 @@ def load() -> list[dict[str, Any]]:
 class Worker:
     """A copy of the tracked files, in which one mutant at a time is tested."""
 
-    def __init__(self, folder: Path, timeout: float) -> None:
-        self.tree, self.cache, self.timeout = folder / "tree", folder / "kernels", timeout
+    def __init__(self, folder: Path, args: argparse.Namespace) -> None:
+        self.tree, self.cache, self.timeout = folder / "tree", folder / "kernels", args.timeout
+        self.markers = () if args.quick else ("-m", "not long")
         shutil.rmtree(self.tree, ignore_errors=True)
         names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, stdout=-1, check=True).stdout
         for name in filter(None, names.decode().split("\0")):
@@ -110,7 +112,7 @@ class Worker:
 
     def pytest(self, paths: list[str], mode: str) -> tuple[str, str]:
         """Run tests; return "killed" (timeouts too), "survived" or "error", and the reason."""
-        process = self.python(mode, "-m", "pytest", *PYTEST, *paths)
+        process = self.python(mode, "-m", "pytest", *PYTEST, *self.markers, *paths)
         try:
             output, _ = process.communicate(timeout=self.timeout)
         except subprocess.TimeoutExpired:
@@ -120,8 +122,10 @@ class Worker:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
         failed = re.findall(r"^(?:FAILED|ERROR) (\S.*?)(?: - .*)?$", output, re.M)
-        if process.returncode in (0, 1):
-            return ("killed", failed[0]) if process.returncode else ("survived", "")
+        if process.returncode == 1:
+            return "killed", failed[0]
+        if process.returncode in (0, NO_TESTS):  # none of them is quick
+            return "survived", ""
         if process.returncode < 0:
             return "killed", f"signal {-process.returncode}"
         return "error", f"pytest exit code {process.returncode}: {output[-300:]}"
@@ -175,7 +179,7 @@ def run_all(mutants: list[dict[str, Any]], args: argparse.Namespace, folder: Pat
     lock = threading.Lock()
 
     def work(number: int) -> None:
-        worker = Worker(folder / str(number), args.timeout)
+        worker = Worker(folder / str(number), args)
         while True:
             try:
                 mutant = todo.get_nowait()
@@ -207,6 +211,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--list", action="store_true", help="print the mutants and exit")
     parser.add_argument("--baseline", action="store_true", help="run the tests without mutants")
+    parser.add_argument("--quick", action="store_true", help="run no `search` and `slow` tests")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="mutants or areas to run")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="mutants at a time")
     parser.add_argument("--timeout", type=float, default=600, help="seconds of a pytest run")

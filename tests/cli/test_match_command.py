@@ -4,7 +4,6 @@ import csv
 import json
 import os
 import signal
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from support.commands import KEYS, run
 
 from bideuchre_env import match, variants
 from bideuchre_env._files import only_run_in
-from bideuchre_env._install import how_to_install
 from bideuchre_env.cli.main import build_parser
 from bideuchre_env.cli.tournament import variants_of
 from bideuchre_env.evaluation.statistics.sequential import H1
@@ -92,14 +90,6 @@ def test_a_sequential_test_stops_with_its_verdict(capsys):
     assert data["sprt"]["verdict"] == H1
     assert data["sprt"]["boards"] == data["boards"] < 2000
     assert data["sprt"]["llr"] >= data["sprt"]["accept_high"]
-
-
-def test_a_picture_without_matplotlib_is_refused_before_anything_is_played(monkeypatch, error_of):
-    for name in ("matplotlib", "matplotlib.figure", "matplotlib.backends.backend_agg"):
-        monkeypatch.setitem(sys.modules, name, None)
-    monkeypatch.setattr(match, "play", None)
-    message = error_of("match", "rule", "rule", "--picture", "a.png")
-    assert how_to_install("plot") in message
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")

@@ -13,7 +13,6 @@ from support.commands import python, run
 
 import bideuchre_env
 from bideuchre_env import agents, variants
-from bideuchre_env._install import how_to_install
 from bideuchre_env.cli import completion
 from bideuchre_env.cli import main as cli
 from bideuchre_env.cli.main import build_parser
@@ -176,11 +175,3 @@ def test_bash_completes_a_word(words, expected, folder, capsys):
         [BASH, "--norc", "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines() == expected
-
-
-def test_the_extra_is_named_where_it_is_missing(capsys, monkeypatch):
-    monkeypatch.setitem(sys.modules, "shtab", None)
-    assert run("--print-completion", "bash") == 2
-    err = capsys.readouterr().err
-    expected = f"--print-completion needs shtab: {how_to_install('completion')}"
-    assert err == f"bideuchre: error: {expected}\n"

@@ -2,8 +2,6 @@
 
 import json
 import os
-import re
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +9,6 @@ import pytest
 
 from bideuchre_env import Rules, datasets, make, records_io, selfplay
 from bideuchre_env._files import Output
-from bideuchre_env._install import how_to_install
 from bideuchre_env.datasets.files import NpzFile
 from bideuchre_env.errors import IllegalActionError, OptionError, OutputError, RecordError
 from bideuchre_env.rules import actions
@@ -285,19 +282,6 @@ def test_a_parquet_file_has_blocks_and_the_columns_of_an_npz_file(records, tmp_p
     assert list(table.column_names) == list(expected)
     for name, values in expected.items():
         np.testing.assert_array_equal(np.array(table[name].to_pylist(), values.dtype), values)
-
-
-@pytest.mark.parametrize(
-    ("library", "name", "extra"),
-    [("pyarrow", "a.parquet", "data"), ("minari", "minari:x-v0", "minari")],
-)
-def test_a_missing_extra_is_named(library, name, extra, records, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, library, None)
-    monkeypatch.chdir(tmp_path)
-    expected = f"needs {library}: {how_to_install(extra)}"
-    with pytest.raises(OptionError, match=f"{re.escape(expected)}$"):
-        datasets.export(records, name)
-    assert os.listdir() == []
 
 
 @pytest.fixture(params=["a.npz", "a.parquet"])

@@ -2,7 +2,6 @@
 
 import importlib
 import os
-import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -14,7 +13,6 @@ from support import custom_agents, ray_clusters
 from support.ray_clusters import cluster_of, kill, settings_for_ray
 
 from bideuchre_env import match
-from bideuchre_env._install import how_to_install
 from bideuchre_env.cli.main import main
 from bideuchre_env.errors import AgentError, IllegalActionError, OptionError, WorkerError
 from bideuchre_env.evaluation import ray_worker, workers
@@ -52,11 +50,6 @@ def pool(tmp_path_factory):
         assert not list(home.glob(".ray*"))
         with pytest.raises(OptionError, match="closed"):
             started.run(ray_clusters.product, 1, [1])
-
-
-def test_without_ray_the_error_names_the_extra(no_ray):
-    with pytest.raises(OptionError, match=re.escape(how_to_install("ray"))):
-        RayPool()
 
 
 @pytest.mark.parametrize(

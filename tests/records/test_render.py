@@ -1,16 +1,11 @@
 """Tables, hands and games as text and as pictures: names, order, marks, and hidden cards."""
 
-import builtins
-import re
-
 import numpy as np
 import pytest
-from gymnasium.error import DependencyNotInstalled
 from rich.console import Console
 from support.playthroughs import RED_BOWERS, VARIANTS, Chooser, plies, start
 
 import bideuchre_env
-from bideuchre_env._install import how_to_install
 from bideuchre_env.core.legality import legal_names
 from bideuchre_env.core.state import Phase
 from bideuchre_env.records.picture import Card, TablePicture
@@ -100,22 +95,6 @@ def test_a_seat_sees_no_hidden_card(name):
             assert np.array_equal(env.render(), world.render())
         env.view = "all"
     assert differ
-
-
-def test_without_pillow_only_rendering_fails(monkeypatch):
-    real = builtins.__import__
-
-    def without(name, *args, **kwargs):
-        if name.split(".")[0] == "PIL":
-            raise ImportError("No module named 'PIL'")
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    for make in (cincinnati.env, cincinnati.solo):
-        env = make(render_mode="rgb_array")
-        env.reset(seed=1)
-        with pytest.raises(DependencyNotInstalled, match=f"{re.escape(how_to_install('render'))}$"):
-            env.render()
 
 
 def faces(row, rules, viewer):

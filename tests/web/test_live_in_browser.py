@@ -18,7 +18,6 @@ from support.browser import CHOICES, Page, browser, complaints, requests, screen
 from support.commands import run
 from support.live_tables import Relay, live, served, session
 
-from bideuchre_env._install import how_to_install
 from bideuchre_env.core.state import Phase
 from bideuchre_env.play.session import Session
 
@@ -331,15 +330,6 @@ def test_a_game_of_two_people_is_saved_and_resumed_after_ctrl_c(tmp_path):
     process.send_signal(signal.SIGTERM)
     assert process.stdout.read() == f"The game is saved. Resume it with: {command}\n"
     assert process.wait() == 143
-
-
-def test_without_aiohttp_the_extra_is_named(capsys, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    for name in [name for name in sys.modules if name.startswith("bideuchre_env.web.")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "aiohttp", None)
-    assert run("play", "--web") == 2
-    assert f" --web needs aiohttp: {how_to_install('web')} " in capsys.readouterr().err
 
 
 def test_the_terminal_refuses_a_game_of_several_people(capsys, tmp_path):
