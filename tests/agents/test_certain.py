@@ -32,6 +32,8 @@ from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import entry_kernel
 
+pytestmark = pytest.mark.search
+
 
 @entry_kernel
 def winners_of(tables, strain, held, pair, unseen, unseen_pair):

@@ -18,6 +18,8 @@ from bideuchre_env.learning.view import new_view
 from bideuchre_env.rules.cards import CARD_NAMES, STRAINS, SUITS, parse_card
 from bideuchre_env.runtime.jit import entry_kernel
 
+pytestmark = pytest.mark.search
+
 
 @entry_kernel
 def claimed(views, tables, legal):

@@ -270,6 +270,7 @@ def test_partners_suit_is_bid_higher_and_the_opponents_lower(agent):
     assert bid["pass, bid 2 H"] > bid["pass, bid 2 S"]
 
 
+@pytest.mark.search
 def test_guards_beat_a_moon_at_no_trump():
     """The rule player's defence beats as many of 40 deals as the best play of all hands."""
     hand, draw, beaten, beatable = "AC AC AD AD AH AS KS KS", random.Random(2), 0, 0

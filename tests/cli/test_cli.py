@@ -175,6 +175,7 @@ def test_a_reader_that_closes_the_pipe_is_no_error(games, folder):
         assert process.wait(timeout=600) == BROKEN_PIPE
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 def test_ctrl_c_prints_the_result_so_far_and_leaves_complete_lines(folder):
     path = folder / "games.jsonl"
@@ -214,6 +215,7 @@ def page_of(path):
     return json.loads(data)["games"]
 
 
+@pytest.mark.slow
 def test_a_page_has_the_requested_games(game_file, capsys):
     assert run("show", game_file, "--html", "a.html", "--game", "2") == 0
     line = "a.html: 1 game to step through; open it in a browser\n"

@@ -125,6 +125,7 @@ def test_a_named_dealer_does_not_change_the_cards():
         assert env.get_state()["hands"].tolist() == hands
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [1, 2, 2**32, 2**64, 2**127], ids=hex)
 def test_deals_of_neighbouring_seeds_are_independent(step):
     n = 20_000
@@ -145,6 +146,7 @@ def test_deals_of_neighbouring_seeds_are_independent(step):
         assert_fits(together, np.full(16, n / 16))
 
 
+@pytest.mark.slow
 def test_successive_deals_are_independent():
     n = 100_000
     first, second = (dealt(SINGLE, 99, n, hands)[0] for hands in (1, 2))

@@ -157,6 +157,7 @@ USUAL = [(kind, 20 if "exchange" in kind else 8) for kind in ENDINGS]
 LONG = [pytest.param(kind, 32, marks=pytest.mark.long) for kind in ENDINGS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "positions"), USUAL + LONG)
 def test_endings_are_redealt_uniformly(kind, positions):
     rules, *limits = ENDINGS[kind]
@@ -208,6 +209,7 @@ BEFORE_THE_PLAY = exchanges(2, 5, 0, (2,)) + exchanges(2, 4, 1, ())
 BEFORE_THE_PLAY += exchanges(3, 5, 0, ()) + exchanges(3, 4, 1, (0,))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("phase", "level", "picks", "role"), BEFORE_THE_PLAY)
 def test_exchanges_are_redealt_uniformly(phase, level, picks, role):
     env = at_phase(phase, level, picks)
@@ -215,6 +217,7 @@ def test_exchanges_are_redealt_uniformly(phase, level, picks, role):
     assert len(assert_uniform(env, seat, 17, most=20_000)) >= 12
 
 
+@pytest.mark.slow
 def test_auctions_are_redealt_uniformly():
     """In the auction a seat knows only its own hand: 12! / 4!^3 deals are possible."""
     env = start(TINY, 5)

@@ -133,6 +133,7 @@ FREE = {"rng", "score", "hands_dealt", "hands_played", "padding"}
 """Fields that the deal and the actions of a row do not determine."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_row_with_one_changed_number_is_refused_or_a_position(variant):
     game, rng, accepted = bideuchre_env.variants[variant], np.random.default_rng(7), []

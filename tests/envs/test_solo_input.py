@@ -249,6 +249,7 @@ def test_after_an_error_of_a_player_all_rows_need_a_reset(mode, answer):
         assert_same(vec.reset(seed=2), twin.reset(seed=2))
 
 
+@pytest.mark.search
 @every_face
 def test_copies_and_pickles_continue_equally_and_independently(face):
     """Copies continue as the original does, also in rows whose players a reset has changed."""

@@ -46,6 +46,7 @@ def test_pair_of_opponents_is_left_and_right():
         assert not env.players.keys() & info.keys()  # no player was drawn at random
 
 
+@pytest.mark.search
 @pytest.mark.parametrize("name", ["cincinnati_v0", "barrie_v0"])
 def test_players_in_the_kernels_play_as_agents_do_in_every_place(name):
     variant = bideuchre_env.variants[name].replace(max_hands=5)
@@ -76,6 +77,7 @@ def test_players_in_the_kernels_play_as_agents_do_in_every_place(name):
             assert_same(*results)
 
 
+@pytest.mark.search
 def test_nets_beyond_the_limit_of_the_kernels_play_as_agents():
     margins = [f"net:margin=0.{i}" for i in range(1, KERNEL_NETS + 2)]
     pool = OpponentPool(*margins, (margins[0], margins[-1]))

@@ -108,6 +108,7 @@ def test_figures_follow_from_the_boards(game, length):
         assert scores.win_rate.mean == scores.a_won / 120
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_ctrl_c_keeps_the_finished_boards(workers, default_ctrl_c):
     pressed = []

@@ -138,6 +138,7 @@ def trained(tmp_path, monkeypatch, no_pictures):
     return options
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", INPUTS)
 def test_results_of_an_agent_that_has_changed_are_refused(trained, name):
     """Its code, a module beside it, a default that is a file, or a file that it reads changes."""
@@ -302,6 +303,7 @@ def whole(tmp_path_factory):
         return play_four(tmp_path_factory.mktemp("whole"))
 
 
+@pytest.mark.slow
 def test_a_resumed_tournament_has_the_ratings_of_an_uninterrupted_one(
     tmp_path, monkeypatch, whole, no_pictures
 ):

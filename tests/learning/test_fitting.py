@@ -11,6 +11,8 @@ from bideuchre_env.learning.fitting import Examples, concatenate, fit, gradients
 from bideuchre_env.learning.network import Network, checked, evaluate, forward, new_network
 from bideuchre_env.rules.variants import RULES
 
+pytestmark = pytest.mark.search
+
 RULE_SET = RULES["cincinnati_v0"]
 CARDS = features_of(RULE_SET, "cards")
 

@@ -21,6 +21,8 @@ from bideuchre_env.learning.pairs import CARDS, pair_blocks, pairs
 from bideuchre_env.learning.proposals import Proposals
 from bideuchre_env.rules.variants import RULES
 
+pytestmark = pytest.mark.search
+
 ALL = tuple(Phase)[:5]
 BARRIE = variants["barrie_v0"].rules
 

@@ -8,6 +8,8 @@ from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.returns import lambda_returns
 from bideuchre_env.learning.sampling import greedy, random_words, sample
 
+pytestmark = pytest.mark.search
+
 N, OUTPUTS = 3000, 17
 
 

@@ -107,6 +107,7 @@ def test_undo_is_refused_before_the_first_decision_and_with_several_people():
         play(begin(people=(0, 2)), stop=lambda game: game.decisions > 8).undo()
 
 
+@pytest.mark.search
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_claim_takes_all_tricks_left_and_is_saved(variant, tmp_path):
     options = {} if variant == "simplified_v0" else {"max_hands": 30}

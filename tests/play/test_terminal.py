@@ -86,6 +86,7 @@ def test_a_game_is_played_to_its_end_and_recorded(variant, tmp_path, monkeypatch
     assert len(list((tmp_path / "runs").glob("*.jsonl"))) == 1
 
 
+@pytest.mark.search
 def test_a_game_ends_with_its_review_which_ctrl_c_skips(tmp_path, monkeypatch):
     arguments = ("--option", "max_hands=1", *OURS[:-1], "--adviser", "rule", "--seed", "5")
     code, screen, _ = in_process(tmp_path, monkeypatch, *arguments)

@@ -75,6 +75,7 @@ TESTED_ELSEWHERE = (*STAND_ALONE, README, LEARNING)
 WITH_CODE = [page for page in guides() if code_of(page, "python")]
 
 
+@pytest.mark.search
 @pytest.mark.parametrize("guide", [page for page in WITH_CODE if page not in TESTED_ELSEWHERE])
 def test_the_code_of_a_page_runs(guide, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
