@@ -234,6 +234,7 @@ def archive(compression, megabytes, stated):
     return file.getvalue().replace(size, stated.to_bytes(4, "little"))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="it needs the module resource")
 def test_bombs_take_no_memory(tmp_path):
     """A file of weights of 1,534 bytes took 1.9 GB, and PTN text of 33 kB 4.5 GB."""

@@ -303,6 +303,7 @@ def test_options_of_the_text_become_rules_and_a_game_replaces_them():
     assert [step.action for step in hand.steps] == ["bid 6 NT", "pass"]
 
 
+@pytest.mark.search
 def test_advice_on_text_is_at_its_end_or_before_an_action(tmp_path, capsys):
     file = Path(tmp_path, "case.PTN")
     file.write_text(tag_text(), encoding="utf-8")

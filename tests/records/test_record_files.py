@@ -399,6 +399,7 @@ print(held)
 """
 
 
+@pytest.mark.slow
 def test_one_process_at_a_time_holds_a_lock(tmp_path):
     command = [sys.executable, "-c", CONTEND]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}

@@ -22,6 +22,7 @@ SETTINGS = {"bounds checked": BOUNDS_CHECKED, "plain": {"NUMBA_DISABLE_JIT": "1"
 long = pytest.mark.long
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("part", "setting"),
     [

@@ -42,6 +42,7 @@ LOWEST_EDIT = EDITS_THAT_MATTER["kernel two levels down"][:3]
 QUICK = ("constant", "order of fields of a dtype", "method of an intrinsic", "builtin")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [each if each in QUICK else pytest.param(each, marks=long) for each in EDITS_THAT_MATTER],
@@ -280,6 +281,7 @@ def unwritable(folder):
     folder.chmod(0o755)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="other permissions")
 def test_a_cache_that_cannot_be_written_is_used(filled, tiny):
     """If it lacks kernels, one message says that new ones cannot be saved."""
@@ -320,6 +322,7 @@ def test_new_kernels_are_saved_in_the_next_folder(filled, tiny, monkeypatch):
     assert len(list(home.rglob("*.nbc"))) == 3
 
 
+@pytest.mark.slow
 def test_processes_that_start_together_compile_each_kernel_once(tiny):
     shutil.rmtree(tiny.cache)
     results = [result(each) for each in [tiny.start() for _ in range(2)]]

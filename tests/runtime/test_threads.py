@@ -188,6 +188,7 @@ def run(code, *arguments, where, status=130, **environment):
     return done.stdout, errors
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_ctrl_c_prints_one_line_and_leaves_no_file_during(moment, tmp_path):
@@ -198,6 +199,7 @@ def test_ctrl_c_prints_one_line_and_leaves_no_file_during(moment, tmp_path):
     assert list((tmp_path / "here").iterdir()) == []
 
 
+@pytest.mark.slow
 @posix
 def test_a_second_ctrl_c_ends_the_command_with_whole_records(tmp_path):
     done = run(START + TWICE + RUN, *SELFPLAY, where=tmp_path)
@@ -219,6 +221,7 @@ SCRIPTS = {
 }
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143)])
 @pytest.mark.parametrize("script", SCRIPTS)

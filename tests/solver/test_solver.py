@@ -26,6 +26,8 @@ from bideuchre_env.solver import values as solver_values
 from bideuchre_env.solver.inputs import check_rows, position_of
 from bideuchre_env.solver.transpositions import new_searcher
 
+pytestmark = pytest.mark.search
+
 
 def values(endings):
     """The tricks that side 0 takes in each ending by the package's solver, a list."""

@@ -218,6 +218,7 @@ def best_line(env, rules, known):
 CALL_1 = Bid("call-1", value=5, exchange=1)
 
 
+@pytest.mark.search
 @pytest.mark.parametrize(
     "options",
     [

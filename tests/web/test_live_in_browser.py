@@ -262,6 +262,7 @@ def test_the_rows_of_a_hint_are_named_as_their_actions(variant, phase, pages):
         page.driver.get("about:blank")
 
 
+@pytest.mark.slow
 def test_a_page_without_a_valid_token_says_so(drivers):
     page = Page(drivers[0])
     with served(lambda: live(session("cincinnati_v0"))) as (_, links):
@@ -300,6 +301,7 @@ def ask(link, path, body=None):
         return json.load(answer)
 
 
+@pytest.mark.slow
 def test_a_game_of_two_people_is_saved_and_resumed_after_ctrl_c(tmp_path):
     process, links, printed = start(tmp_path, *AGENTS, "--people", "0,1")
     first = re.sub(r"^Compiling kernels, once: about \d+ s left\n", "", printed)

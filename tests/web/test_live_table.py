@@ -54,6 +54,7 @@ async def at_turn(client, seat=0):
     return state
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("variant", "people"), [*((name, (0, 1, 2, 3)) for name in VARIANTS), ("barrie_v0", (0, 1))]
 )
@@ -310,6 +311,7 @@ async def everything_sent(client, path):
     return str(sent).replace(key, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("people", [(0, 2), (0, 1, 2, 3)])
 @in_loop
 async def test_nothing_sent_during_a_game_determines_a_later_deal(people, tmp_path, caplog):
