@@ -26,8 +26,8 @@ from bideuchre_env.core.state import PLAY, Phase, new_states
 from bideuchre_env.core.step import apply
 from bideuchre_env.core.tables import ROUNDS, compile_tables
 from bideuchre_env.core.validity import checked_states
+from bideuchre_env.core.view import new_view
 from bideuchre_env.errors import BidEuchreError, DealError, IllegalActionError, OptionError
-from bideuchre_env.learning.view import new_view
 from bideuchre_env.records.words import TO_DO
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import (

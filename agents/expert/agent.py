@@ -39,8 +39,9 @@ from bideuchre_env.agents.rule.bidding import SCRATCH, call_action
 from bideuchre_env.agents.rule.win_curve import read_time
 from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
+from bideuchre_env.core.view import new_view
 from bideuchre_env.errors import OptionError
-from bideuchre_env.learning.view import new_view, read_view
+from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows

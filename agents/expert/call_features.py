@@ -12,8 +12,8 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from bideuchre_env.agents.rule.hand_features import TRUMPS, bowers_held, copies_held
+from bideuchre_env.core.view import count_held
 from bideuchre_env.learning.card_order import same_colour
-from bideuchre_env.learning.view import count_held
 from bideuchre_env.rules.cards import JACK, NO_TRUMP
 from bideuchre_env.runtime.jit import Row, kernel
 

@@ -14,7 +14,7 @@ from math import sqrt
 import numpy as np
 
 from bideuchre_env.agents.expert.sampled_deals import begin_deals, number_cards, sample_deal
-from bideuchre_env.learning.view import count_held
+from bideuchre_env.core.view import count_held
 from bideuchre_env.runtime.intrinsics import highest_bit, lowest_bit, popcount
 from bideuchre_env.runtime.jit import Row, kernel
 

@@ -32,8 +32,9 @@ from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.state import AUCTION, GIVING, NAMING, PASSING
 from bideuchre_env.core.step import apply, legal
 from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.core.view import new_view
 from bideuchre_env.errors import OptionError
-from bideuchre_env.learning.view import new_view, read_view
+from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel, new_rows

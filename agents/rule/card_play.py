@@ -29,8 +29,9 @@ from bideuchre_env.agents.rule.chances import (
     may_hold,
 )
 from bideuchre_env.agents.rule.discards import discard
+from bideuchre_env.core.view import count, count_held
 from bideuchre_env.learning.card_order import BEATS, SUIT_OF, highest, lowest
-from bideuchre_env.learning.view import beaters, count, count_held
+from bideuchre_env.learning.view import beaters
 from bideuchre_env.runtime.intrinsics import lowest_bit, popcount
 from bideuchre_env.runtime.jit import Row, kernel
 

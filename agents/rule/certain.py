@@ -10,6 +10,7 @@ from __future__ import annotations
 from bideuchre_env.agents.rule.bidding import call_action, we_lead
 from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.state import AUCTION, PLAY
+from bideuchre_env.core.view import count, count_held
 from bideuchre_env.learning.card_order import (
     BEATS,
     SUIT_OF,
@@ -18,7 +19,7 @@ from bideuchre_env.learning.card_order import (
     lowest,
     right_bower,
 )
-from bideuchre_env.learning.view import count, count_held, read_view
+from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.cards import JACK, N_SEATS, NO_TRUMP
 from bideuchre_env.runtime.intrinsics import highest_bit, lowest_bit, popcount, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel

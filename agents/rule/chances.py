@@ -7,8 +7,9 @@ masks, and seats are relative.
 
 from __future__ import annotations
 
+from bideuchre_env.core.view import count
 from bideuchre_env.learning.card_order import BEATS, SUIT_OF
-from bideuchre_env.learning.view import beaters, count
+from bideuchre_env.learning.view import beaters
 from bideuchre_env.runtime.intrinsics import lowest_bit
 from bideuchre_env.runtime.jit import Row, kernel
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from bideuchre_env.core.view import count, count_held
 from bideuchre_env.learning.card_order import BEATS, STRENGTH, SUIT_OF, highest, lowest
-from bideuchre_env.learning.view import count, count_held
 from bideuchre_env.runtime.intrinsics import lowest_bit
 from bideuchre_env.runtime.jit import Row, kernel
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from bideuchre_env.core.view import count_held
 from bideuchre_env.learning.card_order import left_bower, right_bower
-from bideuchre_env.learning.view import count_held
 from bideuchre_env.rules.cards import NO_TRUMP
 from bideuchre_env.runtime.intrinsics import popcount
 from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel

@@ -18,7 +18,7 @@ from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.observation.resample import PLACES, new_redeal
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.state import new_states
-from bideuchre_env.learning.view import VIEW, new_view
+from bideuchre_env.core.view import VIEW, new_view
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.bids import MAX_BIDS, MAX_EXCHANGE
 from bideuchre_env.rules.cards import MAX_KINDS, MAX_TRICKS, N_SEATS

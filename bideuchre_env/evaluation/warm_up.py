@@ -25,6 +25,7 @@ from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.one_row import step_row
 from bideuchre_env.core.state import Phase
 from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.core.view import new_view
 from bideuchre_env.envs.aec.env import BidEuchreEnv
 from bideuchre_env.envs.registration import variants
 from bideuchre_env.errors import WorkerError
@@ -39,7 +40,6 @@ from bideuchre_env.learning.pairs import pairs
 from bideuchre_env.learning.proposals import Proposals
 from bideuchre_env.learning.returns import lambda_returns
 from bideuchre_env.learning.sampling import greedy, sample
-from bideuchre_env.learning.view import new_view
 from bideuchre_env.learning.weights import Weights, made_for
 from bideuchre_env.records.record import GameRecord
 from bideuchre_env.runtime import jit

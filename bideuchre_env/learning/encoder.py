@@ -18,11 +18,12 @@ from bideuchre_env.core.bits import clear, gather_bits
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.state import GIVING
 from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.core.view import new_view
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.feature_rows import action_of, list_inputs, output_of
 from bideuchre_env.learning.features import PARTS, PLACES, VERSION, FeatureBlock, features_of
 from bideuchre_env.learning.suits import SUIT_MAPS
-from bideuchre_env.learning.view import new_view, read_view
+from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of

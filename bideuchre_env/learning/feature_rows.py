@@ -19,9 +19,10 @@ import numpy as np
 
 from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.state import GIVING, NAMING, PLAY
+from bideuchre_env.core.view import count, count_held
 from bideuchre_env.learning.card_order import BEATS, left_bower, right_bower
 from bideuchre_env.learning.suits import RENAMED, SUIT_MAPS, first_renamings, smallest
-from bideuchre_env.learning.view import count, count_held, read_view
+from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.cards import COPY_SHIFT, N_SEATS, NO_TRUMP
 from bideuchre_env.runtime.intrinsics import lowest_bit, popcount, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel

@@ -25,6 +25,7 @@ from bideuchre_env._checks import brief, check_array, check_flag
 from bideuchre_env._columns import columns
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.core.view import new_view
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.feature_rows import (
     COUNTED,
@@ -34,7 +35,6 @@ from bideuchre_env.learning.feature_rows import (
     pack_rows,
     write_rows,
 )
-from bideuchre_env.learning.view import new_view
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.rules import Rules, check_rules

@@ -11,86 +11,15 @@ public entry. A set of kinds or suits is an integer with a bit for each.
 
 from __future__ import annotations
 
-import numpy as np
-
 from bideuchre_env.core.bits import gather_bits
+from bideuchre_env.core.observation.decode import one_hot
 from bideuchre_env.core.phases.play import opening_leader
 from bideuchre_env.core.state import PLAY
 from bideuchre_env.core.tables import ROUNDS
+from bideuchre_env.core.view import count, count_held
 from bideuchre_env.learning.card_order import BEATS, SUIT_OF
-from bideuchre_env.runtime.intrinsics import lowest_bit, popcount
-from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel, new_rows
-
-VIEW = np.dtype(
-    [
-        ("for_points", np.int64),  # 1: the points of each hand are the goal; 0: the game
-        ("phase", np.int64),
-        ("dealer", np.int64),  # seat
-        ("calls", np.int64, (4,)),  # by seat: -1 none yet, 0 pass, 1 + level a bid
-        ("call_strains", np.int64, (4,)),  # by seat: strain of its bid, or -1
-        ("calls_made", np.int64),
-        ("standing", np.int64),  # seat of the highest call so far, or -1
-        ("level", np.int64),  # of the standing or winning bid, or -1
-        ("strain", np.int64),  # of the standing or winning bid, or -1
-        ("declarer", np.int64),  # seat, or -1 while the auction runs
-        ("sitting_out", np.int64),  # seat, or -1
-        ("score", np.int64, (2,)),  # ours, theirs
-        ("to_go", np.int64, (2,)),  # points to the target, at least 1
-        ("rounds", np.int64),  # 1: most points after `hands_left` deals win; 0: a target
-        ("hands_left", np.int64),
-        ("turning", np.float64, (2,)),  # `win_curve.read_time`, if it was called
-        ("tricks_won", np.int64, (2,)),  # ours, theirs
-        ("held", np.int64),  # kinds in hand, as bits
-        ("held_pair", np.int64),  # kinds in hand twice
-        ("unseen", np.int64),  # kinds of which a copy is not accounted for
-        ("unseen_pair", np.int64),  # kinds of which neither copy is
-        ("n_unseen", np.int64),  # cards not accounted for
-        ("given", np.int64),  # cards given up so far
-        ("received", np.int64),  # kinds passed by partner to declarer, as bits
-        ("trumps", np.int64),  # the kinds of the trump suit, 0 at no trump
-        ("void", np.int64, (4,)),  # by seat: suits it has failed to follow, as bits
-        ("led", np.int64),  # suit led to this trick, or -1
-        ("winning", np.int64),  # seat winning this trick, or -1
-        ("winning_kind", np.int64),  # its card, or -1
-        ("cards_left", np.int64, (4,)),  # by seat: cards it holds now, 0 if it sits out
-        ("after", np.int64),  # seats still to play to this trick after us, as bits
-        ("thrown", np.int64),  # side suits partner has discarded, as bits; 0 unless we lead
-        # suits but the suit led that a lone declarer has played, as bits; 0 unless we follow to its
-        # trick in a single deck
-        ("abandoned", np.int64),
-    ],
-    align=True,
-)
-
-
-def new_view(for_points: bool = False) -> Array:
-    """Return a new view, an array of one row; `read_view` fills it in.
-
-    Agents play for the points of each hand if `for_points`, else to win the game. All other fields
-    are 0.
-    """
-    views = new_rows(VIEW, 1)
-    views["for_points"] = for_points
-    return views
-
-
-@inline_kernel
-def one_hot(observation: Array, at: int, n: int) -> int:
-    """Return the index (0 to n - 1) of the first 1 among n entries from `at` on, -1 if none."""
-    bits = gather_bits(observation, at, n, 0)
-    return lowest_bit(bits) if bits else -1
-
-
-@kernel
-def count(view: Row, kinds: int) -> int:
-    """Return the number of unseen cards whose kinds are in the bit mask `kinds`."""
-    return popcount(view.unseen & kinds) + popcount(view.unseen_pair & kinds)
-
-
-@kernel
-def count_held(view: Row, kinds: int) -> int:
-    """Return the number of cards in hand whose kinds are in the bit mask `kinds`."""
-    return popcount(view.held & kinds) + popcount(view.held_pair & kinds)
+from bideuchre_env.runtime.intrinsics import popcount
+from bideuchre_env.runtime.jit import Array, Row, kernel
 
 
 @kernel

@@ -14,10 +14,10 @@ from bideuchre_env.agents.random_agents import RandomAgent
 from bideuchre_env.agents.rule.certain import claim
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.one_row import look_row
+from bideuchre_env.core.view import new_view
 from bideuchre_env.errors import AgentError, BidEuchreError, IllegalActionError
 from bideuchre_env.evaluation.lockstep import answer_of, checked
 from bideuchre_env.evaluation.seeding import seat_agent
-from bideuchre_env.learning.view import new_view
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array

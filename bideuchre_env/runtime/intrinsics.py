@@ -215,7 +215,7 @@ def _fast_line(typing_context: Any, line: Any) -> Any:
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return context.make_array(signature.args[0])(context, builder, args[0]).data
 
-    return (_BYTES(line), build) if line in _LINES else None
+    return (_BYTES(line), build) if line in _LINES or _is_bytes(line) else None
 
 
 def _fast_store(typing_context: Any, out: Any, at: Any, word: Any) -> Any:
@@ -263,8 +263,8 @@ def _tricks_of(context: Any, builder: Any, tags: Any, k: Any, seat: Any) -> Any:
     return builder.select(theirs, builder.lshr(tag, all_of(2)), all_of(0))
 
 
-def _is_tags(tags: Any) -> bool:
-    return isinstance(tags, types.NestedArray) and tags.dtype == types.int8 and tags.ndim == 1
+def _is_bytes(field: Any) -> bool:
+    return isinstance(field, types.NestedArray) and field.dtype == types.int8 and field.ndim == 1
 
 
 def _fast_store_tricks(typing_context: Any, out: Any, at: Any, tags: Any, k: Any, seat: Any) -> Any:
@@ -277,7 +277,7 @@ def _fast_store_tricks(typing_context: Any, out: Any, at: Any, tags: Any, k: Any
         return context.get_dummy_value()
 
     number = types.int64
-    fits = out == _BYTES and _is_tags(tags)
+    fits = out == _BYTES and _is_bytes(tags)
     return (types.void(out, number, tags, number, number), build) if fits else None
 
 
@@ -299,7 +299,7 @@ def _fast_store_both(
         return context.get_dummy_value()
 
     number = types.int64
-    fits = out == _BYTES and _is_tags(tags)
+    fits = out == _BYTES and _is_bytes(tags)
     return (types.void(out, number, number, tags, number, number), build) if fits else None
 
 

@@ -52,8 +52,8 @@ from bideuchre_env.core.phases.deal import deal_hand, split_seed, start_game
 from bideuchre_env.core.rows import seed_rows
 from bideuchre_env.core.state import DEAL, PLAY
 from bideuchre_env.core.step import apply, legal
+from bideuchre_env.core.view import count_held
 from bideuchre_env.errors import OptionError
-from bideuchre_env.learning.view import count_held
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows

@@ -25,7 +25,8 @@ from bideuchre_env.agents.rule.certain import certain_strain, certain_winners, u
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.state import AUCTION, PLAY
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.learning.view import new_view, read_view
+from bideuchre_env.core.view import new_view
+from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import STRAINS, hand_kinds, parse_card
 from bideuchre_env.rules.variants import RULES

@@ -14,7 +14,7 @@ from support.winning_cards import beats, bits_of, in_order, random_cards
 from bideuchre_env.agents.rule.certain import certain_answer, certain_card, takes_all
 from bideuchre_env.core.state import PLAY
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.learning.view import new_view
+from bideuchre_env.core.view import new_view
 from bideuchre_env.rules.cards import CARD_NAMES, STRAINS, SUITS, parse_card
 from bideuchre_env.runtime.jit import entry_kernel
 

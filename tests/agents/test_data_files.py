@@ -36,10 +36,11 @@ from bideuchre_env.agents.rule import bidding
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.state import PLAY
 from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.core.view import VIEW
 from bideuchre_env.errors import TableError
 from bideuchre_env.learning.features import VERSION
 from bideuchre_env.learning.suits import SUIT_MAPS, renamed
-from bideuchre_env.learning.view import VIEW, read_view
+from bideuchre_env.learning.view import read_view
 from bideuchre_env.learning.weights import made_for, read_weights
 from bideuchre_env.rules.cards import COPY_SHIFT, NO_TRUMP, hand_bits, parse_card
 from bideuchre_env.rules.variants import RULES

@@ -23,7 +23,7 @@ from bideuchre_env.agents.advice import advise_row
 from bideuchre_env.agents.rule.exchange import undominated
 from bideuchre_env.core.state import GIVING, PASSING, PLAY
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.learning.view import new_view
+from bideuchre_env.core.view import new_view
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import STRAINS, hand_bits, hand_names, parse_card

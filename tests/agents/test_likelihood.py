@@ -23,7 +23,7 @@ from bideuchre_env.core.rows import apply_rows, deal_rows
 from bideuchre_env.core.state import PASSING, PLAY, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.validity import checked_states
-from bideuchre_env.learning.view import VIEW
+from bideuchre_env.core.view import VIEW
 from bideuchre_env.rules.cards import KIND_BITS, hand_bits, parse_card
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import line_of

@@ -30,10 +30,11 @@ from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.rows import apply_rows
 from bideuchre_env.core.state import AUCTION, DEAL, GIVING, NAMING, PASSING, PLAY, new_states
 from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.core.view import VIEW
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.features import features_of
 from bideuchre_env.learning.network import evaluate
-from bideuchre_env.learning.view import VIEW, read_view
+from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS, hand_bits
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import row_of

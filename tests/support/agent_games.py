@@ -20,7 +20,8 @@ from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
 from bideuchre_env.core.state import AUCTION, DEAL, GIVING, OVER, PASSING, PLAY, new_states
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.learning.view import new_view, read_view
+from bideuchre_env.core.view import new_view
+from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules import actions as rule_actions
 from bideuchre_env.rules.cards import (
     CARD_NAMES,

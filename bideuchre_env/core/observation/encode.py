@@ -20,11 +20,21 @@ def clip(value: int) -> int:
 
 
 @inline_kernel
+def hands_left(s: Row, t: Row) -> int:
+    """Return the number of deals left in the game, the current hand included."""
+    left = t.max_hands - s.hands_dealt + 1
+    if t.win_rule == ROUNDS:
+        this_one = 1 if s.phase >= DEAL and s.level >= 0 else 0
+        left = min(left, t.hands_to_play - s.hands_played + this_one)
+    return left
+
+
+@inline_kernel
 def encode_private(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> None:
     """Write the private blocks of a seat to `out[at:]`, which holds zeros."""
     spread_hand(out, at + o.hand, s.hands[seat])
     declarer = s.declarer
-    if s.given[0] < 0 or (seat ^ declarer) & 1:
+    if (s.given[0] < 0 and s.passed[0] < 0) or (seat ^ declarer) & 1:
         return
     passes_known = seat != declarer or s.phase >= PLAY
     for i in range(len(s.given)):
@@ -103,11 +113,7 @@ def encode_game(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> None:
             out[at + o.to_go + i] = clip(t.target - score)
     if o.target >= 0:
         out[at + o.target] = clip(t.target)
-    left = t.max_hands - s.hands_dealt + 1
-    if t.win_rule == ROUNDS:
-        this_one = 1 if s.phase >= DEAL and s.level >= 0 else 0
-        left = min(left, t.hands_to_play - s.hands_played + this_one)
-    out[at + o.hands_left] = clip(left)
+    out[at + o.hands_left] = clip(hands_left(s, t))
 
 
 @kernel

@@ -1,7 +1,7 @@
 """The blocks of an observation, each declared once in `every_block`.
 
 Offsets, bounds and the printed table follow from the declarations; the kernels that write the
-blocks are in `encode.py`, those that read them in `decode.py`.
+blocks are in `encode.py`, those that read them in `decode.py` and `words.py`.
 
 An observation is one int8 vector: the seat's private blocks, then the public blocks, with every
 seat relative to the observer (0 self, 1 left, 2 partner, 3 right). It has the history of the
@@ -22,8 +22,8 @@ import numpy as np
 
 from bideuchre_env._checks import brief, did_you_mean, to_array
 from bideuchre_env._columns import columns, html_table
-from bideuchre_env.core.observation.decode import Decoder
 from bideuchre_env.core.observation.scaling import scale_rows
+from bideuchre_env.core.observation.words import Decoder
 from bideuchre_env.core.state import Phase
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.cards import CARD_NAMES, N_SEATS, STRAINS, SUITS
@@ -42,7 +42,7 @@ class Block:
     """A named slice of an observation: its axes (row-major), bounds and meaning.
 
     `axes` has the labels along each axis, "" for none. Only the seat itself sees `private` blocks.
-    A block that is not `present` has no entries in this game. `decode.py` reads the blocks.
+    A block that is not `present` has no entries in this game. `decode.py` and `words.py` read the blocks.
     """
 
     name: str
