@@ -12,7 +12,7 @@ import numpy as np
 from bideuchre_env.agents.expert.agent import weigh_hand
 from bideuchre_env.agents.expert.auction import chance_made
 from bideuchre_env.agents.expert.win_table import game_chance, passed_out
-from bideuchre_env.agents.rule.agent import call_bits
+from bideuchre_env.agents.rule.agent import useful_calls
 from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action
 from bideuchre_env.agents.search.candidates import (
     add_values,
@@ -22,9 +22,11 @@ from bideuchre_env.agents.search.candidates import (
 )
 from bideuchre_env.agents.search.workspace import SearchWorkspace
 from bideuchre_env.agents.search.worlds import load_world, rebuild
+from bideuchre_env.core.observation.decode import decode
 from bideuchre_env.core.phases.scoring import played_points
-from bideuchre_env.core.state import PLAY
-from bideuchre_env.core.step import legal
+from bideuchre_env.core.state import AUCTION, PLAY
+from bideuchre_env.core.step import legal, read_mask
+from bideuchre_env.core.view import see
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
@@ -59,8 +61,10 @@ def open_position(space: SearchWorkspace, observations: Array) -> bool:
     expert, world, mask = space.expert, space.worlds[0], row_of(space.masks, 0)
     t, o, view, replay = expert.tables[0], expert.offsets[0], expert.views[0], space.replays[0]
     row, again = row_of(observations, 0), row_of(space.observations, 0)
-    if not rebuild(row, t, o, view, replay, world, again):
+    decode(row, t, o, replay)
+    if not rebuild(row, t, o, replay, world, again):
         return False
+    see(world, t, 0, view)
     legal(world, t, mask)
     return True
 
@@ -132,7 +136,7 @@ def mark_calls(space: SearchWorkspace, mask: Array, marks: Array) -> None:
     t, view, learned, calls = expert.tables[0], expert.views[0], expert.learned, expert.calls[0]
     if not weigh_hand(view, t, learned, expert.scratch[0], calls):
         return
-    legal_calls = call_bits(view, mask, t)
+    legal_calls = useful_calls(view, t, read_mask(t, AUCTION, mask))
     marks[0] = legal_calls & 1
     best, partnered = calls.ranked[0], 0
     for level in range(t.n_levels):

@@ -26,7 +26,6 @@ from bideuchre_env.core.state import PLAY, Phase, new_states
 from bideuchre_env.core.step import apply
 from bideuchre_env.core.tables import ROUNDS, compile_tables
 from bideuchre_env.core.validity import checked_states
-from bideuchre_env.core.view import new_view
 from bideuchre_env.errors import BidEuchreError, DealError, IllegalActionError, OptionError
 from bideuchre_env.records.words import TO_DO
 from bideuchre_env.rules import actions
@@ -71,15 +70,12 @@ def lay_cards(states: Array, tables: Array, kinds: Array) -> int:
 
 
 @entry_kernel
-def carry_known_out(
-    replays: Array, views: Array, tables: Array, n_given: int, n_passed: int, states: Array
-) -> bool:
+def carry_known_out(replays: Array, tables: Array, states: Array) -> bool:
     """Add the unknown cards to the replay of what seat 0 knows, and play it in row 0 of `states`.
 
-    `n_given` and `n_passed` are the numbers of known cards given up and passed. Returns False if
-    the cards do not fit into one deck or an action is illegal.
+    Returns False if the cards do not fit into one deck or an action is illegal.
     """
-    if not deal_around(tables[0], views[0], replays[0], n_given, n_passed):
+    if not deal_around(tables[0], replays[0]):
         return False
     deal_replay(replays[0], states[0])
     return carry_out(replays[0], tables[0], states[0])
@@ -320,19 +316,13 @@ class _Knowledge(NamedTuple):
         Unknown cards are filled in arbitrarily, even against known voids. Raises `DealError` if
         the known cards do not fit into one deck.
         """
-        replays, views, rows = rotate_seats(public, -self.seat), new_view(), new_states(1)
-        replay, view = replays[0], views[0]
-        for name in ("phase", "dealer", "level", "declarer"):
-            view[name] = replay[name]
-        if phase == Phase.AUCTION:
-            view["declarer"] = -1
+        replays, rows = rotate_seats(public, -self.seat), new_states(1)
+        replay = replays[0]
         for name, cards in (("given", self.given), ("passed", self.passed)):
             replay[name] = -1
             replay[name][: len(cards)] = cards
-        replay["strain"] = -1 if phase <= Phase.NAMING else replay["strain"]
-        replay["hands"][0] = hand_bits(self.hand)
-        sizes = (len(self.given), len(self.passed))
-        sound = carry_known_out(replays, views, self.tables, *sizes, rows)
+        replay["hands"] = hand_bits(self.hand), 0, 0, 0
+        sound = carry_known_out(replays, self.tables, rows)
         if not sound or rows["turn"][0] != 0 or rows["phase"][0] != phase:
             raise DealError("the cards held, given up, passed and played are not of one deck")
         return rows

@@ -29,19 +29,17 @@ from bideuchre_env.agents.protocols import (
     check_range,
 )
 from bideuchre_env.agents.rule.agent import (
-    call_bits,
     certain_action,
     legal_choice,
     rule_bid,
     rule_card,
+    useful_calls,
 )
 from bideuchre_env.agents.rule.bidding import SCRATCH, call_action
 from bideuchre_env.agents.rule.win_curve import read_time
-from bideuchre_env.core.bits import gather_bits
-from bideuchre_env.core.state import AUCTION, NAMING, PLAY
-from bideuchre_env.core.view import new_view
+from bideuchre_env.core.state import AUCTION, NAMING, PLAY, new_states
+from bideuchre_env.core.view import new_view, see_observation
 from bideuchre_env.errors import OptionError
-from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows
@@ -66,7 +64,8 @@ class ExpertWorkspace(NamedTuple):
     tables: Array
     offsets: Array  # of the observation's blocks
     learned: ExpertTables
-    views: Array  # `learning.view.VIEW`; this and all below are rewritten by each decision
+    known: Array  # `STATE`: what the seat of an observation knows; rewritten as all below
+    views: Array  # `view.VIEW`
     scratch: Array  # `rule.bidding.SCRATCH`
     calls: Array  # `auction.CALLS`
     deals: Array  # `sampled_deals.SAMPLED_DEAL`
@@ -156,36 +155,36 @@ class ExpertAgent(RowAgent):
     def workspace(self) -> ExpertWorkspace:
         """Return a new workspace; each thread needs its own, because decisions overwrite it."""
         return ExpertWorkspace(
-            self.tables, self.layout.offsets, self.learned, new_view(self.goal == "points"),
-            new_rows(SCRATCH, 1), new_rows(CALLS, 1), self._deals.copy(),
+            self.tables, self.layout.offsets, self.learned, new_states(1),
+            new_view(self.goal == "points"), new_rows(SCRATCH, 1), new_rows(CALLS, 1),
+            self._deals.copy(),
         )  # fmt: skip
 
 
 @entry_kernel
 def expert_rows(observations: Array, masks: Array, work: ExpertWorkspace, choices: Array) -> None:
     """Fill `choices`, int64 (n,), with the expert's actions for n observations and masks."""
+    t, o, known, view = work.tables[0], work.offsets[0], work.known[0], work.views[0]
     for i in range(len(observations)):
-        choices[i] = expert_decision(row_of(observations, i), row_of(masks, i), work)
+        mask = row_of(masks, i)
+        legal = see_observation(row_of(observations, i), mask, t, o, known, view)
+        choices[i] = legal_choice(expert_decision(view, legal, work), mask, t)
 
 
 @kernel
-def expert_decision(observation: Array, mask: Array, work: ExpertWorkspace) -> int:
-    """Return the expert's action for one observation, legal even if the observation is invalid."""
-    t, view = work.tables[0], work.views[0]
-    read_view(observation, t, work.offsets[0], view)
-    choice = certain_action(view, t, mask)
+def expert_decision(view: Row, legal: int, work: ExpertWorkspace) -> int:
+    """Return the action of the seat of a view, of the `legal` ones (see `step.legal_bits`)."""
+    t = work.tables[0]
+    choice = certain_action(view, t, legal)
     if choice >= 0:
-        return legal_choice(choice, mask, t)
+        return choice
     if view.phase == AUCTION or view.phase == NAMING:
-        legal = call_bits(view, mask, t)
-        choice = expert_bid(view, legal, t, work.learned, work.scratch[0], work.calls[0])
-    else:
-        legal = gather_bits(mask, t.card_offset, t.kinds, 0)
-        card = rule_card(view, t, legal)
-        if view.phase == PLAY and legal & (legal - 1):
-            card = endgame_card(view, t, work.deals[0], legal, card)
-        choice = t.card_offset + card
-    return legal_choice(choice, mask, t)
+        calls = useful_calls(view, t, legal)
+        return expert_bid(view, calls, t, work.learned, work.scratch[0], work.calls[0])
+    card = rule_card(view, t, legal)
+    if view.phase == PLAY and legal & (legal - 1):
+        card = endgame_card(view, t, work.deals[0], legal, card)
+    return t.card_offset + card
 
 
 @kernel

@@ -21,15 +21,12 @@ import numpy as np
 from bideuchre_env.agents.data import read_array, read_provenance
 from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule, rule_workspace
 from bideuchre_env.agents.rule.win_curve import final_chance, win_chance, worth
-from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import deal_hand, seed_stream, start_game
 from bideuchre_env.core.phases.scoring import made
 from bideuchre_env.core.state import DEAL, new_states
 from bideuchre_env.core.tables import ROUNDS, compile_tables
-from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
-from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel
 
 FILE = "score_network.npz"
@@ -112,9 +109,7 @@ def sampled_outcomes(rules: Rules) -> Array:
     passed out, there is one row without points.
     """
     work, outcomes = rule_workspace(rules), np.zeros((HANDS, 3), np.int64)
-    observations = np.zeros((1, layout_of(rules).size), np.int8)
-    masks = np.zeros((1, actions.of(rules).n), np.int8)
-    play_outcomes(work, new_states(1), observations, masks, np.uint64(SEED), outcomes)
+    play_outcomes(work, new_states(1), np.uint64(SEED), outcomes)
     rows, counts = np.unique(outcomes[outcomes[:, 2] >= 0], axis=0, return_counts=True)
     if not len(rows):  # every hand was passed out
         return np.array([[0.0, 0.0, 1.0, 1.0]])
@@ -122,28 +117,20 @@ def sampled_outcomes(rules: Rules) -> Array:
 
 
 @entry_kernel
-def play_outcomes(
-    work: RuleWorkspace,
-    states: Array,
-    observations: Array,
-    masks: Array,
-    seed: Word,
-    outcomes: Array,
-) -> None:
+def play_outcomes(work: RuleWorkspace, states: Array, seed: Word, outcomes: Array) -> None:
     """Let the rule player play n hands, each at the start of a game, and record their outcomes.
 
     `outcomes`, int64 (n, 3), gets the points of the declarer's side, those of the defenders, and 1
-    if the bid was made, 0 if set, -1 if the hand was passed out. `seed` fixes the deals. `states`,
-    `observations` and `masks` are one row of scratch each.
+    if the bid was made, 0 if set, -1 if the hand was passed out. `seed` fixes the deals. `states`
+    is one row of scratch.
     """
     s, t = states[0], work.tables[0]
-    observation, mask = row_of(observations, 0), row_of(masks, 0)
     seed_stream(s, seed, seed)
     for i in range(len(outcomes)):
         start_game(s, i & 3)
         deal_hand(s, t)
         while s.phase < DEAL:
-            act_by_rule(s, observation, mask, work)
+            act_by_rule(s, work)
         side = s.declarer & 1
         outcomes[i, 2] = -1
         if s.level >= 0:

@@ -36,10 +36,15 @@ from bideuchre_env.agents.protocols import (
     Goal,
     check_number,
 )
-from bideuchre_env.agents.rule.agent import call_bits, certain_action, legal_choice, rule_card
+from bideuchre_env.agents.rule.agent import (
+    certain_action,
+    legal_choice,
+    rule_card,
+    useful_calls,
+)
 from bideuchre_env.agents.rule.exchange import undominated
-from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
+from bideuchre_env.core.view import see_observation
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.feature_rows import list_inputs, output_of
 from bideuchre_env.learning.features import VERSION, features_of
@@ -51,11 +56,10 @@ from bideuchre_env.learning.network import (
     network_workspace,
     new_network,
 )
-from bideuchre_env.learning.view import read_view
 from bideuchre_env.learning.weights import Weights, made_for
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
-from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel, kernel
+from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
 
 KIND = "net"
 MARGIN = 0.1
@@ -169,40 +173,43 @@ def no_net(rules: Rules, expert: ExpertWorkspace) -> NetWorkspace:
 @entry_kernel
 def net_rows(observations: Array, masks: Array, work: NetWorkspace, choices: Array) -> None:
     """Fill `choices`, int64 (n,), with the net's actions for n observations and masks."""
+    expert = work.expert
+    t, o, s, view = expert.tables[0], expert.offsets[0], expert.known[0], expert.views[0]
     for i in range(len(observations)):
-        choices[i] = net_decision(row_of(observations, i), row_of(masks, i), work)
+        mask = row_of(masks, i)
+        legal = see_observation(row_of(observations, i), mask, t, o, s, view)
+        choices[i] = legal_choice(net_decision(s, 0, legal, work), mask, t)
 
 
 @kernel
-def net_decision(observation: Array, mask: Array, work: NetWorkspace) -> int:
-    """Return the net's action for one observation, legal even if the observation is invalid."""
+def net_decision(s: Row, seat: int, legal: int, work: NetWorkspace) -> int:
+    """Return the action of a seat in state `s`, of the `legal` ones (see `step.legal_bits`).
+
+    The view in `work.expert` must be the seat's.
+    """
     expert = work.expert
     t, view = expert.tables[0], expert.views[0]
-    read_view(observation, t, expert.offsets[0], view)
-    choice = certain_action(view, t, mask)
+    choice = certain_action(view, t, legal)
     if choice >= 0:
-        return legal_choice(choice, mask, t)
+        return choice
     if view.phase == AUCTION or view.phase == NAMING:
-        legal = call_bits(view, mask, t)
-        choice = expert_bid(view, legal, t, expert.learned, expert.scratch[0], expert.calls[0])
-    else:
-        legal = gather_bits(mask, t.card_offset, t.kinds, 0)
-        card = rule_card(view, t, legal)
-        if legal & (legal - 1):
-            card = net_card(observation, legal, card, work)
-        choice = t.card_offset + card
-    return legal_choice(choice, mask, t)
+        calls = useful_calls(view, t, legal)
+        return expert_bid(view, calls, t, expert.learned, expert.scratch[0], expert.calls[0])
+    card = rule_card(view, t, legal)
+    if legal & (legal - 1):
+        card = net_card(s, seat, legal, card, work)
+    return t.card_offset + card
 
 
 @kernel
-def net_card(observation: Array, legal: int, card: int, work: NetWorkspace) -> int:
+def net_card(s: Row, seat: int, legal: int, card: int, work: NetWorkspace) -> int:
     """Return the kind to give up, pass or play, of the `legal` kinds (bits).
 
-    `card` is the rule player's choice. The view in `work.expert` must have been read.
+    `card` is the rule player's choice. The view in `work.expert` must be the seat's.
     """
     expert, points = work.expert, work.cards.outputs
     t, view = expert.tables[0], expert.views[0]
-    best, symmetry = best_card(observation, legal, card, work)
+    best, symmetry = best_card(s, seat, legal, card, work)
     if view.phase != PLAY:
         return best
     searched = endgame_card(view, t, expert.deals[0], legal, best)
@@ -211,13 +218,13 @@ def net_card(observation: Array, legal: int, card: int, work: NetWorkspace) -> i
 
 
 @kernel
-def best_card(observation: Array, legal: int, card: int, work: NetWorkspace) -> tuple[int, int]:
+def best_card(s: Row, seat: int, legal: int, card: int, work: NetWorkspace) -> tuple[int, int]:
     """Return the card without search: the best by the network if it beats `card` by the margin.
 
     `card` is the rule player's choice, `legal` the legal kinds (bits). The view in `work.expert`
-    must be that of `observation`. Also returns the symmetry of the outputs, for `points_of`.
+    must be the seat's. Also returns the symmetry of the outputs, for `points_of`.
     """
-    points, symmetry = work.cards.outputs, weigh_cards(observation, work)
+    points, symmetry = work.cards.outputs, weigh_cards(s, seat, work)
     t, best = work.expert.tables[0], card
     left = undominated(work.expert.views[0], t, legal)
     least = points_of(t, points, symmetry, card) + work.margin
@@ -231,15 +238,15 @@ def best_card(observation: Array, legal: int, card: int, work: NetWorkspace) -> 
 
 
 @kernel
-def weigh_cards(observation: Array, work: NetWorkspace) -> int:
+def weigh_cards(s: Row, seat: int, work: NetWorkspace) -> int:
     """Run the card network: write `work.cards.outputs`, and return their suit symmetry (0 to 7).
 
-    The view in `work.expert` must have been read from the same observation. `points_of` looks up
-    the estimate of a card.
+    The view in `work.expert` must be that of the seat in state `s`. `points_of` looks up the
+    estimate of a card.
     """
     expert, features = work.expert, work.cards.features
-    t, o, view = expert.tables[0], expert.offsets[0], expert.views[0]
-    n, symmetry = list_inputs(observation, t, o, features.places[0], view, True, features.active)
+    t, view = expert.tables[0], expert.views[0]
+    n, symmetry = list_inputs(s, t, seat, features.places[0], view, True, features.active)
     add_up(n, work.cards)
     return int(symmetry)
 

@@ -13,14 +13,13 @@ from typing import NamedTuple
 
 from bideuchre_env.agents.learned.shipped import LearnedAgent, fitting_weights, network_of
 from bideuchre_env.agents.protocols import WEIGHTS_OPTION, AgentInfo
-from bideuchre_env.agents.rule.agent import call_bits, certain_action, legal_choice
+from bideuchre_env.agents.rule.agent import certain_action, legal_choice, useful_calls
 from bideuchre_env.agents.rule.exchange import undominated
-from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.state import AUCTION
+from bideuchre_env.core.view import see_observation
 from bideuchre_env.learning.feature_rows import list_inputs, output_of
 from bideuchre_env.learning.features import PARTS, features_of
 from bideuchre_env.learning.network import NetworkWorkspace, add_up, another, network_workspace
-from bideuchre_env.learning.view import read_view
 from bideuchre_env.learning.weights import Weights
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import row_of
@@ -109,18 +108,18 @@ def best_action(
     """Return the legal action from `first` to `stop` - 1 with the largest output of a network.
 
     `first` must be the first legal action. An action that is certain to take every trick left has
-    priority. The last bidder's partnered bids above the lowest are skipped (`call_bits`), and so
+    priority. The last bidder's partnered bids above the lowest are skipped (`useful_calls`), and so
     are dominated cards of an exchange (`undominated`).
     """
     features, t = work.features, work.features.tables[0]
-    o, p, view = features.offsets[0], features.places[0], features.views[0]
-    read_view(observation, t, o, view)
-    certain = certain_action(view, t, mask)
+    p, known, view = features.places[0], features.known[0], features.views[0]
+    legal = see_observation(observation, mask, t, features.offsets[0], known, view)
+    certain = certain_action(view, t, legal)
     if certain >= 0:
         return legal_choice(certain, mask, t)
-    calls = call_bits(view, mask, t)
-    cards = undominated(view, t, gather_bits(mask, t.card_offset, t.kinds, 0))
-    n, symmetry = list_inputs(observation, t, o, p, view, True, features.active)
+    calls = useful_calls(view, t, legal)
+    cards = undominated(view, t, legal)
+    n, symmetry = list_inputs(known, t, 0, p, view, True, features.active)
     add_up(n, work)
     best, most = first, -inf
     for action in range(first, stop):

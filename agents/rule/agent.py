@@ -26,15 +26,12 @@ from bideuchre_env.agents.rule.certain import certain_call, certain_card
 from bideuchre_env.agents.rule.discards import least_kept, pass_over
 from bideuchre_env.agents.rule.exchange import undominated
 from bideuchre_env.agents.rule.hand_features import TRUMPS
-from bideuchre_env.core.bits import gather_bits
-from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.core.state import AUCTION, GIVING, NAMING, PASSING
-from bideuchre_env.core.step import apply, legal
+from bideuchre_env.core.state import AUCTION, GIVING, NAMING, PASSING, new_states
+from bideuchre_env.core.step import apply, legal_bits
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.core.view import new_view
+from bideuchre_env.core.view import new_view, see, see_observation
 from bideuchre_env.errors import OptionError
-from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel, new_rows
@@ -45,12 +42,13 @@ MOST_BOLD = 12
 class RuleWorkspace(NamedTuple):
     """Tables, weights and scratch memory of the rule player in one game; arrays of one row.
 
-    `offsets` are those of the observation's blocks. Each decision rewrites `views` (`VIEW`) and
-    `scratch` (`bidding.SCRATCH`); these two have n rows after `many_workspaces`.
+    Each decision rewrites `views` and `scratch`; these two have n rows after `many_workspaces`.
+    Only decisions from observations use `offsets` and `known`.
     """
 
     tables: Array
     offsets: Array  # of the observation's blocks
+    known: Array  # `STATE`: what the seat of an observation knows, rewritten by each decision
     weights: Array  # `bidding.WEIGHTS`
     views: Array  # `view.VIEW`, rewritten by each decision
     scratch: Array  # `bidding.SCRATCH`, rewritten by each decision
@@ -66,10 +64,10 @@ def rule_workspace(rules: Rules, weights: Array | None = None) -> RuleWorkspace:
         weights = load_weights(rules.kinds, rules.copies)
     elif (getattr(weights, "dtype", None), getattr(weights, "shape", None)) != (WEIGHTS, (1,)):
         raise OptionError("weights: expected one record of `bidding.WEIGHTS`, or None")
-    offsets = layout_of(rules).offsets
     return RuleWorkspace(
-        compile_tables(rules), offsets, sealed(weights), new_view(), new_rows(SCRATCH, 1)
-    )
+        compile_tables(rules), layout_of(rules).offsets, new_states(1), sealed(weights),
+        new_view(), new_rows(SCRATCH, 1),
+    )  # fmt: skip
 
 
 def many_workspaces(work: RuleWorkspace, n: int) -> RuleWorkspace:
@@ -88,7 +86,7 @@ def own_workspace(work: RuleWorkspace, start: int) -> RuleWorkspace:
     """
     i = min(start, len(work.views) - 1)
     views, scratch = work.views[i : i + 1], work.scratch[i : i + 1]
-    return RuleWorkspace(work.tables, work.offsets, work.weights, views, scratch)
+    return RuleWorkspace(work.tables, work.offsets, work.known, work.weights, views, scratch)
 
 
 class RuleAgent(RowAgent):
@@ -135,62 +133,58 @@ class RuleAgent(RowAgent):
 
     def workspace(self) -> RuleWorkspace:
         """Return a new workspace, so that decisions of a shared agent do not interfere."""
-        return RuleWorkspace(*self._workspace[:3], new_view(), new_rows(SCRATCH, 1))
+        return self._workspace._replace(
+            known=new_states(1), views=new_view(), scratch=new_rows(SCRATCH, 1)
+        )
 
 
 @entry_kernel
 def rule_rows(observations: Array, masks: Array, work: RuleWorkspace, choices: Array) -> None:
     """Fill `choices` with the rule player's action for every row."""
+    t, o, known, view = work.tables[0], work.offsets[0], work.known[0], work.views[0]
     for i in range(len(observations)):
-        choices[i] = rule_decision(row_of(observations, i), row_of(masks, i), work)
+        mask = row_of(masks, i)
+        legal = see_observation(row_of(observations, i), mask, t, o, known, view)
+        choices[i] = legal_choice(rule_decision(view, legal, work), mask, t)
 
 
 @kernel
-def rule_decision(observation: Array, mask: Array, work: RuleWorkspace) -> int:
-    """Return the action for one observation, legal even if the observation is invalid."""
-    t, weights, view, scratch = work.tables[0], work.weights[0], work.views[0], work.scratch[0]
-    read_view(observation, t, work.offsets[0], view)
-    if view.phase == AUCTION or view.phase == NAMING:
-        choice = rule_bid(view, call_bits(view, mask, t), t, weights, scratch)
-    else:
-        choice = t.card_offset + rule_card(view, t, gather_bits(mask, t.card_offset, t.kinds, 0))
-    return legal_choice(choice, mask, t)
-
-
-@kernel
-def act_by_rule(s: Row, observation: Array, mask: Array, work: RuleWorkspace) -> None:
-    """Apply the rule player's action to state `s`; `observation` and `mask` are scratch memory."""
+def rule_decision(view: Row, legal: int, work: RuleWorkspace) -> int:
+    """Return the action of the seat of a view, of the `legal` ones (see `step.legal_bits`)."""
     t = work.tables[0]
-    encode(s, t, work.offsets[0], s.turn, observation)
-    legal(s, t, mask)
-    apply(s, t, rule_decision(observation, mask, work))
+    if view.phase == AUCTION or view.phase == NAMING:
+        calls = useful_calls(view, t, legal)
+        return rule_bid(view, calls, t, work.weights[0], work.scratch[0])
+    return t.card_offset + rule_card(view, t, legal)
 
 
 @kernel
-def call_bits(view: Row, mask: Array, t: Row) -> int:
-    """Return legal calls as bits: bit 0 a pass, bit 1 + level a bid; 0 after the auction.
+def act_by_rule(s: Row, work: RuleWorkspace) -> None:
+    """Apply the rule player's action to state `s`."""
+    t, view = work.tables[0], work.views[0]
+    see(s, t, s.turn, view)
+    apply(s, t, rule_decision(view, legal_bits(s, t), work))
+
+
+@kernel
+def useful_calls(view: Row, t: Row, legal: int) -> int:
+    """Return the `legal` calls (bit 0 a pass, bit 1 + level a bid) without dominated ones.
 
     Of the last seat's partnered bids only the lowest is included: no seat is left to outbid.
     """
-    if view.phase != AUCTION:
-        return 0
-    bits = 1 if mask[0] else 0
-    for level in range(t.n_levels):
-        if mask[1 + level * t.strains_per_bid]:
-            bits |= 1 << (1 + level)
     if view.calls_made == 3:
         lowest = True
         for level in range(t.n_levels):
-            if bits >> (1 + level) & 1 and not t.alone[level]:
+            if legal >> (1 + level) & 1 and not t.alone[level]:
                 if not lowest:
-                    bits &= ~(1 << (1 + level))
+                    legal &= ~(1 << (1 + level))
                 lowest = False
-    return bits
+    return legal
 
 
 @inline_kernel
 def rule_bid(view: Row, legal: int, t: Row, weights: Row, scratch: Row) -> int:
-    """Return the call to make, of the `legal` calls (see `call_bits`), or the strain to name.
+    """Return the call to make, of the `legal` calls (see `useful_calls`), or the strain to name.
 
     The result is an action.
     """
@@ -203,11 +197,14 @@ def rule_bid(view: Row, legal: int, t: Row, weights: Row, scratch: Row) -> int:
 
 
 @kernel
-def certain_action(view: Row, t: Row, mask: Array) -> int:
-    """Return a legal action that is certain to take every trick left, or -1 if none is known."""
+def certain_action(view: Row, t: Row, legal: int) -> int:
+    """Return an action that is certain to take every trick left, or -1 if none is known.
+
+    `legal` are the legal actions, see `step.legal_bits`.
+    """
     if view.phase == AUCTION or view.phase == NAMING:
-        return certain_call(view, t, call_bits(view, mask, t))
-    card = certain_card(view, t, gather_bits(mask, t.card_offset, t.kinds, 0))
+        return certain_call(view, t, useful_calls(view, t, legal))
+    card = certain_card(view, t, legal)
     return t.card_offset + card if card >= 0 else -1
 
 

@@ -294,7 +294,7 @@ def call_action(t: Row, level: int, strain: int) -> int:
 
 @kernel
 def choose_call(view: Row, t: Row, weights: Row, legal: int, scratch: Row) -> int:
-    """Return the call of highest value, as an action; `legal` are calls as bits, see `call_bits`.
+    """Return the call of highest value, as an action, of the `legal` ones (see `useful_calls`).
 
     Before the last call a slightly worse higher bid is preferred, because it shuts others out.
     """

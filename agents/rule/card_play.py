@@ -22,6 +22,7 @@ from bideuchre_env.agents.rule.certain import (
 )
 from bideuchre_env.agents.rule.chances import (
     OPPONENTS,
+    beaters,
     beats_chance,
     best_boss,
     enemy_trumps,
@@ -31,7 +32,6 @@ from bideuchre_env.agents.rule.chances import (
 from bideuchre_env.agents.rule.discards import discard
 from bideuchre_env.core.view import count, count_held
 from bideuchre_env.learning.card_order import BEATS, SUIT_OF, highest, lowest
-from bideuchre_env.learning.view import beaters
 from bideuchre_env.runtime.intrinsics import lowest_bit, popcount
 from bideuchre_env.runtime.jit import Row, kernel
 

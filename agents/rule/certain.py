@@ -8,9 +8,9 @@ only tricks of the seat's own hand, until it may lose the lead.
 from __future__ import annotations
 
 from bideuchre_env.agents.rule.bidding import call_action, we_lead
-from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.state import AUCTION, PLAY
-from bideuchre_env.core.view import count, count_held
+from bideuchre_env.core.step import legal_bits
+from bideuchre_env.core.view import count, count_held, see
 from bideuchre_env.learning.card_order import (
     BEATS,
     SUIT_OF,
@@ -19,9 +19,8 @@ from bideuchre_env.learning.card_order import (
     lowest,
     right_bower,
 )
-from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.cards import JACK, N_SEATS, NO_TRUMP
-from bideuchre_env.runtime.intrinsics import highest_bit, lowest_bit, popcount, row_of
+from bideuchre_env.runtime.intrinsics import highest_bit, lowest_bit, popcount
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
 
 OTHERS = 0b1110  # seats, as bits
@@ -174,15 +173,14 @@ def certain_card(view: Row, t: Row, legal: int) -> int:
 
 
 @entry_kernel
-def claim(observations: Array, masks: Array, tables: Array, offsets: Array, views: Array) -> int:
-    """Return a legal action of row 0 that is certain to take every trick left, or -1.
+def claim(states: Array, tables: Array, views: Array) -> int:
+    """Return a legal action in row 0 that is certain to take every trick left, or -1.
 
     Only playing a card is considered. `views` is scratch memory.
     """
-    t, view = tables[0], views[0]
-    read_view(row_of(observations, 0), t, offsets[0], view)
-    legal = gather_bits(row_of(masks, 0), t.card_offset, t.kinds, 0)
-    card = certain_card(view, t, legal)
+    s, t, view = states[0], tables[0], views[0]
+    see(s, t, s.turn, view)
+    card = certain_card(view, t, legal_bits(s, t))
     return t.card_offset + card if card >= 0 else -1
 
 
@@ -243,7 +241,7 @@ def certain_call(view: Row, t: Row, legal: int) -> int:
 
     The call is the highest lone bid without an exchange, if no legal call is worth more points. A
     strain is named only for a contract without an exchange. -1 if there is no such action. `legal`
-    are calls as bits, see `call_bits`.
+    are calls as bits, see `useful_calls`.
     """
     if view.phase != AUCTION:
         if t.exchange[view.level] > 0:

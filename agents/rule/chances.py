@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bideuchre_env.core.view import count
 from bideuchre_env.learning.card_order import BEATS, SUIT_OF
-from bideuchre_env.learning.view import beaters
 from bideuchre_env.runtime.intrinsics import lowest_bit
 from bideuchre_env.runtime.jit import Row, kernel
 
@@ -20,6 +19,12 @@ OPPONENTS = 0b1010  # seats, as bits
 def may_hold(view: Row, seat: int, kinds: int, suit: int) -> bool:
     """Whether a seat has cards left and can hold one of `kinds` (bits) of this suit."""
     return view.cards_left[seat] > 0 and count(view, kinds) > 0 and view.void[seat] >> suit & 1 == 0
+
+
+@kernel
+def beaters(view: Row, kind: int) -> int:
+    """Count the unseen cards of a card's suit that rank above it; `view.strain` must be set."""
+    return count(view, BEATS[view.strain, kind])
 
 
 @kernel

@@ -14,17 +14,17 @@ from bideuchre_env.agents.expert.agent import expert_decision, weigh_hand
 from bideuchre_env.agents.expert.auction import NOT_WEIGHED, best_call, weigh_calls
 from bideuchre_env.agents.expert.win_table import chance_to_win, passed_out
 from bideuchre_env.agents.learned.net import net_decision, points_of, weigh_cards
-from bideuchre_env.agents.rule.agent import call_bits, certain_action
+from bideuchre_env.agents.rule.agent import certain_action, legal_choice, useful_calls
 from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action, expected_tricks, lone_strain
 from bideuchre_env.agents.rule.exchange import undominated
 from bideuchre_env.agents.rule.win_curve import read_time
 from bideuchre_env.agents.search.playouts import play_out
 from bideuchre_env.agents.search.workspace import MOST_CANDIDATES, SearchWorkspace
 from bideuchre_env.agents.search.worlds import load_world, prepare_worlds, rebuild, stream_of
-from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
-from bideuchre_env.core.step import apply, legal
+from bideuchre_env.core.step import apply, legal_bits, write_mask
+from bideuchre_env.core.view import see_observation
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
 from bideuchre_env.solver.values import solve_moves
@@ -49,8 +49,9 @@ def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> 
     observation, mask = row_of(observations, i), row_of(masks, i)
     expert, plan, view = space.expert, space.plans[0], space.expert.views[0]
     t, o = expert.tables[0], expert.offsets[0]
-    plan.expert_action = expert_decision(observation, mask, expert)
-    plan.certain = 1 if certain_action(view, t, mask) >= 0 else 0
+    legal = see_observation(observation, mask, t, o, space.replays[0], view)
+    plan.expert_action = legal_choice(expert_decision(view, legal, expert), mask, t)
+    plan.certain = 1 if certain_action(view, t, legal) >= 0 else 0
     plan.n = 0
     plan.total = 0.0
     plan.total_squares = 0.0
@@ -65,10 +66,10 @@ def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> 
     plan.has_priors = 0
     plan.all_worlds = 0.0
     world, again = space.worlds[0], row_of(space.observations, 0)
-    if not rebuild(observation, t, o, view, space.replays[0], world, again):
+    if not rebuild(observation, t, o, space.replays[0], world, again):
         return
     true_mask = row_of(space.masks, 0)
-    legal(world, t, true_mask)
+    write_mask(t, world.phase, legal_bits(world, t), true_mask)
     for action in range(t.n_actions):
         if (mask[action] != 0) != (true_mask[action] != 0):
             return
@@ -80,12 +81,12 @@ def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> 
         if learned.weighs_calls and weigh_hand(
             view, t, learned, expert.scratch[0], expert.calls[0]
         ):
-            list_weighed(space, call_bits(view, mask, t))
+            list_weighed(space, useful_calls(view, t, legal))
         else:
-            list_calls(space, call_bits(view, mask, t))
+            list_calls(space, useful_calls(view, t, legal))
     else:
         first = t.trump_offset if view.phase == NAMING else t.card_offset
-        bits = undominated(view, t, gather_bits(mask, first, t.n_actions - first, 0))
+        bits = undominated(view, t, legal)
         while bits:
             add_candidate(plan, first + lowest_bit(bits))
             bits &= bits - 1
@@ -129,7 +130,7 @@ def kind_of_call(t: Row, action: int) -> int:
 
 @kernel
 def list_weighed(space: SearchWorkspace, legal_calls: int) -> None:
-    """Add the expert's call and the best `legal_calls` (see `call_bits`), with priors.
+    """Add the expert's call and the best `legal_calls` (see `useful_calls`), with priors.
 
     They are at most `NEAR` points worse than the best. Call `weigh_hand` before.
     """
@@ -160,7 +161,7 @@ def list_weighed(space: SearchWorkspace, legal_calls: int) -> None:
 def list_calls(space: SearchWorkspace, legal_calls: int) -> None:
     """Add the expert's call, a pass, likely lone bids, and bids in reach in the best two strains.
 
-    For games without a network of calls. `legal_calls` are the result of `call_bits`.
+    For games without a network of calls. `legal_calls` are the result of `useful_calls`.
     """
     expert, plan = space.expert, space.plans[0]
     t, view, scratch = expert.tables[0], expert.views[0], expert.scratch[0]
@@ -368,12 +369,14 @@ def lean_on_net(space: SearchWorkspace, observations: Array, masks: Array, i: in
     plan, net, view = space.plans[0], space.net, space.expert.views[0]
     if view.phase == AUCTION or view.phase == NAMING:
         return
-    observation, t = row_of(observations, i), space.expert.tables[0]
-    plan.expert_action = net_decision(observation, row_of(masks, i), net)
+    t, o, known = net.expert.tables[0], net.expert.offsets[0], net.expert.known[0]
+    mask = row_of(masks, i)
+    legal = see_observation(row_of(observations, i), mask, t, o, known, net.expert.views[0])
+    plan.expert_action = legal_choice(net_decision(known, 0, legal, net), mask, t)
     plan.plays_net = 1
     if plan.n < 2:
         return
-    symmetry, point = weigh_cards(observation, net), worth_of_point(space)
+    symmetry, point = weigh_cards(known, 0, net), worth_of_point(space)
     plan.has_priors, plan.prior_unit = 1 if point > 0.0 else 0, point
     plan.prior_errors[:] = NET_ERROR * point
     for j in range(plan.n):

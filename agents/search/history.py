@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from bideuchre_env.agents.rule.agent import call_bits
-from bideuchre_env.agents.search.opponent_view import add_gone
+from bideuchre_env.agents.rule.agent import useful_calls
 from bideuchre_env.agents.search.workspace import MOST_MOMENTS, SearchWorkspace
-from bideuchre_env.agents.search.worlds import look
 from bideuchre_env.core.phases.deal import GOLDEN, mix
 from bideuchre_env.core.replay import deal_replay, next_action
 from bideuchre_env.core.state import NAMING, PLAY
 from bideuchre_env.core.step import apply, legal_bits
-from bideuchre_env.learning.view import read_view
+from bideuchre_env.core.view import played_kinds, see
 from bideuchre_env.rules.cards import N_SEATS
-from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Word, entry_kernel, kernel
 
 MODEL_UNIT = 1e9  # parameters of the choice model are hashed in units of 1 / MODEL_UNIT
@@ -52,13 +49,8 @@ def record_history(space: SearchWorkspace) -> None:
     Calls and strains without an alternative are left out. Also clears the cached likelihoods of
     hands; overwrites the simulated world.
     """
-    s, replay, history, players = (
-        space.simulated[0],
-        space.replays[0],
-        space.histories[0],
-        space.players,
-    )
-    t, n, gone, gone_pair = players.tables[0], 0, 0, 0
+    s, replay, history = space.simulated[0], space.replays[0], space.histories[0]
+    t, n = space.players.tables[0], 0
     space.hand_caches[0].keys[:] = np.uint64(0)
     for seat in range(N_SEATS):
         history.last[seat] = -1
@@ -68,20 +60,16 @@ def record_history(space: SearchWorkspace) -> None:
     while action >= 0 and n < MOST_MOMENTS:
         bits, seat, phase = legal_bits(s, t), s.turn, s.phase
         if seat != 0 and (phase > NAMING or bits & (bits - 1) != 0):
-            look(space)
             moment = space.moments[n]
             view = space.moment_views[n]
-            read_view(row_of(space.observations, 0), t, players.offsets[0], view)
+            see(s, t, seat, view)
             moment.action = action
             if phase > NAMING:
                 moment.action = action - t.card_offset if phase == PLAY else s.picks
-            moment.legal = call_bits(view, row_of(space.masks, 0), t)
-            moment.gone = gone
-            moment.gone_pair = gone_pair
+            moment.legal = useful_calls(view, t, bits)
+            moment.played, moment.played_twice = played_kinds(s, t)
             moment.before = history.last[seat]
             history.last[seat] = n
             n += 1
-        if phase == PLAY:
-            gone, gone_pair = add_gone(gone, gone_pair, action - t.card_offset)
         apply(s, t, action)
         action = next_action(replay, t, s)

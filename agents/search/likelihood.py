@@ -20,13 +20,13 @@ from bideuchre_env.agents.expert.tables import ExpertTables
 from bideuchre_env.agents.rule.agent import rule_card
 from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action
 from bideuchre_env.agents.search.history import record_history
-from bideuchre_env.agents.search.opponent_view import add_given, add_gone, show_hand
 from bideuchre_env.agents.search.proposals import IMPOSSIBLE
 from bideuchre_env.agents.search.workspace import CACHED_CALLS, CACHED_HANDS, SearchWorkspace
 from bideuchre_env.agents.search.worlds import draw_world
 from bideuchre_env.core.hands import held, put, take
 from bideuchre_env.core.phases.deal import GOLDEN, mix
 from bideuchre_env.core.state import GIVING, NAMING, PASSING, PLAY
+from bideuchre_env.core.view import add_kind, add_kinds, show_hand
 from bideuchre_env.rules.bids import MAX_EXCHANGE
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.intrinsics import popcount
@@ -196,13 +196,13 @@ def card_log(view: Row, t: Row, kind: int, model: Row) -> float:
 
 @kernel
 def exchange_log(
-    view: Row, t: Row, hand: int, cards: Array, gone: int, gone_pair: int, penalty: float
+    view: Row, t: Row, hand: int, cards: Array, seen: int, seen_pair: int, penalty: float
 ) -> float:
     """Return the log-likelihood of the `cards` given up or passed, at least `LEAST_EXCHANGE`.
 
     It is `penalty` times the number of kinds that the expert prefers to them. The expert picks card
     by card from `hand`, the hand before the exchange. A pick that is not among the remaining
-    `cards` is a preferred kind, and is excluded afterwards. `gone` and `gone_pair` are as in
+    `cards` is a preferred kind, and is excluded afterwards. `seen` and `seen_pair` are as in
     `show_hand`.
     """
     remaining, preferred, total = 0, 0, 0.0
@@ -210,14 +210,14 @@ def exchange_log(
         if card >= 0:
             remaining = put(remaining, card)
     while remaining != 0 and total > LEAST_EXCHANGE:
-        show_hand(view, t, hand, gone, gone_pair)
+        show_hand(view, t, hand, seen, seen_pair)
         pick = rule_card(view, t, view.held & ~preferred)
         if held(remaining, pick) == 0:
             preferred |= 1 << pick
             total += penalty
             continue
         remaining, hand = take(remaining, pick), take(hand, pick)
-        gone, gone_pair = add_gone(gone, gone_pair, pick)
+        seen, seen_pair = add_kind(seen, seen_pair, pick)
     return max(total, LEAST_EXCHANGE)
 
 
@@ -232,7 +232,7 @@ def weigh_seat(space: SearchWorkspace, seat: int, least: float) -> tuple[float, 
     t, hand, i = space.players.tables[0], world.hands[seat], space.histories[0].last[seat]
     while i >= 0:
         moment, view = space.moments[i], space.moment_views[i]
-        phase, gone, gone_pair = view.phase, moment.gone, moment.gone_pair
+        phase, seen, seen_pair = view.phase, moment.played, moment.played_twice
         if phase != PLAY and not undone:
             undone = True
             if seat == world.declarer and world.phase >= PLAY:  # take out the cards passed to it
@@ -243,17 +243,17 @@ def weigh_seat(space: SearchWorkspace, seat: int, least: float) -> tuple[float, 
             hand = put(hand, moment.action)
             if model.reads_cards == 1:
                 if seat == world.declarer:
-                    gone, gone_pair = add_given(gone, gone_pair, world.given)
-                show_hand(view, t, hand, gone, gone_pair)
+                    seen, seen_pair = add_kinds(seen, seen_pair, world.given)
+                show_hand(view, t, hand, seen, seen_pair)
                 total += card_log(view, t, moment.action, model)
         elif phase == GIVING:
             hand = put(hand, world.given[moment.action])
             if moment.action == 0:
-                total += exchange_log(view, t, hand, world.given, gone, gone_pair, model.giving)
+                total += exchange_log(view, t, hand, world.given, seen, seen_pair, model.giving)
         elif phase == PASSING:
             hand = put(hand, world.passed[moment.action])
             if moment.action == 0:
-                total += exchange_log(view, t, hand, world.passed, gone, gone_pair, model.passing)
+                total += exchange_log(view, t, hand, world.passed, seen, seen_pair, model.passing)
         else:
             total += calls_log(space, seat, i, hand)
             return total, True

@@ -12,13 +12,11 @@ from bideuchre_env.agents.expert.agent import expert_decision
 from bideuchre_env.agents.learned.net import best_card
 from bideuchre_env.agents.rule.agent import rule_card
 from bideuchre_env.agents.rule.certain import certain_card
-from bideuchre_env.agents.search.opponent_view import add_gone, see_play
 from bideuchre_env.agents.search.workspace import SearchWorkspace
-from bideuchre_env.agents.search.worlds import encode_turn, look
 from bideuchre_env.core.state import NAMING, PLAY
 from bideuchre_env.core.step import apply, legal_bits
-from bideuchre_env.learning.view import read_view
-from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
+from bideuchre_env.core.view import see
+from bideuchre_env.runtime.intrinsics import lowest_bit
 from bideuchre_env.runtime.jit import kernel
 from bideuchre_env.solver.position import set_up
 from bideuchre_env.solver.transpositions import forget
@@ -33,18 +31,14 @@ def play_out(space: SearchWorkspace) -> int:
     all pass, the result is 0.
     """
     s, t, plan = space.simulated[0], space.players.tables[0], space.plans[0]
-    view, gone, gone_pair = space.players.views[0], 0, 0
-    by_net = plan.plays_net == 1
+    view, by_net = space.players.views[0], plan.plays_net == 1
     while s.phase < PLAY:
+        bits = legal_bits(s, t)
         if s.phase > NAMING and by_net:
-            apply(s, t, t.card_offset + net_kind(space, legal_bits(s, t)))
+            apply(s, t, t.card_offset + net_kind(space, bits))
         else:
-            look(space)
-            seen, mask = row_of(space.observations, 0), row_of(space.masks, 0)
-            apply(s, t, expert_decision(seen, mask, space.players))
-    for i in range(0 if by_net else len(s.plays)):
-        if s.plays[i] >= 0:
-            gone, gone_pair = add_gone(gone, gone_pair, s.plays[i])
+            see(s, t, s.turn, view)
+            apply(s, t, expert_decision(view, bits, space.players))
     while s.phase == PLAY:
         if t.tricks - s.trick <= plan.solved:
             set_up(space.solver.position[0], t, s)
@@ -58,9 +52,8 @@ def play_out(space: SearchWorkspace) -> int:
             if by_net:
                 kind = net_kind(space, bits)
             else:
-                see_play(s, t, gone, gone_pair, view)
+                see(s, t, s.turn, view)
                 kind = rule_card(view, t, bits)
-        gone, gone_pair = add_gone(gone, gone_pair, kind)
         apply(s, t, t.card_offset + kind)
     return int(s.tricks_won[0])
 
@@ -73,11 +66,9 @@ def net_kind(space: SearchWorkspace, bits: int) -> int:
     """
     if bits & (bits - 1) == 0:
         return lowest_bit(bits)
-    encode_turn(space)
-    observation, expert = row_of(space.observations, 0), space.net.expert
-    t, view = expert.tables[0], expert.views[0]
-    read_view(observation, t, expert.offsets[0], view)
+    s, t, view = space.simulated[0], space.net.expert.tables[0], space.net.expert.views[0]
+    see(s, t, s.turn, view)
     kind = rule_card(view, t, bits)
     if certain_card(view, t, bits) < 0:
-        kind, _ = best_card(observation, bits, kind, space.net)
+        kind, _ = best_card(s, s.turn, bits, kind, space.net)
     return kind

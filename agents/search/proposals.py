@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from bideuchre_env.agents.rule.agent import rule_card
-from bideuchre_env.agents.search.opponent_view import add_gone, show_hand
 from bideuchre_env.agents.search.workspace import SearchWorkspace
 from bideuchre_env.core.hands import NO_CARDS, held, put, take
 from bideuchre_env.core.phases.deal import GOLDEN, mix
 from bideuchre_env.core.state import GIVING, PLAY
+from bideuchre_env.core.view import add_kind, show_hand
 from bideuchre_env.rules.bids import MAX_EXCHANGE
 from bideuchre_env.rules.cards import KIND_BITS, MAX_TRICKS, N_SEATS, NO_TRUMP
 from bideuchre_env.runtime.intrinsics import lowest_bit
@@ -105,7 +105,7 @@ def choose_given(space: SearchWorkspace, seat: int, hand: int, cards: Array) -> 
     `hand` is the seat's hand before the exchange. As many cards are given up as the history has;
     later entries of `cards` are unchanged.
     """
-    t, gone, gone_pair = space.players.tables[0], 0, 0
+    t, seen, seen_pair = space.players.tables[0], 0, 0
     for pick in range(MAX_EXCHANGE):
         i = space.histories[0].last[seat]
         while i >= 0 and (space.moment_views[i].phase != GIVING or space.moments[i].action != pick):
@@ -113,12 +113,12 @@ def choose_given(space: SearchWorkspace, seat: int, hand: int, cards: Array) -> 
         if i < 0:
             break
         view = space.moment_views[i]
-        show_hand(view, t, hand, gone, gone_pair)
+        show_hand(view, t, hand, seen, seen_pair)
         card = lowest_bit(view.held)
         if view.held & (view.held - 1):
             card = rule_card(view, t, view.held)
         cards[pick] = card
-        gone, gone_pair = add_gone(gone, gone_pair, card)
+        seen, seen_pair = add_kind(seen, seen_pair, card)
         hand = take(hand, card)
     return hand
 

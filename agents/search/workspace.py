@@ -93,8 +93,8 @@ MOMENT = np.dtype(
         # a call or strain, the kind of a played card, or the index of a card given up or passed
         ("action", np.int64),
         ("legal", np.int64),  # legal calls: bit 0 a pass, bit 1 + level that bid
-        ("gone", np.int64),  # kinds played before, as bits
-        ("gone_pair", np.int64),  # kinds played twice before
+        ("played", np.int64),  # kinds played before, as bits
+        ("played_twice", np.int64),  # kinds played twice before
         ("before", np.int64),  # index of the seat's previous moment, or -1
     ],
     align=True,
@@ -211,8 +211,8 @@ class SearchWorkspace(NamedTuple):
     replays: Array  # state: the hand so far, as a replay (`core/replay.py`)
     worlds: Array  # state: the current world, a position that gives the observation
     simulated: Array  # state: a world or a replay that is being played
-    observations: Array  # int8 (1, D): of the seat to act in `simulated`
-    masks: Array  # int8 (1, A): of the same seat
+    observations: Array  # int8 (1, D): that of the seat to act in `worlds`, to check it
+    masks: Array  # int8 (1, A): that of the same seat
     plans: Array
     choice_models: Array
     histories: Array

@@ -1,9 +1,10 @@
 """Worlds: full positions that are consistent with the observation of the seat to act.
 
-A replay (`core/replay.py`) is written from an observation, with hands that are consistent with it,
-and played by the game's own kernels. `resample.py` then redeals the cards that the seat does not
-know. Seats are relative to the observation: 0 is the seat to act. Arguments `t` and `o` are the
-records of the game's tables and of the offsets in an observation; `s` is a state row.
+The row that the seat knows (`core/observation/decode.py`) is completed to a replay
+(`core/replay.py`), which is played by the game's own kernels. `resample.py` then redeals the cards
+that the seat does not know. Seats are relative to the observation: 0 is the seat to act. Arguments
+`t` and `o` are the records of the game's tables and of the offsets in an observation; `s` is a
+state row.
 """
 
 from __future__ import annotations
@@ -14,80 +15,15 @@ from bideuchre_env.agents.search.proposals import deal_caller
 from bideuchre_env.agents.search.workspace import SearchWorkspace
 from bideuchre_env.core.hands import NO_CARDS, held, put, take
 from bideuchre_env.core.observation.encode import encode
-from bideuchre_env.core.observation.layout import CLIP
 from bideuchre_env.core.observation.resample import prepare_redeal, redeal_row
 from bideuchre_env.core.phases.deal import GOLDEN, mix
 from bideuchre_env.core.replay import deal_replay, next_action
-from bideuchre_env.core.state import GIVING, NAMING, PASSING, PLAY
-from bideuchre_env.core.step import apply, is_legal, legal
-from bideuchre_env.core.tables import ROUNDS
-from bideuchre_env.learning.view import read_view
+from bideuchre_env.core.state import GIVING, PASSING, PLAY
+from bideuchre_env.core.step import apply, is_legal
 from bideuchre_env.rules.bids import MAX_EXCHANGE
 from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS, MAX_TRICKS, N_SEATS
-from bideuchre_env.runtime.intrinsics import load_word, lowest_bit, popcount, row_of
-from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, inline_kernel, kernel
-
-
-@kernel
-def read_pile(row: Array, at: int, kinds: int, cards: Array) -> int:
-    """Read an observation's block of cards, counts by kind from `row[at]` on, into `cards`.
-
-    `cards` gets the kinds, one entry for each copy, then -1. Returns the number of cards, or -1 if
-    the block is invalid.
-    """
-    n = 0
-    cards[:] = -1
-    for kind in range(kinds):
-        copies = row[at + kind]
-        if copies < 0 or copies > 2 or n + copies > len(cards):
-            return -1
-        for _ in range(copies):
-            cards[n] = kind
-            n += 1
-    return n
-
-
-@kernel
-def read_plays(row: Array, t: Row, o: Row, plays: Array) -> bool:
-    """Read the cards played from an observation into `plays`; False if its block is invalid.
-
-    `plays[seat * MAX_TRICKS + trick]` is the kind that a seat played, or -1.
-    """
-    kinds, copies, tricks = t.kinds, t.copies, t.tricks
-    plays[:] = -1
-    at = o.private + o.played
-    for seat in range(N_SEATS):
-        for i in range(kinds * copies):
-            trick = row[at + i]
-            if trick != 0:
-                place = seat * MAX_TRICKS + trick - 1
-                if trick < 0 or trick > tricks or plays[place] >= 0:
-                    return False
-                plays[place] = i % kinds
-        at += kinds * copies
-    return True
-
-
-@kernel
-def read_numbers(row: Array, t: Row, o: Row, replay: Row) -> bool:
-    """Read the scores and the numbers of hands dealt and played from an observation.
-
-    Writes them to `replay`; returns False if the numbers of hands are impossible.
-    """
-    public = o.private
-    for side in range(2):
-        score = row[public + o.score + side]
-        if o.to_go >= 0:
-            to_go = row[public + o.to_go + side]
-            if to_go < CLIP:
-                score = t.target - to_go
-        replay.score[side] = score
-    left = row[public + o.hands_left]
-    replay.hands_dealt = t.max_hands - left + 1
-    replay.hands_played = max(0, replay.hands_dealt - 1)
-    if t.win_rule == ROUNDS:
-        replay.hands_played = t.hands_to_play - left
-    return left > 0 and replay.hands_played >= 0 and replay.hands_dealt > 0
+from bideuchre_env.runtime.intrinsics import load_word, lowest_bit, popcount
+from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel
 
 
 @kernel
@@ -107,47 +43,11 @@ def fill(replay: Row, seat: int, rest: int, n_cards: int) -> int:
 
 
 @kernel
-def read_replay(row: Array, t: Row, o: Row, view: Row, replay: Row) -> bool:
-    """Read the hand so far from an observation into `replay`; unknown cards are dealt arbitrarily.
+def deal_around(t: Row, replay: Row) -> bool:
+    """Complete `replay`, the row that seat 0 knows (`decode`), to a replay with four dealt hands.
 
-    `view` has been read from the same `row`. Returns False if the observation is obviously
-    invalid, or its seat is not to act.
-    """
-    kinds, phase = t.kinds, view.phase
-    if phase < 0 or view.dealer < 0 or row[o.private + o.to_act] != 1:
-        return False
-    replay.dealer = view.dealer
-    replay.strain = -1 if phase <= NAMING else view.strain
-    for seat in range(N_SEATS):
-        replay.calls[seat] = view.calls[seat]
-        replay.call_strains[seat] = view.call_strains[seat]
-    replay.given[:] = -1
-    replay.passed[:] = -1
-    n_given, n_passed = 0, 0
-    if o.discarded >= 0:
-        n_given = read_pile(row, o.discarded, kinds, replay.given)
-        n_passed = read_pile(row, o.passed, kinds, replay.passed)
-    if n_given < 0 or n_passed < 0 or not read_numbers(row, t, o, replay):
-        return False
-    if not read_plays(row, t, o, replay.plays):
-        return False
-    replay.hands[0] = 0
-    for kind in range(kinds):
-        copies = row[o.hand + kind]
-        if copies < 0 or copies > t.copies:
-            return False
-        for _ in range(copies):
-            replay.hands[0] = put(replay.hands[0], kind)
-    return deal_around(t, view, replay, n_given, n_passed)
-
-
-@kernel
-def deal_around(t: Row, view: Row, replay: Row, n_given: int, n_passed: int) -> bool:
-    """Complete `replay.hands` to the four dealt hands; at first seat 0 has the cards held now.
-
-    `n_given` and `n_passed` are the numbers of known cards given up and passed. Unknown cards are
-    filled in arbitrarily, even against the rules of following suit. Returns False if no deal and
-    exchange fit the known cards.
+    Unknown cards are filled in arbitrarily, even against the rules of following suit. Returns False
+    if no deal and exchange fit the known cards.
     """
     kinds, tricks = t.kinds, t.tricks
     rest = (1 << kinds) - 1
@@ -156,8 +56,6 @@ def deal_around(t: Row, view: Row, replay: Row, n_given: int, n_passed: int) -> 
         for _ in range(held(replay.hands[0], kind)):
             rest = take(rest, kind)
     for seat in range(N_SEATS):
-        if seat > 0:
-            replay.hands[seat] = 0
         for trick in range(tricks):
             kind = replay.plays[seat * MAX_TRICKS + trick]
             if kind >= 0:
@@ -165,29 +63,26 @@ def deal_around(t: Row, view: Row, replay: Row, n_given: int, n_passed: int) -> 
                 rest = take(rest, kind)
     if rest < 0:
         return False
-    n_cards = 0
-    if view.declarer >= 0 and view.level >= 0:
-        n_cards = t.exchange[view.level]
-    rest = before_exchange(t, view, replay, n_cards, n_given, n_passed, rest)
+    rest = before_exchange(t, replay, rest)
     for seat in range(1, N_SEATS):
         rest = fill(replay, seat, rest, tricks)
     return rest == 0 and popcount(replay.hands[0]) == tricks
 
 
 @kernel
-def before_exchange(
-    t: Row, view: Row, replay: Row, n_cards: int, n_given: int, n_passed: int, rest: int
-) -> int:
-    """Change `replay.hands` from the hands after an exchange of `n_cards` to those before it.
+def before_exchange(t: Row, replay: Row, rest: int) -> int:
+    """Change `replay.hands` from the hands after an exchange to those before it.
 
-    `n_given` and `n_passed` are the numbers of known cards given up and passed; unknown ones are
-    taken from `rest`. Returns the cards that remain of `rest`, or `NO_CARDS` if the known cards do
-    not allow the exchange. Nothing changes before an exchange, and in a game without one.
+    Unknown cards given up and passed are taken from `rest`. Returns the cards that remain of it, or
+    `NO_CARDS` if the known cards do not allow the exchange. Nothing changes before an exchange, and
+    in a game without one.
     """
-    declarer, phase, tricks = view.declarer, view.phase, t.tricks
+    declarer, phase, tricks = replay.declarer, replay.phase, t.tricks
     partner = (declarer + 2) & 3
+    n_cards = t.exchange[replay.level] if replay.level >= 0 else 0
     if n_cards == 0 or phase < GIVING or rest < 0:
         return rest
+    n_given, n_passed = n_cards_in(replay.given), n_cards_in(replay.passed)
     if declarer == 0:
         for i in range(n_given):
             replay.hands[0] = put(replay.hands[0], replay.given[i])
@@ -216,6 +111,15 @@ def before_exchange(
         replay.hands[declarer] = put(replay.hands[declarer], replay.given[i])
         rest = take(rest, replay.given[i])
     return rest
+
+
+@kernel
+def n_cards_in(cards: Array) -> int:
+    """Return the number of known cards in `cards`, those given up or passed in an exchange."""
+    n = 0
+    for i in range(MAX_EXCHANGE):
+        n += cards[i] >= 0
+    return n
 
 
 @kernel
@@ -262,24 +166,29 @@ def carry_out(replay: Row, t: Row, s: Row) -> bool:
 
 
 @kernel
-def rebuild(row: Array, t: Row, o: Row, view: Row, replay: Row, world: Row, again: Array) -> bool:
-    """Write a full position that encodes to the observation `row`, int8 (D,), to `world`.
+def rebuild(observation: Array, t: Row, o: Row, replay: Row, world: Row, again: Array) -> bool:
+    """Write a full position with this observation, int8 (D,), to `world`.
 
-    Also fills in `view` and `replay`. Returns False if no game gives this observation to the seat
-    to act. `again`, int8 (D,), is scratch memory.
+    `replay` is the row that the observing seat knows (`decode`); it is completed to the replay of
+    the position. Returns False if no game gives this observation to the seat to act. `again`,
+    int8 (D,), is scratch memory.
     """
-    read_view(row, t, o, view)
-    if not read_replay(row, t, o, view, replay):
+    phase = replay.phase
+    if phase > PLAY or replay.dealer < 0 or replay.turn != 0:
+        return False
+    if not 0 < replay.hands_dealt <= t.max_hands or replay.hands_played < 0:
+        return False
+    if not deal_around(t, replay):
         return False
     deal_replay(replay, world)
     if not carry_out(replay, t, world):
         return False
-    if world.phase != view.phase or world.turn != 0:
+    if world.phase != phase or world.turn != 0:
         return False
     encode(world, t, o, 0, again)
     same = True
     for i in range(o.entries):
-        same = same and row[i] == again[i]
+        same = same and observation[i] == again[i]
     return same
 
 
@@ -336,23 +245,6 @@ def load_world(space: SearchWorkspace, number: int) -> None:
         copy_hidden(space.stored[number], space.worlds[0])
     else:
         draw_world(space, number)
-
-
-@inline_kernel
-def encode_turn(space: SearchWorkspace) -> None:
-    """Write the observation of the seat to act in the simulated world to `space.observations`."""
-    s, t = space.simulated[0], space.players.tables[0]
-    encode(s, t, space.players.offsets[0], s.turn, row_of(space.observations, 0))
-
-
-@inline_kernel
-def look(space: SearchWorkspace) -> None:
-    """Write the observation and the legal mask of the seat to act in the simulated world.
-
-    They are written to `space.observations` and `space.masks`.
-    """
-    encode_turn(space)
-    legal(space.simulated[0], space.players.tables[0], row_of(space.masks, 0))
 
 
 @kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bideuchre_env.core.bits import clear, spread_bits_at
+from bideuchre_env.core.bits import clear, gather_bits, spread_bits_at
 from bideuchre_env.core.phases.auction import (
     N_STRAINS,
     apply_call,
@@ -63,6 +63,22 @@ def write_strained_calls(t: Row, bits: int, mask: Array) -> None:
         legal_bid = bits >> (1 + level) & 1
         for strain in range(N_STRAINS):
             mask[1 + level * N_STRAINS + strain] = legal_bid
+
+
+@inline_kernel
+def read_mask(t: Row, phase: int, mask: Array) -> int:
+    """Return the legal bits of a mask, int8 (A,), in a phase: the inverse of `write_mask`.
+
+    A phase that is neither AUCTION nor NAMING stands for one of the cards.
+    """
+    if phase == AUCTION:
+        bits = 1 if mask[0] else 0
+        for level in range(t.n_levels):
+            bits |= (1 if mask[1 + level * t.strains_per_bid] else 0) << (1 + level)
+        return bits
+    if phase == NAMING:
+        return gather_bits(mask, t.trump_offset, N_STRAINS, 0)
+    return gather_bits(mask, t.card_offset, t.kinds, 0)
 
 
 @kernel

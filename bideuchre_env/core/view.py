@@ -11,8 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from bideuchre_env.core.bits import gather_bits
+from bideuchre_env.core.observation.decode import decode
 from bideuchre_env.core.observation.encode import clip, hands_left
 from bideuchre_env.core.state import DEAL, PLAY
+from bideuchre_env.core.step import read_mask
 from bideuchre_env.core.tables import ROUNDS
 from bideuchre_env.rules.bids import MAX_EXCHANGE
 from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS, MAX_KINDS, MAX_TRICKS, N_SEATS
@@ -85,6 +87,18 @@ def count_held(view: Row, kinds: int) -> int:
 
 
 @kernel
+def see_observation(observation: Array, mask: Array, t: Row, o: Row, known: Row, view: Row) -> int:
+    """Fill `view` from an observation, int8 (D,); return the legal bits of its mask, int8 (A,).
+
+    The row that the observing seat knows is written to `known`, in which it is seat 0. `o` are the
+    offsets of the observation's blocks.
+    """
+    decode(observation, t, o, known)
+    see(known, t, 0, view)
+    return read_mask(t, view.phase, mask)
+
+
+@kernel
 def see(s: Row, t: Row, seat: int, view: Row) -> None:
     """Fill `view` with what a seat knows of the state `s`, except for `for_points` and `turning`.
 
@@ -149,13 +163,11 @@ def see_exchange(s: Row, seat: int, view: Row) -> tuple[int, int]:
     seen, seen_pair = 0, 0
     view.given = 0
     view.received = 0
-    if view.declarer == 0 or view.declarer == 2:
-        for i in range(MAX_EXCHANGE):
-            if s.given[i] >= 0 and view.declarer == 0:
-                view.given += 1
-                seen, seen_pair = add_kind(seen, seen_pair, s.given[i])
-            if s.passed[i] >= 0 and (view.declarer == 2 or s.phase >= PLAY):
-                view.received |= 1 << s.passed[i]
+    if view.declarer == 0:
+        seen, seen_pair = add_kinds(0, 0, s.given)
+        view.given = popcount(seen) + popcount(seen_pair)
+    if view.declarer == 2 or (view.declarer == 0 and s.phase >= PLAY):
+        view.received, _ = add_kinds(0, 0, s.passed)
     return seen, seen_pair
 
 
@@ -166,6 +178,15 @@ def add_kind(seen: int, seen_pair: int, kind: int) -> tuple[int, int]:
     Returns the new `seen` and `seen_pair`.
     """
     return seen | 1 << kind, seen_pair | seen & 1 << kind
+
+
+@inline_kernel
+def add_kinds(seen: int, seen_pair: int, cards: Array) -> tuple[int, int]:
+    """Add the kinds in `cards` (-1: none), given up or passed in an exchange, as `add_kind`."""
+    for i in range(MAX_EXCHANGE):
+        if cards[i] >= 0:
+            seen, seen_pair = add_kind(seen, seen_pair, cards[i])
+    return seen, seen_pair
 
 
 @inline_kernel

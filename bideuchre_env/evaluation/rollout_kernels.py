@@ -117,12 +117,11 @@ def rule_hands(space: Workspace, work: RuleWorkspace, most: int, start: int, sto
     t, own = space.tables[0], own_workspace(work, start)
     for i in range(start, stop):
         s, count = space.states[i], space.counts[i]
-        observation, mask = row_of(space.observations, i), row_of(space.masks, i)
         for _ in range(min(most, space.quotas[i] - count.hands)):
             deal_hand(s, t)
             n = 0
             while s.phase < DEAL:
-                act_by_rule(s, observation, mask, own)
+                act_by_rule(s, own)
                 n += 1
             count_hand(s, t, n, count)
 

@@ -21,9 +21,8 @@ from bideuchre_env.agents.search.agent import InferenceAgent, PimcAgent
 from bideuchre_env.agents.search.history import record_history
 from bideuchre_env.agents.search.likelihood import log_likelihood
 from bideuchre_env.agents.search.worlds import prepare_worlds
-from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.one_row import step_row
-from bideuchre_env.core.state import Phase
+from bideuchre_env.core.state import Phase, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.view import new_view
 from bideuchre_env.envs.aec.env import BidEuchreEnv
@@ -90,10 +89,7 @@ def play_boards(a: str, b: str) -> None:
 
 def play_claim() -> None:
     """Compile `claim`, which detects that a player wins all remaining tricks."""
-    layout, tables = layout_of(GAME.rules), compile_tables(GAME.rules)
-    seen = np.zeros((1, layout.size), np.int8)
-    mask = np.zeros((1, int(tables["n_actions"][0])), np.int8)
-    claim(seen, mask, tables, layout.offsets, new_view())
+    claim(new_states(1), compile_tables(GAME.rules), new_view())
 
 
 def play_learner() -> None:

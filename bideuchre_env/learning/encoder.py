@@ -15,15 +15,15 @@ import numpy as np
 from bideuchre_env._checks import check_array
 from bideuchre_env._columns import columns
 from bideuchre_env.core.bits import clear, gather_bits
+from bideuchre_env.core.observation.decode import decode
 from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.core.state import GIVING
+from bideuchre_env.core.state import GIVING, new_states
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.core.view import new_view
+from bideuchre_env.core.view import new_view, see
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.feature_rows import action_of, list_inputs, output_of
 from bideuchre_env.learning.features import PARTS, PLACES, VERSION, FeatureBlock, features_of
 from bideuchre_env.learning.suits import SUIT_MAPS
-from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
@@ -46,6 +46,7 @@ class EncoderWorkspace(NamedTuple):
     offsets: Array  # of the observation's blocks
     places: Array  # `features.PLACES` (2,): of the parts "auction" and "cards"
     scale: Array  # float32 (2,): factors of points, of deals left
+    known: Array  # `STATE`: what the seat of an observation knows
     views: Array  # `view.VIEW`
     active: Array  # int64 (m, size + 1): the inputs that are 1
 
@@ -112,6 +113,7 @@ class FeatureEncoder:
             layout.offsets,
             places,
             scale,
+            new_states(rows),
             np.repeat(new_view(), rows),
             np.zeros((rows, max(auction.size, cards.size) + 1), np.int64),
         )
@@ -214,18 +216,19 @@ def encode_rows(
     scratch used is that of row `start`, or the only one.
     """
     own = min(start, len(work.views) - 1)
-    t, o, view = work.tables[0], work.offsets[0], work.views[own]
+    t, o, known, view = work.tables[0], work.offsets[0], work.known[own], work.views[own]
     active = work.active[own : own + 1]
     for i in range(start, stop):
         observation, mask = row_of(observations, i), row_of(masks, i)
-        read_view(observation, t, o, view)
+        decode(observation, t, o, known)
+        see(known, t, 0, view)
         for j in range(inputs.shape[1]):
             inputs[i, j] = 0.0
         n, symmetry, first = 0, 0, 0
         if view.phase >= 0:  # -1: the hand is over
             part = 1 if view.phase >= GIVING else 0
             first = part * work.places[0].entries
-            n, symmetry = list_inputs(observation, t, o, work.places[part], view, True, active)
+            n, symmetry = list_inputs(known, t, 0, work.places[part], view, True, active)
         for j in range(n):
             inputs[i, first + active[0, j]] = 1.0
         write_game(view, work, inputs, i)

@@ -1,4 +1,4 @@
-"""Kernels that convert observations to the 0/1 inputs of networks (see `features`).
+"""Kernels that convert decisions to the 0/1 inputs of networks (see `features`).
 
 They list the indices of the inputs that are 1, in an array `active`, int64 (1, size + 1). About 60
 of some 400 inputs are 1, so a first layer is fastest as a sum over the list; `write_rows` and
@@ -6,9 +6,8 @@ of some 400 inputs are 1, so a first layer is fastest as a sum over the list; `w
 
 Each `put_` kernel appends indices to the list. `n` is the length of the list before, the result the
 length after. `at` is the first index of a block of inputs, and `symmetry` the number (0 to 7) of
-the renaming of suits (see `suits`). `t` are the game's tables, and `o` the offsets of the
-observation's blocks. `p` are the first indices of the blocks of inputs (`features.PLACES`). `view`
-is the view of the observation (see `view`).
+the renaming of suits (see `suits`). `t` are the game's tables. `p` are the first indices of the
+blocks of inputs (`features.PLACES`). `view` is what the seat `seat` knows of the state `s`.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bideuchre_env.core.bits import gather_bits
+from bideuchre_env.core.observation.decode import decode
 from bideuchre_env.core.state import GIVING, NAMING, PLAY
-from bideuchre_env.core.view import count, count_held
+from bideuchre_env.core.view import count, count_held, see
 from bideuchre_env.learning.card_order import BEATS, left_bower, right_bower
 from bideuchre_env.learning.suits import RENAMED, SUIT_MAPS, first_renamings, smallest
-from bideuchre_env.learning.view import read_view
-from bideuchre_env.rules.cards import COPY_SHIFT, N_SEATS, NO_TRUMP
+from bideuchre_env.rules.bids import MAX_EXCHANGE
+from bideuchre_env.rules.cards import COPY_SHIFT, MAX_TRICKS, N_SEATS, NO_TRUMP
 from bideuchre_env.runtime.intrinsics import lowest_bit, popcount, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
 
@@ -39,6 +38,7 @@ class FeatureWorkspace(NamedTuple):
     tables: Array
     offsets: Array  # of the observation's blocks
     places: Array  # `features.PLACES`
+    known: Array  # `STATE`: what the seat of an observation knows, rewritten by each decision
     views: Array  # `view.VIEW`, rewritten by each decision
     active: Array  # int64 (1, size + 1): the inputs that are 1, rewritten by each decision
 
@@ -96,44 +96,45 @@ def active_inputs(observation: Array, rename: bool, work: FeatureWorkspace) -> t
 
     Returns the length of the list and the number of the renaming of suits, as `list_inputs` does.
     """
-    t, p, view = work.tables[0], work.places[0], work.views[0]
-    read_view(observation, t, work.offsets[0], view)
-    return list_inputs(observation, t, work.offsets[0], p, view, rename, work.active)
+    t, known, view = work.tables[0], work.known[0], work.views[0]
+    decode(observation, t, work.offsets[0], known)
+    see(known, t, 0, view)
+    return list_inputs(known, t, 0, work.places[0], view, rename, work.active)
 
 
 @kernel
 def list_inputs(
-    observation: Array, t: Row, o: Row, p: Row, view: Row, rename: bool, active: Array
+    s: Row, t: Row, seat: int, p: Row, view: Row, rename: bool, active: Array
 ) -> tuple[int, int]:
     """Write the indices of all inputs that are 1 to row 0 of `active`.
 
     Returns how many they are, and the number of the renaming of suits. The number is 0, the
-    identity, if `rename` is False. `read_view` must have read the observation into `view`.
+    identity, if `rename` is False. `view` must be that of the seat in state `s` (`core.view.see`).
     """
     symmetry = 0
     if rename:
-        symmetry = lowest_bit(renamings(observation, t, o, p, view))
+        symmetry = lowest_bit(renamings(s, seat, p, view))
     n = put_kinds(active, 0, p.held, view.held, symmetry)
     if p.held_pair >= 0:
         n = put_kinds(active, n, p.held_pair, view.held_pair, symmetry)
     n = put_one(active, n, p.dealer + (max(view.dealer, 0)))
-    for seat in range(N_SEATS):
-        if view.calls[seat] >= 0:
-            n = put_one(active, n, p.calls + seat * (1 + t.n_levels) + view.calls[seat])
+    for rel in range(N_SEATS):
+        if view.calls[rel] >= 0:
+            n = put_one(active, n, p.calls + rel * (1 + t.n_levels) + view.calls[rel])
         if p.call_strains >= 0:
-            at = p.call_strains + 5 * seat
-            n = put_strain(active, n, at, view.call_strains[seat], symmetry)
+            at = p.call_strains + 5 * rel
+            n = put_strain(active, n, at, view.call_strains[rel], symmetry)
     if p.cards == 1:
         n = put_contract(t, p, view, symmetry, active, n)
-        n = put_exchange(observation, t, o, p, view, symmetry, active, n)
+        n = put_exchange(s, p, view, symmetry, active, n)
         if view.phase == PLAY:
-            n = put_trick(observation, t, o, p, view, symmetry, active, n)
+            n = put_trick(s, t, seat, p, view, symmetry, active, n)
         return n, symmetry
     return put_auction(t, p, view, symmetry, active, n), symmetry
 
 
 @kernel
-def renamings(observation: Array, t: Row, o: Row, p: Row, view: Row) -> int:
+def renamings(s: Row, seat: int, p: Row, view: Row) -> int:
     """Return the renamings of suits to choose from, as bits: the inputs are the same for all.
 
     They map the hand to the smallest hand number and, if there are several, then the strains of the
@@ -144,28 +145,40 @@ def renamings(observation: Array, t: Row, o: Row, p: Row, view: Row) -> int:
     if rest & (rest - 1) == 0:
         return rest
     suits = 0  # sets of suits, four bits each
-    for seat in range(N_SEATS):
-        if 0 <= view.call_strains[seat] < NO_TRUMP:
-            suits |= 1 << (4 * seat + view.call_strains[seat])
+    for rel in range(N_SEATS):
+        if 0 <= view.call_strains[rel] < NO_TRUMP:
+            suits |= 1 << (4 * rel + view.call_strains[rel])
     if p.cards == 0:
         return smallest(rest, suits)
     rest = smallest(rest, view.unseen | view.unseen_pair << COPY_SHIFT)
     if p.given >= 0:
-        discarded = gather_bits(observation, o.discarded, t.kinds, 0)
-        rest = smallest(rest, discarded | view.received << COPY_SHIFT)
+        rest = smallest(rest, given_kinds(s, view) | view.received << COPY_SHIFT)
     if view.phase == PLAY:
-        for seat in range(1, N_SEATS):
-            suits |= view.void[seat] << (12 + 4 * seat)
-            rest = smallest(rest, played_by(observation, t, o, seat))
+        for rel in range(1, N_SEATS):
+            suits |= view.void[rel] << (12 + 4 * rel)
+            rest = smallest(rest, played_by(s, (seat + rel) & 3))
         if view.led >= 0:
             suits |= 1 << (28 + view.led)
     return smallest(rest, suits)
 
 
 @inline_kernel
-def played_by(observation: Array, t: Row, o: Row, seat: int) -> int:
+def played_by(s: Row, seat: int) -> int:
     """Return the kinds that a seat has played, as bits."""
-    return gather_bits(observation, o.private + o.played + seat * t.copies * t.kinds, t.kinds, 0)
+    kinds = 0
+    for trick in range(s.trick + 1):
+        kind = s.plays[seat * MAX_TRICKS + trick]
+        kinds |= 1 << kind if kind >= 0 else 0
+    return kinds
+
+
+@inline_kernel
+def given_kinds(s: Row, view: Row) -> int:
+    """Return the kinds that the seat of the view has given up as declarer, as bits."""
+    kinds = 0
+    for i in range(MAX_EXCHANGE if view.declarer == 0 else 0):
+        kinds |= 1 << s.given[i] if s.given[i] >= 0 else 0
+    return kinds
 
 
 @kernel
@@ -225,24 +238,21 @@ def put_contract(t: Row, p: Row, view: Row, symmetry: int, active: Array, n: int
 
 
 @kernel
-def put_exchange(
-    observation: Array, t: Row, o: Row, p: Row, view: Row, symmetry: int, active: Array, n: int
-) -> int:
+def put_exchange(s: Row, p: Row, view: Row, symmetry: int, active: Array, n: int) -> int:
     """Append the phase and, in games with an exchange, the exchanged cards the player knows of.
 
     These are the cards given up by the player and the cards that partner passed to the declarer.
     """
     n = put_number(active, n, p.phase, view.phase - GIVING, 2)
     if p.given >= 0:
-        discarded = gather_bits(observation, o.discarded, t.kinds, 0)
-        n = put_kinds(active, n, p.given, discarded, symmetry)
+        n = put_kinds(active, n, p.given, given_kinds(s, view), symmetry)
         n = put_kinds(active, n, p.received, view.received, symmetry)
     return n
 
 
 @kernel
 def put_trick(
-    observation: Array, t: Row, o: Row, p: Row, view: Row, symmetry: int, active: Array, n: int
+    s: Row, t: Row, seat: int, p: Row, view: Row, symmetry: int, active: Array, n: int
 ) -> int:
     """Append the current trick, and the other seats' cards played and known voids.
 
@@ -258,12 +268,12 @@ def put_trick(
         n = put_number(active, n, p.winning_seat, view.winning - 1, 2)
     else:
         n = put_one(active, n, p.led + 4)
-    for seat in range(1, N_SEATS):
-        if view.after >> seat & 1:
-            n = put_one(active, n, p.after + seat - 1)
-        n = put_suits(active, n, p.voids + 4 * (seat - 1), view.void[seat], symmetry)
-        played = played_by(observation, t, o, seat)
-        n = put_kinds(active, n, p.played + t.kinds * (seat - 1), played, symmetry)
+    for rel in range(1, N_SEATS):
+        if view.after >> rel & 1:
+            n = put_one(active, n, p.after + rel - 1)
+        n = put_suits(active, n, p.voids + 4 * (rel - 1), view.void[rel], symmetry)
+        played = played_by(s, (seat + rel) & 3)
+        n = put_kinds(active, n, p.played + t.kinds * (rel - 1), played, symmetry)
     follow = view.held & t.suit_bits[strain, view.led] if view.led >= 0 else 0
     legal = follow if follow else view.held
     held = view.held

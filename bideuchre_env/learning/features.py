@@ -24,6 +24,7 @@ import numpy as np
 from bideuchre_env._checks import brief, check_array, check_flag
 from bideuchre_env._columns import columns
 from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.state import new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.view import new_view
 from bideuchre_env.errors import OptionError
@@ -172,6 +173,7 @@ class Features:
             tables=compile_tables(self.rules),
             offsets=layout_of(self.rules).offsets,
             places=self.places,
+            known=new_states(1),
             views=new_view(),
             active=np.zeros((1, self.size + 1), np.int64),
         )

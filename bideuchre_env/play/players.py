@@ -66,8 +66,7 @@ class Players:
 
     def certain(self) -> int:
         """Return an action of the seat to act that is certain to win all tricks left, or -1."""
-        look_row(self._states, self._tables, *self.view)
-        return int(claim(self._seen, self._mask, self._tables, self.view[0], self._claim_view))
+        return int(claim(self._states, self._tables, self._claim_view))
 
     def lowest(self) -> int:
         """Return the lowest legal card of the seat to act, as an action."""

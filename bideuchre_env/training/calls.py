@@ -30,7 +30,7 @@ from bideuchre_env.agents.expert.agent import (
 from bideuchre_env.agents.expert.auction import NOT_WEIGHED, best_call, plain_points, weigh_calls
 from bideuchre_env.agents.expert.call_features import N_HAND, N_INPUTS
 from bideuchre_env.agents.expert.call_network import FIRST, LAYERS, SCALE, SECOND, new_network
-from bideuchre_env.agents.rule.agent import RuleAgent, call_bits
+from bideuchre_env.agents.rule.agent import RuleAgent, useful_calls
 from bideuchre_env.agents.rule.bidding import (
     N_AUCTION_FEATURES,
     N_STRAINS,
@@ -40,11 +40,11 @@ from bideuchre_env.agents.rule.bidding import (
 from bideuchre_env.core.phases.deal import mix, split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
 from bideuchre_env.core.state import AUCTION, DEAL, new_states
+from bideuchre_env.core.step import legal_bits
+from bideuchre_env.core.view import see
 from bideuchre_env.learning.pairs import Policy
-from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.cards import NO_TRUMP
 from bideuchre_env.rules.rules import Rules
-from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel, new_rows
 from bideuchre_env.training.descent import check_trained, descend, forward
 
@@ -182,9 +182,8 @@ def try_calls(
     seats = (states["dealer"] + 1 + call) & 3
     for _ in range(call):
         step(states, np.arange(n), seats, agent, other)
-    observations, masks = seen(states, np.arange(n), agent)
     trials = new_rows(TRIAL, n)
-    try_rows(work, observations, masks, rng.integers(0, 2**62, n), width, lone, trials)
+    try_rows(work, states, rng.integers(0, 2**62, n), width, lone, trials)
     two = np.flatnonzero((trials["action"][:, 1] >= 0) & (states["phase"] == AUCTION))
     trials, everyone, seats = trials[two], np.arange(len(two)), seats[two]
     for which in range(2):
@@ -223,19 +222,12 @@ def step(states: Array, rows: Array, seats: Array, agent: RowAgent, other: Polic
 
 @entry_kernel
 def try_rows(
-    work: ExpertWorkspace,
-    observations: Array,
-    masks: Array,
-    words: Array,
-    width: float,
-    lone: int,
-    trials: Array,
+    work: ExpertWorkspace, states: Array, words: Array, width: float, lone: int, trials: Array
 ) -> None:
     """Write the `two_calls` of each row to `trials`; without a second call, its action is -1."""
-    for i in range(len(observations)):
+    for i in range(len(states)):
         trials[i].action[1] = -1
-        observation, mask = row_of(observations, i), row_of(masks, i)
-        best, other = two_calls(work, observation, mask, words[i], width, 0.0, ANY, lone)
+        best, other = two_calls(work, states[i], words[i], width, 0.0, ANY, lone)
         if best >= 0:
             note_call(work, best, 0, trials[i])
         if other >= 0:
@@ -245,15 +237,14 @@ def try_rows(
 @kernel
 def two_calls(
     work: ExpertWorkspace,
-    observation: Array,
-    mask: Array,
+    s: Row,
     word: Word,
     width: float,
     margin: float,
     wild: int,
     lone: int,
 ) -> tuple[int, int]:
-    """Return the expert's best call, and another one chosen by the random `word`; -1 for none.
+    """Return the expert's best call in `s`, and another chosen by the random `word`; -1 for none.
 
     Both are -1 if the hand has no values. A call is 8 * (1 + level) + the place of its strain in
     `calls.ranked`. The other's worth is at most `width` points (times `calls.slope`) plus `margin`
@@ -262,10 +253,10 @@ def two_calls(
     be `LONE_WIDTH` times as far below the best.
     """
     t, view, calls, learned = work.tables[0], work.views[0], work.calls[0], work.learned
-    read_view(observation, t, work.offsets[0], view)
+    see(s, t, s.turn, view)
     if not weigh_hand(view, t, learned, work.scratch[0], calls):
         return -1, -1
-    weigh_calls(view, t, learned, call_bits(view, mask, t), calls)
+    weigh_calls(view, t, learned, useful_calls(view, t, legal_bits(s, t)), calls)
     best = max(best_call(t, calls), 0)
     top, alone = calls.worth[best >> 3, best & 7] - margin, is_lone(t, best)
     least, far = top - width * calls.slope, top - LONE_WIDTH * width * calls.slope

@@ -47,15 +47,14 @@ from bideuchre_env.agents.rule.agent import rule_decision
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.core.hands import held
-from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.phases.deal import deal_hand, split_seed, start_game
 from bideuchre_env.core.rows import seed_rows
 from bideuchre_env.core.state import DEAL, PLAY
-from bideuchre_env.core.step import apply, legal
-from bideuchre_env.core.view import count_held
+from bideuchre_env.core.step import apply, legal_bits
+from bideuchre_env.core.view import count_held, see
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.variants import RULES
-from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
+from bideuchre_env.runtime.intrinsics import lowest_bit
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows
 
 DRAWN = 2  # deals sampled at each decision
@@ -157,16 +156,14 @@ def count_hands(table: Table, deals: Array, first: int, last: int, counts: Array
     (2, *`SHAPE`): the true counts and the sampled ones. Return the number of actions played.
     """
     work, s = table.work, table.states[0]
-    t, o, view = work.tables[0], work.offsets[0], work.views[0]
-    observation, mask = row_of(table.observations, 0), row_of(table.masks, 0)
+    t, view = work.tables[0], work.views[0]
     decisions = 0
     for i in range(first, last):
         start_game(s, i & 3)
         deal_hand(s, t)
         while s.phase < DEAL:
-            encode(s, t, o, s.turn, observation)
-            legal(s, t, mask)
-            chosen = rule_decision(observation, mask, work)  # fills the view
+            see(s, t, s.turn, view)
+            chosen = rule_decision(view, legal_bits(s, t), work)
             if s.phase == PLAY and 1 < count_held(view, -1) < MOST_HELD:
                 count_card(s, view, deals[0], counts)
             apply(s, t, chosen)

@@ -33,10 +33,10 @@ from bideuchre_env._files import Output
 from bideuchre_env.agents.data import write_file
 from bideuchre_env.agents.rule.bidding import DECKS, WEIGHTS, describe_lone_hand, load_weights
 from bideuchre_env.agents.rule.hand_features import N_FEATURES, TRUMPS
-from bideuchre_env.agents.search.opponent_view import show_hand
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.core.phases.deal import deal_hand, seed_stream, split_seed, start_game
+from bideuchre_env.core.view import show_hand
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.bids import N_EXCHANGES
 from bideuchre_env.rules.cards import NO_TRUMP

@@ -57,9 +57,8 @@ from bideuchre_env.core.tables import ROUNDS
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
-from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows
-from bideuchre_env.training.calls import seen, step, two_calls
+from bideuchre_env.training.calls import step, two_calls
 from bideuchre_env.training.descent import check_trained, descend, forward
 
 SCRIPT = "experiments/fitting/fit_score_network.py"
@@ -168,9 +167,8 @@ def try_hands(
         seats = (states["dealer"].astype(np.int64) + 1 + call) & 3
         for _ in range(call):
             step(states, everyone, seats, agent, other)
-        observations, masks = seen(states, everyone, agent)
         trials = new_rows(TRY, n)
-        try_rows(work, observations, masks, rng.integers(0, 2**62, n), trials)
+        try_rows(work, states, rng.integers(0, 2**62, n), trials)
         two = np.flatnonzero((trials["action"][:, 1] >= 0) & (states["phase"] == AUCTION))
         trials, changed = trials[two], states[two]
         apply_rows(changed, tables, np.arange(len(two)), trials["action"][:, 1].copy())
@@ -208,17 +206,14 @@ def value_rows(states: Array, tables: Array, wins: Array, seats: Array, won: Arr
 
 
 @entry_kernel
-def try_rows(
-    work: ExpertWorkspace, observations: Array, masks: Array, words: Array, trials: Array
-) -> None:
+def try_rows(work: ExpertWorkspace, states: Array, words: Array, trials: Array) -> None:
     """Fill each row of `trials`, `TRY` (n,), with the best call and another, chosen at random.
 
     `words`, int64 (n,), are the random bits of the rows. Without another call its action is -1.
     """
-    for i in range(len(observations)):
+    for i in range(len(states)):
         trials[i].action[1] = -1
-        observation, mask = row_of(observations, i), row_of(masks, i)
-        best, other = two_calls(work, observation, mask, words[i], WIDTH, SOME, ANY, 0)
+        best, other = two_calls(work, states[i], words[i], WIDTH, SOME, ANY, 0)
         if best >= 0:
             note_call(work, best, 0, trials[i])
         if other >= 0:

@@ -12,7 +12,6 @@ import numpy as np
 
 from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule, rule_workspace
 from bideuchre_env.core.hands import put
-from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.auction import N_STRAINS
 from bideuchre_env.core.phases.deal import (
     GOLDEN,
@@ -24,10 +23,9 @@ from bideuchre_env.core.phases.deal import (
 )
 from bideuchre_env.core.state import DEAL, new_states
 from bideuchre_env.core.step import apply, begin_cards, legal_bits
-from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import COPY_SHIFT
 from bideuchre_env.rules.rules import Rules
-from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
+from bideuchre_env.runtime.intrinsics import lowest_bit
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel
 
 BEST = 3  # number of strains that are played to the required precision
@@ -42,18 +40,11 @@ class Table(NamedTuple):
 
     work: RuleWorkspace
     states: Array  # (2,): the deal, and the hand played from it
-    observations: Array  # (1, D)
-    masks: Array  # (1, A)
 
 
 def new_table(rules: Rules) -> Table:
     """Return a new workspace for hands of a game."""
-    return Table(
-        rule_workspace(rules),
-        new_states(2),
-        np.zeros((1, layout_of(rules).size), np.int8),
-        np.zeros((1, actions.of(rules).n), np.int8),
-    )
+    return Table(rule_workspace(rules), new_states(2))
 
 
 @entry_kernel
@@ -271,11 +262,10 @@ def give_contract(s: Row, deal: Row, t: Row, level: int, strain: int) -> None:
 def play_out(s: Row, table: Table) -> None:
     """Let the rule player play the hand to its end; a lone hand stops at the first lost trick."""
     t = table.work.tables[0]
-    observation, mask = row_of(table.observations, 0), row_of(table.masks, 0)
     alone = s.sitting_out >= 0
     while s.phase < DEAL and not (alone and s.tricks_won[1] > 0):
         bits = legal_bits(s, t)
         if bits & (bits - 1) == 0:  # forced
             apply(s, t, t.card_offset + lowest_bit(bits))
         else:
-            act_by_rule(s, observation, mask, table.work)
+            act_by_rule(s, table.work)

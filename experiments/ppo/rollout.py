@@ -15,7 +15,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.rows import deal_rows, seed_rows, start_rows
 from bideuchre_env.core.state import new_states
 from bideuchre_env.core.tables import compile_tables
@@ -167,7 +166,6 @@ class Part:
         work, m = self.features.workspace(), 1 if tables.memory.name == "cpu" else tables.n
         scratch = Scratch(
             all_hands=all_hands,
-            observations=np.zeros((m, layout_of(rules).size), np.int8),
             masks=np.zeros((m, actions.of(rules).n), np.int8),
             features=work._replace(
                 views=np.repeat(work.views, m), active=np.repeat(work.active, m, 0)

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.phases.scoring import made
 from bideuchre_env.core.state import NAMING
 from bideuchre_env.core.step import apply, legal_bits, play_forced, write_mask
+from bideuchre_env.core.view import see
 from bideuchre_env.learning.feature_rows import FeatureWorkspace, action_of, list_inputs, list_legal
 from bideuchre_env.learning.sampling import first_unfit, sample_rows
 from bideuchre_env.learning.suits import SUIT_MAPS
-from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.cards import COPY_SHIFT, MAX_TRICKS, N_SEATS
 from bideuchre_env.runtime.intrinsics import lower_cell, lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
@@ -41,7 +40,6 @@ class Scratch(NamedTuple):
     """Scratch space of a part's kernels: one row on the CPU, one per table on a GPU."""
 
     all_hands: bool  # whether the other seats' cards are recorded
-    observations: Array  # int8 (m, D)
     masks: Array  # int8 (m, A)
     features: FeatureWorkspace
 
@@ -74,15 +72,13 @@ def enter_rows(
     `cells`, int64 (1,), is set to -1 if a list of inputs is too long.
     """
     work, own = scratch.features, min(start, len(scratch.masks) - 1)
-    t, o, p = work.tables[0], work.offsets[0], work.places[0]
-    observation, mask = row_of(scratch.observations, own), row_of(scratch.masks, own)
+    t, p, mask = work.tables[0], work.places[0], row_of(scratch.masks, own)
     view, active = work.views[own], work.active[own : own + 1]
     for j in range(start, stop):
         s, at = states[rows[j]], first + j
-        encode(s, t, o, s.turn, observation)
         write_mask(t, s.phase, legal_bits(s, t), mask)
-        read_view(observation, t, o, view)
-        n, symmetry = list_inputs(observation, t, o, p, view, True, active)
+        see(s, t, s.turn, view)
+        n, symmetry = list_inputs(s, t, s.turn, p, view, True, active)
         if n >= WIDTH:
             lower_cell(cells, 0, -1)
             n = WIDTH - 1

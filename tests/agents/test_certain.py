@@ -22,15 +22,12 @@ from support.winning_cards import beats, bits_of, in_order, random_cards
 
 from bideuchre_env import agents
 from bideuchre_env.agents.rule.certain import certain_strain, certain_winners, unseen_of
-from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.core.state import AUCTION, PLAY
+from bideuchre_env.core.state import AUCTION, PLAY, new_states
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.core.view import new_view
-from bideuchre_env.learning.view import read_view
+from bideuchre_env.core.view import new_view, see
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import STRAINS, hand_kinds, parse_card
 from bideuchre_env.rules.variants import RULES
-from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import entry_kernel
 
 pytestmark = pytest.mark.search
@@ -43,10 +40,10 @@ def winners_of(tables, strain, held, pair, unseen, unseen_pair):
 
 
 @entry_kernel
-def winners_seen(observations, tables, offsets, views):
-    """The certain winners of the seat on lead, as bits of kinds, from `observations[0]`."""
+def winners_seen(states, tables, views):
+    """The certain winners of the seat on lead in row 0, as bits of kinds."""
     t, view = tables[0], views[0]
-    read_view(row_of(observations, 0), t, offsets[0], view)
+    see(states[0], t, states[0].turn, view)
     unseen, pair = unseen_of(view, t, 0b1110)
     return certain_winners(t, view.strain, view.held, view.held_pair, unseen, pair)
 
@@ -100,10 +97,11 @@ def test_certain_winners_equal_brute_force(variant):
 def claims(variant):
     """Rows of random games in which the seat on lead has a choice and wins all tricks left."""
     rules = RULES[variant]
-    tables, offsets, view, rows = compile_tables(rules), layout_of(rules).offsets, new_view(), []
-    for observation, mask, row in decisions(rules, 150, seed=11):
+    tables, view, rows, states = compile_tables(rules), new_view(), [], new_states(1)
+    for _, mask, row in decisions(rules, 150, seed=11):
         if row["phase"] == PLAY and row["led"] < 0 and mask.sum() > 1:
-            winners = winners_seen(observation[None], tables, offsets, view)
+            states[0] = row
+            winners = winners_seen(states, tables, view)
             if all(winners >> kind & 1 for kind in hand_kinds(int(row["hands"][row["turn"]]))):
                 rows.append(row)
     return rows
@@ -126,9 +124,9 @@ def test_agents_take_all_tricks_where_they_are_certain(name, variant, rows, deal
 
 
 @entry_kernel
-def strain_of(observations, tables, offsets, views):
-    """`certain_strain` of the seat to act, an index or -1, from `observations[0]`."""
-    read_view(row_of(observations, 0), tables[0], offsets[0], views[0])
+def strain_of(states, tables, views):
+    """`certain_strain` of the seat to act in row 0, an index or -1."""
+    see(states[0], tables[0], states[0].turn, views[0])
     return certain_strain(views[0], tables[0], True)
 
 
@@ -215,10 +213,10 @@ def test_the_last_to_call_makes_no_partnered_bid_above_the_lowest(variant):
 
 def test_a_hand_that_does_not_lead_is_certain_only_if_it_beats_every_lead():
     """In Cincinnati the eldest hand leads: six trumps beat every lead, a side ace may be ruffed."""
-    tables, offsets, view = compile_tables(CINCINNATI), layout_of(CINCINNATI).offsets, new_view()
+    tables, view = compile_tables(CINCINNATI), new_view()
     for hand, strain in (("JH JD AH KH QH TH", "H"), ("JH JD AH KH QH AS", None)):
         position = Position(CINCINNATI, {2: hand}).do("pass")
-        result = strain_of(position.look()[0][None], tables, offsets, view)
+        result = strain_of(position.states, tables, view)
         assert result == (-1 if strain is None else STRAINS.index(strain))
         if strain is not None:
             assert bid_made(CINCINNATI, position.agent, hand, "pass", 2) == "bid moon H"

@@ -33,18 +33,15 @@ from bideuchre_env.agents.expert.sampled_deals import (
 from bideuchre_env.agents.learned.shipped import provenance
 from bideuchre_env.agents.registry import BUILT_IN
 from bideuchre_env.agents.rule import bidding
-from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.core.state import PLAY
+from bideuchre_env.core.state import PLAY, new_states
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.core.view import VIEW
+from bideuchre_env.core.view import VIEW, see
 from bideuchre_env.errors import TableError
 from bideuchre_env.learning.features import VERSION
 from bideuchre_env.learning.suits import SUIT_MAPS, renamed
-from bideuchre_env.learning.view import read_view
 from bideuchre_env.learning.weights import made_for, read_weights
 from bideuchre_env.rules.cards import COPY_SHIFT, NO_TRUMP, hand_bits, parse_card
 from bideuchre_env.rules.variants import RULES
-from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import entry_kernel, new_rows
 
 pytestmark = pytest.mark.slow
@@ -304,10 +301,10 @@ def first_card_against_trumps(rules, state):
 
 
 @entry_kernel
-def count_cards(rows, tables, offsets, views, rooms, kinds, n, counts):
-    """Count the cards of `kinds` (bits) of seats 1 to 3 in n deals sampled from `rows[0]`."""
+def count_cards(states, tables, views, rooms, kinds, n, counts):
+    """Count the cards of `kinds` (bits) of seats 1 to 3 in n deals sampled for the seat to act."""
     v, x = views[0], rooms[0]
-    read_view(row_of(rows, 0), tables[0], offsets[0], v)
+    see(states[0], tables[0], states[0].turn, v)
     number_cards(v, x)
     begin_deals(v, x)
     for _ in range(n):
@@ -319,16 +316,17 @@ def count_cards(rows, tables, offsets, views, rooms, kinds, n, counts):
 
 
 def test_sampled_deals_give_the_declarer_its_true_share_of_trumps():
-    rules, tables, offsets = CINCINNATI, compile_tables(CINCINNATI), layout_of(CINCINNATI).offsets
+    rules, tables, states = CINCINNATI, compile_tables(CINCINNATI), new_states(1)
     views, deals = new_rows(VIEW, 1), new_rows(SAMPLED_DEAL, 1)
     deals["holder_odds"] = sampled_deals.holder_odds(rules)
     truth, sampled = np.zeros(4), np.zeros(4)  # declarer, a defender, partner, a defender
-    for row, _, state in decisions(rules, 800, seed=11):
+    for _, _, state in decisions(rules, 800, seed=11):
         if not first_card_against_trumps(rules, state):
             continue
         trumps = int(tables["suit_bits"][0][state["strain"]][state["strain"]])
         turn, declarer, counts = int(state["turn"]), int(state["declarer"]), np.zeros(4, np.int64)
-        count_cards(row[np.newaxis], tables, offsets, views, deals, trumps, 4, counts)
+        states[0] = state
+        count_cards(states, tables, views, deals, trumps, 4, counts)
         sampled += np.roll(counts, turn - declarer)
         held = [(int(hand) & trumps).bit_count() for hand in state["hands"]]
         held[turn] = 0

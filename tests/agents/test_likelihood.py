@@ -16,6 +16,7 @@ from bideuchre_env.agents.search.likelihood import log_likelihood, weigh_worlds
 from bideuchre_env.agents.search.sampler import NEGLIGIBLE
 from bideuchre_env.agents.search.worlds import rebuild
 from bideuchre_env.core import one_row
+from bideuchre_env.core.observation.decode import decode
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.observation.resample import new_redeal, resample_row
 from bideuchre_env.core.phases.deal import split_seed
@@ -23,11 +24,10 @@ from bideuchre_env.core.rows import apply_rows, deal_rows
 from bideuchre_env.core.state import PASSING, PLAY, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.validity import checked_states
-from bideuchre_env.core.view import VIEW
 from bideuchre_env.rules.cards import KIND_BITS, hand_bits, parse_card
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import line_of
-from bideuchre_env.runtime.jit import entry_kernel, new_rows
+from bideuchre_env.runtime.jit import entry_kernel
 
 pytestmark = pytest.mark.search
 
@@ -146,11 +146,11 @@ def rotated(row, seat):
 
 
 @entry_kernel
-def rebuild_row(observation, tables, offsets, views, scripts, worlds, again):
-    """Call `rebuild` with the first record of each array; `observation` is int8 (D,)."""
-    return rebuild(
-        line_of(observation), tables[0], offsets[0], views[0], scripts[0], worlds[0], line_of(again)
-    )
+def rebuild_row(observation, tables, offsets, scripts, worlds, again):
+    """Decode and `rebuild` in the first record of each array; `observation` is int8 (D,)."""
+    row, t, o = line_of(observation), tables[0], offsets[0]
+    decode(row, t, o, scripts[0])
+    return rebuild(row, t, o, scripts[0], worlds[0], line_of(again))
 
 
 class Rebuilder:
@@ -158,14 +158,13 @@ class Rebuilder:
 
     def __init__(self, rules):
         self.rules, self.tables, self.layout = rules, compile_tables(rules), layout_of(rules)
-        self.views, self.scripts, self.worlds = new_rows(VIEW, 1), new_states(1), new_states(1)
+        self.scripts, self.worlds = new_states(1), new_states(1)
         self.again = np.zeros(self.layout.size, np.int8)
         self.scratch = new_redeal()
 
     def __call__(self, observation):
         return rebuild_row(
-            observation, self.tables, self.layout.offsets, self.views, self.scripts, self.worlds,
-            self.again,
+            observation, self.tables, self.layout.offsets, self.scripts, self.worlds, self.again
         )  # fmt: skip
 
     def redeal(self, seed):

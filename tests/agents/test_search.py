@@ -5,7 +5,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from support.agent_games import SEARCH, decisions, lone_decisions, look, per_hand, searcher
+from support.agent_games import SEARCH, decisions, look, per_hand, searcher
 from support.playthroughs import DIFFERENT
 
 from bideuchre_env import agents
@@ -23,21 +23,15 @@ from bideuchre_env.agents.search.candidates import (
     choose,
     drop_hopeless,
 )
-from bideuchre_env.agents.search.opponent_view import see_play
 from bideuchre_env.agents.search.playouts import play_out
 from bideuchre_env.agents.search.workspace import PLAN
-from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.rows import apply_rows
-from bideuchre_env.core.state import AUCTION, DEAL, GIVING, NAMING, PASSING, PLAY, new_states
+from bideuchre_env.core.state import AUCTION, DEAL, GIVING, NAMING, PASSING, PLAY
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.core.view import VIEW
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.features import features_of
 from bideuchre_env.learning.network import evaluate
-from bideuchre_env.learning.view import read_view
-from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS, hand_bits
 from bideuchre_env.rules.variants import RULES
-from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import entry_kernel, new_rows
 from bideuchre_env.solver import solve
 
@@ -243,39 +237,6 @@ def in_python(rules, state, calls, cards, left=0):
             states, tables, np.arange(1), player.act_rows(*look(rules, states, np.arange(1)))
         )
     return states[0]
-
-
-@entry_kernel
-def read_both(observations, states, gone, tables, offsets, views, others):
-    """Fill `views` from observations and `others` from states; `gone` are played kinds (bits)."""
-    for i in range(len(states)):
-        read_view(row_of(observations, i), tables[0], offsets[0], views[i])
-        see_play(states[i], tables[0], gone[i, 0], gone[i, 1], others[i])
-
-
-def played_kinds(state):
-    """The kinds played in a hand at least once, and twice, as two bit masks."""
-    played = hand_bits(kind for kind in state["plays"].tolist() if kind >= 0)
-    return (played | played >> COPY_SHIFT) & KIND_BITS, played >> COPY_SHIFT
-
-
-@pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0"])
-def test_the_view_of_a_state_equals_that_of_its_observation(variant):
-    rules = RULES[variant]
-    some = decisions(rules, 20, seed=3) + lone_decisions(rules, "moon", 20, seed=3)
-    rows, _, states = zip(*(d for d in some if d[2]["phase"] == PLAY), strict=True)
-    gone = np.array([played_kinds(state) for state in states], np.int64)
-    views, others = new_rows(VIEW, len(rows)), new_rows(VIEW, len(rows))
-    table = new_states(len(rows))
-    for i, state in enumerate(states):
-        table[i] = state
-    tables, offsets = compile_tables(rules), layout_of(rules).offsets
-    read_both(np.array(rows), table, gone, tables, offsets, views, others)
-    for name in ("unseen", "unseen_pair", "cards_left", "after", "winning_kind", "void", "thrown",
-                 "abandoned"):  # fmt: skip
-        assert (views[name] == others[name]).all(), name
-    assert views["thrown"].any()
-    assert views["abandoned"].any() == (rules.copies == 1)
 
 
 @pytest.mark.parametrize("variant", DIFFERENT)

@@ -6,7 +6,7 @@ The searchers instead weigh each hand separately, in views recorded once, and ca
 from math import log
 
 from bideuchre_env.agents.expert.agent import expert_decision, weigh_hand
-from bideuchre_env.agents.rule.agent import call_bits
+from bideuchre_env.agents.rule.agent import useful_calls
 from bideuchre_env.agents.search.likelihood import (
     LEAST_EXCHANGE,
     call_chance,
@@ -14,14 +14,11 @@ from bideuchre_env.agents.search.likelihood import (
     mismatch_penalty,
     strain_chance,
 )
-from bideuchre_env.agents.search.worlds import look
-from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.replay import deal_replay, next_action, wind_back
 from bideuchre_env.core.state import GIVING, NAMING, PASSING, PLAY
 from bideuchre_env.core.step import apply, legal_bits
-from bideuchre_env.learning.view import read_view
+from bideuchre_env.core.view import see
 from bideuchre_env.rules.bids import MAX_EXCHANGE
-from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import entry_kernel, kernel
 
 
@@ -62,21 +59,17 @@ def next_pick(space, replay, preferred):
     Return the card's action, the new `preferred`, and the number of kinds added to it.
     """
     s, players = space.simulated[0], space.players
-    first, cards = players.tables[0].card_offset, replay.passed
+    t, view, cards, n_new = players.tables[0], players.views[0], replay.passed, 0
     if s.phase == GIVING:
         cards = replay.given
-    look(space)
-    row, mask, n_new = row_of(space.observations, 0), row_of(space.masks, 0), 0
-    for kind in range(players.tables[0].kinds):
-        if preferred >> kind & 1:
-            mask[first + kind] = 0
+    see(s, t, s.turn, view)
     while True:
-        pick = expert_decision(row, mask, players) - first
+        legal = legal_bits(s, t) & ~preferred
+        pick = expert_decision(view, legal, players) - t.card_offset
         for i in range(s.picks, MAX_EXCHANGE):
             if cards[i] == pick:
                 cards[i], cards[s.picks] = cards[s.picks], cards[i]
-                return first + pick, preferred, n_new
-        mask[first + pick] = 0
+                return t.card_offset + pick, preferred, n_new
         preferred |= 1 << pick
         n_new += 1
 
@@ -86,18 +79,16 @@ def action_log(space, replay, action):
     """The log-likelihood of an action of the seat to act in the replay."""
     s, players, model = space.simulated[0], space.players, space.choice_models[0]
     t, view, learned, calls = players.tables[0], players.views[0], players.learned, players.calls[0]
-    look(space)
-    row, mask, phase = row_of(space.observations, 0), row_of(space.masks, 0), s.phase
-    read_view(row, t, players.offsets[0], view)
+    phase, legal = s.phase, legal_bits(s, t)
+    see(s, t, s.turn, view)
     if phase <= NAMING and weigh_hand(view, t, learned, players.scratch[0], calls):
         if phase == NAMING:
             return log(strain_chance(t, s.level, action - t.trump_offset, calls, model))
         if learned.weighs_calls:
-            legal = call_bits(view, mask, t)
-            return log(call_chance(view, t, learned, legal, action, calls, model))
-    would = expert_decision(row, mask, players)
+            useful = useful_calls(view, t, legal)
+            return log(call_chance(view, t, learned, useful, action, calls, model))
+    would = expert_decision(view, legal, players)
     if phase <= NAMING:
         return mismatch_penalty(t, phase, action, would, model)
     first = t.card_offset
-    bits = gather_bits(mask, first, t.kinds, 0)
-    return log(card_chance(view, bits, action - first, would - first, model))
+    return log(card_chance(view, legal, action - first, would - first, model))

@@ -9,19 +9,18 @@ import pytest
 
 from bideuchre_env import agents, selfplay
 from bideuchre_env.agents.learned.shipped import file_of
-from bideuchre_env.agents.rule.agent import call_bits, certain_action
+from bideuchre_env.agents.rule.agent import certain_action, useful_calls
 from bideuchre_env.agents.rule.exchange import undominated
 from bideuchre_env.agents.search.sampler import WorldSampler
 from bideuchre_env.core import one_row
-from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.observation.resample import new_redeal, resample_row
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
 from bideuchre_env.core.state import AUCTION, DEAL, GIVING, OVER, PASSING, PLAY, new_states
+from bideuchre_env.core.step import read_mask
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.core.view import new_view
-from bideuchre_env.learning.view import read_view
+from bideuchre_env.core.view import new_view, see_observation
 from bideuchre_env.rules import actions as rule_actions
 from bideuchre_env.rules.cards import (
     CARD_NAMES,
@@ -178,18 +177,19 @@ def varied_decisions(rules, n, seed):
 
 
 @entry_kernel
-def settle(observations, masks, tables, offsets, views, certain, reduced):
+def settle(observations, masks, tables, offsets, known, views, certain, reduced):
     """Write certain actions, or -1, to `certain`; clear dominated actions in masks `reduced`."""
     t, view = tables[0], views[0]
     for i in range(len(observations)):
-        read_view(row_of(observations, i), t, offsets[0], view)
-        certain[i] = certain_action(view, t, row_of(masks, i))
-        bits = call_bits(view, row_of(masks, i), t)
+        mask = row_of(masks, i)
+        legal = see_observation(row_of(observations, i), mask, t, offsets[0], known[0], view)
+        certain[i] = certain_action(view, t, legal)
+        bits = useful_calls(view, t, legal)
         for action in range(t.trump_offset if view.phase == AUCTION else 0):
             call = 0 if action == 0 else 1 + (action - 1) // t.strains_per_bid
             if bits >> call & 1 == 0:
                 reduced[i, action] = 0
-        cards = undominated(view, t, gather_bits(row_of(masks, i), t.card_offset, t.kinds, 0))
+        cards = undominated(view, t, read_mask(t, PLAY, mask))
         for kind in range(t.kinds):
             if cards >> kind & 1 == 0:
                 reduced[i, t.card_offset + kind] = 0
@@ -200,7 +200,7 @@ def settled(rules, rows, masks):
     certain, reduced = np.zeros(len(rows), np.int64), masks.copy()
     rows, masks = np.ascontiguousarray(rows), np.ascontiguousarray(masks)
     tables, offsets = compile_tables(rules), layout_of(rules).offsets
-    settle(rows, masks, tables, offsets, new_view(), certain, reduced)
+    settle(rows, masks, tables, offsets, new_states(1), new_view(), certain, reduced)
     return certain, reduced
 
 

@@ -42,7 +42,8 @@ class Block:
     """A named slice of an observation: its axes (row-major), bounds and meaning.
 
     `axes` has the labels along each axis, "" for none. Only the seat itself sees `private` blocks.
-    A block that is not `present` has no entries in this game. `decode.py` and `words.py` read the blocks.
+    A block that is not `present` has no entries in this game. `decode.py` and `words.py` read the
+    blocks.
     """
 
     name: str

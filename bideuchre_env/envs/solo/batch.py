@@ -205,9 +205,8 @@ class SoloBatch:
         ruled = masked = 1
         if self.memory.name != "cpu":
             ruled = self.n if assignment.has_rule else 1
-            masked = self.n if assignment.has_rule or (assignment.kinds == CAUTIOUS).any() else 1
+            masked = self.n if (assignment.kinds == CAUTIOUS).any() else 1
         scratch = SoloScratch(
-            np.zeros((ruled, self.layout.size), np.int8),
             np.zeros((masked, self.actions.n), np.int8),
             np.zeros((masked, 2)),
             np.zeros(masked, np.int64),

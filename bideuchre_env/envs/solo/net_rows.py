@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from bideuchre_env.agents.learned.net import NetWorkspace, net_decision
 from bideuchre_env.agents.rule.agent import act_by_rule
-from bideuchre_env.core.observation.encode import encode
-from bideuchre_env.core.step import apply, legal
+from bideuchre_env.core.step import apply, legal_bits
+from bideuchre_env.core.view import see
 from bideuchre_env.envs.solo.rows import (
     ASKED,
     MOVING,
@@ -23,8 +23,7 @@ from bideuchre_env.envs.solo.rows import (
     show_row,
     take_action,
 )
-from bideuchre_env.runtime.intrinsics import row_of
-from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
+from bideuchre_env.runtime.jit import Row, entry_kernel, kernel
 
 
 @entry_kernel
@@ -42,7 +41,6 @@ def play_rows_by_net(
     Players of kind `NET` act by the net of the workspace `first`, other nets by that of `second`.
     """
     kinds, t = rows.kinds, rows.tables[0]
-    observation, mask = row_of(scratch.observations, 0), row_of(scratch.masks, 0)
     for i in range(start, stop):
         s, solo = rows.states[i], rows.solos[i]
         take_action(rows, turn, i)
@@ -51,20 +49,19 @@ def play_rows_by_net(
             kind = kinds[solo.asked]
             if not apply_forced(s, t):
                 if kind == RULE:
-                    act_by_rule(s, observation, mask, scratch.rule)
+                    act_by_rule(s, scratch.rule)
                 elif kind == NET:
-                    act_by_net(s, observation, mask, first)
+                    act_by_net(s, first)
                 else:
-                    act_by_net(s, observation, mask, second)
+                    act_by_net(s, second)
             solo.stage = MOVING
             play_on(rows, i, scratch)
         show_row(rows, turn, i)
 
 
 @kernel
-def act_by_net(s: Row, observation: Array, mask: Array, work: NetWorkspace) -> None:
-    """Let the net act for the seat to act; overwrites `observation` and `mask`."""
+def act_by_net(s: Row, work: NetWorkspace) -> None:
+    """Apply the net's action to state `s`."""
     t = work.expert.tables[0]
-    encode(s, t, work.expert.offsets[0], s.turn, observation)
-    legal(s, t, mask)
-    apply(s, t, net_decision(observation, mask, work))
+    see(s, t, s.turn, work.expert.views[0])
+    apply(s, t, net_decision(s, s.turn, legal_bits(s, t), work))

@@ -140,7 +140,6 @@ class Turn(NamedTuple):
 class SoloScratch(NamedTuple):
     """Scratch for the others' decisions: one row for a thread, or one for each game."""
 
-    observations: Array
     masks: Array
     draws: Array  # float64 (1 or n, 2)
     choices: Array
@@ -150,12 +149,11 @@ class SoloScratch(NamedTuple):
 @inline_kernel
 def own_scratch(scratch: SoloScratch, start: int) -> SoloScratch:
     """Return the scratch of the thread whose rows begin at `start`: that row, or the only row."""
-    i, j = min(start, len(scratch.observations) - 1), min(start, len(scratch.masks) - 1)
+    i = min(start, len(scratch.masks) - 1)
     return SoloScratch(
-        scratch.observations[i : i + 1],
-        scratch.masks[j : j + 1],
-        scratch.draws[j : j + 1],
-        scratch.choices[j : j + 1],
+        scratch.masks[i : i + 1],
+        scratch.draws[i : i + 1],
+        scratch.choices[i : i + 1],
         own_workspace(scratch.rule, start),
     )
 
@@ -218,14 +216,13 @@ def play_rows_by_rule(
 ) -> None:
     """Like `play_rows`, and the rule player acts too."""
     kinds, t, own = rows.kinds, rows.tables[0], own_scratch(scratch, start)
-    observation, mask = row_of(own.observations, 0), row_of(own.masks, 0)
     for i in range(start, stop):
         s, solo = rows.states[i], rows.solos[i]
         take_action(rows, turn, i)
         play_on(rows, i, own)
         while solo.stage == ASKED and kinds[solo.asked] == RULE:
             if not apply_forced(s, t):
-                act_by_rule(s, observation, mask, own.rule)
+                act_by_rule(s, own.rule)
             solo.stage = MOVING
             play_on(rows, i, own)
         show_row(rows, turn, i)
