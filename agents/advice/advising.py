@@ -17,7 +17,6 @@ from bideuchre_env.agents.advice.outcomes import (
     OUTCOMES,
     count_worlds,
     mark_calls,
-    open_position,
 )
 from bideuchre_env.agents.advice.reasons import Situation, why
 from bideuchre_env.agents.expert.win_table import win_table
@@ -137,6 +136,10 @@ class Advisor:
         self.figure = "points" if self.goal == "points" else "wins"
         self.wins = win_table(rules)
         self.actions = actions.of(rules)
+        space, none = self.searcher.space, np.empty(0, np.int64)
+        load_kernels(space)  # a time limit does not include compilation
+        hands = np.zeros((0, N_SEATS), np.int64)
+        count_worlds(space, self.wins, none, none, np.empty(0), new_rows(OUTCOMES, 1), hands)
 
     def of_row(self, row: Any, also: Sequence[int] = ()) -> Advice:
         """Return the advice for the seat to act in one row of dtype `STATE`; see `advise_row`."""
@@ -154,10 +157,16 @@ class Advisor:
         one, tables = new_states(1), compile_tables(self.rules)
         one[:] = np.atleast_1d(np.asarray(row))
         one["rng"] = 1  # any valid value: rows of records have 0, and only later deals use it
-        states = checked_states(one, 1, tables)
+        return self.try_position(checked_states(one, 1, tables), also)
+
+    def try_position(self, states: Array, also: Sequence[int] = ()) -> Situation:
+        """Like `try_row`, for a valid position, shape (1,), that is not checked again.
+
+        `known_position`, `checked_states` and records have valid positions.
+        """
         if states["phase"][0] >= Phase.DEAL:
             raise OptionError("the hand is over: no seat is to act")
-        layout = self.searcher.layout
+        layout, tables = self.searcher.layout, compile_tables(self.rules)
         seen, mask = np.zeros(layout.size, np.int8), np.zeros(self.actions.n, np.int8)
         seat = look_row(states, tables, layout.offsets, seen, mask)
         return self._try(seen, mask, also, int(seat))
@@ -180,11 +189,11 @@ class Advisor:
         size = self.searcher.layout.size
         check_array("observation", observation, np.int8, (size,), any_order=True)
         space, rows = self.searcher.space, np.array(observation[np.newaxis], order="C")
-        if not open_position(space, rows):
+        masks, began = np.zeros((1, self.actions.n), np.int8), self.searcher.clock()
+        if not self.searcher.open(rows, masks, 0):
             raise OptionError(
                 "observation: expected that of a seat to act in a game of these rules"
             )
-        masks = space.masks.copy()
         if mask is not None:
             check_array("action_mask", mask, np.int8, (self.actions.n,), any_order=True)
             if not np.array_equal(mask != 0, masks[0] != 0):
@@ -193,7 +202,7 @@ class Advisor:
         for action in also:
             if not is_integer(action) or not 0 <= action < self.actions.n or not masks[0][action]:
                 raise IllegalActionError(f"also={brief(action)}: expected a legal action")
-        counted, chosen, learned = self._count(rows, masks, also)
+        counted, chosen, learned = self._count(rows, masks, also, began)
         plan = space.plans[0]
         return Situation(
             rules=self.rules,
@@ -208,9 +217,9 @@ class Advisor:
         )
 
     def _count(
-        self, rows: Array, masks: Array, also: Sequence[int]
+        self, rows: Array, masks: Array, also: Sequence[int], began: float
     ) -> tuple[Counted, int, dict[int, float]]:
-        """Try the options of the open position in sampled deals.
+        """Try the options of the open position, opened at the time `began`, in sampled deals.
 
         Options are the searcher's candidates, the calls to compare, the agent's choice and `also`.
         Returns their outcomes, the agent's choice, and its learned priors by action (empty unless
@@ -227,13 +236,6 @@ class Advisor:
                 )
             compared[chosen] = 1
         compared[list(also)] = 1
-        load_kernels(searcher.space)
-        none, rows_of_none = np.empty(0, np.int64), np.zeros((0, N_SEATS), np.int64)
-        count_worlds(
-            searcher.space, self.wins, none, none, np.empty(0), new_rows(OUTCOMES, 1), rows_of_none
-        )
-        began = searcher.clock()
-        searcher.open(rows, masks, 0)
         plan, learned = searcher.space.plans[0], {}
         candidates = plan["actions"][: plan["n"]].tolist()
         if self.agent is searcher and plan["has_priors"]:

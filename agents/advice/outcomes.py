@@ -21,14 +21,12 @@ from bideuchre_env.agents.search.candidates import (
     tricks_after,
 )
 from bideuchre_env.agents.search.workspace import SearchWorkspace
-from bideuchre_env.agents.search.worlds import load_world, rebuild
-from bideuchre_env.core.observation.decode import decode
+from bideuchre_env.agents.search.worlds import load_world
 from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.core.state import AUCTION, PLAY
-from bideuchre_env.core.step import legal, read_mask
-from bideuchre_env.core.view import see
+from bideuchre_env.core.step import read_mask
 from bideuchre_env.rules.cards import N_SEATS
-from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
+from bideuchre_env.runtime.intrinsics import line_of, lowest_bit
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
 
 NOT_HOPELESS = 0.1  # chance of a lone bid above which it is compared
@@ -49,24 +47,6 @@ OUTCOMES = np.dtype(
     ],
     align=True,
 )
-
-
-@entry_kernel
-def open_position(space: SearchWorkspace, observations: Array) -> bool:
-    """Rebuild a position from the observation in row 0, int8 (1, D), in `space.worlds`.
-
-    Also writes its mask to `space.masks`. Returns False if the observation is impossible, or not
-    that of the seat to act.
-    """
-    expert, world, mask = space.expert, space.worlds[0], row_of(space.masks, 0)
-    t, o, view, replay = expert.tables[0], expert.offsets[0], expert.views[0], space.replays[0]
-    row, again = row_of(observations, 0), row_of(space.observations, 0)
-    decode(row, t, o, replay)
-    if not rebuild(row, t, o, replay, world, again):
-        return False
-    see(world, t, 0, view)
-    legal(world, t, mask)
-    return True
 
 
 @entry_kernel
@@ -136,7 +116,7 @@ def mark_calls(space: SearchWorkspace, mask: Array, marks: Array) -> None:
     t, view, learned, calls = expert.tables[0], expert.views[0], expert.learned, expert.calls[0]
     if not weigh_hand(view, t, learned, expert.scratch[0], calls):
         return
-    legal_calls = useful_calls(view, t, read_mask(t, AUCTION, mask))
+    legal_calls = useful_calls(view, t, read_mask(t, AUCTION, line_of(mask)))
     marks[0] = legal_calls & 1
     best, partnered = calls.ranked[0], 0
     for level in range(t.n_levels):

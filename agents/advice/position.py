@@ -152,11 +152,12 @@ def known_position(
             cards.append([spelled_card(card) for card in names])
             check_deck(cards[-1], rules)
     knowledge = _Knowledge(rules, tables, seat, (ours, theirs), deal, called, number, *cards)
-    if dealer is not None:
-        return knowledge.row(parse_seat("dealer", dealer))
-    if len(called) < N_SEATS:
-        return knowledge.row((seat - len(called) - 1) % N_SEATS)
-    return knowledge.row(knowledge.only_dealer())
+    if dealer is None and len(called) == N_SEATS:
+        return knowledge.row(knowledge.with_only_dealer())
+    before = (seat - len(called) - 1) % N_SEATS
+    return knowledge.row(
+        knowledge.public(before if dealer is None else parse_seat("dealer", dealer))
+    )
 
 
 @contextmanager
@@ -183,35 +184,38 @@ class _Knowledge(NamedTuple):
     given: list[int]
     passed: list[int]
 
-    def only_dealer(self) -> int:
-        """Return the only dealer with which this seat is to act, after four calls.
+    def with_only_dealer(self) -> Array:
+        """Return `public` of the only dealer with which this seat is to act, after four calls.
 
         Raises `DealError` if several dealers are possible, else the error of an impossible one.
         """
-        dealers, fault = [], None
+        rows, fault = {}, None
         for dealer in range(N_SEATS):
             try:
-                if self._public(dealer)["turn"][0] == self.seat:
-                    dealers.append(dealer)
+                row = self.public(dealer)
             except BidEuchreError as error:
                 fault = error
-        if len(dealers) == 1:
-            return dealers[0]
-        if dealers:
-            raise DealError(f"dealer=None: expected {' or '.join(map(str, dealers))}")
+            else:
+                if row["turn"][0] == self.seat:
+                    rows[dealer] = row
+        if len(rows) > 1:
+            raise DealError(f"dealer=None: expected {' or '.join(map(str, rows))}")
+        for row in rows.values():
+            return row
         raise fault or DealError(f"seat {self.seat}: expected the seat to act; no dealer fits")
 
-    def row(self, dealer: int) -> Array:
-        """Return the state row, shape (1,), with this dealer.
+    def row(self, public: Array) -> Array:
+        """Return the state row, shape (1,), of a result of `public`, with four hands.
 
         Raises `DealError` or `IllegalActionError` if the position is impossible. Unknown cards are
         dealt with a fixed seed.
         """
-        public = self._public(dealer)
         turn, phase = int(public["turn"][0]), Phase(int(public["phase"][0]))
         if turn != self.seat:
             missing = _MISSING[phase].format(seat=self.seat)
-            raise DealError(f"{missing}; with dealer {dealer} seat {turn} is {TO_DO[phase]} next")
+            raise DealError(
+                f"{missing}; with dealer {public['dealer'][0]} seat {turn} is {TO_DO[phase]} next"
+            )
         held = self.rules.tricks - int((_plays(public[0])[self.seat] >= 0).sum())
         held -= {Phase.GIVING: len(self.given), Phase.PASSING: len(self.passed)}.get(phase, 0)
         if len(self.hand) != held:
@@ -235,7 +239,7 @@ class _Knowledge(NamedTuple):
             ) from None
         return rotate_seats(rows, self.seat)
 
-    def _public(self, dealer: int) -> Array:
+    def public(self, dealer: int) -> Array:
         """Return the row after all calls, exchanges and cards played; its hands are not valid.
 
         Raises `DealError` or `IllegalActionError` if an action is impossible.

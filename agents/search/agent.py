@@ -172,14 +172,16 @@ class PimcAgent(RowAgent):
             choices[i] = self.choice()
         return choices
 
-    def open(self, observations: Array, action_masks: Array, i: int) -> None:
+    def open(self, observations: Array, action_masks: Array, i: int) -> bool:
         """Rebuild the position of row i in `space`, and list its candidate actions in the plan.
 
-        The list is empty for an observation that no game has.
+        A mask of zeros is overwritten by that of the position. Returns False, and the list is
+        empty, for an observation that no game has, or another mask.
         """
-        begin(self.space, observations, action_masks, i)
+        opened = begin(self.space, observations, action_masks, i)
         if self.net is not None:
-            lean_on_net(self.space, observations, action_masks, i)
+            lean_on_net(self.space, action_masks, i)
+        return bool(opened)
 
     def search(
         self, began: float, tries: TriesWorlds = try_worlds, to_the_end: bool = False

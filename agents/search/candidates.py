@@ -23,10 +23,10 @@ from bideuchre_env.agents.search.workspace import MOST_CANDIDATES, SearchWorkspa
 from bideuchre_env.agents.search.worlds import load_world, prepare_worlds, rebuild, stream_of
 from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
-from bideuchre_env.core.step import apply, legal_bits, write_mask
-from bideuchre_env.core.view import see_observation
+from bideuchre_env.core.step import apply, legal_bits, read_mask, write_mask
+from bideuchre_env.core.view import see, see_observation
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
-from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
+from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
 from bideuchre_env.solver.values import solve_moves
 
 HOPELESS = 3.0  # standard errors below the best at which a candidate is dropped
@@ -40,39 +40,36 @@ LIKELY = 0.1  # a lone bid is tried if the chance to make it is above this
 
 
 @entry_kernel
-def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> None:
+def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> bool:
     """Rebuild the position of row i in the workspace, reset the plan, and list its candidates.
 
-    The list is empty if no game has this observation, or if the mask is not that of the position.
-    The plan's `expert_action` is set in any case.
+    A mask of zeros is overwritten by that of the position. Returns False, and the list is empty, if
+    no game has this observation, or if the mask is not that of the position. The plan's
+    `expert_action` is set in any case.
     """
     observation, mask = row_of(observations, i), row_of(masks, i)
     expert, plan, view = space.expert, space.plans[0], space.expert.views[0]
-    t, o = expert.tables[0], expert.offsets[0]
-    legal = see_observation(observation, mask, t, o, space.replays[0], view)
+    t, o, known, replay = expert.tables[0], expert.offsets[0], expert.known[0], space.replays[0]
+    world, true_mask = space.worlds[0], row_of(space.masks, 0)
+    legal, blank = see_observation(observation, mask, t, o, known, view), True
+    for action in range(t.n_actions):
+        blank = blank and mask[action] == 0
+    space.replays[0] = known
+    possible = rebuild(observation, t, o, replay, world, row_of(space.observations, 0))
+    if possible:
+        true_legal = legal_bits(world, t)
+        write_mask(t, world.phase, true_legal, true_mask)
+        if blank:
+            legal = true_legal
+            write_mask(t, world.phase, true_legal, mask)
     plan.expert_action = legal_choice(expert_decision(view, legal, expert), mask, t)
     plan.certain = 1 if certain_action(view, t, legal) >= 0 else 0
-    plan.n = 0
-    plan.total = 0.0
-    plan.total_squares = 0.0
-    plan.design_effect = 1.0
-    plan.prior_unit = 1.0
-    plan.solver_ready = 0
-    plan.plays_net = 0
-    plan.sums[:] = 0.0
-    plan.squares[:] = 0.0
-    plan.priors[:] = 0.0
-    plan.prior_errors[:] = 0.0
-    plan.has_priors = 0
-    plan.all_worlds = 0.0
-    world, again = space.worlds[0], row_of(space.observations, 0)
-    if not rebuild(observation, t, o, space.replays[0], world, again):
-        return
-    true_mask = row_of(space.masks, 0)
-    write_mask(t, world.phase, legal_bits(world, t), true_mask)
+    reset_plan(plan)
+    if not possible:
+        return False
     for action in range(t.n_actions):
         if (mask[action] != 0) != (true_mask[action] != 0):
-            return
+            return False
     plan.stream = stream_of(observation, o.entries, space.low)
     prepare_worlds(space)
     read_time(view)
@@ -93,6 +90,25 @@ def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> 
     if view.phase == PLAY:
         for won in range(t.tricks + 1):
             plan.by_tricks[won] = hand_worth(world, t, view, expert.learned.wins, won)
+    return True
+
+
+@inline_kernel
+def reset_plan(plan: Row) -> None:
+    """Clear all fields of a plan but `expert_action`, `certain` and the limits of the search."""
+    plan.n = 0
+    plan.total = 0.0
+    plan.total_squares = 0.0
+    plan.design_effect = 1.0
+    plan.prior_unit = 1.0
+    plan.solver_ready = 0
+    plan.plays_net = 0
+    plan.sums[:] = 0.0
+    plan.squares[:] = 0.0
+    plan.priors[:] = 0.0
+    plan.prior_errors[:] = 0.0
+    plan.has_priors = 0
+    plan.all_worlds = 0.0
 
 
 @kernel
@@ -361,7 +377,7 @@ def choose(plans: Array, standard_errors: float) -> int:
 
 
 @entry_kernel
-def lean_on_net(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> None:
+def lean_on_net(space: SearchWorkspace, masks: Array, i: int) -> None:
     """Make the net's card the plan's `expert_action`, and its estimates the priors of the cards.
 
     Call `begin` for row i before. Has no effect in the auction and on the naming of a strain.
@@ -369,9 +385,9 @@ def lean_on_net(space: SearchWorkspace, observations: Array, masks: Array, i: in
     plan, net, view = space.plans[0], space.net, space.expert.views[0]
     if view.phase == AUCTION or view.phase == NAMING:
         return
-    t, o, known = net.expert.tables[0], net.expert.offsets[0], net.expert.known[0]
-    mask = row_of(masks, i)
-    legal = see_observation(row_of(observations, i), mask, t, o, known, net.expert.views[0])
+    t, known, mask = net.expert.tables[0], space.expert.known[0], row_of(masks, i)
+    see(known, t, 0, net.expert.views[0])
+    legal = read_mask(t, view.phase, mask)
     plan.expert_action = legal_choice(net_decision(known, 0, legal, net), mask, t)
     plan.plays_net = 1
     if plan.n < 2:

@@ -284,7 +284,7 @@ def _advice(
                 bars.show("milliseconds", round(spent), round(milliseconds), so_far)
 
         advisor.searcher.sampler.report = how_far
-        return advisor.of_row(row, () if done is None else (done,))
+        return advisor.advice([advisor.try_position(row, () if done is None else (done,))])
 
 
 def _number(option: str, value: int | str) -> int:
