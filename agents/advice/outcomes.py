@@ -13,7 +13,7 @@ from bideuchre_env.agents.expert.agent import weigh_hand
 from bideuchre_env.agents.expert.auction import chance_made
 from bideuchre_env.agents.expert.win_table import game_chance, passed_out
 from bideuchre_env.agents.rule.agent import useful_calls
-from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action
+from bideuchre_env.agents.rule.bidding import call_action
 from bideuchre_env.agents.search.candidates import (
     add_values,
     hand_worth,
@@ -25,7 +25,7 @@ from bideuchre_env.agents.search.worlds import load_world
 from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.core.state import AUCTION, PLAY
 from bideuchre_env.core.step import read_mask
-from bideuchre_env.rules.cards import N_SEATS
+from bideuchre_env.rules.cards import N_SEATS, N_STRAINS
 from bideuchre_env.runtime.intrinsics import line_of, lowest_bit
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
 

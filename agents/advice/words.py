@@ -30,8 +30,7 @@ def ranking(strain: int, t: Any) -> list[int]:
     """Return the kinds of a trump suit, the highest first; empty at no trump."""
     if strain == NO_TRUMP:
         return []
-    trumps = [kind for kind in range(int(t["kinds"])) if t["suit_of"][strain, kind] == strain]
-    return sorted(trumps, key=lambda kind: -int(t["power"][strain, strain, kind]))
+    return [int(kind) for kind in t["ranked"][strain, strain] if kind >= 0]
 
 
 def rank_of(kind: int) -> str:
@@ -122,10 +121,9 @@ def suit_of(kind: int, strain: int, t: Any) -> int:
     return int(t["suit_of"][strain, kind])
 
 
-def strength(kind: int, strain: int, t: Any) -> tuple[bool, int]:
+def strength(kind: int, strain: int, t: Any) -> int:
     """Return a sort key for cards, the weakest first: side cards before trumps, then by rank."""
-    suit = suit_of(kind, strain, t)
-    return suit == strain, int(t["power"][strain, suit, kind])
+    return int(t["strength"][strain, kind])
 
 
 def card_words(kind: int, legal: Sequence[int], kinds: Sequence[int], view: Row, t: Any) -> str:

@@ -32,10 +32,10 @@ from bideuchre_env.agents.expert.score_network import (
 )
 from bideuchre_env.agents.expert.tables import ExpertTables
 from bideuchre_env.agents.expert.win_table import chance_to_win, passed_out
-from bideuchre_env.agents.rule.bidding import LONE_MADE, N_STRAINS, standing_tricks
+from bideuchre_env.agents.rule.bidding import LONE_MADE, standing_tricks
 from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.rules.bids import MAX_BIDS, N_EXCHANGES
-from bideuchre_env.rules.cards import MAX_TRICKS
+from bideuchre_env.rules.cards import MAX_TRICKS, N_STRAINS
 from bideuchre_env.runtime.jit import Array, Row, kernel
 
 N_TRIED = 2  # maximum number of strains in which a partnered bid is weighed

@@ -11,10 +11,10 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import NamedTuple
 
-from bideuchre_env.agents.rule.hand_features import TRUMPS, bowers_held, copies_held
+from bideuchre_env.agents.rule.hand_features import RIGHT, TOP, TRUMPS, bowers_held, ranked_held
+from bideuchre_env.core.card_order import same_colour
 from bideuchre_env.core.view import count_held
-from bideuchre_env.learning.card_order import same_colour
-from bideuchre_env.rules.cards import JACK, NO_TRUMP
+from bideuchre_env.rules.cards import N_SUITS, NO_TRUMP
 from bideuchre_env.runtime.jit import Row, kernel
 
 N_HAND = TRUMPS.level  # features of `hand_features.describe_hand`, without the last, the level
@@ -112,15 +112,15 @@ def describe_table(view: Row, t: Row, calls: Row) -> None:
         inputs[AT.standing_points] = POINTS * calls.standing
         if strain >= 0:
             inputs[AT.standing_mean] = TRICKS * calls.table_mean[strain]
-            inputs[AT.standing_bowers] = bowers(view, strain)
+            inputs[AT.standing_bowers] = bowers(view, t, strain)
     for seat in range(1, 4):
         describe_seat(view, t, seat, calls)
 
 
 @kernel
-def bowers(view: Row, strain: int) -> float:
+def bowers(view: Row, t: Row, strain: int) -> float:
     """Return 0.5 for each bower in hand if the suit `strain` is trump; 0 at no trump."""
-    return 0.0 if strain == NO_TRUMP else 0.5 * bowers_held(view, strain)
+    return 0.0 if strain == NO_TRUMP else 0.5 * bowers_held(view, t, strain)
 
 
 @kernel
@@ -144,9 +144,9 @@ def describe_strains(view: Row, t: Row, calls: Row) -> None:
     inputs[AT.best_no_trump] = 1.0 if best == NO_TRUMP else 0.0
     inputs[AT.second_no_trump] = 1.0 if second == NO_TRUMP else 0.0
     inputs[AT.second_same_colour] = 1.0 if second == same_colour(best) else 0.0
-    for suit in range(4):
-        inputs[AT.aces] += 0.25 * copies_held(view, suit)
-        inputs[AT.jacks] += 0.25 * copies_held(view, JACK * 4 + suit)
+    for suit in range(N_SUITS):
+        inputs[AT.aces] += 0.25 * ranked_held(view, t, NO_TRUMP, suit, TOP)
+        inputs[AT.jacks] += 0.25 * ranked_held(view, t, suit, suit, RIGHT)
     if best != NO_TRUMP:
         inputs[AT.length] = count_held(view, t.suit_bits[best, best]) / float(tricks)
 
@@ -176,7 +176,7 @@ def describe_seat(view: Row, t: Row, seat: int, calls: Row) -> None:
     if strain == NO_TRUMP:
         inputs[at + SEAT.no_trump] = 1.0
     inputs[at + SEAT.tricks] = TRICKS * (calls.table_mean[strain] - calls.table_mean[best])
-    inputs[at + SEAT.bowers] = bowers(view, strain)
+    inputs[at + SEAT.bowers] = bowers(view, t, strain)
 
 
 @kernel
@@ -214,7 +214,7 @@ def describe_call(view: Row, t: Row, level: int, strain: int, made: float, calls
     for place in range(2):
         inputs[AT.rank + place] = 1.0 if strain == calls.ranked[place] else 0.0
     inputs[AT.no_trump] = 1.0 if strain == NO_TRUMP else 0.0
-    inputs[AT.bowers] = bowers(view, strain)
+    inputs[AT.bowers] = bowers(view, t, strain)
     for seat in range(1, 4):
         inputs[AT.same_strain + seat - 1] = 1.0 if strain == view.call_strains[seat] else 0.0
     if 0 <= partners < NO_TRUMP:

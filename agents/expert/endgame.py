@@ -15,6 +15,7 @@ import numpy as np
 
 from bideuchre_env.agents.expert.sampled_deals import begin_deals, number_cards, sample_deal
 from bideuchre_env.core.view import count_held
+from bideuchre_env.rules.cards import NO_TRUMP
 from bideuchre_env.runtime.intrinsics import highest_bit, lowest_bit, popcount
 from bideuchre_env.runtime.jit import Row, kernel
 
@@ -276,11 +277,11 @@ def endgame_card(view: Row, t: Row, deal: Row, legal: int, chosen: int) -> int:
     most_deals = deal.n_deals[min(count_held(view, -1), len(deal.n_deals) - 1)]
     if most_deals == 0:
         return chosen
-    number_cards(view, deal)
+    number_cards(view, t, deal)
     begin_deals(view, deal)
     fill_worth(view, t, deal)
     strain = view.strain
-    deal.trumps = deal.suit_bits[strain] if strain < 4 else 0
+    deal.trumps = deal.suit_bits[strain] if strain < NO_TRUMP else 0
     deal.out = view.sitting_out
     deal.players = 4 if view.sitting_out < 0 else 3
     places, favourite = 0, -1

@@ -17,7 +17,8 @@ import numpy as np
 
 from bideuchre_env.agents.data import read_array, read_provenance
 from bideuchre_env.learning.suits import SUIT_MAPS, canonical
-from bideuchre_env.rules.cards import N_SEATS
+from bideuchre_env.rules.bids import N_EXCHANGES
+from bideuchre_env.rules.cards import N_SEATS, N_STRAINS
 from bideuchre_env.runtime.jit import Array, entry_kernel
 
 FILE = "hand_worth.npz"
@@ -76,8 +77,9 @@ def hand_table(kinds: int, copies: int) -> HandTable | None:
     deck, tricks = f"{kinds}x{copies}", kinds * copies // N_SEATS
     keys = read_array(FILE, f"keys_{deck}", (-1,), np.int64)
     leads = 2 if copies == 1 else 1
-    chances = read_array(FILE, f"tricks_{deck}", (len(keys), leads, 5, tricks + 1), np.uint8)
-    lone = read_array(FILE, f"lone_{deck}", (len(keys), leads, 4, 5), np.uint8)
+    rows = len(keys), leads
+    chances = read_array(FILE, f"tricks_{deck}", (*rows, N_STRAINS, tricks + 1), np.uint8)
+    lone = read_array(FILE, f"lone_{deck}", (*rows, N_EXCHANGES, N_STRAINS), np.uint8)
     return HandTable(keys, chances, lone)
 
 

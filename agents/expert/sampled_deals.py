@@ -16,8 +16,8 @@ import numpy as np
 
 from bideuchre_env.agents.data import read_array, read_file, sealed
 from bideuchre_env.core.phases.deal import GOLDEN, mix
-from bideuchre_env.learning.card_order import STRENGTH, SUIT_OF
-from bideuchre_env.rules.cards import MAX_KINDS, N_SEATS, STRAINS
+from bideuchre_env.core.tables import MAX_IN_SUIT
+from bideuchre_env.rules.cards import N_SEATS, N_SUITS, NO_TRUMP
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit, popcount
 from bideuchre_env.runtime.jit import Array, Row, kernel
@@ -34,17 +34,6 @@ N_RANKS = 17
 FILE = "holder_odds.npz"
 SHAPE = (N_CONTRACTS, MOST_HELD, N_HOLDERS, N_RANKS)
 MOST_TRIES = 8  # tries to find a consistent deal
-
-ORDER = np.array(
-    [
-        sorted(
-            range(MAX_KINDS), key=lambda kind: (SUIT_OF[strain, kind], STRENGTH[strain, kind], kind)
-        )
-        for strain in range(len(STRAINS))
-    ],
-    np.int64,
-)
-"""[strain]: all kinds, suit by suit, from the weakest up; int64 (5, 24)."""
 
 MOST_NODES = 24  # maximum depth of a search, in cards
 
@@ -74,12 +63,12 @@ SAMPLED_DEAL = np.dtype(
         ("kind", np.int64, (MAX_PLACES,)),  # [place]: the card
         ("suit", np.int64, (MAX_PLACES,)),  # [place]: the suit it belongs to
         ("rank", np.int64, (MAX_PLACES,)),  # [place]: its strength; copies have the same
-        ("suit_bits", np.int64, (4,)),  # [suit]: its places
+        ("suit_bits", np.int64, (N_SUITS,)),  # [suit]: its places
         ("unseen", np.int64),  # places of the unseen cards
         ("own", np.int64),  # places of the cards in hand
-        ("hands", np.int64, (5,)),  # by seat, and the cards `NOWHERE`
-        ("room", np.int64, (5,)),  # cards each can still take
-        ("allowed", np.int64, (4,)),  # [suit]: seats, or `NOWHERE`, of its unseen cards, as bits
+        ("hands", np.int64, (N_SEATS + 1,)),  # by seat, and the cards `NOWHERE`
+        ("room", np.int64, (N_SEATS + 1,)),  # cards each can still take
+        ("allowed", np.int64, (N_SUITS,)),  # [suit]: holders of its unseen cards, as bits
         ("odds", np.int64, (NOWHERE + 1, MAX_PLACES)),  # [seat or `NOWHERE`, place]: relative odds
         # [contract, cards in hand, holder, rank]: relative odds; 0 if unknown
         ("holder_odds", np.uint8, SHAPE),
@@ -117,7 +106,7 @@ def holder_odds(rules: Rules) -> Array:
 
 
 @kernel
-def number_cards(view: Row, deal: Row) -> None:
+def number_cards(view: Row, t: Row, deal: Row) -> None:
     """Number the cards in hand, the unseen cards and the winning card on the table as places.
 
     Writes the fields of `deal` from `n` to `own`, and `best`. `view.strain` must be set.
@@ -126,26 +115,27 @@ def number_cards(view: Row, deal: Row) -> None:
     deal.best = -1
     deal.unseen = 0
     deal.own = 0
-    for suit in range(4):
+    for suit in range(N_SUITS):
         deal.suit_bits[suit] = 0
-    for i in range(MAX_KINDS):
-        kind = ORDER[strain, i]
-        own = (view.held >> kind & 1) + (view.held_pair >> kind & 1)
-        unseen = (view.unseen >> kind & 1) + (view.unseen_pair >> kind & 1)
-        on_table = 1 if kind == view.winning_kind and view.led >= 0 else 0
-        for copy in range(own + unseen + on_table):
-            suit = SUIT_OF[strain, kind]
-            deal.kind[n] = kind
-            deal.suit[n] = suit
-            deal.rank[n] = STRENGTH[strain, kind]
-            deal.suit_bits[suit] |= 1 << n
-            if copy < own:
-                deal.own |= 1 << n
-            elif copy < own + unseen:
-                deal.unseen |= 1 << n
-            else:
-                deal.best = n
-            n += 1
+        for place in range(MAX_IN_SUIT - 1, -1, -1):
+            kind = t.ranked[strain, suit, place]
+            if kind < 0:
+                continue
+            own = (view.held >> kind & 1) + (view.held_pair >> kind & 1)
+            unseen = (view.unseen >> kind & 1) + (view.unseen_pair >> kind & 1)
+            on_table = 1 if kind == view.winning_kind and view.led >= 0 else 0
+            for copy in range(own + unseen + on_table):
+                deal.kind[n] = kind
+                deal.suit[n] = suit
+                deal.rank[n] = t.strength[strain, kind]
+                deal.suit_bits[suit] |= 1 << n
+                if copy < own:
+                    deal.own |= 1 << n
+                elif copy < own + unseen:
+                    deal.unseen |= 1 << n
+                else:
+                    deal.best = n
+                n += 1
     deal.n = n
 
 
@@ -183,7 +173,7 @@ def holder_of(view: Row, seat: int) -> int:
 @kernel
 def contract_of(view: Row) -> int:
     """Return the first index of `holder_odds`: 0 trumps, 1 no trump; plus 2 if a seat sits out."""
-    return (2 if view.sitting_out >= 0 else 0) + (1 if view.strain == len(STRAINS) - 1 else 0)
+    return (2 if view.sitting_out >= 0 else 0) + (1 if view.strain == NO_TRUMP else 0)
 
 
 @kernel

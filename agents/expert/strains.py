@@ -15,7 +15,6 @@ from bideuchre_env.agents.expert.tables import ExpertTables
 from bideuchre_env.agents.rule.bidding import (
     DECLARER,
     N_AUCTION_FEATURES,
-    N_STRAINS,
     bell_curve,
     describe_auction,
     lone_chance,
@@ -24,7 +23,7 @@ from bideuchre_env.agents.rule.bidding import (
 from bideuchre_env.agents.rule.hand_features import describe_hand, no_trump, weigh
 from bideuchre_env.learning.suits import SUIT_MAPS, canonical
 from bideuchre_env.rules.bids import N_EXCHANGES
-from bideuchre_env.rules.cards import COPY_SHIFT, NO_TRUMP
+from bideuchre_env.rules.cards import COPY_SHIFT, N_STRAINS, NO_TRUMP
 from bideuchre_env.runtime.jit import Array, Row, kernel
 
 

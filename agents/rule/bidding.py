@@ -22,13 +22,12 @@ from bideuchre_env.agents.rule.hand_features import (
     weigh,
 )
 from bideuchre_env.agents.rule.win_curve import POINT, lead_chance, logistic, read_time, worth
+from bideuchre_env.core.card_order import same_colour
 from bideuchre_env.core.phases.play import opening_leader
 from bideuchre_env.core.phases.scoring import played_points
-from bideuchre_env.learning.card_order import same_colour
-from bideuchre_env.rules.cards import MAX_TRICKS, NO_TRUMP, STRAINS
+from bideuchre_env.rules.cards import MAX_TRICKS, N_STRAINS, NO_TRUMP
 from bideuchre_env.runtime.jit import Array, Row, kernel
 
-N_STRAINS = len(STRAINS)
 DECLARER, HELPER, DEFENDER = 0, 1, 2  # roles: the first index of `weights.tricks`
 MOST_POINT = 0.03  # approximate value of a point at the start of a short game
 PRESS = 1.5  # points that an early higher bid may cost, because it shuts others out
@@ -142,7 +141,7 @@ def expected_tricks(view: Row, t: Row, weights: Row, strain: int, scratch: Row) 
 @kernel
 def missing_bowers(view: Row, t: Row, strain: int) -> int:
     """Return the number of bowers that the hand lacks in this strain; 0 at no trump."""
-    return 0 if strain == NO_TRUMP else 2 * t.copies - bowers_held(view, strain)
+    return 0 if strain == NO_TRUMP else 2 * t.copies - bowers_held(view, t, strain)
 
 
 @kernel

@@ -15,9 +15,9 @@ Rules of play beyond the usual ones, each measured on duplicate boards:
 from __future__ import annotations
 
 from bideuchre_env.agents.rule.certain import (
-    beatable,
     claiming_follow,
     claiming_lead,
+    unbeaten,
     winning_cards,
 )
 from bideuchre_env.agents.rule.chances import (
@@ -30,8 +30,8 @@ from bideuchre_env.agents.rule.chances import (
     may_hold,
 )
 from bideuchre_env.agents.rule.discards import discard
+from bideuchre_env.core.card_order import highest, lowest
 from bideuchre_env.core.view import count, count_held
-from bideuchre_env.learning.card_order import BEATS, SUIT_OF, highest, lowest
 from bideuchre_env.runtime.intrinsics import lowest_bit, popcount
 from bideuchre_env.runtime.jit import Row, kernel
 
@@ -55,13 +55,13 @@ def lead(view: Row, t: Row, legal: int) -> int:
         return lead_against(view, t, legal)
     trumps, side = legal & view.trumps, legal & ~view.trumps
     if view.sitting_out >= 0 and trumps:
-        return highest(trumps, view.strain)  # losers last: let them throw off
+        return highest(t, view.strain, trumps)  # losers last: let them throw off
     if trumps and enemy_trumps(view):
         card = draw_trumps(view, t, trumps, side)
         if card >= 0:
             return card
     if side == 0:
-        return highest(legal, view.strain)
+        return highest(t, view.strain, legal)
     boss = best_boss(view, t, side)
     return boss if boss >= 0 else lowest_from(view, t, side)
 
@@ -73,11 +73,11 @@ def draw_trumps(view: Row, t: Row, trumps: int, side: int) -> int:
     `trumps` and `side` are the cards in hand (bits). -1 means to lead another suit and keep the
     trumps.
     """
-    strain, top = view.strain, highest(trumps, view.strain)
+    strain, top = view.strain, highest(t, view.strain, trumps)
     n, out = count_held(view, trumps), count(view, view.trumps)
     if view.declarer == 2:
         return help_draw(view, t, top, n, out)
-    bosses = (trumps | side) & ~beatable(strain, view.unseen)
+    bosses = unbeaten(t, strain, trumps | side, view.unseen)
     if t.copies == 2 and n > 2 and bosses & side and count_held(view, bosses & trumps) < 2:
         boss = best_boss(view, t, bare_cards(view, t, bosses & side))
         if boss >= 0:
@@ -85,7 +85,7 @@ def draw_trumps(view: Row, t: Row, trumps: int, side: int) -> int:
     if bosses & trumps:
         return top
     if n > 2 and out > 1:  # a lone boss takes its trick anyway: leave it out
-        return lowest(trumps, strain)
+        return lowest(t, strain, trumps)
     return top if n == 2 and out > 4 else -1
 
 
@@ -97,7 +97,7 @@ def help_draw(view: Row, t: Row, top: int, n: int, out: int) -> int:
     """
     if out <= LAST_TRUMPS:
         return -1  # likely the declarer's own
-    if beaters(view, top) == 0:
+    if beaters(view, t, top) == 0:
         return top
     may_pass = t.legal_calls[3, 0] & 1 == 1
     forced = view.dealer == view.declarer and not may_pass and view.level == 0
@@ -112,7 +112,7 @@ def bare_cards(view: Row, t: Row, kinds: int) -> int:
     while kinds:
         kind = lowest_bit(kinds)
         kinds &= kinds - 1
-        if count_held(view, t.suit_bits[view.strain, SUIT_OF[view.strain, kind]]) == 1:
+        if count_held(view, t.suit_bits[view.strain, t.suit_of[view.strain, kind]]) == 1:
             bare |= 1 << kind
     return bare
 
@@ -131,8 +131,8 @@ def lowest_from(view: Row, t: Row, side: int) -> int:
         if held == 0:
             continue
         n = count_held(view, held)
-        card = lowest(held, strain)
-        value = 10 * (n if short else -n) - popcount(BEATS[strain, card] & view.unseen)
+        card = lowest(t, strain, held)
+        value = 10 * (n if short else -n) - popcount(t.above[strain, card] & view.unseen)
         if view.thrown >> suit & 1 and may_hold(view, 2, view.trumps, strain):
             value -= 100  # partner has thrown this suit off, to ruff it
         if value < best_value:
@@ -152,24 +152,24 @@ def lead_against(view: Row, t: Row, legal: int) -> int:
         if side and view.tricks_won[0] + view.tricks_won[1] == 0:
             return lead_alone(view, t, side)
     elif trumps and 0 < count(view, view.trumps) <= DRAWN:
-        top = highest(trumps, strain)
-        if beaters(view, top) == 0:
+        top = highest(t, strain, trumps)
+        if beaters(view, t, top) == 0:
             return top
     boss = best_boss(view, t, side)
     if boss >= 0:
         return boss
     if side == 0:
-        top = highest(legal, strain)
-        return top if beaters(view, top) == 0 else lowest(legal, strain)
+        top = highest(t, strain, legal)
+        return top if beaters(view, t, top) == 0 else lowest(t, strain, legal)
     best, best_value = -1, 1 << 30
     for suit in range(4):
         held = side & t.suit_bits[strain, suit]
         if held == 0:
             continue
         n = count_held(view, held)
-        card = lowest(held, strain)
+        card = lowest(t, strain, held)
         value = 10 * n
-        if n == 2 and beaters(view, highest(held, strain)) == 1:
+        if n == 2 and beaters(view, t, highest(t, strain, held)) == 1:
             value += 25  # leading from a guarded honour strips it
         value -= count(view, t.suit_bits[strain, suit])
         if value < best_value:
@@ -190,8 +190,8 @@ def lead_alone(view: Row, t: Row, side: int) -> int:
         held = side & t.suit_bits[strain, suit]
         if held == 0:
             continue
-        n, top = count_held(view, held), highest(held, strain)
-        above, value = beaters(view, top), 6 * n
+        n, top = count_held(view, held), highest(t, strain, held)
+        above, value = beaters(view, t, top), 6 * n
         if view.trumps:
             value -= 8 if above == 0 else (4 if above == 1 else 0)
         else:
@@ -207,7 +207,7 @@ def best_holding(view: Row, t: Row, winners: int) -> int:
     strain, led, after = view.strain, view.led, view.after
     best, best_chance = -1, -1.0
     while winners:
-        kind = lowest(winners, strain)  # from the cheapest up
+        kind = lowest(t, strain, winners)  # from the cheapest up
         winners &= ~(1 << kind)
         chance = holds_chance(view, t, kind, led, after)
         if chance > best_chance + 0.04:
@@ -218,7 +218,7 @@ def best_holding(view: Row, t: Row, winners: int) -> int:
 @kernel
 def follow(view: Row, t: Row, legal: int) -> int:
     """Return the kind to play, of the `legal` kinds (bits), to a trick that another seat led."""
-    winners = winning_cards(view, legal)
+    winners = winning_cards(view, t, legal)
     if winners == 0:
         return discard(view, t, legal)
     card = claiming_follow(view, t, winners)
@@ -227,7 +227,7 @@ def follow(view: Row, t: Row, legal: int) -> int:
     if view.winning == 2:
         return over_partner(view, t, legal, winners)
     if view.after & OPPONENTS == 0:
-        return lowest(winners, view.strain)  # no opponent is left to play: win cheaply
+        return lowest(t, view.strain, winners)  # no opponent is left to play: win cheaply
     return over_opponent(view, t, legal, winners)
 
 
@@ -246,7 +246,7 @@ def over_partner(view: Row, t: Row, legal: int, winners: int) -> int:
     card = best_holding(view, t, winners)
     trumps = winners & view.trumps
     if led != view.strain and trumps != 0:
-        card = lowest(trumps, view.strain)  # a high trump wins a trick of its own later
+        card = lowest(t, view.strain, trumps)  # a high trump wins a trick of its own later
     ours = holds_chance(view, t, card, led, after)
     return card if ours - partners > HELP else discard(view, t, legal)
 
@@ -261,7 +261,7 @@ def over_opponent(view: Row, t: Row, legal: int, winners: int) -> int:
     card = best_holding(view, t, winners)
     ruffs = view.trumps >> card & 1 == 1 and led != strain
     if ruffs and view.trumps >> view.winning_kind & 1 == 0:
-        card = lowest(winners, strain)
+        card = lowest(t, strain, winners)
     chance = holds_chance(view, t, card, led, after)
     if after >> 2 & 1:
         partner = beats_chance(view, t, 2, view.winning_kind, led)

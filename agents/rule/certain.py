@@ -8,44 +8,28 @@ only tricks of the seat's own hand, until it may lose the lead.
 from __future__ import annotations
 
 from bideuchre_env.agents.rule.bidding import call_action, we_lead
+from bideuchre_env.core.card_order import highest, lowest
 from bideuchre_env.core.state import AUCTION, PLAY
 from bideuchre_env.core.step import legal_bits
 from bideuchre_env.core.view import count, count_held, see
-from bideuchre_env.learning.card_order import (
-    BEATS,
-    SUIT_OF,
-    highest,
-    left_bower,
-    lowest,
-    right_bower,
-)
-from bideuchre_env.rules.cards import JACK, N_SEATS, NO_TRUMP
+from bideuchre_env.rules.cards import N_SEATS, N_SUITS, NO_TRUMP
 from bideuchre_env.runtime.intrinsics import highest_bit, lowest_bit, popcount
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
 
 OTHERS = 0b1110  # seats, as bits
-ALL_SUITS = ACES = JACKS = 0b1111  # as bits
+ALL_SUITS = 0b1111  # as bits
 
 
 @inline_kernel
-def beatable(strain: int, unseen: int) -> int:
-    """Return the kinds that some `unseen` kind of the same suit beats; both are bit masks.
-
-    In a suit the next higher kind is four bits lower; the bowers are shifted in above the aces.
-    """
-    if strain == NO_TRUMP:
-        below = unseen << 4
-        below |= below << 4
-        below |= below << 8
-        return below | below << 16
-    right, left = right_bower(strain), left_bower(strain)
-    bowers = 1 << right | 1 << left
-    below = (unseen & ~bowers) << 12
-    below |= (unseen >> right & 1) << (4 + strain) | (unseen >> left & 1) << (8 + strain)
-    below |= below << 4
-    below |= below << 8
-    below |= below << 16
-    return below >> 8 & ~bowers | (below >> (4 + strain) & 1) << left
+def unbeaten(t: Row, strain: int, kinds: int, unseen: int) -> int:
+    """Return those of `kinds` that no `unseen` kind of the same suit beats; all are bit masks."""
+    bosses = 0
+    while kinds:
+        kind = lowest_bit(kinds)
+        kinds &= kinds - 1
+        if t.above[strain, kind] & unseen == 0:
+            bosses |= 1 << kind
+    return bosses
 
 
 @inline_kernel
@@ -76,15 +60,15 @@ def certain_winners(
     trumps = t.suit_bits[strain, strain] if strain != NO_TRUMP else 0
     if unseen & trumps and held & trumps == 0:
         return 0
-    low = held & beatable(strain, unseen)
-    top, lost = held & ~low, 0
+    top, lost = unbeaten(t, strain, held, unseen), 0
+    low = held & ~top
     if unseen & trumps:
         n_out = popcount(unseen & trumps) + popcount(unseen_pair & trumps)
         if popcount(top & trumps) + popcount(top & held_pair & trumps) < n_out:
             return top & trumps  # a trump may be left to ruff with
         low &= ~trumps
     while low:  # these win too once the top cards have drawn all others of the suit
-        suit = t.suit_bits[strain, SUIT_OF[strain, lowest_bit(low)]]
+        suit = t.suit_bits[strain, t.suit_of[strain, lowest_bit(low)]]
         n_out = popcount(unseen & suit) + popcount(unseen_pair & suit)
         if popcount(top & suit) + popcount(top & held_pair & suit) < n_out:
             lost |= low & suit
@@ -101,8 +85,8 @@ def may_lose(view: Row, t: Row, cards: int, unseen: int) -> bool:
     if cards == 0:
         return False
     low = highest_bit(cards)
-    suit = t.suit_bits[view.strain, SUIT_OF[view.strain, low]]
-    if BEATS[view.strain, low] & unseen == 0:
+    suit = t.suit_bits[view.strain, t.suit_of[view.strain, low]]
+    if t.above[view.strain, low] & unseen == 0:
         return False
     return count_held(view, suit) <= popcount(unseen & suit)
 
@@ -115,14 +99,14 @@ def claiming_lead(view: Row, t: Row) -> int:
     if may_lose(view, t, held, unseen):
         return -1
     if certain_winners(t, strain, held, view.held_pair, unseen, pair) == held:
-        return highest(held, strain)
+        return highest(t, strain, held)
     return -1
 
 
 @inline_kernel
-def winning_cards(view: Row, legal: int) -> int:
+def winning_cards(view: Row, t: Row, legal: int) -> int:
     """Return the `legal` kinds that beat the best card on the table, as bits; all of one suit."""
-    best, higher = view.winning_kind, BEATS[view.strain, view.winning_kind]
+    best, higher = view.winning_kind, t.above[view.strain, view.winning_kind]
     if view.trumps >> max(best, 0) & 1 == 0:
         higher |= view.trumps
     return legal & higher
@@ -141,10 +125,10 @@ def claiming_follow(view: Row, t: Row, winners: int) -> int:
         return -1
     if view.after:
         later, _ = unseen_of(view, t, view.after)
-        winners &= ~beatable(strain, later)
+        winners = unbeaten(t, strain, winners, later)
         if winners & ~view.trumps and later & view.trumps:
             return -1  # a later seat may ruff
-    card = lowest(winners, strain)
+    card = lowest(t, strain, winners)
     return card if card >= 0 and wins_rest(view, t, strain, card, unseen, pair) else -1
 
 
@@ -169,7 +153,7 @@ def certain_card(view: Row, t: Row, legal: int) -> int:
         return -1
     if view.led < 0:
         return claiming_lead(view, t)
-    return claiming_follow(view, t, winning_cards(view, legal))
+    return claiming_follow(view, t, winning_cards(view, t, legal))
 
 
 @entry_kernel
@@ -211,27 +195,25 @@ def certain_answer(view: Row, t: Row, strain: int, suit: int) -> int:
         cards = view.held & trumps
     elif suit != strain and unseen & trumps:
         return -1
-    return lowest(cards & ~beatable(strain, unseen) & ~unseen, strain)  # the first copy wins
+    return lowest(t, strain, unbeaten(t, strain, cards, unseen) & ~unseen)  # the first copy wins
 
 
 @kernel
 def certain_strain(view: Row, t: Row, alone: bool) -> int:
     """Return a strain in which the hand is certain to take every trick as declarer, or -1.
 
-    Only these are tested: trump suits with a right bower and at least as many trumps in hand as
-    unseen, and no trump with an ace in every suit held.
+    Only these are tested: trump suits with the highest trump and at least as many trumps in hand
+    as unseen, and no trump with the highest card of every suit held.
     """
-    jacks = view.held >> 4 * JACK & JACKS
-    while jacks:
-        strain = lowest_bit(jacks)
-        jacks &= jacks - 1
-        trumps = t.suit_bits[strain, strain]
-        enough = count_held(view, trumps) >= count(view, trumps)
-        if enough and takes_all(view, t, strain, alone):
-            return strain
-    suits = view.held | view.held >> 12
-    suits |= suits >> 4 | suits >> 8
-    stopped = suits & ~view.held & ACES == 0
+    held, stopped = view.held, True
+    for suit in range(N_SUITS):
+        if held >> t.ranked[suit, suit, 0] & 1:
+            trumps = t.suit_bits[suit, suit]
+            enough = count_held(view, trumps) >= count(view, trumps)
+            if enough and takes_all(view, t, suit, alone):
+                return suit
+        top = held >> t.ranked[NO_TRUMP, suit, 0] & 1 == 1
+        stopped = stopped and (top or held & t.suit_bits[NO_TRUMP, suit] == 0)
     return NO_TRUMP if stopped and takes_all(view, t, NO_TRUMP, alone) else -1
 
 

@@ -8,7 +8,6 @@ masks, and seats are relative.
 from __future__ import annotations
 
 from bideuchre_env.core.view import count
-from bideuchre_env.learning.card_order import BEATS, SUIT_OF
 from bideuchre_env.runtime.intrinsics import lowest_bit
 from bideuchre_env.runtime.jit import Row, kernel
 
@@ -22,9 +21,9 @@ def may_hold(view: Row, seat: int, kinds: int, suit: int) -> bool:
 
 
 @kernel
-def beaters(view: Row, kind: int) -> int:
+def beaters(view: Row, t: Row, kind: int) -> int:
     """Count the unseen cards of a card's suit that rank above it; `view.strain` must be set."""
-    return count(view, BEATS[view.strain, kind])
+    return count(view, t.above[view.strain, kind])
 
 
 @kernel
@@ -63,12 +62,12 @@ def beats_chance(view: Row, t: Row, seat: int, kind: int, led: int) -> float:
         return 0.0
     trumps = view.trumps
     follows = t.suit_bits[strain, led]
-    above = BEATS[strain, kind]
+    above = t.above[strain, kind]
     is_trump = trumps >> max(kind, 0) & 1 == 1
     chance, void = 0.0, 1.0
     if view.void[seat] >> led & 1 == 0:
         void = lacks(view, seat, follows)
-        if SUIT_OF[strain, kind] == led:
+        if t.suit_of[strain, kind] == led:
             chance = 1.0 - lacks(view, seat, above)
     if trumps != 0 and led != strain and view.void[seat] >> strain & 1 == 0:
         chance += void * (1.0 - lacks(view, seat, above if is_trump else trumps))
@@ -100,7 +99,7 @@ def best_boss(view: Row, t: Row, kinds: int) -> int:
     while kinds:
         kind = lowest_bit(kinds)
         kinds &= kinds - 1
-        chance = holds_chance(view, t, kind, SUIT_OF[strain, kind], OPPONENTS)
-        if chance > best_chance + 0.001 and (chance > 0.999 or beaters(view, kind) == 0):
+        chance = holds_chance(view, t, kind, t.suit_of[strain, kind], OPPONENTS)
+        if chance > best_chance + 0.001 and (chance > 0.999 or beaters(view, t, kind) == 0):
             best, best_chance = kind, chance
     return best

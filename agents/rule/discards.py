@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from bideuchre_env.core.card_order import highest, lowest
 from bideuchre_env.core.view import count, count_held
-from bideuchre_env.learning.card_order import BEATS, STRENGTH, SUIT_OF, highest, lowest
 from bideuchre_env.runtime.intrinsics import lowest_bit
 from bideuchre_env.runtime.jit import Row, kernel
 
@@ -19,7 +19,7 @@ def discard(view: Row, t: Row, legal: int) -> int:
     if view.sitting_out < 0 or view.declarer & 1 == 0:
         return least_kept(view, t, legal)
     if legal & t.suit_bits[view.strain, view.led]:
-        return lowest(legal, view.strain)
+        return lowest(t, view.strain, legal)
     return least_guard(view, t, legal)
 
 
@@ -34,7 +34,7 @@ def least_guard(view: Row, t: Row, legal: int) -> int:
         held = legal & t.suit_bits[view.strain, suit]
         if held == 0:
             continue
-        card, worth = lowest(held, view.strain), guard_worth(view, t, suit, held)
+        card, worth = lowest(t, view.strain, held), guard_worth(view, t, suit, held)
         equal = worth == least and keep_value(view, t, card) < keep_value(view, t, best)
         if worth < least or equal:
             best, least = card, worth
@@ -51,8 +51,8 @@ def guard_worth(view: Row, t: Row, suit: int, held: int) -> float:
     partner is void.
     """
     strain, kinds = view.strain, t.suit_bits[view.strain, suit]
-    top, guards = highest(held, strain), count_held(view, held) - 1
-    above = BEATS[strain, top] | 1 << top  # of two equal cards, the first played wins
+    top, guards = highest(t, strain, held), count_held(view, held) - 1
+    above = t.above[strain, top] | 1 << top  # of two equal cards, the first played wins
     higher, lower = count(view, above), count(view, kinds & ~above)
     if lower == 0 or view.void[view.declarer] >> suit & 1:
         return 0.0
@@ -72,18 +72,18 @@ def guard_worth(view: Row, t: Row, suit: int, held: int) -> float:
 def keep_value(view: Row, t: Row, kind: int) -> int:
     """Return the value of keeping a card in hand; only the order of the values matters."""
     strain = view.strain
-    strength = STRENGTH[strain, kind]
+    strength = t.strength[strain, kind]
     if view.trumps >> kind & 1:
         return 600 + 10 * strength
-    suit = t.suit_bits[strain, SUIT_OF[strain, kind]]
-    above = count(view, BEATS[strain, kind])
+    suit = t.suit_bits[strain, t.suit_of[strain, kind]]
+    above = count(view, t.above[strain, kind])
     length = count_held(view, suit)
     if above == 0:
         return 400 + strength  # a boss card
     if above < length:
         return 250 + strength  # an honour with enough guards
     value = 100 + 5 * strength
-    if guards_honour(view, suit, kind, length):
+    if guards_honour(view, t, suit, kind, length):
         value += 90
     if length == 1 and count_held(view, view.trumps) > 0:
         value -= 12  # going void makes a ruff
@@ -91,17 +91,17 @@ def keep_value(view: Row, t: Row, kind: int) -> int:
 
 
 @kernel
-def guards_honour(view: Row, suit: int, kind: int, length: int) -> bool:
+def guards_honour(view: Row, t: Row, suit: int, kind: int, length: int) -> bool:
     """Whether throwing this card would leave a higher card of its suit without enough guards.
 
     `suit` are the kinds of the suit (bits), `length` its cards in hand.
     """
     strain = view.strain
-    higher = view.held & BEATS[strain, kind]
+    higher = view.held & t.above[strain, kind]
     while higher:
         other = lowest_bit(higher)
         higher &= higher - 1
-        above = count(view, BEATS[strain, other])
+        above = count(view, t.above[strain, other])
         if above > 0 and above == length - 1:
             return True
     return False
@@ -119,8 +119,8 @@ def least_kept(view: Row, t: Row, kinds: int, trumps_last: bool = False) -> int:
         kind = lowest_bit(kinds)
         kinds &= kinds - 1
         value = keep_value(view, t, kind)
-        if trumps_last and view.trumps >> kind & 1 and STRENGTH[strain, kind] <= LOW_TRUMP:
-            value = 380 + STRENGTH[strain, kind]
+        if trumps_last and view.trumps >> kind & 1 and t.strength[strain, kind] <= LOW_TRUMP:
+            value = 380 + t.strength[strain, kind]
         if value <= least:
             best, least = kind, value
     return best
@@ -133,11 +133,11 @@ def pass_value(view: Row, t: Row, kind: int) -> int:
     In a trump contract the order is bowers, side aces, other trumps, other side cards.
     """
     strain = view.strain
-    strength = STRENGTH[strain, kind]
+    strength = t.strength[strain, kind]
     if view.trumps >> kind & 1:
         return 320 + strength if strength >= 15 else 150 + 10 * strength
-    length = count_held(view, t.suit_bits[strain, SUIT_OF[strain, kind]])
-    if BEATS[strain, kind] == 0:
+    length = count_held(view, t.suit_bits[strain, t.suit_of[strain, kind]])
+    if t.above[strain, kind] == 0:
         return 400 - 10 * length if view.trumps == 0 else 315 - length
     return 20 * strength - length
 

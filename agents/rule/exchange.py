@@ -9,8 +9,8 @@ others, and partner passes the highest. Cards of different suits are not compare
 
 from __future__ import annotations
 
+from bideuchre_env.core.card_order import highest, lowest
 from bideuchre_env.core.state import GIVING, PASSING
-from bideuchre_env.learning.card_order import highest, lowest
 from bideuchre_env.runtime.jit import Row, kernel
 
 
@@ -28,6 +28,6 @@ def undominated(view: Row, t: Row, kinds: int) -> int:
     for suit in range(4):
         held = kinds & t.suit_bits[strain, suit]
         if held:
-            kind = lowest(held, strain) if view.phase == GIVING else highest(held, strain)
+            kind = lowest(t, strain, held) if view.phase == GIVING else highest(t, strain, held)
             bits |= 1 << kind
     return bits

@@ -8,9 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from bideuchre_env.core.view import count_held
-from bideuchre_env.learning.card_order import left_bower, right_bower
-from bideuchre_env.rules.cards import NO_TRUMP
-from bideuchre_env.runtime.intrinsics import popcount
+from bideuchre_env.rules.cards import N_SUITS, NO_TRUMP
 from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel
 
 
@@ -62,7 +60,8 @@ class PlainFeatures(NamedTuple):
 
 N_FEATURES = len(TrumpFeatures._fields)
 TRUMPS, PLAIN = TrumpFeatures(*range(N_FEATURES)), PlainFeatures(*range(N_FEATURES))
-RANK_BITS = 0b1111  # the kinds of one rank are four neighbours
+RIGHT, LEFT, ACE, KING, QUEEN = range(5)  # places in the trump suit, the highest first
+TOP, SECOND = 0, 1  # places in another suit: its ace and king
 
 
 @inline_kernel
@@ -96,20 +95,28 @@ def copies_held(view: Row, kind: int) -> int:
 
 
 @kernel
-def bowers_held(view: Row, strain: int) -> int:
+def ranked_held(view: Row, t: Row, strain: int, suit: int, place: int) -> int:
+    """Return the copies in hand of the kind at this place in a suit, 0 for its highest."""
+    return copies_held(view, t.ranked[strain, suit, place])
+
+
+@kernel
+def bowers_held(view: Row, t: Row, strain: int) -> int:
     """Return the number of right and left bowers in hand if the suit `strain` is trump."""
-    return copies_held(view, right_bower(strain)) + copies_held(view, left_bower(strain))
+    rights = ranked_held(view, t, strain, strain, RIGHT)
+    return rights + ranked_held(view, t, strain, strain, LEFT)
 
 
 @kernel
 def describe_trumps(view: Row, t: Row, strain: int, features: Array) -> None:
     """Write the `TrumpFeatures` of the cards: trumps by rank, side aces and kings, short suits."""
     copies = t.copies
-    rights = copies_held(view, right_bower(strain))
-    lefts = copies_held(view, left_bower(strain))
+    rights = ranked_held(view, t, strain, strain, RIGHT)
+    lefts = ranked_held(view, t, strain, strain, LEFT)
     n = count_held(view, t.suit_bits[strain, strain])
-    aces, kings = copies_held(view, strain), copies_held(view, 4 + strain)
-    queens = copies_held(view, 8 + strain)
+    aces = ranked_held(view, t, strain, strain, ACE)
+    kings = ranked_held(view, t, strain, strain, KING)
+    queens = ranked_held(view, t, strain, strain, QUEEN)
     features[TRUMPS.rights] = rights
     features[TRUMPS.lefts] = lefts
     features[TRUMPS.aces] = aces
@@ -119,10 +126,11 @@ def describe_trumps(view: Row, t: Row, strain: int, features: Array) -> None:
     features[TRUMPS.length] = 0.1 * n * n
     if rights == copies:
         features[TRUMPS.unbroken] = 1 + lefts
-    for suit in range(4):
+    for suit in range(N_SUITS):
         if suit != strain:
             length = count_held(view, t.suit_bits[strain, suit])
-            aces, kings = copies_held(view, suit), copies_held(view, 4 + suit)
+            aces = ranked_held(view, t, strain, suit, TOP)
+            kings = ranked_held(view, t, strain, suit, SECOND)
             if aces:
                 features[TRUMPS.side_aces] += 1
                 features[TRUMPS.second_aces] += aces - 1
@@ -139,10 +147,13 @@ def describe_trumps(view: Row, t: Row, strain: int, features: Array) -> None:
 @kernel
 def describe_no_trump(view: Row, t: Row, features: Array) -> None:
     """Write the `PlainFeatures` of the cards: aces, kings, long cards and suits without an ace."""
-    copies, open_suits = t.copies, 0
-    for suit in range(4):
+    copies, open_suits, king_kinds, lowest_kinds = t.copies, 0, 0, 0
+    for suit in range(N_SUITS):
         length = count_held(view, t.suit_bits[NO_TRUMP, suit])
-        aces, kings = copies_held(view, suit), copies_held(view, 4 + suit)
+        aces = ranked_held(view, t, NO_TRUMP, suit, TOP)
+        kings = ranked_held(view, t, NO_TRUMP, suit, SECOND)
+        king_kinds += 1 if kings else 0
+        lowest_kinds += 1 if ranked_held(view, t, NO_TRUMP, suit, t.kinds // N_SUITS - 1) else 0
         if aces:
             features[PLAIN.aces] += 1
             features[PLAIN.second_aces] += aces - 1
@@ -163,8 +174,8 @@ def describe_no_trump(view: Row, t: Row, features: Array) -> None:
             features[PLAIN.low_long] += max(0, length - 2)
     features[PLAIN.open_suits] = open_suits
     features[PLAIN.open_squared] = open_suits * open_suits
-    features[PLAIN.king_kinds] = popcount(view.held & (RANK_BITS << 4))
-    features[PLAIN.lowest_kinds] = popcount(view.held & (RANK_BITS << (t.kinds - 4)))
+    features[PLAIN.king_kinds] = king_kinds
+    features[PLAIN.lowest_kinds] = lowest_kinds
 
 
 @kernel

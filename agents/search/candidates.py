@@ -15,7 +15,7 @@ from bideuchre_env.agents.expert.auction import NOT_WEIGHED, best_call, weigh_ca
 from bideuchre_env.agents.expert.win_table import chance_to_win, passed_out
 from bideuchre_env.agents.learned.net import net_decision, points_of, weigh_cards
 from bideuchre_env.agents.rule.agent import certain_action, legal_choice, useful_calls
-from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action, expected_tricks, lone_strain
+from bideuchre_env.agents.rule.bidding import call_action, expected_tricks, lone_strain
 from bideuchre_env.agents.rule.exchange import undominated
 from bideuchre_env.agents.rule.win_curve import read_time
 from bideuchre_env.agents.search.playouts import play_out
@@ -25,6 +25,7 @@ from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
 from bideuchre_env.core.step import apply, legal_bits, read_mask, write_mask
 from bideuchre_env.core.view import see, see_observation
+from bideuchre_env.rules.cards import N_STRAINS
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
 from bideuchre_env.solver.values import solve_moves

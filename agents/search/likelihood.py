@@ -18,7 +18,7 @@ from bideuchre_env.agents.expert.agent import expert_bid, weigh_hand
 from bideuchre_env.agents.expert.auction import NOT_WEIGHED, call_worth, weigh_calls
 from bideuchre_env.agents.expert.tables import ExpertTables
 from bideuchre_env.agents.rule.agent import rule_card
-from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action
+from bideuchre_env.agents.rule.bidding import call_action
 from bideuchre_env.agents.search.history import record_history
 from bideuchre_env.agents.search.proposals import IMPOSSIBLE
 from bideuchre_env.agents.search.workspace import CACHED_CALLS, CACHED_HANDS, SearchWorkspace
@@ -28,7 +28,7 @@ from bideuchre_env.core.phases.deal import GOLDEN, mix
 from bideuchre_env.core.state import GIVING, NAMING, PASSING, PLAY
 from bideuchre_env.core.view import add_kind, add_kinds, show_hand
 from bideuchre_env.rules.bids import MAX_EXCHANGE
-from bideuchre_env.rules.cards import N_SEATS
+from bideuchre_env.rules.cards import N_SEATS, N_STRAINS
 from bideuchre_env.runtime.intrinsics import popcount
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from bideuchre_env.core.bits import clear, gather_bits, spread_bits_at
 from bideuchre_env.core.phases.auction import (
-    N_STRAINS,
     apply_call,
     apply_strain,
     legal_call,
@@ -16,6 +15,7 @@ from bideuchre_env.core.phases.exchange import apply_exchange, begin_exchange, l
 from bideuchre_env.core.phases.play import apply_card, begin_play, legal_card
 from bideuchre_env.core.phases.scoring import end_hand
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
+from bideuchre_env.rules.cards import N_STRAINS
 from bideuchre_env.runtime.intrinsics import nth_bit, popcount
 from bideuchre_env.runtime.jit import Array, Row, Word, inline_kernel, kernel
 

@@ -13,8 +13,10 @@ from bideuchre_env.rules.cards import (
     JACK,
     MAX_KINDS,
     MAX_TRICKS,
+    N_STRAINS,
+    N_SUITS,
     NO_TRUMP,
-    STRAINS,
+    RANKS,
     SUITS,
     parse_card,
     parse_strain,
@@ -26,6 +28,8 @@ from bideuchre_env.runtime.jit import Array, new_rows
 
 ANY, MADE_BID, MADE_OR_SET, ROUNDS = range(len(CHOICES["win_rule"]))
 BOTH_DECLARER, BOTH_HIGHEST, BOTH_CONTINUE = range(len(CHOICES["both_over"]))
+
+MAX_IN_SUIT = len(RANKS) + 1  # kinds of a suit: a kind of each rank, and the left bower
 
 TABLES = np.dtype(
     [
@@ -48,9 +52,15 @@ TABLES = np.dtype(
         ("exchange", np.int8, (MAX_BIDS,)),
         ("payoff", np.int32, (MAX_BIDS, MAX_TRICKS + 1)),  # [level, tricks won]: declarer's side
         # the play
-        ("suit_of", np.int8, (5, MAX_KINDS)),  # [strain, kind]: the suit it belongs to
-        ("suit_bits", np.int64, (5, 4)),  # [strain, suit]: its kinds as bits
-        ("power", np.int8, (5, 4, MAX_KINDS)),  # [strain, suit led, kind]: 0 cannot win
+        # the order of the cards, by strain: `suit_of` and `strength` define it. The other fields
+        # follow from them (`order_of`), each for one lookup where a kernel would compute or loop
+        ("suit_of", np.int8, (N_STRAINS, MAX_KINDS)),  # [kind]: the suit it belongs to
+        ("strength", np.int8, (N_STRAINS, MAX_KINDS)),  # [kind]: in its suit, trumps above others
+        ("suit_bits", np.int64, (N_STRAINS, N_SUITS)),  # [suit]: its kinds as bits; to follow suit
+        ("power", np.int8, (N_STRAINS, N_SUITS, MAX_KINDS)),  # [suit led, kind]: 0 cannot win
+        ("above", np.int64, (N_STRAINS, MAX_KINDS)),  # [kind]: the higher kinds of its suit as bits
+        # [suit, place]: its kinds, the highest first; -1 in places that it does not have
+        ("ranked", np.int8, (N_STRAINS, N_SUITS, MAX_IN_SUIT)),
         ("eldest_leads", np.int32),
         # the game
         ("win_rule", np.int32),
@@ -76,7 +86,7 @@ def card_suit(card: str, strain: str) -> str:
     Example:
         card_suit("JD", "H")  # "H": the left bower
     """
-    suit_of, _, _ = _suits_and_powers(MAX_KINDS)
+    suit_of = _order(MAX_KINDS)["suit_of"]
     return SUITS[suit_of[parse_strain(strain), parse_card(card)]]
 
 
@@ -99,7 +109,7 @@ def card_power(card: str, strain: str, led: str | None = None) -> int:
     suit = parse_strain(card_suit(card, strain) if led is None else led)
     if suit == NO_TRUMP:
         raise NotationError(f"led={led!r}: expected one of {' '.join(SUITS)}")
-    *_, power = _suits_and_powers(MAX_KINDS)
+    power = _order(MAX_KINDS)["power"]
     return int(power[parse_strain(strain), suit, parse_card(card)])
 
 
@@ -121,7 +131,8 @@ def compile_tables(rules: Rules) -> Array:
         for won in range(rules.tricks + 1):
             made = bid.value if bid.alone else won
             t["payoff"][level, won] = made if won >= need else -bid.value
-    t["suit_of"], t["suit_bits"], t["power"] = _suits_and_powers(rules.kinds)
+    for field, values in _order(rules.kinds).items():
+        t[field] = values
     t["eldest_leads"] = rules.opening_lead == "eldest"
     t["win_rule"] = CHOICES["win_rule"].index(rules.win_rule)
     t["both_over"] = CHOICES["both_over"].index(rules.both_over)
@@ -163,25 +174,43 @@ def _legal_calls(rules: Rules) -> Array:
 
 
 @cache
-def _suits_and_powers(kinds: int) -> tuple[Array, Array, Array]:
-    """Return `suit_of`, `suit_bits` and `power` of `TABLES`; the bowers are defined here."""
-    suit_of = np.zeros((5, MAX_KINDS), np.int8)
-    suit_bits = np.zeros((5, 4), np.int64)
-    power = np.zeros((5, 4, MAX_KINDS), np.int8)
-    for strain in range(len(STRAINS)):
+def _order(kinds: int) -> dict[str, Array]:
+    """Return the fields of `TABLES` on the order of the cards, for a deck of `kinds` kinds.
+
+    The bowers are defined here. Strengths are 1 to 6, of trumps 9 to 16, and 0 for kinds that the
+    deck does not have.
+    """
+    suit_of = np.zeros((N_STRAINS, MAX_KINDS), np.int8)
+    strength = np.zeros((N_STRAINS, MAX_KINDS), np.int8)
+    for strain in range(N_STRAINS):
         for kind in range(kinds):
-            rank, suit = divmod(kind, 4)
-            rank_power = 6 - rank  # the ace 6, the nine 1
+            rank, suit = divmod(kind, N_SUITS)
+            in_suit = 6 - rank  # the ace 6, the nine 1
             if strain != NO_TRUMP and rank == JACK:
                 if suit == strain:
-                    rank_power = 8  # right bower
+                    in_suit = 8  # right bower
                 elif suit == same_colour(strain):
-                    suit, rank_power = strain, 7  # left bower
+                    suit, in_suit = strain, 7  # left bower
             suit_of[strain, kind] = suit
-            suit_bits[strain, suit] |= 1 << kind
-            for led in range(4):
-                if suit == strain:
-                    power[strain, led, kind] = 8 + rank_power
-                elif suit == led:
-                    power[strain, led, kind] = rank_power
-    return suit_of, suit_bits, power
+            strength[strain, kind] = 8 + in_suit if suit == strain else in_suit
+    return order_of(suit_of, strength)
+
+
+def order_of(suit_of: Array, strength: Array) -> dict[str, Array]:
+    """Return the fields of `TABLES` on the order of the cards, from the two that define it."""
+    of_suit = suit_of[:, np.newaxis] == np.arange(N_SUITS)[:, np.newaxis]  # [strain, suit, kind]
+    of_suit &= strength[:, np.newaxis] > 0
+    trump = suit_of == np.arange(N_STRAINS)[:, np.newaxis]
+    higher = strength[:, np.newaxis] > strength[:, :, np.newaxis]  # [strain, kind, other kind]
+    higher &= suit_of[:, np.newaxis] == suit_of[:, :, np.newaxis]
+    bits = 1 << np.arange(MAX_KINDS)
+    in_suit = np.where(of_suit, strength[:, np.newaxis], 0)
+    ranked = np.argsort(-in_suit, axis=2)[:, :, :MAX_IN_SUIT]
+    return {
+        "suit_of": suit_of,
+        "strength": strength,
+        "suit_bits": of_suit @ bits,
+        "power": np.where(of_suit | trump[:, np.newaxis], strength[:, np.newaxis], 0),
+        "above": np.where(strength > 0, higher @ bits, 0),
+        "ranked": np.where(np.take_along_axis(in_suit, ranked, axis=2) > 0, ranked, -1),
+    }

@@ -17,7 +17,14 @@ from bideuchre_env.core.state import DEAL, PLAY
 from bideuchre_env.core.step import read_mask
 from bideuchre_env.core.tables import ROUNDS
 from bideuchre_env.rules.bids import MAX_EXCHANGE
-from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS, MAX_KINDS, MAX_TRICKS, N_SEATS
+from bideuchre_env.rules.cards import (
+    COPY_SHIFT,
+    KIND_BITS,
+    MAX_KINDS,
+    MAX_TRICKS,
+    N_SEATS,
+    NO_TRUMP,
+)
 from bideuchre_env.runtime.intrinsics import line_of, popcount
 from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel, new_rows
 
@@ -139,7 +146,7 @@ def see_contract(s: Row, t: Row, seat: int, view: Row) -> None:
     view.strain = strain
     view.declarer = view.standing if s.calls_made == N_SEATS else -1
     view.sitting_out = (s.sitting_out - seat) & 3 if s.sitting_out >= 0 else -1
-    view.trumps = t.suit_bits[strain, strain] if 0 <= strain < 4 else 0
+    view.trumps = t.suit_bits[strain, strain] if 0 <= strain < NO_TRUMP else 0
 
 
 @inline_kernel

@@ -19,15 +19,13 @@ import numpy as np
 from bideuchre_env.core.observation.decode import decode
 from bideuchre_env.core.state import GIVING, NAMING, PLAY
 from bideuchre_env.core.view import count, count_held, see
-from bideuchre_env.learning.card_order import BEATS, left_bower, right_bower
 from bideuchre_env.learning.suits import RENAMED, SUIT_MAPS, first_renamings, smallest
 from bideuchre_env.rules.bids import MAX_EXCHANGE
-from bideuchre_env.rules.cards import COPY_SHIFT, MAX_TRICKS, N_SEATS, NO_TRUMP
-from bideuchre_env.runtime.intrinsics import lowest_bit, popcount, row_of
+from bideuchre_env.rules.cards import COPY_SHIFT, MAX_TRICKS, N_SEATS, N_STRAINS, N_SUITS, NO_TRUMP
+from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
 
 COUNTED = 8  # values of a count of cards: 0 to 6, and 7 for 7 or more
-ACE_BITS = 15  # the kinds of the four aces
 INVERSE_MAPS = np.argsort(SUIT_MAPS, axis=1)
 """[symmetry, renamed suit]: the suit."""
 
@@ -122,7 +120,7 @@ def list_inputs(
         if view.calls[rel] >= 0:
             n = put_one(active, n, p.calls + rel * (1 + t.n_levels) + view.calls[rel])
         if p.call_strains >= 0:
-            at = p.call_strains + 5 * rel
+            at = p.call_strains + N_STRAINS * rel
             n = put_strain(active, n, at, view.call_strains[rel], symmetry)
     if p.cards == 1:
         n = put_contract(t, p, view, symmetry, active, n)
@@ -190,20 +188,21 @@ def put_auction(t: Row, p: Row, view: Row, symmetry: int, active: Array, n: int)
     """
     if view.phase == NAMING:
         n = put_one(active, n, p.naming)
-    for suit in range(4):
+    for suit in range(N_SUITS):
         place = SUIT_MAPS[symmetry, suit]
         trumps = count_held(view, t.suit_bits[suit, suit])
         n = put_number(active, n, p.trumps + place * (t.tricks + 1), trumps, t.tricks)
-        right, left = view.held >> right_bower(suit) & 1, view.held >> left_bower(suit) & 1
+        right = view.held >> t.ranked[suit, suit, 0] & 1
+        left = view.held >> t.ranked[suit, suit, 1] & 1
         n = put_one(active, n, p.bowers + 4 * place + right + 2 * left)
-    for strain in range(5):
-        place = 5 * strain_map(strain, symmetry)
-        side = 15 & ~(1 << strain)
-        n = put_one(active, n, p.side_aces + place + popcount(view.held & side & ACE_BITS))
-        voids = 0
-        for suit in range(4):
-            empty = view.held & t.suit_bits[strain, suit] == 0
-            voids += 1 if side >> suit & 1 and empty else 0
+    for strain in range(N_STRAINS):
+        place = (1 + N_SUITS) * strain_map(strain, symmetry)
+        aces, voids = 0, 0
+        for suit in range(N_SUITS):
+            if suit != strain:
+                aces += view.held >> t.ranked[strain, suit, 0] & 1
+                voids += 1 if view.held & t.suit_bits[strain, suit] == 0 else 0
+        n = put_one(active, n, p.side_aces + place + aces)
         n = put_one(active, n, p.side_voids + place + voids)
     return n
 
@@ -281,7 +280,7 @@ def put_trick(
         kind = lowest_bit(held)
         held &= held - 1
         place = (kind & ~3) + SUIT_MAPS[symmetry, kind & 3]
-        above = count(view, BEATS[strain, kind])
+        above = count(view, t.above[strain, kind])
         if above == 0:
             n = put_one(active, n, p.boss + place)
         elif above == 1:

@@ -37,7 +37,7 @@ from bideuchre_env.learning.feature_rows import (
     write_rows,
 )
 from bideuchre_env.rules import actions
-from bideuchre_env.rules.cards import N_SEATS
+from bideuchre_env.rules.cards import N_SEATS, N_STRAINS, N_SUITS
 from bideuchre_env.rules.rules import Rules, check_rules
 from bideuchre_env.runtime.jit import Array, new_rows
 
@@ -72,19 +72,20 @@ def every_block(rules: Rules) -> tuple[FeatureBlock, ...]:
     kinds, tricks, levels = rules.kinds, rules.tricks, len(rules.ladder)
     pair, strained = rules.copies == 2, rules.strain_named == "in_bid"
     exchange, auction, cards = rules.exchange > 0, ("auction",), ("cards",)
-    n = tricks + 1
+    n, sides = tricks + 1, N_STRAINS * (1 + N_SUITS)
+    strains = N_SEATS * N_STRAINS
     # fmt: off
     return (
         FeatureBlock("held", kinds, "kinds in hand"),
         FeatureBlock("held_pair", kinds, "kinds in hand twice", present=pair),
         FeatureBlock("dealer", 4, "seat"),
         FeatureBlock("calls", N_SEATS * (1 + levels), "by seat: pass, or the bid by level"),
-        FeatureBlock("call_strains", N_SEATS * 5, "by seat: strain of its bid", present=strained),
+        FeatureBlock("call_strains", strains, "by seat: strain of its bid", present=strained),
         FeatureBlock("naming", 1, "the strain is to be named", auction),
         FeatureBlock("trumps", 4 * n, "by suit: cards of it in hand, were it trump", auction),
         FeatureBlock("bowers", 4 * 4, "by suit: neither, right, left, both bowers", auction),
-        FeatureBlock("side_aces", 5 * 5, "by strain: kinds of ace held beside trump", auction),
-        FeatureBlock("side_voids", 5 * 5, "by strain: suits beside trump not held", auction),
+        FeatureBlock("side_aces", sides, "by strain: kinds of ace held beside trump", auction),
+        FeatureBlock("side_voids", sides, "by strain: suits beside trump not held", auction),
         FeatureBlock("phase", 3, "giving, passing, play", cards),
         FeatureBlock("given", kinds, "cards given up as declarer", cards, exchange),
         FeatureBlock("received", kinds, "cards passed from partner to declarer", cards, exchange),
@@ -96,7 +97,7 @@ def every_block(rules: Rules) -> tuple[FeatureBlock, ...]:
         FeatureBlock("beating", kinds, "legal, and above the card that wins the trick", cards),
         FeatureBlock("winning_kind", kinds, "the card that wins the trick", cards),
         FeatureBlock("winning_seat", 3, "whose card that is: left, partner, right", cards),
-        FeatureBlock("led", 5, "suit led, or we lead", cards),
+        FeatureBlock("led", N_SUITS + 1, "suit led, or we lead", cards),
         FeatureBlock("after", 3, "seats still to play: left, partner, right", cards),
         FeatureBlock("voids", 3 * 4, "by other seat: suits it has failed to follow", cards),
         FeatureBlock("suit_held", 4 * COUNTED, "by suit: cards in hand, 7 for more", cards),

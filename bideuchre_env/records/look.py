@@ -12,19 +12,16 @@ from typing import Any
 from bideuchre_env.core.legality import legal_names
 from bideuchre_env.core.state import Outcome, Phase
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.records.words import STRAIN_WORDS, TO_DO
+from bideuchre_env.records.words import STRAIN_WORDS, TO_DO, card_words
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import (
     CARD_NAMES,
-    JACK,
     MAX_TRICKS,
     N_SEATS,
     NO_TRUMP,
-    SUITS,
     hand_names,
     parse_card,
-    same_colour,
     sort_key,
 )
 from bideuchre_env.rules.rules import Rules
@@ -153,10 +150,8 @@ class Look:
         """Rank of a trump, highest for the right bower; 0 for any other card."""
         if not 0 <= self.strain < NO_TRUMP:
             return 0
-        tables, kind = compile_tables(self.rules)[0], parse_card(name)
-        if tables["suit_of"][self.strain, kind] != self.strain:
-            return 0
-        return int(tables["power"][self.strain, self.strain, kind])
+        power = compile_tables(self.rules)[0]["power"]
+        return int(power[self.strain, self.strain, parse_card(name)])
 
     def fanned(self, names: list[str]) -> list[str]:
         """Sort cards: trumps first from the right bower down, then suit by suit."""
@@ -194,13 +189,12 @@ class Look:
         trump = self.strain
         if trump not in range(NO_TRUMP):
             return None
-        return CARD_NAMES[JACK * len(SUITS) + same_colour(trump)]
+        return CARD_NAMES[int(compile_tables(self.rules)[0]["ranked"][trump, trump, 1])]
 
     def left_bower_words(self) -> str:
         """The note on the left bower: "The jack of hearts, ..., is ..."; there must be a trump."""
-        trump = self.strain
-        of, as_one = STRAIN_WORDS[same_colour(trump)], STRAIN_WORDS[trump]
-        return f"The jack of {of}, the left bower, is one of the {as_one}."
+        left, trumps = card_words(str(self.left_bower())), STRAIN_WORDS[self.strain]
+        return f"The {left}, the left bower, is one of the {trumps}."
 
     def result(self) -> list[str]:
         """Sentences on the result of the hand, which must be over, and of the game if it is over.

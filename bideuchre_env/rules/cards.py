@@ -18,6 +18,7 @@ from bideuchre_env.errors import NotationError
 RANKS = "AKQJT9"
 SUITS = "CDHS"
 STRAINS = ("C", "D", "H", "S", "NT")
+N_SUITS, N_STRAINS = len(SUITS), len(STRAINS)
 NO_TRUMP = 4
 JACK = RANKS.index("J")
 N_SEATS = 4

@@ -15,6 +15,7 @@ from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.bids import MAX_EXCHANGE
 from bideuchre_env.rules.cards import (
     N_SEATS,
+    N_STRAINS,
     STRAINS,
     hand_bits,
     hand_kinds,
@@ -96,7 +97,7 @@ def tables_of(
     """
     hands = hands_of_deals(deals, rules)
     seat, tables = dealer_seat(dealer, rules), compile_tables(rules)
-    out = np.zeros((len(hands), 2, N_SEATS, len(STRAINS)), np.int8)
+    out = np.zeros((len(hands), 2, N_SEATS, N_STRAINS), np.int8)
 
     def work(searcher: Searcher, first: int, last: int) -> None:
         values.solve_table(searcher, tables, hands, seat, first, last, out)

@@ -12,7 +12,7 @@ from bideuchre_env.core.phases.scoring import score_hand
 from bideuchre_env.core.state import new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.rules import actions
-from bideuchre_env.rules.cards import N_SEATS, STRAINS
+from bideuchre_env.rules.cards import N_SEATS, N_STRAINS, STRAINS
 from bideuchre_env.rules.parse import parse_seat
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, entry_kernel
@@ -109,7 +109,7 @@ class _Auction:
     def _contract(self, level: int, declarer: int) -> Par:
         """Return the result of the bid `level` in its declarer's best strain, without calls."""
         sign = -1 if declarer & 1 else 1
-        tricks = [self._tricks(level, declarer, strain) for strain in range(len(STRAINS))]
+        tricks = [self._tricks(level, declarer, strain) for strain in range(N_STRAINS)]
         points = [int(points_of(self.row, self.tables, declarer, level, won)) for won in tricks]
         strain = int(np.argmax(sign * np.array(points)))
         words = actions.of(self.rules).contract(level, strain)

@@ -18,14 +18,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from bideuchre_env.rules.cards import COPY_SHIFT, MAX_TRICKS, N_SEATS, NO_TRUMP
+from bideuchre_env.core.tables import MAX_IN_SUIT
+from bideuchre_env.rules.cards import COPY_SHIFT, MAX_TRICKS, N_SEATS, N_SUITS, NO_TRUMP
 from bideuchre_env.runtime.intrinsics import lowest_bit, popcount
 from bideuchre_env.runtime.jit import Row, kernel
 
 FIELD = 0x3FFF  # the 14 bits a suit may need: 12 trumps and two left bowers
 FIELD_SHIFT = 4  # log2 of the bits of a field
 MAX_MOVES = 14
-MAX_POWER = 20
 
 POSITION = np.dtype(
     [
@@ -52,7 +52,6 @@ POSITION = np.dtype(
         ("seat", np.int64),  # to act
         ("place", np.int64),  # cards on the table
         ("kind_at", np.int64, (64,)),  # the kind of each bit, or -1
-        ("by_power", np.int64, (4, MAX_POWER)),  # kinds of each suit by power, or -1
         # second results of kernels
         ("low", np.int64),
         ("mask", np.int64),
@@ -132,20 +131,16 @@ def set_up(position: Row, t: Row, s: Row) -> None:
 def lay_out(position: Row, t: Row, strain: int) -> None:
     """Convert the hands in `hands[1]`, integers of rules/cards.py, to suit fields in `hands[0]`.
 
-    Also writes `by_power`, `kind_at`, `tie[0]` and `lengths[0]`.
+    Also writes `kind_at`, `tie[0]` and `lengths[0]`.
     """
-    position.by_power[:] = -1
-    for kind in range(t.kinds):
-        suit = t.suit_of[strain, kind]
-        position.by_power[suit, t.power[strain, suit, kind]] = kind
     for seat in range(N_SEATS):
         position.hands[0, seat] = 0
     position.tie[0] = 0
     position.lengths[0] = 0
-    for suit in range(4):
+    for suit in range(N_SUITS):
         bit = suit << FIELD_SHIFT
-        for power in range(MAX_POWER):
-            kind = position.by_power[suit, power]
+        for place in range(MAX_IN_SUIT - 1, -1, -1):
+            kind = t.ranked[strain, suit, place]
             if kind < 0:
                 continue
             first = -1

@@ -10,15 +10,13 @@ from __future__ import annotations
 from bideuchre_env.core.hands import put
 from bideuchre_env.core.phases.deal import begin_hand
 from bideuchre_env.core.phases.play import begin_play
-from bideuchre_env.rules.cards import N_SEATS, STRAINS
+from bideuchre_env.rules.cards import N_SEATS, N_STRAINS
 from bideuchre_env.runtime.intrinsics import lowest_bit
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
 from bideuchre_env.solver.move_order import equal_to_below, playable
 from bideuchre_env.solver.position import end_trick, put_down, set_up
 from bideuchre_env.solver.search import search
 from bideuchre_env.solver.transpositions import Searcher, forget
-
-N_STRAINS = len(STRAINS)
 
 
 @kernel

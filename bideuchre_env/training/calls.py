@@ -33,7 +33,6 @@ from bideuchre_env.agents.expert.call_network import FIRST, LAYERS, SCALE, SECON
 from bideuchre_env.agents.rule.agent import RuleAgent, useful_calls
 from bideuchre_env.agents.rule.bidding import (
     N_AUCTION_FEATURES,
-    N_STRAINS,
     call_action,
     describe_auction,
 )
@@ -43,7 +42,7 @@ from bideuchre_env.core.state import AUCTION, DEAL, new_states
 from bideuchre_env.core.step import legal_bits
 from bideuchre_env.core.view import see
 from bideuchre_env.learning.pairs import Policy
-from bideuchre_env.rules.cards import NO_TRUMP
+from bideuchre_env.rules.cards import N_STRAINS, NO_TRUMP
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel, new_rows
 from bideuchre_env.training.descent import check_trained, descend, forward

@@ -32,13 +32,12 @@ from bideuchre_env.agents.data import write_file
 from bideuchre_env.agents.expert.hand_table import DECKS, SCALE
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.script_args import ScriptArgs, option, run
-from bideuchre_env.core.phases.auction import N_STRAINS
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.workers import process_pool
 from bideuchre_env.learning.suits import canonical
 from bideuchre_env.rules.bids import Bid
-from bideuchre_env.rules.cards import COPY_SHIFT
+from bideuchre_env.rules.cards import COPY_SHIFT, N_STRAINS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, entry_kernel
 

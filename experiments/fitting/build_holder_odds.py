@@ -165,19 +165,19 @@ def count_hands(table: Table, deals: Array, first: int, last: int, counts: Array
             see(s, t, s.turn, view)
             chosen = rule_decision(view, legal_bits(s, t), work)
             if s.phase == PLAY and 1 < count_held(view, -1) < MOST_HELD:
-                count_card(s, view, deals[0], counts)
+                count_card(s, t, view, deals[0], counts)
             apply(s, t, chosen)
             decisions += 1
     return decisions
 
 
 @kernel
-def count_card(s: Row, view: Row, deal: Row, counts: Array) -> None:
+def count_card(s: Row, t: Row, view: Row, deal: Row, counts: Array) -> None:
     """Add the holders of the unseen cards at one decision to `counts`: [0] true, [1] sampled.
 
     `deal` is a workspace for the sampled deals.
     """
-    number_cards(view, deal)
+    number_cards(view, t, deal)
     begin_deals(view, deal)
     count_true(s, view, deal, counts[0])
     for _ in range(DRAWN):

@@ -12,7 +12,6 @@ import numpy as np
 
 from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule, rule_workspace
 from bideuchre_env.core.hands import put
-from bideuchre_env.core.phases.auction import N_STRAINS
 from bideuchre_env.core.phases.deal import (
     GOLDEN,
     begin_hand,
@@ -23,7 +22,7 @@ from bideuchre_env.core.phases.deal import (
 )
 from bideuchre_env.core.state import DEAL, new_states
 from bideuchre_env.core.step import apply, begin_cards, legal_bits
-from bideuchre_env.rules.cards import COPY_SHIFT
+from bideuchre_env.rules.cards import COPY_SHIFT, N_STRAINS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel

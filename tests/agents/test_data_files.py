@@ -305,7 +305,7 @@ def count_cards(states, tables, views, rooms, kinds, n, counts):
     """Count the cards of `kinds` (bits) of seats 1 to 3 in n deals sampled for the seat to act."""
     v, x = views[0], rooms[0]
     see(states[0], tables[0], states[0].turn, v)
-    number_cards(v, x)
+    number_cards(v, tables[0], x)
     begin_deals(v, x)
     for _ in range(n):
         if sample_deal(v, x):

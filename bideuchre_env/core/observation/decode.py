@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.observation.layout import CLIP
-from bideuchre_env.core.phases.auction import N_STRAINS
 from bideuchre_env.core.phases.play import opening_leader, tag
 from bideuchre_env.core.state import DEAL, GIVING, PASSING, PLAY
 from bideuchre_env.core.tables import ROUNDS
-from bideuchre_env.rules.cards import COPY_SHIFT, MAX_KINDS, MAX_TRICKS, N_SEATS
+from bideuchre_env.rules.cards import COPY_SHIFT, MAX_KINDS, MAX_TRICKS, N_SEATS, N_STRAINS
 from bideuchre_env.runtime.intrinsics import lowest_bit
 from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel
 

@@ -8,7 +8,7 @@ from bideuchre_env.core.bits import clear, spread_bits, spread_hand
 from bideuchre_env.core.observation.layout import CLIP
 from bideuchre_env.core.state import DEAL, PLAY
 from bideuchre_env.core.tables import ROUNDS
-from bideuchre_env.rules.cards import MAX_TRICKS, N_SEATS
+from bideuchre_env.rules.cards import MAX_TRICKS, N_SEATS, N_STRAINS
 from bideuchre_env.runtime.intrinsics import store_both_tricks, store_tricks
 from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel
 
@@ -65,7 +65,7 @@ def encode_public(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> Non
         for rel in range(N_SEATS):
             strain = s.call_strains[(seat + rel) & 3]
             if strain >= 0:
-                out[at + o.call_strains + rel * 5 + strain] = 1
+                out[at + o.call_strains + rel * N_STRAINS + strain] = 1
     if s.calls_made == 4 and declarer >= 0:
         out[at + o.bid + s.level] = 1
         out[at + o.declarer + ((declarer - seat) & 3)] = 1

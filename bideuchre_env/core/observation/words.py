@@ -17,7 +17,15 @@ from bideuchre_env.core.state import Phase
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules import actions
-from bideuchre_env.rules.cards import CARD_NAMES, MAX_KINDS, MAX_TRICKS, N_SEATS, STRAINS, SUITS
+from bideuchre_env.rules.cards import (
+    CARD_NAMES,
+    MAX_KINDS,
+    MAX_TRICKS,
+    N_SEATS,
+    N_STRAINS,
+    STRAINS,
+    SUITS,
+)
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel
@@ -173,7 +181,7 @@ def read_table(observation: Array, public: int, t: Row, o: Row, out: Array) -> N
     out[TO_ACT] = index_of(observation, public + o.to_act, 4)
     out[DEALER] = index_of(observation, public + o.dealer, 4)
     out[BID] = index_of(observation, public + o.bid, t.n_levels)
-    out[STRAIN] = index_of(observation, public + o.strain, 5)
+    out[STRAIN] = index_of(observation, public + o.strain, N_STRAINS)
     out[DECLARER] = index_of(observation, public + o.declarer, 4)
     if o.sitting_out >= 0:
         out[SITTING_OUT] = index_of(observation, public + o.sitting_out, 4)
@@ -188,7 +196,7 @@ def read_calls(observation: Array, public: int, t: Row, o: Row, out: Array) -> N
     for seat in range(N_SEATS):
         call = index_of(observation, public + o.calls + seat * width, width)
         if call > 1 and t.strains_per_bid > 1:
-            strain = index_of(observation, public + o.call_strains + seat * 5, 5)
+            strain = index_of(observation, public + o.call_strains + seat * N_STRAINS, N_STRAINS)
             call = 2 + (call - 2) * t.strains_per_bid + max(strain - 1, 0)
         out[CALLS + seat] = call
         out[VOIDS + seat] = voids >> 4 * seat & 15

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from bideuchre_env.rules.cards import STRAINS
+from bideuchre_env.rules.cards import N_STRAINS
 from bideuchre_env.runtime.jit import Row, inline_kernel, kernel
 
-N_STRAINS = len(STRAINS)
 STRAIN_BITS = (1 << N_STRAINS) - 1
 
 
