@@ -99,7 +99,7 @@ def package_weights(kind: str, rules: Rules) -> Weights | None:
     return None
 
 
-def provenance(kind: str) -> dict[str, dict[str, str]]:
+def provenance(kind: str) -> dict[str, dict[str, Any]]:
     """Return the metadata of the package's own weights of a kind of agent, by variant."""
     files = {name: file_of(kind, name) for name in RULES}
     return {

@@ -3,8 +3,8 @@
 Without NAME, list every agent: the package's own, weakest first, then those of installed packages
 (entry points of the group bideuchre_env.agents). With NAME, describe that agent: for the agents
 of the levels of play (timid, rule, expert, inference) also how many lone contracts they make, and
-for a trained agent, or with weights=FILE, how its weights were made. Times are per decision on one
-core.
+for a trained agent the commands that made its weights, or with weights=FILE the file's metadata.
+Times are per decision on one core.
 
     bideuchre agents
     bideuchre agents pimc
@@ -140,14 +140,33 @@ def _paragraph(name: str, agent: dict[str, Any], alone: bool) -> str:
             if (share := wilson(total["made"], total["bid"]))
         ]
         lines += ["", _folded(f"lone contracts made: {', '.join(shares)}")] if shares else []
-        for path, metadata in agent["weights"].items():
-            lines += ["", _folded(f"weights: {printable(path)}")]
-            for key in sorted(metadata, key=lambda key: (key == "command", key)):  # last, on a line
-                line = f"{2 * _INDENT}{printable(key)}: {printable(metadata[key])}"
-                lines.append(folded(line, 3 * _INDENT))
+        lines += _weights(agent["weights"])
     elif agent["weights"]:
         lines.append(_folded(f"weights for {', '.join(agent['weights'])}"))
     return "\n".join(lines)
+
+
+def _weights(files: dict[str, dict[str, Any]]) -> list[str]:
+    """Return the lines on weights: the metadata of one file, or the command of each of several."""
+    if len(files) > 1:
+        commands = {path: made.get("command", "unknown") for path, made in files.items()}
+        head = "weights by game, and the command that made them (--json has all metadata):"
+        return ["", _folded(head), *_values(commands)]
+    return [
+        line
+        for path, made in files.items()
+        for line in ("", _folded(f"weights: {printable(path)}"), *_values(made))
+    ]
+
+
+def _values(values: dict[str, Any]) -> list[str]:
+    """Return lines of JSON values by name; texts without quotation marks, a command at the end."""
+    names = sorted(values, key=lambda name: (name == "command", name))
+    texts = {n: v if isinstance(v := values[n], str) else json.dumps(v) for n in names}
+    return [
+        folded(f"{2 * _INDENT}{printable(name)}: {printable(text)}", 3 * _INDENT)
+        for name, text in texts.items()
+    ]
 
 
 def _option(name: str, default: Any, required: bool, meaning: str) -> tuple[str, str]:

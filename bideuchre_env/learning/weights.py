@@ -15,7 +15,7 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -51,12 +51,12 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]+")  # in ASCII the archive's text encodings 
 class Weights:
     """Content of a file of weights: arrays, read-only and C-contiguous, and metadata.
 
-    `metadata` describes the purpose and the training of the weights; `name` is the file's name in
-    error messages.
+    `metadata`, JSON values by name, describes the purpose and the training of the weights; `name`
+    is the file's name in error messages.
     """
 
     arrays: Mapping[str, Array]
-    metadata: Mapping[str, str]
+    metadata: Mapping[str, Any]
     name: str = "these weights"
 
 
@@ -83,7 +83,7 @@ def read_weights(place: PathLike | Traversable) -> Weights:
 def write_weights(
     place: PathLike | Output,
     arrays: Mapping[str, Array],
-    metadata: Mapping[str, str],
+    metadata: Mapping[str, Any],
     *,
     half: bool = False,
 ) -> None:
@@ -91,7 +91,8 @@ def write_weights(
 
     On one machine the same content yields the same bytes. `half` stores float32 as float16, in
     half the space. Its rounding error is at most one part in 2,048, and at most 3e-8 for numbers
-    below 6e-5. Raises `WeightsError` for content that such a file cannot store; nothing is written.
+    below 6e-5. `metadata` are JSON values by name. Raises `WeightsError` for content that such a
+    file cannot store; nothing is written.
     """
     _files.write_file(place, weights_bytes(arrays, metadata, half=half))
 
@@ -133,7 +134,7 @@ def check_weights(
     check_type("expected", expected, Mapping, "texts by name")
     check_type("shapes", shapes, Mapping, "shapes by name")
     made = weights.metadata
-    variant = f", for {printable(made['variant'])}," if "variant" in made else ""
+    variant = f", for {printable(str(made['variant']))}," if "variant" in made else ""
     whose = f"{weights.name}{variant} cannot be used here"
     for key, value in expected.items():
         if made.get(key) != value:
@@ -160,7 +161,7 @@ def check_weights(
 
 
 def weights_bytes(
-    arrays: Mapping[str, Array], metadata: Mapping[str, str], *, half: bool = False
+    arrays: Mapping[str, Array], metadata: Mapping[str, Any], *, half: bool = False
 ) -> bytes:
     """Return the content of the file that `write_weights` writes, or raise its `WeightsError`."""
     check_type("arrays", arrays, Mapping, "arrays by name")
@@ -253,12 +254,20 @@ def _stored(name: str, array: Array, half: bool) -> Array:
 
 
 def _check_metadata(metadata: object) -> None:
-    """Raise `ValueError` unless this is a mapping of texts to texts."""
+    """Raise `ValueError` unless this is a mapping of texts to JSON values."""
     if not isinstance(metadata, Mapping):
-        raise ValueError(f"metadata={brief(metadata)}: expected texts by name")
+        raise ValueError(f"metadata={brief(metadata)}: expected JSON values by name")
     for key, value in metadata.items():
-        if not isinstance(key, str) or not isinstance(value, str):
-            raise ValueError(f"metadata {brief(key)}={brief(value)}: expected a text")
+        if not isinstance(key, str) or not _is_json(value):
+            raise ValueError(f"metadata {brief(key)}={brief(value)}: expected a JSON value")
+
+
+def _is_json(value: object) -> bool:
+    """Whether a value is the same after it was written as JSON and read."""
+    try:
+        return bool(json.loads(json.dumps(value, allow_nan=False)) == value)
+    except (TypeError, ValueError, RecursionError):
+        return False
 
 
 def _is_numeric(array: Array) -> bool:

@@ -220,14 +220,15 @@ class Learner:
         cards = new_network(self.features.size, HIDDEN, self.features.outputs, rng)
         return net_weights(self.rules, cards, self.calls, {})
 
-    def settings(self, step: int) -> str:
-        """Return the settings that determine the weights after `step` steps, as JSON."""
+    def settings(self, step: int) -> dict[str, Any]:
+        """Return the settings that determine the weights after `step` steps, as JSON values."""
         names = ("seed", "first", "hands", "call_hands", "call_rounds")
         chosen = {name: getattr(self.course, name) for name in names}
         if self.course.against:
-            chosen |= {name: getattr(self.course, name) for name in ("against", "against_boards")}
-        rules = {"rules": self.rules.to_toml(), "features": self.features.version}
-        return json.dumps({**chosen, "steps": self.steps[:step], **rules})
+            against, boards = list(self.course.against), self.course.against_boards
+            chosen |= {"against": against, "against_boards": boards}
+        rules = {"rules": self.rules.to_dict(), "features": self.features.version}
+        return {**chosen, "steps": self.steps[:step], **rules}
 
     def save(self, weights: Weights, k: int, seconds: float) -> Weights:
         """Save the weights after step k, counted from 0; return them with metadata.

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -104,7 +105,8 @@ class Preparation:
 
         Raises `OptionError` for a user without a home folder.
         """
-        digest = hashlib.sha256(self.made["settings"].encode()).hexdigest()[:16]
+        settings = json.dumps(self.made["settings"])
+        digest = hashlib.sha256(settings.encode()).hexdigest()[:16]
         return prepared_folder() / f"steps-{rules_hash(self.rules)}" / digest
 
     @property
@@ -114,18 +116,18 @@ class Preparation:
         return Course(hands, hands // 5, call_hands=hands // 3, seed=self.seed)
 
     @property
-    def made(self) -> dict[str, str]:
+    def made(self) -> dict[str, Any]:
         """The metadata of the weights files."""
         settings = {
             "hands": self.hands,
             "seed": self.seed,
-            "rules": self.rules.to_toml(),
+            "rules": self.rules.to_dict(),
             "package": __version__,
             "features": [call_network.VERSION, features.VERSION],
             "steps": self._course.steps(),
         }
         command = command_of(self.rules, self.hands, self.seed)
-        return {"variant": self.game.name, "command": command, "settings": json.dumps(settings)}
+        return {"variant": self.game.name, "command": command, "settings": settings}
 
     def run(self, *, again: bool = False) -> list[Prepared]:
         """Train `expert`, then `net`, and return the outcome of each.
@@ -297,20 +299,26 @@ def listed() -> list[Listed]:
     return [_listed(file) for file in sorted(prepared_folder().glob("*.npz"))]
 
 
+def _rules_of(settings: Any) -> Rules:
+    """Return the rules in the settings of weights; version 0.1 wrote them as texts."""
+    if isinstance(settings, str):
+        return Rules.from_toml(json.loads(settings)["rules"])
+    return Rules(**settings["rules"])
+
+
 def _listed(file: Path) -> Listed:
     """Return the entry of a prepared file, usable or not."""
     try:
         weights = read_weights(file)
         made = weights.metadata
-        rules = Rules.from_toml(json.loads(made["settings"])["rules"])
-        kind = made["kind"]
+        rules, kind = _rules_of(made["settings"]), made["kind"]
         if file.name != prepared_file(kind, rules).name:
             return Listed(file, fault="it is not called as agents would look for it")
         if kind == net.KIND:
             net.weights_for(rules, weights)
         else:
             call_network.checked_calls(rules, weights)
-        return Listed(file, made["variant"], kind, made["command"])
+        return Listed(file, str(made["variant"]), kind, str(made["command"]))
     except WeightsError as error:
         return Listed(file, fault=str(error))
     except (KeyError, TypeError, ValueError, RecursionError) as error:

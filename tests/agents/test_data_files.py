@@ -41,6 +41,7 @@ from bideuchre_env.learning.features import VERSION
 from bideuchre_env.learning.suits import SUIT_MAPS, renamed
 from bideuchre_env.learning.weights import made_for, read_weights
 from bideuchre_env.rules.cards import COPY_SHIFT, NO_TRUMP, hand_bits, parse_card
+from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import entry_kernel, new_rows
 
@@ -66,6 +67,7 @@ def test_weights_are_small_fit_their_game_and_have_provenance(file):
     assert file.stat().st_size <= 3 * 10**5
     assert made.items() >= made_for(kind, RULES[variant], VERSION).items()
     assert made["variant"] == variant
+    assert kind != "net" or Rules(**made["settings"]["rules"]) == RULES[variant]
     assert made["seed"].isdecimal()
     assert int(made.get("steps") or made["decisions"]) > 0
     assert agents.make(f"{kind}:weights={file}", RULES[variant]).name.startswith(kind)

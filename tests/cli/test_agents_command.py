@@ -121,6 +121,21 @@ def test_the_metadata_of_weights_is_printed(folder, monkeypatch, capsys):
         assert weights[place]["seed"] == "7"
 
 
+def test_of_several_files_of_weights_only_the_commands_are_printed(folder, monkeypatch, capsys):
+    monkeypatch.setattr(shipped, "file_of", lambda *names: folder / f"{'-'.join(names)}.npz")
+    games = {"cincinnati_v0": {"command": "train --first"}, "barrie_v0": {"settings": {"seed": 7}}}
+    for game, made in games.items():
+        write_weights(folder / f"net-{game}.npz", {"a": np.zeros(1)}, made)
+    assert run("agents", "net") == 0
+    out = capsys.readouterr().out
+    assert "\n    barrie_v0: unknown\n    cincinnati_v0: train --first\n" in out
+    assert "settings" not in out
+    assert run("agents", "net", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["net"]["weights"] == games
+    assert run("agents", "net:weights=net-barrie_v0.npz") == 0
+    assert '\n    settings: {"seed": 7}\n' in capsys.readouterr().out
+
+
 RESULT = re.compile(r"(\w+): \S+ points per hand over .* \(95 % interval (\S+) to \S+\)[:,] (.*)")
 COMMAND = "bideuchre prepare --variant six_card_v0 --option target=21 --hands 1000 --seed 0"
 

@@ -20,10 +20,11 @@ from bideuchre_env.errors import DivergedError, OptionError, WeightsError
 from bideuchre_env.evaluation.tournament import Tournament
 from bideuchre_env.evaluation.tournament_files import first_changed
 from bideuchre_env.learning.weights import read_weights, write_weights
+from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import new_rows
 from bideuchre_env.training import calls
-from bideuchre_env.training.prepare import Preparation
+from bideuchre_env.training.prepare import Preparation, listed
 
 pytestmark = pytest.mark.slow
 
@@ -125,7 +126,7 @@ def test_the_command_in_the_files_reproduces_them(farm, whole, tmp_path, monkeyp
         (tmp_path / kind).write_bytes(whole[kind])
         made = read_weights(tmp_path / kind).metadata
         commands.add(made["command"])
-        assert json.loads(made["settings"])["rules"] == farm.rules.to_toml()
+        assert Rules(**made["settings"]["rules"]) == farm.rules
     [command] = commands
     words = shlex.split(command)
     start = "bideuchre prepare --variant barrie_v0 --option"
@@ -210,6 +211,18 @@ def test_prepared_files_may_appear_and_disappear_while_a_program_runs(farm, whol
     with freeze_files():
         assert np.array_equal(load_network(farm.rules), after)
     assert np.array_equal(load_network(farm.rules), before)
+
+
+def test_files_with_their_settings_as_a_text_are_still_used(farm, whole):
+    """Version 0.1 wrote the settings as a JSON text, with the rules as TOML."""
+    write_files(farm, whole)
+    for kind in KINDS:
+        file = prepared_file(kind, farm.rules)
+        weights = read_weights(file)
+        old = json.dumps({**weights.metadata["settings"], "rules": farm.rules.to_toml()})
+        write_weights(file, weights.arrays, {**weights.metadata, "settings": old})
+        assert prepared_weights(kind, farm.rules).metadata["settings"] == old
+    assert [(each.kind, each.fault) for each in listed()] == [(kind, "") for kind in KINDS]
 
 
 def test_a_changed_file_is_described_as_prepared_only_if_it_was(farm, tmp_path, monkeypatch):
