@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bideuchre_env import agents
 from bideuchre_env.agents import Agent, RowAgent
-from bideuchre_env.evaluation import match, selfplay
+from bideuchre_env.evaluation.match import match
 from bideuchre_env.evaluation.results import Result
 
 Rows = NDArray[np.int8]
@@ -52,13 +52,13 @@ def matches() -> list[Result]:
     made: Agent = Once()
     agents.register("ours", Ours)
     return [
-        match.play(GAME, Once(), made, boards=2),
-        match.play(GAME, Many(), Many, boards=2),
-        match.play(GAME, Ours, "ours", boards=2),
-        selfplay.play(GAME, Once, lambda rules: Many(2), boards=2),
+        match(GAME, Once(), made, boards=2),
+        match(GAME, Many(), Many, boards=2),
+        match(GAME, Ours, "ours", boards=2),
+        match(GAME, Once, lambda rules: Many(2), boards=2),
     ]
 
 
 def wrong() -> None:
     """Pass an object that is no agent."""
-    match.play(GAME, Neither(), "rule", boards=2)  # type: ignore[arg-type]
+    match(GAME, Neither(), "rule", boards=2)  # type: ignore[arg-type]

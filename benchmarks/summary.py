@@ -55,7 +55,7 @@ SPEED = (  # purpose, call, and for random and rule players: group and name of t
     ),
     (
         "matches of two agents",
-        "selfplay.play(game, a, b)",
+        "match(game, a, b)",
         None,
         ("Agents", "self-play, rule and rule"),
     ),

@@ -22,12 +22,13 @@ from bideuchre_env.envs.registration import variants as variants
 from bideuchre_env.envs.solo.env import SoloEnv as SoloEnv
 from bideuchre_env.envs.solo.vector_env import SoloVectorEnv as SoloVectorEnv
 from bideuchre_env.envs.vector.env import BidEuchreVec as BidEuchreVec
-from bideuchre_env.evaluation import match as match
-from bideuchre_env.evaluation import rollout as rollout
 from bideuchre_env.evaluation import selfplay as selfplay
-from bideuchre_env.evaluation import tournament as tournament
+from bideuchre_env.evaluation.match import match as match
+from bideuchre_env.evaluation.results import Result as Result
+from bideuchre_env.evaluation.rollout import rollout as rollout
 from bideuchre_env.evaluation.statistics import ratings as ratings
 from bideuchre_env.evaluation.statistics import sequential as sequential
+from bideuchre_env.evaluation.tournament import tournament as tournament
 from bideuchre_env.records import files as _files
 from bideuchre_env.records import record as record
 from bideuchre_env.records.record import GameRecord as GameRecord

@@ -91,7 +91,7 @@ def play(args: Args, game: bideuchre_env.Variant, rungs: list[tuple[str, str]]) 
         if not chosen:
             continue
         with Bars() as bars:
-            played = tournament.play(
+            played = tournament(
                 [game],
                 pairs=chosen,
                 boards=max(args.boards // share, 2),

@@ -27,7 +27,8 @@ from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.envs.registration import Variant
 from bideuchre_env.errors import OptionError
-from bideuchre_env.evaluation.ray_pool import RayPool, workers_of
+from bideuchre_env.evaluation.executors import Executor, Serial
+from bideuchre_env.evaluation.ray_pool import workers_of
 from bideuchre_env.learning.weights import write_weights
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.training.cards import Course, Learner
@@ -53,13 +54,13 @@ def main(args: Args) -> int:
         raise OptionError(f"--against-boards {args.against_boards}: 2 or more")
     games = [variant_of(Path(name) if name.endswith(".toml") else name, []) for name in args.games]
     with only_run_in(args.out), workers_of(1, args.ray, args.ray_address) as workers:
-        pool = workers if isinstance(workers, RayPool) else None
+        pool = None if isinstance(workers, Serial) else workers
         for name, game in zip(args.games, games, strict=True):
             learn(name, game, args, pool)
     return 0
 
 
-def learn(name: str, game: Variant, args: Args, pool: RayPool | None) -> None:
+def learn(name: str, game: Variant, args: Args, pool: Executor | None) -> None:
     """Train one game, and write its weights to `net-GAME.npz` in `args.out`.
 
     `name` is the game's entry in `args.games`, for the saved command.

@@ -126,7 +126,7 @@ def play_match(game: Any, a: Any, b: Any, args: Any) -> Result:
 
     Raise `KeyboardInterrupt` if the match is interrupted.
     """
-    result = match.play(game, a, b, boards=args.boards, seed=args.seed)
+    result = match(game, a, b, boards=args.boards, seed=args.seed)
     if result.interrupted:
         raise KeyboardInterrupt
     return result

@@ -19,9 +19,9 @@ from bideuchre_env import agents as players
 from bideuchre_env.bench.measure import DECISIONS, Figure, Task, figure, pinned, rounds
 from bideuchre_env.envs.options import Episode
 from bideuchre_env.envs.registration import Variant
-from bideuchre_env.evaluation import selfplay
 from bideuchre_env.evaluation.lockstep import LockstepRunner
-from bideuchre_env.evaluation.rollout import rollout
+from bideuchre_env.evaluation.match import match
+from bideuchre_env.evaluation.rollout import count_hands
 from bideuchre_env.runtime.jit import Array
 
 SPAN = 64  # steps over which rows are sampled; a hand has fewer decisions
@@ -174,7 +174,7 @@ def rollouts(
     seeds = count(1)
 
     def play() -> int:
-        return rollout(
+        return count_hands(
             variant,
             policy=policy,
             hands=ROLLOUT_HANDS[policy],
@@ -220,17 +220,20 @@ def agent_boards(variant: Variant, agent: str) -> Task:
         board = next(numbers)
         boards, sides = range(board, board + 1), (player, player)
         runner = LockstepRunner(variant.rules, sides, boards, 0, single=True, at_once=1)
-        runner.run()
+        for _ in runner.play():
+            pass
         return sum(runner.decisions), sum(runner.think_seconds)
 
     return run
 
 
 def self_play(variant: Variant, a: str, b: str, boards: int = BOARDS) -> Task:
-    """Return a task: self-play on duplicate boards of one hand, timed with its statistics."""
-    seeds = count(1)
+    """Return a task: a match on duplicate boards of one hand, timed with its statistics."""
+    seeds, at_once = count(1), max(32, boards // 8)
     return timed(
-        lambda: sum(selfplay.play(variant, a, b, boards=boards, seed=next(seeds)).decisions)
+        lambda: sum(
+            match(variant, a, b, boards=boards, seed=next(seeds), at_once=at_once).decisions
+        )
     )
 
 

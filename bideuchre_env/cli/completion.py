@@ -22,7 +22,7 @@ def completion_script(parser: argparse.ArgumentParser, shell: str) -> str:
         raise OptionError(
             f"--print-completion needs shtab: {how_to_install('completion')}"
         ) from None
-    for command, subparser in _commands(parser).items():
+    for command, subparser in commands_of(parser).items():
         variants, players = list(RULES), agents.names()
         names = variants if command == "variants" else players
         choices = {"V": variants, "GAME": variants, "A": players, "B": players, "NAME": names}
@@ -36,7 +36,12 @@ def completion_script(parser: argparse.ArgumentParser, shell: str) -> str:
     return str(shtab.complete(parser, shell))
 
 
-def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """Return the parsers of the commands by name."""
-    [action] = (each for each in parser._actions if isinstance(each, argparse._SubParsersAction))
-    return dict(action.choices)
+def commands_of(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """Return the parsers of the commands by name, as "match" and "records check"."""
+    parsers: dict[str, argparse.ArgumentParser] = {}
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, command in action.choices.items():
+                own = {f"{name} {each}": one for each, one in commands_of(command).items()}
+                parsers |= {name: command} | own
+    return parsers

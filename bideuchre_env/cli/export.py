@@ -1,4 +1,4 @@
-"""Write game records as a dataset of decisions: `bideuchre export`.
+"""Write game records as a dataset of decisions: `bideuchre records export`.
 
 Write every decision of game records to a dataset for offline learning and imitation: observation,
 action_mask, action, reward, return, terminated, truncated, seat, player, forced, episode, hand and
@@ -11,9 +11,9 @@ minari:ID (a dataset of Minari, an episode for each seat; needs the extra [minar
 Every game is verified, and all must have the same variant and rules. Unfinished episodes are left
 out. After an error nothing is written, and an existing OUT is unchanged.
 
-    bideuchre export games.jsonl games.parquet
-    bideuchre export runs/*.jsonl hands.npz --episode hand --no-forced
-    bideuchre export games.jsonl minari:bideuchre/expert-v0 --player expert
+    bideuchre records export games.jsonl games.parquet
+    bideuchre records export runs/*.jsonl hands.npz --episode hand --no-forced
+    bideuchre records export games.jsonl minari:bideuchre/expert-v0 --player expert
 """
 
 from __future__ import annotations

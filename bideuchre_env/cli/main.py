@@ -19,16 +19,12 @@ from bideuchre_env.cli import (
     agents,
     bench,
     compile,
-    crossplay,
-    evaluate,
-    export,
     hand,
     match,
     play,
     prepare,
     quiz,
     records,
-    selfplay,
     tournament,
     variants,
 )
@@ -39,8 +35,7 @@ from bideuchre_env.errors import BidEuchreError, OutputError
 from bideuchre_env.runtime.interrupts import quit_on_signals
 
 COMMANDS = (
-    *(play, selfplay, match, tournament, evaluate, crossplay),
-    *(agents, variants, records, export),
+    *(play, match, tournament, agents, variants, records),
     *(advise, hand, quiz, prepare, bench, compile),
 )
 
@@ -49,9 +44,12 @@ _WELCOME = """\
 This is bideuchre_env {version}: the Bid Euchre family of card games as environments for
 reinforcement learning, with agents to play against and an exact solver."""
 _TRY = (
-    ("bideuchre selfplay", "play 2,000 games between two agents and save them in runs/"),
     (
-        "bideuchre show runs/selfplay-cincinnati_v0-rule-cautious-seed0.jsonl --game 1",
+        "bideuchre match rule cautious --games 2000 --records games.jsonl",
+        "play 2,000 games between two agents and save them",
+    ),
+    (
+        "bideuchre records show games.jsonl --game 1",
         "print the first of these games, card by card",
     ),
     (
@@ -152,9 +150,9 @@ def build_parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="bideuchre",
         **help_of(
-            "Bid Euchre on the command line: self-play, matches, game records, rules. "
+            "Bid Euchre on the command line: matches, tournaments, game records, rules. "
             "bideuchre help COMMAND explains a command, with examples.",
-            ("bideuchre selfplay rule cautious --variant barrie_v0",),
+            ("bideuchre match rule cautious --variant barrie_v0",),
             VARIANTS,
             AGENTS,
         ),
@@ -191,9 +189,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def run() -> int:
         typed = sys.argv[1:] if arguments is None else list(arguments)
-        words, file = present(typed)
-        if words[:1] == ["help"]:
-            words = [*words[1:], "--help"]
+        words, file = present([*typed[1:], "--help"] if typed[:1] == ["help"] else typed)
         parsed = build_parser().parse_args(words)
         if not hasattr(parsed, "run"):
             print(welcome())

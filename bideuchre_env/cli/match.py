@@ -3,17 +3,22 @@
 Play partnerships of agent A against partnerships of agent B. Boards measure how much better A is: a
 board is one deal played twice with the sides swapped, so that the luck of the cards cancels. Points
 per hand are A's minus B's, with a 95 % confidence interval over boards. Games measure how often A
-wins: whole games, in pairs with the same deals.
+wins: whole games, in pairs with the same deals. If A and B have the same name, B is listed as
+NAME#2.
+
+--records writes the games to a file. bideuchre selfplay is the same command, but plays 2,000 games
+and writes them to a new file in runs/ by default.
 
 --sprt LOW HIGH stops as soon as the boards show that A is worth at most LOW or at least HIGH points
 per hand, with an error of 5 % either way. The printed interval is not corrected for early stopping.
 
 Ctrl-C, or SIGTERM from a batch system, stops early: the result of the finished boards and games is
-printed and written. A second Ctrl-C ends at once, without results.
+printed, and they are written. A second Ctrl-C ends at once, without results.
 
     bideuchre match expert rule --boards 500
     bideuchre match rule cautious --variant barrie_v0 --games 1000
     bideuchre match pimc:worlds=20 expert --sprt 0 0.1 --workers 2
+    bideuchre match rule rule --games 200 --records games.jsonl
     bideuchre match pimc expert --ray-address 10.0.0.5:6379
 """
 
@@ -25,6 +30,8 @@ import os
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+from bideuchre_env._checks import MAX_NAME, brief
+from bideuchre_env._files import TakenError
 from bideuchre_env.cli.options import (
     add_rules,
     add_seed,
@@ -45,13 +52,13 @@ if TYPE_CHECKING:
 
 DEFAULT_BOARDS = 2000
 MOST_TESTED = 50_000
+NEW_FILE = True  # the value of `--records` without FILE
 
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = new_command(commands, "match", run, __doc__, VARIANTS, AGENTS)
-    argument(parser, "a A", "agent to evaluate")
-    argument(parser, "b B", "agent to compare it with")
+    argument(parser, "agents A", "the two agents", default=["rule", "cautious"], nargs="*")
     add_rules(parser)
     add_seed(parser)
     argument(
@@ -69,6 +76,8 @@ def add(commands: Any) -> None:
     meaning = "boards played in lockstep; fewer for slow agents (default: set by the agents, or 64)"
     argument(parser, "--at-once N", meaning, int)
     argument(parser, "--json", "print the result as one JSON object")
+    meaning = "write the game records (without FILE: to a new file in runs/)"
+    argument(parser, "--records FILE", meaning, nargs="?", const=NEW_FILE)
     argument(parser, "--csv FILE", "write a line per board as CSV")
     argument(parser, "--picture FILE", "draw the result (needs matplotlib)")
     argument(parser, "--force", "overwrite existing files")
@@ -77,38 +86,63 @@ def add(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Play, print and write the result; return `ending`: 1 after a failed write."""
     game = game_of(arguments)
-    agents = [arguments.a, arguments.b]
-    check_agents(agents)
-    boards = arguments.boards
-    if boards is None:
-        boards = MOST_TESTED if arguments.sprt else 0 if arguments.games else DEFAULT_BOARDS
-    from bideuchre_env.evaluation import match
+    if len(arguments.agents) != 2:
+        raise OptionError(f"agents={brief(arguments.agents)}: expected two agents")
+    check_agents(arguments.agents)
     from bideuchre_env.evaluation.ray_pool import workers_of
-    from bideuchre_env.evaluation.statistics.sequential import Bounds
 
     with ExitStack() as stack:
         files = _reserved(arguments, stack)
         pool = workers_of(arguments.workers, arguments.ray, arguments.ray_address)
-        workers = stack.enter_context(pool)
-        with Bars(" against ".join(agents)) as bars:
-            result = match.play(
-                game,
-                *agents,
-                boards=boards,
-                games=arguments.games,
-                sprt=Bounds(*arguments.sprt) if arguments.sprt else None,
-                seed=arguments.seed,
-                workers=workers,
-                at_once=arguments.at_once,
-                progress=bars.show,
-            )
+        result = _play(arguments, game, stack.enter_context(pool))
         # files before the report, which fails if its reader has closed the pipe; pictures last
-        errors = _written(result, files, "csv")
+        errors = [result.unwritten] if result.unwritten else []
+        errors += _written(result, files, "csv")
         try:
             print(json.dumps(result.to_dict()) if arguments.json else result, flush=True)
         finally:
             errors += _written(result, files, "picture")
     return ending(errors, result.interrupted)
+
+
+def _play(arguments: argparse.Namespace, game: Any, workers: Any) -> Result:
+    """Play with a progress bar."""
+    from bideuchre_env.evaluation.match import match
+    from bideuchre_env.evaluation.statistics.sequential import Bounds
+
+    boards = arguments.boards
+    if boards is None:
+        boards = MOST_TESTED if arguments.sprt else 0 if arguments.games else DEFAULT_BOARDS
+    while True:
+        try:
+            with Bars(" against ".join(arguments.agents)) as bars:
+                return match(
+                    game,
+                    *arguments.agents,
+                    boards=boards,
+                    games=arguments.games,
+                    sprt=Bounds(*arguments.sprt) if arguments.sprt else None,
+                    seed=arguments.seed,
+                    workers=workers,
+                    at_once=arguments.at_once,
+                    records=_records(arguments, game.name),
+                    overwrite=arguments.force,
+                    progress=bars.show,
+                )
+        except TakenError:  # another run has just taken that name: use the next free one
+            if arguments.records is not NEW_FILE:
+                raise
+
+
+def _records(arguments: argparse.Namespace, game: str) -> str | None:
+    """Return the file of the records, which is a new one in runs/ without a name."""
+    if arguments.records is not NEW_FILE:
+        return None if arguments.records is None else str(arguments.records)
+    from bideuchre_env.records.files import file_stem, free_path
+
+    agents = (name[-MAX_NAME:] for name in arguments.agents)  # a path may be of any length
+    words = ("selfplay", game, *agents, f"seed{arguments.seed}")
+    return str(free_path("runs", file_stem(*words)))
 
 
 def _reserved(arguments: argparse.Namespace, stack: ExitStack) -> dict[str, Output]:
@@ -122,13 +156,14 @@ def _reserved(arguments: argparse.Namespace, stack: ExitStack) -> dict[str, Outp
 
     if arguments.picture:
         check_picture(arguments.picture)
-    names = {kind: getattr(arguments, kind) for kind in ("csv", "picture")}
-    files = {kind: name for kind, name in names.items() if name is not None}
+    names = {kind: getattr(arguments, kind) for kind in ("csv", "picture", "records")}
+    files = {kind: name for kind, name in names.items() if isinstance(name, str)}
     if len({*map(os.path.realpath, files.values())}) < len(files):
-        raise OptionError("--csv, --picture: expected a different file for each")
+        raise OptionError("--csv, --picture, --records: expected a different file for each")
     return {
         kind: stack.enter_context(Output(name, overwrite=arguments.force))
         for kind, name in files.items()
+        if kind != "records"  # `match` reserves it
     }
 
 

@@ -1,13 +1,22 @@
-"""Old spellings of arguments, which work until version `UNTIL`; a notice names the present one."""
+"""Other names of commands, and old spellings of arguments.
+
+Old spellings work until version `UNTIL`; a notice names the present one.
+"""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from io import StringIO
 
+from bideuchre_env.errors import OptionError
+
 UNTIL = "0.3"
+RECORDS = ("check", "show", "export")
+FIELDS = {"evaluate": ["--field"], "crossplay": ["--partners"]}
+"""Old commands and the option of `tournament` that has their meaning."""
 
 
 def present(words: list[str]) -> tuple[list[str], str | None]:
@@ -32,11 +41,41 @@ def present(words: list[str]) -> tuple[list[str], str | None]:
             file = rest.pop(after)
             _notice(command, f"--json {file}", "--json" if file == "-" else f"--json > {file}")
             rest = [word for word in rest if command == "match" or word != "--force"]
-    return [command, *rest] if words else [], None if file == "-" else file
+    present_words = _named(command, rest) if words else []
+    return present_words, None if file == "-" else file
+
+
+def _named(command: str, rest: list[str]) -> list[str]:
+    """Return a command line with the name of the command that `--help` lists."""
+    if command in RECORDS:
+        return ["records", command, *rest]
+    if command == "selfplay":
+        return ["match", *_with_records(rest)]
+    if command not in FIELDS:
+        return [command, *rest]
+    option, out = FIELDS[command], ["--out", f"runs/{command}"]
+    _notice("", f"{command} A", f"tournament A {option[0]}")
+    if any(word.startswith("--out") for word in rest):
+        out = []
+    if any(word.startswith(option[0][:4]) for word in rest):  # perhaps abbreviated
+        option = []
+    return ["tournament", *rest, *out, *option]
+
+
+def _with_records(rest: list[str]) -> list[str]:
+    """Return arguments of `match` that play as `selfplay`: by default 2,000 games, with records."""
+    unrecorded = "--no-records" in rest
+    words = [re.sub("^--out(?=$|=)", "--records", word) for word in rest if word != "--no-records"]
+    has_file = any(word.startswith("--records") for word in words)
+    if unrecorded and has_file:
+        raise OptionError("--out, --no-records: expected only one of them")
+    if not any(word.startswith(("--b", "--g")) for word in rest):
+        words = ["--games", "2000", "--at-once", "125", *words]
+    return words if unrecorded or has_file else [*words, "--records"]
 
 
 def _notice(command: str, old: str, new: str) -> None:
-    words = f"bideuchre {command} {old} is now bideuchre {command} {new}"
+    words = f"bideuchre {command} {old} is now bideuchre {command} {new}".replace("  ", " ")
     print(f"{words}; the old spelling works until bideuchre_env {UNTIL}", file=sys.stderr)
 
 

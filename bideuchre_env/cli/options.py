@@ -22,11 +22,13 @@ DEFAULT_GAME = "cincinnati_v0"
 def new_command(
     commands: Any,
     name: str,
-    run: Callable[[argparse.Namespace], int],
+    run: Callable[[argparse.Namespace], int] | None,
     doc: str | None,
     *names: str,
 ) -> argparse.ArgumentParser:
     """Add a command, which calls `run`, to the subparsers `commands`; return its parser.
+
+    `run` is None for a command that has commands itself.
 
     The first line of `doc` is its purpose; a description and indented examples follow. `names` are
     the kinds of names that `help_of` lists.
@@ -40,7 +42,8 @@ def new_command(
         help=purpose[:1].lower() + purpose[1:],
         **help_of(description or purpose, examples, *names),
     )
-    parser.set_defaults(run=run, parser=parser)
+    if run is not None:
+        parser.set_defaults(run=run, parser=parser)
     return parser
 
 

@@ -146,7 +146,7 @@ def _serve(arguments: argparse.Namespace, path: Path | None, parts: Sequence[str
         _print_how_to_resume(last, "--web ")
         last.save_record()
         if last.record_path is not None:
-            print(f"To read the game: bideuchre show {shlex.quote(str(last.record_path))}")
+            print(f"To read the game: bideuchre records show {shlex.quote(str(last.record_path))}")
     code = interrupted_code()
     return 0 if code == CTRL_C else code
 
@@ -373,7 +373,7 @@ def _finish(session: Session, console: Console, arguments: argparse.Namespace) -
     session.save_record()  # if it could not be saved before
     quoted = shlex.quote(str(session.record_path)) if session.record_path else None
     if quoted:
-        console.print(f"To read the game: bideuchre show {quoted}", soft_wrap=True)
+        console.print(f"To read the game: bideuchre records show {quoted}", soft_wrap=True)
     if arguments.no_review:
         return
     from bideuchre_env.analysis import review
@@ -384,7 +384,7 @@ def _finish(session: Session, console: Console, arguments: argparse.Namespace) -
         with progress_bar(f"review by {adviser} (Ctrl-C skips it)", "actions") as progress:
             text = str(review(session.record(), adviser, progress=progress))
     except KeyboardInterrupt:
-        again = f" To review the game: bideuchre show {quoted} --analyse" if quoted else ""
+        again = f" To review the game: bideuchre records show {quoted} --analyse" if quoted else ""
         console.print(f"Review skipped.{again}", soft_wrap=True)
         raise
     numbers = Lines(session.row, session.rules, session.people[0]).seat_numbers()

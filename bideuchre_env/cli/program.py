@@ -39,7 +39,7 @@ def exit_code(run: Callable[[], int], name: str) -> int:
         _say(f"{name}: interrupted")
         return interrupted_code()
     except BrokenPipeError:
-        # the reader has closed the pipe (`bideuchre show games.jsonl | head`)
+        # the reader has closed the pipe (`bideuchre records show games.jsonl | head`)
         _silence(sys.stdout)
         return BROKEN_PIPE
     except OSError as error:

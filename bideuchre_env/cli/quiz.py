@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     announce_compiling(parts)
     from bideuchre_env.agents.advice import Advisor
     from bideuchre_env.analysis.quiz import Question, choose, quiz_page
-    from bideuchre_env.evaluation import selfplay
+    from bideuchre_env.evaluation.match import match
     from bideuchre_env.records.files import read_played
 
     seed, questions = arguments.seed, list[Question]()
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
             advisor = Advisor(game.rules, REVIEWER, worlds=arguments.worlds, seed=seed)
         records = Path(folder.name) / "games.jsonl"
         boards = hands * MOST_POSITIONS
-        selfplay.play(game, PLAYER, PLAYER, boards=boards, seed=seed, out=records)
+        match(game, PLAYER, PLAYER, boards=boards, seed=seed, records=records)
         # both tables of a board have the same cards, and here the same play
         played = [each for _, (each, *_) in read_played(records)][::2]
         with progress_bar("quiz", "questions", "positions") as progress:

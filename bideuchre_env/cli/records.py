@@ -1,4 +1,11 @@
-"""`bideuchre check` and `bideuchre show`: verify files of game records, and print games."""
+"""Verify, print and export game records: `bideuchre records`.
+
+bideuchre help records COMMAND explains a command.
+
+    bideuchre records check games.jsonl
+    bideuchre records show games.jsonl --game 2 --analyse
+    bideuchre records export games.jsonl games.parquet
+"""
 
 from __future__ import annotations
 
@@ -9,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import printable
 from bideuchre_env._files import Output, write_file
+from bideuchre_env.cli import export
 from bideuchre_env.cli.options import add_rules, argument, check_agents, new_command, text_game
 from bideuchre_env.cli.program import FAILED as BAD
 from bideuchre_env.cli.program import USAGE, complain
@@ -32,7 +40,7 @@ _IN_FILE = "the game in FILE; only PTN text can be read as another game"
 
 Reviewer = Callable[[int, "GameRecord"], "Review"]
 
-_CHECK = """Verify game records by replaying every hand: `bideuchre check`.
+_CHECK = """Verify game records by replaying every hand: `bideuchre records check`.
 
 Replay every hand of every game and compare each stated result. The first fault of each bad line is
 printed as FILE:LINE: fault; the exit code is then 1. Files .ptn and .pbn are PTN text of Trickster
@@ -40,31 +48,33 @@ Cards: each event is a game of one hand, and a fault is printed as FILE:EVENT: l
 An event with unknown hands is a position for `bideuchre advise`, and no fault. --variant or
 --rules, perhaps with --option, replaces the game options of PTN text.
 
-    bideuchre check games.jsonl
-    bideuchre check runs/*.jsonl
-    bideuchre check hands.ptn
+    bideuchre records check games.jsonl
+    bideuchre records check runs/*.jsonl
+    bideuchre records check hands.ptn
 """
-_SHOW = """Print recorded games, or write them as a page for a browser: `bideuchre show`.
+_SHOW = """Print recorded games, or write them as a page for a browser: `bideuchre records show`.
 
 Print the games of a file of records, in colour on a terminal; with --html write a page in one file,
 to step through in a browser. The number of a game is the number of its line. Bad lines are reported
 and skipped; the exit code is then 1. Files .ptn and .pbn are PTN text of Trickster Cards. There the
 number of a game is that of its event, and a fault is reported as FILE:EVENT: line N: fault.
 
-    bideuchre show games.jsonl --first 1
-    bideuchre show games.jsonl --game 2 --hand 3 --hand 4
-    bideuchre show games.jsonl --game 2 --analyse
-    bideuchre show games.jsonl --game 2 --analyse --html game.html
+    bideuchre records show games.jsonl --first 1
+    bideuchre records show games.jsonl --game 2 --hand 3 --hand 4
+    bideuchre records show games.jsonl --game 2 --analyse
+    bideuchre records show games.jsonl --game 2 --analyse --html game.html
 """
 
 
 def add(commands: Any) -> None:
-    """Add both commands to the parser."""
-    parser = new_command(commands, "check", check, _CHECK, VARIANTS)
+    """Add the command and its three commands to the parser."""
+    parser = new_command(commands, "records", None, __doc__)
+    own = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    parser = new_command(own, "check", check, _CHECK, VARIANTS)
     meaning = "game records, plain or gzip-compressed; - is standard input"
     argument(parser, "files FILE", meaning, nargs="+")
     add_rules(parser, _IN_FILE)
-    parser = new_command(commands, "show", show, _SHOW, VARIANTS, AGENTS)
+    parser = new_command(own, "show", show, _SHOW, VARIANTS, AGENTS)
     argument(parser, "file FILE", "game records, plain or gzip-compressed; - is standard input")
     add_rules(parser, _IN_FILE)
     meaning = "only game N, from 1; repeatable"
@@ -89,6 +99,7 @@ def add(commands: Any) -> None:
         "and take longer",
         int,
     )
+    export.add(own)
 
 
 def check(arguments: argparse.Namespace) -> int:

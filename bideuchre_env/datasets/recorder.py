@@ -255,7 +255,7 @@ def _parse_options(
     if kind_of(path) is MinariFile:
         raise OptionError(
             f"{printable(os.fspath(path))}: a Minari dataset is made of game records: "
-            "bideuchre export"
+            "bideuchre records export"
         )
     check_player(chosen.player, players or ())
     return chosen

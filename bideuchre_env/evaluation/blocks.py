@@ -1,4 +1,4 @@
-"""Blocks of boards: the units of a match, each played in one process.
+"""Blocks of boards: the units of a match, each played by one worker.
 
 A block does not depend on the number of processes: the plan fixes its boards, it has its own
 tables, and agents that are made here are made again for it, seeded from the match's seed and the
@@ -10,18 +10,20 @@ either if the agents are functions of their seed and their observations.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import lru_cache
+from multiprocessing.reduction import ForkingPickler
+from typing import Any, TypeAlias
 
-import numpy as np
-
-from bideuchre_env._checks import is_whole
-from bideuchre_env.agents import AgentSource, CompleteAgent
-from bideuchre_env.agents.registry import freeze_files
+from bideuchre_env._checks import brief, is_whole
+from bideuchre_env.agents import AgentSource, CompleteAgent, registry
+from bideuchre_env.agents.inputs import digest
+from bideuchre_env.agents.registry import file_of, freeze_files, in_one_line, parse
 from bideuchre_env.errors import OptionError
-from bideuchre_env.evaluation.boards import BOARD
-from bideuchre_env.evaluation.lockstep import LockstepRunner, Stopped
+from bideuchre_env.evaluation.executors import pack
+from bideuchre_env.evaluation.lockstep import LockstepRunner
+from bideuchre_env.evaluation.recorder import Lines, TableRecorder
 from bideuchre_env.evaluation.seeding import (
     Partners,
     Side,
@@ -42,13 +44,18 @@ Made: TypeAlias = tuple[CompleteAgent | Partners, CompleteAgent | Partners]
 
 @dataclass(frozen=True)
 class Plan:
-    """The settings that determine the results of boards; `single` means boards of one hand."""
+    """The settings that determine the results of boards; `single` means boards of one hand.
+
+    With `recorded`, the name of a variant, the boards are also written as records. A plan that is
+    pickled contains the agents that are registered here, and the hashes of agents' files.
+    """
 
     rules: Rules
     agents: tuple[Side, Side]
     seed: int
     single: bool
     at_once: int
+    recorded: str | None = None
 
     @property
     def members(self) -> list[AgentSource]:
@@ -69,45 +76,96 @@ class Plan:
         """Return a runner of the boards of a block, with new agents."""
         with freeze_files():  # as they were when the run began
             a, b = self.make_agents(block.start)
-        at_once = min(self.at_once, len(block))
-        return LockstepRunner(
-            self.rules, (a, b), block, first_seed(self.seed), self.single, at_once
+        at_once, seed = min(self.at_once, len(block)), first_seed(self.seed)
+        recorder = None
+        if self.recorded is not None:
+            names = (a.name, b.name)
+            recorder = TableRecorder(self.rules, self.recorded, names, seed, 2 * at_once)
+        return LockstepRunner(self.rules, (a, b), block, seed, self.single, at_once, recorder)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        files = [file_of(agent) for agent in self.members if isinstance(agent, str)]
+        hashes = tuple((file, file_hash(file)) for file in files if file)
+        fields = tuple(getattr(self, name) for name in self.__dataclass_fields__)
+        return unpacked, (pack((registered_agents(self.members), fields)), hashes)
+
+
+def registered_agents(members: list[AgentSource]) -> dict[str, Any]:
+    """Return those of the agents that are registered here, by name.
+
+    Raises `OptionError` if one of all the agents cannot be pickled.
+    """
+    sent: dict[str, Any] = {}
+    for agent in members:
+        own = parse(agent)[0] if isinstance(agent, str) else None
+        if own in registry.registered:
+            sent[own] = registry.registered[own]
+        try:
+            pack(sent.get(own, agent) if own else agent)
+        except OptionError as error:
+            what = f"{agent!r}, which is registered here," if own else brief(agent)
+            raise OptionError(
+                f"agent {what} cannot be sent to another process ({error}): name it by its file, "
+                "as ./file.py:Agent, import it from a module, or play with workers=1"
+            ) from None
+    return sent
+
+
+@lru_cache(maxsize=2)
+def unpacked(packed: bytes, files: tuple[tuple[str, str], ...]) -> Plan:
+    """Return a pickled plan on a worker; the first call registers its agents and warms up.
+
+    Raises `OptionError` if one of its agents' `files` has another hash here.
+    """
+    for file, sent in files:
+        if file_hash(file) != sent:
+            raise OptionError(f"{brief(file)} is another file here: send the same to every node")
+    try:
+        own, fields = ForkingPickler.loads(packed)
+    except Exception as error:
+        raise OptionError(f"an agent cannot be read: {in_one_line(error)}") from None
+    registry.registered.update(own)
+    plan = Plan(*fields)
+    plan.make_agents()  # reloads files that have changed on this worker
+    warm_up(plan)
+    return plan
+
+
+def file_hash(file: str) -> str:
+    """Return the hash of an agent's file; `OptionError` if the file is missing."""
+    if (content := digest(file)) is None:
+        raise OptionError(
+            f"there is no file {brief(file)}: on Ray it lies at the same place on every node"
         )
+    return content
 
 
 @dataclass(frozen=True)
 class Batch:
     """Finished boards, rows of `BOARD`, and the work of A and B since the last batch.
 
-    `decisions` counts the decisions of each, `think_seconds` is the processor time they took.
+    `lines` has the records of each board, if they are wanted. `decisions` counts the decisions of A
+    and B, `think_seconds` is the processor time they took.
     """
 
     rows: Array
+    lines: list[Lines]
     decisions: tuple[int, int]
     think_seconds: tuple[float, float]
 
 
-Report = Callable[[Batch], None]
-
-
-def play_block(plan: Plan, block: range, report: Report, stopped: Stopped) -> None:
-    """Play a block until all boards are finished, or `stopped()` is true.
-
-    `report(batch)` is called with boards as they finish; the last batch has no boards, but the
-    remaining decisions.
-    """
+def play_block(plan: Plan, block: range) -> Iterator[Batch | None]:
+    """Play the boards of a block; yield them as they finish, and None after each other step."""
     runner = plan.runner(block)
     before: list[float] = [0, 0, 0.0, 0.0]
-
-    def send(rows: Array) -> None:
-        nonlocal before
+    for rows, lines in runner.play():
+        if not len(rows):
+            yield None
+            continue
         now = [*runner.decisions, *runner.think_seconds]
         a, b, a_seconds, b_seconds = (new - old for new, old in zip(now, before, strict=True))
         before = now
-        report(Batch(rows, (int(a), int(b)), (a_seconds, b_seconds)))
-
-    runner.run(watch=send, stopped=stopped)
-    send(np.zeros(0, BOARD))
+        yield Batch(rows, lines, (int(a), int(b)), (a_seconds, b_seconds))
 
 
 def warm_up(plan: Plan) -> None:
@@ -116,7 +174,9 @@ def warm_up(plan: Plan) -> None:
     Play ends after 2 seconds if the board is not finished; the first step is always played.
     """
     end = time.perf_counter() + WARM_SECONDS
-    plan.runner(range(1)).run(stopped=lambda: time.perf_counter() > end)
+    for _ in plan.runner(range(1)).play():
+        if time.perf_counter() > end:
+            break
 
 
 def at_once_for(agents: Made) -> int:

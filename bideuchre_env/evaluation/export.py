@@ -50,10 +50,10 @@ def check_picture(path: PathLike) -> str:
 def rows_of(result: Result) -> tuple[Array, Array]:
     """Return the rows (`boards.BOARD`) of a match's boards and of its pairs of games.
 
-    Raises `OptionError` for a result without them, as of self-play.
+    Raises `OptionError` for the result of a tournament or rollout, which has none.
     """
     if result.board_rows is None or result.game_rows is None:
-        raise OptionError("expected a result of match: selfplay does not save single boards")
+        raise OptionError(f"result of mode {result.mode!r}: expected the result of a match")
     return result.board_rows, result.game_rows
 
 
@@ -61,7 +61,7 @@ def write_csv(place: PathLike | Output, result: Result) -> None:
     """Write a CSV file with a line per board and per pair of games (`COLUMNS`).
 
     `stream` is the seed of the deals. Fields with suffix 1 or 2 are of one table: A's points minus
-    B's, hands, and how a game ended. Raises `OptionError` for a result of self-play.
+    B's, hands, and how a game ended. Raises `OptionError` unless it is the result of a match.
     """
     text = io.StringIO(newline="")
     writer = csv.writer(text)
@@ -70,7 +70,10 @@ def write_csv(place: PathLike | Output, result: Result) -> None:
         for row in rows:
             board, points, hands = int(row["board"]), row["points"], row["hands"]
             ends = [GAME_ENDS[int(end)] for end in row["game_ends"]]
-            stream, mean = first_seed(result.seed) + board, int(points.sum()) / int(hands.sum())
+            stream, mean = (
+                first_seed(result.seed or 0) + board,
+                int(points.sum()) / int(hands.sum()),
+            )
             writer.writerow((kind, board, stream, *result.keys, *points, *hands, *ends, mean))
     write_file(place, text.getvalue())
 
@@ -80,7 +83,7 @@ def draw(place: PathLike | Output, result: Result) -> None:
 
     The histogram has the points per hand of single boards. Without boards, both parts are drawn for
     pairs of games. The ending of the name sets the format. Raises `OptionError` without matplotlib,
-    for an unsupported picture format, and for a result of self-play.
+    for an unsupported picture format, and unless it is the result of a match.
     """
     form = check_picture(place.path if isinstance(place, Output) else place)
     from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -16,21 +16,16 @@ import numpy as np
 from bideuchre_env._checks import printable
 from bideuchre_env._columns import columns, html_table, latex_table, markdown_table
 from bideuchre_env.agents.registry import STYLES
+from bideuchre_env.evaluation.schedules import CROSSPLAY, partners_name
 from bideuchre_env.evaluation.statistics.intervals import Interval, mean_per_hand, wilson
 from bideuchre_env.evaluation.statistics.scores import interval_dict
 from bideuchre_env.evaluation.tournament_tables import Scores, in_lines, length, milliseconds
 
 ALL = "all variants"
-CROSSPLAY = "crossplay"
 NOTHING = "Interrupted before an agent had played the whole field."
 
 Data = dict[str, Any]
 Cells = list[list[str]]
-
-
-def partners_name(a: str, b: str) -> str:
-    """Return the name of two agents as partners; an agent with itself has its own name."""
-    return a if a == b else f"{a} + {b}"
 
 
 class Points:

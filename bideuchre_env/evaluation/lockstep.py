@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -21,8 +20,6 @@ from bideuchre_env.errors import AgentError, BidEuchreError, IllegalActionError
 from bideuchre_env.evaluation.boards import (
     BOARD,
     TALLY,
-    TOTALS,
-    add_boards,
     close_tables,
     ended_hands,
     finished_pairs,
@@ -32,26 +29,20 @@ from bideuchre_env.evaluation.boards import (
     tally_hands,
     to_act,
 )
-from bideuchre_env.evaluation.recorder import Recorder
+from bideuchre_env.evaluation.recorder import Lines, TableRecorder
 from bideuchre_env.evaluation.seeding import Partners
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
-from bideuchre_env.runtime.interrupts import ctrl_c
 from bideuchre_env.runtime.jit import Array, new_rows
-
-Watch = Callable[[Array], None]
-Progress = Callable[[int, int, int], None]
-Stopped = Callable[[], bool]
 
 
 class LockstepRunner:
     """Plays the boards with the numbers `boards`, `at_once` at a time, each at two tables.
 
     When both tables of a board are over, its pair of slots takes the next board. Board i is dealt
-    from seed `seed` + i; `single` means boards of one hand, not games. `totals` (of
-    `boards.TOTALS`) has the sums over finished boards. `decisions` and `think_seconds` are each
-    agent's decisions and the processor time of its `act_rows` in this process, without its child
-    processes. `seconds` and `rate` (decisions per second) exclude the first step, which compiles.
+    from seed `seed` + i; `single` means boards of one hand, not games. `decisions` and
+    `think_seconds` are each agent's decisions and the processor time of its `act_rows` in this
+    process, without its child processes.
     """
 
     def __init__(
@@ -62,6 +53,7 @@ class LockstepRunner:
         seed: int,
         single: bool,
         at_once: int,
+        recorder: TableRecorder | None = None,
     ) -> None:
         self.rules, self.agents, self.boards, self.single = rules, agents, boards, single
         self.low, self.high = split_seed(seed)
@@ -72,58 +64,29 @@ class LockstepRunner:
         self.states = new_states(n)
         self.states["phase"] = Phase.OVER
         self.tallies = new_rows(TALLY, n)
-        self.totals = new_rows(TOTALS, 1)
         self.board_of = np.zeros(at_once, np.int64)
-        self.opened = 0
+        self.opened = self.done = 0
         self.decisions = [0, 0]
         self.think_seconds = [0.0, 0.0]
-        self.seconds = 0.0
-        self.rate = 0.0
         self._slots = np.zeros((2, n), np.int64)
         self._counts = np.zeros(2, np.int64)
         self._ended = np.zeros(n, np.int64)
         self._pairs = np.zeros(at_once, np.int64)
         self._rows = new_rows(BOARD, at_once)
-        self._recorder: Recorder | None = None
-        self._watch: Watch | None = None
+        self._recorder = recorder
         self._observations = np.zeros((n, layout.size), np.int8)
         self._masks = np.zeros((n, actions.of(rules).n), np.int8)
 
-    @property
-    def done(self) -> int:
-        """Boards finished at both tables."""
-        return int(self.totals[0]["boards"])
+    def play(self) -> Iterator[tuple[Array, list[Lines]]]:
+        """Play until every board is finished; yield the newly finished ones after each step.
 
-    def run(
-        self,
-        progress: Progress | None = None,
-        recorder: Recorder | None = None,
-        watch: Watch | None = None,
-        stopped: Stopped | None = None,
-    ) -> bool:
-        """Play until every board is finished, or Ctrl-C; return True if interrupted.
-
-        `progress(done, total, decisions)` is called before the first step and after each later
-        step, `watch` with a copy of the rows (`boards.BOARD`) of newly finished boards. A caller
-        that handles Ctrl-C itself passes `stopped`: play ends before the next step once it is True.
+        They are a copy of their rows (`boards.BOARD`), and their records if there is a recorder.
         Raises `AgentError` and `IllegalActionError`, see `answer_of` and `checked`.
         """
-        self._recorder, self._watch = recorder, watch
-        if progress is not None:
-            progress(0, len(self.boards), 0)
         self._open(np.arange(len(self.board_of)))
         self._settle(0)  # compiles kernels that the first step does not reach
-        self._step()
-        started, first = time.perf_counter(), sum(self.decisions)
-        with nullcontext() if stopped else ctrl_c() as pressed:
-            over: Stopped = stopped or pressed.is_set  # type: ignore[union-attr]
-            while self.done < len(self.boards) and not over():
-                self._step()
-                if progress is not None:
-                    progress(self.done, len(self.boards), sum(self.decisions) - first)
-        self.seconds = time.perf_counter() - started
-        self.rate = (sum(self.decisions) - first) / self.seconds if self.seconds > 0 else 0.0
-        return self.done < len(self.boards)
+        while self.done < len(self.boards):
+            yield self._step()
 
     def _open(self, pairs: Array) -> None:
         """Start the next boards, as long as there are any, in these free pairs of slots."""
@@ -133,8 +96,8 @@ class LockstepRunner:
         open_boards(self.states, self.tables, pairs, boards, self.low, self.high, self.single)
         self.opened += len(pairs)
 
-    def _step(self) -> None:
-        """Play one action at every table in play, and settle the hands that end."""
+    def _step(self) -> tuple[Array, list[Lines]]:
+        """Play one action at every table in play; settle the hands that end, as `_settle`."""
         to_act(self.states, self._slots, self._counts)
         ended = 0
         for agent in range(2):
@@ -142,8 +105,7 @@ class LockstepRunner:
             if len(slots):
                 self._decide(agent, slots)
                 ended = ended_hands(self.states, slots, self._ended, ended)
-        if ended:
-            self._settle(ended)
+        return self._settle(ended) if ended else (self._rows[:0], [])
 
     def _decide(self, agent: int, slots: Array) -> None:
         n = len(slots)
@@ -174,8 +136,11 @@ class LockstepRunner:
     def _place(self, slot: int) -> str:
         return f"board {self.board_of[slot // 2]}, table {slot % 2 + 1}"
 
-    def _settle(self, count: int) -> None:
-        """Tally the `count` hands in `_ended`, deal the next ones, and replace finished boards."""
+    def _settle(self, count: int) -> tuple[Array, list[Lines]]:
+        """Tally the `count` hands in `_ended`, deal the next ones, and replace finished boards.
+
+        Returns the rows and records of these boards.
+        """
         ended = self._ended[:count]
         tally_hands(self.states, self.tables, ended, self.tallies)
         if self._recorder is not None:
@@ -188,12 +153,13 @@ class LockstepRunner:
         pairs, rows = self._pairs[:n], self._rows[:n]
         boards = self.board_of[pairs]
         settle_pairs(self.states, self.tallies, pairs, boards, self.single, rows)
-        add_boards(rows, self.totals)
+        self.done += n
+        lines = []
         if self._recorder is not None:
-            self._recorder.pairs_finished(self.states, pairs, boards)
-        if self._watch is not None and n:
-            self._watch(rows.copy())
+            lines = self._recorder.lines(self.states, pairs, boards)
+        finished = rows.copy()
         self._open(pairs)
+        return finished, lines
 
 
 def answer_of(agent: CompleteAgent, observations: Array, masks: Array) -> Any:

@@ -1,8 +1,7 @@
-"""A pool of workers on every processor of a Ray cluster, or of this machine.
+"""An executor with a worker on every processor of a Ray cluster, or of this machine.
 
-This is the only file that imports Ray, and it does so when a pool is opened. The result of a block
-is a function of the block and of a value that all blocks share. So a block can be retried elsewhere
-after its worker or node has died, and each block has exactly one result.
+This is the only file that imports Ray, and it does so when a pool is opened. A block is reported
+when it is complete, so it can be retried elsewhere after its worker or node has died.
 """
 
 from __future__ import annotations
@@ -17,21 +16,27 @@ import socket
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from multiprocessing.reduction import ForkingPickler
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from bideuchre_env._checks import typed
 from bideuchre_env._install import how_to_install
 from bideuchre_env._quitting import before_quitting
 from bideuchre_env.errors import OptionError, WorkerError
-from bideuchre_env.evaluation.ray_worker import Sender, call, pack
-
-Shared = TypeVar("Shared")
-Block = TypeVar("Block")
-Answer = TypeVar("Answer")
+from bideuchre_env.evaluation.executors import (
+    POLL_SECONDS,
+    Executor,
+    Function,
+    Results,
+    Stopped,
+    executor_of,
+    never,
+    pack,
+)
+from bideuchre_env.evaluation.ray_worker import Sender, call
 
 NEEDS_RAY = f"running on Ray needs ray: {how_to_install('ray')}"
 ADDRESSES = "host:port of a cluster, auto, local or ray://host:port"
@@ -42,7 +47,6 @@ Ray, such as a failed fetch."""
 RETRIED_BY_RAY = ("WorkerCrashedError", "NodeDiedError", "OutOfMemoryError")
 AGAIN_SECONDS = 0.5
 """Delay before the pool's first retry of a block; it doubles with each further retry."""
-POLL_SECONDS = 0.1
 CONNECT_SECONDS = 5.0
 EMPTY_SECONDS = 30.0
 """Timeout for a cluster without a processor: after its last node is lost, another may join."""
@@ -56,8 +60,8 @@ _ADDRESS = re.compile(r"(?:ray://)?(?P<host>[\w.-]+|\[[0-9a-fA-F:]+\]):(?P<port>
 _LONGEST_FOLDER = 40  # Ray's socket paths below it may have at most 107 characters
 
 
-class RayPool:
-    """Workers on Ray, for `match.play(workers=pool)` and other work in blocks.
+class RayPool(Executor):
+    """Workers on Ray, for `match(workers=pool)` and other work in blocks.
 
     `address` is host:port of a cluster that this machine is a node of, "auto" for a cluster that
     runs on this machine, "local" for one that is started for this pool and ends with it, or
@@ -87,59 +91,22 @@ class RayPool:
             self.close()
             raise
 
-    def __enter__(self) -> RayPool:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
     @property
     def workers(self) -> int:
         """Current number of processors of the cluster."""
         return int(self._running().cluster_resources().get("CPU", 0))
 
     def run(
-        self,
-        function: Callable[[Shared, Block], Answer],
-        shared: Shared,
-        blocks: Iterable[Block],
-        stopped: Callable[[], bool] = lambda: False,
-    ) -> Iterator[tuple[int, Answer]]:
-        """Yield (number, `function(shared, block)`) of each block, as they finish, until `stopped`.
+        self, function: Function, shared: Any, blocks: Iterable[Any], stopped: Stopped = never
+    ) -> Results:
+        """See `Executor.run`; the first blocks are sent before the iterator is consumed.
 
-        The first blocks are sent immediately, before the iterator is consumed. `function` must be
-        in a module that the workers can import. `shared` is sent to each node once, and every block
-        gets a new copy. Closing the iterator cancels the blocks in progress. Raises the function's
-        error if it is a `BidEuchreError`, `OptionError` for a value that cannot be pickled, and
-        `WorkerError` for any other error.
+        `shared` is sent to each node once. The answers of a block come together, when it is
+        complete, so that a retried block counts once.
         """
         progress = _BlocksInProgress(self._running(), function, shared, blocks)
         progress.fill(self.workers)
         return self._results(progress, stopped)
-
-    def in_order(
-        self,
-        function: Callable[[Shared, Block], Answer],
-        shared: Shared,
-        blocks: Iterable[Block],
-        stopped: Callable[[], bool] = lambda: False,
-    ) -> Iterator[Answer]:
-        """Return the results of `run` in the order of the blocks.
-
-        Results that finish early are buffered here; those after a missing block are dropped.
-        """
-        results = self.run(function, shared, blocks, stopped)
-
-        def ordered() -> Iterator[Answer]:
-            early: dict[int, Answer] = {}
-            due = 0
-            for number, result in results:
-                early[number] = result
-                while due in early:
-                    yield early.pop(due)
-                    due += 1
-
-        return ordered()
 
     def close(self) -> None:
         """Leave the cluster, or end it if it was started here. Idempotent."""
@@ -201,14 +168,12 @@ class RayPool:
         except Exception as error:
             raise OptionError(f"ray address {typed(address)}: {_message(error)}") from None
 
-    def _results(
-        self, progress: _BlocksInProgress, stopped: Callable[[], bool]
-    ) -> Iterator[tuple[int, Any]]:
+    def _results(self, progress: _BlocksInProgress, stopped: Stopped) -> Results:
         last = time.monotonic()  # last time with a processor
         try:
             while (progress.sent or progress.lost) and not stopped():
-                for number, result in progress.results():
-                    yield number, result
+                for number, answer in progress.results():
+                    yield number, answer
                     if stopped():
                         return
                 workers, now = self.workers, time.monotonic()
@@ -224,20 +189,17 @@ _QUIET: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False
 
 
 @contextmanager
-def workers_of(processes: int, ray: bool, address: str | None) -> Iterator[int | RayPool]:
-    """Yield the argument `workers` of `match.play`: a number of processes, or an open `RayPool`.
+def workers_of(processes: int, ray: bool, address: str | None) -> Iterator[Executor]:
+    """Yield an open executor, and close it at the end.
 
-    The arguments are the options `--workers`, `--ray` and `--ray-address` of commands. A pool is
-    closed at the end. Raises `OptionError` as `RayPool` does, and if both kinds of workers are
-    requested.
+    The arguments are the options `--workers`, `--ray` and `--ray-address` of commands. Raises
+    `OptionError` as `executor_of` and `RayPool` do, and if both kinds of workers are requested.
     """
-    if not ray and address is None:
-        yield processes
-        return
-    if processes != 1:
+    on_ray = ray or address is not None
+    if on_ray and processes != 1:
         raise OptionError(f"--workers {processes}: expected only without --ray")
-    with RayPool(address) as pool:
-        yield pool
+    with RayPool(address) if on_ray else executor_of(processes) as executor:
+        yield executor
 
 
 class _Sent(NamedTuple):
@@ -285,8 +247,8 @@ class _BlocksInProgress:
         common = self._common if sent.before else self._stored
         self.sent[self._call.remote(common, self._sender, sent.block)] = sent
 
-    def results(self) -> Iterator[tuple[int, Any]]:
-        """Wait up to a tenth of a second, and yield the results that have arrived."""
+    def results(self) -> Results:
+        """Wait up to a tenth of a second, and yield the answers of blocks that have arrived."""
         promises = list(self.sent)
         if not promises:
             time.sleep(POLL_SECONDS)
@@ -302,7 +264,8 @@ class _BlocksInProgress:
             result, raised = ForkingPickler.loads(answer)
             if raised is not None:
                 raise raised
-            yield sent.number, result
+            for each in result:
+                yield sent.number, each
 
     def _send_again(self, sent: _Sent, error: Any) -> None:
         """Schedule a retry of a block that Ray has lost; `WorkerError` if that cannot help."""

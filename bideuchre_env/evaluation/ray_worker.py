@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bideuchre_env.agents.prepared import prepared_digests, prepared_folder, watch_files
-from bideuchre_env.agents.registry import in_one_line
-from bideuchre_env.errors import BidEuchreError, OptionError, WorkerError
+from bideuchre_env.errors import WorkerError
+from bideuchre_env.evaluation.executors import answers, pack, to_send
 
 
 class Sender(NamedTuple):
@@ -77,40 +77,16 @@ def sources_of(module: str) -> str:
 
 
 def call(common: bytes, sender: Sender, block: Any) -> bytes:
-    """Compute `function(shared, block)` on a worker; `common` is the pickled (function, shared).
+    """Compute a block on a worker; `common` is the pickled (function, shared).
 
-    Returns (result, None) or (None, error), pickled.
+    Returns (list of answers, None) or (None, error), pickled: arrays that Ray itself pickles arrive
+    read-only.
     """
     try:
         sender.prepare()
         with watch_files(sender.check):
             function, shared = ForkingPickler.loads(common)
-            return pack((function(shared, block), None))
+            every = answers(function, shared, block)
+            return pack(([answer for answer in every if answer is not None], None))
     except (Exception, SystemExit) as error:
-        where = f"on a worker of Ray, {socket.gethostname()}"
-        return pack((None, to_send(error, where, WorkerError)))
-
-
-def to_send(error: BaseException, where: str, other: type[BidEuchreError]) -> BidEuchreError:
-    """Convert an error of any class to a `BidEuchreError`, which can be pickled.
-
-    An `OptionError` gets `where`, which names the worker, in its message. Any other
-    `BidEuchreError` is returned unchanged; an error of another class becomes one of class `other`,
-    with `where`.
-    """
-    if isinstance(error, OptionError):
-        return OptionError(f"{error} ({where})")
-    if isinstance(error, BidEuchreError):
-        return error
-    return other(f"{where}: {in_one_line(error)}")
-
-
-def pack(value: Any) -> bytes:
-    """Pickle a value here, because arrays that Ray itself pickles arrive read-only.
-
-    Raises `OptionError` for a value that cannot be pickled.
-    """
-    try:
-        return bytes(ForkingPickler.dumps(value))
-    except Exception as error:
-        raise OptionError(f"this cannot be sent between workers: {in_one_line(error)}") from None
+        return pack((None, to_send(error, f"on a worker of Ray, {socket.gethostname()}")))

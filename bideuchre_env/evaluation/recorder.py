@@ -1,7 +1,13 @@
-"""`Recorder`: writes games that are played in lock step as records, board by board, in order."""
+"""Records of games that are played in lock step, written board by board, in order."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import TypeAlias
+
+from bideuchre_env._files import PathLike
+from bideuchre_env._quitting import before_quitting
 from bideuchre_env.core.phases.deal import SEED_LIMIT
 from bideuchre_env.core.state import new_states
 from bideuchre_env.errors import OutputError
@@ -11,28 +17,17 @@ from bideuchre_env.records.record import GameLines, GameRecord
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
+Lines: TypeAlias = tuple[bytes, bytes]
+"""The records of a board: of the table with agent A in seats 0 and 2, and of the other one."""
 
-class Recorder:
-    """Writes the records of boards in order, each when it and all earlier boards are finished.
 
-    `seed` is the seed of board 0. The first table (agent A in seats 0 and 2) is written before the
-    second, so a file does not depend on the number of boards played at a time. `close` writes the
-    boards that still wait for an earlier one. After a failed write, `error` is the reason, and play
-    continues unrecorded.
-    """
+class TableRecorder:
+    """Formats the records of boards as their hands end; `seed` is the seed of board 0."""
 
     def __init__(
-        self,
-        writer: RecordWriter,
-        rules: Rules,
-        variant: str,
-        names: tuple[str, str],
-        seed: int,
-        n_slots: int,
+        self, rules: Rules, variant: str, names: tuple[str, str], seed: int, n_slots: int
     ) -> None:
-        self._writer, self._seed = writer, seed
-        self.error: str | None = None
-        self._writing = transcript.of(rules)
+        self._seed, self._writing = seed, transcript.of(rules)
         self._hands: list[list[bytes]] = [[] for _ in range(n_slots)]
         self._sizes = [0] * n_slots
         self._lines = [
@@ -41,10 +36,6 @@ class Recorder:
             )
             for order in (names, names[::-1])
         ]
-        self._waiting: dict[int, tuple[bytes, bytes]] = {}
-        self._writing_at = -1, 0
-        """The board being written, and the size of the file before it."""
-        self._next = 0
 
     def hands_ended(self, states: Array, slots: Array) -> None:
         """Format the hand that has ended in each of these slots, for the record of its game."""
@@ -54,30 +45,77 @@ class Recorder:
                 self._hands[slot].append(text)
                 self._sizes[slot] += len(text)
 
-    def pairs_finished(self, states: Array, pairs: Array, boards: Array) -> None:
-        """Queue the finished boards in these pairs of slots; write those whose turn it is.
+    def lines(self, states: Array, pairs: Array, boards: Array) -> list[Lines]:
+        """Return the records of the finished boards in these pairs of slots."""
+        return [
+            (self._line(states, 2 * pair, board), self._line(states, 2 * pair + 1, board))
+            for pair, board in zip(pairs.tolist(), boards.tolist(), strict=True)
+        ]
 
-        A board is written once all boards with lower numbers are.
-        """
-        for pair, board in zip(pairs.tolist(), boards.tolist(), strict=True):
-            self._waiting[board] = (
-                self._line(states, 2 * pair, board),
-                self._line(states, 2 * pair + 1, board),
-            )
-        while self._next in self._waiting:
-            self._write(self._next)
-            self._next += 1
+    def _line(self, states: Array, slot: int, board: int) -> bytes:
+        hands, self._hands[slot], self._sizes[slot] = self._hands[slot], [], 0
+        seed = (self._seed + board) % SEED_LIMIT
+        return self._lines[slot & 1].line(seed, hands, states[slot])
+
+
+@contextmanager
+def recording(path: PathLike | None, overwrite: bool) -> Iterator[Recorder | None]:
+    """Context manager: yield the recorder of a new file, or None without a path.
+
+    At its end, also if the program is interrupted, all finished boards are written.
+    """
+    if path is None:
+        yield None
+        return
+    with RecordWriter(path, overwrite=overwrite) as writer:
+        recorder = Recorder(writer)
+        with before_quitting(recorder.close), closing(recorder):
+            yield recorder
+
+
+class Recorder:
+    """Writes the records of boards in order, each when all earlier boards are finished.
+
+    So a file does not depend on the number of boards played at a time, or of workers. After a
+    failed write, `error` is the reason, and play continues unrecorded.
+    """
+
+    def __init__(self, writer: RecordWriter) -> None:
+        self._writer = writer
+        self.error: str | None = None
+        self._waiting: dict[int, Lines] = {}
+        self._writing_at = -1, 0
+        """The board being written, and the size of the file before it."""
+
+    def add(self, boards: Array, lines: list[Lines]) -> None:
+        """Queue the records of finished boards with these numbers."""
+        self._waiting.update(zip(boards.tolist(), lines, strict=True))
+
+    def write(self, boards: range) -> None:
+        """Write these boards, which are queued."""
+        for board in boards:
+            self._write(board)
+
+    @property
+    def lines(self) -> int:
+        """Number of records written."""
+        return self._writer.lines
+
+    def end_part(self, *, drop: bool) -> None:
+        """Write the boards that still wait for an earlier one, or `drop` them."""
+        for board in [] if drop else sorted(self._waiting):
+            self._write(board)
+        self._waiting.clear()
+        self._writing_at = -1, 0
 
     def close(self) -> None:
-        """Write the finished boards that still wait for an earlier one, and close the file.
+        """End the part, and close the file; a file without a board is discarded.
 
-        A file without a board is discarded. Ctrl-C that ends the program may call this in the
-        middle of any other method.
+        Ctrl-C that ends the program may call this in the middle of any other method.
         """
         if self._writer.size > self._writing_at[1]:  # already written, but still in `_waiting`
             self._waiting.pop(self._writing_at[0], None)
-        for board in sorted(self._waiting):
-            self._write(board)
+        self.end_part(drop=False)
         if not self._writer.lines and (self.error or not self._writer.size):
             self._writer.discard()
         try:
@@ -93,8 +131,3 @@ class Recorder:
             except OutputError as error:
                 self.error = str(error)
         del self._waiting[board]
-
-    def _line(self, states: Array, slot: int, board: int) -> bytes:
-        hands, self._hands[slot], self._sizes[slot] = self._hands[slot], [], 0
-        seed = (self._seed + board) % SEED_LIMIT
-        return self._lines[slot & 1].line(seed, hands, states[slot])

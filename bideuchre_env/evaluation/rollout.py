@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env._checks import brief, check_flag, is_integer
+from bideuchre_env._deprecation import old_attribute
 from bideuchre_env.agents.rule.agent import many_workspaces, rule_workspace
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.envs.registration import Variant, make
 from bideuchre_env.errors import OptionError
+from bideuchre_env.evaluation.results import Result
 from bideuchre_env.evaluation.rollout_kernels import (
     COUNT,
     Workspace,
@@ -25,6 +27,9 @@ from bideuchre_env.evaluation.rollout_kernels import (
     random_hands,
     rule_hands,
 )
+from bideuchre_env.evaluation.seeding import options_of
+from bideuchre_env.evaluation.statistics.intervals import Moments
+from bideuchre_env.evaluation.statistics.scores import Scores
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.devices import check_device, memory_of
 from bideuchre_env.runtime.jit import Array
@@ -64,6 +69,37 @@ class Rollout:
 
 
 def rollout(
+    game: str | Rules | Variant, policy: str = "random", *, seed: int | None = None, **options: Any
+) -> Result:
+    """Return `count_hands` of the same arguments as a `Result`: counts, decisions and the time."""
+    played = game if isinstance(game, Variant) else make(game)
+    counts = count_hands(played, policy, seed=seed, **options)
+    contracts = {
+        "bid": counts.contracts,
+        "made": counts.made,
+        "set": counts.contracts - counts.made,
+        "lone_bid": counts.lone,
+        "lone_made": counts.lone_made,
+    }
+    points = float(counts.points[0] - counts.points[1])
+    return Result(
+        variant=played.name,
+        options=options_of(played),
+        agents=(policy,),
+        seed=seed,
+        mode="hands",
+        boards=Scores(moments=Moments(0, points, counts.hands), contracts=(contracts,)),
+        games=Scores(),
+        decisions=(counts.decisions,),
+        think_seconds=(counts.seconds,),
+        decisions_per_second=counts.rate,
+        seconds=counts.seconds,
+        at_once=options.get("tables") or 0,
+        interrupted=False,
+    )
+
+
+def count_hands(
     game: str | Rules | Variant,
     policy: str = "random",
     *,
@@ -94,7 +130,7 @@ def rollout(
         OptionError: for an invalid argument, or a device that cannot be used.
 
     Example:
-        rollout.rollout("barrie_v0", "rule", hands=100_000, seed=1).rate
+        count_hands("barrie_v0", "rule", hands=100_000, seed=1).rate
     """
     rules = (game if isinstance(game, Variant) else make(game)).rules
     check_flag("observe", observe)
@@ -175,3 +211,6 @@ def job(
     if policy == "random":
         return random_hands, (space, low, observe, most)
     return rule_hands, (space, many_workspaces(rule_workspace(rules), threads), most)
+
+
+old_attribute(rollout, "rollout", "rollout", works=count_hands)

@@ -159,11 +159,19 @@ def remove_pictures(folder: Path) -> None:
         picture.unlink(missing_ok=True)
 
 
-def write_pictures(folder: Path, data: dict[str, Any]) -> list[str]:
-    """Write the heat maps for light and dark pages; return their names, [] without matplotlib.
+def has_picture(data: dict[str, Any]) -> bool:
+    """Return whether heat maps are drawn: against a field, of partners that have played it all."""
+    return "kind" not in data or any("partners" in row for row in data["table"])
 
-    Raises `OutputError` for a picture that cannot be drawn or written.
+
+def write_pictures(folder: Path, data: dict[str, Any]) -> list[str]:
+    """Write the heat maps for light and dark pages, if `has_picture`; return their names.
+
+    Without matplotlib nothing is written. Raises `OutputError` for a picture that cannot be drawn
+    or written.
     """
+    if not has_picture(data):
+        return []
     path = folder / "results"
     try:
         pictures.save(path, lambda theme: pictures.heat_maps(data, theme))

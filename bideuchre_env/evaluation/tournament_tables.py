@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from bideuchre_env._columns import columns, html_table, markdown_table
-from bideuchre_env.evaluation.results import contract_rows, part_of, share_of
+from bideuchre_env.evaluation.reports import contract_rows, part_of, share_of
 from bideuchre_env.evaluation.statistics.intervals import Interval
 from bideuchre_env.evaluation.statistics.sequential import Bounds, SequentialTest
 

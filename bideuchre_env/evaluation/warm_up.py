@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import as_completed
-from concurrent.futures.process import BrokenProcessPool
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -27,10 +27,10 @@ from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.view import new_view
 from bideuchre_env.envs.aec.env import BidEuchreEnv
 from bideuchre_env.envs.registration import variants
-from bideuchre_env.errors import WorkerError
-from bideuchre_env.evaluation import rollout, selfplay
+from bideuchre_env.evaluation.executors import Processes
 from bideuchre_env.evaluation.kernel_parts import is_compiled, mark_compiled
-from bideuchre_env.evaluation.workers import process_pool
+from bideuchre_env.evaluation.match import match
+from bideuchre_env.evaluation.rollout import rollout
 from bideuchre_env.learning.features import PARTS as PARTS_OF_A_HAND
 from bideuchre_env.learning.features import VERSION, features_of
 from bideuchre_env.learning.fitting import Examples, fit
@@ -82,9 +82,9 @@ def play_to_end(env: BidEuchreEnv) -> GameRecord:
 
 
 def play_boards(a: str, b: str) -> None:
-    """Play boards and whole games between two agents."""
-    selfplay.play(GAME, a, b, games=2)
-    selfplay.play(GAME, a, b, boards=2)
+    """Play boards and whole games between two agents, with records."""
+    with TemporaryDirectory() as folder:
+        match(GAME, a, b, boards=2, games=2, records=Path(folder) / "games.jsonl")
 
 
 def play_claim() -> None:
@@ -105,7 +105,7 @@ def play_learner() -> None:
                 observed = row.reset()[0]
     for policy in ("random", "rule"):
         for observe in (False, True):
-            rollout.rollout(GAME, policy=policy, hands=64, seed=1, observe=observe)
+            rollout(GAME, policy=policy, hands=64, seed=1, observe=observe)
 
 
 def play_learning() -> None:
@@ -154,7 +154,7 @@ def play_ppo() -> None:
         features = features_of(GAME.rules, part)
         arrays |= arrays_of(new_network(features.size, (8, 8), features.outputs, rng), part)
     weights = Weights(arrays, made_for("ppo", GAME.rules, VERSION))
-    selfplay.play(GAME, agents.make("ppo", GAME.rules, weights=weights), "random", boards=2)
+    match(GAME, agents.make("ppo", GAME.rules, weights=weights), "random", boards=2)
 
 
 def play_net() -> None:
@@ -167,9 +167,9 @@ def play_search() -> None:
     """Compile `pimc` and `inference`, with few worlds."""
     for kind in (PimcAgent, InferenceAgent):
         agent = kind(GAME.rules, seed=0, worlds=8, goal="points")
-        selfplay.play(GAME, agent, "random", boards=2)
+        match(GAME, agent, "random", boards=2)
         agent.sampler.enough = agent.sampler.listed_share = 1e9  # lists are made, and chains run
-        selfplay.play(GAME, agent, "random", boards=1)
+        match(GAME, agent, "random", boards=1)
     prepare_worlds(agent.space)  # these three are called by scripts
     record_history(agent.space)
     log_likelihood(agent.space, 0.0)
@@ -229,15 +229,12 @@ def compile_part(name: str) -> int:
 def compile_in_processes(names: Sequence[str], processes: int) -> Iterator[int]:
     """Compile several parts in parallel; yield the number of kernels of each as it finishes.
 
-    Raises `WorkerError` if a process dies, for example for lack of memory.
+    Raises `WorkerError` if a process dies; a later call continues with the missing parts.
     """
-    with process_pool(processes) as pool:
-        parts = [pool.submit(compile_part, name) for name in names]
-        try:
-            for part in as_completed(parts):
-                yield part.result()
-        except BrokenProcessPool:
-            raise WorkerError(
-                "a process that compiled has died, perhaps for want of memory; run the command "
-                "again: it continues with the parts that are missing"
-            ) from None
+    with Processes(processes) as executor:
+        for _, count in executor.run(_compile_part, None, names):
+            yield count
+
+
+def _compile_part(shared: None, name: str) -> int:
+    return compile_part(name)

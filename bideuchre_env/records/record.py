@@ -26,7 +26,6 @@ from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.validity import checked_states
 from bideuchre_env.errors import BidEuchreError, OptionError, RecordError
 from bideuchre_env.records import transcript
-from bideuchre_env.records.page.page import replay_page
 from bideuchre_env.records.transcript import HAND_FIELDS
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
@@ -147,6 +146,8 @@ class GameRecord:
         return f"{self.variant}: {hands}, score {score[0]} to {score[1]}, {self.outcome}{by}"
 
     def _repr_html_(self) -> str:
+        from bideuchre_env.records.page.page import replay_page  # only needed here
+
         try:
             title, page = self._title(), replay_page(self)
         except BidEuchreError as error:

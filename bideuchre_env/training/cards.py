@@ -40,8 +40,7 @@ from bideuchre_env.agents.protocols import CompleteAgent
 from bideuchre_env.agents.registry import parse
 from bideuchre_env.envs.registration import Variant
 from bideuchre_env.errors import OptionError
-from bideuchre_env.evaluation import match
-from bideuchre_env.evaluation.ray_pool import RayPool
+from bideuchre_env.evaluation.match import match
 from bideuchre_env.evaluation.results import Result
 from bideuchre_env.evaluation.seeding import Side
 from bideuchre_env.evaluation.statistics.intervals import mean_per_hand
@@ -49,7 +48,7 @@ from bideuchre_env.evaluation.statistics.scores import interval_dict
 from bideuchre_env.learning.features import features_of
 from bideuchre_env.learning.fitting import Examples, concatenate, fit
 from bideuchre_env.learning.network import new_network
-from bideuchre_env.learning.pairs import Policy, pair_blocks
+from bideuchre_env.learning.pairs import Policy, Pool, pair_blocks
 from bideuchre_env.learning.proposals import Proposals
 from bideuchre_env.learning.weights import Weights, read_weights, write_weights
 from bideuchre_env.rules.rules import Rules
@@ -137,7 +136,7 @@ class Learner:
         course: Course,
         command: str,
         *,
-        pool: RayPool | None = None,
+        pool: Pool | None = None,
         bar: Bar = no_bar,
         report: Report = print,
     ) -> None:
@@ -270,7 +269,7 @@ class Learner:
             """Factory of the agent `net` with these weights."""
             return NetAgent(rules, weights=weights, goal=goal)
 
-        result = match.play(self.game, net, other, boards=boards, seed=seed)
+        result = match(self.game, net, other, boards=boards, seed=seed)
         if result.interrupted:
             raise KeyboardInterrupt
         return result

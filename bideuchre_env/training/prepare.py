@@ -39,7 +39,7 @@ from bideuchre_env.agents.prepared import (
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.envs.registration import Variant
 from bideuchre_env.errors import OptionError, WeightsError
-from bideuchre_env.evaluation import match
+from bideuchre_env.evaluation.match import match
 from bideuchre_env.learning import features
 from bideuchre_env.learning.weights import Weights, made_for, read_weights, write_weights
 from bideuchre_env.rules.rules import Rules
@@ -254,7 +254,7 @@ class Preparation:
         Raises `KeyboardInterrupt` if the match is interrupted.
         """
         with self.bar(f"{self.game.name}: evaluation", "boards", "decisions") as progress:
-            result = match.play(
+            result = match(
                 self.game,
                 player,
                 other,

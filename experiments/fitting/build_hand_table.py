@@ -19,13 +19,11 @@ on the seed, the deck, the leader and the row of the hand, so `--workers` does n
 from __future__ import annotations
 
 import sys
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
-from hand_play import BEST, N_EXCHANGES, new_table, play_alone, play_partnered
+from hand_play import BEST, Precision, play_block
 
 from bideuchre_env._files import Output
 from bideuchre_env.agents.data import write_file
@@ -34,11 +32,9 @@ from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.errors import OptionError
-from bideuchre_env.evaluation.workers import process_pool
+from bideuchre_env.evaluation.executors import Executor, executor_of
 from bideuchre_env.learning.suits import canonical
-from bideuchre_env.rules.bids import Bid
-from bideuchre_env.rules.cards import COPY_SHIFT, N_STRAINS
-from bideuchre_env.rules.rules import Rules
+from bideuchre_env.rules.cards import COPY_SHIFT
 from bideuchre_env.runtime.jit import Array, entry_kernel
 
 BLOCK = 128  # hands per task of a process
@@ -46,7 +42,6 @@ BLOCK = 128  # hands per task of a process
 
 NAMES = {f"{kinds}x{copies}": (kinds, copies) for kinds, copies in DECKS}
 LEADERS = {1: ("declarer", "eldest"), 2: ("declarer",)}  # [copies]: `Rules.opening_lead` to play
-LOWEST = {16: "J", 20: "10", 24: "9"}  # [kinds]: the lowest rank of the deck
 
 
 @dataclass(frozen=True)
@@ -98,12 +93,12 @@ def main(args: Args) -> int:
 def tables(args: Args) -> dict[str, Array]:
     """Return the arrays of the file: `keys_`, `tricks_` and `lone_` + deck, as in `HandTable`."""
     arrays: dict[str, Array] = {}
-    with process_pool(args.workers) as pool:
+    with executor_of(args.workers) as executor:
         for deck in args.decks:
             kinds, copies = NAMES[deck]
             keys = canonical_hands(kinds, copies)[: args.hands or None]
             leads = [
-                play_hands(kinds, copies, lead, keys, args, pool)
+                play_hands(kinds, copies, lead, keys, args, executor)
                 for lead in range(len(LEADERS[copies]))
             ]
             arrays[f"keys_{deck}"] = keys
@@ -115,19 +110,20 @@ def tables(args: Args) -> dict[str, Array]:
 
 
 def play_hands(
-    kinds: int, copies: int, lead: int, keys: Array, args: Args, pool: ProcessPoolExecutor
+    kinds: int, copies: int, lead: int, keys: Array, args: Args, executor: Executor
 ) -> dict[str, Array]:
-    """Play all hands `keys`, int64 (n,), of a deck in blocks on `pool`, and show the progress.
+    """Play all hands `keys`, int64 (n,), of a deck in blocks, and show the progress.
 
     `lead` is an index of `LEADERS[copies]`. Return the concatenated tables of `play_block`.
     """
-    starts = range(0, len(keys), BLOCK)
-    blocks = [keys[start : start + BLOCK] for start in starts]
-    play = partial(play_block, args, kinds, copies, lead)
+    leader = LEADERS[copies][lead]
+    low = np.uint64((int(split_seed(args.seed)[0]) + 2 * lead + 4 * copies) % (1 << 64))
+    precision = Precision(args.first, args.most, args.partnered, args.lone)
+    blocks = ((first, keys[first : first + BLOCK]) for first in range(0, len(keys), BLOCK))
     played: list[dict[str, Array]] = []
-    title = f"{kinds}x{copies}, {LEADERS[copies][lead]} leads"
-    with progress_bar(title, "hands", "hands") as progress:
-        for part in pool.map(play, starts, blocks):
+    with progress_bar(f"{kinds}x{copies}, {leader} leads", "hands", "hands") as progress:
+        shared = kinds, copies, leader, low, precision
+        for part in executor.in_order(play_block, shared, blocks):
             played.append(part)
             done = min(BLOCK * len(played), len(keys))
             progress(done, len(keys), done)
@@ -154,48 +150,6 @@ def key_rows(hands: Array, keys: Array) -> None:
     """Fill `keys` with the canonical hand of each of `hands`, both int64 (n,)."""
     for i in range(len(hands)):
         keys[i] = canonical(hands[i])[0]
-
-
-def game(kinds: int, copies: int, leader: str) -> Rules:
-    """Return rules with a bid for half the tricks and a lone bid for each exchange of 0 to 3 cards.
-
-    `leader` is the value of `Rules.opening_lead`.
-    """
-    half = kinds * copies // 8
-    lone = tuple(Bid(f"call-{k}", value=1, exchange=k) for k in range(N_EXCHANGES))
-    return Rules(
-        ranks=LOWEST[kinds],
-        copies=copies,
-        partnered=(half, half),
-        lone=lone,
-        opening_lead=leader,
-        target=10,
-    )
-
-
-def play_block(
-    args: Args, kinds: int, copies: int, lead: int, start: int, keys: Array
-) -> dict[str, Array]:
-    """Play one block of hands: `keys`, int64 (n,), of which the first is row `start` of the deck.
-
-    `lead` is an index of `LEADERS[copies]`. Return chances in units of 1 / `SCALE`: `tricks`, uint8
-    (n, 5, tricks + 1), by strain and number of tricks, and `lone`, uint8 (n, 4, 5), by exchange and
-    strain.
-    """
-    n, tricks = len(keys), kinds * copies // 4
-    table = new_table(game(kinds, copies, LEADERS[copies][lead]))
-    low = np.uint64((int(split_seed(args.seed)[0]) + 2 * lead + 4 * copies) % (1 << 64))
-    won = np.zeros((n, N_STRAINS, tricks + 1), np.int64)
-    alone = np.zeros((n, N_EXCHANGES, N_STRAINS, 2), np.int64)
-    for i in range(0, n, 8):  # Ctrl-C cannot interrupt a kernel, so each call plays few hands
-        part = slice(i, min(i + 8, n))
-        hands = (table, keys[part], start + i, low)
-        play_partnered(*hands, args.first, args.most, args.partnered, won[part])
-        play_alone(*hands, args.first, args.most, args.lone, won[part], alone[part])
-    lone = np.round(SCALE * alone[..., 1] / alone.sum(axis=-1)).astype(np.uint8)
-    ups = np.cumsum(won, axis=-1) * SCALE / won.sum(axis=-1, keepdims=True)
-    shares = np.diff(np.round(ups), axis=-1, prepend=0).astype(np.uint8)  # their sum is `SCALE`
-    return {"tricks": shares, "lone": lone}
 
 
 if __name__ == "__main__":

@@ -26,8 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from build_hand_table import game
-from hand_play import Table, give_contract, new_table, play_out
+from hand_play import Table, game, give_contract, new_table, play_out
 
 from bideuchre_env._files import Output
 from bideuchre_env.agents.data import write_file

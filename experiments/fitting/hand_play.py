@@ -1,4 +1,4 @@
-"""Kernels of `build_hand_table.py`: play a hand on random deals until its chances are precise.
+"""Play a hand on random deals until its chances are precise, for `build_hand_table.py`.
 
 The hand is always seat 0's, and seat 0 is the declarer.
 """
@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bideuchre_env.agents.expert.hand_table import SCALE
 from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule, rule_workspace
 from bideuchre_env.core.hands import put
 from bideuchre_env.core.phases.deal import (
@@ -22,6 +23,7 @@ from bideuchre_env.core.phases.deal import (
 )
 from bideuchre_env.core.state import DEAL, new_states
 from bideuchre_env.core.step import apply, begin_cards, legal_bits
+from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import COPY_SHIFT, N_STRAINS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit
@@ -32,6 +34,7 @@ NEAR = 0.05  # mean tricks: rounding in the table may reverse a smaller differen
 LOOK = 64  # deals between two checks of the precision
 N_EXCHANGES = 4  # 0 to 3 cards
 Z2 = 1.959963984540054**2  # squared normal quantile of a 95 % interval
+LOWEST = {16: "J", 20: "10", 24: "9"}  # [kinds]: the lowest rank of the deck
 
 
 class Table(NamedTuple):
@@ -41,9 +44,61 @@ class Table(NamedTuple):
     states: Array  # (2,): the deal, and the hand played from it
 
 
+class Precision(NamedTuple):
+    """The deals of a strain: `first` to `most`, until the half width of each chance is small."""
+
+    first: int
+    most: int
+    partnered: float  # half width with partner
+    lone: float  # half width alone
+
+
 def new_table(rules: Rules) -> Table:
     """Return a new workspace for hands of a game."""
     return Table(rule_workspace(rules), new_states(2))
+
+
+def game(kinds: int, copies: int, leader: str) -> Rules:
+    """Return rules with a bid for half the tricks and a lone bid for each exchange of 0 to 3 cards.
+
+    `leader` is the value of `Rules.opening_lead`.
+    """
+    half = kinds * copies // 8
+    lone = tuple(Bid(f"call-{k}", value=1, exchange=k) for k in range(N_EXCHANGES))
+    return Rules(
+        ranks=LOWEST[kinds],
+        copies=copies,
+        partnered=(half, half),
+        lone=lone,
+        opening_lead=leader,
+        target=10,
+    )
+
+
+def play_block(
+    shared: tuple[int, int, str, Word, Precision], block: tuple[int, Array]
+) -> dict[str, Array]:
+    """Play one block of hands: the row of the first one in the deck, and keys, int64 (n,).
+
+    `shared` are kinds and copies of cards, the leader, the seed of row 0, and the precision. Return
+    chances in units of 1 / `SCALE`: `tricks`, uint8 (n, 5, tricks + 1), by strain and number of
+    tricks, and `lone`, uint8 (n, 4, 5), by exchange and strain.
+    """
+    (kinds, copies, leader, low, precision), (start, keys) = shared, block
+    n, tricks = len(keys), kinds * copies // 4
+    table = new_table(game(kinds, copies, leader))
+    won = np.zeros((n, N_STRAINS, tricks + 1), np.int64)
+    alone = np.zeros((n, N_EXCHANGES, N_STRAINS, 2), np.int64)
+    deals = precision.first, precision.most
+    for i in range(0, n, 8):  # Ctrl-C cannot interrupt a kernel, so each call plays few hands
+        part = slice(i, min(i + 8, n))
+        hands = (table, keys[part], start + i, low)
+        play_partnered(*hands, *deals, precision.partnered, won[part])
+        play_alone(*hands, *deals, precision.lone, won[part], alone[part])
+    lone = np.round(SCALE * alone[..., 1] / alone.sum(axis=-1)).astype(np.uint8)
+    ups = np.cumsum(won, axis=-1) * SCALE / won.sum(axis=-1, keepdims=True)
+    shares = np.diff(np.round(ups), axis=-1, prepend=0).astype(np.uint8)  # their sum is `SCALE`
+    return {"tricks": shares, "lone": lone}
 
 
 @entry_kernel

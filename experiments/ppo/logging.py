@@ -16,7 +16,7 @@ from bideuchre_env._files import write_file
 from bideuchre_env.agents.learned.ppo import PpoAgent
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.errors import OptionError
-from bideuchre_env.evaluation import match
+from bideuchre_env.evaluation.match import match
 from bideuchre_env.rules.rules import Rules
 from ppo.networks import Networks, agent_weights
 
@@ -54,7 +54,7 @@ def measure(
 
     agent = PpoAgent(rules, weights=agent_weights(rules, networks, {}))
     try:
-        result = match.play(
+        result = match(
             rules, agent, opponent, boards=boards, seed=seed, at_once=AT_ONCE, progress=progress
         )
     except _Stopped:

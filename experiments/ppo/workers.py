@@ -5,20 +5,17 @@ A block's result depends only on the terms, the networks and the block's number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
-from bideuchre_env.errors import WorkerError
+from bideuchre_env.evaluation.executors import Processes
 from bideuchre_env.evaluation.ray_pool import RayPool
-from bideuchre_env.evaluation.workers import process_pool
 from bideuchre_env.learning.pairs import Pool
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
@@ -26,41 +23,14 @@ from ppo.networks import Networks
 from ppo.rollout import Batch, Dealer, Decisions, Terms
 
 
-@contextmanager
-def pool_of(workers: int, ray: bool, address: str | None) -> Iterator[Pool | None]:
-    """Context manager: yield the pool of `--workers`, `--ray` and `--ray-address`, or None.
+def pool_of(workers: int, ray: bool, address: str | None) -> AbstractContextManager[Pool | None]:
+    """Return the pool of `--workers`, `--ray` and `--ray-address`; it contains None for 0 workers.
 
     Ray takes precedence over processes; `OptionError` if it is missing or has no such cluster.
     """
     if ray or address is not None:
-        with RayPool(address) as pool:
-            yield pool
-    elif workers:
-        with process_pool(workers) as pool:
-            yield Processes(pool)
-    else:
-        yield None
-
-
-class Processes:
-    """A pool of processes with the interface of `RayPool`."""
-
-    def __init__(self, pool: ProcessPoolExecutor) -> None:
-        self._pool = pool
-
-    def in_order(
-        self, function: Callable[[Any, Any], Any], shared: Any, blocks: Iterable[Any]
-    ) -> Iterator[Any]:
-        """Yield `function(shared, block)` of each block, in order, computed by the processes.
-
-        `WorkerError` if a process has ended.
-        """
-        try:
-            yield from self._pool.map(partial(function, shared), blocks)
-        except BrokenProcessPool:
-            raise WorkerError(
-                "a process that plays has ended; the same command resumes from the last checkpoint"
-            ) from None
+        return RayPool(address)
+    return Processes(workers) if workers else nullcontext()
 
 
 class Work(NamedTuple):

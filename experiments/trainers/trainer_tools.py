@@ -96,7 +96,7 @@ def learn_and_evaluate(
     print(f"{decisions:,} decisions, {rate:,.0f} a second of processor time, learning included")
     agent, points = player(bideuchre_env.make(args.variant).rules, file), {}
     for judge in args.judges:
-        result = match.play(args.variant, agent, judge, boards=args.boards, seed=EVALUATION_SEED)
+        result = match(args.variant, agent, judge, boards=args.boards, seed=EVALUATION_SEED)
         print(result)
         if result.interrupted:
             raise KeyboardInterrupt

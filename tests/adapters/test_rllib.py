@@ -170,7 +170,7 @@ def test_a_module_learns_and_plays_as_an_agent(local_ray, masked):
     algorithm.stop()
     assert np.isfinite(result["learners"]["default_policy"]["total_loss"])
     assert not masked or result["env_runners"]["episode_return_min"] > -1000
-    played = bideuchre_env.match.play("cincinnati_v0", agent, "random", boards=10)
+    played = bideuchre_env.match("cincinnati_v0", agent, "random", boards=10)
     assert np.isfinite(played.boards.points_per_hand.mean)
 
 

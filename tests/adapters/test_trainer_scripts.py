@@ -58,7 +58,7 @@ def test_a_short_run_prints_results_and_saves_an_agent(script, tmp_path, capsys)
     by_name = f"{script.__file__}:Player:weights={tmp_path / script.POLICY}"
     in_process = script.Player(bideuchre_env.cincinnati_v0.rules, tmp_path / script.POLICY)
     points = [
-        match.play("cincinnati_v0", player, "random", boards=10, seed=3).boards.points_per_hand
+        match("cincinnati_v0", player, "random", boards=10, seed=3).boards.points_per_hand
         for player in (by_name, in_process)
     ]
     assert points[0] == points[1]
@@ -72,7 +72,7 @@ def test_a_whole_run_beats_cautious(script, tmp_path):
     options = ["--out", str(tmp_path), "--boards", "2", steps, LONG.get(script.__name__, "1000000")]
     assert script.main(script.Args.parse(options)) == 0
     agent = f"{script.__file__}:Player:weights={tmp_path / script.POLICY}"
-    result = match.play("cincinnati_v0", agent, "cautious", boards=1000, seed=9)
+    result = match("cincinnati_v0", agent, "cautious", boards=1000, seed=9)
     assert result.boards.points_per_hand.low > SCRIPTS[script.__name__][2]
 
 

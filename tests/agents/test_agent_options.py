@@ -128,18 +128,18 @@ def test_opponents_of_a_learner_take_options():
 def test_a_bolder_player_is_set_more_often():
     timid, rule, rash = "timid", "rule", "rash"
     alone = {
-        name: match.play(CINCINNATI, name, name, boards=400, seed=4).board_rows["contracts"]
+        name: match(CINCINNATI, name, name, boards=400, seed=4).board_rows["contracts"]
         for name in (timid, rule, rash)
     }
     done = {name: contracts.sum(axis=(0, 1)) for name, contracts in alone.items()}
     assert done[timid][SET] < 0.5 * done[rule][SET] < 0.25 * done[rash][SET]
     assert done[timid][LONE_BID] < done[rule][LONE_BID] < done[rash][LONE_BID]
     for name in (timid, rash):
-        assert match.play(CINCINNATI, rule, name, boards=1000, seed=4).points_per_hand.low > 0
+        assert match(CINCINNATI, rule, name, boards=1000, seed=4).points_per_hand.low > 0
     assert agents.parse(rash) == ("rule", {"boldness": 1})
-    bids = match.play(CINCINNATI, "always-defend", rule, boards=1000, seed=4).boards.contracts[0]
+    bids = match(CINCINNATI, "always-defend", rule, boards=1000, seed=4).boards.contracts[0]
     assert bids["bid"] < 20
-    same = match.play(CINCINNATI, rule, "rule:boldness=0", boards=200, seed=4)
+    same = match(CINCINNATI, rule, "rule:boldness=0", boards=200, seed=4)
     assert (same.board_rows["points"].sum(axis=1) == 0).all()
 
 
@@ -158,7 +158,7 @@ BARRIES_BIDS = BARRIE.replace(ranks="9", copies=1, partnered=(1, 6))  # 24 cards
 )
 def test_timid_bids_do_not_win_and_most_lone_bids_are_made(rules):
     """In custom games, too."""
-    done = match.play(rules, "rule", "timid", boards=1000, seed=4)
+    done = match(rules, "rule", "timid", boards=1000, seed=4)
     assert done.points_per_hand.low > 0
     bids = done.boards.contracts[0]
     assert bids["lone_bid"] > 100

@@ -208,7 +208,7 @@ def test_a_strong_hand_opens_high_in_a_custom_game():
 def test_without_network_and_table_the_expert_bids_like_rule(rules):
     assert np.array_equal(load_network(rules), new_network())
     plain = ExpertAgent(rules, wanted=NO_SEARCH)
-    rows = match.play(rules, plain, "rule", boards=100, seed=1).board_rows
+    rows = match(rules, plain, "rule", boards=100, seed=1).board_rows
     assert (rows["points"].sum(axis=1) == 0).all()
 
 
@@ -230,7 +230,7 @@ def test_networks_with_numbers_that_are_not_finite_are_refused(part, number):
 )
 def test_the_call_network_wins_points(rules):
     sides = [ExpertAgent(rules, network=n, wanted=QUICK) for n in (None, new_network())]
-    assert match.play(rules, *sides, boards=4000, seed=3).boards.points_per_hand.low > 0.1
+    assert match(rules, *sides, boards=4000, seed=3).boards.points_per_hand.low > 0.1
 
 
 SURE_HAND, ALL_TRICKS = "JS JC JC AS AS KS QS AH", "JS JS JC JC AS KS QS AH"
@@ -296,5 +296,5 @@ def test_the_score_network_wins_games():
     expert, plain = (ExpertAgent(SIMPLIFIED, wanted=QUICK) for _ in range(2))
     nothing, wins = sealed(new_score_network()), sealed(rule_table(SIMPLIFIED))
     plain.learned = plain.learned._replace(score=nothing, wins=wins)
-    result = match.play("simplified_v0", expert, plain, games=3000, seed=3)
+    result = match("simplified_v0", expert, plain, games=3000, seed=3)
     assert result.games.win_rate.low > 0.5

@@ -14,7 +14,7 @@ from support.commands import load_scripts
 from support.custom_agents import Once, Recorder, write_file
 
 import bideuchre_env
-from bideuchre_env import agents, match, selfplay
+from bideuchre_env import agents, match
 from bideuchre_env._checks import MAX_NAME
 from bideuchre_env.agents import Agent, registry
 from bideuchre_env.agents.inputs import inputs
@@ -80,10 +80,10 @@ def test_two_checkpoints_are_two_agents(tmp_path):
     assert choices(again, 30) == choices(a, 30)
     by_keyword = agents.make("./mine.py:Net", RULES, weights="a.npz")
     assert choices(by_keyword, 30) == choices(a, 30)
-    result = match.play("cincinnati_v0", *names, boards=60)
+    result = match("cincinnati_v0", *names, boards=60)
     assert 0 <= result.boards.ties < 60
     assert list(result.to_dict()["contracts"]) == names
-    same = match.play("cincinnati_v0", names[0], names[0], boards=4)
+    same = match("cincinnati_v0", names[0], names[0], boards=4)
     assert same.boards.ties == 4
     assert same.keys == (names[0], f"{names[0]}#2")
 
@@ -207,7 +207,7 @@ def test_a_factory_with_another_required_parameter_is_refused(factory):
 )
 def test_two_processes_play_the_same_boards_as_one(pair):
     options = {"boards": 12, "at_once": 1, "seed": 3}
-    one, two = (match.play("cincinnati_v0", *pair, workers=k, **options) for k in (1, 2))
+    one, two = (match("cincinnati_v0", *pair, workers=k, **options) for k in (1, 2))
     assert one.board_rows.tobytes() == two.board_rows.tobytes()
     for result in (one, two):
         assert result.keys == tuple(each if isinstance(each, str) else "Once" for each in pair)
@@ -224,9 +224,9 @@ def test_an_agent_that_cannot_be_pickled_is_refused_before_the_match(source, mon
     sources = {"name": "inner", "class": Inner, "object": Inner(), "main": of_script}
     agent = sources[source] if source != "file" else agents.make("./mine.py:Last", RULES)
     with pytest.raises(OptionError, match=r"cannot be sent to another process .*file\.py:Agent"):
-        match.play("cincinnati_v0", "rule", agent, boards=9, workers=2)
+        match("cincinnati_v0", "rule", agent, boards=9, workers=2)
     assert not multiprocessing.active_children()
-    assert match.play("cincinnati_v0", "rule", agent, boards=2).boards.boards == 2
+    assert match("cincinnati_v0", "rule", agent, boards=2).boards.boards == 2
 
 
 def test_the_script_that_is_run_is_an_input_only_of_its_own_agents(tmp_path, monkeypatch):
@@ -247,7 +247,7 @@ def test_the_script_that_is_run_is_an_input_only_of_its_own_agents(tmp_path, mon
 def test_an_exception_of_an_agent_names_its_line(workers):
     line = r"agent './mine.py:Stumbles': IndexError: list index out of range \(mine.py, line \d+\)"
     with pytest.raises(AgentError, match=line) as raised:
-        match.play("cincinnati_v0", "./mine.py:Stumbles", "rule", boards=9, workers=workers)
+        match("cincinnati_v0", "./mine.py:Stumbles", "rule", boards=9, workers=workers)
     assert "\n" not in str(raised.value)
 
 
@@ -258,18 +258,17 @@ def goals():
 
 def test_boards_are_played_for_points_and_games_for_the_game():
     """A goal in a name, and the goal of an agent that exists already, do not change."""
-    match.play("cincinnati_v0", "recorder", "rule", boards=2, games=2)
+    match("cincinnati_v0", "recorder", "rule", boards=2, games=2)
     assert goals() == {"points", "game"}
     for length, goal in (({"boards": 2}, "points"), ({"games": 2}, "game")):
-        for play in (match.play, selfplay.play):
-            Recorder.calls.clear()
-            play("cincinnati_v0", Recorder, "recorder", **length)
-            assert goals() == {goal}
+        Recorder.calls.clear()
+        match("cincinnati_v0", Recorder, "recorder", **length)
+        assert goals() == {goal}
     Recorder.calls.clear()
     made = Recorder(RULES)
-    match.play("cincinnati_v0", made, "rule", boards=2, games=2)
+    match("cincinnati_v0", made, "rule", boards=2, games=2)
     assert goals() == {None}
-    match.play("cincinnati_v0", "recorder:goal=game", "rule", boards=2)
+    match("cincinnati_v0", "recorder:goal=game", "rule", boards=2)
     assert goals() == {None, "game"}
     with pytest.raises(OptionError, match="goal='fame': expected one of 'points', 'game'"):
         agents.make("recorder", RULES, goal="fame")

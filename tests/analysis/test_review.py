@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bideuchre_env
-from bideuchre_env import agents, analysis, records_io, selfplay, solver
+from bideuchre_env import agents, analysis, match, records_io, solver
 from bideuchre_env.agents.advice import Advisor
 from bideuchre_env.core.one_row import replay_row
 from bideuchre_env.core.state import Phase, rows_of
@@ -175,7 +175,7 @@ def test_a_side_whose_contract_is_set_already_makes_no_mistake():
 def weak(tmp_path_factory):
     """A game of a rule and a cautious player, with its review of three hands."""
     out = tmp_path_factory.mktemp("weak") / "games.jsonl"
-    selfplay.play("cincinnati_v0", "rule", "cautious", games=2, seed=1, out=out)
+    match("cincinnati_v0", "rule", "cautious", games=2, seed=1, records=out)
     record = next(iter(records_io.read(out)))
     return record, analysis.review(record, hands=[4, 0, 1, 1])
 

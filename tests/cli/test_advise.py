@@ -9,7 +9,7 @@ from support.commands import run
 from support.law_tables import Table
 
 import bideuchre_env
-from bideuchre_env import agents, records_io, selfplay
+from bideuchre_env import agents, match, records_io
 from bideuchre_env.agents.advice import advise_row
 from bideuchre_env.agents.expert.hand_worth import hand_worth
 from bideuchre_env.core.one_row import step_row
@@ -32,7 +32,7 @@ def games(tmp_path_factory):
     files = {}
     for variant in ("cincinnati_v0", "club_v0"):
         path = tmp_path_factory.mktemp("games") / f"{variant}.jsonl"
-        selfplay.play(variant, "expert", "cautious", games=2, seed=3, out=path)
+        match(variant, "expert", "cautious", games=2, seed=3, records=path)
         files[variant] = str(path)
     return files
 

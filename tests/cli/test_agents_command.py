@@ -13,7 +13,7 @@ import pytest
 from support.commands import run
 from support.custom_agents import write_file
 
-from bideuchre_env import agents, selfplay
+from bideuchre_env import agents, match
 from bideuchre_env._intervals import wilson
 from bideuchre_env.agents import registry
 from bideuchre_env.agents.learned import shipped
@@ -192,7 +192,7 @@ def test_files_that_cannot_be_used_are_listed_without_control_characters(capsys,
 
 @pytest.fixture
 def games():
-    selfplay.play("six_card_v0", "rule", "random", games=6, seed=4, out="games.jsonl")
+    match("six_card_v0", "rule", "random", games=6, seed=4, records="games.jsonl")
     return "games.jsonl"
 
 

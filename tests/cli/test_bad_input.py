@@ -11,7 +11,7 @@ import pytest
 from support.commands import run
 from support.custom_agents import write_file
 
-from bideuchre_env import selfplay
+from bideuchre_env import match
 from bideuchre_env.bench import tasks
 from bideuchre_env.cli import completion, records
 from bideuchre_env.cli.main import build_parser
@@ -24,34 +24,30 @@ TEN = "JH JH JD JD AH AH KH KH QS QS"
 BAD = [
     ("mach rule random", "invalid choice: 'mach' (did you mean 'match'?): expected play, "),
     ("help mach", "invalid choice: 'mach' (did you mean 'match'?): expected play, "),
-    ("dance", "invalid choice: 'dance': expected play, selfplay, match,"),
+    ("dance", "invalid choice: 'dance': expected play, match, tournament,"),
     # games, agents and rules: the same in every command
-    ("selfplay --variant ''", "'' is no variant: expected one of cincinnati_v0"),
-    ("selfplay --variant poker", "is no variant: expected one of cincinnati_v0"),
-    ("selfplay --variant barrie --rules farm.toml", "not allowed with argument"),
-    ("selfplay --rules no.toml", "no.toml: cannot be read: No such file or directory"),
-    ("selfplay --option target=0", "target=0"),
+    ("match --variant ''", "'' is no variant: expected one of cincinnati_v0"),
+    ("match --variant poker", "is no variant: expected one of cincinnati_v0"),
+    ("match --variant barrie --rules farm.toml", "not allowed with argument"),
+    ("match --rules no.toml", "no.toml: cannot be read: No such file or directory"),
+    ("match --option target=0", "target=0"),
     ("variants barrie --option trget=1", "unknown option 'trget' (did you mean 'target'?)"),
     ("variants barie", "'barie' is no variant (did you mean 'barrie_v0'?): expected one of c"),
     ("variants --option target=40", "--option: expected with NAME"),
-    ("selfplay rule nobody", "the agents are random"),
-    ("selfplay ./mine.py:broken rule", "LookupError: no weights (mine.py, line "),
+    ("match rule nobody", "the agents are random"),
+    ("match ./mine.py:broken rule", "LookupError: no weights (mine.py, line "),
     ("match ./mine.py:Stumbles rule", "./mine.py:Stumbles': IndexError: list index out of"),
     ("match pimc:depth=2 rule", "depth=2: no option of 'pimc'"),
-    ("selfplay rule pimc:a", "cannot parse option 'a'"),
+    ("match rule pimc:a", "cannot parse option 'a'"),
     ("agents experd", "did you mean 'expert'?"),
     ("agents net:weights=none.npz", "none.npz cannot be read: No such file"),
     ("compile nobody", "nobody"),
-    # selfplay
-    ("selfplay --boards 0", "--boards 0"),
-    ("selfplay rule", "A rule: expected two agents"),
-    ("selfplay rule rule rule", "A rule rule rule: expected two agents"),
-    ("selfplay --boards 1 --games 1", "not allowed with"),
-    ("selfplay --seed -1", "seed"),
-    ("selfplay --out mine.npz", "exists"),
-    ("selfplay --out mine.npz/x.jsonl", "cannot be written"),
-    ("selfplay --out x.jsonl --no-records", "--out, --no-records: expected only one of them"),
     # match
+    ("match rule", "A rule: expected two agents"),
+    ("match rule rule rule", "A rule rule rule: expected two agents"),
+    ("match --seed -1", "seed"),
+    ("match rule random --records mine.npz", "exists"),
+    ("match rule random --records mine.npz/x.jsonl", "cannot be written"),
     ("match rule cautious --boards 0", "expected --boards N (boards of one hand), --games N"),
     ("match rule cautious --workers 0", "--workers 0: expected"),
     ("match rule cautious --at-once 0", "--at-once 0: expected"),
@@ -61,7 +57,7 @@ BAD = [
         "match rule cautious --bords 9",
         "unrecognized arguments: --bords 9 (did you mean '--boards'?",
     ),
-    ("match rule cautious rule", "unrecognized arguments: rule"),
+    ("match rule cautious rule", "A rule cautious rule: expected two agents"),
     ("match pimc:worlds=0 rule", "worlds=0: expected a whole number"),
     (
         "match rule cautious --csv mine.npz",
@@ -93,14 +89,14 @@ BAD = [
     ("tournament --variant barrie barrie_v0", "--variant barrie barrie_v0: expected different"),
     ("tournament --variant all barrie", "expected all or names of variants"),
     ("tournament --workers 0", "--workers 0: expected"),
-    # evaluate, crossplay
-    ("evaluate rule nobody", "no agent 'nobody'"),
-    ("evaluate rule --field rule nobody", "no agent 'nobody'"),
-    ("evaluate rule --field rule", "--field rule: expected an opponent other than the agent"),
-    ("evaluate rule rule", "A rule rule: expected 1 or more different names"),
-    ("evaluate rule --variant poker", "is no variant: expected one of cincinnati_v0"),
-    ("evaluate rule --boards 1", "--boards 1: expected 2 or more, for an interval"),
-    ("crossplay rule", "A rule: expected 2 or more different names"),
+    # tournament against a field
+    ("tournament rule nobody --field", "no agent 'nobody'"),
+    ("tournament rule --field rule nobody", "no agent 'nobody'"),
+    ("tournament rule --field rule", "--field rule: expected an opponent other than the agent"),
+    ("tournament rule rule --field", "A rule rule: expected 1 or more different names"),
+    ("tournament rule --variant poker --field", "is no variant: expected one of cincinnati_v0"),
+    ("tournament rule --boards 1 --field", "--boards 1: expected 2 or more, for an interval"),
+    ("tournament rule --partners", "A rule: expected 2 or more different names"),
     # bench, prepare
     ("bench --seconds 0", "--seconds 0"),
     ("prepare --variant barrie_v0", "barrie_v0 needs no preparing"),
@@ -139,26 +135,38 @@ BAD = [
     ("play --pause -1", "expected 0 to 60 seconds"),
     ("play --file mine.npz/game.json", "cannot be written"),
     # check and show
-    ("check none.jsonl", "cannot be read"),
-    ("show farm.toml", "no game record in its first 2 lines (line 1: not a line of JSON"),
-    ("show games.jsonl --game 0", "1 or more"),
-    ("show games.jsonl --game 5", "no readable game 5"),
-    ("show games.jsonl --hand 99", "no hand 99; the longest game of it has"),
-    ("show games.jsonl --force", "--force: expected only with --html"),
-    ("show games.jsonl --variant ''", "--variant: not with FILE"),
-    ("show games.jsonl --analyse --worlds 0", "--worlds 0: expected a whole number from 1"),
-    ("show games.jsonl --html a.html --hand 2", "--hand: not with --html"),
-    ("show games.jsonl --html mine.npz --game 1", "mine.npz exists: choose another file"),
-    ("show games.jsonl --html a.html", "--html: expected up to 1 games, and there are more"),
-    ("show games.jsonl --agent rule", "--agent: expected only with --analyse"),
+    ("records check none.jsonl", "cannot be read"),
+    ("records show farm.toml", "no game record in its first 2 lines (line 1: not a line of JSON"),
+    ("records show games.jsonl --game 0", "1 or more"),
+    ("records show games.jsonl --game 5", "no readable game 5"),
+    ("records show games.jsonl --hand 99", "no hand 99; the longest game of it has"),
+    ("records show games.jsonl --force", "--force: expected only with --html"),
+    ("records show games.jsonl --variant ''", "--variant: not with FILE"),
+    ("records show games.jsonl --analyse --worlds 0", "--worlds 0: expected a whole number from 1"),
+    ("records show games.jsonl --html a.html --hand 2", "--hand: not with --html"),
+    ("records show games.jsonl --html mine.npz --game 1", "mine.npz exists: choose another file"),
+    (
+        "records show games.jsonl --html a.html",
+        "--html: expected up to 1 games, and there are more",
+    ),
+    ("records show games.jsonl --agent rule", "--agent: expected only with --analyse"),
     # export
-    ("export games.jsonl out.csv", "'out.csv': expected NAME.npz, NAME.parquet or minari:ID"),
-    ("export none out.npz", "none cannot be read: No such file or directory"),
-    ("export games.jsonl barrie.jsonl out.npz", "barrie.jsonl, game 1: barrie_v0 among games of"),
-    ("export games.jsonl mine.npz", "mine.npz exists: choose another file"),
-    ("export games.jsonl out.npz --gamma 2", "--gamma 2: expected a number from 0 to 1"),
-    ("export games.jsonl out.npz --episode day", "argument --episode: invalid choice: 'day'"),
-    ("export mine.npz mine.npz --force", "OUT mine.npz: expected a file that is not read"),
+    (
+        "records export games.jsonl out.csv",
+        "'out.csv': expected NAME.npz, NAME.parquet or minari:ID",
+    ),
+    ("records export none out.npz", "none cannot be read: No such file or directory"),
+    (
+        "records export games.jsonl barrie.jsonl out.npz",
+        "barrie.jsonl, game 1: barrie_v0 among games of",
+    ),
+    ("records export games.jsonl mine.npz", "mine.npz exists: choose another file"),
+    ("records export games.jsonl out.npz --gamma 2", "--gamma 2: expected a number from 0 to 1"),
+    (
+        "records export games.jsonl out.npz --episode day",
+        "argument --episode: invalid choice: 'day'",
+    ),
+    ("records export mine.npz mine.npz --force", "OUT mine.npz: expected a file that is not read"),
 ]
 
 
@@ -173,7 +181,7 @@ def files(tmp_path_factory):
     """Files of two games each, by name, with their content."""
     folder, content = tmp_path_factory.mktemp("games"), {}
     for name, variant in (("games.jsonl", "six_card_v0"), ("barrie.jsonl", "barrie_v0")):
-        selfplay.play(variant, "rule", "random", games=2, seed=4, out=folder / name)
+        match(variant, "rule", "random", games=2, seed=4, records=folder / name)
         content[name] = (folder / name).read_bytes()
     toml = b'base = "barrie"\ntarget = 9\n'
     return content | {"empty.jsonl": b"", "mine.npz": b"mine", "farm.toml": toml}
@@ -194,8 +202,9 @@ def test_bad_input_is_one_line_that_names_the_help_of_the_command_and_no_file(
     before = sorted(os.listdir())
     error = error_of(*shlex.split(command))
     assert message in error
-    if command not in ("dance", "mach rule random", "help mach", "check none.jsonl"):
-        name = f"bideuchre {command.split()[0]}"
+    if command not in ("dance", "mach rule random", "help mach", "records check none.jsonl"):
+        words = command.split()
+        name = " ".join(["bideuchre", *words[: 1 + (words[0] == "records")]])
         assert error.startswith(f"{name}: error: ")
         assert error.endswith(f" (see {name} --help)\n")
     assert [name for name in sorted(os.listdir()) if name != "__pycache__"] == before
@@ -204,22 +213,20 @@ def test_bad_input_is_one_line_that_names_the_help_of_the_command_and_no_file(
 
 NEEDED = {
     "match": "rule cautious",
-    "evaluate": "rule",
-    "crossplay": "rule cautious",
     "advise": "--hand 'JH JD AH KH QS 9C'",
     **dict.fromkeys(("advise --game", "advise --ply"), "games.jsonl"),
     "play --port": "--web",
-    "show": "games.jsonl --analyse",
-    "check": "games.jsonl",
+    "records show": "games.jsonl --analyse",
+    "records check": "games.jsonl",
     "quiz": "--out q.html",
     "prepare": "--variant barrie_v0 --option target=40",
-    "export": "games.jsonl out.npz",
+    "records export": "games.jsonl out.npz",
     "hand": "'JH JD AH KH QS 9C'",
 }
 """Arguments that commands need, by command or option."""
 NUMBERS = [
     (name, action.option_strings[-1], action.nargs or 1)
-    for name, parser in completion._commands(build_parser()).items()
+    for name, parser in completion.commands_of(build_parser()).items()
     for action in parser._actions
     if action.type in (int, float) and action.option_strings
 ]
@@ -229,7 +236,7 @@ NUMBERS = [
 def test_a_bad_number_is_named_as_typed(name, option, count, files, error_of):
     Path("games.jsonl").write_bytes(files["games.jsonl"])
     needed = NEEDED.get(f"{name} {option}", NEEDED.get(name, ""))
-    error = error_of(name, *shlex.split(needed), option, *["-1"] * count)
+    error = error_of(*name.split(), *shlex.split(needed), option, *["-1"] * count)
     assert error.startswith(f"bideuchre {name}: error: {' '.join([option, *['-1'] * count])}: ")
 
 
@@ -280,7 +287,7 @@ ODD = {
 @pytest.fixture(scope="module")
 def good(tmp_path_factory):
     path = tmp_path_factory.mktemp("games") / "games.jsonl"
-    selfplay.play("six_card_v0", "rule", "random", games=1, out=path)
+    match("six_card_v0", "rule", "random", games=1, records=path)
     return path.read_text().splitlines(keepends=True)[0]
 
 

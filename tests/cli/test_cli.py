@@ -14,7 +14,7 @@ import pytest
 from support.commands import KEYS, run
 
 import bideuchre_env
-from bideuchre_env import analysis, records_io, selfplay
+from bideuchre_env import analysis, match, records_io
 from bideuchre_env.cli.program import BROKEN_PIPE
 from bideuchre_env.cli.variants import sheet
 from bideuchre_env.rules.options import OPTIONS
@@ -30,7 +30,7 @@ PIPES = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
 @pytest.fixture(scope="module")
 def games(tmp_path_factory):
     out = tmp_path_factory.mktemp("games") / "games.jsonl"
-    selfplay.play("cincinnati_v0", "rule", "cautious", games=6, seed=1, out=out)
+    match("cincinnati_v0", "rule", "cautious", games=6, seed=1, records=out)
     return out.read_text().splitlines(keepends=True)
 
 
@@ -179,7 +179,7 @@ def test_a_reader_that_closes_the_pipe_is_no_error(games, folder):
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 def test_ctrl_c_prints_the_result_so_far_and_leaves_complete_lines(folder):
     path = folder / "games.jsonl"
-    command = [*COMMAND, "selfplay", "--games", "100000000", "--out", "games.jsonl"]
+    command = [*COMMAND, "selfplay", "--games", "10000000", "--out", "games.jsonl"]
     with subprocess.Popen(command, **PIPES, text=True) as process:
         try:
             while not (path.exists() and path.stat().st_size > 200_000):
@@ -204,7 +204,7 @@ QUICK = ("--agent", "rule", "--worlds", "20")
 @pytest.fixture
 def game_file(folder):
     """A file of three games whose third line is broken."""
-    selfplay.play("six_card_v0", "rule", "cautious", games=3, seed=1, out="games.jsonl")
+    match("six_card_v0", "rule", "cautious", games=3, seed=1, records="games.jsonl")
     lines = (folder / "games.jsonl").read_text().splitlines(keepends=True)[:3]
     (folder / "games.jsonl").write_text("".join([*lines[:2], "junk\n", lines[2]]))
     return "games.jsonl"

@@ -8,7 +8,7 @@ from support.kernels import empty_cache, import_kernels
 from support.small_package import EDITS_THAT_MATTER, ENTRIES, OTHER_EDITS, Tiny
 
 import bideuchre_env
-from bideuchre_env import agents, selfplay
+from bideuchre_env import agents, match
 from bideuchre_env.bench import tasks
 from bideuchre_env.cli.progress import announce_compiling, compiling_bar
 from bideuchre_env.envs.aec import env as aec
@@ -217,7 +217,7 @@ def test_a_task_counts_the_actions_of_its_games(monkeypatch):
     assert spent > 0
     assert tasks.vec(game, 4_096)()[0] == 4 * 4_096
     done, _ = tasks.self_play(game, "rule", "random", boards=16)()
-    result = selfplay.play("six_card_v0", "rule", "random", boards=16, seed=1)
+    result = match("six_card_v0", "rule", "random", boards=16, seed=1)
     assert done == sum(result.decisions)
 
 

@@ -7,12 +7,14 @@ import pytest
 from support.commands import python
 
 import bideuchre_env
+from bideuchre_env.cli.completion import commands_of
 from bideuchre_env.cli.main import build_parser
+from bideuchre_env.cli.old_spellings import present
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="POSIX signals")]
 
 STEP = "bideuchre_env.evaluation.lockstep:LockstepRunner._step"
-MATCHES = "bideuchre_env.evaluation.match:play"
+MATCHES = "bideuchre_env.evaluation.tournament:match"
 PAIR = ("--variant", "six_card_v0", "cautious", "random")
 FIELD = ("--variant", "six_card_v0", "--boards", "40", "--out", "x")
 HAND = ("--hand", "JH JD AH KH QS 9C", "--seat", "3", "--calls", "pass, 4, pass")
@@ -24,7 +26,7 @@ CASES = {
     "match": ([*PAIR, "--boards", "100000", "--csv", "x.csv"], STEP, 300),
     "match --workers 2": (
         [*PAIR, "--boards", "100000", "--csv", "x.csv"],
-        "bideuchre_env.evaluation.match:_Collector.take",
+        "bideuchre_env.evaluation.match:_Part.take",
         3,
     ),
     "tournament": ([*FIELD, "random", "cautious", "rule"], MATCHES, 2),
@@ -44,7 +46,7 @@ CASES = {
         1,
     ),
     "bench": ([], "bideuchre_env.bench.tasks:Setup", 1),
-    "compile": (["random"], "bideuchre_env.evaluation.warm_up:as_completed", 1),
+    "compile": (["random"], "bideuchre_env.evaluation.executors:Processes._receive", 1),
 }
 """By command: its arguments, a function, and the number of its call that gets SIGTERM."""
 SAVED = {
@@ -114,16 +116,18 @@ print(json.dumps(results))
 def ended(tmp_path_factory):
     """The exit code, files left, output and errors of each command."""
     folder = tmp_path_factory.mktemp("interrupts")
-    bideuchre_env.selfplay.play(
-        "six_card_v0", "random", "random", games=2, out=folder / "games.jsonl"
-    )
+    bideuchre_env.match("six_card_v0", "random", "random", games=2, records=folder / "games.jsonl")
     cases = {name: [[*name.split(), *words], *rest] for name, (words, *rest) in CASES.items()}
     return json.loads(python("-c", PROGRAM, where=folder, text=json.dumps(cases)).stdout)
 
 
 def test_every_command_has_a_case():
-    names = set(build_parser()._subparsers._group_actions[0].choices)
-    assert {name.split()[0] for name in CASES} == names
+    names = commands_of(build_parser()).keys() - {"records"}
+    covered = set()
+    for name in CASES:
+        command, *more = present(name.split()[:1])[0]
+        covered.add(f"{command} {more[0]}" if command == "records" else command)
+    assert covered == names
 
 
 @pytest.mark.parametrize("name", CASES)

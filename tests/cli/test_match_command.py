@@ -30,8 +30,11 @@ def test_a_match_prints_boards_games_contracts_and_time(capsys, folder):
 
 
 def test_boards_are_2000_unless_a_number_of_boards_or_games_is_given(capsys, monkeypatch):
-    calls, result = [], match.play("cincinnati_v0", "rule", "cautious", boards=3)
-    monkeypatch.setattr(match, "play", lambda *pair, **options: calls.append(options) or result)
+    calls, result = [], match("cincinnati_v0", "rule", "cautious", boards=3)
+    monkeypatch.setattr(
+        "bideuchre_env.evaluation.match.match",
+        lambda *pair, **options: calls.append(options) or result,
+    )
     for options in ([], ["--games", "4"], ["--sprt", "0", "0.1"]):
         assert run("match", "rule", "cautious", *options) == 0
     lengths = [(each["boards"], each["games"]) for each in calls]
@@ -94,7 +97,7 @@ def test_a_sequential_test_stops_with_its_verdict(capsys):
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 def test_ctrl_c_prints_and_writes_the_finished_boards(folder, capsys, monkeypatch):
-    play, pressed = match.play, []
+    play, pressed = match, []
 
     def press(*pair, progress, **options):
         def pressing(kind, done, *rest):
@@ -104,7 +107,7 @@ def test_ctrl_c_prints_and_writes_the_finished_boards(folder, capsys, monkeypatc
 
         return play(*pair, progress=pressing, **options)
 
-    monkeypatch.setattr(match, "play", press)
+    monkeypatch.setattr("bideuchre_env.evaluation.match.match", press)
     files = ["--json", "--csv", "a.csv"]
     assert run("match", "rule", "cautious", "--boards", "9000000", *files) == 130
     data = json.loads(capsys.readouterr().out)
@@ -141,7 +144,7 @@ def test_a_tournament_prints_pairs_tables_and_ratings(capsys):
 def test_a_finished_tournament_is_printed_but_not_played_again(capsys, monkeypatch, error_of):
     assert run("tournament", *QUICK) == 0
     first = capsys.readouterr().out
-    monkeypatch.setattr(match, "play", None)
+    monkeypatch.setattr("bideuchre_env.evaluation.match.match", None)
     assert run("tournament", *QUICK) == 0
     _, origin, tables = capsys.readouterr().out.split("\n", 2)
     assert origin.startswith("1 of 1 matches are from the folder, of 20")
@@ -168,19 +171,19 @@ def test_games_are_variants_or_files_of_rules():
 
 def test_ctrl_c_prints_and_keeps_the_finished_pairs(monkeypatch, capsys, error_of):
     agents = ("random", "cautious", "rule", "--boards", "40")
-    play = match.play
+    play = match
 
     def interrupted(variant, a, b, **options):
         if a == "rule":
             raise KeyboardInterrupt
         return play(variant, a, b, **options)
 
-    monkeypatch.setattr(match, "play", interrupted)
+    monkeypatch.setattr("bideuchre_env.evaluation.tournament.match", interrupted)
     with only_run_in("t"):
         assert "another run is writing to" in error_of("tournament", *agents, "--out", "t")
     assert run("tournament", *agents, "--out", "t") == 130
     out, err = capsys.readouterr()
-    assert err == "interrupted: 1 finished matches are saved\n"
+    assert err == "interrupted: 1 finished matches are saved; the same command resumes\n"
     assert "cautious against random" in out
     with Path("t/results.csv").open(encoding="utf-8") as file:
         assert [row["a"] for row in csv.DictReader(file)] == ["cautious"]

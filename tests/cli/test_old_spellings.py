@@ -11,11 +11,13 @@ from bideuchre_env.cli.main import build_parser
 from bideuchre_env.cli.old_spellings import UNTIL, present
 
 OLD = [
-    ("selfplay --games 2 --agents rule random --seed 1", "selfplay rule random --games 2 --seed 1"),
+    ("selfplay --games 2 --agents rule random", "match rule random --games 2 --records"),
     ("tournament --agents rule random cautious", "tournament rule random cautious"),
     ("compile --agents rule", "compile rule"),
-    ("evaluate rule --variants barrie club_v0", "evaluate rule --variant barrie club_v0"),
-    ("crossplay rule net --variants all", "crossplay rule net --variant all"),
+    ("tournament rule x --variants barrie club_v0", "tournament rule x --variant barrie club_v0"),
+    ("evaluate rule --seed 3", "tournament rule --seed 3 --out runs/evaluate --field"),
+    ("evaluate rule --field net --out x", "tournament rule --field net --out x"),
+    ("crossplay rule net", "tournament rule net --out runs/crossplay --partners"),
     ("prepare farm.toml --hands 9", "prepare --rules farm.toml --hands 9"),
     ("prepare barrie --option target=9", "prepare --variant barrie --option target=9"),
     ("match rule random --json - --seed 2", "match rule random --json --seed 2"),

@@ -3,6 +3,7 @@
 import io
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from bideuchre_env.cli.main import build_parser
 def parsers():
     """The parsers of all commands by name; "" is `bideuchre` itself."""
     parser = cli.build_parser()
-    return {"": parser, **completion._commands(parser)}
+    return {"": parser, **completion.commands_of(parser)}
 
 
 def test_without_a_command_examples_are_printed(capsys):
@@ -31,6 +32,19 @@ def test_without_a_command_examples_are_printed(capsys):
     examples = [line.split() for line in out.splitlines() if line.startswith("  bideuchre ")]
     assert len(examples) == 5
     assert {words[1] for words in examples} <= set(parsers())
+
+
+def test_help_lists_at_most_13_commands_and_explains_all_names_of_commands(capsys):
+    assert run("help") == 0
+    page = capsys.readouterr().out
+    listed = [line.split()[0] for line in page.splitlines() if re.match(r" {4}[a-z]", line)]
+    assert len(listed) <= 13
+    assert {"match", "tournament", "records"} <= set(listed)
+    names = {"selfplay": "match", "evaluate": "tournament", "crossplay": "tournament"}
+    names |= {name: f"records {name}" for name in ("check", "show", "export")}
+    for name, present in names.items():
+        assert run("help", name) == 0
+        assert capsys.readouterr().out == parsers()[present].format_help()
 
 
 @pytest.mark.parametrize("name", parsers())
@@ -53,7 +67,7 @@ def test_help_has_examples_that_parse_and_lists_variants_and_agents(name):
         assert f"agents, weakest first: {', '.join(agents.names())}" in words
 
 
-FIGURES = {"selfplay", "match", "tournament", "evaluate", "crossplay", "agents", "variants"}
+FIGURES = {"match", "tournament", "agents", "variants"}
 FIGURES |= {"advise", "hand", "bench"}
 
 
@@ -85,7 +99,7 @@ def test_help_and_parse_errors_load_no_heavy_module():
         f"for arguments in {[[], *([*name.split(), '--help'] for name in parsers()), ['x']]}:\n"
         "    try: main(arguments)\n"
         "    except SystemExit: pass\n"
-        "heavy = {'numba', 'rich', 'matplotlib', 'bideuchre_env.evaluation.selfplay'}\n"
+        "heavy = {'numba', 'rich', 'matplotlib', 'bideuchre_env.evaluation.match'}\n"
         "sys.exit(f'heavy: {heavy & set(sys.modules)}' if heavy & set(sys.modules) else 0)"
     )
     python("-c", code)
@@ -130,7 +144,7 @@ def script(shell, capsys):
 @pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
 def test_a_script_has_commands_agents_and_variants(shell, capsys):
     text = script(shell, capsys)
-    for name in ("selfplay", "tournament", *agents.names(), *variants):
+    for name in ("match", "tournament", *agents.names(), *variants):
         assert name in text
 
 
@@ -146,7 +160,7 @@ def test_lines_end_as_shells_need_on_windows_too(monkeypatch):
 def test_every_metavar_is_completed_or_a_free_text():
     parser, mapped, free = build_parser(), set(), set()
     completion.completion_script(parser, "bash")
-    for command in completion._commands(parser).values():
+    for command in completion.commands_of(parser).values():
         for action in command._actions:
             metavars = action.metavar if isinstance(action.metavar, tuple) else (action.metavar,)
             completed = action.choices or hasattr(action, "complete")
@@ -157,9 +171,9 @@ def test_every_metavar_is_completed_or_a_free_text():
 
 COMPLETED = [("ma", ["match"]), ("match --var", ["--variant"]), ("match ex", ["expert"])]
 COMPLETED += [("match --variant ba", ["barrie_v0"]), ("match expert p", ["ppo", "pimc"])]
-COMPLETED += [("selfplay rule ca", ["cautious"]), ("agents inf", ["inference"])]
-COMPLETED += [("variants clu", ["club_v0"]), ("export --reward po", ["points"])]
-COMPLETED += [("show ga", ["games.jsonl"]), ("match --rules fa", ["farm.toml"])]
+COMPLETED += [("match rule ca", ["cautious"]), ("agents inf", ["inference"])]
+COMPLETED += [("variants clu", ["club_v0"]), ("records export --reward po", ["points"])]
+COMPLETED += [("records show ga", ["games.jsonl"]), ("match --rules fa", ["farm.toml"])]
 
 
 @pytest.mark.skipif(BASH is None, reason="no bash")

@@ -6,7 +6,7 @@ from support.commands import run as cli
 from support.playthroughs import Chooser, finish, start
 
 import bideuchre_env
-from bideuchre_env import Rules, datasets, make, records_io, selfplay
+from bideuchre_env import Rules, datasets, make, match, records_io
 from bideuchre_env.errors import OptionError
 
 minari = pytest.importorskip("minari")
@@ -24,7 +24,7 @@ def root(tmp_path, monkeypatch):
 
 def played(agents=("rule", "cautious"), games=4):
     """Record games of two agents; return the name of the file."""
-    selfplay.play("cincinnati_v0", *agents, games=games, seed=2, out="games.jsonl", overwrite=True)
+    match("cincinnati_v0", *agents, games=games, seed=2, records="games.jsonl", overwrite=True)
     return "games.jsonl"
 
 
@@ -121,7 +121,7 @@ def test_random_players_stand_in_for_agents_that_cannot_be_made(names, opponents
 
 def test_a_dataset_of_custom_rules_has_no_environment_to_recover(capsys):
     rules = Rules(ranks="9", copies=1, partnered=(3, 5), target=4)
-    selfplay.play(make(rules, name="farm"), "rule", "random", games=2, out="games.jsonl")
+    match(make(rules, name="farm"), "rule", "random", games=2, records="games.jsonl")
     made = datasets.export("games.jsonl", "minari:farm-v0")
     dataset = minari.load_dataset("farm-v0")
     assert dataset.total_episodes == made.episodes == 8

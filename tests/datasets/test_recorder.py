@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bideuchre_env import Rules, datasets, make, records_io, selfplay
+from bideuchre_env import Rules, datasets, make, match, records_io
 from bideuchre_env._files import Output
 from bideuchre_env.datasets.files import NpzFile
 from bideuchre_env.errors import IllegalActionError, OptionError, OutputError, RecordError
@@ -231,7 +231,7 @@ def test_a_bad_argument_is_refused_by_name(options, message, tmp_path):
 @pytest.fixture(scope="module")
 def records(tmp_path_factory):
     path = tmp_path_factory.mktemp("records") / "games.jsonl"
-    selfplay.play("six_card_v0", "rule", "random", games=10, seed=4, out=path)
+    match("six_card_v0", "rule", "random", games=10, seed=4, records=path)
     return path
 
 

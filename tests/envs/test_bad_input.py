@@ -18,7 +18,7 @@ from support.playthroughs import (
 )
 
 import bideuchre_env
-from bideuchre_env import GameRecord, agents, errors, selfplay
+from bideuchre_env import GameRecord, agents, errors
 from bideuchre_env._checks import brief
 
 HUGE = 10**5000  # more digits than Python converts to text
@@ -215,7 +215,7 @@ def test_unprintable_names_of_agents_are_refused(name):
     agent = agents.make("random", GAME.rules, seed=1)
     agent.name = name
     with pytest.raises(errors.OptionError, match="printable"):
-        selfplay.play("cincinnati_v0", agent, "random", boards=1)
+        bideuchre_env.match("cincinnati_v0", agent, "random", boards=1)
 
 
 LEGAL = [1, 1, 1]  # the first bid, which the eldest hand may always make

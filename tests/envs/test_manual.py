@@ -220,7 +220,7 @@ def test_rules_and_layouts_are_displayed_as_tables():
 
 
 def test_a_match_and_a_hand_worth_are_displayed_as_tables():
-    played = match.play("six_card_v0", "rule", "random", boards=6, games=2)
+    played = match("six_card_v0", "rule", "random", boards=6, games=2)
     page = Page(played._repr_html_())
     assert page.text.startswith("rule against random, six_card_v0, seed 0")
     assert sum(row[0] == "points per hand" for row in page.rows) == 2

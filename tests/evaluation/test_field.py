@@ -8,21 +8,21 @@ import numpy as np
 import pytest
 
 import bideuchre_env
-from bideuchre_env import match
+from bideuchre_env import match, tournament
 from bideuchre_env.errors import OptionError
-from bideuchre_env.evaluation import field
 from bideuchre_env.evaluation.statistics.intervals import t_quantile
 from bideuchre_env.evaluation.statistics.scores import interval_dict
 
 GAME, AGENTS, FIELD = "six_card_v0", ("rule", "cautious", "rash"), ("cautious", "timid", "random")
 BOARDS, GAMES, SEED = 60, 6, 5
+TOURNAMENT = "bideuchre_env.evaluation.tournament"
 FILES = ["results.md", "results.tex", "results.csv", "results.json"]
-real = match.play
+real = match
 
 
 def play(out=None, agents=AGENTS, rivals=FIELD, variants=(GAME,), **options):
     settings = {"boards": BOARDS, "games": GAMES, "seed": SEED, **options}
-    return field.play(variants, agents, rivals, out=out, **settings)
+    return tournament(variants, agents, field=rivals, out=out, **settings)
 
 
 def table(result):
@@ -105,7 +105,7 @@ def test_files_have_the_tables_command_seed_and_versions(tmp_path):
     ("options", "message"),
     [
         ({"rivals": FIELD[:2]}, r"has results with field="),
-        ({"crossplay": True}, "has results with kind='evaluate', not 'crossplay'"),
+        ({"partners": True}, "has results with kind='evaluate', not 'crossplay'"),
         ({"agents": AGENTS[:2]}, "has six_card_v0: rash against cautious, which is not in"),
     ],
 )
@@ -127,7 +127,7 @@ def test_other_versions_and_damaged_points_are_refused(evaluated, tmp_path, monk
         (tmp_path / "results.json").write_text(json.dumps(damaged))
         with pytest.raises(OptionError, match=message):
             play(tmp_path)
-    monkeypatch.setattr(match, "play", None)
+    monkeypatch.setattr(f"{TOURNAMENT}.match", None)
     (tmp_path / "results.json").write_text(json.dumps(data))
     assert table(play(tmp_path)) == table(evaluated[0])
 
@@ -140,7 +140,7 @@ def test_only_agents_with_all_matches_have_a_row_over_all_variants(tmp_path, mon
             raise KeyboardInterrupt
         return real(*sides, **options)
 
-    monkeypatch.setattr(match, "play", press)
+    monkeypatch.setattr(f"{TOURNAMENT}.match", press)
     result = play(tmp_path, ("rule", "rash"), ("cautious",), ("six_card_v0", "barrie_v0"))
     assert result.interrupted
     rows = [(row["variant"], row["agent"]) for row in table(result)]
@@ -162,7 +162,7 @@ def test_the_rating_over_all_variants_is_the_mean_of_the_ratings():
 
 def test_cross_play_is_compared_with_self_play_board_by_board(tmp_path):
     agents, rivals = ("rule", "cautious", "timid"), ("random", "rule")
-    result = play(tmp_path, agents, rivals, games=0, crossplay=True)
+    result = play(tmp_path, agents, rivals, games=0, partners=True)
     rows = table(result)
     total = {
         (a, b): sum(points(a if a == b else (a, b), rival) for rival in rivals)
@@ -177,7 +177,7 @@ def test_cross_play_is_compared_with_self_play_board_by_board(tmp_path):
             assert less == interval((values - total[each, each]) / 4, 2)
         assert set(pairs[a, b]["more_than_self_play"]) == ({a, b} if a != b else set())
     alone = real(GAME, "cautious", "random", boards=BOARDS, seed=SEED).points_per_hand
-    only = play(None, agents[:2], ("random",), games=0, crossplay=True)
+    only = play(None, agents[:2], ("random",), games=0, partners=True)
     [own] = [row for row in table(only) if row.get("partners") == ["cautious", "cautious"]]
     assert own["points_per_hand"] == interval_dict(alone)
     summary = {row["agent"]: row for row in rows if "agent" in row}
@@ -192,7 +192,7 @@ BAD_ARGUMENTS = [({"agents": ("rule", "nobody")}, "no agent 'nobody'")]
 BAD_ARGUMENTS += [({"rivals": ("nobody",)}, "no agent 'nobody'")]
 BAD_ARGUMENTS += [({"agents": ()}, "expected 1 or more different names")]
 BAD_ARGUMENTS += [({"agents": ("rule", 3)}, "expected names"), ({"rivals": 3}, "field")]
-BAD_ARGUMENTS += [({"variants": ("poker",)}, "poker"), ({"crossplay": 1}, "crossplay")]
+BAD_ARGUMENTS += [({"variants": ("poker",)}, "poker"), ({"partners": 1}, "partners")]
 BAD_ARGUMENTS += [({"workers": 0}, "workers=0")]
 
 

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,10 +14,10 @@ from support.custom_agents import Blunders, First
 from support.playthroughs import DIFFERENT
 
 import bideuchre_env
-from bideuchre_env import agents, match, selfplay
+from bideuchre_env import agents, match
 from bideuchre_env.agents import registry
 from bideuchre_env.errors import AgentError, OptionError, WorkerError
-from bideuchre_env.evaluation import workers
+from bideuchre_env.evaluation import executors
 from bideuchre_env.evaluation.statistics.sequential import H1, UNDECIDED, Bounds
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.rules import Rules
@@ -34,7 +33,7 @@ def test_identical_agents_tie_every_board(variant):
     rule = agents.make("rule", rules)
     pairs = [("random", "random"), (Blunders(rule, 0.03, seed=1), Blunders(rule, 0.03, seed=1))]
     for a, b in pairs:
-        result = match.play(variant, a, b, boards=80, games=4, seed=3)
+        result = match(variant, a, b, boards=80, games=4, seed=3)
         for scores, boards in ((result.boards, 80), (result.games, 2)):
             assert (scores.boards, scores.ties) == (boards, boards)
             assert scores.points_per_hand.mean == 0.0
@@ -51,7 +50,7 @@ def test_boards_do_not_depend_on_the_number_of_workers():
     length = {"boards": 100, "games": 10, "at_once": 4}
     options = {"seed": 4, **length}
     sides = ("rule", "timid"), "cautious"
-    one, two = (match.play("club_v0", *sides, workers=k, **options) for k in (1, 2))
+    one, two = (match("club_v0", *sides, workers=k, **options) for k in (1, 2))
     assert same(one.board_rows, two.board_rows)
     assert same(one.game_rows, two.game_rows)
     assert one.decisions == two.decisions
@@ -61,23 +60,12 @@ def test_boards_do_not_depend_on_the_number_of_workers():
 @pytest.mark.slow
 def test_a_sequential_test_ends_at_the_same_board_for_any_number_of_workers():
     options = {"boards": 4000, "sprt": Bounds(5, 6)}
-    one, two = (match.play("barrie_v0", "rule", "cautious", workers=k, **options) for k in (1, 2))
+    one, two = (match("barrie_v0", "rule", "cautious", workers=k, **options) for k in (1, 2))
     assert one.test.verdict == two.test.verdict == H1 != UNDECIDED
     assert same(one.board_rows, two.board_rows)
     assert len(one.board_rows) == one.test.boards == one.to_dict()["sprt"]["boards"] < 4000
     assert not one.interrupted
     assert "H1 accepted: at least +6" in str(one)
-
-
-@pytest.mark.parametrize("length", [{"boards": 70}, {"games": 20}])
-def test_boards_equal_self_play(length):
-    other = selfplay.play("six_card_v0", "rule", First(), seed=6, **length)
-    result = match.play("six_card_v0", "rule", First(), seed=6, **length)
-    [part] = length
-    scores, expected = getattr(result, part), getattr(other, part)
-    assert scores.moments.interval() == other.points_per_hand
-    assert replace(scores, tie_margin=0.0) == expected
-    assert result.decisions == other.decisions
 
 
 CUSTOM = Rules(ranks="J", copies=2, partnered=(1, 8), lone=(Bid("solo", value=30),), target=99)
@@ -86,7 +74,7 @@ CUSTOM = Rules(ranks="J", copies=2, partnered=(1, 8), lone=(Bid("solo", value=30
 @pytest.mark.parametrize("game", ["cincinnati_v0", CUSTOM])
 @pytest.mark.parametrize("length", ["boards", "games"])
 def test_figures_follow_from_the_boards(game, length):
-    result = match.play(game, "rule", "cautious", seed=2, **{length: 120})
+    result = match(game, "rule", "cautious", seed=2, **{length: 120})
     rows = result.board_rows if length == "boards" else result.game_rows
     scores = result.boards if length == "boards" else result.games
     assert rows["board"].tolist() == list(range(120 if length == "boards" else 60))
@@ -120,13 +108,13 @@ def test_ctrl_c_keeps_the_finished_boards(workers, default_ctrl_c):
             signal.raise_signal(signal.SIGINT)
 
     options = {"boards": 100_000, "games": 50, "progress": press}
-    result = match.play("cincinnati_v0", "rule", "cautious", workers=workers, **options)
+    result = match("cincinnati_v0", "rule", "cautious", workers=workers, **options)
     assert result.interrupted
     assert 300 < result.boards.boards < 100_000
     assert result.boards.points_per_hand.low > 2
     assert result.games.boards == 0
     assert "Interrupted" in str(result)
-    block = match.play("cincinnati_v0", "rule", "cautious", boards=256).board_rows
+    block = match("cincinnati_v0", "rule", "cautious", boards=256).board_rows
     finished = result.board_rows[result.board_rows["board"] < 256]
     assert len(finished) > 40
     assert same(finished, block[finished["board"]])
@@ -140,16 +128,16 @@ def test_a_worker_that_dies_is_an_error():
                 process.kill()
 
     with pytest.raises(WorkerError, match="process 1 of 2 ended with code"):
-        match.play("barrie_v0", "rule", "random", boards=10**6, workers=2, at_once=1, progress=kill)
+        match("barrie_v0", "rule", "random", boards=10**6, workers=2, at_once=1, progress=kill)
     assert not multiprocessing.active_children()
 
 
 def test_a_registered_agent_that_cannot_be_pickled_plays_in_one_process(monkeypatch):
     monkeypatch.setattr(registry, "registered", {})
     agents.register("mine", lambda rules, *, seed=None: agents.make("random", rules, seed=seed))
-    assert match.play("barrie_v0", "mine", "random", boards=5).boards.boards == 5
+    assert match("barrie_v0", "mine", "random", boards=5).boards.boards == 5
     with pytest.raises(OptionError, match="'mine', which is registered here, cannot be sent"):
-        match.play("barrie_v0", "mine", "random", boards=500, workers=2)
+        match("barrie_v0", "mine", "random", boards=500, workers=2)
 
 
 def slow_agent(at_once):
@@ -174,22 +162,22 @@ BAD_ARGUMENTS += [({"variant": "poker"}, "poker")]
 def test_unusable_arguments_are_refused(options, message):
     arguments = {"variant": "barrie_v0", "a": "random", "b": "random", "boards": 5} | options
     with pytest.raises(OptionError, match=message):
-        match.play(**arguments)
+        match(**arguments)
 
 
 def test_boards_at_once_are_those_that_the_agent_asks_for():
-    assert match.play("barrie_v0", slow_agent(3), "random", boards=5).at_once == 3
+    assert match("barrie_v0", slow_agent(3), "random", boards=5).at_once == 3
 
 
 def test_truncated_games_are_counted():
     rules = bideuchre_env.cincinnati_v0.rules.replace(max_hands=4)
-    games = match.play(rules, "rule", "random", games=6).games
+    games = match(rules, "rule", "random", games=6).games
     assert games.truncated > 0
     assert games.games == 6
 
 
 def test_odd_games_are_rounded_up_and_one_board_has_no_interval():
-    result = match.play("simplified_v0", "cautious", "random", boards=1, games=5)
+    result = match("simplified_v0", "cautious", "random", boards=1, games=5)
     assert (result.games.games, result.games.boards) == (6, 3)
     data = result.to_dict()
     assert (data["mode"], data["boards"], data["pairs"]["boards"]) == ("boards", 1, 3)
@@ -205,7 +193,7 @@ posix = pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 SCRIPT = """
 from bideuchre_env import match
 print("once")
-print(match.play("barrie_v0", "loud", "cautious", boards=20, at_once=2, workers=2))
+print(match("barrie_v0", "loud", "cautious", boards=20, at_once=2, workers=2))
 """
 LOUD = """
 import multiprocessing
@@ -226,7 +214,7 @@ ENDLESS = """
 import signal
 from bideuchre_env import match
 signal.signal(signal.SIGINT, signal.default_int_handler)
-match.play("barrie_v0", "rule", "cautious", boards=10**7, workers=2,
+match("barrie_v0", "rule", "cautious", boards=10**7, workers=2,
            progress=lambda kind, done, total, decisions: print(done, flush=True))
 """
 
@@ -238,7 +226,7 @@ def test_workers_do_not_run_the_script_again_or_print_to_its_output(from_file, t
     (tmp_path / "script.py").write_text(SCRIPT)
     arguments, text = (["script.py"], None) if from_file else (["-"], SCRIPT)
     done = python(*arguments, text=text, where=tmp_path, PYTHONPATH=str(tmp_path))
-    one = match.play("barrie_v0", "rule", "cautious", boards=20, at_once=2)
+    one = match("barrie_v0", "rule", "cautious", boards=20, at_once=2)
     first, *report = done.stdout.replace("loud", "rule").splitlines()
     assert first == "once"
     assert report[:-1] == str(one).splitlines()[:-1]  # the last line has times
@@ -263,14 +251,14 @@ def test_an_agent_that_exits_is_an_error():
         raise SystemExit(3)
 
     with pytest.raises(AgentError, match=r"leave.*SystemExit: 3"):
-        match.play("barrie_v0", leave, "random", boards=2)
+        match("barrie_v0", leave, "random", boards=2)
 
 
 def test_a_daemonic_process_cannot_start_workers(monkeypatch):
     daemon = SimpleNamespace(daemon=True)
-    monkeypatch.setattr(workers.multiprocessing, "current_process", lambda: daemon)
+    monkeypatch.setattr(executors.multiprocessing, "current_process", lambda: daemon)
     with pytest.raises(OptionError, match="workers: expected 1"):
-        match.play("barrie_v0", "rule", "random", boards=5, workers=2)
+        match("barrie_v0", "rule", "random", boards=5, workers=2)
 
 
 def test_each_partner_decides_in_its_own_seats():
@@ -287,14 +275,14 @@ def test_each_partner_decides_in_its_own_seats():
         return act
 
     partners = recorder("first"), recorder("second")
-    result = match.play(game, partners, recorder("other"), boards=1)
+    result = match(game, partners, recorder("other"), boards=1)
     assert result.agents == ("act + act", "act")
     assert seats == {"first": {0, 1}, "second": {2, 3}, "other": {0, 1, 2, 3}}
 
 
 def test_an_agent_as_its_own_partner_plays_as_alone():
     alone, partners = (
-        match.play("six_card_v0", side, "cautious", boards=60, games=4, seed=2)
+        match("six_card_v0", side, "cautious", boards=60, games=4, seed=2)
         for side in ("rule", ("rule", "rule"))
     )
     assert same(alone.board_rows, partners.board_rows)
@@ -305,13 +293,13 @@ def test_an_agent_as_its_own_partner_plays_as_alone():
 def test_partners_are_two_agents():
     for side in ((), ("rule",), ("rule", "rule", "rule")):
         with pytest.raises(OptionError, match="expected two agents, as partners"):
-            match.play("six_card_v0", side, "rule", boards=2)
+            match("six_card_v0", side, "rule", boards=2)
     with pytest.raises(OptionError, match="no agent 'nobody'"):
-        match.play("six_card_v0", ("rule", "nobody"), "rule", boards=2)
+        match("six_card_v0", ("rule", "nobody"), "rule", boards=2)
 
 
 def test_duplicate_deals_that_cost_precision_are_said_to_multiply_the_variance():
-    result = match.play("six_card_v0", "random", "rule", boards=30)
+    result = match("six_card_v0", "random", "rule", boards=30)
     less = result.boards.variance_reduction
     assert less < 1
     assert f"multiply the variance by {1 / less:.2f} here" in str(result)

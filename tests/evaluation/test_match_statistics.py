@@ -40,7 +40,7 @@ def populations():
     }
     return {
         name: (
-            match.play(*who, boards=POPULATION, seed=1, at_once=1000).board_rows["points"],
+            match(*who, boards=POPULATION, seed=1, at_once=1000).board_rows["points"],
             bideuchre_env.variants[who[0]].rules.tricks,
         )
         for name, who in played.items()

@@ -15,8 +15,8 @@ from support.ray_clusters import cluster_of, kill, settings_for_ray
 from bideuchre_env import match
 from bideuchre_env.cli.main import main
 from bideuchre_env.errors import AgentError, IllegalActionError, OptionError, WorkerError
-from bideuchre_env.evaluation import ray_worker, workers
-from bideuchre_env.evaluation.blocks import Plan
+from bideuchre_env.evaluation import blocks, ray_worker
+from bideuchre_env.evaluation.blocks import Plan, play_block
 from bideuchre_env.evaluation.ray_pool import RayPool, workers_of
 from bideuchre_env.evaluation.statistics.sequential import Bounds
 from bideuchre_env.rules.variants import CINCINNATI
@@ -70,7 +70,7 @@ def test_bad_addresses_are_refused_before_ray_is_called(idle_ray, address, messa
 
 def test_workers_and_ray_exclude_each_other(no_ray):
     with workers_of(3, False, None) as three:
-        assert three == 3
+        assert three.workers == 3
     message = "--workers 2: expected only without --ray"
     with pytest.raises(OptionError, match=message), workers_of(2, True, None):
         pass
@@ -91,8 +91,8 @@ def test_a_match_on_ray_equals_the_match_of_one_process(pool, tmp_path, monkeypa
         (("./mine.py:Last", "random"), RAY),
         (("rule", "random"), {"boards": 4000, "sprt": Bounds(5, 6)}),
     ):
-        here = match.play("barrie_v0", *pair, **options)
-        there = match.play(
+        here = match("barrie_v0", *pair, **options)
+        there = match(
             "barrie_v0", *pair, **options, workers=pool, progress=lambda *now: calls.append(now)
         )
         assert same(here, there)
@@ -105,7 +105,7 @@ def test_errors_of_agents_are_raised(pool, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("bad.py").write_text("class Bad:\n    def act(self, observation, mask): return 1 / 0\n")
     with pytest.raises(AgentError, match="ZeroDivisionError"):
-        match.play("barrie_v0", "./bad.py:Bad", "random", boards=500, workers=pool)
+        match("barrie_v0", "./bad.py:Bad", "random", boards=500, workers=pool)
 
 
 def test_blocks_are_computed_once_each_and_yielded_in_order(pool):
@@ -139,7 +139,7 @@ def test_errors_of_a_block_are_sent_back(tmp_path, monkeypatch):
     sender = ray_worker.Sender.here(ray_clusters.fail_at_3)
     for kind, expected in kinds.items():
         common = ray_worker.pack((ray_clusters.fail_at_3, kind))
-        assert unpacked(ray_worker.call(common, sender, 2)) == (2, None)
+        assert unpacked(ray_worker.call(common, sender, 2)) == ([2], None)
         result, error = unpacked(ray_worker.call(common, sender, 3))
         assert result is None
         assert type(error) is expected
@@ -162,7 +162,7 @@ def test_a_worker_with_other_sources_refuses_the_block(tmp_path, monkeypatch):
         function = importlib.import_module(path.split("/")[0].removesuffix(".py")).twice
         try:
             common, sender = ray_worker.pack((function, 0)), ray_worker.Sender.here(function)
-            assert unpacked(ray_worker.call(common, sender, 4)) == (8, None)
+            assert unpacked(ray_worker.call(common, sender, 4)) == ([8], None)
             Path(beside).write_text("x = 1\n")
             ray_worker.sources_of.cache_clear()
             for other in (sender, sender._replace(sources=(("nowhere", "0"),))):
@@ -179,15 +179,16 @@ def test_an_agents_file_that_differs_on_a_node_is_refused(tmp_path, monkeypatch,
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text(custom_agents.FILE)
     plan = Plan(CINCINNATI, (side, "rule"), 0, True, 2)
-    work = workers.Work.of(plan)
-    assert len(workers.play_whole_block(work, range(4)).rows) == 4
+    packed = ray_worker.pack(plan)
+    batches = filter(None, play_block(unpacked(packed), range(4)))
+    assert sum(len(batch.rows) for batch in batches) == 4
     Path("mine.py").write_text(custom_agents.FILE + "\n")
-    workers.prepare_plan.cache_clear()
+    blocks.unpacked.cache_clear()
     with pytest.raises(OptionError, match=r"'\./mine\.py' is another file here"):
-        workers.play_whole_block(work, range(4))
+        unpacked(packed)
     Path("mine.py").unlink()
     with pytest.raises(OptionError, match=r"'\./mine\.py': on Ray it lies at the same place"):
-        workers.play_whole_block(work, range(4))
+        unpacked(packed)
 
 
 @pytest.fixture
@@ -212,10 +213,10 @@ def test_a_match_survives_the_loss_of_a_node(cluster, tmp_path, monkeypatch, cap
             kill(cluster)
 
     with RayPool(cluster.address) as pool:
-        there = match.play(
+        there = match(
             "cincinnati_v0", "rule", "./mine.py:Last", **played, workers=pool, progress=progress
         )
-    here = match.play("cincinnati_v0", "rule", "./mine.py:Last", **played)
+    here = match("cincinnati_v0", "rule", "./mine.py:Last", **played)
     assert killed[0][0] == "boards"
     assert not cluster.worker_nodes
     assert (there.board_rows == here.board_rows).all()

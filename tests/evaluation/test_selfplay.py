@@ -6,7 +6,6 @@ import signal
 import threading
 import time
 from dataclasses import replace
-from itertools import count
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,11 +15,11 @@ from support.kernels import compile_only
 from support.playthroughs import VARIANTS
 
 import bideuchre_env
-from bideuchre_env import agents, records_io, selfplay
-from bideuchre_env import rollout as module
+from bideuchre_env import agents, match, records_io
 from bideuchre_env.agents.random_agents import RandomAgent
 from bideuchre_env.errors import IllegalActionError, OptionError
-from bideuchre_env.evaluation.rollout import TABLES_AT_ONCE, rollout
+from bideuchre_env.evaluation import rollout as module
+from bideuchre_env.evaluation.rollout import TABLES_AT_ONCE, count_hands
 from bideuchre_env.evaluation.statistics.intervals import Moments, t_quantile
 from bideuchre_env.evaluation.statistics.scores import CONTRACT_WORDS
 from bideuchre_env.rules.bids import Bid
@@ -31,7 +30,7 @@ from bideuchre_env.rules.rules import Rules
 @pytest.mark.parametrize("mode", ["boards", "games"])
 def test_every_figure_follows_from_the_records(variant, mode, tmp_path):
     out = tmp_path / "games.jsonl"
-    result = selfplay.play(variant, "cautious", "random", seed=11, out=out, at_once=9, **{mode: 40})
+    result = match(variant, "cautious", "random", seed=11, records=out, at_once=9, **{mode: 40})
     records = list(records_io.read(out))
     boards = 40 if mode == "boards" else 20
     assert len(records) == 2 * boards
@@ -77,7 +76,7 @@ def test_the_file_does_not_depend_on_at_once(length, tmp_path):
     files, player = [], ObservationPolicy(1)
     for at_once in (1, 7, 1000):
         out = tmp_path / f"{at_once}.jsonl"
-        selfplay.play("club_v0", "rule", player, seed=2, out=out, at_once=at_once, **length)
+        match("club_v0", "rule", player, seed=2, records=out, at_once=at_once, **length)
         files.append(out.read_bytes())
     assert files[0] == files[1] == files[2] != b""
 
@@ -85,7 +84,7 @@ def test_the_file_does_not_depend_on_at_once(length, tmp_path):
 def test_the_file_depends_on_the_seed_and_deals_differ_between_seeds(tmp_path):
     paths = [tmp_path / f"{i}.jsonl" for i in range(3)]
     for path, seed in zip(paths, (4, 4, 5), strict=True):
-        selfplay.play("six_card_v0", "random", "cautious", boards=20, seed=seed, out=path)
+        match("six_card_v0", "random", "cautious", boards=20, seed=seed, records=path)
     one, again, other = (path.read_bytes() for path in paths)
     assert one == again
     deals = [{json.dumps(r.hands[0]["deal"]) for r in records_io.read(p)} for p in paths]
@@ -97,7 +96,7 @@ def test_the_file_depends_on_the_seed_and_deals_differ_between_seeds(tmp_path):
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_boards_are_dealt_as_an_environment_with_the_records_seed(variant, tmp_path):
     out = tmp_path / "games.jsonl"
-    selfplay.play(variant, "rule", "random", games=4, seed=8, out=out)
+    match(variant, "rule", "random", games=4, seed=8, records=out)
     env = bideuchre_env.variants[variant].raw_env()
     for record in records_io.read(out):
         env.reset(seed=record.seed)
@@ -108,7 +107,7 @@ def test_boards_are_dealt_as_an_environment_with_the_records_seed(variant, tmp_p
 
 def test_single_hands_are_dealt_by_each_seat_in_turn(tmp_path):
     out = tmp_path / "hands.jsonl"
-    selfplay.play("cincinnati_v0", "rule", "random", boards=8, out=out)
+    match("cincinnati_v0", "rule", "random", boards=8, records=out)
     dealers = [record.hands[0]["dealer"] for record in records_io.read(out)]
     assert dealers == [0, 0, 1, 1, 2, 2, 3, 3] * 2
 
@@ -124,18 +123,18 @@ def test_the_kernel_writes_records_as_game_record_does(rules, mode, tmp_path):
     out = tmp_path / "games.jsonl"
     quoted = First()
     quoted.name = 'say "seed": 0, é'
-    selfplay.play(rules, quoted, "random", seed=10**12, out=out, **{mode: 30})
+    match(rules, quoted, "random", seed=10**12, records=out, **{mode: 30})
     for line in out.read_text(encoding="utf-8").splitlines():
         assert bideuchre_env.GameRecord.loads(line).dumps() == line
 
 
 def bad(answer):
-    """A random agent; from the third call on, `answer(actions, masks)` replaces its actions."""
-    random, calls = RandomAgent(bideuchre_env.barrie_v0.rules, seed=0), count(1)
+    """A random agent; in calls with several rows, `answer(actions, masks)` replaces its actions."""
+    random = RandomAgent(bideuchre_env.barrie_v0.rules, seed=0)
 
     def act_rows(observations, masks):
         good = random.act_rows(observations, masks.copy())
-        return good if next(calls) < 3 else answer(good, masks)
+        return good if len(good) < 3 else answer(good, masks)
 
     return SimpleNamespace(name="bad", act_rows=act_rows)
 
@@ -166,10 +165,10 @@ BAD_ANSWERS += [(lambda good, masks: [True] * len(good), "bool")]
 @pytest.mark.parametrize(("answer", "message"), BAD_ANSWERS)
 def test_an_illegal_choice_names_the_agent_and_the_row(answer, message):
     with pytest.raises(IllegalActionError, match=message):
-        selfplay.play("barrie_v0", bad(answer), "random", boards=50)
+        match("barrie_v0", bad(answer), "random", boards=50)
 
 
-BAD_ARGUMENTS = [({"boards": 0}, "1 or more"), ({"games": 1}, "boards=N")]
+BAD_ARGUMENTS = [({"boards": 0}, "boards=N"), ({"games": -1}, "games=-1")]
 BAD_ARGUMENTS += [({"boards": True}, "whole number"), ({"seed": -1}, "seed")]
 BAD_ARGUMENTS += [({"seed": 2**127}, "seed"), ({"boards": 10**9 + 1}, "boards")]
 BAD_ARGUMENTS += [({"at_once": 0}, "at_once"), ({"a": "nobody"}, "nobody")]
@@ -180,7 +179,7 @@ BAD_ARGUMENTS += [({"a": object()}, "act_rows"), ({"variant": "poker"}, "poker")
 def test_unusable_arguments_are_refused(options, message):
     arguments = {"variant": "barrie_v0", "a": "random", "b": "random", "boards": 2} | options
     with pytest.raises(OptionError, match=message):
-        selfplay.play(**arguments)
+        match(**arguments)
 
 
 @pytest.mark.parametrize("boards", [5, 40])
@@ -204,7 +203,7 @@ def counts(result):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_counts_equal_environments(variant):
-    played = rollout(variant, "rule", hands=5, seed=30)
+    played = count_hands(variant, "rule", hands=5, seed=30)
     rules = bideuchre_env.variants[variant].rules
     player = agents.make("rule", rules)
     points, decisions, contracts, made, lone = np.zeros(2, np.int64), 0, 0, 0, 0
@@ -235,15 +234,17 @@ def test_counts_equal_environments(variant):
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_threads_and_observing_leave_the_counts_unchanged(variant):
     hands = 3 * TABLES_AT_ONCE + 5
-    played = rollout(variant, hands=hands, seed=1)
+    played = count_hands(variant, hands=hands, seed=1)
     assert played.hands == hands == played.contracts + played.passed_out
     assert played.lone_made <= min(played.made, played.lone) <= played.contracts
     assert 8 * hands < played.decisions < 70 * hands
     assert played.rate > 0
-    assert counts(played) == counts(rollout(variant, hands=hands, seed=1, observe=True, threads=2))
-    assert counts(played) != counts(rollout(variant, hands=hands, seed=2))
-    ruled = rollout(variant, "rule", hands=600, seed=1)
-    assert counts(ruled) == counts(rollout(variant, "rule", hands=600, seed=1, threads=3))
+    assert counts(played) == counts(
+        count_hands(variant, hands=hands, seed=1, observe=True, threads=2)
+    )
+    assert counts(played) != counts(count_hands(variant, hands=hands, seed=2))
+    ruled = count_hands(variant, "rule", hands=600, seed=1)
+    assert counts(ruled) == counts(count_hands(variant, "rule", hands=600, seed=1, threads=3))
 
 
 @pytest.mark.parametrize("policy", module.POLICIES)
@@ -251,10 +252,10 @@ def test_threads_and_observing_leave_the_counts_unchanged(variant):
 def test_the_number_of_hands_in_a_call_of_a_kernel_leaves_the_counts_unchanged(
     policy, options, monkeypatch
 ):
-    usual = rollout("six_card_v0", policy, hands=1001, seed=1, **options)
+    usual = count_hands("six_card_v0", policy, hands=1001, seed=1, **options)
     for hands in (1, 7, 300):
         monkeypatch.setattr(module, "HANDS_AT_ONCE", hands)
-        assert counts(rollout("six_card_v0", policy, hands=1001, seed=1, **options)) == counts(
+        assert counts(count_hands("six_card_v0", policy, hands=1001, seed=1, **options)) == counts(
             usual
         )
 
@@ -263,7 +264,7 @@ def test_the_number_of_hands_in_a_call_of_a_kernel_leaves_the_counts_unchanged(
 @pytest.mark.parametrize(("policy", "hands"), [("random", 10**7), ("rule", 10**6)])
 def test_ctrl_c_ends_a_rollout_within_a_second(policy, hands, threads, default_ctrl_c):
     """It ended after its last hand, here after more than ten seconds."""
-    rollout("six_card_v0", policy, hands=10, threads=threads)  # compiles
+    count_hands("six_card_v0", policy, hands=10, threads=threads)  # compiles
     pressed = []
 
     def press():
@@ -273,21 +274,21 @@ def test_ctrl_c_ends_a_rollout_within_a_second(policy, hands, threads, default_c
     timer = threading.Timer(0.2, press)
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        rollout("six_card_v0", policy, hands=hands, threads=threads)
+        count_hands("six_card_v0", policy, hands=hands, threads=threads)
     assert time.process_time() - pressed[0] < 1
     timer.join()
 
 
 def test_points_of_both_sides_differ_by_less_than_four_standard_errors():
-    played = rollout("cincinnati_v0", hands=200_000, seed=9)
+    played = count_hands("cincinnati_v0", hands=200_000, seed=9)
     # a hand's difference stays within 66 points (a lone bid of the highest value and its tricks)
     assert abs(played.points[0] - played.points[1]) < 4 * 66 * np.sqrt(played.hands)
 
 
 def test_rules_and_variants_are_accepted_and_wrong_options_refused():
     rules = bideuchre_env.cincinnati_v0.rules.replace(copies=2)
-    assert rollout(rules, hands=10, seed=1).hands == 10
-    assert rollout(bideuchre_env.barrie_v0, hands=3, seed=1).hands == 3
+    assert count_hands(rules, hands=10, seed=1).hands == 10
+    assert count_hands(bideuchre_env.barrie_v0, hands=3, seed=1).hands == 3
     for options, word in (
         ({"policy": "greedy"}, "policy='greedy': expected one of 'random', 'rule'"),
         ({"hands": 0}, "hands=0"),
@@ -296,24 +297,24 @@ def test_rules_and_variants_are_accepted_and_wrong_options_refused():
         ({"seed": -1}, "seed=-1"),
     ):
         with pytest.raises(OptionError, match=word):
-            rollout("cincinnati_v0", **options)
+            count_hands("cincinnati_v0", **options)
     with pytest.raises(OptionError, match="no variant"):
-        rollout("bridge", hands=3)
+        count_hands("bridge", hands=3)
 
 
 def test_the_number_of_tables_at_once_is_that_of_the_option():
-    usual = rollout("club_v0", hands=9, seed=4)
-    assert counts(usual) == counts(rollout("club_v0", hands=9, seed=4, tables=9))
-    assert counts(usual) != counts(rollout("club_v0", hands=9, seed=4, tables=2))
+    usual = count_hands("club_v0", hands=9, seed=4)
+    assert counts(usual) == counts(count_hands("club_v0", hands=9, seed=4, tables=9))
+    assert counts(usual) != counts(count_hands("club_v0", hands=9, seed=4, tables=2))
     for tables in (0, -1, 2.0, True, "9", 1 << 40):
         with pytest.raises(OptionError, match=r"tables=.*: expected a whole .* 1 to 4194304"):
-            rollout("club_v0", hands=9, tables=tables)
+            count_hands("club_v0", hands=9, tables=tables)
     with pytest.raises(OptionError, match="device='gpu': expected one of 'cpu', 'cuda'"):
-        rollout("club_v0", hands=9, device="gpu")
+        count_hands("club_v0", hands=9, device="gpu")
 
 
 @pytest.mark.long
 def test_every_kernel_compiles_for_the_gpu(monkeypatch):
     with compile_only(monkeypatch, stack=8):
         for policy in module.POLICIES:
-            rollout("double_deck_v0", policy, hands=10, device="cuda")
+            count_hands("double_deck_v0", policy, hands=10, device="cuda")

@@ -12,6 +12,7 @@ from bideuchre_env import match, ratings, tournament
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.statistics.sequential import Bounds
 
+TOURNAMENT = "bideuchre_env.evaluation.tournament"
 VARIANTS = ("barrie_v0", "six_card_v0")
 AGENTS = ("random", "cautious", "rule")
 PAIRS = [("cautious", "random"), ("rule", "random"), ("rule", "cautious")]
@@ -21,7 +22,7 @@ MINE = "class Mine:\n    def act(self, observation, mask):\n        return int(m
 
 
 def play(out, variants=VARIANTS, agents=AGENTS, **options):
-    return tournament.play(variants, agents, out=out, **{"boards": 40, **options})
+    return tournament(variants, agents, out=out, **{"boards": 40, **options})
 
 
 def rows_of(out):
@@ -35,7 +36,7 @@ def data_of(out):
 @pytest.fixture
 def no_pictures(monkeypatch):
     """Skip the pictures, which take most of the time."""
-    monkeypatch.setattr(tournament, "write_pictures", lambda *arguments: [])
+    monkeypatch.setattr(f"{TOURNAMENT}.write_pictures", lambda *arguments: [])
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +76,7 @@ def test_ratings_follow_from_the_matches(played):
         assert each["outcomes"].count("=") == each["tie_boards"]
     meetings = []
     for a, b in PAIRS:
-        rows = match.play("barrie_v0", a, b, boards=40).board_rows
+        rows = match("barrie_v0", a, b, boards=40).board_rows
         meetings.append(ratings.Meeting(a, b, rows["board"], rows["points"].sum(axis=1)))
     assert result.ratings["barrie_v0"] == ratings.ratings(meetings, anchor="random")
 
@@ -84,7 +85,7 @@ def test_repeating_a_tournament_plays_no_match(played, monkeypatch):
     _, out = played
     before = {path.name: path.read_text(encoding="utf-8") for path in out.iterdir()}
     (out / "results-dark.svg").unlink()
-    monkeypatch.setattr(match, "play", None)
+    monkeypatch.setattr(f"{TOURNAMENT}.match", None)
     again = play(out)
     assert {path.name: path.read_text(encoding="utf-8") for path in out.iterdir()} == before
     assert len(again.matches) == 6
@@ -263,17 +264,17 @@ def test_a_sequential_test_ends_pairs_and_its_verdict_is_in_every_table(tmp_path
         assert (boards < 300) == (row["sprt_verdict"] == "H1")
         assert result["sprt"]["boards"] == result["boards"] == boards
         assert float(row["sprt_llr"]) == result["sprt"]["llr"]
-    alone = match.play("barrie_v0", "cautious", "random", boards=300, sprt=bounds)
+    alone = match("barrie_v0", "cautious", "random", boards=300, sprt=bounds)
     assert alone.test.to_dict() == data["matches"][0]["sprt"]
 
 
 GAMES, FOUR = ("six_card_v0", "cincinnati_v0"), ("random", "cautious", "rule", "expert")
-REAL = match.play
+REAL = match
 
 
 def play_four(out, agents=FOUR, games=GAMES, **options):
     """Play a tournament; check that its file has the same ratings in the same order."""
-    result = tournament.play(games, agents, boards=30, seed=5, out=out, **options)
+    result = tournament(games, agents, boards=30, seed=5, out=out, **options)
     data = json.loads((out / "results.json").read_text(encoding="utf-8"))
     assert list(map(list, data["ratings"].values())) == list(map(list, result.ratings.values()))
     return result
@@ -292,14 +293,14 @@ def list_pairs(monkeypatch, most=None):
         pairs.append(pair[1:3])
         return REAL(*pair, **options)
 
-    monkeypatch.setattr(match, "play", append)
+    monkeypatch.setattr(f"{TOURNAMENT}.match", append)
     return pairs
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tournament, "write_pictures", lambda *arguments: [])
+        patch.setattr(f"{TOURNAMENT}.write_pictures", lambda *arguments: [])
         return play_four(tmp_path_factory.mktemp("whole"))
 
 
@@ -340,7 +341,7 @@ def test_an_agent_that_is_added_later_plays_its_own_pairs_alone(
 
 
 def play_pairs(out, pairs, agents=None):
-    return tournament.play(["six_card_v0"], agents, pairs=pairs, boards=40, out=out)
+    return tournament(["six_card_v0"], agents, pairs=pairs, boards=40, out=out)
 
 
 def test_named_pairs_are_played_and_others_can_be_added(tmp_path, monkeypatch, no_pictures):

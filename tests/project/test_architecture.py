@@ -199,11 +199,25 @@ def test_importing_loads_neither_numba_nor_extras(name):
 def test_a_public_module_is_imported_when_it_is_used():
     program = (
         "import sys, bideuchre_env; print('bideuchre_env.evaluation.match' in sys.modules)\n"
-        "print(bideuchre_env.match.__name__)\n"
+        "print(bideuchre_env.match.__module__)\n"
         "import importlib; importlib.reload(bideuchre_env)"  # registers the environments again
     )
     printed = python("-W", "error", "-c", program).stdout.split()
     assert printed == ["False", "bideuchre_env.evaluation.match"]
+
+
+def test_matches_tournaments_and_rollouts_load_neither_pages_nor_extras():
+    program = (
+        "import sys, bideuchre_env as b\n"
+        "results = [b.match('six_card_v0', 'random', 'random', boards=2),\n"
+        "    b.tournament(['six_card_v0'], ['random', 'cautious'], boards=2),\n"
+        "    b.rollout('six_card_v0', hands=2)]\n"
+        "for each in results:\n"
+        "    assert isinstance(each, b.Result) and str(each) and each.to_dict()\n"
+        f"heavy = {{*{OPTIONAL.split()}, *{TRAINERS.split()}, 'bideuchre_env.records.page'}}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    assert python("-c", program).stdout == "[]\n"
 
 
 @pytest.mark.parametrize("program", ["bideuchre --help", "-c"])

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted([*(ROOT / "bideuchre_env").rglob("*.py"), *(ROOT / "agents").rglob("*.py")])
 PACKAGES = ("agents", "analysis", "datasets", "solver")
 ENTRIES = (
-    *("make", "match.play", "rollout.rollout", "selfplay.play", "tournament.play"),
+    *("make", "match", "tournament"),
     *("ratings.ratings", "records_io.read", "records_io.scan", "records_io.write"),
     *("Variant.env", "Variant.raw_env", "Variant.parallel_env", "Variant.replace"),
     *("Variant.vec", "Variant.solo", "Variant.solo_vec"),

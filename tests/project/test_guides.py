@@ -172,14 +172,14 @@ RATE = re.compile(r"[\d,]+ (?=decisions)")
 OUTPUT = """\
 rule against cautious, cincinnati_v0, seed 0
 
-2,000 games (1,000 pairs), 15,979 hands
-games won         rule 1,996   cautious 4   drawn 0   truncated 0
-                  rule 99.8 %   95 % interval 99.5 to 99.9 %
-points per hand   rule +3.42   95 % interval +3.37 to +3.48
+2,000 games (1,000 pairs), 16,069 hands
+games won         rule 1,999   cautious 1   drawn 0   truncated 0
+                  rule 100.0 %   95 % interval 99.7 to 100.0 %
+points per hand   rule +3.42   95 % interval +3.36 to +3.47
 
 contracts            bid            made            set   alone   made alone
-  rule            13,309   12,531 (94 %)      778 (6 %)      96    92 (96 %)
-  cautious         2,670      670 (25 %)   2,000 (75 %)       0            0
+  rule            13,357   12,547 (94 %)      810 (6 %)      99    92 (93 %)
+  cautious         2,712      634 (23 %)   2,078 (77 %)       0            0
 
 speed             723,634 decisions per second
 records           runs/selfplay-cincinnati_v0-rule-cautious-seed0.jsonl
@@ -207,7 +207,7 @@ def test_the_commands_for_players_run(tmp_path, monkeypatch, capsys):
     assert "The game is saved" in capsys.readouterr().out
     assert main(advise) == 0
     assert "bid 4" in capsys.readouterr().out
-    assert main(["selfplay", "--games", "1", "--out", show[1]]) == 0
+    assert main(["selfplay", "--games", "1", "--out", show[2]]) == 0
     assert main([*show, "--agent", "rule", "--worlds", "2"]) == 0
     assert "<!doctype html>" in (tmp_path / show[-1]).read_text(encoding="utf-8")
 
@@ -251,7 +251,7 @@ def test_the_first_training_run_learns(tmp_path, monkeypatch, capsys):
         def act_rows(self, observations, masks):
             return np.where(masks, (observations > 0) @ scope["q_weights"], -np.inf).argmax(axis=1)
 
-    points = match.play("cincinnati_v0", Student(), "cautious", boards=2_000).points_per_hand
+    points = match("cincinnati_v0", Student(), "cautious", boards=2_000).points_per_hand
     assert points is not None
     assert points.low > 1
     assert points.mean == pytest.approx(better, abs=0.5)

@@ -21,7 +21,6 @@ from bideuchre_env import (
     ratings,
     records_io,
     rollout,
-    selfplay,
     solver,
     tournament,
 )
@@ -110,7 +109,7 @@ def defaults_of(options):
 def usable_values(folder):
     """Valid arguments by parameter name; files are written into `folder`."""
     file = folder / "games.jsonl"
-    selfplay.play(GAME.replace(max_hands=2), "random", "random", games=1, seed=1, out=file)
+    match(GAME.replace(max_hands=2), "random", "random", games=1, seed=1, records=file)
     game = next(records_io.read(file))
     vec = GAME.vec(4)
     seen, _ = vec.reset(seed=1)
@@ -168,7 +167,7 @@ def calls(folder):
     table = [(GAME.env, view), (GAME.raw_env, view), (GAME.vec, vec_options)]
     table += [(GAME.solo, solo), (GAME.solo_vec, solo_vec)]
     layout = Layout(GAME.rules)
-    without = (match.play, selfplay.play, Layout, layout.decode, layout.scaled)
+    without = (match, Layout, layout.decode, layout.scaled)
     without += (agents.RowAgent, solver.analyse, solver.par, solver.table, solver.tables_of)
     without += (solver.solve_batch, auction.pack, auction.unpack, network.evaluate)
     without += (method(new_env, "step"), method(new_env, "resample_hidden"))

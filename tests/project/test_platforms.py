@@ -15,7 +15,7 @@ from support.commands import ROOT, load_scripts, python
 from bideuchre_env._files import Output, TakenError, only_run_at, only_run_in, write_file
 from bideuchre_env.bench import measure
 from bideuchre_env.errors import OptionError, OutputError
-from bideuchre_env.evaluation.workers import without_main
+from bideuchre_env.evaluation.executors import without_main
 from bideuchre_env.runtime import cache, interrupts
 
 
@@ -198,7 +198,7 @@ from bideuchre_env.agents.learned.shipped import package_weights
 from bideuchre_env.records.page.page import table_script
 from bideuchre_env.runtime import jit
 assert bideuchre_env.__file__.startswith(sys.argv[1])
-assert bideuchre_env.match.play
+assert bideuchre_env.match
 weights = package_weights("net", bideuchre_env.club_v0.rules)
 print(len(data_hash()), len(weights.arrays) > 5, len(table_script()) > 1000)
 """

@@ -22,16 +22,14 @@ SITE = ROOT / ".github" / "docs" / "site"
 LEARNING = "bideuchre_env/learning/README.md"
 PAGE = "agents/README.md"
 INTERNAL = {  # public functions and classes that are for other modules of the package only
-    "check_numbers": "validates arguments of `match.play`, for the command line too",
-    "check_pairs": "validates the argument `pairs` of `tournament.play`",
-    "run": "plays a tournament in a folder, for `tournament.play` and `field.play`",
-    "variants_of": "validates the argument `variants` of both",
+    "check_numbers": "validates arguments of `match`, for `tournament` too",
+    "play": "old name of `match`, in `selfplay`, for one minor version",
     "job": "a kernel and its arguments, for `rollout` and its benchmark",
     "best_likelihood": "a step of `SequentialTest`",
     "unique_names": "refuses names that occur twice in JSON, in records and in options of PTN text",
     "text_hands": "reads PTN text for `bideuchre advise`",
     "short_name": "limits the length of the name of a file, for saved games too",
-    "GameLines": "formats lines of games for `selfplay.play` from JSON texts of hands",
+    "GameLines": "formats lines of games for `match` from JSON texts of hands",
 }
 IMPORT = re.compile(r"^from (bideuchre_env\.learning\.\w+) import (.+)$", re.M)
 

@@ -13,7 +13,7 @@ from functools import partial
 import pytest
 from support.commands import python
 
-from bideuchre_env import Rules, make, records_io, selfplay, tournament
+from bideuchre_env import Rules, make, match, records_io, tournament
 from bideuchre_env._inputs import MOST_OF_TORCH, check_size, read_checkpoint, read_zip
 from bideuchre_env.agents.prepared import prepared_digests, prepared_file, prepared_weights
 from bideuchre_env.errors import BidEuchreError, OutputError, WeightsError
@@ -74,11 +74,11 @@ READERS = {
 def contents(tmp_path_factory):
     """A small valid content of each kind of file, by the name of the file."""
     folder = tmp_path_factory.mktemp("games")
-    selfplay.play("six_card_v0", "random", "random", boards=1, out=folder / "g.jsonl")
+    match("six_card_v0", "random", "random", boards=1, records=folder / "g.jsonl")
     lines = (folder / "g.jsonl").read_bytes()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tournament, "write_pictures", lambda *arguments: [])
-        tournament.play(("six_card_v0",), ("random", "cautious"), out=folder / "t", boards=2)
+        tournament(("six_card_v0",), ("random", "cautious"), out=folder / "t", boards=2)
     with begun(folder / "saved.json"):
         saved = (folder / "saved.json").read_bytes()
     return {
@@ -298,7 +298,7 @@ def test_lines_that_readers_would_refuse_are_not_written(tmp_path, monkeypatch):
     for module in (files, recorder):
         monkeypatch.setattr(module, "LONGEST", 10_000)
     out = tmp_path / "games.jsonl"
-    result = selfplay.play(rules, "random", "random", games=2, out=out)
+    result = match(rules, "random", "random", games=2, records=out)
     assert "bytes: expected up to 10000" in result.unwritten
     assert not out.exists()
     assert (result.games_asked, result.records) == (2, None)

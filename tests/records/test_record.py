@@ -20,7 +20,7 @@ from support.playthroughs import (
 from support.strategies import in_two_sizes, rules, seeds
 
 import bideuchre_env
-from bideuchre_env import GameRecord, Rules, errors, make, records_io, selfplay
+from bideuchre_env import GameRecord, Rules, errors, make, match, records_io
 from bideuchre_env.core.state import Phase, new_states
 
 
@@ -95,7 +95,7 @@ def test_any_rules_are_recorded_in_the_options_of_custom_v0(game, seed, choices)
 def test_a_game_of_custom_rules_is_recorded_under_its_name_with_its_rules(name, tmp_path):
     game = make(Rules(target=9, max_hands=3, win_rule="any"), name=name)
     file = tmp_path / "games.jsonl"
-    selfplay.play(game, "random", "random", games=2, out=file)
+    match(game, "random", "random", games=2, records=file)
     for record in records_io.read(file):
         assert (record.variant, record.rules) == (name, game.rules)
     data = record.to_dict()

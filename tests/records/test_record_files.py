@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import bideuchre_env
-from bideuchre_env import _files, records_io, selfplay
+from bideuchre_env import _files, match, records_io
 from bideuchre_env._files import Output, only_run_at, only_run_in, write_file
 from bideuchre_env.errors import OptionError, OutputError, RecordError
 
@@ -21,7 +21,7 @@ from bideuchre_env.errors import OptionError, OutputError, RecordError
 @pytest.fixture(scope="module")
 def games(tmp_path_factory):
     out = tmp_path_factory.mktemp("games") / "games.jsonl"
-    selfplay.play("barrie_v0", "rule", "cautious", games=4, seed=1, out=out)
+    match("barrie_v0", "rule", "cautious", games=4, seed=1, records=out)
     return out.read_bytes().splitlines(keepends=True)
 
 
@@ -316,18 +316,18 @@ def test_a_full_disk_leaves_the_old_file(room, tmp_path, monkeypatch):
 
 
 def test_on_a_full_disk_records_are_whole_boards_and_the_games_continue(tmp_path, monkeypatch):
-    played = selfplay.play("barrie_v0", "rule", "cautious", boards=8, seed=1)
-    selfplay.play("barrie_v0", "rule", "cautious", boards=8, seed=1, out=tmp_path / "all")
+    played = match("barrie_v0", "rule", "cautious", boards=8, seed=1)
+    match("barrie_v0", "rule", "cautious", boards=8, seed=1, records=tmp_path / "all")
     lines = (tmp_path / "all").read_bytes().splitlines(keepends=True)
     full_after(sum(map(len, lines[:5])) + 10, monkeypatch)
-    result = selfplay.play("barrie_v0", "rule", "cautious", boards=8, seed=1, out=tmp_path / "x")
+    result = match("barrie_v0", "rule", "cautious", boards=8, seed=1, records=tmp_path / "x")
     assert result.scores == played.scores
     assert result.unwritten.endswith("x could not be written to its end: No space left on device")
     assert result.records == str(tmp_path / "x")
     assert result.to_dict()["unwritten"] == result.unwritten
     assert "unwritten" not in played.to_dict()
     assert (tmp_path / "x").read_bytes() == b"".join(lines[:4])
-    result = selfplay.play("barrie_v0", "rule", "cautious", boards=2, out=tmp_path / "y")
+    result = match("barrie_v0", "rule", "cautious", boards=2, records=tmp_path / "y")
     assert result.records is None
     assert names(tmp_path) == ["all", "x"]
 

@@ -54,7 +54,7 @@ def test_a_game_ends_in_a_sentence_with_winner_and_score(agents, outcome, winner
 def test_a_game_is_printed_with_its_agents_options_and_results(tmp_path):
     path = tmp_path / "games.jsonl"
     game = bideuchre_env.make("cincinnati_v0", target=30)
-    bideuchre_env.selfplay.play(game, "rule", "cautious", games=2, seed=1, out=path)
+    bideuchre_env.match(game, "rule", "cautious", games=2, seed=1, records=path)
     record = next(bideuchre_env.records_io.read(path))
     whole = text_of(record_view(record, 1))
     assert whole.startswith("Game 1: cincinnati_v0, target=30, seed 1")

@@ -172,12 +172,12 @@ MOMENTS = {
     "event.register('numba:compile', Press()); ",
 }
 TWICE = (
-    "from bideuchre_env import selfplay; play = selfplay.play\n"
+    "from bideuchre_env.evaluation import match; play = match.match\n"
     "def press(*pair, progress, **options):\n"
-    "    def twice(done, *rest):\n"
+    "    def twice(kind, done, *rest):\n"
     f"        if done > 50: {PRESS}; {PRESS}\n"
     "    return play(*pair, progress=twice, **options)\n"
-    "selfplay.play = press; "
+    "match.match = press; "
 )
 
 

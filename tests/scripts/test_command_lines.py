@@ -288,5 +288,5 @@ def test_a_short_run_is_better_than_the_expert_without_search(learn, tmp_path):
     def after(rules, *, goal="points"):
         return NetAgent(rules, weights=tmp_path / "net-cincinnati_v0.npz", goal="points")
 
-    result = match.play("cincinnati_v0", after, before, boards=4000, seed=11)
+    result = match("cincinnati_v0", after, before, boards=4000, seed=11)
     assert result.points_per_hand.low > 0

@@ -165,7 +165,7 @@ def test_a_rung_is_a_match_and_is_played_once(scripts, tmp_path, monkeypatch):
     assert [tuple(row["agents"]) for row in rows] == ladder.pairs(agents)
     for row, boards in zip(rows, (60, 2), strict=True):
         games = {60: 50, 2: 2}[boards]
-        whole = match.play(row["variant"], *row["agents"], boards=boards, games=games, seed=3)
+        whole = match(row["variant"], *row["agents"], boards=boards, games=games, seed=3)
         assert row["points_per_hand"] == pytest.approx(whole.points_per_hand.to_dict())
         assert row["win_rate"] == pytest.approx(whole.win_rate.to_dict())
     monkeypatch.setattr(match, "play", None)

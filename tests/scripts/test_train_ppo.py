@@ -229,14 +229,14 @@ def test_blocks_play_the_hands_of_their_number(ppo, one_thread):
 def test_a_run_of_seconds_beats_cautious(ppo, tmp_path):
     small = ["--millions", "0.5", "--hands", "512", "--minibatch", "1024"]
     agent = trained(ppo, tmp_path / "run", *small, "--hidden", "32", "--hidden-auction", "32")
-    points = match.play(RULES, agent, "cautious", boards=400, seed=9).boards.points_per_hand
+    points = match(RULES, agent, "cautious", boards=400, seed=9).boards.points_per_hand
     assert points.low > 0
 
 
 @pytest.mark.long
 def test_a_run_of_minutes_beats_rule(ppo, tmp_path):
     agent = trained(ppo, tmp_path / "run", "--millions", "40", "--measure", "100")
-    points = match.play(RULES, agent, "rule", boards=4000, seed=9).boards.points_per_hand
+    points = match(RULES, agent, "rule", boards=4000, seed=9).boards.points_per_hand
     assert points.low > 0
 
 

@@ -7,7 +7,7 @@ hand; cards not named are dealt from the lowest up.
 import numpy as np
 import pytest
 
-from bideuchre_env import agents, selfplay
+from bideuchre_env import agents, match
 from bideuchre_env.agents.learned.shipped import file_of
 from bideuchre_env.agents.rule.agent import certain_action, useful_calls
 from bideuchre_env.agents.rule.exchange import undominated
@@ -117,7 +117,7 @@ def play_games(rules, sides, games):
 
 def per_hand(rules, one, other, boards, seed=1):
     """Points per hand of `one` minus `other` on duplicate boards, and half their 95 % interval."""
-    points = selfplay.play(rules, one, other, boards=boards, seed=seed).points_per_hand
+    points = match(rules, one, other, boards=boards, seed=seed).points_per_hand
     return points.mean, (points.high - points.low) / 2
 
 

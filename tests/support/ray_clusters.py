@@ -68,6 +68,13 @@ def add_in_place(shared, block):
     return shared
 
 
+def count_to(shared, block):
+    """Yield `block` answers, from the shared value up, with a pause after each."""
+    for i in range(block):
+        yield shared + i
+        yield None
+
+
 def fail_at_3(kind, block):
     """Return the block; at block 3 raise the error of this kind."""
     if block == 3:
@@ -90,4 +97,4 @@ def in_order(function, shared, blocks):
     for block in blocks:
         result, error = ray_worker.ForkingPickler.loads(ray_worker.call(common, sender, block))
         assert error is None
-        yield result
+        yield from result

@@ -106,7 +106,7 @@ def test_prepared_files_are_used_by_agents(farm, learned, monkeypatch):
     assert np.array_equal(load_network(farm.rules), calls_of(calls))
     assert not np.array_equal(load_network(farm.rules), before)
     assert dict(shipped_weights("net", farm.rules).arrays).keys() == net.arrays.keys()
-    assert match.play(farm.rules, "net", "expert", boards=2).decisions
+    assert match(farm.rules, "net", "expert", boards=2).decisions
     expected = {prepared_file(kind, farm.rules).name for kind in KINDS}
     assert {file.name for file in prepared_folder().iterdir()} == expected
 

@@ -1,15 +1,15 @@
 """The parser of the command `bideuchre` for the page of the commands."""
 
-from argparse import ArgumentParser, RawDescriptionHelpFormatter, _SubParsersAction
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
+from bideuchre_env.cli.completion import commands_of
 from bideuchre_env.cli.main import build_parser
 
 
 def documented() -> ArgumentParser:
     """Return the parser with each description in one line; examples keep their lines."""
     parser = build_parser()
-    [commands] = (each for each in parser._actions if isinstance(each, _SubParsersAction))
-    for each in (parser, *commands.choices.values()):
+    for each in (parser, *commands_of(parser).values()):
         each.formatter_class = RawDescriptionHelpFormatter
         each.description = " ".join(str(each.description).split())
     return parser

@@ -75,7 +75,6 @@ nitpick_ignore = [
         # internal classes
         "bideuchre_env._files.Output",
         "bideuchre_env.agents.advice.reasons.Situation",
-        "bideuchre_env.evaluation.ray_pool.Answer",
         "bideuchre_env.evaluation.statistics.intervals.Moments",
         "bideuchre_env.learning.encoder.EncoderWorkspace",
         "bideuchre_env.learning.feature_rows.FeatureWorkspace",

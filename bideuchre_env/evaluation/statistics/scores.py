@@ -33,7 +33,7 @@ class Scores:
     moments: Moments = field(default_factory=Moments)
     tables: Moments = field(default_factory=Moments)
     ties: int = 0
-    contracts: tuple[Contracts, Contracts] = field(
+    contracts: tuple[Contracts, ...] = field(
         default_factory=lambda: (dict.fromkeys(CONTRACT_WORDS, 0), dict.fromkeys(CONTRACT_WORDS, 0))
     )
     a_won: int = 0
@@ -121,7 +121,7 @@ class Scores:
             return None
         return self.tables.residual() / paired
 
-    def to_dict(self, keys: tuple[str, str]) -> dict[str, Any]:
+    def to_dict(self, keys: tuple[str, ...]) -> dict[str, Any]:
         """Return the statistics as a dict of JSON values, without the counts of games.
 
         `contracts` maps the agents' `keys` to counts.
