@@ -217,7 +217,7 @@ def test_an_illegal_action_is_not_recorded(tmp_path):
         ({"player": "c", "players": PLAYERS}, "player='c': the players are a, b$"),
         ({"player": "c"}, "player='c': no player has a name"),
         ({"episode": "hand"}, "episode='hand': expected only as an option of the vec"),
-        ({"path": "minari:bideuchre/x-v0"}, "made of game records: bideuchre export"),
+        ({"path": "minari:bideuchre/x-v0"}, "made of game records: bideuchre records export"),
         ({"vec": make("six_card_v0").raw_env()}, r"env=.*: expected a vec"),
     ],
 )

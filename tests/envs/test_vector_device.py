@@ -12,11 +12,11 @@ from support.kernels import compile_only, in_simulator, simulated
 
 import bideuchre_env
 from bideuchre_env import OpponentPool
-from bideuchre_env import rollout as rollout_module
 from bideuchre_env._install import how_to_install
 from bideuchre_env.datasets.recorder import VecRecorder
 from bideuchre_env.errors import IllegalActionError, OptionError
-from bideuchre_env.evaluation.rollout import rollout
+from bideuchre_env.evaluation import rollout as rollout_module
+from bideuchre_env.evaluation.rollout import count_hands
 from bideuchre_env.runtime import devices, jit
 from bideuchre_env.runtime.devices import check_device
 
@@ -293,7 +293,7 @@ def test_simulated_recorder_needs_the_cpu(tmp_path):
 
 def assert_same_rollouts(name, policy, hands, **options):
     one, two = (
-        replace(rollout(name, policy, hands=hands, seed=3, device=each, **options), seconds=0.0)
+        replace(count_hands(name, policy, hands=hands, seed=3, device=each, **options), seconds=0.0)
         for each in ("cpu", "cuda")
     )
     assert one == two

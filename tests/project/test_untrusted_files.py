@@ -77,7 +77,8 @@ def contents(tmp_path_factory):
     match("six_card_v0", "random", "random", boards=1, records=folder / "g.jsonl")
     lines = (folder / "g.jsonl").read_bytes()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tournament, "write_pictures", lambda *arguments: [])
+        pictures = "bideuchre_env.evaluation.tournament.write_pictures"
+        patch.setattr(pictures, lambda *arguments: [])
         tournament(("six_card_v0",), ("random", "cautious"), out=folder / "t", boards=2)
     with begun(folder / "saved.json"):
         saved = (folder / "saved.json").read_bytes()

@@ -168,7 +168,7 @@ def test_a_rung_is_a_match_and_is_played_once(scripts, tmp_path, monkeypatch):
         whole = match(row["variant"], *row["agents"], boards=boards, games=games, seed=3)
         assert row["points_per_hand"] == pytest.approx(whole.points_per_hand.to_dict())
         assert row["win_rate"] == pytest.approx(whole.win_rate.to_dict())
-    monkeypatch.setattr(match, "play", None)
+    monkeypatch.setattr("bideuchre_env.evaluation.tournament.match", None)
     lone = tmp_path / "lone.json"
     assert run(ladder, tmp_path, *words, "--agents", *agents, "--lone", str(lone)) == rows
     counts = [row["contracts"][agents[1]] for row in rows]

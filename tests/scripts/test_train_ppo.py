@@ -17,7 +17,7 @@ import bideuchre_env
 from bideuchre_env.agents.learned.ppo import PpoAgent
 from bideuchre_env.agents.learned.shipped import network_of
 from bideuchre_env.errors import DivergedError, OptionError, WeightsError
-from bideuchre_env.evaluation import match
+from bideuchre_env.evaluation.match import match
 from bideuchre_env.learning.network import forward
 from bideuchre_env.learning.weights import read_weights
 from bideuchre_env.runtime import devices

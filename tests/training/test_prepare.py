@@ -17,6 +17,8 @@ from bideuchre_env.agents.registry import freeze_files
 from bideuchre_env.cli.main import main
 from bideuchre_env.cli.options import variant_of
 from bideuchre_env.errors import DivergedError, OptionError, WeightsError
+from bideuchre_env.evaluation.executors import Serial
+from bideuchre_env.evaluation.schedules import all_pairs
 from bideuchre_env.evaluation.tournament import Tournament
 from bideuchre_env.evaluation.tournament_files import first_changed
 from bideuchre_env.learning.weights import read_weights, write_weights
@@ -230,7 +232,7 @@ def test_a_changed_file_is_described_as_prepared_only_if_it_was(farm, tmp_path, 
     own = prepared_file("expert", farm.rules).name
     (tmp_path / own).write_text("mine")
     assert first_changed({own: "1"}, {own: "2"}) == own
-    matches = Tournament((farm,), ("rule", "expert"), boards=2).play()
+    matches = Tournament((farm,), all_pairs(("rule", "expert")), boards=2).play(Serial())
     write_files(farm, {"expert": b"another"})
     with pytest.raises(OptionError, match=rf"{own}, which `bideuchre prepare` makes, has changed"):
         next(matches)
