@@ -83,14 +83,15 @@ def test_an_agent_of_the_field_wins_half_of_the_games_against_itself(evaluated):
 
 
 def test_files_have_the_tables_command_seed_and_versions(tmp_path):
-    result = play(tmp_path, ("rule",), ("cautious",), command="bideuchre evaluate rule")
+    command = "bideuchre tournament rule --field cautious"
+    result = play(tmp_path, ("rule",), ("cautious",), command=command)
     assert result.written == FILES
     data = json.loads((tmp_path / "results.json").read_text("utf-8"))
     [row] = data["table"]
     cell = "{mean:+.2f}".format(**row["points_per_hand"])
     for name in ("results.md", "results.tex"):
         text = (tmp_path / name).read_text("utf-8")
-        for word in ("`bideuchre evaluate rule`", "60 duplicate", "6 games", "seed 5", "95 %"):
+        for word in (f"`{command}`", "60 duplicate", "6 games", "seed 5", "95 %"):
             assert word in text
         for package, version in data["software"]["packages"].items():
             assert f"{package} {version}" in text

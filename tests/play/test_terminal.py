@@ -99,7 +99,8 @@ def test_a_game_ends_with_its_review_which_ctrl_c_skips(tmp_path, monkeypatch):
     code, screen, _ = in_process(tmp_path, monkeypatch, *arguments)
     assert code == 130
     file = "runs/play-cincinnati_v0-2.jsonl"
-    assert f"Review skipped. To review the game: bideuchre show {file} --analyse\n" in screen
+    again = f"bideuchre records show {file} --analyse"
+    assert f"Review skipped. To review the game: {again}\n" in screen
     assert len(list(records_io.read(tmp_path / file))) == 1
 
 

@@ -14,7 +14,6 @@ from support.commands import run
 from bideuchre_env import cincinnati_v0, datasets
 from bideuchre_env._install import how_to_install
 from bideuchre_env.errors import OptionError
-from bideuchre_env.evaluation import match
 from bideuchre_env.evaluation.ray_pool import RayPool
 
 GAMES = Path(__file__).parents[1] / "core" / "golden" / "cincinnati_v0.jsonl"
@@ -47,7 +46,9 @@ USES = [
 @pytest.mark.parametrize(("extra", "modules", "message", "use"), USES)
 def test_the_extra_is_named(extra, modules, message, use, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(match, "play", None)  # refused before anything is played
+    monkeypatch.setattr(
+        "bideuchre_env.evaluation.match.match", None
+    )  # refused before anything is played
     for name in [name for name in sys.modules if name.startswith("bideuchre_env.web.")]:
         monkeypatch.delitem(sys.modules, name)
     for name in modules:

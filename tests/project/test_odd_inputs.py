@@ -20,13 +20,13 @@ from bideuchre_env import (
     match,
     ratings,
     records_io,
-    rollout,
     solver,
     tournament,
 )
 from bideuchre_env.agents import registry
 from bideuchre_env.envs import options as env_options
 from bideuchre_env.errors import BidEuchreError
+from bideuchre_env.evaluation.rollout import count_hands
 from bideuchre_env.learning import features, fitting, network, returns, sampling
 from bideuchre_env.play.session import Session
 from bideuchre_env.rules.variants import RULES
@@ -200,8 +200,8 @@ def calls(folder):
         (agents.register, {"name": "odd one", "factory": lambda rules: usable["policy"]}),
         (agents.advise, {"source": new_ending(), "rules": None}),
         (analysis.review, {"hands": [1]}),
-        (tournament.play, {"variants": ["cincinnati_v0"], "agents": ["random", "cautious"]}),
-        (rollout.rollout, {"game": "cincinnati_v0", "policy": "random", "hands": 10, "tables": 2}),
+        (tournament, {"variants": ["cincinnati_v0"], "agents": ["random", "cautious"]}),
+        (count_hands, {"game": "cincinnati_v0", "policy": "random", "hands": 10, "tables": 2}),
         (ratings.ratings, {"meetings": [ratings.Meeting("a", "b", **result)]}),
         (lambda **v: ratings.ratings([ratings.Meeting("a", "b", **v)], resamples=20), result),
         (solver.solve, {"rules": None, "hand": 1}),
