@@ -9,12 +9,12 @@ from typing import Any, NamedTuple, TypedDict
 import numpy as np
 
 from bideuchre_env._checks import brief
+from bideuchre_env.core.blocks import Blocks
 from bideuchre_env.core.observation.layout import Block, Layout, layout_of
 from bideuchre_env.core.state import Phase
 from bideuchre_env.envs.options import EpisodeKeywords, EpisodeOptions
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.encoder import FeatureEncoder, encoder_of
-from bideuchre_env.learning.features import FeatureBlock
 from bideuchre_env.learning.returns import checked_rate, lambda_returns
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
@@ -75,11 +75,10 @@ class About(NamedTuple):
     """Source of the decisions: the files of records, or the number of rows of a `vec`."""
 
     @property
-    def layout(self) -> Layout | FeatureEncoder:
+    def layout(self) -> Blocks[Any]:
         """The blocks of the observations."""
-        if self.options.observation == "features":
-            return encoder_of(self.rules)
-        return layout_of(self.rules)
+        features = self.options.observation == "features"
+        return encoder_of(self.rules) if features else layout_of(self.rules)
 
     @property
     def number(self) -> Any:
@@ -112,21 +111,19 @@ class About(NamedTuple):
         from bideuchre_env import __version__
 
         layout, options = self.layout, self.options
-        blocks: list[dict[str, Any]] = [
-            {"name": name, "start": at.start, "stop": at.stop} for name, at in layout.slices.items()
-        ]
-        meanings: Sequence[Block | FeatureBlock] = layout.blocks
-        for entry, block in zip(blocks, meanings, strict=True):
+        blocks: list[dict[str, Any]] = []
+        for (name, at), block in zip(layout.slices.items(), layout.blocks, strict=True):
+            entry: dict[str, Any] = {"name": name, "start": at.start, "stop": at.stop}
             if isinstance(block, Block):
                 entry |= {"shape": list(block.shape), "low": block.low, "high": block.high}
-            entry["meaning"] = block.meaning
+            blocks.append({**entry, "meaning": block.meaning})
         return {
             "format": FORMAT,
             "bideuchre_env": __version__,
             "variant": self.variant,
             "rules": self.rules.to_dict(),
             "layout": blocks,
-            **({} if isinstance(layout, Layout) else {"features_version": layout.version}),
+            **({"features_version": layout.version} if isinstance(layout, FeatureEncoder) else {}),
             "actions": list(actions.of(self.rules).names),
             **{name: getattr(options, name) for name in options.names()},
             "source": self.source,
@@ -173,7 +170,7 @@ Columns = dict[str, Array]
 
 
 def columns_of(
-    steps: Steps, layout: Layout | FeatureEncoder, first_episode: int, gamma: float, forced: bool
+    steps: Steps, layout: Blocks[Any], first_episode: int, gamma: float, forced: bool
 ) -> Columns:
     """Return the columns of steps, their episodes numbered from `first_episode`.
 
@@ -232,7 +229,7 @@ def _seat_by_seat(
     return sums(paid, 0.0), sums(paid, gamma), sums(at_end, 0.0) > 0
 
 
-def _first_of_hand(observations: Array, layout: Layout | FeatureEncoder) -> Array:
+def _first_of_hand(observations: Array, layout: Blocks[Any]) -> Array:
     """Return a mask of the first decisions of hands, bool (n,): no seat has called yet."""
     if isinstance(layout, Layout):
         at = layout.slices["phase"].start + Phase.AUCTION

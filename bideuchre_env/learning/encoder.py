@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bideuchre_env._checks import check_array
-from bideuchre_env._columns import columns
 from bideuchre_env.core.bits import clear, gather_bits
+from bideuchre_env.core.blocks import Blocks
 from bideuchre_env.core.observation.decode import decode
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.state import GIVING, new_states
@@ -62,7 +62,7 @@ class Encoded(NamedTuple):
     """Int64 (n,): the number of the renaming of suits, 0 to 7."""
 
 
-class FeatureEncoder:
+class FeatureEncoder(Blocks[FeatureBlock]):
     """The features of all decisions of a game: F inputs, and its A actions in renamed numbers.
 
     The inputs are those of the parts "auction" and "cards" (`Features`), and the state of the game.
@@ -85,17 +85,10 @@ class FeatureEncoder:
 
     def __init__(self, rules: Rules) -> None:
         auction, cards = (features_of(rules, part) for part in PARTS)
+        blocks = {f"{part.part} {b.name}": b for part in (auction, cards) for b in part.blocks}
+        super().__init__({**blocks, **{block.name: block for block in GAME}})
         self.rules, self.n_actions = rules, actions.of(rules).n
         self._features = auction, cards
-        blocks = [(f"{part.part} {b.name}", b) for part in (auction, cards) for b in part.blocks]
-        blocks += [(block.name, block) for block in GAME]
-        self.blocks = tuple(block for _, block in blocks)
-        stops = np.cumsum([block.size for block in self.blocks]).tolist()
-        self.slices = {
-            name: slice(stop - block.size, stop)
-            for (name, block), stop in zip(blocks, stops, strict=True)
-        }
-        self.size: int = stops[-1]
 
     def workspace(self, rows: int = 1) -> EncoderWorkspace:
         """Return a new workspace for the kernels.
@@ -185,12 +178,6 @@ class FeatureEncoder:
 
     def __repr__(self) -> str:
         return f"FeatureEncoder(size={self.size}, n_actions={self.n_actions})"
-
-    def __str__(self) -> str:
-        rows: list[tuple[str, ...]] = [("block", "at", "meaning")]
-        for (name, at), block in zip(self.slices.items(), self.blocks, strict=True):
-            rows.append((name, f"{at.start}:{at.stop}", block.meaning))
-        return columns(rows, "lll", gap=2)
 
 
 @lru_cache(maxsize=256)

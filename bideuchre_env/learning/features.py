@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bideuchre_env._checks import brief, check_array, check_flag
-from bideuchre_env._columns import columns
+from bideuchre_env.core.blocks import Blocks, offsets_dtype
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.state import new_states
 from bideuchre_env.core.tables import compile_tables
@@ -39,7 +39,7 @@ from bideuchre_env.learning.feature_rows import (
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS, N_STRAINS, N_SUITS
 from bideuchre_env.rules.rules import Rules, check_rules
-from bideuchre_env.runtime.jit import Array, new_rows
+from bideuchre_env.runtime.jit import Array
 
 VERSION = 2
 """Version of the inputs' meaning; metadata of weights has the version they were fitted to.
@@ -113,10 +113,7 @@ def every_block(rules: Rules) -> tuple[FeatureBlock, ...]:
     # fmt: on
 
 
-BLOCKS = tuple(block.name for block in every_block(Rules(target=1)))
-PLACES = np.dtype(
-    [(name, np.int32) for name in BLOCKS] + [("cards", np.int32), ("entries", np.int32)], align=True
-)
+PLACES = offsets_dtype(*(block.name for block in every_block(Rules(target=1))), "cards")
 """The start of each block, for kernels, or -1 if it is absent; "cards" is 1 for that part."""
 
 
@@ -131,7 +128,7 @@ class Written(NamedTuple):
     symmetries: Array  # int64 (n,): the number of the renaming of suits, 0 to 7
 
 
-class Features:
+class Features(Blocks[FeatureBlock]):
     """The features of one part of a hand, "auction" or "cards", in a game of these rules.
 
     A network for the part has `size` inputs and `outputs` outputs. `str(features)` is a table of
@@ -145,28 +142,13 @@ class Features:
     def __init__(self, rules: Rules, part: str) -> None:
         check_rules(rules)
         check_part(part)
+        blocks = (block for block in every_block(rules) if block.present and part in block.parts)
+        super().__init__({block.name: block for block in blocks})
         self.rules, self.part = rules, part
-        every = every_block(rules)
-        self.blocks = tuple(b for b in every if b.present and part in b.parts)
-        stops = np.cumsum([block.size for block in self.blocks]).tolist()
-        self.slices = {
-            block.name: slice(stop - block.size, stop)
-            for block, stop in zip(self.blocks, stops, strict=True)
-        }
-        self.size: int = stops[-1]
         acts = actions.of(rules)
         self._n_actions, self._width = acts.n, layout_of(rules).size
         self.outputs: int = acts.card_offset if part == "auction" else rules.kinds
-        self.places = self._places()
-
-    def _places(self) -> Array:
-        """Return the first index of each block: a read-only array of `PLACES`, shape (1,)."""
-        places = new_rows(PLACES, 1)
-        for name in BLOCKS:
-            places[name] = self.slices[name].start if name in self.slices else -1
-        places["cards"], places["entries"] = self.part == "cards", self.size
-        places.flags.writeable = False
-        return places
+        self.places = self.offsets_as(PLACES, cards=part == "cards")
 
     def workspace(self) -> FeatureWorkspace:
         """Return a new workspace for the kernels of `feature_rows`, for one thread."""
@@ -270,13 +252,6 @@ class Features:
 
     def __repr__(self) -> str:
         return f"Features(part={self.part!r}, size={self.size}, outputs={self.outputs})"
-
-    def __str__(self) -> str:
-        rows: list[tuple[str, ...]] = [("block", "at", "meaning")]
-        for block in self.blocks:
-            at = self.slices[block.name]
-            rows.append((block.name, f"{at.start}:{at.stop}", block.meaning))
-        return columns(rows, "lll", gap=2)
 
 
 def features_of(rules: Rules, part: str) -> Features:

@@ -356,6 +356,16 @@ def test_the_encoder_joins_both_parts_and_the_state_of_the_game(name):
         assert row[encoder.slices["hands_left"]] == pytest.approx(words["hands_left"] / deals)
 
 
+def test_features_and_encoders_have_the_slices_of_their_blocks():
+    rules = RULES["club_v0"]
+    for blocks, name in ((features_of(rules, "cards"), "boss"), (encoder_of(rules), "cards boss")):
+        assert blocks[name] == blocks.slices[name]
+        assert name in blocks
+        assert sum(at.stop - at.start for at in map(blocks.__getitem__, blocks)) == blocks.size
+        with pytest.raises(OptionError, match=f"no block 'cards bos' .*: .*{name}"):
+            blocks["cards bos"]
+
+
 def test_after_a_hand_only_the_state_of_the_game_is_encoded():
     table = bideuchre_env.cincinnati_v0.raw_env(episode="hand")
     table.reset(seed=1)

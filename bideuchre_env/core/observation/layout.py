@@ -11,7 +11,6 @@ public blocks seen from seat 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -20,15 +19,15 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import brief, did_you_mean, to_array
-from bideuchre_env._columns import columns, html_table
+from bideuchre_env._checks import to_array
+from bideuchre_env.core.blocks import Blocks, offsets_dtype
 from bideuchre_env.core.observation.scaling import scale_rows
 from bideuchre_env.core.observation.words import Decoder
 from bideuchre_env.core.state import Phase
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.cards import CARD_NAMES, N_SEATS, STRAINS, SUITS
 from bideuchre_env.rules.rules import Rules, check_rules
-from bideuchre_env.runtime.jit import Array, new_rows
+from bideuchre_env.runtime.jit import Array
 
 CLIP = 127
 SEATS = ("self", "left", "partner", "right")
@@ -116,14 +115,14 @@ def every_block(rules: Rules) -> tuple[Block, ...]:
     # fmt: on
 
 
-OFFSETS = np.dtype(
-    [(block.name, np.int32) for block in every_block(Rules(target=1))]
-    + [("private", np.int32), ("entries", np.int32)]
-)
-"""Start of each block, for kernels; -1 for a block that the game does not have."""
+OFFSETS = offsets_dtype(*(block.name for block in every_block(Rules(target=1))), "private")
+"""Start of each block, for kernels; -1 for a block that the game does not have.
+
+The start of a public block is relative to the public part.
+"""
 
 
-class Layout:
+class Layout(Blocks[Block]):
     """Positions and bounds of all entries of an observation; `str(layout)` is a table.
 
     Args:
@@ -138,17 +137,12 @@ class Layout:
             entry.
     """
 
+    content = "observations"
+
     def __init__(self, rules: Rules) -> None:
         check_rules(rules)
+        super().__init__({block.name: block for block in every_block(rules) if block.present})
         self.rules = rules
-        self._every = every_block(rules)
-        self.blocks = tuple(block for block in self._every if block.present)
-        stops = np.cumsum([block.size for block in self.blocks]).tolist()
-        self.slices = {
-            block.name: slice(stop - block.size, stop)
-            for block, stop in zip(self.blocks, stops, strict=True)
-        }
-        self.size: int = stops[-1]
         self.names = tuple(name for block in self.blocks for name in block.entries)
         self.cards = CARD_NAMES[: rules.kinds]
         self.private_size = sum(block.size for block in self.blocks if block.private)
@@ -156,24 +150,10 @@ class Layout:
         most = np.maximum(np.abs(self.low.astype(np.int64)), np.abs(self.high.astype(np.int64)))
         self.scale: Array = (1 / most).astype(np.float32)
         self.scale.flags.writeable = False
-        self.offsets = self._offsets()
+        public = (block.name for block in self.blocks if not block.private)
+        starts = {name: self[name].start - self.private_size for name in public}  # in that part
+        self.offsets = self.offsets_as(OFFSETS, private=self.private_size, **starts)
         self._decoder = Decoder(rules, self.low, self.high, self.offsets)
-
-    def __getitem__(self, name: str) -> slice:
-        """The slice of a block; `OptionError` for a block that the game does not have."""
-        if name in self:
-            return self.slices[name]
-        close = did_you_mean(name, self.slices)
-        raise OptionError(
-            f"no block {brief(name)} in this game's observations{close}: {', '.join(self.slices)}"
-        )
-
-    def __iter__(self) -> Iterator[str]:
-        """The names of the blocks, in order."""
-        return iter(self.slices)
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name in self.slices
 
     @property
     def state_size(self) -> int:
@@ -191,19 +171,6 @@ class Layout:
         high = np.concatenate([np.full(block.size, block.high, np.int8) for block in order])
         low.flags.writeable = high.flags.writeable = False
         return low, high
-
-    def _offsets(self) -> Array:
-        """Return a read-only `OFFSETS` record, shape (1,).
-
-        Offsets of public blocks are relative to the public part.
-        """
-        table = new_rows(OFFSETS, 1)
-        for block in self._every:
-            start = self.slices[block.name].start if block.present else -1
-            table[block.name] = start if block.private or start < 0 else start - self.private_size
-        table["private"], table["entries"] = self.private_size, self.size
-        table.flags.writeable = False
-        return table
 
     def scaled(self, observations: Array) -> Array:
         """Return observations times `scale`, float32 in [-1, 1], in a new array.
@@ -251,21 +218,10 @@ class Layout:
     def __repr__(self) -> str:
         return f"Layout(size={self.size}, blocks={[block.name for block in self.blocks]})"
 
-    def __str__(self) -> str:
-        return columns(self._rows(), "lllll", gap=2)
-
-    def _repr_html_(self) -> str:
-        return html_table(self._rows())
-
-    def _rows(self) -> list[tuple[str, ...]]:
-        """Return the rows of the printed table: a header, and a row for each block."""
-        rows: list[tuple[str, ...]] = [("block", "at", "shape", "bounds", "meaning")]
-        for block in self.blocks:
-            at = self.slices[block.name]
-            shape = " x ".join(map(str, block.shape))
-            bounds = f"{block.low}..{block.high}"
-            rows.append((block.name, f"{at.start}:{at.stop}", shape, bounds, block.meaning))
-        return rows
+    def cells(self, block: Block) -> dict[str, str]:
+        """Return shape, bounds and meaning of a block, by title."""
+        shape, bounds = " x ".join(map(str, block.shape)), f"{block.low}..{block.high}"
+        return {"shape": shape, "bounds": bounds, **super().cells(block)}
 
 
 @lru_cache(maxsize=256)
