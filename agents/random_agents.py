@@ -6,8 +6,9 @@ import numpy as np
 
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.protocols import AgentInfo
+from bideuchre_env.core.records import Tables
 from bideuchre_env.rules.rules import Rules
-from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
+from bideuchre_env.runtime.jit import Array, entry_kernel, kernel
 
 PASSES = 0.9  # probability that the cautious player passes, if a pass is legal
 
@@ -81,7 +82,7 @@ def random_rows(masks: Array, draws: Array, choices: Array) -> None:
 
 
 @kernel
-def cautious_choice(mask: Array, t: Row, draws: Array) -> int:
+def cautious_choice(mask: Array, t: Tables, draws: Array) -> int:
     """Return the cautious agent's action: outside the auction, a random legal action.
 
     In the auction it is a pass with probability `PASSES`, else the lowest partnered bid in a random

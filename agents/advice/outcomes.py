@@ -11,6 +11,7 @@ import numpy as np
 
 from bideuchre_env.agents.expert.agent import weigh_hand
 from bideuchre_env.agents.expert.auction import chance_made
+from bideuchre_env.agents.expert.call_features import Calls
 from bideuchre_env.agents.expert.win_table import game_chance, passed_out
 from bideuchre_env.agents.rule.agent import useful_calls
 from bideuchre_env.agents.rule.bidding import call_action
@@ -23,6 +24,7 @@ from bideuchre_env.agents.search.candidates import (
 from bideuchre_env.agents.search.workspace import SearchWorkspace
 from bideuchre_env.agents.search.worlds import load_world
 from bideuchre_env.core.phases.scoring import played_points
+from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.state import AUCTION, PLAY
 from bideuchre_env.core.step import read_mask
 from bideuchre_env.rules.cards import N_SEATS, N_STRAINS
@@ -80,7 +82,7 @@ def count_worlds(
 
 
 @kernel
-def write_outcome(space: SearchWorkspace, s: Row, wins: Array, won: int, outcome: Row) -> None:
+def write_outcome(space: SearchWorkspace, s: State, wins: Array, won: int, outcome: Row) -> None:
     """Write the result of the hand in `s`, if side 0 takes `won` tricks, to an `OUTCOMES` row.
 
     `wins` is a `win_table`. If all seats have passed (level below 0), `won` has no effect on points
@@ -131,7 +133,7 @@ def mark_calls(space: SearchWorkspace, mask: Array, marks: Array) -> None:
 
 
 @kernel
-def mark_lone(t: Row, level: int, calls: Row, marks: Array) -> None:
+def mark_lone(t: Tables, level: int, calls: Calls, marks: Array) -> None:
     """Mark the lone bid `level` in its best strain, and in strains likely enough to be made.
 
     Likely enough is a chance above `NOT_HOPELESS`. `calls` is filled in by `weigh_hand`.
@@ -147,7 +149,9 @@ def mark_lone(t: Row, level: int, calls: Row, marks: Array) -> None:
 
 
 @kernel
-def mark_partnered(t: Row, levels: int, strain: int, best: bool, calls: Row, marks: Array) -> None:
+def mark_partnered(
+    t: Tables, levels: int, strain: int, best: bool, calls: Calls, marks: Array
+) -> None:
     """Mark the highest bid in a strain that is likely to be made; `levels` are legal levels (bits).
 
     If the strain is the hand's best (`best`), also mark the lowest bid, and the bids one level

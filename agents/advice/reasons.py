@@ -35,13 +35,14 @@ from bideuchre_env.agents.advice.words import (
     pass_words,
 )
 from bideuchre_env.agents.protocols import Goal
+from bideuchre_env.core.records import View
 from bideuchre_env.core.state import Phase
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.records.words import STRAIN_WORDS, TO_DO
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import COPY_SHIFT, hand_kinds
 from bideuchre_env.rules.rules import Rules
-from bideuchre_env.runtime.jit import Array, Row
+from bideuchre_env.runtime.jit import Array
 
 # shares of the deals in which a bid becomes the contract
 RARELY = 0.2  # below this share the chance to make the bid is not mentioned
@@ -55,7 +56,7 @@ class Situation:
     rules: Rules
     seat: int
     """The seat number to report; `view` and the outcomes have relative seats, 0 the seat to act."""
-    view: Row
+    view: View
     """The view of the seat to act, a record of `VIEW`."""
     mask: Array
     """The legal actions, int8 (A,)."""

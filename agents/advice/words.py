@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from bideuchre_env.core.records import View
 from bideuchre_env.records.words import STRAIN_WORDS
 from bideuchre_env.records.words import card_words as full_name
 from bideuchre_env.rules.cards import CARD_NAMES, MAX_KINDS, NO_TRUMP, SUITS
-from bideuchre_env.runtime.jit import Row
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
            "eleven", "twelve")  # fmt: skip
@@ -126,7 +126,7 @@ def strength(kind: int, strain: int, t: Any) -> int:
     return int(t["strength"][strain, kind])
 
 
-def card_words(kind: int, legal: Sequence[int], kinds: Sequence[int], view: Row, t: Any) -> str:
+def card_words(kind: int, legal: Sequence[int], kinds: Sequence[int], view: View, t: Any) -> str:
     """Describe the effect of playing a card; `legal` are the legal kinds, `kinds` the hand."""
     strain = int(view["strain"])
     if view["led"] < 0:
@@ -149,7 +149,7 @@ def card_words(kind: int, legal: Sequence[int], kinds: Sequence[int], view: Row,
     return text + void_words(kind, kinds, strain, t)
 
 
-def winning_words(kind: int, before: int, view: Row, t: Any) -> str:
+def winning_words(kind: int, before: int, view: View, t: Any) -> str:
     """Describe a card that beats `before`, the best card so far, and whether it may be beaten."""
     strain, led = int(view["strain"]), int(view["led"])
     powers, after = t["power"][strain, led], int(view["after"])
@@ -168,7 +168,7 @@ def winning_words(kind: int, before: int, view: Row, t: Any) -> str:
     return f"{verb or f'beats {CARD_NAMES[before]}'}, though a higher card may still come"
 
 
-def lead_words(kind: int, kinds: Sequence[int], view: Row, t: Any) -> str:
+def lead_words(kind: int, kinds: Sequence[int], view: View, t: Any) -> str:
     """Describe the effect of leading a card from the hand `kinds`."""
     strain = int(view["strain"])
     suit, card = suit_of(kind, strain, t), card_name(kind, strain, t)
@@ -236,7 +236,7 @@ def pass_words(kind: int, kinds: Sequence[int], strain: int, t: Any) -> str:
     return f"{card} is the {full_name(card)}" if card == CARD_NAMES[kind] else card
 
 
-def out(view: Row) -> list[int]:
+def out(view: View) -> list[int]:
     """Return the kinds of which the seat of the view has not seen every copy."""
     unseen = int(view["unseen"])
     return [kind for kind in range(MAX_KINDS) if unseen >> kind & 1]

@@ -15,6 +15,7 @@ from bideuchre_env.agents.expert.auction import (
     start_calls,
     weigh_calls,
 )
+from bideuchre_env.agents.expert.call_features import Calls
 from bideuchre_env.agents.expert.call_network import NETWORK
 from bideuchre_env.agents.expert.endgame import endgame_card
 from bideuchre_env.agents.expert.sampled_deals import SAMPLED_DEAL, holder_odds
@@ -35,14 +36,15 @@ from bideuchre_env.agents.rule.agent import (
     rule_card,
     useful_calls,
 )
-from bideuchre_env.agents.rule.bidding import SCRATCH, call_action
+from bideuchre_env.agents.rule.bidding import SCRATCH, Scratch, call_action
 from bideuchre_env.agents.rule.win_curve import read_time
+from bideuchre_env.core.records import Tables, View
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY, new_states
 from bideuchre_env.core.view import new_view, see_observation
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import row_of
-from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows
+from bideuchre_env.runtime.jit import Array, entry_kernel, kernel, new_rows
 
 DEALS = (0, 0, 40, 40, 60, 60, 0, 0, 0, 0, 0, 0, 0)
 """[cards in hand]: number of deals to sample for the search of the last tricks; 0: no search."""
@@ -172,7 +174,7 @@ def expert_rows(observations: Array, masks: Array, work: ExpertWorkspace, choice
 
 
 @kernel
-def expert_decision(view: Row, legal: int, work: ExpertWorkspace) -> int:
+def expert_decision(view: View, legal: int, work: ExpertWorkspace) -> int:
     """Return the action of the seat of a view, of the `legal` ones (see `step.legal_bits`)."""
     t = work.tables[0]
     choice = certain_action(view, t, legal)
@@ -189,7 +191,7 @@ def expert_decision(view: Row, legal: int, work: ExpertWorkspace) -> int:
 
 @kernel
 def expert_bid(
-    view: Row, legal: int, t: Row, learned: ExpertTables, scratch: Row, calls: Row
+    view: View, legal: int, t: Tables, learned: ExpertTables, scratch: Scratch, calls: Calls
 ) -> int:
     """Return the action in the auction: one of the `legal` calls, or the strain to name.
 
@@ -207,7 +209,9 @@ def expert_bid(
 
 
 @kernel
-def weigh_hand(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> bool:
+def weigh_hand(
+    view: View, t: Tables, learned: ExpertTables, scratch: Scratch, calls: Calls
+) -> bool:
     """Write the values of the hand in every strain to `calls`, before calls are weighed.
 
     In the auction, also writes the values of the standing (highest) bid. Returns False if there are

@@ -18,6 +18,7 @@ import numpy as np
 from bideuchre_env.agents.expert.call_features import (
     N_HAND,
     N_INPUTS,
+    Calls,
     describe_call,
     describe_table,
 )
@@ -32,11 +33,12 @@ from bideuchre_env.agents.expert.score_network import (
 )
 from bideuchre_env.agents.expert.tables import ExpertTables
 from bideuchre_env.agents.expert.win_table import chance_to_win, passed_out
-from bideuchre_env.agents.rule.bidding import LONE_MADE, standing_tricks
+from bideuchre_env.agents.rule.bidding import LONE_MADE, Scratch, standing_tricks
 from bideuchre_env.core.phases.scoring import played_points
+from bideuchre_env.core.records import Tables, View
 from bideuchre_env.rules.bids import MAX_BIDS, N_EXCHANGES
 from bideuchre_env.rules.cards import MAX_TRICKS, N_STRAINS
-from bideuchre_env.runtime.jit import Array, Row, kernel
+from bideuchre_env.runtime.jit import Array, kernel
 
 N_TRIED = 2  # maximum number of strains in which a partnered bid is weighed
 CLOSE = 0.75  # expected tricks below the best strain up to which a strain is weighed
@@ -84,7 +86,7 @@ CALLS = np.dtype(
 
 @kernel
 def contract(
-    view: Row, t: Row, level: int, us: bool, chances: Array, wins: Array, calls: Row
+    view: View, t: Tables, level: int, us: bool, chances: Array, wins: Array, calls: Calls
 ) -> None:
     """Write `calls.points` and `calls.win`, the expected values if a partnered bid is played.
 
@@ -103,7 +105,7 @@ def contract(
 
 @kernel
 def lone_contract(
-    view: Row, t: Row, level: int, us: bool, made: float, wins: Array, calls: Row
+    view: View, t: Tables, level: int, us: bool, made: float, wins: Array, calls: Calls
 ) -> None:
     """Write `calls.points` and `calls.win`, the expected values if a lone bid is played.
 
@@ -118,7 +120,9 @@ def lone_contract(
 
 
 @kernel
-def start_calls(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> None:
+def start_calls(
+    view: View, t: Tables, learned: ExpertTables, scratch: Scratch, calls: Calls
+) -> None:
     """Write to `calls` all values that are the same for every call.
 
     They are those of the standing bid, the value of a point, and the networks' common inputs. Call
@@ -150,7 +154,7 @@ def start_calls(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: R
 
 
 @kernel
-def chance_made(t: Row, level: int, strain: int, calls: Row) -> float:
+def chance_made(t: Tables, level: int, strain: int, calls: Calls) -> float:
     """Return the chance that we make a partnered bid in this strain, by `calls.chances`."""
     chance = 0.0
     for won in range(t.need[level], t.tricks + 1):
@@ -160,7 +164,7 @@ def chance_made(t: Row, level: int, strain: int, calls: Row) -> float:
 
 @kernel
 def plain_points(
-    view: Row, t: Row, learned: ExpertTables, level: int, strain: int, calls: Row
+    view: View, t: Tables, learned: ExpertTables, level: int, strain: int, calls: Calls
 ) -> float:
     """Return a call's expected points if it ends the auction, without the network's correction.
 
@@ -190,7 +194,7 @@ def plain_points(
 
 @kernel
 def call_worth(
-    view: Row, t: Row, learned: ExpertTables, level: int, strain: int, calls: Row
+    view: View, t: Tables, learned: ExpertTables, level: int, strain: int, calls: Calls
 ) -> float:
     """Return the worth of a call (level -1: a pass), on the scale of `chance_to_win`.
 
@@ -215,7 +219,14 @@ def call_worth(
 
 @kernel
 def final_worth(
-    view: Row, t: Row, level: int, strain: int, worth: float, more: float, wins: Array, calls: Row
+    view: View,
+    t: Tables,
+    level: int,
+    strain: int,
+    worth: float,
+    more: float,
+    wins: Array,
+    calls: Calls,
 ) -> float:
     """Return the `worth` of the auction's last bid, limited to the possible range.
 
@@ -248,7 +259,7 @@ def final_worth(
 
 
 @kernel
-def worth_trying(view: Row, t: Row, level: int, place: int, calls: Row) -> bool:
+def worth_trying(view: View, t: Tables, level: int, place: int, calls: Calls) -> bool:
     """Whether a legal call may be the best, so that its worth should be computed.
 
     Its strain is `calls.ranked[place]`. A pass (level -1) has place 0 only.
@@ -272,7 +283,7 @@ def worth_trying(view: Row, t: Row, level: int, place: int, calls: Row) -> bool:
 
 
 @kernel
-def weigh_calls(view: Row, t: Row, learned: ExpertTables, legal: int, calls: Row) -> None:
+def weigh_calls(view: View, t: Tables, learned: ExpertTables, legal: int, calls: Calls) -> None:
     """Write the worth of every legal call that may be best to `calls.worth`, after `weigh_hand`.
 
     `legal` has bit 0 for a pass, bit 1 + level for a bid. Other calls get `NOT_WEIGHED`.
@@ -286,7 +297,7 @@ def weigh_calls(view: Row, t: Row, learned: ExpertTables, legal: int, calls: Row
 
 
 @kernel
-def best_call(t: Row, calls: Row) -> int:
+def best_call(t: Tables, calls: Calls) -> int:
     """Return the call of highest worth in `calls.worth`, or -1 if no call was weighed.
 
     The result is 8 * (1 + level) + the place of the call's strain in `calls.ranked`.
@@ -299,7 +310,7 @@ def best_call(t: Row, calls: Row) -> int:
 
 
 @kernel
-def expert_strain(view: Row, t: Row, wins: Array, calls: Row) -> int:
+def expert_strain(view: View, t: Tables, wins: Array, calls: Calls) -> int:
     """Return the strain (0 to 4) of highest value for the bid that won the auction.
 
     Call `weigh_hand` before.

@@ -9,13 +9,16 @@ which `weigh_strains` must have written the chances of the hand.
 from __future__ import annotations
 
 from itertools import accumulate
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from bideuchre_env.agents.rule.hand_features import RIGHT, TOP, TRUMPS, bowers_held, ranked_held
 from bideuchre_env.core.card_order import same_colour
+from bideuchre_env.core.records import Tables, View
 from bideuchre_env.core.view import count_held
 from bideuchre_env.rules.cards import N_SUITS, NO_TRUMP
 from bideuchre_env.runtime.jit import Row, kernel
+
+Calls: TypeAlias = Row  # of `auction.CALLS`
 
 N_HAND = TRUMPS.level  # features of `hand_features.describe_hand`, without the last, the level
 N_CARDS = TRUMPS.on_lead - 1  # features of the cards, from the second feature on
@@ -94,7 +97,7 @@ CALL = AT.passing
 
 
 @kernel
-def describe_table(view: Row, t: Row, calls: Row) -> None:
+def describe_table(view: View, t: Tables, calls: Calls) -> None:
     """Write the inputs that are the same for every call to `calls.inputs`; set the rest to 0.
 
     `calls.standing` must be set.
@@ -118,13 +121,13 @@ def describe_table(view: Row, t: Row, calls: Row) -> None:
 
 
 @kernel
-def bowers(view: Row, t: Row, strain: int) -> float:
+def bowers(view: View, t: Tables, strain: int) -> float:
     """Return 0.5 for each bower in hand if the suit `strain` is trump; 0 at no trump."""
     return 0.0 if strain == NO_TRUMP else 0.5 * bowers_held(view, t, strain)
 
 
 @kernel
-def describe_strains(view: Row, t: Row, calls: Row) -> None:
+def describe_strains(view: View, t: Tables, calls: Calls) -> None:
     """Write the inputs of the hand: tricks in the best strains, chances, and high cards.
 
     `calls.inputs` must be 0 before.
@@ -152,7 +155,7 @@ def describe_strains(view: Row, t: Row, calls: Row) -> None:
 
 
 @kernel
-def describe_seat(view: Row, t: Row, seat: int, calls: Row) -> None:
+def describe_seat(view: View, t: Tables, seat: int, calls: Calls) -> None:
     """Write the inputs of another seat's call, if it has called (`seat` 1 to 3, relative to us).
 
     The strain of its bid is described relative to our hand's best strains.
@@ -180,7 +183,9 @@ def describe_seat(view: Row, t: Row, seat: int, calls: Row) -> None:
 
 
 @kernel
-def describe_call(view: Row, t: Row, level: int, strain: int, made: float, calls: Row) -> None:
+def describe_call(
+    view: View, t: Tables, level: int, strain: int, made: float, calls: Calls
+) -> None:
     """Write the inputs of a call (level -1: a pass) to `calls.inputs`, after `describe_table`.
 
     `made` is the chance to make the bid; `calls.points` must be its expected points. A pass needs a

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env.agents.data import read_provenance, read_record, sealed
-from bideuchre_env.agents.expert.call_features import CALL, N_HAND, N_INPUTS
+from bideuchre_env.agents.expert.call_features import CALL, N_HAND, N_INPUTS, Calls
 from bideuchre_env.agents.expert.hand_table import DECKS
 from bideuchre_env.agents.prepared import prepared_weights
 from bideuchre_env.agents.rule.bidding import N_AUCTION_FEATURES
@@ -77,7 +77,7 @@ def dot(inputs: Array, weights: Array, first: int, last: int) -> float:
 
 
 @kernel
-def weigh_table(network: Row, calls: Row) -> None:
+def weigh_table(network: Row, calls: Calls) -> None:
     """Write to `calls` the part of the first layer and of the output that all calls share.
 
     It depends on the first `CALL` numbers of `calls.inputs`.
@@ -88,7 +88,7 @@ def weigh_table(network: Row, calls: Row) -> None:
 
 
 @kernel
-def network_points(network: Row, calls: Row) -> float:
+def network_points(network: Row, calls: Calls) -> float:
     """Return the network's output in points for the call in `calls.inputs`, after `weigh_table`."""
     copy(calls.table_sums, calls.first_sums)
     add_rows(calls.inputs, CALL, N_INPUTS, network.first, calls.first_sums)

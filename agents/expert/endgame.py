@@ -13,7 +13,13 @@ from math import sqrt
 
 import numpy as np
 
-from bideuchre_env.agents.expert.sampled_deals import begin_deals, number_cards, sample_deal
+from bideuchre_env.agents.expert.sampled_deals import (
+    SampledDeal,
+    begin_deals,
+    number_cards,
+    sample_deal,
+)
+from bideuchre_env.core.records import Tables, View
 from bideuchre_env.core.view import count_held
 from bideuchre_env.rules.cards import NO_TRUMP
 from bideuchre_env.runtime.intrinsics import highest_bit, lowest_bit, popcount
@@ -24,7 +30,7 @@ SURELY = 1.5  # standard errors below the margin at which a card is dropped
 
 
 @kernel
-def open_node(deal: Row, depth: int, turn: int, led: int, left: int, base: int) -> Row:
+def open_node(deal: SampledDeal, depth: int, turn: int, led: int, left: int, base: int) -> Row:
     """Set up and return the search node at `depth`, with the arguments as its fields (see `NODE`).
 
     The calling function fills in `played`, `best`, `winner`, `low` and `high`.
@@ -44,7 +50,7 @@ def open_node(deal: Row, depth: int, turn: int, led: int, left: int, base: int) 
 
 
 @kernel
-def absorb(deal: Row, depth: int, value: int) -> None:
+def absorb(deal: SampledDeal, depth: int, value: int) -> None:
     """Update the node at `depth` with the `value` of the card tried last, in tricks of our side.
 
     If that closes the alpha-beta window, the node's remaining cards are skipped.
@@ -61,7 +67,7 @@ def absorb(deal: Row, depth: int, value: int) -> None:
 
 
 @kernel
-def last_trick(deal: Row, turn: int, played: int, best: int, winner: int) -> int:
+def last_trick(deal: SampledDeal, turn: int, played: int, best: int, winner: int) -> int:
     """Return 1 if seats 0 and 2 win the last trick, in which all cards are forced, else 0.
 
     The arguments are those of `search`.
@@ -77,7 +83,9 @@ def last_trick(deal: Row, turn: int, played: int, best: int, winner: int) -> int
 
 
 @kernel
-def search(deal: Row, turn: int, played: int, led: int, best: int, winner: int, left: int) -> int:
+def search(
+    deal: SampledDeal, turn: int, played: int, led: int, best: int, winner: int, left: int
+) -> int:
     """Return the number of the `left` last tricks that seats 0 and 2 take with optimal play.
 
     All seats see all cards, `deal.hands`. `turn` is the seat to play, `led` the suit led or -1.
@@ -141,7 +149,7 @@ def search(deal: Row, turn: int, played: int, led: int, best: int, winner: int, 
 
 
 @kernel
-def same_as(deal: Row, live: int, hand: int, place: int, above: int) -> bool:
+def same_as(deal: SampledDeal, live: int, hand: int, place: int, above: int) -> bool:
     """Whether two cards of a hand, the places `place` and the higher `above`, are equivalent.
 
     They must be of one suit, and no card of `live` (the places in play, as bits) outside the hand
@@ -159,13 +167,13 @@ def same_as(deal: Row, live: int, hand: int, place: int, above: int) -> bool:
 
 
 @kernel
-def is_copy(deal: Row, one: int, other: int) -> bool:
+def is_copy(deal: SampledDeal, one: int, other: int) -> bool:
     """Whether two places hold the same card."""
     return deal.suit[one] == deal.suit[other] and deal.rank[one] == deal.rank[other]
 
 
 @kernel
-def wins_over(deal: Row, place: int, best: int) -> bool:
+def wins_over(deal: SampledDeal, place: int, best: int) -> bool:
     """Whether the card `place` beats `best`: a higher card of its suit, or a trump on another."""
     if deal.suit[place] == deal.suit[best]:
         return deal.rank[place] > deal.rank[best]
@@ -173,7 +181,7 @@ def wins_over(deal: Row, place: int, best: int) -> bool:
 
 
 @kernel
-def fill_worth(view: Row, t: Row, deal: Row) -> None:
+def fill_worth(view: View, t: Tables, deal: SampledDeal) -> None:
     """Write `deal.worth`: the points of the hand, ours minus theirs, by the tricks of our side."""
     tricks, level = t.tricks, view.level
     for won in range(tricks + 1):
@@ -184,7 +192,7 @@ def fill_worth(view: Row, t: Row, deal: Row) -> None:
 
 
 @kernel
-def class_of(deal: Row, place: int) -> int:
+def class_of(deal: SampledDeal, place: int) -> int:
     """Return the highest place in our hand that is equivalent to this place (see `same_as`)."""
     live = deal.unseen | deal.own
     if deal.best >= 0:
@@ -200,7 +208,7 @@ def class_of(deal: Row, place: int) -> int:
 
 
 @kernel
-def try_cards(view: Row, deal: Row, legal: int) -> None:
+def try_cards(view: View, deal: SampledDeal, legal: int) -> None:
     """Play every card of `legal` (places, as bits), then the sampled deal to its end, optimally.
 
     Writes the points of the hand, ours minus theirs, to `deal.values`, by place. `deal.hands[0]` is
@@ -229,7 +237,7 @@ def try_cards(view: Row, deal: Row, legal: int) -> None:
 
 
 @kernel
-def add_gains(deal: Row, places: int, favourite: int) -> None:
+def add_gains(deal: SampledDeal, places: int, favourite: int) -> None:
     """Add each card's gain over the favourite in this deal to `deal.sums` and `deal.squares`.
 
     `places` are the cards, as bits; `favourite` is the place of the rule player's card.
@@ -243,7 +251,7 @@ def add_gains(deal: Row, places: int, favourite: int) -> None:
 
 
 @kernel
-def error_of(deal: Row, place: int, n_deals: int) -> float:
+def error_of(deal: SampledDeal, place: int, n_deals: int) -> float:
     """Return the standard error of a card's mean gain over the favourite; infinite for one deal."""
     if n_deals < 2:
         return np.inf
@@ -252,7 +260,7 @@ def error_of(deal: Row, place: int, n_deals: int) -> float:
 
 
 @kernel
-def hopeful(deal: Row, places: int, favourite: int, n_deals: int) -> int:
+def hopeful(deal: SampledDeal, places: int, favourite: int, n_deals: int) -> int:
     """Return, as bits, the favourite and the cards of `places` that may beat it by the margin.
 
     A card remains if its mean gain plus `SURELY` standard errors exceeds `deal.margin`. `n_deals`
@@ -268,7 +276,7 @@ def hopeful(deal: Row, places: int, favourite: int, n_deals: int) -> int:
 
 
 @kernel
-def endgame_card(view: Row, t: Row, deal: Row, legal: int, chosen: int) -> int:
+def endgame_card(view: View, t: Tables, deal: SampledDeal, legal: int, chosen: int) -> int:
     """Return the kind to play, of the `legal` kinds (bits), by searching sampled deals.
 
     `chosen`, the rule player's card, is returned unless another is clearly better. There is no

@@ -12,10 +12,13 @@ the trumps but few other jacks, and has played its aces by the end.
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 
 from bideuchre_env.agents.data import read_array, read_file, sealed
 from bideuchre_env.core.phases.deal import GOLDEN, mix
+from bideuchre_env.core.records import Tables, View
 from bideuchre_env.core.tables import MAX_IN_SUIT
 from bideuchre_env.rules.cards import N_SEATS, N_SUITS, NO_TRUMP
 from bideuchre_env.rules.rules import Rules
@@ -90,6 +93,7 @@ SAMPLED_DEAL = np.dtype(
     ],
     align=True,
 )
+SampledDeal: TypeAlias = Row  # of SAMPLED_DEAL
 
 
 def holder_odds(rules: Rules) -> Array:
@@ -106,7 +110,7 @@ def holder_odds(rules: Rules) -> Array:
 
 
 @kernel
-def number_cards(view: Row, t: Row, deal: Row) -> None:
+def number_cards(view: View, t: Tables, deal: SampledDeal) -> None:
     """Number the cards in hand, the unseen cards and the winning card on the table as places.
 
     Writes the fields of `deal` from `n` to `own`, and `best`. `view.strain` must be set.
@@ -140,7 +144,7 @@ def number_cards(view: Row, t: Row, deal: Row) -> None:
 
 
 @kernel
-def begin_deals(view: Row, deal: Row) -> None:
+def begin_deals(view: View, deal: SampledDeal) -> None:
     """Seed the random stream, and write the possible holders and the odds of each unseen card.
 
     The seed depends on the cards in hand and the unseen cards only. Call it after `number_cards`,
@@ -158,7 +162,7 @@ def begin_deals(view: Row, deal: Row) -> None:
 
 
 @kernel
-def holder_of(view: Row, seat: int) -> int:
+def holder_of(view: View, seat: int) -> int:
     """Return the role of a holder: `DECLARER`, `HELPER` (its partner), `DEFENDER` or `ASIDE`.
 
     `seat` is a relative seat, or `NOWHERE`, whose role is `ASIDE`.
@@ -171,13 +175,13 @@ def holder_of(view: Row, seat: int) -> int:
 
 
 @kernel
-def contract_of(view: Row) -> int:
+def contract_of(view: View) -> int:
     """Return the first index of `holder_odds`: 0 trumps, 1 no trump; plus 2 if a seat sits out."""
     return (2 if view.sitting_out >= 0 else 0) + (1 if view.strain == NO_TRUMP else 0)
 
 
 @kernel
-def fill_odds(view: Row, deal: Row, seat: int) -> None:
+def fill_odds(view: View, deal: SampledDeal, seat: int) -> None:
     """Write the relative odds that a seat, or `NOWHERE`, holds each unseen card to `deal.odds`."""
     contract, holder = contract_of(view), holder_of(view, seat)
     held = min(popcount(deal.own), MOST_HELD - 1)
@@ -193,7 +197,7 @@ def fill_odds(view: Row, deal: Row, seat: int) -> None:
 
 
 @kernel
-def sample_deal(view: Row, deal: Row) -> bool:
+def sample_deal(view: View, deal: SampledDeal) -> bool:
     """Deal the unseen cards at random to `deal.hands`, in up to `MOST_TRIES` tries.
 
     Returns False if no try gives a valid deal; `deal.hands` is then incomplete.
@@ -205,7 +209,7 @@ def sample_deal(view: Row, deal: Row) -> bool:
 
 
 @kernel
-def try_deal(view: Row, deal: Row) -> bool:
+def try_deal(view: View, deal: SampledDeal) -> bool:
     """Deal the unseen cards to `deal.hands`, the suits with the fewest allowed holders first.
 
     Returns False if the cards do not fit: no allowed holder has room for one of them.
@@ -239,7 +243,7 @@ def try_deal(view: Row, deal: Row) -> bool:
 
 
 @kernel
-def draw_holder(deal: Row, allowed: int, place: int) -> int:
+def draw_holder(deal: SampledDeal, allowed: int, place: int) -> int:
     """Return a random holder of a card (a seat or `NOWHERE`), or -1 if no holder has room.
 
     The chance of a holder is proportional to its room times its odds. `allowed` are the possible

@@ -15,10 +15,11 @@ from functools import lru_cache
 import numpy as np
 
 from bideuchre_env.agents.data import read_record, sealed
-from bideuchre_env.agents.expert.call_features import AT, CALL, POINTS
+from bideuchre_env.agents.expert.call_features import AT, CALL, POINTS, Calls
 from bideuchre_env.agents.expert.call_network import copy, dot, rectify
 from bideuchre_env.agents.expert.win_table import FILE, fitted_name, game_chance
 from bideuchre_env.core.phases.scoring import played_points
+from bideuchre_env.core.records import Tables, View
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, Row, kernel, new_rows
 from bideuchre_env.runtime.vectors import add_rows
@@ -62,7 +63,7 @@ SCORE_NETWORK = np.dtype(
 
 
 @kernel
-def describe_score(view: Row, t: Row, wins: Array, calls: Row) -> None:
+def describe_score(view: View, t: Tables, wins: Array, calls: Calls) -> None:
     """Write the inputs that are the same for every call to `calls.score_inputs`.
 
     They are inputs of the call network, the chances to win after 16 possible results of the hand
@@ -107,7 +108,7 @@ def describe_score(view: Row, t: Row, wins: Array, calls: Row) -> None:
 
 @kernel
 def end_chance(
-    view: Row, t: Row, wins: Array, bid: int, others: int, us: bool, made: bool
+    view: View, t: Tables, wins: Array, bid: int, others: int, us: bool, made: bool
 ) -> float:
     """Return our chance to win the game after a hand, declared by us if `us`, else by them.
 
@@ -121,7 +122,7 @@ def end_chance(
 
 @kernel
 def describe_promise(
-    view: Row, t: Row, wins: Array, level: int, strain: int, more: float, calls: Row
+    view: View, t: Tables, wins: Array, level: int, strain: int, more: float, calls: Calls
 ) -> None:
     """Write the inputs of a call to `calls.score_inputs`.
 
@@ -164,7 +165,7 @@ def clip(number: float, most: float) -> float:
 
 
 @kernel
-def weigh_score(network: Row, calls: Row) -> None:
+def weigh_score(network: Row, calls: Calls) -> None:
     """Write to `calls` the parts of hidden sums and output that are the same for every call."""
     copy(network.first_base, calls.score_table_sums)
     add_rows(calls.score_inputs, 0, N_TABLE, network.first, calls.score_table_sums)
@@ -174,7 +175,7 @@ def weigh_score(network: Row, calls: Row) -> None:
 
 
 @kernel
-def score_correction(network: Row, calls: Row) -> float:
+def score_correction(network: Row, calls: Calls) -> float:
     """Return the correction of a call's worth, to be added, as a chance to win the game.
 
     Call `describe_score`, `weigh_score` and `describe_promise` before, in this order.

@@ -9,18 +9,20 @@ and the others' calls. `t` are the game's tables, `calls` is the record `auction
 
 from __future__ import annotations
 
-from bideuchre_env.agents.expert.call_features import N_HAND
+from bideuchre_env.agents.expert.call_features import N_HAND, Calls
 from bideuchre_env.agents.expert.hand_table import SCALE, find_row
 from bideuchre_env.agents.expert.tables import ExpertTables
 from bideuchre_env.agents.rule.bidding import (
     DECLARER,
     N_AUCTION_FEATURES,
+    Scratch,
     bell_curve,
     describe_auction,
     lone_chance,
     we_lead,
 )
 from bideuchre_env.agents.rule.hand_features import describe_hand, no_trump, weigh
+from bideuchre_env.core.records import Tables, View
 from bideuchre_env.learning.suits import SUIT_MAPS, canonical
 from bideuchre_env.rules.bids import N_EXCHANGES
 from bideuchre_env.rules.cards import COPY_SHIFT, N_STRAINS, NO_TRUMP
@@ -28,7 +30,9 @@ from bideuchre_env.runtime.jit import Array, Row, kernel
 
 
 @kernel
-def weigh_strains(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> bool:
+def weigh_strains(
+    view: View, t: Tables, learned: ExpertTables, scratch: Scratch, calls: Calls
+) -> bool:
     """Write chances of tricks, means and order of the strains to `calls`, for the hand in `view`.
 
     Returns False if there are none: the game has neither a hand table nor estimates, or the table
@@ -45,7 +49,7 @@ def weigh_strains(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls:
 
 
 @kernel
-def look_up(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> bool:
+def look_up(view: View, t: Tables, learned: ExpertTables, scratch: Scratch, calls: Calls) -> bool:
     """Write the table's chances of tricks and lone bids in every strain to `calls`.
 
     Returns False if the table does not have the hand. `scratch.features` is overwritten.
@@ -74,7 +78,7 @@ def look_up(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) 
 
 
 @kernel
-def estimate(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> None:
+def estimate(view: View, t: Tables, learned: ExpertTables, scratch: Scratch, calls: Calls) -> None:
     """Write the chances of tricks and lone bids in every strain from the rule player's estimates.
 
     They are written to `calls`; `scratch` is overwritten.
@@ -99,7 +103,9 @@ def estimate(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row)
 
 
 @kernel
-def trick_shift(view: Row, t: Row, strain: int, network: Row, features: Array, calls: Row) -> float:
+def trick_shift(
+    view: View, t: Tables, strain: int, network: Row, features: Array, calls: Calls
+) -> float:
     """Return the tricks that the network adds to `calls.table_mean` for the hand and the calls.
 
     Before the call, `features` must be those of the hand in this strain. They are copied to
@@ -135,7 +141,7 @@ def shift_chances(row: Array, shift: float, tricks: int, chances: Array) -> None
 
 
 @kernel
-def find_best(t: Row, calls: Row) -> None:
+def find_best(t: Tables, calls: Calls) -> None:
     """Write `calls.means`, `calls.ranked` and `calls.best_lone` from the chances in `calls`.
 
     `means` are the expected tricks by strain. `ranked` are the strains by expected tricks, the most

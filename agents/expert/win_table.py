@@ -23,11 +23,12 @@ from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule, rule_wor
 from bideuchre_env.agents.rule.win_curve import final_chance, win_chance, worth
 from bideuchre_env.core.phases.deal import deal_hand, seed_stream, start_game
 from bideuchre_env.core.phases.scoring import made
+from bideuchre_env.core.records import Tables, View
 from bideuchre_env.core.state import DEAL, new_states
 from bideuchre_env.core.tables import ROUNDS, compile_tables
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
-from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel
+from bideuchre_env.runtime.jit import Array, Word, entry_kernel, kernel
 
 FILE = "score_network.npz"
 HANDS = 3000  # played to sample the outcomes of a hand
@@ -140,7 +141,9 @@ def play_outcomes(work: RuleWorkspace, states: Array, seed: Word, outcomes: Arra
 
 
 @kernel
-def after_hand(t: Row, table: Array, ours: int, theirs: int, us_declare: bool, made: bool) -> float:
+def after_hand(
+    t: Tables, table: Array, ours: int, theirs: int, us_declare: bool, made: bool
+) -> float:
     """Return our chance to win with `ours` and `theirs` points to go after a hand; a draw is 0.5.
 
     `us_declare` says whether our side declared that hand, `made` whether the bid was made. `table`
@@ -203,7 +206,7 @@ def iterate_rounds(outcomes: Array, table: Array) -> None:
 
 
 @kernel
-def rounds_chance(view: Row, wins: Array, left: int, gain: int) -> float:
+def rounds_chance(view: View, wins: Array, left: int, gain: int) -> float:
     """Return our chance to win with `left` hands left after our lead has changed by `gain` points.
 
     Returns -1.0 if the table `wins` has no entry. Only for games of a fixed number of hands.
@@ -217,7 +220,7 @@ def rounds_chance(view: Row, wins: Array, left: int, gain: int) -> float:
 
 @kernel
 def table_chance(
-    view: Row, t: Row, wins: Array, ours: int, theirs: int, us_declare: bool, made: bool
+    view: View, t: Tables, wins: Array, ours: int, theirs: int, us_declare: bool, made: bool
 ) -> float:
     """Return our chance to win after a hand of `ours` and `theirs` points, by the table `wins`.
 
@@ -234,7 +237,7 @@ def table_chance(
 
 @kernel
 def game_chance(
-    view: Row, t: Row, wins: Array, ours: int, theirs: int, us_declare: bool, made: bool
+    view: View, t: Tables, wins: Array, ours: int, theirs: int, us_declare: bool, made: bool
 ) -> float:
     """Return our chance to win the game after a hand of these points; a draw counts half.
 
@@ -249,7 +252,7 @@ def game_chance(
 
 @kernel
 def chance_to_win(
-    view: Row, t: Row, wins: Array, ours: int, theirs: int, us_declare: bool, made: bool
+    view: View, t: Tables, wins: Array, ours: int, theirs: int, us_declare: bool, made: bool
 ) -> float:
     """Return the value to us of a hand of `ours` and `theirs` points, for bidding.
 
@@ -270,7 +273,7 @@ def chance_to_win(
 
 
 @kernel
-def passed_out(view: Row, t: Row, wins: Array) -> float:
+def passed_out(view: View, t: Tables, wins: Array) -> float:
     """Return the value to us of a passed-out hand, on the scale of `chance_to_win`.
 
     It has no points and is redealt, so it does not count as one of a fixed number of hands.

@@ -43,6 +43,7 @@ from bideuchre_env.agents.rule.agent import (
     useful_calls,
 )
 from bideuchre_env.agents.rule.exchange import undominated
+from bideuchre_env.core.records import State
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
 from bideuchre_env.core.view import see_observation
 from bideuchre_env.errors import OptionError
@@ -59,7 +60,7 @@ from bideuchre_env.learning.network import (
 from bideuchre_env.learning.weights import Weights, made_for
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
-from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
+from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel, kernel
 
 KIND = "net"
 MARGIN = 0.1
@@ -182,7 +183,7 @@ def net_rows(observations: Array, masks: Array, work: NetWorkspace, choices: Arr
 
 
 @kernel
-def net_decision(s: Row, seat: int, legal: int, work: NetWorkspace) -> int:
+def net_decision(s: State, seat: int, legal: int, work: NetWorkspace) -> int:
     """Return the action of a seat in state `s`, of the `legal` ones (see `step.legal_bits`).
 
     The view in `work.expert` must be the seat's.
@@ -202,7 +203,7 @@ def net_decision(s: Row, seat: int, legal: int, work: NetWorkspace) -> int:
 
 
 @kernel
-def net_card(s: Row, seat: int, legal: int, card: int, work: NetWorkspace) -> int:
+def net_card(s: State, seat: int, legal: int, card: int, work: NetWorkspace) -> int:
     """Return the kind to give up, pass or play, of the `legal` kinds (bits).
 
     `card` is the rule player's choice. The view in `work.expert` must be the seat's.
@@ -218,7 +219,7 @@ def net_card(s: Row, seat: int, legal: int, card: int, work: NetWorkspace) -> in
 
 
 @kernel
-def best_card(s: Row, seat: int, legal: int, card: int, work: NetWorkspace) -> tuple[int, int]:
+def best_card(s: State, seat: int, legal: int, card: int, work: NetWorkspace) -> tuple[int, int]:
     """Return the card without search: the best by the network if it beats `card` by the margin.
 
     `card` is the rule player's choice, `legal` the legal kinds (bits). The view in `work.expert`
@@ -238,7 +239,7 @@ def best_card(s: Row, seat: int, legal: int, card: int, work: NetWorkspace) -> t
 
 
 @kernel
-def weigh_cards(s: Row, seat: int, work: NetWorkspace) -> int:
+def weigh_cards(s: State, seat: int, work: NetWorkspace) -> int:
     """Run the card network: write `work.cards.outputs`, and return their suit symmetry (0 to 7).
 
     The view in `work.expert` must be that of the seat in state `s`. `points_of` looks up the

@@ -17,6 +17,8 @@ from bideuchre_env.agents.rule.bidding import (
     DECLARER,
     SCRATCH,
     WEIGHTS,
+    Scratch,
+    Weights,
     choose_call,
     choose_strain,
     load_weights,
@@ -27,6 +29,7 @@ from bideuchre_env.agents.rule.discards import least_kept, pass_over
 from bideuchre_env.agents.rule.exchange import undominated
 from bideuchre_env.agents.rule.hand_features import TRUMPS
 from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.records import State, Tables, View
 from bideuchre_env.core.state import AUCTION, GIVING, NAMING, PASSING, new_states
 from bideuchre_env.core.step import apply, legal_bits
 from bideuchre_env.core.tables import compile_tables
@@ -34,7 +37,7 @@ from bideuchre_env.core.view import new_view, see, see_observation
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
-from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel, new_rows
+from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel, kernel, new_rows
 
 MOST_BOLD = 12
 
@@ -149,7 +152,7 @@ def rule_rows(observations: Array, masks: Array, work: RuleWorkspace, choices: A
 
 
 @kernel
-def rule_decision(view: Row, legal: int, work: RuleWorkspace) -> int:
+def rule_decision(view: View, legal: int, work: RuleWorkspace) -> int:
     """Return the action of the seat of a view, of the `legal` ones (see `step.legal_bits`)."""
     t = work.tables[0]
     if view.phase == AUCTION or view.phase == NAMING:
@@ -159,7 +162,7 @@ def rule_decision(view: Row, legal: int, work: RuleWorkspace) -> int:
 
 
 @kernel
-def act_by_rule(s: Row, work: RuleWorkspace) -> None:
+def act_by_rule(s: State, work: RuleWorkspace) -> None:
     """Apply the rule player's action to state `s`."""
     t, view = work.tables[0], work.views[0]
     see(s, t, s.turn, view)
@@ -167,7 +170,7 @@ def act_by_rule(s: Row, work: RuleWorkspace) -> None:
 
 
 @kernel
-def useful_calls(view: Row, t: Row, legal: int) -> int:
+def useful_calls(view: View, t: Tables, legal: int) -> int:
     """Return the `legal` calls (bit 0 a pass, bit 1 + level a bid) without dominated ones.
 
     Of the last seat's partnered bids only the lowest is included: no seat is left to outbid.
@@ -183,7 +186,7 @@ def useful_calls(view: Row, t: Row, legal: int) -> int:
 
 
 @inline_kernel
-def rule_bid(view: Row, legal: int, t: Row, weights: Row, scratch: Row) -> int:
+def rule_bid(view: View, legal: int, t: Tables, weights: Weights, scratch: Scratch) -> int:
     """Return the call to make, of the `legal` calls (see `useful_calls`), or the strain to name.
 
     The result is an action.
@@ -197,7 +200,7 @@ def rule_bid(view: Row, legal: int, t: Row, weights: Row, scratch: Row) -> int:
 
 
 @kernel
-def certain_action(view: Row, t: Row, legal: int) -> int:
+def certain_action(view: View, t: Tables, legal: int) -> int:
     """Return an action that is certain to take every trick left, or -1 if none is known.
 
     `legal` are the legal actions, see `step.legal_bits`.
@@ -209,7 +212,7 @@ def certain_action(view: Row, t: Row, legal: int) -> int:
 
 
 @kernel
-def rule_card(view: Row, t: Row, legal: int) -> int:
+def rule_card(view: View, t: Tables, legal: int) -> int:
     """Return the kind of the card to give up, pass or play, of the `legal` kinds (bits)."""
     legal = undominated(view, t, legal)
     if legal & (legal - 1) == 0:
@@ -222,7 +225,7 @@ def rule_card(view: Row, t: Row, legal: int) -> int:
 
 
 @kernel
-def legal_choice(choice: int, mask: Array, t: Row) -> int:
+def legal_choice(choice: int, mask: Array, t: Tables) -> int:
     """Return the choice if legal, else the first legal action (for an invalid observation)."""
     if choice < 0 or choice >= t.n_actions or mask[choice] == 0:
         choice = 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import exp
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from bideuchre_env.agents.rule.win_curve import POINT, lead_chance, logistic, re
 from bideuchre_env.core.card_order import same_colour
 from bideuchre_env.core.phases.play import opening_leader
 from bideuchre_env.core.phases.scoring import played_points
+from bideuchre_env.core.records import Tables, View
 from bideuchre_env.rules.cards import MAX_TRICKS, N_STRAINS, NO_TRUMP
 from bideuchre_env.runtime.jit import Array, Row, kernel
 
@@ -69,6 +70,7 @@ WEIGHTS = np.dtype(
     ],
     align=True,
 )
+Weights: TypeAlias = Row  # of WEIGHTS
 
 # Scratch memory of a call, in a record: views of rows of arrays would cost reference counting.
 SCRATCH = np.dtype(
@@ -78,6 +80,7 @@ SCRATCH = np.dtype(
         ("made_worth", np.float64, (MAX_TRICKS + 1,)),  # of a made bid by tricks; -1.0: unknown
     ]
 )
+Scratch: TypeAlias = Row  # of SCRATCH
 
 
 @lru_cache(maxsize=len(DECKS))
@@ -87,7 +90,7 @@ def load_weights(kinds: int, copies: int) -> Array:
 
 
 @kernel
-def we_lead(view: Row, t: Row, declarer: int, alone: bool) -> int:
+def we_lead(view: View, t: Tables, declarer: int, alone: bool) -> int:
     """Return 1 if the seat of the view would lead to the first trick, else 0.
 
     `declarer` is a relative seat, which plays alone if `alone`.
@@ -97,7 +100,7 @@ def we_lead(view: Row, t: Row, declarer: int, alone: bool) -> int:
 
 
 @kernel
-def describe_auction(view: Row, t: Row, strain: int, features: Array) -> None:
+def describe_auction(view: View, t: Tables, strain: int, features: Array) -> None:
     """Write the features of the other seats' calls, relative to a strain, to `features`, float64.
 
     The first half is partner's (`PARTNER`), the second that of the opponents (`OPPONENTS`).
@@ -124,7 +127,9 @@ def describe_auction(view: Row, t: Row, strain: int, features: Array) -> None:
 
 
 @kernel
-def expected_tricks(view: Row, t: Row, weights: Row, strain: int, scratch: Row) -> float:
+def expected_tricks(
+    view: View, t: Tables, weights: Weights, strain: int, scratch: Scratch
+) -> float:
     """Return our side's expected tricks if this seat declares in this strain, with partner.
 
     The estimate depends on the hand and the calls so far.
@@ -139,13 +144,13 @@ def expected_tricks(view: Row, t: Row, weights: Row, strain: int, scratch: Row) 
 
 
 @kernel
-def missing_bowers(view: Row, t: Row, strain: int) -> int:
+def missing_bowers(view: View, t: Tables, strain: int) -> int:
     """Return the number of bowers that the hand lacks in this strain; 0 at no trump."""
     return 0 if strain == NO_TRUMP else 2 * t.copies - bowers_held(view, t, strain)
 
 
 @kernel
-def describe_lone_hand(view: Row, t: Row, strain: int, features: Array) -> None:
+def describe_lone_hand(view: View, t: Tables, strain: int, features: Array) -> None:
     """Write the features of the hand for a lone bid of this seat to `features`, float64."""
     missing = missing_bowers(view, t, strain)
     missing *= missing  # two missing bowers are much more than twice as bad as one
@@ -153,7 +158,9 @@ def describe_lone_hand(view: Row, t: Row, strain: int, features: Array) -> None:
 
 
 @kernel
-def lone_chance(view: Row, t: Row, weights: Row, strain: int, exchange: int, scratch: Row) -> float:
+def lone_chance(
+    view: View, t: Tables, weights: Weights, strain: int, exchange: int, scratch: Scratch
+) -> float:
     """Return the chance to take every trick alone in this strain.
 
     `exchange` is the number of cards exchanged with partner before the play. With an exchange in a
@@ -170,7 +177,9 @@ def lone_chance(view: Row, t: Row, weights: Row, strain: int, exchange: int, scr
 
 
 @kernel
-def lone_strain(view: Row, t: Row, weights: Row, exchange: int, scratch: Row) -> tuple[int, float]:
+def lone_strain(
+    view: View, t: Tables, weights: Weights, exchange: int, scratch: Scratch
+) -> tuple[int, float]:
     """Return the strain with the highest chance to make a lone bid, and the chance.
 
     `exchange` is the number of cards exchanged with partner.
@@ -196,7 +205,7 @@ def bell_curve(mean: float, deviation: float, tricks: int, chances: Array) -> No
 
 
 @kernel
-def contract_worth(view: Row, t: Row, level: int, us: bool, scratch: Row) -> float:
+def contract_worth(view: View, t: Tables, level: int, us: bool, scratch: Scratch) -> float:
     """Return the value to us of a partnered contract, which we declare if `us`, else opponents.
 
     `scratch.chances` has the chance of each number of tricks of the declarer's side. A made bid has
@@ -218,7 +227,7 @@ def contract_worth(view: Row, t: Row, level: int, us: bool, scratch: Row) -> flo
 
 
 @kernel
-def played_worth(view: Row, t: Row, level: int, us: bool, won: int) -> float:
+def played_worth(view: View, t: Tables, level: int, us: bool, won: int) -> float:
     """Return the value to us of a partnered contract whose side takes `won` tricks.
 
     `us` says whether that is our side.
@@ -228,7 +237,7 @@ def played_worth(view: Row, t: Row, level: int, us: bool, won: int) -> float:
 
 
 @kernel
-def lone_worth(view: Row, t: Row, level: int, us: bool, made: float) -> float:
+def lone_worth(view: View, t: Tables, level: int, us: bool, made: float) -> float:
     """Return the value to us of a lone bid that is made with chance `made`; `us`: our side bids."""
     value = float(t.payoff[level, t.tricks])
     if us:
@@ -239,7 +248,9 @@ def lone_worth(view: Row, t: Row, level: int, us: bool, made: float) -> float:
 
 
 @kernel
-def standing_tricks(view: Row, t: Row, weights: Row, scratch: Row, chances: Array) -> None:
+def standing_tricks(
+    view: View, t: Tables, weights: Weights, scratch: Scratch, chances: Array
+) -> None:
     """Write to `chances` how likely each number of tricks is for the side of the standing bid.
 
     The chances are estimated from our hand, for the case that the bid becomes the contract. A bid
@@ -259,7 +270,9 @@ def standing_tricks(view: Row, t: Row, weights: Row, scratch: Row, chances: Arra
 
 
 @kernel
-def pass_worth(view: Row, t: Row, weights: Row, best_mean: float, scratch: Row) -> float:
+def pass_worth(
+    view: View, t: Tables, weights: Weights, best_mean: float, scratch: Scratch
+) -> float:
     """Return the value to us of a pass, if the standing bid becomes the contract.
 
     Without a standing bid it is estimated from `best_mean`, our expected tricks in the best strain.
@@ -283,7 +296,7 @@ def pass_worth(view: Row, t: Row, weights: Row, best_mean: float, scratch: Row) 
 
 
 @kernel
-def call_action(t: Row, level: int, strain: int) -> int:
+def call_action(t: Tables, level: int, strain: int) -> int:
     """Return the action of a call; level -1 is a pass. `strain` is ignored if bids have none."""
     if level < 0:
         return 0
@@ -292,7 +305,7 @@ def call_action(t: Row, level: int, strain: int) -> int:
 
 
 @kernel
-def choose_call(view: Row, t: Row, weights: Row, legal: int, scratch: Row) -> int:
+def choose_call(view: View, t: Tables, weights: Weights, legal: int, scratch: Scratch) -> int:
     """Return the call of highest value, as an action, of the `legal` ones (see `useful_calls`).
 
     Before the last call a slightly worse higher bid is preferred, because it shuts others out.
@@ -335,7 +348,7 @@ def choose_call(view: Row, t: Row, weights: Row, legal: int, scratch: Row) -> in
 
 
 @kernel
-def choose_strain(view: Row, t: Row, weights: Row, scratch: Row) -> int:
+def choose_strain(view: View, t: Tables, weights: Weights, scratch: Scratch) -> int:
     """Return the strain of highest value to name after winning the auction."""
     read_time(view)
     level = view.level

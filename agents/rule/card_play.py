@@ -31,9 +31,10 @@ from bideuchre_env.agents.rule.chances import (
 )
 from bideuchre_env.agents.rule.discards import discard
 from bideuchre_env.core.card_order import highest, lowest
+from bideuchre_env.core.records import Tables, View
 from bideuchre_env.core.view import count, count_held
 from bideuchre_env.runtime.intrinsics import lowest_bit, popcount
-from bideuchre_env.runtime.jit import Row, kernel
+from bideuchre_env.runtime.jit import kernel
 
 SAFE = 0.9  # minimum chance of partner's card to win the trick at which we leave it to win
 HELP = 0.25  # minimum gain in chance over partner's card at which we play a winning card
@@ -46,7 +47,7 @@ DRAWN = 4  # maximum of unseen trumps with which a defender leads the boss trump
 
 
 @kernel
-def lead(view: Row, t: Row, legal: int) -> int:
+def lead(view: View, t: Tables, legal: int) -> int:
     """Return the kind to lead, of the `legal` kinds (bits)."""
     card = claiming_lead(view, t)
     if card >= 0:
@@ -67,7 +68,7 @@ def lead(view: Row, t: Row, legal: int) -> int:
 
 
 @kernel
-def draw_trumps(view: Row, t: Row, trumps: int, side: int) -> int:
+def draw_trumps(view: View, t: Tables, trumps: int, side: int) -> int:
     """Return the card to lead while opponents may hold trumps: a trump, or first a bare boss.
 
     `trumps` and `side` are the cards in hand (bits). -1 means to lead another suit and keep the
@@ -90,7 +91,7 @@ def draw_trumps(view: Row, t: Row, trumps: int, side: int) -> int:
 
 
 @kernel
-def help_draw(view: Row, t: Row, top: int, n: int, out: int) -> int:
+def help_draw(view: View, t: Tables, top: int, n: int, out: int) -> int:
     """Return the trump that declarer's partner leads: `top`, its highest, or -1 for another suit.
 
     It holds `n` trumps, and `out` are unseen.
@@ -106,7 +107,7 @@ def help_draw(view: Row, t: Row, top: int, n: int, out: int) -> int:
 
 
 @kernel
-def bare_cards(view: Row, t: Row, kinds: int) -> int:
+def bare_cards(view: View, t: Tables, kinds: int) -> int:
     """Return those of `kinds` (bits) that are our only card of their suit."""
     bare = 0
     while kinds:
@@ -118,7 +119,7 @@ def bare_cards(view: Row, t: Row, kinds: int) -> int:
 
 
 @kernel
-def lowest_from(view: Row, t: Row, side: int) -> int:
+def lowest_from(view: View, t: Tables, side: int) -> int:
     """Return the lowest card of a suit of `side` (bits), to lead without a boss.
 
     The suit is one that partner can ruff, else the shortest, or at no trump the longest.
@@ -141,7 +142,7 @@ def lowest_from(view: Row, t: Row, side: int) -> int:
 
 
 @kernel
-def lead_against(view: Row, t: Row, legal: int) -> int:
+def lead_against(view: View, t: Tables, legal: int) -> int:
     """Return the lead in defence: a boss, else a low card of a short side suit.
 
     Suits with a guarded honour are avoided. With only trumps, a boss trump, else the lowest.
@@ -178,7 +179,7 @@ def lead_against(view: Row, t: Row, legal: int) -> int:
 
 
 @kernel
-def lead_alone(view: Row, t: Row, side: int) -> int:
+def lead_alone(view: View, t: Tables, side: int) -> int:
     """Return the first lead against a lone contract: the top of a suit of `side` (bits).
 
     At no trump it is a boss, else the top of the longest suit, if possible one behind the ace. In a
@@ -202,7 +203,7 @@ def lead_alone(view: Row, t: Row, side: int) -> int:
 
 
 @kernel
-def best_holding(view: Row, t: Row, winners: int) -> int:
+def best_holding(view: View, t: Tables, winners: int) -> int:
     """Return the cheapest of `winners` (bits) with nearly the highest chance to win the trick."""
     strain, led, after = view.strain, view.led, view.after
     best, best_chance = -1, -1.0
@@ -216,7 +217,7 @@ def best_holding(view: Row, t: Row, winners: int) -> int:
 
 
 @kernel
-def follow(view: Row, t: Row, legal: int) -> int:
+def follow(view: View, t: Tables, legal: int) -> int:
     """Return the kind to play, of the `legal` kinds (bits), to a trick that another seat led."""
     winners = winning_cards(view, t, legal)
     if winners == 0:
@@ -232,7 +233,7 @@ def follow(view: Row, t: Row, legal: int) -> int:
 
 
 @kernel
-def over_partner(view: Row, t: Row, legal: int, winners: int) -> int:
+def over_partner(view: View, t: Tables, legal: int, winners: int) -> int:
     """Return the card to play while partner is winning: throw off unless ours is much safer.
 
     `winners` are the legal kinds that beat partner's card.
@@ -252,7 +253,7 @@ def over_partner(view: Row, t: Row, legal: int, winners: int) -> int:
 
 
 @kernel
-def over_opponent(view: Row, t: Row, legal: int, winners: int) -> int:
+def over_opponent(view: View, t: Tables, legal: int, winners: int) -> int:
     """Return the card to play if one opponent is winning and the other plays later.
 
     `winners` are the legal kinds that beat the best card. The result is a winner or is thrown off.

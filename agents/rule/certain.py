@@ -9,19 +9,20 @@ from __future__ import annotations
 
 from bideuchre_env.agents.rule.bidding import call_action, we_lead
 from bideuchre_env.core.card_order import highest, lowest
+from bideuchre_env.core.records import Tables, View
 from bideuchre_env.core.state import AUCTION, PLAY
 from bideuchre_env.core.step import legal_bits
 from bideuchre_env.core.view import count, count_held, see
 from bideuchre_env.rules.cards import N_SEATS, N_SUITS, NO_TRUMP
 from bideuchre_env.runtime.intrinsics import highest_bit, lowest_bit, popcount
-from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
+from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel, kernel
 
 OTHERS = 0b1110  # seats, as bits
 ALL_SUITS = 0b1111  # as bits
 
 
 @inline_kernel
-def unbeaten(t: Row, strain: int, kinds: int, unseen: int) -> int:
+def unbeaten(t: Tables, strain: int, kinds: int, unseen: int) -> int:
     """Return those of `kinds` that no `unseen` kind of the same suit beats; all are bit masks."""
     bosses = 0
     while kinds:
@@ -33,7 +34,7 @@ def unbeaten(t: Row, strain: int, kinds: int, unseen: int) -> int:
 
 
 @inline_kernel
-def unseen_of(view: Row, t: Row, seats: int) -> tuple[int, int]:
+def unseen_of(view: View, t: Tables, seats: int) -> tuple[int, int]:
     """Return the unseen kinds that at least one of `seats` (bits) may hold, given their voids.
 
     The second result is those of which both copies are unseen; both are bit masks.
@@ -50,7 +51,7 @@ def unseen_of(view: Row, t: Row, seats: int) -> tuple[int, int]:
 
 @kernel
 def certain_winners(
-    t: Row, strain: int, held: int, held_pair: int, unseen: int, unseen_pair: int
+    t: Tables, strain: int, held: int, held_pair: int, unseen: int, unseen_pair: int
 ) -> int:
     """Return the kinds of a hand that are certain to win if the hand is on lead, as bits.
 
@@ -77,7 +78,7 @@ def certain_winners(
 
 
 @inline_kernel
-def may_lose(view: Row, t: Row, cards: int, unseen: int) -> bool:
+def may_lose(view: View, t: Tables, cards: int, unseen: int) -> bool:
     """Whether a quick test shows that the lowest of `cards` (bits) is not certain to win a trick.
 
     False leaves it open.
@@ -92,7 +93,7 @@ def may_lose(view: Row, t: Row, cards: int, unseen: int) -> bool:
 
 
 @kernel
-def claiming_lead(view: Row, t: Row) -> int:
+def claiming_lead(view: View, t: Tables) -> int:
     """Return a kind whose lead is certain to take this and every later trick, or -1."""
     strain, held = view.strain, view.held
     unseen, pair = unseen_of(view, t, OTHERS)
@@ -104,7 +105,7 @@ def claiming_lead(view: Row, t: Row) -> int:
 
 
 @inline_kernel
-def winning_cards(view: Row, t: Row, legal: int) -> int:
+def winning_cards(view: View, t: Tables, legal: int) -> int:
     """Return the `legal` kinds that beat the best card on the table, as bits; all of one suit."""
     best, higher = view.winning_kind, t.above[view.strain, view.winning_kind]
     if view.trumps >> max(best, 0) & 1 == 0:
@@ -113,7 +114,7 @@ def winning_cards(view: Row, t: Row, legal: int) -> int:
 
 
 @kernel
-def claiming_follow(view: Row, t: Row, winners: int) -> int:
+def claiming_follow(view: View, t: Tables, winners: int) -> int:
     """Return a kind of `winners` that is certain to take this and every later trick, or -1.
 
     `winners` is the result of `winning_cards`.
@@ -133,7 +134,7 @@ def claiming_follow(view: Row, t: Row, winners: int) -> int:
 
 
 @kernel
-def wins_rest(view: Row, t: Row, strain: int, card: int, unseen: int, pair: int) -> bool:
+def wins_rest(view: View, t: Tables, strain: int, card: int, unseen: int, pair: int) -> bool:
     """Whether the hand without `card` is certain to take every trick left when it is on lead.
 
     `unseen` and `pair` are the kinds that other hands may hold, and may hold twice (bits).
@@ -147,7 +148,7 @@ def wins_rest(view: Row, t: Row, strain: int, card: int, unseen: int, pair: int)
 
 
 @kernel
-def certain_card(view: Row, t: Row, legal: int) -> int:
+def certain_card(view: View, t: Tables, legal: int) -> int:
     """Return a card of the legal kinds (bits) that is certain to take every trick left, or -1."""
     if view.phase != PLAY:
         return -1
@@ -169,7 +170,7 @@ def claim(states: Array, tables: Array, views: Array) -> int:
 
 
 @kernel
-def takes_all(view: Row, t: Row, strain: int, alone: bool) -> bool:
+def takes_all(view: View, t: Tables, strain: int, alone: bool) -> bool:
     """Whether the hand is certain to take every trick in this strain if its seat declares.
 
     `alone`: partner sits out. No card has been played yet.
@@ -186,7 +187,7 @@ def takes_all(view: Row, t: Row, strain: int, alone: bool) -> bool:
 
 
 @kernel
-def certain_answer(view: Row, t: Row, strain: int, suit: int) -> int:
+def certain_answer(view: View, t: Tables, strain: int, suit: int) -> int:
     """Return the lowest card in hand that is certain to win if another seat leads `suit`, or -1."""
     unseen, cards, trumps = view.unseen, view.held & t.suit_bits[strain, suit], 0
     if strain != NO_TRUMP:
@@ -199,7 +200,7 @@ def certain_answer(view: Row, t: Row, strain: int, suit: int) -> int:
 
 
 @kernel
-def certain_strain(view: Row, t: Row, alone: bool) -> int:
+def certain_strain(view: View, t: Tables, alone: bool) -> int:
     """Return a strain in which the hand is certain to take every trick as declarer, or -1.
 
     Only these are tested: trump suits with the highest trump and at least as many trumps in hand
@@ -218,7 +219,7 @@ def certain_strain(view: Row, t: Row, alone: bool) -> int:
 
 
 @kernel
-def certain_call(view: Row, t: Row, legal: int) -> int:
+def certain_call(view: View, t: Tables, legal: int) -> int:
     """Return a call or strain, as an action, with which the hand is certain to take every trick.
 
     The call is the highest lone bid without an exchange, if no legal call is worth more points. A

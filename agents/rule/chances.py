@@ -7,27 +7,28 @@ masks, and seats are relative.
 
 from __future__ import annotations
 
+from bideuchre_env.core.records import Tables, View
 from bideuchre_env.core.view import count
 from bideuchre_env.runtime.intrinsics import lowest_bit
-from bideuchre_env.runtime.jit import Row, kernel
+from bideuchre_env.runtime.jit import kernel
 
 OPPONENTS = 0b1010  # seats, as bits
 
 
 @kernel
-def may_hold(view: Row, seat: int, kinds: int, suit: int) -> bool:
+def may_hold(view: View, seat: int, kinds: int, suit: int) -> bool:
     """Whether a seat has cards left and can hold one of `kinds` (bits) of this suit."""
     return view.cards_left[seat] > 0 and count(view, kinds) > 0 and view.void[seat] >> suit & 1 == 0
 
 
 @kernel
-def beaters(view: Row, t: Row, kind: int) -> int:
+def beaters(view: View, t: Tables, kind: int) -> int:
     """Count the unseen cards of a card's suit that rank above it; `view.strain` must be set."""
     return count(view, t.above[view.strain, kind])
 
 
 @kernel
-def enemy_trumps(view: Row) -> bool:
+def enemy_trumps(view: View) -> bool:
     """Whether an opponent may still hold a trump."""
     trumps, strain = view.trumps, view.strain
     if trumps == 0:
@@ -36,7 +37,7 @@ def enemy_trumps(view: Row) -> bool:
 
 
 @kernel
-def lacks(view: Row, seat: int, kinds: int) -> float:
+def lacks(view: View, seat: int, kinds: int) -> float:
     """Return the chance that a seat holds none of `kinds` (bits), which are of one suit.
 
     The seat must not be known to be void in it.
@@ -55,7 +56,7 @@ def lacks(view: Row, seat: int, kinds: int) -> float:
 
 
 @kernel
-def beats_chance(view: Row, t: Row, seat: int, kind: int, led: int) -> float:
+def beats_chance(view: View, t: Tables, seat: int, kind: int, led: int) -> float:
     """Return the chance that a seat can beat the card `kind` in a trick of the suit `led`."""
     strain = view.strain
     if view.cards_left[seat] == 0:
@@ -75,7 +76,7 @@ def beats_chance(view: Row, t: Row, seat: int, kind: int, led: int) -> float:
 
 
 @kernel
-def holds_chance(view: Row, t: Row, kind: int, led: int, seats: int) -> float:
+def holds_chance(view: View, t: Tables, kind: int, led: int, seats: int) -> float:
     """Return the chance that none of the opponents in `seats` (bits) can beat the card `kind`.
 
     `led` is the suit led; partner, if in `seats`, is ignored.
@@ -89,7 +90,7 @@ def holds_chance(view: Row, t: Row, kind: int, led: int, seats: int) -> float:
 
 
 @kernel
-def best_boss(view: Row, t: Row, kinds: int) -> int:
+def best_boss(view: View, t: Tables, kinds: int) -> int:
     """Return the kind, of `kinds` (bits), that is most likely to win the trick if led.
 
     Only bosses and cards that are almost certain to win are considered; -1 if there is none.

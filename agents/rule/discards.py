@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bideuchre_env.core.card_order import highest, lowest
+from bideuchre_env.core.records import Tables, View
 from bideuchre_env.core.view import count, count_held
 from bideuchre_env.runtime.intrinsics import lowest_bit
-from bideuchre_env.runtime.jit import Row, kernel
+from bideuchre_env.runtime.jit import kernel
 
 LOW_TRUMP = 13  # strength of the king of trumps
 HIGHER = 0.95  # chance of a lone declarer to hold an unseen card above our guarded honour
@@ -14,7 +15,7 @@ ONLY_OURS = 1.5  # factor of the worth of a guard in a suit in which partner is 
 
 
 @kernel
-def discard(view: Row, t: Row, legal: int) -> int:
+def discard(view: View, t: Tables, legal: int) -> int:
     """Return the kind, of the `legal` kinds (bits), to play to a trick that we do not win."""
     if view.sitting_out < 0 or view.declarer & 1 == 0:
         return least_kept(view, t, legal)
@@ -24,7 +25,7 @@ def discard(view: Row, t: Row, legal: int) -> int:
 
 
 @kernel
-def least_guard(view: Row, t: Row, legal: int) -> int:
+def least_guard(view: View, t: Tables, legal: int) -> int:
     """Return the lowest card of the suit whose guard against a lone declarer has the least worth.
 
     Of equal guards, the card of the least `keep_value` is returned.
@@ -42,7 +43,7 @@ def least_guard(view: Row, t: Row, legal: int) -> int:
 
 
 @kernel
-def guard_worth(view: Row, t: Row, suit: int, held: int) -> float:
+def guard_worth(view: View, t: Tables, suit: int, held: int) -> float:
     """Return the worth of the last card of `held` (bits), our cards of a suit, as a guard.
 
     It is the chance that the declarer has a lower card of the suit, with 0.5 each, and exactly as
@@ -69,7 +70,7 @@ def guard_worth(view: Row, t: Row, suit: int, held: int) -> float:
 
 
 @kernel
-def keep_value(view: Row, t: Row, kind: int) -> int:
+def keep_value(view: View, t: Tables, kind: int) -> int:
     """Return the value of keeping a card in hand; only the order of the values matters."""
     strain = view.strain
     strength = t.strength[strain, kind]
@@ -91,7 +92,7 @@ def keep_value(view: Row, t: Row, kind: int) -> int:
 
 
 @kernel
-def guards_honour(view: Row, t: Row, suit: int, kind: int, length: int) -> bool:
+def guards_honour(view: View, t: Tables, suit: int, kind: int, length: int) -> bool:
     """Whether throwing this card would leave a higher card of its suit without enough guards.
 
     `suit` are the kinds of the suit (bits), `length` its cards in hand.
@@ -108,7 +109,7 @@ def guards_honour(view: Row, t: Row, suit: int, kind: int, length: int) -> bool:
 
 
 @kernel
-def least_kept(view: Row, t: Row, kinds: int, trumps_last: bool = False) -> int:
+def least_kept(view: View, t: Tables, kinds: int, trumps_last: bool = False) -> int:
     """Return the kind with the least `keep_value`, of `kinds` (bits).
 
     With `trumps_last`, trumps up to the king have less value than boss cards of side suits.
@@ -127,7 +128,7 @@ def least_kept(view: Row, t: Row, kinds: int, trumps_last: bool = False) -> int:
 
 
 @kernel
-def pass_value(view: Row, t: Row, kind: int) -> int:
+def pass_value(view: View, t: Tables, kind: int) -> int:
     """Return the value of a card that partner passes to a lone declarer; only the order matters.
 
     In a trump contract the order is bowers, side aces, other trumps, other side cards.
@@ -143,7 +144,7 @@ def pass_value(view: Row, t: Row, kind: int) -> int:
 
 
 @kernel
-def pass_over(view: Row, t: Row, legal: int) -> int:
+def pass_over(view: View, t: Tables, legal: int) -> int:
     """Return the kind, of the `legal` kinds (bits), that partner passes to a lone declarer."""
     best, most = -1, -1
     while legal:

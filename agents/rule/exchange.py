@@ -10,12 +10,13 @@ others, and partner passes the highest. Cards of different suits are not compare
 from __future__ import annotations
 
 from bideuchre_env.core.card_order import highest, lowest
+from bideuchre_env.core.records import Tables, View
 from bideuchre_env.core.state import GIVING, PASSING
-from bideuchre_env.runtime.jit import Row, kernel
+from bideuchre_env.runtime.jit import kernel
 
 
 @kernel
-def undominated(view: Row, t: Row, kinds: int) -> int:
+def undominated(view: View, t: Tables, kinds: int) -> int:
     """Return the `kinds` (bits) to give up or pass that no other of them dominates.
 
     They are the lowest card of each suit for the declarer, the highest for partner; all `kinds` in

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from bideuchre_env.core.records import Tables, View
 from bideuchre_env.core.view import count_held
 from bideuchre_env.rules.cards import N_SUITS, NO_TRUMP
-from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel
+from bideuchre_env.runtime.jit import Array, inline_kernel, kernel
 
 
 class TrumpFeatures(NamedTuple):
@@ -72,7 +73,7 @@ def no_trump(strain: int) -> int:
 
 @kernel
 def describe_hand(
-    view: Row, t: Row, strain: int, on_lead: int, level: int, features: Array
+    view: View, t: Tables, strain: int, on_lead: int, level: int, features: Array
 ) -> None:
     """Write the features of the hand in `view` for a strain to `features`, float64 (N_FEATURES,).
 
@@ -89,26 +90,26 @@ def describe_hand(
 
 
 @kernel
-def copies_held(view: Row, kind: int) -> int:
+def copies_held(view: View, kind: int) -> int:
     """Return the number of copies of a kind in hand."""
     return (view.held >> kind & 1) + (view.held_pair >> kind & 1)
 
 
 @kernel
-def ranked_held(view: Row, t: Row, strain: int, suit: int, place: int) -> int:
+def ranked_held(view: View, t: Tables, strain: int, suit: int, place: int) -> int:
     """Return the copies in hand of the kind at this place in a suit, 0 for its highest."""
     return copies_held(view, t.ranked[strain, suit, place])
 
 
 @kernel
-def bowers_held(view: Row, t: Row, strain: int) -> int:
+def bowers_held(view: View, t: Tables, strain: int) -> int:
     """Return the number of right and left bowers in hand if the suit `strain` is trump."""
     rights = ranked_held(view, t, strain, strain, RIGHT)
     return rights + ranked_held(view, t, strain, strain, LEFT)
 
 
 @kernel
-def describe_trumps(view: Row, t: Row, strain: int, features: Array) -> None:
+def describe_trumps(view: View, t: Tables, strain: int, features: Array) -> None:
     """Write the `TrumpFeatures` of the cards: trumps by rank, side aces and kings, short suits."""
     copies = t.copies
     rights = ranked_held(view, t, strain, strain, RIGHT)
@@ -145,7 +146,7 @@ def describe_trumps(view: Row, t: Row, strain: int, features: Array) -> None:
 
 
 @kernel
-def describe_no_trump(view: Row, t: Row, features: Array) -> None:
+def describe_no_trump(view: View, t: Tables, features: Array) -> None:
     """Write the `PlainFeatures` of the cards: aces, kings, long cards and suits without an ace."""
     copies, open_suits, king_kinds, lowest_kinds = t.copies, 0, 0, 0
     for suit in range(N_SUITS):

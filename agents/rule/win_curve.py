@@ -10,8 +10,9 @@ from __future__ import annotations
 from math import exp, sqrt
 
 from bideuchre_env.core.phases.scoring import DECLARER_WINS, DRAW, NO_WINNER, result_at_target
+from bideuchre_env.core.records import Tables, View
 from bideuchre_env.core.tables import MADE_BID
-from bideuchre_env.runtime.jit import Row, kernel
+from bideuchre_env.runtime.jit import kernel
 
 SWING = 0.9  # spread of a hand's points between the sides, per trick of the hand
 PACE = 0.6  # points a side makes in a hand, per trick of the hand
@@ -41,7 +42,7 @@ def lead_chance(lead: float, tricks: float, hands: float) -> float:
 
 
 @kernel
-def read_time(view: Row) -> None:
+def read_time(view: View) -> None:
     """Write `view.turning`: the chances that a lead becomes a win before the last deal.
 
     [1] is for a side past the target that must still make a bid, [0] for all other cases.
@@ -52,7 +53,7 @@ def read_time(view: Row) -> None:
 
 
 @kernel
-def worth(view: Row, t: Row, ours: float, theirs: float, us_declare: bool, made: bool) -> float:
+def worth(view: View, t: Tables, ours: float, theirs: float, us_declare: bool, made: bool) -> float:
     """Return the value to us of a hand with these points, for bidding.
 
     It is our chance to win the game, plus a little for the points. A game to a target that is won
@@ -69,7 +70,9 @@ def worth(view: Row, t: Row, ours: float, theirs: float, us_declare: bool, made:
 
 
 @kernel
-def final_chance(t: Row, us_to_go: float, them_to_go: float, us_declare: bool, made: bool) -> float:
+def final_chance(
+    t: Tables, us_to_go: float, them_to_go: float, us_declare: bool, made: bool
+) -> float:
     """Return 1.0 for our win, 0.0 for a loss, 0.5 for a draw; -1.0 if the game is not over.
 
     `us_to_go` and `them_to_go` are the points to the target after a hand, 0 or less at or past it.
@@ -87,7 +90,7 @@ def final_chance(t: Row, us_to_go: float, them_to_go: float, us_declare: bool, m
 
 @kernel
 def win_chance(
-    view: Row, t: Row, ours: float, theirs: float, us_declare: bool, made: bool
+    view: View, t: Tables, ours: float, theirs: float, us_declare: bool, made: bool
 ) -> float:
     """Return our chance to win the game after a hand of `ours` and `theirs` points; a draw is 0.5.
 

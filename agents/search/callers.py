@@ -12,14 +12,15 @@ import numpy as np
 
 from bideuchre_env.agents.search.enumeration import next_subset
 from bideuchre_env.agents.search.likelihood import calls_log
-from bideuchre_env.agents.search.workspace import MOST_LISTED, SearchWorkspace
+from bideuchre_env.agents.search.workspace import MOST_LISTED, Caller, SearchWorkspace
 from bideuchre_env.agents.search.worlds import copy_hidden, n_played
 from bideuchre_env.core.hands import put, take
+from bideuchre_env.core.records import State
 from bideuchre_env.core.state import NAMING, PLAY
 from bideuchre_env.rules.bids import MAX_EXCHANGE
 from bideuchre_env.rules.cards import MAX_TRICKS, N_SEATS, NO_TRUMP
 from bideuchre_env.runtime.intrinsics import lowest_bit, popcount
-from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
+from bideuchre_env.runtime.jit import Array, entry_kernel, kernel
 
 MOST_SUBSETS = 3e6  # maximum number of subsets of the unknown cards to enumerate
 MOST_HANDS = 1 << 18  # maximum number of different hands
@@ -76,7 +77,7 @@ def last_call(space: SearchWorkspace, seat: int) -> int:
 
 
 @kernel
-def dealt_hand(world: Row, seat: int) -> int:
+def dealt_hand(world: State, seat: int) -> int:
     """Return the hand that a seat of the world was dealt, before exchange and play."""
     hand = world.hands[seat]
     for i in range(MAX_TRICKS):
@@ -158,7 +159,7 @@ def count_subsets(n: int, size: int) -> float:
 
 
 @kernel
-def join_cards(world: Row, caller: Row, seat: int, own: int, subset: int) -> int:
+def join_cards(world: State, caller: Caller, seat: int, own: int, subset: int) -> int:
     """Return a hand of some cards that a seat has played and some unknown cards.
 
     The cards are those played in the tricks `own`, and those with the indices `subset` in

@@ -19,15 +19,16 @@ from bideuchre_env.agents.rule.bidding import call_action, expected_tricks, lone
 from bideuchre_env.agents.rule.exchange import undominated
 from bideuchre_env.agents.rule.win_curve import read_time
 from bideuchre_env.agents.search.playouts import play_out
-from bideuchre_env.agents.search.workspace import MOST_CANDIDATES, SearchWorkspace
+from bideuchre_env.agents.search.workspace import MOST_CANDIDATES, Plan, SearchWorkspace
 from bideuchre_env.agents.search.worlds import load_world, prepare_worlds, rebuild, stream_of
 from bideuchre_env.core.phases.scoring import played_points
+from bideuchre_env.core.records import State, Tables, View
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
 from bideuchre_env.core.step import apply, legal_bits, read_mask, write_mask
 from bideuchre_env.core.view import see, see_observation
 from bideuchre_env.rules.cards import N_STRAINS
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
-from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
+from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel, kernel
 from bideuchre_env.solver.values import solve_moves
 
 HOPELESS = 3.0  # standard errors below the best at which a candidate is dropped
@@ -95,7 +96,7 @@ def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> 
 
 
 @inline_kernel
-def reset_plan(plan: Row) -> None:
+def reset_plan(plan: Plan) -> None:
     """Clear all fields of a plan but `expert_action`, `certain` and the limits of the search."""
     plan.n = 0
     plan.total = 0.0
@@ -113,7 +114,7 @@ def reset_plan(plan: Row) -> None:
 
 
 @kernel
-def hand_worth(s: Row, t: Row, view: Row, wins: Array, won: int) -> float:
+def hand_worth(s: State, t: Tables, view: View, wins: Array, won: int) -> float:
     """Return the value of the hand to side 0 if side 0 wins `won` tricks, by `chance_to_win`.
 
     State `s` has the contract; if it has no bid, all have passed. `view` is that of seat 0.
@@ -127,7 +128,7 @@ def hand_worth(s: Row, t: Row, view: Row, wins: Array, won: int) -> float:
 
 
 @kernel
-def add_candidate(plan: Row, action: int) -> None:
+def add_candidate(plan: Plan, action: int) -> None:
     """Add an action to the candidates, unless it is in the list or the list is full."""
     for i in range(plan.n):
         if plan.actions[i] == action:
@@ -138,7 +139,7 @@ def add_candidate(plan: Row, action: int) -> None:
 
 
 @kernel
-def kind_of_call(t: Row, action: int) -> int:
+def kind_of_call(t: Tables, action: int) -> int:
     """Return a call's index in `CALL_ERRORS`: 0 a pass, 1 a bid with partner, 2 a lone bid."""
     if action == 0:
         return 0
@@ -260,7 +261,7 @@ def tricks_after(space: SearchWorkspace, action: int, solved: bool) -> int:
 
 
 @kernel
-def add_values(plan: Row, weight: float) -> None:
+def add_values(plan: Plan, weight: float) -> None:
     """Add the candidates' values in a world of this weight, `plan.values`, to the plan's sums."""
     base = plan.values[index_of(plan, plan.expert_action)]
     for i in range(plan.n):
@@ -272,7 +273,7 @@ def add_values(plan: Row, weight: float) -> None:
 
 
 @kernel
-def index_of(plan: Row, action: int) -> int:
+def index_of(plan: Plan, action: int) -> int:
     """Return the index of an action among the candidates; 0 if it is not a candidate."""
     for i in range(plan.n):
         if plan.actions[i] == action:
@@ -281,13 +282,13 @@ def index_of(plan: Row, action: int) -> int:
 
 
 @kernel
-def count_tried(plan: Row) -> float:
+def count_tried(plan: Plan) -> float:
     """Return the effective sample size of the worlds tried; 0 if there are none."""
     return float(plan.total * plan.total / plan.total_squares) if plan.total > 0.0 else 0.0
 
 
 @kernel
-def standard_error(plan: Row, i: int) -> float:
+def standard_error(plan: Plan, i: int) -> float:
     """Return the standard error of candidate i's mean gain over `expert_action`.
 
     It is 1.0 for an effective sample size up to 1, and 0.0 once all existing worlds are tried.
@@ -304,7 +305,7 @@ def standard_error(plan: Row, i: int) -> float:
 
 
 @kernel
-def known_gain(plan: Row, i: int) -> tuple[float, float]:
+def known_gain(plan: Plan, i: int) -> tuple[float, float]:
     """Return candidate i's gain over `expert_action` (0.0 for itself) and its standard error.
 
     It combines the prior gain and the mean gain over worlds with inverse-variance weights; without

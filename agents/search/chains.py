@@ -23,11 +23,18 @@ from bideuchre_env.agents.search.proposals import (
     random_below,
     random_share,
 )
-from bideuchre_env.agents.search.workspace import MOST_SAMPLES, SearchWorkspace
+from bideuchre_env.agents.search.workspace import MOST_SAMPLES, Mixing, SearchWorkspace
 from bideuchre_env.agents.search.worlds import copy_hidden, draw_world, n_played
 from bideuchre_env.core.hands import held, put, take
-from bideuchre_env.core.observation.resample import GIVEN_PILE, PASSED_PILE, PLACES, count_played
+from bideuchre_env.core.observation.resample import (
+    GIVEN_PILE,
+    PASSED_PILE,
+    PLACES,
+    Redeal,
+    count_played,
+)
 from bideuchre_env.core.phases.deal import GOLDEN, mix
+from bideuchre_env.core.records import State
 from bideuchre_env.core.state import PLAY
 from bideuchre_env.rules.bids import MAX_EXCHANGE
 from bideuchre_env.rules.cards import COPY_SHIFT, MAX_TRICKS, N_SEATS, NO_TRUMP
@@ -46,7 +53,7 @@ MOST_SUM = 12.0  # limit of a hand's summed leanings
 
 
 @kernel
-def log_uniform(mixing: Row) -> float:
+def log_uniform(mixing: Mixing) -> float:
     """Return the logarithm of a uniform random number between 0 and 1."""
     return log(random_share(mixing) + 0.5 * ULP)
 
@@ -232,7 +239,7 @@ def guess_of(total: float) -> float:
 
 
 @kernel
-def add_leanings(world: Row, mixing: Row) -> None:
+def add_leanings(world: State, mixing: Mixing) -> None:
     """Begin a step: set `sums` to constant plus leanings of each hidden hand, `gained` to 0."""
     mixing.gained = 0.0
     for seat in range(1, N_SEATS):
@@ -279,7 +286,7 @@ def take_step(space: SearchWorkspace, chain: Row, swaps: int) -> None:
 
 
 @kernel
-def swap_cards(space: SearchWorkspace, world: Row, mixing: Row) -> int:
+def swap_cards(space: SearchWorkspace, world: State, mixing: Mixing) -> int:
     """Swap a random card of one place with one of another, if the surrogate accepts the swap.
 
     Returns the seats whose likelihood may change, as bits; 0 without a swap. Places and cards are
@@ -314,7 +321,7 @@ def swap_cards(space: SearchWorkspace, world: Row, mixing: Row) -> int:
 
 
 @kernel
-def pick_card(world: Row, redeal: Row, mixing: Row, place: int) -> int:
+def pick_card(world: State, redeal: Redeal, mixing: Mixing, place: int) -> int:
     """Choose a random unknown card of a place; return its kind, or its index if it is in a pile."""
     if place >= GIVEN_PILE:
         return random_below(mixing, redeal.room[place])
@@ -327,7 +334,7 @@ def pick_card(world: Row, redeal: Row, mixing: Row, place: int) -> int:
 
 
 @kernel
-def kind_at(world: Row, place: int, i: int) -> int:
+def kind_at(world: State, place: int, i: int) -> int:
     """Return the kind of the card that `pick_card` has chosen in a place; `i` is its result."""
     if place == GIVEN_PILE:
         return int(world.given[i])
@@ -337,7 +344,7 @@ def kind_at(world: Row, place: int, i: int) -> int:
 
 
 @kernel
-def replace(world: Row, mixing: Row, place: int, i: int, kind: int) -> int:
+def replace(world: State, mixing: Mixing, place: int, i: int, kind: int) -> int:
     """Replace the card that `pick_card` has chosen, `i`, by a card of this kind.
 
     Returns the seats whose likelihood may change, as bits. If the declarer's card was a hidden
@@ -362,7 +369,7 @@ def replace(world: Row, mixing: Row, place: int, i: int, kind: int) -> int:
 
 
 @kernel
-def was_passed(world: Row, mixing: Row, kind: int) -> bool:
+def was_passed(world: State, mixing: Mixing, kind: int) -> bool:
     """Whether a random copy of a kind, among those the declarer holds or played, was passed."""
     n = 0
     for i in range(MAX_EXCHANGE):
@@ -375,7 +382,7 @@ def was_passed(world: Row, mixing: Row, kind: int) -> bool:
 
 
 @kernel
-def change_passed(world: Row, mixing: Row) -> int:
+def change_passed(world: State, mixing: Mixing) -> int:
     """Replace a hidden passed card by another card that the declarer holds or has played.
 
     Returns the seats whose likelihood may change, as bits; 0 without a change.

@@ -15,14 +15,14 @@ from math import exp
 from bideuchre_env.agents.search.chains import NO_LIMIT, find_places
 from bideuchre_env.agents.search.history import record_history
 from bideuchre_env.agents.search.likelihood import seat_log
-from bideuchre_env.agents.search.workspace import MOST_UNKNOWN, SearchWorkspace
+from bideuchre_env.agents.search.workspace import MOST_UNKNOWN, Listing, SearchWorkspace
 from bideuchre_env.agents.search.worlds import copy_hidden
 from bideuchre_env.core.hands import put
 from bideuchre_env.core.observation.resample import GIVEN_PILE, PASSED_PILE
 from bideuchre_env.core.state import PLAY
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.intrinsics import deposit_bits, lowest_bit, popcount
-from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
+from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel, kernel
 
 DEEP = 16.0  # a hand is left out if its log-likelihood is this much below its seat's best so far
 LEAST = 1e-4  # worlds up to this share of the weight are left out, if there is room for all
@@ -56,7 +56,7 @@ def open_listing(space: SearchWorkspace) -> float:
 
 
 @kernel
-def number_cards(space: SearchWorkspace, listing: Row) -> None:
+def number_cards(space: SearchWorkspace, listing: Listing) -> None:
     """Number the unknown cards in `listing`, and record which seats may have them."""
     world, redeal, n = space.worlds[0], space.redeals[0], 0
     listing.seconds = 0
@@ -106,7 +106,7 @@ def list_worlds(space: SearchWorkspace, n_samples: int, weights: Array) -> bool:
 
 
 @kernel
-def weigh_hands(space: SearchWorkspace, listing: Row, seat: int) -> None:
+def weigh_hands(space: SearchWorkspace, listing: Listing, seat: int) -> None:
     """Write the likelihood of a seat's actions to `listing.chances` for every possible hand.
 
     A hand that is far less likely than the seat's best so far (`DEEP`) gets 0. The seat's hand in
@@ -138,7 +138,7 @@ def next_subset(subset: int, end: int) -> int:
 
 
 @kernel
-def hand_of(listing: Row, bits: int) -> int:
+def hand_of(listing: Listing, bits: int) -> int:
     """Return the hand, as in a state, of the unknown cards with the numbers in `bits`."""
     hand = 0
     while bits:
@@ -148,7 +148,7 @@ def hand_of(listing: Row, bits: int) -> int:
 
 
 @inline_kernel
-def is_first(listing: Row, cards: int, hand: int) -> bool:
+def is_first(listing: Listing, cards: int, hand: int) -> bool:
     """Whether to list this hand among the equal hands that can be dealt from `cards`.
 
     It is, unless it has the second copy of a card whose first copy is left over in `cards`.
@@ -157,7 +157,7 @@ def is_first(listing: Row, cards: int, hand: int) -> bool:
 
 
 @inline_kernel
-def copies(listing: Row, cards: int, hand: int) -> float:
+def copies(listing: Listing, cards: int, hand: int) -> float:
     """Return how many hands dealt from `cards` are equal to this one up to the choice of copies.
 
     The hand itself is counted, so the result is at least 1.
@@ -167,7 +167,7 @@ def copies(listing: Row, cards: int, hand: int) -> float:
 
 
 @kernel
-def enumerate_worlds(space: SearchWorkspace, listing: Row, weights: Array) -> None:
+def enumerate_worlds(space: SearchWorkspace, listing: Listing, weights: Array) -> None:
     """Call `add_world` with every possible world and its weight: one of the two passes."""
     cards, chances, rooms = (1 << listing.n) - 1, listing.chances, space.redeals[0].room
     among = listing.allowed[1]
@@ -190,7 +190,7 @@ def enumerate_worlds(space: SearchWorkspace, listing: Row, weights: Array) -> No
 
 @kernel
 def add_world(
-    space: SearchWorkspace, listing: Row, one: int, two: int, weight: float, weights: Array
+    space: SearchWorkspace, listing: Listing, one: int, two: int, weight: float, weights: Array
 ) -> None:
     """Add a world to the totals in the first pass; store it in the second pass, if it is chosen.
 
@@ -221,7 +221,7 @@ def add_world(
 
 @kernel
 def store_world(
-    space: SearchWorkspace, listing: Row, one: int, two: int, weight: float, weights: Array
+    space: SearchWorkspace, listing: Listing, one: int, two: int, weight: float, weights: Array
 ) -> None:
     """Store a world with the hands `one` and `two` of seats 1 and 2 (bits), and its weight.
 

@@ -16,15 +16,22 @@ import numpy as np
 
 from bideuchre_env.agents.expert.agent import expert_bid, weigh_hand
 from bideuchre_env.agents.expert.auction import NOT_WEIGHED, call_worth, weigh_calls
+from bideuchre_env.agents.expert.call_features import Calls
 from bideuchre_env.agents.expert.tables import ExpertTables
 from bideuchre_env.agents.rule.agent import rule_card
 from bideuchre_env.agents.rule.bidding import call_action
 from bideuchre_env.agents.search.history import record_history
 from bideuchre_env.agents.search.proposals import IMPOSSIBLE
-from bideuchre_env.agents.search.workspace import CACHED_CALLS, CACHED_HANDS, SearchWorkspace
+from bideuchre_env.agents.search.workspace import (
+    CACHED_CALLS,
+    CACHED_HANDS,
+    ChoiceModel,
+    SearchWorkspace,
+)
 from bideuchre_env.agents.search.worlds import draw_world
 from bideuchre_env.core.hands import held, put, take
 from bideuchre_env.core.phases.deal import GOLDEN, mix
+from bideuchre_env.core.records import State, Tables, View
 from bideuchre_env.core.state import GIVING, NAMING, PASSING, PLAY
 from bideuchre_env.core.view import add_kind, add_kinds, show_hand
 from bideuchre_env.rules.bids import MAX_EXCHANGE
@@ -39,7 +46,7 @@ LEAST_EXCHANGE = -8.0  # minimum log-likelihood of cards given or passed: player
 
 
 @kernel
-def mismatch_penalty(t: Row, phase: int, did: int, would: int, model: Row) -> float:
+def mismatch_penalty(t: Tables, phase: int, did: int, would: int, model: ChoiceModel) -> float:
     """Return the log-likelihood of a call or strain `did` if the expert chooses `would`.
 
     Both are actions. It is 0 if they are equal, else negative, by the difference of their levels
@@ -59,7 +66,13 @@ def mismatch_penalty(t: Row, phase: int, did: int, would: int, model: Row) -> fl
 
 @kernel
 def call_chance(
-    view: Row, t: Row, learned: ExpertTables, legal: int, did: int, calls: Row, model: Row
+    view: View,
+    t: Tables,
+    learned: ExpertTables,
+    legal: int,
+    did: int,
+    calls: Calls,
+    model: ChoiceModel,
 ) -> float:
     """Return the chance that a seat makes the call `did`, an action, of the `legal` calls (bits).
 
@@ -92,7 +105,7 @@ def call_chance(
 
 
 @kernel
-def error_chance(t: Row, gain: float, calls: Row, model: Row) -> float:
+def error_chance(t: Tables, gain: float, calls: Calls, model: ChoiceModel) -> float:
     """Return the chance that a call is made by error.
 
     `gain` is its worth minus that of a better call: the more negative, the less likely.
@@ -103,7 +116,7 @@ def error_chance(t: Row, gain: float, calls: Row, model: Row) -> float:
 
 @kernel
 def usual_worth(
-    view: Row, t: Row, learned: ExpertTables, legal: int, weighed: bool, calls: Row
+    view: View, t: Tables, learned: ExpertTables, legal: int, weighed: bool, calls: Calls
 ) -> float:
     """Return the worth of a pass or of the lowest legal bid in the best strain, the higher of them.
 
@@ -122,7 +135,7 @@ def usual_worth(
 
 
 @kernel
-def call_of(t: Row, action: int, calls: Row) -> tuple[int, int]:
+def call_of(t: Tables, action: int, calls: Calls) -> tuple[int, int]:
     """Return the level and the strain of a call.
 
     A pass has level -1 and the hand's best strain. If bids have no strain, the strain is the hand's
@@ -137,7 +150,7 @@ def call_of(t: Row, action: int, calls: Row) -> tuple[int, int]:
 
 
 @kernel
-def strain_chance(t: Row, level: int, strain: int, calls: Row, model: Row) -> float:
+def strain_chance(t: Tables, level: int, strain: int, calls: Calls, model: ChoiceModel) -> float:
     """Return the chance that a seat names this strain for a contract of this level.
 
     It is a softmax over the strains' tricks or, for a lone bid, chances, mixed with errors.
@@ -156,7 +169,7 @@ def strain_chance(t: Row, level: int, strain: int, calls: Row, model: Row) -> fl
 
 
 @kernel
-def card_chance(view: Row, bits: int, did: int, would: int, model: Row) -> float:
+def card_chance(view: View, bits: int, did: int, would: int, model: ChoiceModel) -> float:
     """Return the chance that a seat plays the kind `did` if the expert plays `would`.
 
     `bits` are the legal kinds, at least two.
@@ -166,7 +179,7 @@ def card_chance(view: Row, bits: int, did: int, would: int, model: Row) -> float
 
 
 @kernel
-def call_log(space: SearchWorkspace, moment: Row, view: Row) -> float:
+def call_log(space: SearchWorkspace, moment: Row, view: View) -> float:
     """Return the log-likelihood of a moment's call or named strain, for the hand in `view`.
 
     `view` is the moment's view.
@@ -184,7 +197,7 @@ def call_log(space: SearchWorkspace, moment: Row, view: Row) -> float:
 
 
 @kernel
-def card_log(view: Row, t: Row, kind: int, model: Row) -> float:
+def card_log(view: View, t: Tables, kind: int, model: ChoiceModel) -> float:
     """Return the log-likelihood of playing this kind, for the hand in `view`; 0 if forced."""
     legal = view.held
     if view.led >= 0 and legal & t.suit_bits[view.strain, view.led]:
@@ -196,7 +209,7 @@ def card_log(view: Row, t: Row, kind: int, model: Row) -> float:
 
 @kernel
 def exchange_log(
-    view: Row, t: Row, hand: int, cards: Array, seen: int, seen_pair: int, penalty: float
+    view: View, t: Tables, hand: int, cards: Array, seen: int, seen_pair: int, penalty: float
 ) -> float:
     """Return the log-likelihood of the `cards` given up or passed, at least `LEAST_EXCHANGE`.
 
@@ -289,7 +302,7 @@ def calls_log(space: SearchWorkspace, seat: int, last: int, hand: int) -> float:
 
 
 @kernel
-def hand_key(world: Row, seat: int) -> Word:
+def hand_key(world: State, seat: int) -> Word:
     """Return a hash of all hidden cards on which the likelihood of a seat's actions depends.
 
     These are its hand, and the cards that it gave up, passed or was passed, in any order.

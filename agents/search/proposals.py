@@ -8,9 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from bideuchre_env.agents.rule.agent import rule_card
-from bideuchre_env.agents.search.workspace import SearchWorkspace
+from bideuchre_env.agents.search.workspace import Caller, SearchWorkspace
 from bideuchre_env.core.hands import NO_CARDS, held, put, take
 from bideuchre_env.core.phases.deal import GOLDEN, mix
+from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.state import GIVING, PLAY
 from bideuchre_env.core.view import add_kind, show_hand
 from bideuchre_env.rules.bids import MAX_EXCHANGE
@@ -85,7 +86,7 @@ def random_share(stream: Row) -> float:
 
 
 @kernel
-def choose_listed(caller: Row) -> int:
+def choose_listed(caller: Caller) -> int:
     """Return the index of a random listed hand of the caller, in proportion to the weights."""
     mark = random_share(caller) * caller.reached[caller.n - 1]
     low, high = 0, caller.n - 1
@@ -124,7 +125,7 @@ def choose_given(space: SearchWorkspace, seat: int, hand: int, cards: Array) -> 
 
 
 @kernel
-def breaks_void(world: Row, t: Row, seat: int, hand: int) -> bool:
+def breaks_void(world: State, t: Tables, seat: int, hand: int) -> bool:
     """Whether a hand has a card of a suit in which its seat is known to be void."""
     strain, cards = world.strain if world.strain >= 0 else NO_TRUMP, hand & KIND_BITS
     while cards:
@@ -135,7 +136,7 @@ def breaks_void(world: Row, t: Row, seat: int, hand: int) -> bool:
 
 
 @kernel
-def swap_differences(world: Row, t: Row, caller: Row, old: int, new: int) -> bool:
+def swap_differences(world: State, t: Tables, caller: Caller, old: int, new: int) -> bool:
     """Swap cards with the other hidden hands so that the caller's hand `old` can become `new`.
 
     Changes only the other hands. Returns False if a card cannot be swapped: no other hand has it,
@@ -163,7 +164,7 @@ def swap_differences(world: Row, t: Row, caller: Row, old: int, new: int) -> boo
 
 
 @kernel
-def free_copies(world: Row, seat: int, kind: int) -> int:
+def free_copies(world: State, seat: int, kind: int) -> int:
     """Return the number of copies of a kind in a seat's hand that another seat may get by a swap.
 
     Cards that partner passed to the declarer are not free.
@@ -181,7 +182,7 @@ def free_copies(world: Row, seat: int, kind: int) -> int:
 
 
 @kernel
-def choose_holder(world: Row, caller: Row, kind: int) -> int:
+def choose_holder(world: State, caller: Caller, kind: int) -> int:
     """Return a random hidden seat other than the caller, in proportion to `free_copies` of a kind.
 
     The result is -1 if no such seat has a free copy.

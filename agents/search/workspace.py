@@ -6,7 +6,7 @@ a seat's actions, given the hands of a world.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from bideuchre_env.rules import actions
 from bideuchre_env.rules.bids import MAX_BIDS, MAX_EXCHANGE
 from bideuchre_env.rules.cards import MAX_KINDS, MAX_TRICKS, N_SEATS
 from bideuchre_env.rules.rules import Rules
-from bideuchre_env.runtime.jit import Array, Word, new_rows
+from bideuchre_env.runtime.jit import Array, Row, Word, new_rows
 from bideuchre_env.solver.transpositions import Searcher, new_searcher
 
 MOST_WORLDS = 10_000
@@ -65,6 +65,7 @@ PLAN = np.dtype(
     ],
     align=True,
 )
+Plan: TypeAlias = Row  # of PLAN
 
 # Model of how a seat chooses its actions, relative to the expert's values; see `likelihood.py`.
 CHOICE_MODEL = np.dtype(
@@ -86,6 +87,7 @@ CHOICE_MODEL = np.dtype(
         ("reads_cards", np.int64),  # 1: cards played count too; 0: only calls and exchange
     ]
 )
+ChoiceModel: TypeAlias = Row  # of CHOICE_MODEL
 
 # Another seat's action and the cards played before it; `moment_views` has the rest.
 MOMENT = np.dtype(
@@ -159,6 +161,7 @@ MIXING = np.dtype(
     ],
     align=True,
 )
+Mixing: TypeAlias = Row  # of MIXING
 
 
 # Likely dealt hands of the seat with the rarest calls; see `callers.py`.
@@ -176,6 +179,7 @@ CALLER = np.dtype(
     ],
     align=True,
 )
+Caller: TypeAlias = Row  # of CALLER
 
 # A hand with its log-likelihood, from which leanings are fitted.
 SAMPLE = np.dtype([("hand", np.int64), ("log", np.float64)], align=True)
@@ -197,6 +201,7 @@ LISTING = np.dtype(
     ],
     align=True,
 )
+Listing: TypeAlias = Row  # of LISTING
 
 
 class SearchWorkspace(NamedTuple):

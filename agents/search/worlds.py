@@ -17,6 +17,7 @@ from bideuchre_env.core.hands import NO_CARDS, held, put, take
 from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.observation.resample import prepare_redeal, redeal_row
 from bideuchre_env.core.phases.deal import GOLDEN, mix
+from bideuchre_env.core.records import Offsets, State, Tables
 from bideuchre_env.core.replay import deal_replay, next_action
 from bideuchre_env.core.state import GIVING, PASSING, PLAY
 from bideuchre_env.core.step import apply, is_legal
@@ -27,7 +28,7 @@ from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel
 
 
 @kernel
-def fill(replay: Row, seat: int, rest: int, n_cards: int) -> int:
+def fill(replay: State, seat: int, rest: int, n_cards: int) -> int:
     """Fill a seat's hand in `replay` up to `n_cards` cards with the lowest kinds of `rest`.
 
     `rest` is a set of cards as in `core/hands.py`. Returns the cards that remain of it, or
@@ -43,7 +44,7 @@ def fill(replay: Row, seat: int, rest: int, n_cards: int) -> int:
 
 
 @kernel
-def deal_around(t: Row, replay: Row) -> bool:
+def deal_around(t: Tables, replay: State) -> bool:
     """Complete `replay`, the row that seat 0 knows (`decode`), to a replay with four dealt hands.
 
     Unknown cards are filled in arbitrarily, even against the rules of following suit. Returns False
@@ -70,7 +71,7 @@ def deal_around(t: Row, replay: Row) -> bool:
 
 
 @kernel
-def before_exchange(t: Row, replay: Row, rest: int) -> int:
+def before_exchange(t: Tables, replay: State, rest: int) -> int:
     """Change `replay.hands` from the hands after an exchange to those before it.
 
     Unknown cards given up and passed are taken from `rest`. Returns the cards that remain of it, or
@@ -123,7 +124,7 @@ def n_cards_in(cards: Array) -> int:
 
 
 @kernel
-def give_lowest(replay: Row, seat: int, n_cards: int, cards: Array) -> None:
+def give_lowest(replay: State, seat: int, n_cards: int, cards: Array) -> None:
     """Write the `n_cards` lowest kinds of a seat's hand to `cards`; the hand keeps them."""
     hand = replay.hands[seat]
     for i in range(n_cards):
@@ -133,7 +134,7 @@ def give_lowest(replay: Row, seat: int, n_cards: int, cards: Array) -> None:
 
 
 @kernel
-def hand_over(replay: Row, declarer: int, partner: int, n_cards: int) -> None:
+def hand_over(replay: State, declarer: int, partner: int, n_cards: int) -> None:
     """Move the passed cards back from the declarer's hand to the partner's, in `replay`.
 
     Cards that the declarer does not hold are skipped.
@@ -147,7 +148,7 @@ def hand_over(replay: Row, declarer: int, partner: int, n_cards: int) -> None:
 
 
 @kernel
-def carry_out(replay: Row, t: Row, s: Row) -> bool:
+def carry_out(replay: State, t: Tables, s: State) -> bool:
     """Apply all actions of the replay to the deal in `s`; stop and return False at an illegal one.
 
     Whether cards follow suit is not checked, because the hands are partly arbitrary.
@@ -166,7 +167,9 @@ def carry_out(replay: Row, t: Row, s: Row) -> bool:
 
 
 @kernel
-def rebuild(observation: Array, t: Row, o: Row, replay: Row, world: Row, again: Array) -> bool:
+def rebuild(
+    observation: Array, t: Tables, o: Offsets, replay: State, world: State, again: Array
+) -> bool:
     """Write a full position with this observation, int8 (D,), to `world`.
 
     `replay` is the row that the observing seat knows (`decode`); it is completed to the replay of
@@ -214,7 +217,7 @@ def draw_world(space: SearchWorkspace, number: int) -> float:
 
 
 @kernel
-def n_played(world: Row, seat: int) -> int:
+def n_played(world: State, seat: int) -> int:
     """Number of cards that a seat has played in this hand."""
     n = 0
     while n < MAX_TRICKS and world.plays[seat * MAX_TRICKS + n] >= 0:
@@ -223,7 +226,7 @@ def n_played(world: Row, seat: int) -> int:
 
 
 @kernel
-def copy_hidden(source: Row, target: Row) -> None:
+def copy_hidden(source: State, target: Row) -> None:
     """Copy the hands of seats 1 to 3 and the exchanged cards from `source` to `target`.
 
     Each may be a state row or a `STORED_WORLD`.

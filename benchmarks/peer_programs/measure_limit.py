@@ -17,10 +17,11 @@ from common import VEC, Program, Task, timed
 from bideuchre_env.bench import tasks
 from bideuchre_env.core.bits import spread_byte
 from bideuchre_env.core.phases.deal import GOLDEN, mix, next_word, seed_stream
+from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.rules.variants import CINCINNATI
 from bideuchre_env.runtime.intrinsics import nth_bit, popcount, row_of, store_word
-from bideuchre_env.runtime.jit import Array, Row, Word, direct, entry_kernel, inline_kernel
+from bideuchre_env.runtime.jit import Array, Word, direct, entry_kernel, inline_kernel
 
 STATE = np.dtype(
     [
@@ -43,7 +44,7 @@ OBSERVATION, MASK = 256, 64
 
 
 @inline_kernel
-def deal(s: Row) -> None:
+def deal(s: State) -> None:
     """Shuffle, deal, draw a trump suit at random, and have seat 0 lead."""
     for i in range(24):
         s.deck[i] = i
@@ -64,7 +65,7 @@ def deal(s: Row) -> None:
 
 
 @inline_kernel
-def play(s: Row, t: Row, card: int) -> bool:
+def play(s: State, t: Tables, card: int) -> bool:
     """Play a card to the trick; return True after the last card of the hand."""
     seat, bit = s.turn, 1 << card
     s.hands[seat] ^= bit
@@ -99,7 +100,7 @@ def plane(out: Array, at: int, bits: int) -> None:
 
 
 @inline_kernel
-def observe(s: Row, out: Array, mask: Array) -> None:
+def observe(s: State, out: Array, mask: Array) -> None:
     """Write the observation of the seat to act, with relative seats, and its mask."""
     me, unseen = s.turn, (1 << 24) - 1
     plane(out, 0, s.hands[me])

@@ -6,15 +6,16 @@ is the trump suit, 0 to 3, or 4 for no trump.
 
 from __future__ import annotations
 
+from bideuchre_env.core.records import Tables
 from bideuchre_env.rules import cards
 from bideuchre_env.runtime.intrinsics import lowest_bit
-from bideuchre_env.runtime.jit import Row, inline_kernel, kernel
+from bideuchre_env.runtime.jit import inline_kernel, kernel
 
 same_colour = inline_kernel(cards.same_colour)
 
 
 @kernel
-def highest(t: Row, strain: int, kinds: int) -> int:
+def highest(t: Tables, strain: int, kinds: int) -> int:
     """Return the strongest kind of a set; -1 for an empty set.
 
     Any trump is above all other cards. Of cards of equal rank in different suits, the kind with the
@@ -30,7 +31,7 @@ def highest(t: Row, strain: int, kinds: int) -> int:
 
 
 @kernel
-def lowest(t: Row, strain: int, kinds: int) -> int:
+def lowest(t: Tables, strain: int, kinds: int) -> int:
     """Return the weakest kind of a set; -1 for an empty set.
 
     Any trump is above all other cards. Of cards of equal rank in different suits, the kind with the

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from bideuchre_env.core.records import State
 from bideuchre_env.core.state import OVER, TRUNCATED, WON
-from bideuchre_env.runtime.jit import Row, inline_kernel
+from bideuchre_env.runtime.jit import inline_kernel
 
 GOES_ON, TERMINATED, TRUNCATED_THERE = range(3)
 
 
 @inline_kernel
-def side_0_reward(s: Row, by_points: bool) -> float:
+def side_0_reward(s: State, by_points: bool) -> float:
     """Side 0's reward for a finished hand; side 1's is its negative.
 
     With `by_points`: side 0's points of the hand minus side 1's. Otherwise 1 or -1 at the end of a
@@ -23,7 +24,7 @@ def side_0_reward(s: Row, by_points: bool) -> float:
 
 
 @inline_kernel
-def ending(s: Row, by_hand: bool) -> int:
+def ending(s: State, by_hand: bool) -> int:
     """Return whether an episode ends with a hand: `GOES_ON`, `TERMINATED` or `TRUNCATED_THERE`.
 
     A game that reaches the limit of hands is truncated. An episode of one hand is always

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from bideuchre_env.core.records import State
 from bideuchre_env.rules.cards import COPY_SHIFT
-from bideuchre_env.runtime.jit import Row, inline_kernel, kernel
+from bideuchre_env.runtime.jit import inline_kernel, kernel
 
 
 @inline_kernel
-def take_card(s: Row, seat: int, kind: int) -> None:
+def take_card(s: State, seat: int, kind: int) -> None:
     """Take one copy of a card out of a seat's hand, which must hold it."""
     hand = s.hands[seat]
     s.hands[seat] = hand - (1 << (kind + COPY_SHIFT * ((hand >> (kind + COPY_SHIFT)) & 1)))

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from bideuchre_env.core.hands import put, take
 from bideuchre_env.core.phases.deal import GOLDEN, begin_hand, seed_stream
+from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.state import AUCTION, GIVING, NAMING, PASSING, PLAY, UNFINISHED
 from bideuchre_env.core.step import apply, is_legal
 from bideuchre_env.rules.cards import MAX_TRICKS, N_SEATS
-from bideuchre_env.runtime.jit import Row, kernel
+from bideuchre_env.runtime.jit import kernel
 
 
 @kernel
-def deal_replay(replay: Row, s: Row) -> None:
+def deal_replay(replay: State, s: State) -> None:
     """Deal the hands of a replay in row `s`, with its score, its dealer and its counts of hands."""
     seed_stream(s, GOLDEN, GOLDEN)  # any valid state: the next deal is not part of the hand
     s.dealer = replay.dealer
@@ -32,7 +33,7 @@ def deal_replay(replay: Row, s: Row) -> None:
 
 
 @kernel
-def next_action(replay: Row, t: Row, s: Row) -> int:
+def next_action(replay: State, t: Tables, s: State) -> int:
     """Return the replay's next action for the seat to act in `s`; -1 after the last."""
     phase, turn = s.phase, s.turn
     if phase == AUCTION:
@@ -55,7 +56,7 @@ def next_action(replay: Row, t: Row, s: Row) -> int:
 
 
 @kernel
-def play_again(replay: Row, t: Row, s: Row) -> None:
+def play_again(replay: State, t: Tables, s: State) -> None:
     """Apply the replay's remaining actions to `s`, up to the first illegal one."""
     action = next_action(replay, t, s)
     while action >= 0 and is_legal(s, t, action):
@@ -64,7 +65,7 @@ def play_again(replay: Row, t: Row, s: Row) -> None:
 
 
 @kernel
-def wind_back(t: Row, s: Row, replay: Row) -> None:
+def wind_back(t: Tables, s: State, replay: State) -> None:
     """Write the hands as dealt, and the exchanged cards, of the hand in row `s` to `replay`."""
     for seat in range(N_SEATS):
         hand = s.hands[seat]

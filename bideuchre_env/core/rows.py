@@ -20,6 +20,7 @@ from bideuchre_env.core.phases.deal import (
     seed_stream,
     start_game,
 )
+from bideuchre_env.core.records import Offsets, State, Tables
 from bideuchre_env.core.state import DEAL, WON
 from bideuchre_env.core.step import (
     allows,
@@ -39,7 +40,7 @@ KEY_SHIFT = 48
 KEY_BITS = (1 << KEY_SHIFT) - 1
 
 # Totals of the running episode of a row.
-TALLY = np.dtype(
+EPISODE_TALLY = np.dtype(
     [
         ("reward", np.float64),  # side 0's
         ("length", np.int32),  # decisions
@@ -67,7 +68,7 @@ def seed_chosen_rows(
 
 
 @inline_kernel
-def seed_row(s: Row, low: Word, high: Word, i: int) -> None:
+def seed_row(s: State, low: Word, high: Word, i: int) -> None:
     """Seed a row with the 128-bit seed `high:low` + i."""
     word = low + np.uint64(i)
     carry = np.uint64(1) if word < low else np.uint64(0)
@@ -127,7 +128,7 @@ def sample_rows(
 
 
 @inline_kernel
-def restart_row(s: Row, t: Row, dealer: int, scores: Array, deals: Array, i: int) -> None:
+def restart_row(s: State, t: Tables, dealer: int, scores: Array, deals: Array, i: int) -> None:
     """Start a game in a row and deal its first hand.
 
     The sides start with `scores[i]`. The hands are `deals[i]`, or random if `deals` is empty.
@@ -180,7 +181,7 @@ class Rows(NamedTuple):
     terminated: Array  # bool (n,)
     truncated: Array  # bool (n,)
     ended: Array  # bool (n,): either
-    tallies: Array  # TALLY (n,)
+    tallies: Array  # EPISODE_TALLY (n,)
     episodes: Episodes
 
 
@@ -342,7 +343,7 @@ def step_rows(rows: Rows, start: int, stop: int) -> bool:
 
 
 @inline_kernel
-def present(s: Row, t: Row, o: Row, observation: Array, mask: Array) -> int:
+def present(s: State, t: Tables, o: Offsets, observation: Array, mask: Array) -> int:
     """Write the observation and mask of the seat to act; return the row's key, see `KEY_SHIFT`."""
     phase, bits = s.phase, legal_bits(s, t)
     encode(s, t, o, s.turn, observation)
@@ -351,7 +352,7 @@ def present(s: Row, t: Row, o: Row, observation: Array, mask: Array) -> int:
 
 
 @kernel
-def close_episode(s: Row, tally: Row, episodes: Episodes, i: int) -> None:
+def close_episode(s: State, tally: Row, episodes: Episodes, i: int) -> None:
     """Write the result of the finished episode of row i to `episodes`, and reset the tally."""
     for seat in range(N_SEATS):
         episodes.r[i, seat] = -tally.reward if seat & 1 else tally.reward

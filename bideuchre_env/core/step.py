@@ -14,14 +14,15 @@ from bideuchre_env.core.phases.auction import (
 from bideuchre_env.core.phases.exchange import apply_exchange, begin_exchange, legal_exchange
 from bideuchre_env.core.phases.play import apply_card, begin_play, legal_card
 from bideuchre_env.core.phases.scoring import end_hand
+from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
 from bideuchre_env.rules.cards import N_STRAINS
 from bideuchre_env.runtime.intrinsics import nth_bit, popcount
-from bideuchre_env.runtime.jit import Array, Row, Word, inline_kernel, kernel
+from bideuchre_env.runtime.jit import Array, Word, inline_kernel, kernel
 
 
 @inline_kernel
-def legal_bits(s: Row, t: Row) -> int:
+def legal_bits(s: State, t: Tables) -> int:
     """Return the legal calls, strains or kinds of the seat to act, as bits; 0 if no seat acts."""
     phase = s.phase
     if phase == PLAY:
@@ -36,13 +37,13 @@ def legal_bits(s: Row, t: Row) -> int:
 
 
 @inline_kernel
-def legal(s: Row, t: Row, mask: Array) -> None:
+def legal(s: State, t: Tables, mask: Array) -> None:
     """Write the mask of the seat to act, int8 of shape (A,): 1 for every legal action."""
     write_mask(t, s.phase, legal_bits(s, t), mask)
 
 
 @inline_kernel
-def write_mask(t: Row, phase: int, bits: int, mask: Array) -> None:
+def write_mask(t: Tables, phase: int, bits: int, mask: Array) -> None:
     """Write the legal bits of a phase as a mask, int8 of shape (A,)."""
     offset = 0
     if phase == AUCTION:
@@ -55,7 +56,7 @@ def write_mask(t: Row, phase: int, bits: int, mask: Array) -> None:
 
 
 @kernel
-def write_strained_calls(t: Row, bits: int, mask: Array) -> None:
+def write_strained_calls(t: Tables, bits: int, mask: Array) -> None:
     """Write the legal calls as a mask, int8 (A,), in a game whose bids name the strain."""
     clear(mask, 0, t.n_actions)
     mask[0] = bits & 1
@@ -66,7 +67,7 @@ def write_strained_calls(t: Row, bits: int, mask: Array) -> None:
 
 
 @inline_kernel
-def read_mask(t: Row, phase: int, mask: Array) -> int:
+def read_mask(t: Tables, phase: int, mask: Array) -> int:
     """Return the legal bits of a mask, int8 (A,), in a phase: the inverse of `write_mask`.
 
     A phase that is neither AUCTION nor NAMING stands for one of the cards.
@@ -82,13 +83,13 @@ def read_mask(t: Row, phase: int, mask: Array) -> int:
 
 
 @kernel
-def is_legal(s: Row, t: Row, action: int) -> bool:
+def is_legal(s: State, t: Tables, action: int) -> bool:
     """Whether an action, any whole number, is legal for the seat to act."""
     return allows(t, s.phase, legal_bits(s, t), action)
 
 
 @inline_kernel
-def allows(t: Row, phase: int, bits: int, action: int) -> bool:
+def allows(t: Tables, phase: int, bits: int, action: int) -> bool:
     """Whether the legal bits of a phase allow an action, which may be any whole number."""
     if action < 0 or action >= t.n_actions:
         return False
@@ -102,7 +103,7 @@ def allows(t: Row, phase: int, bits: int, action: int) -> bool:
 
 
 @inline_kernel
-def only_one(t: Row, phase: int, bits: int) -> bool:
+def only_one(t: Tables, phase: int, bits: int) -> bool:
     """Whether the legal bits of a phase allow exactly one action.
 
     In a game whose bids name the strain, the bit of a bid stands for five actions.
@@ -113,7 +114,7 @@ def only_one(t: Row, phase: int, bits: int) -> bool:
 
 
 @inline_kernel
-def pick_legal(t: Row, phase: int, bits: int, word: Word) -> int:
+def pick_legal(t: Tables, phase: int, bits: int, word: Word) -> int:
     """Return a uniform legal action of a phase, chosen by a random word of 64 bits.
 
     At least one of the legal bits must be set. Only 32 bits of the word are used; the bias is below
@@ -134,7 +135,7 @@ def pick_legal(t: Row, phase: int, bits: int, word: Word) -> int:
 
 
 @kernel
-def apply(s: Row, t: Row, action: int) -> None:
+def apply(s: State, t: Tables, action: int) -> None:
     """Apply a legal action; score the hand if it ends. The next deal is up to the caller."""
     phase = s.phase
     if phase == PLAY:
@@ -157,7 +158,7 @@ def apply(s: Row, t: Row, action: int) -> None:
 
 
 @inline_kernel
-def play_forced(s: Row, t: Row) -> int:
+def play_forced(s: State, t: Tables) -> int:
     """Apply actions to the state `s` while exactly one is legal.
 
     Returns the bits of the legal actions at the decision that follows (`legal_bits`), or
@@ -171,7 +172,7 @@ def play_forced(s: Row, t: Row) -> int:
 
 
 @kernel
-def begin_cards(s: Row, t: Row) -> None:
+def begin_cards(s: State, t: Tables) -> None:
     """Begin the exchange if the contract has one, else the play."""
     if t.exchange[s.level] > 0:
         begin_exchange(s)

@@ -12,13 +12,14 @@ import numpy as np
 
 from bideuchre_env._checks import brief
 from bideuchre_env.core.hands import held, put
+from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.replay import deal_replay, play_again, wind_back
 from bideuchre_env.core.state import DEAL, PLAY, STATE, new_states
 from bideuchre_env.core.tables import ROUNDS
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS, MAX_TRICKS, N_SEATS
 from bideuchre_env.runtime.intrinsics import popcount
-from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
+from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel, kernel
 
 MOST_POINTS = 10**16
 
@@ -104,7 +105,7 @@ def outside(value: int, low: int, high: int) -> bool:
 
 
 @kernel
-def plausible_numbers(t: Row, s: Row) -> bool:
+def plausible_numbers(t: Tables, s: State) -> bool:
     """Whether the scores and the counts of hands, which no replay can check, are within bounds.
 
     Before this hand, the game must not have reached its limit of deals or, in a game of rounds, of
@@ -120,7 +121,7 @@ def plausible_numbers(t: Row, s: Row) -> bool:
 
 
 @kernel
-def sound_hands(t: Row, s: Row, absent: int, most: int) -> bool:
+def sound_hands(t: Tables, s: State, absent: int, most: int) -> bool:
     """Whether all hands but the absent seat's have `most` cards, and the deck has all of these.
 
     `absent` is a seat, or -1 for none.
@@ -147,7 +148,7 @@ NOT_IN_PLAY, NO_HANDS, NO_TRICK = 1, 2, 3
 
 
 @kernel
-def ending_fault(t: Row, s: Row, fresh: Row) -> int:
+def ending_fault(t: Tables, s: State, fresh: State) -> int:
     """Return `NOT_IN_PLAY`, `NO_HANDS` or `NO_TRICK` for an invalid ending, else 0.
 
     An ending is a position in the play without its history: a strain, hands and a trick. The cards

@@ -13,6 +13,7 @@ import numpy as np
 from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.observation.decode import decode
 from bideuchre_env.core.observation.encode import clip, hands_left
+from bideuchre_env.core.records import Offsets, State, Tables, View
 from bideuchre_env.core.state import DEAL, PLAY
 from bideuchre_env.core.step import read_mask
 from bideuchre_env.core.tables import ROUNDS
@@ -82,19 +83,21 @@ def new_view(for_points: bool = False) -> Array:
 
 
 @kernel
-def count(view: Row, kinds: int) -> int:
+def count(view: View, kinds: int) -> int:
     """Return the number of unseen cards whose kinds are in the bit mask `kinds`."""
     return popcount(view.unseen & kinds) + popcount(view.unseen_pair & kinds)
 
 
 @kernel
-def count_held(view: Row, kinds: int) -> int:
+def count_held(view: View, kinds: int) -> int:
     """Return the number of cards in hand whose kinds are in the bit mask `kinds`."""
     return popcount(view.held & kinds) + popcount(view.held_pair & kinds)
 
 
 @kernel
-def see_observation(observation: Array, mask: Array, t: Row, o: Row, known: Row, view: Row) -> int:
+def see_observation(
+    observation: Array, mask: Array, t: Tables, o: Offsets, known: Row, view: View
+) -> int:
     """Fill `view` from an observation, int8 (D,); return the legal bits of its mask, int8 (A,).
 
     The row that the observing seat knows is written to `known`, in which it is seat 0. `o` are the
@@ -106,7 +109,7 @@ def see_observation(observation: Array, mask: Array, t: Row, o: Row, known: Row,
 
 
 @kernel
-def see(s: Row, t: Row, seat: int, view: Row) -> None:
+def see(s: State, t: Tables, seat: int, view: View) -> None:
     """Fill `view` with what a seat knows of the state `s`, except for `for_points` and `turning`.
 
     The fields of the trick (`led`, `winning`, `winning_kind`, `after`), `void`, `cards_left`,
@@ -132,7 +135,7 @@ def see(s: Row, t: Row, seat: int, view: Row) -> None:
 
 
 @inline_kernel
-def see_contract(s: Row, t: Row, seat: int, view: Row) -> None:
+def see_contract(s: State, t: Tables, seat: int, view: View) -> None:
     """Write the dealer, the calls so far, and the standing bid or the contract."""
     strain = s.strain
     view.dealer = (s.dealer - seat) & 3
@@ -150,7 +153,7 @@ def see_contract(s: Row, t: Row, seat: int, view: Row) -> None:
 
 
 @inline_kernel
-def see_scores(s: Row, t: Row, seat: int, view: Row) -> None:
+def see_scores(s: State, t: Tables, seat: int, view: View) -> None:
     """Write scores, points to the target, hands left (and `rounds`), and tricks won."""
     view.rounds = 1 if t.win_rule == ROUNDS else 0
     view.hands_left = clip(hands_left(s, t))
@@ -162,7 +165,7 @@ def see_scores(s: Row, t: Row, seat: int, view: Row) -> None:
 
 
 @inline_kernel
-def see_exchange(s: Row, seat: int, view: Row) -> tuple[int, int]:
+def see_exchange(s: State, seat: int, view: View) -> tuple[int, int]:
     """Write what the seat knows of the exchange.
 
     Returns the kinds that it has given up, and those that it has given up twice, as bits.
@@ -197,7 +200,7 @@ def add_kinds(seen: int, seen_pair: int, cards: Array) -> tuple[int, int]:
 
 
 @inline_kernel
-def played_kinds(s: Row, t: Row) -> tuple[int, int]:
+def played_kinds(s: State, t: Tables) -> tuple[int, int]:
     """Return the kinds played in this hand, and those played twice, as bits."""
     tags = line_of(s.tags)
     twice = gather_bits(tags, MAX_KINDS, t.kinds, 0) if t.copies == 2 else 0
@@ -205,7 +208,7 @@ def played_kinds(s: Row, t: Row) -> tuple[int, int]:
 
 
 @kernel
-def show_hand(view: Row, t: Row, hand: int, seen: int, seen_pair: int) -> None:
+def show_hand(view: View, t: Tables, hand: int, seen: int, seen_pair: int) -> None:
     """Write the cards held and unseen to the view of a seat with this hand.
 
     `seen` are the kinds seen outside the hand, `seen_pair` those seen twice (bits).
@@ -223,7 +226,7 @@ def show_hand(view: Row, t: Row, hand: int, seen: int, seen_pair: int) -> None:
 
 
 @inline_kernel
-def see_trick(s: Row, seat: int, view: Row) -> None:
+def see_trick(s: State, seat: int, view: View) -> None:
     """Write the current trick, the seats still to play, and each seat's cards left and voids."""
     led, trick, left = s.led, s.trick, popcount(s.hands[seat])
     view.led = led
@@ -241,7 +244,7 @@ def see_trick(s: Row, seat: int, view: Row) -> None:
 
 
 @kernel
-def thrown_suits(s: Row, t: Row, seat: int) -> int:
+def thrown_suits(s: State, t: Tables, seat: int) -> int:
     """Return the side suits that a seat has discarded when another suit was led, as bits.
 
     A side suit is any suit but trump, which must be a suit. The state `s` is in the play.
@@ -255,7 +258,7 @@ def thrown_suits(s: Row, t: Row, seat: int) -> int:
 
 
 @kernel
-def declarer_suits(s: Row, t: Row) -> int:
+def declarer_suits(s: State, t: Tables) -> int:
     """Return the suits of the cards that the declarer has played, as bits; `s` is in the play."""
     suits = 0
     for trick in range(s.trick + 1):

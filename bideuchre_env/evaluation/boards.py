@@ -11,13 +11,14 @@ import numpy as np
 
 from bideuchre_env.core.phases.deal import deal_hand, seed_stream, start_game
 from bideuchre_env.core.phases.scoring import made
+from bideuchre_env.core.records import State
 from bideuchre_env.core.state import DEAL, DRAWN, OVER, WON
 from bideuchre_env.core.step import is_legal
-from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel
+from bideuchre_env.runtime.jit import Array, Word, entry_kernel, kernel
 
 BID, MADE, SET, LONE_BID, LONE_MADE = range(5)
 
-TALLY = np.dtype(
+TABLE_TALLY = np.dtype(
     [
         ("points", np.int64),  # agent 0's minus agent 1's
         ("hands", np.int64),  # passed-out ones included
@@ -185,7 +186,7 @@ def settle_pairs(
 
 
 @kernel
-def game_end(s: Row, swapped: int) -> int:
+def game_end(s: State, swapped: int) -> int:
     """Return how a finished game ended: `A_WON`, `B_WON`, `GAME_DRAWN` or `GAME_TRUNCATED`.
 
     `swapped` is the side of agent A (agent 0): 0 at the first table of a board, 1 at the second.

@@ -19,7 +19,7 @@ from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import AgentError, BidEuchreError, IllegalActionError
 from bideuchre_env.evaluation.boards import (
     BOARD,
-    TALLY,
+    TABLE_TALLY,
     close_tables,
     ended_hands,
     finished_pairs,
@@ -63,7 +63,7 @@ class LockstepRunner:
         n = 2 * at_once
         self.states = new_states(n)
         self.states["phase"] = Phase.OVER
-        self.tallies = new_rows(TALLY, n)
+        self.tallies = new_rows(TABLE_TALLY, n)
         self.board_of = np.zeros(at_once, np.int64)
         self.opened = self.done = 0
         self.decisions = [0, 0]

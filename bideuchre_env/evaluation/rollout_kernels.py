@@ -11,6 +11,7 @@ from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import GOLDEN, deal_hand, mix, start_game
 from bideuchre_env.core.phases.scoring import made
+from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.rows import seed_rows, start_rows
 from bideuchre_env.core.state import DEAL, OVER, new_states
 from bideuchre_env.core.step import apply, legal, legal_bits, pick_legal
@@ -127,7 +128,7 @@ def rule_hands(space: Workspace, work: RuleWorkspace, most: int, start: int, sto
 
 
 @inline_kernel
-def count_hand(s: Row, t: Row, decisions: int, count: Row) -> None:
+def count_hand(s: State, t: Tables, decisions: int, count: Row) -> None:
     """Add a finished hand of `decisions` actions to `count`; after a game, start a new one."""
     count.hands += 1
     count.decisions += decisions

@@ -17,6 +17,7 @@ from bideuchre_env.core.bits import clear, gather_bits
 from bideuchre_env.core.blocks import Blocks
 from bideuchre_env.core.observation.decode import decode
 from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.records import Tables, View
 from bideuchre_env.core.state import GIVING, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.view import new_view, see
@@ -27,7 +28,7 @@ from bideuchre_env.learning.suits import SUIT_MAPS
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
-from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, new_rows
+from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel, new_rows
 
 GAME = (
     FeatureBlock("score", 2, "points of our side and of theirs, over the target (127 without one)"),
@@ -224,7 +225,7 @@ def encode_rows(
 
 
 @inline_kernel
-def write_legal(t: Row, mask: Array, symmetry: int, legal: Array) -> None:
+def write_legal(t: Tables, mask: Array, symmetry: int, legal: Array) -> None:
     """Write the mask, int8 (A,), of renamed actions to `legal`; `mask` is the game's."""
     clear(legal, 0, t.n_actions)
     for first in range(0, t.n_actions, 32):
@@ -235,7 +236,7 @@ def write_legal(t: Row, mask: Array, symmetry: int, legal: Array) -> None:
 
 
 @inline_kernel
-def write_game(view: Row, work: EncoderWorkspace, inputs: Array, i: int) -> None:
+def write_game(view: View, work: EncoderWorkspace, inputs: Array, i: int) -> None:
     """Write the blocks of `GAME` to the end of row i of `inputs`, float32 (n, F), in [-1, 1]."""
     at = work.places[0].entries + work.places[1].entries
     for side in range(2):
@@ -244,7 +245,7 @@ def write_game(view: Row, work: EncoderWorkspace, inputs: Array, i: int) -> None
 
 
 @inline_kernel
-def renamed_action(t: Row, symmetry: int, action: int) -> int:
+def renamed_action(t: Tables, symmetry: int, action: int) -> int:
     """Return the renamed number of an action, 0 to A - 1: the action with its suit renamed."""
     if action >= t.card_offset:
         return t.card_offset + output_of(t, 1, symmetry, action)
@@ -252,7 +253,7 @@ def renamed_action(t: Row, symmetry: int, action: int) -> int:
 
 
 @inline_kernel
-def game_action(t: Row, symmetry: int, choice: int) -> int:
+def game_action(t: Tables, symmetry: int, choice: int) -> int:
     """Return the game's number of a renamed action: the inverse of `renamed_action`."""
     if choice >= t.card_offset:
         return action_of(t, 1, symmetry, choice - t.card_offset)

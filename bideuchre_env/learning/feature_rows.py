@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bideuchre_env.core.observation.decode import decode
+from bideuchre_env.core.records import State, Tables, View
 from bideuchre_env.core.state import GIVING, NAMING, PLAY
 from bideuchre_env.core.view import count, count_held, see
 from bideuchre_env.learning.suits import RENAMED, SUIT_MAPS, first_renamings, smallest
@@ -102,7 +103,7 @@ def active_inputs(observation: Array, rename: bool, work: FeatureWorkspace) -> t
 
 @kernel
 def list_inputs(
-    s: Row, t: Row, seat: int, p: Row, view: Row, rename: bool, active: Array
+    s: State, t: Tables, seat: int, p: Row, view: View, rename: bool, active: Array
 ) -> tuple[int, int]:
     """Write the indices of all inputs that are 1 to row 0 of `active`.
 
@@ -132,7 +133,7 @@ def list_inputs(
 
 
 @kernel
-def renamings(s: Row, seat: int, p: Row, view: Row) -> int:
+def renamings(s: State, seat: int, p: Row, view: View) -> int:
     """Return the renamings of suits to choose from, as bits: the inputs are the same for all.
 
     They map the hand to the smallest hand number and, if there are several, then the strains of the
@@ -161,7 +162,7 @@ def renamings(s: Row, seat: int, p: Row, view: Row) -> int:
 
 
 @inline_kernel
-def played_by(s: Row, seat: int) -> int:
+def played_by(s: State, seat: int) -> int:
     """Return the kinds that a seat has played, as bits."""
     kinds = 0
     for trick in range(s.trick + 1):
@@ -171,7 +172,7 @@ def played_by(s: Row, seat: int) -> int:
 
 
 @inline_kernel
-def given_kinds(s: Row, view: Row) -> int:
+def given_kinds(s: State, view: View) -> int:
     """Return the kinds that the seat of the view has given up as declarer, as bits."""
     kinds = 0
     for i in range(MAX_EXCHANGE if view.declarer == 0 else 0):
@@ -180,7 +181,7 @@ def given_kinds(s: Row, view: Row) -> int:
 
 
 @kernel
-def put_auction(t: Row, p: Row, view: Row, symmetry: int, active: Array, n: int) -> int:
+def put_auction(t: Tables, p: Row, view: View, symmetry: int, active: Array, n: int) -> int:
     """Append the inputs that only the part "auction" has.
 
     They say whether the strain is to be named; for each suit as trump, which bowers and how many
@@ -208,7 +209,7 @@ def put_auction(t: Row, p: Row, view: Row, symmetry: int, active: Array, n: int)
 
 
 @kernel
-def put_contract(t: Row, p: Row, view: Row, symmetry: int, active: Array, n: int) -> int:
+def put_contract(t: Tables, p: Row, view: View, symmetry: int, active: Array, n: int) -> int:
     """Append the contract, the tricks won and still needed, and the unseen cards.
 
     Also appends the numbers of cards held and unseen in each suit.
@@ -237,7 +238,7 @@ def put_contract(t: Row, p: Row, view: Row, symmetry: int, active: Array, n: int
 
 
 @kernel
-def put_exchange(s: Row, p: Row, view: Row, symmetry: int, active: Array, n: int) -> int:
+def put_exchange(s: State, p: Row, view: View, symmetry: int, active: Array, n: int) -> int:
     """Append the phase and, in games with an exchange, the exchanged cards the player knows of.
 
     These are the cards given up by the player and the cards that partner passed to the declarer.
@@ -251,7 +252,7 @@ def put_exchange(s: Row, p: Row, view: Row, symmetry: int, active: Array, n: int
 
 @kernel
 def put_trick(
-    s: Row, t: Row, seat: int, p: Row, view: Row, symmetry: int, active: Array, n: int
+    s: State, t: Tables, seat: int, p: Row, view: View, symmetry: int, active: Array, n: int
 ) -> int:
     """Append the current trick, and the other seats' cards played and known voids.
 
@@ -291,7 +292,7 @@ def put_trick(
 
 
 @inline_kernel
-def output_of(t: Row, cards: int, symmetry: int, action: int) -> int:
+def output_of(t: Tables, cards: int, symmetry: int, action: int) -> int:
     """Return the index of the network's output for an action, after the renaming of suits.
 
     `action` is a number of the game's actions. `cards` is 1 for an action of the part "cards", 0
@@ -309,7 +310,7 @@ def output_of(t: Row, cards: int, symmetry: int, action: int) -> int:
 
 
 @inline_kernel
-def action_of(t: Row, cards: int, symmetry: int, output: int) -> int:
+def action_of(t: Tables, cards: int, symmetry: int, output: int) -> int:
     """Return the number of the action for an output's index: the inverse of `output_of`."""
     if cards == 1:
         return t.card_offset + (output & ~3) + INVERSE_MAPS[symmetry, output & 3]
@@ -323,7 +324,7 @@ def action_of(t: Row, cards: int, symmetry: int, output: int) -> int:
 
 
 @kernel
-def list_legal(mask: Array, t: Row, cards: int, symmetry: int, legal: Array, i: int) -> None:
+def list_legal(mask: Array, t: Tables, cards: int, symmetry: int, legal: Array, i: int) -> None:
     """Write to row i of `legal`, int8 (n, O), 1 for outputs that an action mask allows, else 0.
 
     `mask`, int8 (A,), covers all actions of the game; `cards` is as in `output_of`.

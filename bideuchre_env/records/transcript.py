@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bideuchre_env.core.hands import held
+from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.replay import deal_replay, next_action, wind_back
 from bideuchre_env.core.state import new_states
 from bideuchre_env.core.step import apply
@@ -23,7 +24,7 @@ from bideuchre_env.rules import actions
 from bideuchre_env.rules.bids import MAX_EXCHANGE
 from bideuchre_env.rules.cards import MAX_TRICKS, N_SEATS, STRAINS
 from bideuchre_env.rules.rules import Rules
-from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
+from bideuchre_env.runtime.jit import Array, entry_kernel, kernel
 
 HAND_FIELDS = ("dealer", "deal", "actions", "declarer", "contract", "tricks", "points", "score")
 """The fields of a hand in order; they are the first entries of `Writing.words`."""
@@ -136,7 +137,7 @@ def put_pair(writing: Writing, at: int, field: int, pair: Array) -> int:
 
 
 @kernel
-def put_deal(writing: Writing, at: int, t: Row, replay: Row) -> int:
+def put_deal(writing: Writing, at: int, t: Tables, replay: State) -> int:
     """Write the four hands as dealt, each sorted: spades first, high cards first."""
     ranks = t.kinds // 4
     at = put(writing, put(writing, at, DEAL), OPEN)
@@ -157,7 +158,7 @@ def put_deal(writing: Writing, at: int, t: Row, replay: Row) -> int:
 
 
 @kernel
-def put_actions(writing: Writing, at: int, t: Row, replay: Row) -> int:
+def put_actions(writing: Writing, at: int, t: Tables, replay: State) -> int:
     """Write every action of the hand, in order, by replaying it."""
     at = put(writing, put(writing, at, ACTIONS), OPEN)
     fresh, first = writing.fresh[0], True
@@ -174,7 +175,7 @@ def put_actions(writing: Writing, at: int, t: Row, replay: Row) -> int:
 
 
 @kernel
-def put_result(writing: Writing, at: int, t: Row, s: Row) -> int:
+def put_result(writing: Writing, at: int, t: Tables, s: State) -> int:
     """Write declarer and contract (null without a contract), and both sides' tricks, points, score.
 
     It also closes the JSON object.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bideuchre_env.runtime.intrinsics import highest_bit, lowest_bit, popcount
-from bideuchre_env.runtime.jit import Row, kernel
-from bideuchre_env.solver.position import FIELD_SHIFT, beats, count_in, field_bits
+from bideuchre_env.runtime.jit import kernel
+from bideuchre_env.solver.position import FIELD_SHIFT, Position, beats, count_in, field_bits
 
 
 @kernel
@@ -17,7 +17,7 @@ def equal_to_below(hand: int, tie: int) -> int:
 
 
 @kernel
-def playable(position: Row, depth: int, place: int, seat: int) -> int:
+def playable(position: Position, depth: int, place: int, seat: int) -> int:
     """Return the mask of the cards a seat may play: the suit led if it can follow, else any."""
     hand = position.hands[depth, seat]
     if place > 0:
@@ -28,7 +28,7 @@ def playable(position: Row, depth: int, place: int, seat: int) -> int:
 
 
 @kernel
-def best_reply(position: Row, hand: int, led: int) -> int:
+def best_reply(position: Position, hand: int, led: int) -> int:
     """Return the strongest card that a hand can play if the suit `led` is led.
 
     It is its highest card of that suit, else its highest trump, else -1.
@@ -44,7 +44,7 @@ def best_reply(position: Row, hand: int, led: int) -> int:
 
 
 @kernel
-def list_moves(position: Row, depth: int, place: int, seat: int) -> int:
+def list_moves(position: Position, depth: int, place: int, seat: int) -> int:
     """List the moves of a seat in `moves`, with `scores` for `next_move`; return their number.
 
     Only the highest of a run of equivalent cards is listed. A single move gets no score.
@@ -66,7 +66,7 @@ def list_moves(position: Row, depth: int, place: int, seat: int) -> int:
 
 
 @kernel
-def next_move(position: Row, depth: int, place: int) -> int:
+def next_move(position: Position, depth: int, place: int) -> int:
     """Return the listed card with the highest score that is not tried yet; mark it as tried."""
     moves, scores = position.moves[depth, place], position.scores[depth, place]
     i, count = position.tried[depth, place], position.counts[depth, place]
@@ -93,7 +93,7 @@ def options(hand: int, tie: int, led: int) -> int:
 
 
 @kernel
-def score_leads(position: Row, depth: int, seat: int, count: int) -> None:
+def score_leads(position: Position, depth: int, seat: int, count: int) -> None:
     """Write `scores` of the listed leads: high for cards that win, or over which partner wins.
 
     A proof searches all replies of both opponents, so suits with few replies score higher.
@@ -127,7 +127,7 @@ def score_leads(position: Row, depth: int, seat: int, count: int) -> None:
 
 
 @kernel
-def score_replies(position: Row, depth: int, place: int, seat: int, count: int) -> None:
+def score_replies(position: Position, depth: int, place: int, seat: int, count: int) -> None:
     """Write `scores` of the listed replies: high for the lowest card that wins the trick.
 
     If partner wins the trick, low cards score high.

@@ -16,8 +16,11 @@ copies in one hand are simply two cards in a row.
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 
+from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.tables import MAX_IN_SUIT
 from bideuchre_env.rules.cards import COPY_SHIFT, MAX_TRICKS, N_SEATS, N_SUITS, NO_TRUMP
 from bideuchre_env.runtime.intrinsics import lowest_bit, popcount
@@ -67,6 +70,7 @@ POSITION = np.dtype(
     ],
     align=True,
 )
+Position: TypeAlias = Row  # of POSITION
 
 # [seat, suit]: the amount that a card adds to `lengths`, which has sixteen counts of four bits. A
 # hand's last suit follows from the others, so two counts are free: the one with the sign bit is
@@ -88,7 +92,7 @@ def field_bits(field: int) -> int:
 
 
 @kernel
-def beats(position: Row, tie: int, card: int, best: int) -> bool:
+def beats(position: Position, tie: int, card: int, best: int) -> bool:
     """Whether `card` beats `best`, the winning card so far, in a trick; both are bit numbers.
 
     `tie` has the cards tied with the card one bit below; of these the card played first wins.
@@ -99,7 +103,7 @@ def beats(position: Row, tie: int, card: int, best: int) -> bool:
 
 
 @kernel
-def set_up(position: Row, t: Row, s: Row) -> None:
+def set_up(position: Position, t: Tables, s: State) -> None:
     """Initialise `position` from a state row in the card play: hands and cards on the table."""
     strain, absent = s.strain, s.sitting_out
     position.trump = -1 if strain == NO_TRUMP else strain
@@ -128,7 +132,7 @@ def set_up(position: Row, t: Row, s: Row) -> None:
 
 
 @kernel
-def lay_out(position: Row, t: Row, strain: int) -> None:
+def lay_out(position: Position, t: Tables, strain: int) -> None:
     """Convert the hands in `hands[1]`, integers of rules/cards.py, to suit fields in `hands[0]`.
 
     Also writes `kind_at`, `tie[0]` and `lengths[0]`.
@@ -161,7 +165,7 @@ def lay_out(position: Row, t: Row, strain: int) -> None:
 
 
 @kernel
-def find_played(position: Row, leader: int) -> None:
+def find_played(position: Position, leader: int) -> None:
     """Record the cards on the table, given by kind in `cards[1]`, as the trick at depth 0."""
     seat = leader
     for place in range(position.place):
@@ -173,7 +177,7 @@ def find_played(position: Row, leader: int) -> None:
 
 
 @kernel
-def put_down(position: Row, depth: int, place: int, seat: int, card: int) -> None:
+def put_down(position: Position, depth: int, place: int, seat: int, card: int) -> None:
     """Record a card of the trick, and the card and seat that then win; hands are not changed."""
     position.cards[depth, place] = card
     position.seats[depth, place] = seat
@@ -187,7 +191,7 @@ def put_down(position: Row, depth: int, place: int, seat: int, card: int) -> Non
 
 
 @kernel
-def end_trick(position: Row, depth: int) -> None:
+def end_trick(position: Position, depth: int) -> None:
     """Write the hands after the trick at `depth` to `[depth + 1]`: its cards removed, gaps closed.
 
     Also writes `tie` and `lengths` of `depth + 1`.
@@ -220,7 +224,7 @@ def end_trick(position: Row, depth: int) -> None:
 
 
 @kernel
-def before_trick(position: Row, depth: int, mask: int) -> int:
+def before_trick(position: Position, depth: int, mask: int) -> int:
     """Convert a mask of top cards from the bits after the trick at `depth` to those before it."""
     gone = 0
     for place in range(position.places):

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.intrinsics import highest_bit, lowest_bit, popcount
-from bideuchre_env.runtime.jit import Row, kernel
-from bideuchre_env.solver.position import FIELD_SHIFT, count_in, field_bits, from_card
+from bideuchre_env.runtime.jit import kernel
+from bideuchre_env.solver.position import FIELD_SHIFT, Position, count_in, field_bits, from_card
 
 
 @kernel
-def top_run(position: Row, own: int, all_cards: int, tie: int, field: int) -> int:
+def top_run(position: Position, own: int, all_cards: int, tie: int, field: int) -> int:
     """Count the consecutive top cards of a suit that a hand can cash by leading them.
 
     `own` is the hand and `all_cards` the cards in all hands. A top card tied with another hand's
@@ -34,7 +34,7 @@ def top_run(position: Row, own: int, all_cards: int, tie: int, field: int) -> in
 
 
 @kernel
-def cash(position: Row, depth: int, seat: int, need: int) -> int:
+def cash(position: Position, depth: int, seat: int, need: int) -> int:
     """Return a lower bound of the tricks of the leader's side, from its top cards and trumps.
 
     The leader, `seat`, cashes its suits, trumps first, then leads to partner, who cashes the
@@ -131,7 +131,7 @@ def cash(position: Row, depth: int, seat: int, need: int) -> int:
 
 
 @kernel
-def fewest(position: Row, tie: int, spare: int) -> int:
+def fewest(position: Position, tie: int, spare: int) -> int:
     """Return the mask of the leader's top cards, without suits that the count does not need.
 
     A suit in `position.runs` is omitted while its tricks fit in `spare`, the surplus of tricks.
@@ -181,7 +181,7 @@ def tied_on_top(all_cards: int, tie: int, field: int) -> bool:
 
 
 @kernel
-def sure_trumps(position: Row, depth: int, seat: int, need: int) -> int:
+def sure_trumps(position: Position, depth: int, seat: int, need: int) -> int:
     """Return a lower bound of the tricks that a seat's trumps win, whichever seat leads.
 
     The seat's trumps from some card up are played to different tricks. Each trick they lose costs
@@ -213,7 +213,7 @@ def sure_trumps(position: Row, depth: int, seat: int, need: int) -> int:
 
 
 @kernel
-def no_ruffs(position: Row, depth: int, leader: int) -> bool:
+def no_ruffs(position: Position, depth: int, leader: int) -> bool:
     """Whether it is no trump, or only one opponent of the leader, or no seat, has trumps."""
     if position.trump < 0:
         return True
@@ -228,7 +228,7 @@ def no_ruffs(position: Row, depth: int, leader: int) -> bool:
 
 
 @kernel
-def winners(position: Row, own: int, all_cards: int, others: int, tie: int, field: int) -> int:
+def winners(position: Position, own: int, all_cards: int, others: int, tie: int, field: int) -> int:
     """Return the tricks that the hand `own` takes by leading a suit of which it has the best card.
 
     The result is 0 if it does not have the best card, or another hand has its equal. If the top
@@ -259,7 +259,7 @@ def winners(position: Row, own: int, all_cards: int, others: int, tie: int, fiel
 
 
 @kernel
-def wait(position: Row, depth: int, leader: int) -> int:
+def wait(position: Position, depth: int, leader: int) -> int:
     """Return a lower bound of the tricks of the side not on lead; it is valid only if `no_ruffs`.
 
     Each hand of that side keeps its winners until a suit is led of which it has the best card. Each
@@ -310,7 +310,7 @@ def wait(position: Row, depth: int, leader: int) -> int:
 
 
 @kernel
-def sure_tricks(position: Row, depth: int, leader: int, side: int, need: int) -> int:
+def sure_tricks(position: Position, depth: int, leader: int, side: int, need: int) -> int:
     """Return a lower bound of the remaining tricks of a side (0 or 1) if `leader` is to lead.
 
     Counting may stop at `need` tricks. The top cards that the bound depends on are written to
@@ -334,7 +334,7 @@ def sure_tricks(position: Row, depth: int, leader: int, side: int, need: int) ->
 
 
 @kernel
-def cash_second(position: Row, depth: int, seat: int, need: int) -> int:
+def cash_second(position: Position, depth: int, seat: int, need: int) -> int:
     """Return a lower bound of the tricks of `seat`'s side after the first card of a trick.
 
     `seat` plays second. The current trick is included. If the seat or its partner has the best card

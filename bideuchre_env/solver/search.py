@@ -8,10 +8,11 @@ it is not known. It is valid for all positions that share these cards (see trans
 from __future__ import annotations
 
 from bideuchre_env.runtime.intrinsics import lowest_bit
-from bideuchre_env.runtime.jit import Row, kernel
+from bideuchre_env.runtime.jit import kernel
 from bideuchre_env.solver.move_order import equal_to_below, list_moves, next_move
 from bideuchre_env.solver.position import (
     FIELD_SHIFT,
+    Position,
     beats,
     before_trick,
     end_trick,
@@ -23,7 +24,7 @@ from bideuchre_env.solver.transpositions import NOTHING, WON, Searcher, probe, s
 
 
 @kernel
-def trick_mask(position: Row, depth: int, winner: int) -> int:
+def trick_mask(position: Position, depth: int, winner: int) -> int:
     """Return the mask of cards on which it depends that `winner`, a card, wins the trick.
 
     The mask is 0 if no other card of the trick is of the winner's suit.
@@ -35,7 +36,7 @@ def trick_mask(position: Row, depth: int, winner: int) -> int:
 
 
 @kernel
-def last_trick(position: Row, depth: int, leader: int) -> int:
+def last_trick(position: Position, depth: int, leader: int) -> int:
     """Return the result of the last trick, led by `leader`: a mask, with `WON` if side 0 wins it.
 
     Each seat has one card left. The hands at `depth` may still contain the cards of a complete
@@ -66,7 +67,7 @@ def last_trick(position: Row, depth: int, leader: int) -> int:
 
 
 @kernel
-def whole_runs(position: Row, depth: int, seat: int, mask: int) -> int:
+def whole_runs(position: Position, depth: int, seat: int, mask: int) -> int:
     """Extend a mask of top cards downwards, so that it splits no run of a seat's equal cards.
 
     Equal cards are equivalent: no card between them is in play.
@@ -106,7 +107,7 @@ def without_search(searcher: Searcher, depth: int, place: int, seat: int, goal: 
 
 
 @kernel
-def drop_alike(position: Row, depth: int, place: int, mask: int) -> int:
+def drop_alike(position: Position, depth: int, place: int, mask: int) -> int:
     """Remove untried moves that must fail like the last move tried; return the number of moves.
 
     `mask` has the cards that the failure of that move depends on. If it does not contain the card
@@ -161,7 +162,7 @@ def take_answer(searcher: Searcher, depth: int, place: int, answer: int) -> int:
 
 
 @kernel
-def after_trick(position: Row, depth: int, goal: int) -> int:
+def after_trick(position: Position, depth: int, goal: int) -> int:
     """Return the result after the last card of the trick at `depth`; NOTHING if not known yet.
 
     `goal` is the tricks that side 0 needs, this one included.

@@ -18,8 +18,8 @@ import numpy as np
 
 from bideuchre_env.core.state import new_states
 from bideuchre_env.runtime.intrinsics import highest_bit
-from bideuchre_env.runtime.jit import Array, Row, kernel, new_rows
-from bideuchre_env.solver.position import LEADER_SHIFT, POSITION, field_bits
+from bideuchre_env.runtime.jit import Array, kernel, new_rows
+from bideuchre_env.solver.position import LEADER_SHIFT, POSITION, Position, field_bits
 
 ENTRY = np.dtype(
     [
@@ -80,14 +80,14 @@ def forget(searcher: Searcher) -> None:
 
 
 @kernel
-def head_of(position: Row, key: int, part: int) -> int:
+def head_of(position: Position, key: int, part: int) -> int:
     """Return the index in `heads` of a chain, from its key (shape and leader) and its part."""
     spread = (np.uint64(key + part * PART) * HASH_FACTOR) >> np.uint64(40)
     return int(spread) & (position.heads - 1)
 
 
 @kernel
-def part_of(position: Row, depth: int, mask: int) -> int:
+def part_of(position: Position, depth: int, mask: int) -> int:
     """Return the part of a shape's chain (0 to 4) that has results which depend on `mask`.
 
     Chains of large deals are long. If there are trumps and at least `PARTED` tricks at the root,

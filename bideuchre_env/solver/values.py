@@ -10,17 +10,18 @@ from __future__ import annotations
 from bideuchre_env.core.hands import put
 from bideuchre_env.core.phases.deal import begin_hand
 from bideuchre_env.core.phases.play import begin_play
+from bideuchre_env.core.records import State, Tables
 from bideuchre_env.rules.cards import N_SEATS, N_STRAINS
 from bideuchre_env.runtime.intrinsics import lowest_bit
-from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
+from bideuchre_env.runtime.jit import Array, entry_kernel, kernel
 from bideuchre_env.solver.move_order import equal_to_below, playable
-from bideuchre_env.solver.position import end_trick, put_down, set_up
+from bideuchre_env.solver.position import Position, end_trick, put_down, set_up
 from bideuchre_env.solver.search import search
 from bideuchre_env.solver.transpositions import Searcher, forget
 
 
 @kernel
-def first_guess(position: Row) -> int:
+def first_guess(position: Position) -> int:
     """Estimate the remaining tricks of side 0, the first goal that `solve_position` searches."""
     left = position.left
     if position.places == 3:
@@ -48,7 +49,7 @@ def solve_position(searcher: Searcher) -> int:
 
 
 @kernel
-def of_side(position: Row, seat: int, tricks: int) -> int:
+def of_side(position: Position, seat: int, tricks: int) -> int:
     """Convert the number of remaining tricks that side 0 takes to the number for a seat's side."""
     return position.left - tricks if seat & 1 else tricks
 
@@ -82,7 +83,7 @@ def value_after(searcher: Searcher, card: int, value: int) -> int:
 
 
 @kernel
-def solve_moves(searcher: Searcher, s: Row, t: Row, fresh: bool, out: Array) -> int:
+def solve_moves(searcher: Searcher, s: State, t: Tables, fresh: bool, out: Array) -> int:
     """Return the most tricks the side to act can still win, the current trick included.
 
     Writes the tricks after each card, by kind, to `out`, int8 (24,); -1 for an illegal card.
@@ -163,7 +164,7 @@ def reaches(searcher: Searcher, side: int, tricks: int) -> bool:
 
 @kernel
 def set_contract(
-    s: Row, t: Row, hands: Array, dealer: int, declarer: int, strain: int, alone: int
+    s: State, t: Tables, hands: Array, dealer: int, declarer: int, strain: int, alone: int
 ) -> None:
     """Write a state row at the opening lead of a contract, with these hands, int64 (4,).
 

@@ -37,6 +37,7 @@ from bideuchre_env.agents.rule.bidding import (
     describe_auction,
 )
 from bideuchre_env.core.phases.deal import mix, split_seed
+from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
 from bideuchre_env.core.state import AUCTION, DEAL, new_states
 from bideuchre_env.core.step import legal_bits
@@ -236,7 +237,7 @@ def try_rows(
 @kernel
 def two_calls(
     work: ExpertWorkspace,
-    s: Row,
+    s: State,
     word: Word,
     width: float,
     margin: float,
@@ -277,7 +278,7 @@ def two_calls(
 
 
 @kernel
-def is_lone(t: Row, call: int) -> bool:
+def is_lone(t: Tables, call: int) -> bool:
     """Whether a call of `two_calls` is a lone bid."""
     return call >= 8 and t.alone[(call >> 3) - 1] != 0
 

@@ -37,6 +37,7 @@ from bideuchre_env.agents.expert.sampled_deals import (
     NOWHERE,
     SAMPLED_DEAL,
     SHAPE,
+    SampledDeal,
     begin_deals,
     contract_of,
     holder_of,
@@ -48,6 +49,7 @@ from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.core.hands import held
 from bideuchre_env.core.phases.deal import deal_hand, split_seed, start_game
+from bideuchre_env.core.records import State, Tables, View
 from bideuchre_env.core.rows import seed_rows
 from bideuchre_env.core.state import DEAL, PLAY
 from bideuchre_env.core.step import apply, legal_bits
@@ -55,7 +57,7 @@ from bideuchre_env.core.view import count_held, see
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import lowest_bit
-from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows
+from bideuchre_env.runtime.jit import Array, entry_kernel, kernel, new_rows
 
 DRAWN = 2  # deals sampled at each decision
 CAREFUL = 25.0  # cards added to both the true and the sampled counts
@@ -172,7 +174,7 @@ def count_hands(table: Table, deals: Array, first: int, last: int, counts: Array
 
 
 @kernel
-def count_card(s: Row, t: Row, view: Row, deal: Row, counts: Array) -> None:
+def count_card(s: State, t: Tables, view: View, deal: SampledDeal, counts: Array) -> None:
     """Add the holders of the unseen cards at one decision to `counts`: [0] true, [1] sampled.
 
     `deal` is a workspace for the sampled deals.
@@ -186,7 +188,7 @@ def count_card(s: Row, t: Row, view: Row, deal: Row, counts: Array) -> None:
 
 
 @kernel
-def count_true(s: Row, view: Row, deal: Row, counts: Array) -> None:
+def count_true(s: State, view: View, deal: SampledDeal, counts: Array) -> None:
     """Add the true holders of the unseen cards to `counts`, `SHAPE`, with weight `DRAWN` a card.
 
     Two unseen copies of a card are indistinguishable: each counts half for each of their holders.
@@ -208,7 +210,7 @@ def count_true(s: Row, view: Row, deal: Row, counts: Array) -> None:
 
 
 @kernel
-def count_sampled(view: Row, deal: Row, counts: Array) -> None:
+def count_sampled(view: View, deal: SampledDeal, counts: Array) -> None:
     """Add the holders of the unseen cards in the sampled deal `deal.hands` to `counts`, `SHAPE`."""
     contract, n = contract_of(view), count_held(view, -1)
     for seat in range(1, NOWHERE + 1):

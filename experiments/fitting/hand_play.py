@@ -21,6 +21,7 @@ from bideuchre_env.core.phases.deal import (
     seed_stream,
     shuffle,
 )
+from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.state import DEAL, new_states
 from bideuchre_env.core.step import apply, begin_cards, legal_bits
 from bideuchre_env.rules.bids import Bid
@@ -268,7 +269,7 @@ def half_width(counts: Array) -> float:
 
 
 @kernel
-def deal_others(deal: Row, t: Row, hand: int) -> None:
+def deal_others(deal: Row, t: Tables, hand: int) -> None:
     """Give seat 0 its hand, deal the other cards to the other seats, and draw a dealer.
 
     The dealer is not seat 3: seat 0 would then be the eldest hand, and lead by either lead rule.
@@ -290,7 +291,7 @@ def deal_others(deal: Row, t: Row, hand: int) -> None:
 
 
 @kernel
-def give_contract(s: Row, deal: Row, t: Row, level: int, strain: int) -> None:
+def give_contract(s: State, deal: Row, t: Tables, level: int, strain: int) -> None:
     """Set `s` to the end of an auction on `deal`: seat 0 won it, all others passing.
 
     `level` is the place of its bid in the bid ladder, from 0. The next phase, exchange or card
@@ -313,7 +314,7 @@ def give_contract(s: Row, deal: Row, t: Row, level: int, strain: int) -> None:
 
 
 @kernel
-def play_out(s: Row, table: Table) -> None:
+def play_out(s: State, table: Table) -> None:
     """Let the rule player play the hand to its end; a lone hand stops at the first lost trick."""
     t = table.work.tables[0]
     alone = s.sitting_out >= 0

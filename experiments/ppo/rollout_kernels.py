@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from bideuchre_env.core.phases.scoring import made
+from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.state import NAMING
 from bideuchre_env.core.step import apply, legal_bits, play_forced, write_mask
 from bideuchre_env.core.view import see
@@ -16,7 +17,7 @@ from bideuchre_env.learning.sampling import first_unfit, sample_rows
 from bideuchre_env.learning.suits import SUIT_MAPS
 from bideuchre_env.rules.cards import COPY_SHIFT, MAX_TRICKS, N_SEATS
 from bideuchre_env.runtime.intrinsics import lower_cell, lowest_bit, row_of
-from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
+from bideuchre_env.runtime.jit import Array, entry_kernel, kernel
 from ppo.networks import WIDTH
 
 HIDDEN = 1 + 3 * MAX_TRICKS  # length of a list of the other seats' cards
@@ -93,7 +94,7 @@ def enter_rows(
 
 
 @kernel
-def enter_hidden(s: Row, t: Row, symmetry: int, hidden: Array, at: int) -> None:
+def enter_hidden(s: State, t: Tables, symmetry: int, hidden: Array, at: int) -> None:
     """Write the other seats' cards to row `at` of `hidden`: their number, then an input for each.
 
     Inputs are numbered by seat, copy and kind; `symmetry` maps the suits.

@@ -12,11 +12,12 @@ from __future__ import annotations
 from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.observation.layout import CLIP
 from bideuchre_env.core.phases.play import opening_leader, tag
+from bideuchre_env.core.records import Offsets, State, Tables
 from bideuchre_env.core.state import DEAL, GIVING, PASSING, PLAY
 from bideuchre_env.core.tables import ROUNDS
 from bideuchre_env.rules.cards import COPY_SHIFT, MAX_KINDS, MAX_TRICKS, N_SEATS, N_STRAINS
 from bideuchre_env.runtime.intrinsics import lowest_bit
-from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel
+from bideuchre_env.runtime.jit import Array, inline_kernel, kernel
 
 
 @inline_kernel
@@ -27,7 +28,7 @@ def one_hot(observation: Array, at: int, n: int) -> int:
 
 
 @kernel
-def decode(observation: Array, t: Row, o: Row, s: Row) -> None:
+def decode(observation: Array, t: Tables, o: Offsets, s: State) -> None:
     """Write what the observing seat knows to the row `s`, from its observation, int8 (D,).
 
     The hands of the other seats are empty, and unknown cards of an exchange are -1. Numbers that
@@ -46,7 +47,7 @@ def decode(observation: Array, t: Row, o: Row, s: Row) -> None:
 
 
 @inline_kernel
-def decode_calls(observation: Array, public: int, t: Row, o: Row, s: Row) -> None:
+def decode_calls(observation: Array, public: int, t: Tables, o: Offsets, s: State) -> None:
     """Read the calls so far, and the standing bid or the contract; `s.dealer` must be set."""
     width = 1 + t.n_levels
     s.calls_made = 0
@@ -75,7 +76,7 @@ def decode_calls(observation: Array, public: int, t: Row, o: Row, s: Row) -> Non
 
 
 @inline_kernel
-def decode_private(observation: Array, t: Row, o: Row, s: Row) -> None:
+def decode_private(observation: Array, t: Tables, o: Offsets, s: State) -> None:
     """Read the hand, and the exchange as far as the seat knows it."""
     pairs = gather_bits(observation, o.hand, t.kinds, 1) if t.copies == 2 else 0
     for seat in range(N_SEATS):
@@ -107,7 +108,7 @@ def decode_pile(observation: Array, at: int, kinds: int, cards: Array) -> int:
 
 
 @inline_kernel
-def decode_game(observation: Array, public: int, t: Row, o: Row, s: Row) -> None:
+def decode_game(observation: Array, public: int, t: Tables, o: Offsets, s: State) -> None:
     """Read scores, and the numbers of hands dealt and played; the calls must have been read."""
     for side in range(2):
         score = observation[public + o.score + side]
@@ -125,7 +126,7 @@ def decode_game(observation: Array, public: int, t: Row, o: Row, s: Row) -> None
 
 
 @inline_kernel
-def decode_play(observation: Array, public: int, t: Row, o: Row, s: Row) -> None:
+def decode_play(observation: Array, public: int, t: Tables, o: Offsets, s: State) -> None:
     """Read the card play; the calls must have been read."""
     tricks, kinds = t.tricks, t.kinds
     for side in range(2):
@@ -157,7 +158,7 @@ def decode_play(observation: Array, public: int, t: Row, o: Row, s: Row) -> None
 
 
 @kernel
-def find_leaders(s: Row, t: Row) -> None:
+def find_leaders(s: State, t: Tables) -> None:
     """Derive the leader of each trick, and the power of the card that wins the current one."""
     strain, leader = s.strain, opening_leader(t, s.dealer, s.declarer, s.sitting_out)
     for trick in range(min(s.trick + 1, t.tricks)):

@@ -6,11 +6,12 @@ import numpy as np
 
 from bideuchre_env.core.bits import clear, spread_bits, spread_hand
 from bideuchre_env.core.observation.layout import CLIP
+from bideuchre_env.core.records import Offsets, State, Tables
 from bideuchre_env.core.state import DEAL, PLAY
 from bideuchre_env.core.tables import ROUNDS
 from bideuchre_env.rules.cards import MAX_TRICKS, N_SEATS, N_STRAINS
 from bideuchre_env.runtime.intrinsics import store_both_tricks, store_tricks
-from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel
+from bideuchre_env.runtime.jit import Array, inline_kernel, kernel
 
 
 @inline_kernel
@@ -20,7 +21,7 @@ def clip(value: int) -> int:
 
 
 @inline_kernel
-def hands_left(s: Row, t: Row) -> int:
+def hands_left(s: State, t: Tables) -> int:
     """Return the number of deals left in the game, the current hand included."""
     left = t.max_hands - s.hands_dealt + 1
     if t.win_rule == ROUNDS:
@@ -30,7 +31,7 @@ def hands_left(s: Row, t: Row) -> int:
 
 
 @inline_kernel
-def encode_private(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> None:
+def encode_private(s: State, t: Tables, o: Offsets, seat: int, out: Array, at: int) -> None:
     """Write the private blocks of a seat to `out[at:]`, which holds zeros."""
     spread_hand(out, at + o.hand, s.hands[seat])
     declarer = s.declarer
@@ -45,7 +46,7 @@ def encode_private(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> No
 
 
 @inline_kernel
-def encode_public(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> None:
+def encode_public(s: State, t: Tables, o: Offsets, seat: int, out: Array, at: int) -> None:
     """Write the public blocks, relative to this seat, to `out[at:]`, which holds zeros."""
     phase, declarer, voids = s.phase, s.declarer, 0
     calls, width = at + o.calls, 1 + t.n_levels
@@ -78,7 +79,7 @@ def encode_public(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> Non
 
 
 @inline_kernel
-def encode_play(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> None:
+def encode_play(s: State, t: Tables, o: Offsets, seat: int, out: Array, at: int) -> None:
     """Write the public blocks of the card play, as `encode_public` does."""
     kinds, trick, led = t.kinds, s.trick, s.led
     first, one_deck = at + o.played, t.copies == 1
@@ -103,7 +104,7 @@ def encode_play(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> None:
 
 
 @inline_kernel
-def encode_game(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> None:
+def encode_game(s: State, t: Tables, o: Offsets, seat: int, out: Array, at: int) -> None:
     """Write the public blocks of the game, as `encode_public` does: scores, target, hands left."""
     side = seat & 1
     for i in range(2):
@@ -117,7 +118,7 @@ def encode_game(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> None:
 
 
 @kernel
-def encode(s: Row, t: Row, o: Row, seat: int, out: Array) -> None:
+def encode(s: State, t: Tables, o: Offsets, seat: int, out: Array) -> None:
     """Write the observation of a seat to `out`, int8 of shape (size,)."""
     clear(out, 0, o.entries)
     encode_private(s, t, o, seat, out, 0)
@@ -125,7 +126,7 @@ def encode(s: Row, t: Row, o: Row, seat: int, out: Array) -> None:
 
 
 @kernel
-def encode_state(s: Row, t: Row, o: Row, out: Array) -> None:
+def encode_state(s: State, t: Tables, o: Offsets, out: Array) -> None:
     """Write the global state to `out`, int8 of shape (state_size,)."""
     clear(out, 0, o.entries + (N_SEATS - 1) * o.private)
     for seat in range(N_SEATS):

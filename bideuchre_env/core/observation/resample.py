@@ -13,11 +13,13 @@ different cards, as they do when cards are dealt.
 from __future__ import annotations
 
 import math
+from typing import TypeAlias
 
 import numpy as np
 
 from bideuchre_env.core.hands import held, put
 from bideuchre_env.core.phases.deal import bounded, next_word, seed_stream
+from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.state import PASSING, PLAY
 from bideuchre_env.rules.cards import MAX_KINDS, MAX_TRICKS, N_SEATS, NO_TRUMP
 from bideuchre_env.runtime.intrinsics import popcount
@@ -51,6 +53,7 @@ REDEAL = np.dtype(
     ],
     align=True,
 )
+Redeal: TypeAlias = Row  # of REDEAL
 
 
 def new_redeal() -> Array:
@@ -59,7 +62,7 @@ def new_redeal() -> Array:
 
 
 @kernel
-def count_played(s: Row, seat: int, kind: int) -> int:
+def count_played(s: State, seat: int, kind: int) -> int:
     """Count the copies of a kind that a seat has played in this hand."""
     count = 0
     for trick in range(MAX_TRICKS):
@@ -77,7 +80,7 @@ def count_of(cards: Array, kind: int) -> int:
 
 
 @kernel
-def gather(s: Row, t: Row, seat: int, redeal: Row) -> None:
+def gather(s: State, t: Tables, seat: int, redeal: Redeal) -> None:
     """Write to `redeal` the cards that the seat does not know, by suit, and the room of each place.
 
     A place is a seat or a pile of an exchange (`PLACES`), its room the number of cards to deal to
@@ -122,7 +125,7 @@ def gather(s: Row, t: Row, seat: int, redeal: Row) -> None:
 
 
 @kernel
-def shuffle_run(s: Row, cards: Array, n: int) -> None:
+def shuffle_run(s: State, cards: Array, n: int) -> None:
     """Shuffle `cards[:n]` in place (Fisher-Yates), with the row's random stream."""
     for last in range(n - 1, 0, -1):
         chosen = bounded(s, last + 1)
@@ -132,7 +135,7 @@ def shuffle_run(s: Row, cards: Array, n: int) -> None:
 
 
 @kernel
-def cap(s: Row, redeal: Row, i: int, suit: int) -> int:
+def cap(s: State, redeal: Redeal, i: int, suit: int) -> int:
     """Return an upper limit of the cards of a suit that can be dealt to the i-th void seat.
 
     It is 0 if the seat is void in the suit, or if there is no i-th void seat.
@@ -153,7 +156,7 @@ def split_ways(n: int, x: int, y: int, z: int) -> float:
 
 
 @kernel
-def ways_from(s: Row, redeal: Row, suit: int, a: int, b: int, c: int) -> float:
+def ways_from(s: State, redeal: Redeal, suit: int, a: int, b: int, c: int) -> float:
     """Count the deals of `suit` and later suits that give the void seats a, b and c cards.
 
     `redeal.ways` of the following suit must be filled in.
@@ -170,7 +173,7 @@ def ways_from(s: Row, redeal: Row, suit: int, a: int, b: int, c: int) -> float:
 
 
 @kernel
-def count_ways(s: Row, redeal: Row) -> None:
+def count_ways(s: State, redeal: Redeal) -> None:
     """Fill `redeal.ways`, the last suit first.
 
     `ways[suit, a, b, c]` is the number of deals of this suit and the following ones that give
@@ -188,7 +191,7 @@ def count_ways(s: Row, redeal: Row) -> None:
 
 
 @kernel
-def draw_split(s: Row, redeal: Row, suit: int) -> None:
+def draw_split(s: State, redeal: Redeal, suit: int) -> None:
     """Draw the number of cards of a suit for each void seat, and write it to `redeal.split`."""
     n = redeal.n_unknown[suit]
     a, b, c = redeal.void_room[0], redeal.void_room[1], redeal.void_room[2]
@@ -208,7 +211,7 @@ def draw_split(s: Row, redeal: Row, suit: int) -> None:
 
 
 @kernel
-def prepare_redeal(s: Row, t: Row, seat: int, redeal: Row) -> None:
+def prepare_redeal(s: State, t: Tables, seat: int, redeal: Redeal) -> None:
     """Fill in the fields that are the same in every redeal of a row for a seat."""
     gather(s, t, seat, redeal)
     redeal.n_voids = 0
@@ -223,7 +226,7 @@ def prepare_redeal(s: Row, t: Row, seat: int, redeal: Row) -> None:
 
 
 @kernel
-def fill_void_room(redeal: Row) -> None:
+def fill_void_room(redeal: Redeal) -> None:
     """Set `redeal.void_room[i]` to the number of cards that the i-th void seat gets in all.
 
     It is 0 if there is no i-th void seat.
@@ -234,7 +237,7 @@ def fill_void_room(redeal: Row) -> None:
 
 
 @kernel
-def deal_unknown(s: Row, redeal: Row) -> None:
+def deal_unknown(s: State, redeal: Redeal) -> None:
     """Deal the unknown cards at random; write the other hands and the piles to `redeal.hands`.
 
     Seats with a known void get their cards first, suit by suit, then all other places.
@@ -273,7 +276,7 @@ def deal_unknown(s: Row, redeal: Row) -> None:
 
 
 @kernel
-def lay_out(s: Row, hand: int, cards: Array) -> None:
+def lay_out(s: State, hand: int, cards: Array) -> None:
     """Write the cards of `hand`, a hand integer, to `cards`, int8, by kind in random order."""
     n = 0
     for kind in range(MAX_KINDS):
@@ -284,7 +287,7 @@ def lay_out(s: Row, hand: int, cards: Array) -> None:
 
 
 @kernel
-def choose_passed(s: Row, redeal: Row, cards: int) -> None:
+def choose_passed(s: State, redeal: Redeal, cards: int) -> None:
     """Draw this number of cards that partner passed, and write their kinds to `s.passed`.
 
     Used for the view of a defender, who does not know them. They are uniform among all cards that
@@ -315,7 +318,7 @@ def resample_row(
 
 
 @kernel
-def redeal_row(s: Row, t: Row, seat: int, redeal: Row, low: Word, high: Word) -> None:
+def redeal_row(s: State, t: Tables, seat: int, redeal: Redeal, low: Word, high: Word) -> None:
     """Redeal as `resample_row` does; one `prepare_redeal` serves any number of redeals."""
     seed_stream(s, low, high)
     deal_unknown(s, redeal)

@@ -13,6 +13,7 @@ import numpy as np
 from bideuchre_env._checks import to_array
 from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.phases.play import opening_leader
+from bideuchre_env.core.records import Offsets, Tables
 from bideuchre_env.core.state import Phase
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
@@ -28,7 +29,7 @@ from bideuchre_env.rules.cards import (
 )
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
-from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel
+from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel
 
 # Positions in the numbers that `read_words` writes, uint8. An index is stored plus one, so that 0
 # stands for none, and for None in the tables of words.
@@ -158,7 +159,7 @@ def read_words(
 
 
 @inline_kernel
-def read_piles(observation: Array, t: Row, o: Row, out: Array) -> int:
+def read_piles(observation: Array, t: Tables, o: Offsets, out: Array) -> int:
     """Write the cards in hand, discarded and passed, each sorted by name; return their end."""
     end = KINDS + N_SEATS * (1 + t.tricks)
     for pile in range(3):
@@ -175,7 +176,7 @@ def read_piles(observation: Array, t: Row, o: Row, out: Array) -> int:
 
 
 @inline_kernel
-def read_table(observation: Array, public: int, t: Row, o: Row, out: Array) -> None:
+def read_table(observation: Array, public: int, t: Tables, o: Offsets, out: Array) -> None:
     """Write phase, seats, contract and the suit led."""
     out[PHASE] = index_of(observation, public + o.phase, 5)
     out[TO_ACT] = index_of(observation, public + o.to_act, 4)
@@ -190,7 +191,7 @@ def read_table(observation: Array, public: int, t: Row, o: Row, out: Array) -> N
 
 
 @inline_kernel
-def read_calls(observation: Array, public: int, t: Row, o: Row, out: Array) -> None:
+def read_calls(observation: Array, public: int, t: Tables, o: Offsets, out: Array) -> None:
     """Write the call of each seat, and the suits that it has failed to follow."""
     width, voids = 1 + t.n_levels, gather_bits(observation, public + o.voids, 16, 0)
     for seat in range(N_SEATS):
@@ -203,7 +204,7 @@ def read_calls(observation: Array, public: int, t: Row, o: Row, out: Array) -> N
 
 
 @inline_kernel
-def read_game(observation: Array, public: int, o: Row, out: Array) -> None:
+def read_game(observation: Array, public: int, o: Offsets, out: Array) -> None:
     """Write tricks won, scores, target and hands left."""
     for side in range(2):
         out[WON + side] = observation[public + o.tricks_won + side]
@@ -216,7 +217,7 @@ def read_game(observation: Array, public: int, o: Row, out: Array) -> None:
 
 
 @inline_kernel
-def read_played(observation: Array, public: int, t: Row, o: Row, out: Array) -> None:
+def read_played(observation: Array, public: int, t: Tables, o: Offsets, out: Array) -> None:
     """Write the cards played, by seat and trick."""
     at, first = public + o.played, KINDS + N_SEATS - 1
     for seat in range(N_SEATS):
@@ -230,7 +231,7 @@ def read_played(observation: Array, public: int, t: Row, o: Row, out: Array) -> 
 
 
 @inline_kernel
-def read_tricks(t: Row, out: Array, end: int) -> int:
+def read_tricks(t: Tables, out: Array, end: int) -> int:
     """Write the tricks, with leaders and winners, from `end` on; return the end of their cards."""
     strain, dealer, declarer = int(out[STRAIN]) - 1, int(out[DEALER]) - 1, int(out[DECLARER]) - 1
     if strain < 0 or dealer < 0 or declarer < 0:

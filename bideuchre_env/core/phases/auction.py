@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from bideuchre_env.core.records import State, Tables
 from bideuchre_env.rules.cards import N_STRAINS
-from bideuchre_env.runtime.jit import Row, inline_kernel, kernel
+from bideuchre_env.runtime.jit import inline_kernel, kernel
 
 STRAIN_BITS = (1 << N_STRAINS) - 1
 
 
 @inline_kernel
-def legal_call(s: Row, t: Row) -> int:
+def legal_call(s: State, t: Tables) -> int:
     """Return the legal calls of the seat to act: bit 0 is a pass, bit 1 + level a bid."""
     return t.legal_calls[s.calls_made, s.level + 1]
 
 
 @kernel
-def apply_call(s: Row, t: Row, action: int) -> bool:
+def apply_call(s: State, t: Tables, action: int) -> bool:
     """Apply a call; the next seat is then to act. Return True when the auction has ended."""
     seat = s.turn
     if action == 0:
@@ -38,12 +39,12 @@ def apply_call(s: Row, t: Row, action: int) -> bool:
 
 
 @inline_kernel
-def legal_strain(s: Row, t: Row) -> int:
+def legal_strain(s: State, t: Tables) -> int:
     """Return the strains that the declarer may name, as bits: all of them."""
     return STRAIN_BITS
 
 
 @kernel
-def apply_strain(s: Row, t: Row, strain: int) -> None:
+def apply_strain(s: State, t: Tables, strain: int) -> None:
     """Name the strain of the contract."""
     s.strain = strain

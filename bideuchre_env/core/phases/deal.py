@@ -14,10 +14,11 @@ import numpy as np
 
 from bideuchre_env._checks import brief, is_integer
 from bideuchre_env.core.hands import put
+from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.state import AUCTION, DEAL, UNFINISHED
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.cards import N_SEATS
-from bideuchre_env.runtime.jit import Array, Row, Word, kernel
+from bideuchre_env.runtime.jit import Array, Word, kernel
 
 SEED_LIMIT = 1 << 128
 _WORD = (1 << 64) - 1
@@ -49,7 +50,7 @@ def mix(x: Word) -> Word:
 
 
 @kernel
-def seed_stream(s: Row, low: Word, high: Word) -> None:
+def seed_stream(s: State, low: Word, high: Word) -> None:
     """Seed the row's stream. Four Feistel rounds: distinct seeds give distinct streams."""
     x, y = low, high
     y ^= mix(x + GOLDEN)
@@ -63,7 +64,7 @@ def seed_stream(s: Row, low: Word, high: Word) -> None:
 
 
 @kernel
-def next_word(s: Row) -> Word:
+def next_word(s: State) -> Word:
     """Return the next 64 bits of the row's random stream."""
     x, y = s.rng[0], s.rng[1]
     z = x + y
@@ -75,7 +76,7 @@ def next_word(s: Row) -> Word:
 
 
 @kernel
-def bounded(s: Row, n: int) -> int:
+def bounded(s: State, n: int) -> int:
     """Draw a uniform number from 0 to n - 1 (n < 2**31) without bias, by Lemire's rejection."""
     bound = np.uint64(n)
     product = (next_word(s) >> np.uint64(32)) * bound
@@ -87,7 +88,7 @@ def bounded(s: Row, n: int) -> int:
 
 
 @kernel
-def shuffle(s: Row, n_cards: int, keep: int) -> None:
+def shuffle(s: State, n_cards: int, keep: int) -> None:
     """Shuffle `s.plays[:n_cards]` in place (Fisher-Yates), except the order of the first `keep`.
 
     So the first `keep` places get a random set of cards, in no random order: it is one hand. Four
@@ -125,7 +126,7 @@ def shuffle(s: Row, n_cards: int, keep: int) -> None:
 
 
 @kernel
-def start_game(s: Row, dealer: int) -> None:
+def start_game(s: State, dealer: int) -> None:
     """Start a new game at 0 to 0, not dealt yet; `dealer` is a seat, or -1 for a random one.
 
     A dealer is drawn from the stream in both cases, so that a given dealer does not change the
@@ -143,7 +144,7 @@ def start_game(s: Row, dealer: int) -> None:
 
 
 @kernel
-def next_dealer(s: Row, t: Row) -> None:
+def next_dealer(s: State, t: Tables) -> None:
     """Pass the deal to the left, except before the first deal of a game.
 
     After a passed-out hand the same dealer deals again if `t.redeal_same` is 1.
@@ -154,7 +155,7 @@ def next_dealer(s: Row, t: Row) -> None:
 
 
 @kernel
-def begin_hand(s: Row) -> None:
+def begin_hand(s: State) -> None:
     """Reset the fields of the hand and start its auction; the four hands are dealt already."""
     s.hands_dealt += 1
     s.phase = AUCTION
@@ -184,7 +185,7 @@ def begin_hand(s: Row) -> None:
 
 
 @kernel
-def deal_hand(s: Row, t: Row) -> None:
+def deal_hand(s: State, t: Tables) -> None:
     """Choose the next dealer, shuffle, deal all cards and begin the hand.
 
     The array of plays, about to be cleared, serves as the deck.
@@ -205,7 +206,7 @@ def deal_hand(s: Row, t: Row) -> None:
 
 
 @kernel
-def deal_given(s: Row, t: Row, hands: Array) -> None:
+def deal_given(s: State, t: Tables, hands: Array) -> None:
     """Choose the next dealer, deal these four hands, int64 (4,), and begin the hand."""
     next_dealer(s, t)
     for seat in range(N_SEATS):

@@ -6,13 +6,14 @@ Neither sees the other's cards before choosing.
 from __future__ import annotations
 
 from bideuchre_env.core.hands import put, take_card
+from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.state import GIVING, PASSING
 from bideuchre_env.rules.cards import KIND_BITS
-from bideuchre_env.runtime.jit import Row, inline_kernel, kernel
+from bideuchre_env.runtime.jit import inline_kernel, kernel
 
 
 @kernel
-def begin_exchange(s: Row) -> None:
+def begin_exchange(s: State) -> None:
     """Start the exchange; the declarer is then to give up its first card."""
     s.phase = GIVING
     s.turn = s.declarer
@@ -20,13 +21,13 @@ def begin_exchange(s: Row) -> None:
 
 
 @inline_kernel
-def legal_exchange(s: Row, t: Row) -> int:
+def legal_exchange(s: State, t: Tables) -> int:
     """Return the kinds that the seat to act may give up or pass, as bits: all that it holds."""
     return s.hands[s.turn] & KIND_BITS
 
 
 @kernel
-def apply_exchange(s: Row, t: Row, kind: int) -> bool:
+def apply_exchange(s: State, t: Tables, kind: int) -> bool:
     """Give up or pass a card; return True after the last card passed, which ends the exchange.
 
     The passed cards are then added to the declarer's hand.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from bideuchre_env.core.hands import take_card
+from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.state import PLAY
 from bideuchre_env.rules.cards import KIND_BITS, MAX_KINDS, MAX_TRICKS
-from bideuchre_env.runtime.jit import Row, inline_kernel, kernel
+from bideuchre_env.runtime.jit import inline_kernel, kernel
 
 
 @kernel
-def opening_leader(t: Row, dealer: int, declarer: int, sitting_out: int) -> int:
+def opening_leader(t: Tables, dealer: int, declarer: int, sitting_out: int) -> int:
     """Return the seat of the opening lead; the seats may be relative to any seat.
 
     It is the declarer, or, if the eldest hand leads by the rules, the first seat left of the dealer
@@ -22,7 +23,7 @@ def opening_leader(t: Row, dealer: int, declarer: int, sitting_out: int) -> int:
 
 
 @kernel
-def begin_play(s: Row, t: Row) -> None:
+def begin_play(s: State, t: Tables) -> None:
     """Start the play with the opening leader to act."""
     s.phase = PLAY
     leader = opening_leader(t, s.dealer, s.declarer, s.sitting_out)
@@ -31,7 +32,7 @@ def begin_play(s: Row, t: Row) -> None:
 
 
 @inline_kernel
-def legal_card(s: Row, t: Row) -> int:
+def legal_card(s: State, t: Tables) -> int:
     """Return the kinds that the seat to act may play, as bits: of the suit led, or else any."""
     held = s.hands[s.turn] & KIND_BITS
     if s.led < 0:
@@ -47,7 +48,7 @@ def tag(seat: int, trick: int) -> int:
 
 
 @inline_kernel
-def apply_card(s: Row, t: Row, kind: int) -> bool:
+def apply_card(s: State, t: Tables, kind: int) -> bool:
     """Play a card to the trick; return True if it is the last card of the last trick.
 
     The first strictly most powerful card wins, so of two identical cards the first played does.
@@ -77,7 +78,7 @@ def apply_card(s: Row, t: Row, kind: int) -> bool:
 
 
 @inline_kernel
-def end_trick(s: Row, t: Row, done: int) -> bool:
+def end_trick(s: State, t: Tables, done: int) -> bool:
     """Credit the trick to its winner, who leads the next; return True if it was the last.
 
     `done` is the number of complete tricks, this one included.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.state import DEAL, DRAWN, OVER, TRUNCATED, WON
 from bideuchre_env.core.tables import (
     BOTH_CONTINUE,
@@ -10,13 +11,13 @@ from bideuchre_env.core.tables import (
     MADE_OR_SET,
     ROUNDS,
 )
-from bideuchre_env.runtime.jit import Row, kernel
+from bideuchre_env.runtime.jit import kernel
 
 NO_WINNER, DEFENDERS_WIN, DECLARER_WINS, DRAW = -1, 0, 1, 2
 
 
 @kernel
-def end_hand(s: Row, t: Row) -> None:
+def end_hand(s: State, t: Tables) -> None:
     """Score the hand, unless it was passed out, and end the game if it is over.
 
     It is over if it is won or drawn, or if it has reached its limit of deals (truncated).
@@ -38,7 +39,7 @@ def end_hand(s: Row, t: Row) -> None:
 
 
 @kernel
-def score_hand(s: Row, t: Row) -> None:
+def score_hand(s: State, t: Tables) -> None:
     """Write both sides' points of the hand, and add them to the score.
 
     The declarer's side gets the points of the contract, negative if it was set; the defenders get a
@@ -52,7 +53,7 @@ def score_hand(s: Row, t: Row) -> None:
 
 
 @kernel
-def played_points(t: Row, level: int, won: int, ours: bool) -> tuple[int, int, bool]:
+def played_points(t: Tables, level: int, won: int, ours: bool) -> tuple[int, int, bool]:
     """Return (our points, their points, whether the contract is made) after a hand.
 
     The declarer's side wins `won` tricks of a contract at this level. `ours` is whether the
@@ -64,13 +65,13 @@ def played_points(t: Row, level: int, won: int, ours: bool) -> tuple[int, int, b
 
 
 @kernel
-def made(s: Row, t: Row) -> bool:
+def made(s: State, t: Tables) -> bool:
     """Whether the declarer's side has won the tricks of its contract."""
     return s.tricks_won[s.declarer & 1] >= t.need[s.level]
 
 
 @kernel
-def game_winner(s: Row, t: Row) -> int:
+def game_winner(s: State, t: Tables) -> int:
     """Return the side that has won the game after this hand, `DRAW`, or `NO_WINNER`."""
     rule = t.win_rule
     if rule == ROUNDS:
@@ -85,7 +86,7 @@ def game_winner(s: Row, t: Row) -> int:
 
 
 @kernel
-def result_at_target(t: Row, ours: float, theirs: float, made: bool) -> int:
+def result_at_target(t: Tables, ours: float, theirs: float, made: bool) -> int:
     """Return `DECLARER_WINS`, `DEFENDERS_WIN`, `DRAW` or `NO_WINNER` in a game to a target.
 
     `ours` and `theirs` are the scores of the declarer's side and of the defenders after a hand,
@@ -106,7 +107,7 @@ def result_at_target(t: Row, ours: float, theirs: float, made: bool) -> int:
 
 
 @kernel
-def higher(s: Row) -> int:
+def higher(s: State) -> int:
     """Return the side with the higher score, or `DRAW`."""
     if s.score[0] == s.score[1]:
         return DRAW

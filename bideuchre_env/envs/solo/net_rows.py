@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bideuchre_env.agents.learned.net import NetWorkspace, net_decision
 from bideuchre_env.agents.rule.agent import act_by_rule
+from bideuchre_env.core.records import State
 from bideuchre_env.core.step import apply, legal_bits
 from bideuchre_env.core.view import see
 from bideuchre_env.envs.solo.rows import (
@@ -23,7 +24,7 @@ from bideuchre_env.envs.solo.rows import (
     show_row,
     take_action,
 )
-from bideuchre_env.runtime.jit import Row, entry_kernel, kernel
+from bideuchre_env.runtime.jit import entry_kernel, kernel
 
 
 @entry_kernel
@@ -60,7 +61,7 @@ def play_rows_by_net(
 
 
 @kernel
-def act_by_net(s: Row, work: NetWorkspace) -> None:
+def act_by_net(s: State, work: NetWorkspace) -> None:
     """Apply the net's action to state `s`."""
     t = work.expert.tables[0]
     see(s, t, s.turn, work.expert.views[0])

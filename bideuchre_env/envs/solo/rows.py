@@ -18,6 +18,7 @@ from bideuchre_env.core.bits import clear
 from bideuchre_env.core.episode import GOES_ON, TERMINATED, ending, side_0_reward
 from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.phases.deal import bounded, deal_hand, next_word, seed_stream
+from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.rows import restart_row
 from bideuchre_env.core.state import DEAL
 from bideuchre_env.core.step import apply, is_legal, legal, legal_bits, only_one, pick_legal
@@ -257,7 +258,7 @@ def show_row(rows: SoloRows, turn: Turn, i: int) -> None:
 
 
 @inline_kernel
-def apply_forced(s: Row, t: Row) -> bool:
+def apply_forced(s: State, t: Tables) -> bool:
     """Apply the action of the seat to act if only one is legal; return whether it is."""
     bits = legal_bits(s, t)
     if not only_one(t, s.phase, bits):
@@ -300,7 +301,7 @@ def play_on(rows: SoloRows, i: int, scratch: SoloScratch) -> None:
 
 
 @kernel
-def settle_hand(s: Row, solo: Row, t: Row, setup: Row) -> None:
+def settle_hand(s: State, solo: Row, t: Tables, setup: Row) -> None:
     """Add the reward of a finished hand, and deal the next one or end the episode."""
     reward = side_0_reward(s, setup.by_points == 1)
     solo.owed += -reward if solo.seat & 1 else reward

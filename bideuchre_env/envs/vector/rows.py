@@ -8,9 +8,9 @@ import numpy as np
 
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.rows import (
+    EPISODE_TALLY,
     NONE_ENDED,
     SOME_ENDED,
-    TALLY,
     Episodes,
     Rows,
     flag_rows,
@@ -45,7 +45,7 @@ def blank_rows(rules: Rules, n: int, chosen: VecOptions) -> Rows:
         terminated=np.zeros(n, bool),
         truncated=np.zeros(n, bool),
         ended=np.zeros(n, bool),
-        tallies=new_rows(TALLY, n),
+        tallies=new_rows(EPISODE_TALLY, n),
         episodes=Episodes(
             r=np.zeros((n, N_SEATS), np.float32),
             l=np.zeros(n, np.int32),
