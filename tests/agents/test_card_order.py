@@ -107,7 +107,7 @@ def usual_rank(play, led):
 
 def test_last_to_play_the_rule_player_wins_as_cheaply_as_it_can():
     rule, names, cheap = agents.make("rule", LOW), actions.of(LOW).names, 0
-    for row, mask, state in no_trump(200, 2, "rule", "random"):
+    for row, mask, state in no_trump(400, 2, "rule", "random"):
         table, seat = on_table(state), int(state["turn"])
         if len(table) < 3 or reference.winner_of(table, "NT") == (seat + 2) % 4:
             continue
@@ -119,7 +119,7 @@ def test_last_to_play_the_rule_player_wins_as_cheaply_as_it_can():
     assert cheap > 10
 
 
-@pytest.mark.parametrize("agent", ["rule", "cautious", "expert", "net", "ppo", "pimc", "inference"])
+@pytest.mark.parametrize("agent", ["rule", "expert", "net", "ppo", "pimc", "inference"])
 def test_every_player_wins_a_moon_with_the_nine_and_not_the_ace(agent):
     hands = {0: "9C AC 9D TD 9H 9S", 1: "TC AD KD AH KH KS", 2: "JC JD QD JH QH QS",
              3: "QC KC TH AS JS TS"}  # fmt: skip
