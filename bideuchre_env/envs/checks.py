@@ -17,6 +17,7 @@ MOST_ROWS = 1 << 24
 TABLE_OPTIONS = ("dealer", "deal", "score")
 """The reset options of every environment."""
 RESET_MASK = "reset_mask"
+_INT64 = np.dtype(np.int64)
 
 
 def parse_count(value: Any) -> int:
@@ -63,8 +64,17 @@ def parse_reset_mask(mask: Any, n: int) -> Array:
 def parse_actions(actions: Any, n: int, n_actions: int, memory: HostMemory) -> Any:
     """Return actions as whole numbers (n,) in a memory; `IllegalActionError` for any other value.
 
-    Neither range nor legality is checked; numbers that do not fit int64 become `n_actions`.
+    Neither range nor legality is checked; numbers that do not fit int64 become `n_actions`. On the
+    CPU the result is int64, and may be `actions` themselves.
     """
+    if (
+        memory.name == "cpu"
+        and type(actions) is np.ndarray
+        and actions.dtype is _INT64
+        and actions.shape == (n,)
+        and actions.flags.carray
+    ):
+        return actions
     try:
         array = memory.foreign(actions)
     except Exception as error:  # any error of the object's own conversion

@@ -82,17 +82,17 @@ class Form:
         return self.update() if self.stale else self
 
     def game_actions(self, choices: Any) -> Any:
-        """Convert a caller's actions, whole numbers (n,), to the game's numbers."""
-        return self.refreshed()._converted(game_actions, choices)
+        """Convert a caller's actions, whole numbers (n,), to the game's numbers.
+
+        If suits are renamed, the result is an array that is reused, else `choices` themselves.
+        """
+        return self._converted(game_actions, choices) if self.renames else choices
 
     def callers_actions(self, actions: Any) -> Any:
         """Convert the game's actions, int64 (n,), to the caller's numbers."""
-        return self.refreshed()._converted(renamed_actions, actions)
+        return self._converted(renamed_actions, actions) if self.renames else actions
 
     def _converted(self, kernel: Any, numbers: Any) -> Any:
-        """Return `numbers` themselves, or if suits are renamed, a reused array of the results."""
-        if not self.renames:
-            return numbers
-        arguments = numbers, self.symmetries, self._tables, self._numbers
+        arguments = numbers, self.refreshed().symmetries, self._tables, self._numbers
         self._memory.run(kernel, self._n, *arguments)
         return self._numbers

@@ -6,6 +6,7 @@ so that a network needs neither the two parts of `features` nor its own renaming
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -27,8 +28,8 @@ from bideuchre_env.learning.features import PARTS, PLACES, VERSION, FeatureBlock
 from bideuchre_env.learning.suits import SUIT_MAPS
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
-from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
-from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel, new_rows
+from bideuchre_env.runtime.intrinsics import line_of, lowest_bit, row_of
+from bideuchre_env.runtime.jit import Array, direct, entry_kernel, inline_kernel, new_rows
 
 GAME = (
     FeatureBlock("score", 2, "points of our side and of theirs, over the target (127 without one)"),
@@ -187,6 +188,43 @@ def encoder_of(rules: Rules) -> FeatureEncoder:
     return FeatureEncoder(rules)
 
 
+class DecisionEncoder(threading.local):
+    """Encode single decisions of a game, with little overhead and without checks of arguments.
+
+    Each thread that uses it gets its own scratch.
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        encoder = encoder_of(rules)
+        self._size, self._n_actions, self._work = (
+            encoder.size,
+            encoder.n_actions,
+            encoder.workspace(),
+        )
+        line, mask = np.zeros(1, np.int8), np.zeros(1, np.int8)
+        self._encode = direct(
+            encode_line, line, mask, np.zeros((1, 1), np.float32), mask, self._work
+        )
+        self._action = direct(one_game_action, 0, 0, self._work.tables)
+
+    def encode(self, observation: Array, mask: Array) -> tuple[Array, Array, int]:
+        """Return the inputs, float32 (F,), the renamed mask, int8 (A,), and the symmetry.
+
+        `observation` int8 (D,) and `mask` int8 (A,) are writable arrays in C order.
+        """
+        inputs = np.empty((1, self._size), np.float32)
+        legal = np.empty(self._n_actions, np.int8)
+        symmetry = self._encode(observation, mask, inputs, legal, self._work)
+        return inputs[0], legal, symmetry
+
+    def action(self, choice: int, symmetry: int) -> int:
+        """Return the game's number of a renamed action; a number out of range stays as it is."""
+        return self._action(choice, symmetry, self._work.tables)
+
+
+decision_encoder_of = lru_cache(maxsize=256)(DecisionEncoder)
+
+
 @entry_kernel
 def encode_rows(
     observations: Array,
@@ -204,24 +242,53 @@ def encode_rows(
     scratch used is that of row `start`, or the only one.
     """
     own = min(start, len(work.views) - 1)
+    for i in range(start, stop):
+        seen, mask = row_of(observations, i), row_of(masks, i)
+        symmetries[i] = encode_decision(seen, mask, inputs, i, row_of(legal, i), work, own)
+
+
+@entry_kernel
+def encode_line(
+    observation: Array, mask: Array, inputs: Array, legal: Array, work: EncoderWorkspace
+) -> int:
+    """Write the features of a decision to `inputs`, float32 (1, F), and `legal`, int8 (A,).
+
+    Returns the symmetry. `observation` is int8 (D,), `mask` int8 (A,).
+    """
+    seen, choices = line_of(observation), line_of(mask)
+    return encode_decision(seen, choices, inputs, 0, line_of(legal), work, 0)
+
+
+@inline_kernel
+def encode_decision(
+    observation: Array,
+    mask: Array,
+    inputs: Array,
+    i: int,
+    legal: Array,
+    work: EncoderWorkspace,
+    own: int,
+) -> int:
+    """Write the features of a decision to `inputs[i]` and `legal`; return its symmetry.
+
+    `own` is the row of the scratch. The other parameters are those of `encode_rows`.
+    """
     t, o, known, view = work.tables[0], work.offsets[0], work.known[own], work.views[own]
     active = work.active[own : own + 1]
-    for i in range(start, stop):
-        observation, mask = row_of(observations, i), row_of(masks, i)
-        decode(observation, t, o, known)
-        see(known, t, 0, view)
-        for j in range(inputs.shape[1]):
-            inputs[i, j] = 0.0
-        n, symmetry, first = 0, 0, 0
-        if view.phase >= 0:  # -1: the hand is over
-            part = 1 if view.phase >= GIVING else 0
-            first = part * work.places[0].entries
-            n, symmetry = list_inputs(known, t, 0, work.places[part], view, True, active)
-        for j in range(n):
-            inputs[i, first + active[0, j]] = 1.0
-        write_game(view, work, inputs, i)
-        write_legal(t, mask, symmetry, row_of(legal, i))
-        symmetries[i] = symmetry
+    decode(observation, t, o, known)
+    see(known, t, 0, view)
+    for j in range(inputs.shape[1]):
+        inputs[i, j] = 0.0
+    n, symmetry, first = 0, 0, 0
+    if view.phase >= 0:  # -1: the hand is over
+        part = 1 if view.phase >= GIVING else 0
+        first = part * work.places[0].entries
+        n, symmetry = list_inputs(known, t, 0, work.places[part], view, True, active)
+    for j in range(n):
+        inputs[i, first + active[0, j]] = 1.0
+    write_game(view, work, inputs, i)
+    write_legal(t, mask, symmetry, legal)
+    return symmetry
 
 
 @inline_kernel
@@ -261,6 +328,13 @@ def game_action(t: Tables, symmetry: int, choice: int) -> int:
 
 
 @entry_kernel
+def one_game_action(choice: int, symmetry: int, tables: Array) -> int:
+    """Return the game's number of a renamed action; a number out of range stays as it is."""
+    exists = 0 <= choice < tables[0].n_actions
+    return game_action(tables[0], symmetry, choice) if exists else choice
+
+
+@entry_kernel
 def renamed_actions(
     actions: Array, symmetries: Array, tables: Array, out: Array, start: int, stop: int
 ) -> None:
@@ -280,8 +354,5 @@ def game_actions(
     choices: Array, symmetries: Array, tables: Array, out: Array, start: int, stop: int
 ) -> None:
     """Write the game's numbers of renamed actions, the inverse of `renamed_actions`."""
-    t = tables[0]
     for i in range(start, stop):
-        choice = int(choices[i])
-        exists = 0 <= choice < t.n_actions
-        out[i] = game_action(t, symmetries[i], choice) if exists else choice
+        out[i] = one_game_action(int(choices[i]), symmetries[i], tables)

@@ -93,11 +93,11 @@ class ThreadPool:
         idle. If the system has no more threads, the existing ones do all the work.
         """
         size = max(least, -(-n // (self.threads * PARTS_EACH)))
-        spans = [(start, min(start + size, n)) for start in range(0, n, size)]
-        helpers = min(self.threads, len(spans)) - 1
+        helpers = min(self.threads, -(-n // size)) - 1
         if helpers < 1:
             work(0, n)
             return
+        spans = [(start, min(start + size, n)) for start in range(0, n, size)]
         parts, stopped = iter(spans), threading.Event()
 
         def until_stopped() -> Iterator[tuple[int, int]]:

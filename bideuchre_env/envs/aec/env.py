@@ -36,7 +36,7 @@ from bideuchre_env.envs.face import Face, Observation, fresh_rows, item_of, row_
 from bideuchre_env.envs.options import ViewKeywords, ViewOptions
 from bideuchre_env.envs.rendering import NO_MODE, render_table
 from bideuchre_env.errors import IllegalActionError, OptionError
-from bideuchre_env.learning.encoder import FeatureEncoder
+from bideuchre_env.learning.encoder import FeatureEncoder, decision_encoder_of
 from bideuchre_env.records.record import GameRecord
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import AGENT_NAMES
@@ -114,11 +114,13 @@ class BidEuchreEnv(Copies, Bookkeeping, Face):
         self._seed: int | None = None
         self._start = (0, 0)
         self._finished: list[bytes] = []  # the last state row of every finished hand
+        self._symmetry = 0  # of the actor's features
+        self._legal = np.zeros(0, np.int8)  # renamed mask of the actor; never overwritten
 
     def _derive(self) -> None:
         """Compute the attributes that depend only on the rules and options."""
         self._is_flat = self.observation != "dict"
-        self._encoder = self.features if self.observation == "features" else None
+        self._encoder = decision_encoder_of(self.rules) if self.observation == "features" else None
         self._tables = compile_tables(self.rules)
         layout = self.observation_layout
         self._offsets, self._scale = layout.offsets, layout.scale
@@ -177,13 +179,16 @@ class BidEuchreEnv(Copies, Bookkeeping, Face):
         self._seen, self._mask = seen, mask
         self.agent_selection = self._actor = agent = AGENT_NAMES[seat]
         self.infos[agent] = {"action_mask": mask}
-        if self._encoder is not None:
-            self._rename(self._encoder, agent, seen, mask)
+        if self._is_flat:
+            self._convert(agent, seen, mask)
 
-    def _rename(self, encoder: FeatureEncoder, agent: str, seen: Array, mask: Array) -> None:
-        """Rename the suits in the mask of the agent to act, and add the symmetry to its info."""
-        _, [renamed], self._symmetries = encoder.encode(seen[np.newaxis], mask[np.newaxis])
-        self.infos[agent] = {"action_mask": renamed, "symmetry": int(self._symmetries[0])}
+    def _convert(self, agent: str, seen: Array, mask: Array) -> None:
+        """Convert the view of the agent to act to the form of observations."""
+        if self._encoder is None:
+            self._seen = seen * self._scale
+        else:
+            self._seen, self._legal, self._symmetry = self._encoder.encode(seen, mask)
+            self.infos[agent] = {"action_mask": self._legal.copy(), "symmetry": self._symmetry}
 
     def _require_game(self) -> None:
         """Raise `OptionError` before the first reset."""
@@ -209,11 +214,12 @@ class BidEuchreEnv(Copies, Bookkeeping, Face):
         seen: Observation = None
         if observe:
             seen = self._seen
-            if seen is None or self._is_flat or ended or cut or agent is not self._actor:
+            if seen is None or ended or cut or agent is not self._actor:
                 seen = self.observe(agent)
             else:
                 self._seen = None
-                seen = {"observation": seen, "action_mask": self._mask}
+                if not self._is_flat:
+                    seen = {"observation": seen, "action_mask": self._mask}
         return seen, self._cumulative_rewards[agent], ended, cut, self.infos[agent]
 
     def observe(self, agent: str) -> Observation:
@@ -226,7 +232,7 @@ class BidEuchreEnv(Copies, Bookkeeping, Face):
         else:
             self._look(self._states, self._tables, self._offsets, observation, mask)
         if self._encoder is not None:
-            return self._encoder.encode(observation[np.newaxis], mask[np.newaxis]).inputs[0]
+            return self._encoder.encode(observation, mask)[0]
         if self._is_flat:
             return observation * self._scale
         return {"observation": observation, "action_mask": mask}
@@ -248,13 +254,12 @@ class BidEuchreEnv(Copies, Bookkeeping, Face):
         All entries are False if no agent is to act.
         """
         self._require_game()
-        mask = np.zeros(self._n_actions, bool)
-        if not self._over:
-            mask_row(self._states, self._tables, mask.view(np.int8))
-            if self._encoder is not None:
-                every = np.arange(len(mask), dtype=np.int64)
-                mask = mask[self._encoder.actions(every, np.repeat(self._symmetries, len(mask)))]
-        return mask
+        mask = np.zeros(self._n_actions, np.int8)
+        if self._encoder is not None and not self._over:
+            mask = self._legal
+        elif not self._over:
+            mask_row(self._states, self._tables, mask)
+        return mask.astype(bool)
 
     def state(self) -> Array:
         """Return the global state, int8 (state_size,): private blocks by seat, then public ones."""
@@ -286,11 +291,10 @@ class BidEuchreEnv(Copies, Bookkeeping, Face):
             self._was_dead_step(action)
             return
         kind = type(action)
-        if self._encoder is not None and not isinstance(action, str):  # a name is not renamed
-            choice = np.array([whole_action(action, self.rules, f"{agent}: ")], np.int64)
-            action = self._encoder.actions(choice, self._symmetries)[0]
-        elif kind is not _INT64 and not (kind is int and 0 <= action < self._n_actions):
+        if kind is not _INT64 and not (kind is int and 0 <= action < self._n_actions):
             action = whole_action(action, self.rules, f"{agent}: ", self._states)
+        if self._encoder is not None and not issubclass(kind, str):  # a name is not renamed
+            action = self._encoder.action(action, self._symmetry)
         seen, mask = next(self._fresh)
         turn = self._play(self._states, self._tables, self._offsets, action, seen, mask)
         if turn == NOT_LEGAL:
@@ -304,8 +308,8 @@ class BidEuchreEnv(Copies, Bookkeeping, Face):
             self._seen, self._mask = seen, mask
             self.agent_selection = self._actor = agent = AGENT_NAMES[turn]
             infos[agent] = {"action_mask": mask}
-            if self._encoder is not None:
-                self._rename(self._encoder, agent, seen, mask)
+            if self._is_flat:
+                self._convert(agent, seen, mask)
         else:
             self._end_hand()
         if self.render_mode == "human":

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections import defaultdict
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,7 +23,6 @@ from bideuchre_env.envs.forms import Form
 from bideuchre_env.envs.options import SoloOptions, learners_seat
 from bideuchre_env.envs.pool import OPPONENTS, PARTNER
 from bideuchre_env.envs.rendering import render_table
-from bideuchre_env.envs.solo.output_rows import pay_rows
 from bideuchre_env.envs.solo.players import BUILT_IN, Assignment, Place, Player
 from bideuchre_env.envs.solo.rows import (
     CAUTIOUS,
@@ -58,7 +57,8 @@ PLACES = {"left": 1, "partner": 2, "right": 3}
 """The other seats, relative to the learner's."""
 SOLO_RESET_OPTIONS = ("seat", OPPONENTS, PARTNER)
 """Reset options that only environments of one learner have."""
-ARRAYS = ("states", "solos", "observations", "masks", "rewards", "terminated", "truncated")
+ARRAYS = ["states", "solos", "observations", "masks", "seats"]
+ARRAYS += ["rewards", "terminated", "truncated", "done"]
 DERIVED = {"actions", "tables", "layout", "every", "none", "names", "_no_choices", "_nothing"}
 DERIVED |= {"form", "_rows", "_draws", "_weights", "_scratch", "_play_rows"}
 """Attributes that are derived again in a copy, not copied."""
@@ -67,9 +67,13 @@ DERIVED |= {"form", "_rows", "_draws", "_weights", "_scratch", "_play_rows"}
 class SoloBatch:
     """`n` games with a learner in each.
 
-    `restart` and `step` write `observations` (n, D) and `masks` (n, A) int8 of the learners; `step`
-    also writes `rewards` (n,) float64, `terminated` and `truncated` (n,) bool. The arrays are in
-    the `memory` of the device.
+    `restart` and `step` write the learners' `observations` (n, D) and `masks` (n, A), int8, their
+    `seats` (n,), int64, and `done` (n,), bool, whether the episode is over; `step` also writes
+    `rewards` (n,) float64, `terminated` and `truncated` (n,) bool. The arrays are in the `memory`
+    of the device.
+
+    Callers set `complete` to False before a change of games and to True after it. It stays False
+    after an error, and then all rows must be restarted.
     """
 
     def __init__(
@@ -99,7 +103,8 @@ class SoloBatch:
         self.observations = np.zeros((n, size), np.int8)
         self.masks = np.zeros((n, width), np.int8)
         self.rewards = np.zeros(n, np.float64)
-        self.terminated, self.truncated = np.zeros(n, bool), np.zeros(n, bool)
+        self.seats = np.zeros(n, np.int64)
+        self.terminated, self.truncated, self.done = np.zeros((3, n), bool)
         self.dealt, self.complete = False, True
         self._index = np.zeros(n, np.int64)
         self._derive()
@@ -158,13 +163,19 @@ class SoloBatch:
                 self.solos,
                 self.observations,
                 self.masks,
+                self.seats,
+                self.rewards,
+                self.terminated,
+                self.truncated,
+                self.done,
                 assignment.kinds,
             )
         )
         self._draws: Draws = memory.put(assignment.draws())
         # weights that no kernel reads are empty
         self._weights = None if assignment.has_rule else new_rows(WEIGHTS, 1)
-        self._scratch: dict[int, tuple[Any, ...]] = {}
+        # by the first row of a thread
+        self._scratch: dict[int, tuple[Any, ...]] = defaultdict(self._new_scratch)
         if assignment.nets:
             from bideuchre_env.envs.solo.net_rows import play_rows_by_net
 
@@ -172,8 +183,8 @@ class SoloBatch:
         else:
             self._play_rows = play_rows_by_rule if assignment.has_rule else play_rows
         if memory.name == "cpu":
-            turn = Turn(self.none, self._no_choices, self.none)
-            self._play_rows = direct(self._play_rows, self._rows, turn, *self._scratch_of(0), 0, 0)
+            turn = Turn(self.none, self._no_choices, self.none, False)
+            self._play_rows = direct(self._play_rows, self._rows, turn, *self._scratch[0], 0, 0)
 
     def player_names(self) -> dict[str, Array]:
         """Return the names of the players by row, objects (n,): "left", "partner" and "right".
@@ -188,13 +199,6 @@ class SoloBatch:
         self.require_games()
         numbers = self.memory.to_host(self.solos)["player"]
         return {place: self.names[numbers[:, seat]] for place, seat in PLACES.items()}
-
-    def _scratch_of(self, start: int) -> tuple[Any, ...]:
-        """Return the scratch space of the thread whose rows begin at `start`."""
-        scratch = self._scratch.get(start)
-        if scratch is None:
-            scratch = self._scratch[start] = self._new_scratch()
-        return scratch
 
     def _new_scratch(self) -> tuple[Any, ...]:
         """Return scratch for one thread, or for all rows of a GPU, then workspaces of the nets.
@@ -286,7 +290,7 @@ class SoloBatch:
             self._take_streams(*begin["streams"])
         arguments = [begin.get(name, usual) for name, usual in self._nothing.items()]
         self.memory.run(begin_rows, self.n, self._rows, self._draws, chosen, *arguments)
-        self._play(Turn(self.none, self._no_choices, chosen))
+        self._play(Turn(self.none, self._no_choices, chosen, False))
         self.dealt = True
 
     def step(self, choices: Any, acting: Any) -> None:
@@ -295,29 +299,26 @@ class SoloBatch:
         Writes observations, masks, rewards and ends of all rows. An illegal action ends its
         episode.
         """
-        self._play(Turn(acting, choices, self.every))
-        arguments = self.solos, self.rewards, self.terminated, self.truncated
-        self.memory.run(pay_rows, self.n, *arguments)
+        self._play(Turn(acting, choices, self.every, True))
 
     def _play(self, turn: Turn) -> None:
-        """Apply the learners' actions, let the others act, and write views where `turn.seen`."""
-        if self.memory.name != "cpu":
-            self.memory.run(self._play_rows, self.n, self._rows, turn, *self._scratch_of(0))
-        elif not self.assignment.asks:
-            self._share(turn)
-        else:
-            self._share(turn._replace(seen=self.none))
+        """Apply the learners' actions, let the others act, and write the results."""
+        if self.assignment.asks:
+            self._run(turn._replace(seen=self.none, pays=False))
             while self._ask():
-                self._share(Turn(self.none, turn.choices, self.none))
-            self._share(turn._replace(acting=self.none))
+                self._run(Turn(self.none, turn.choices, self.none, False))
+            turn = turn._replace(acting=self.none)
+        self._run(turn)
 
-    def _share(self, turn: Turn) -> None:
-        """Run a turn of all rows in threads."""
+    def _run(self, turn: Turn) -> None:
+        """Run a turn of all rows on the device, or in threads."""
+        if self.memory.name == "cpu":
+            self._pool.share(self.n, partial(self._run_part, turn), whole=True)
+        else:
+            self.memory.run(self._play_rows, self.n, self._rows, turn, *self._scratch[0])
 
-        def work(start: int, stop: int) -> None:
-            self._play_rows(self._rows, turn, *self._scratch_of(start), start, stop)
-
-        self._pool.share(self.n, work, whole=True)
+    def _run_part(self, turn: Turn, start: int, stop: int) -> None:
+        self._play_rows(self._rows, turn, *self._scratch[start], start, stop)
 
     def _ask(self) -> bool:
         """Call the players that rows wait for; return whether there were any.
@@ -355,19 +356,6 @@ class SoloBatch:
         seat = int(solo["seat"])
         return render_table(mode, state, self.rules, view, seat, learner=seat)
 
-    @contextmanager
-    def changing(self) -> Iterator[None]:
-        """Context manager: mark the games as incomplete if the block raises, else as complete.
-
-        After an error, callers must therefore use it next for a `restart` of all rows.
-        """
-        try:
-            yield
-        except BaseException:
-            self.complete = False
-            raise
-        self.complete = True
-
     @property
     def ready(self) -> bool:
         """Whether games have been dealt, and no error has interrupted the last change."""
@@ -377,7 +365,8 @@ class SoloBatch:
         """Raise `error` unless the games are `ready`."""
         if not self.complete:
             raise error(
-                "an error has interrupted the last step or reset: call reset() for all rows"
+                "a step or reset is in progress, or an error has interrupted the last one: call "
+                "reset() for all rows"
             )
         if not self.dealt:
             raise error("nothing has been dealt yet: call reset() first")

@@ -117,9 +117,10 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
         begin = rows.opening(chosen, rows.every, stream)
         if seed is not None:
             super().reset(seed=int(seed))
-        with rows.changing():
-            rows.restart(rows.every, begin)
-            rows.form.update()
+        rows.complete = False
+        rows.restart(rows.every, begin)
+        rows.form.update()
+        rows.complete = True
         if self.render_mode == "human":
             self.render()
         return self._seen(), self._info(False) | self._drawn()
@@ -145,9 +146,10 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
         choice = self._choice
         if not isinstance(action, str):  # a name has the game's suit
             choice = rows.form.game_actions(choice)
-        with rows.changing():
-            rows.step(choice, rows.every)
-            rows.form.update()
+        rows.complete = False
+        rows.step(choice, rows.every)
+        rows.form.update()
+        rows.complete = True
         terminated, truncated = bool(rows.terminated[0]), bool(rows.truncated[0])
         if self.render_mode == "human":
             self.render()

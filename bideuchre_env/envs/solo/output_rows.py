@@ -1,45 +1,13 @@
-"""Kernels between the rows of learners and the arrays of a caller: actions, rewards, infos."""
+"""Kernels between the rows of learners and the arrays of a caller: actions and infos."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from bideuchre_env.core.episode import TERMINATED, TRUNCATED_THERE
 from bideuchre_env.core.rows import FIRST
 from bideuchre_env.core.state import WON
-from bideuchre_env.envs.solo.rows import DONE
 from bideuchre_env.runtime.intrinsics import lower_cell
 from bideuchre_env.runtime.jit import Array, entry_kernel
-
-
-@entry_kernel
-def pay_rows(
-    solos: Array,
-    rewards: Array,
-    terminated: Array,
-    truncated: Array,
-    start: int,
-    stop: int,
-) -> None:
-    """Write the rewards and the ends of rows `start` to `stop` - 1; reset the rewards owed to 0.
-
-    `rewards` (n,) float64, `terminated` and `truncated` (n,) bool are overwritten.
-    """
-    for i in range(start, stop):
-        solo = solos[i]
-        rewards[i] = solo.owed
-        solo.owed = 0.0
-        terminated[i] = solo.ending == TERMINATED
-        truncated[i] = solo.ending == TRUNCATED_THERE
-
-
-@entry_kernel
-def find_done(solos: Array, done: Array, cells: Array, start: int, stop: int) -> None:
-    """Set `done`, bool (n,), where the episode is over; lower `cells[FIRST]` to the first row."""
-    for i in range(start, stop):
-        done[i] = solos[i].stage == DONE
-        if done[i]:
-            lower_cell(cells, FIRST, i)
 
 
 @entry_kernel
@@ -99,10 +67,3 @@ def pick_rows(values: Array, chosen: Array, out: Array, start: int, stop: int) -
     for i in range(start, stop):
         for j in range(values.shape[1]):
             out[i, j] = values[i, j] if chosen[i] else 0
-
-
-@entry_kernel
-def seat_rows(solos: Array, chosen: Array, seats: Array, start: int, stop: int) -> None:
-    """Write the learners' seats to `seats`, whole numbers (n,), where `chosen`; 0 elsewhere."""
-    for i in range(start, stop):
-        seats[i] = solos[i].seat if chosen[i] else 0

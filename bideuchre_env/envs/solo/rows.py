@@ -15,7 +15,13 @@ import numpy as np
 from bideuchre_env.agents.random_agents import cautious_rows
 from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule, own_workspace
 from bideuchre_env.core.bits import clear
-from bideuchre_env.core.episode import GOES_ON, TERMINATED, ending, side_0_reward
+from bideuchre_env.core.episode import (
+    GOES_ON,
+    TERMINATED,
+    TRUNCATED_THERE,
+    ending,
+    side_0_reward,
+)
 from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.phases.deal import bounded, deal_hand, next_word, seed_stream
 from bideuchre_env.core.records import State, Tables
@@ -118,7 +124,7 @@ def draw_fraction(solo: Row) -> float:
 
 
 class SoloRows(NamedTuple):
-    """The rows of a batch: games, learners, and the learners' observations and masks."""
+    """The rows of a batch: games, learners, and the results of the learners' steps."""
 
     tables: Array
     offsets: Array
@@ -127,15 +133,21 @@ class SoloRows(NamedTuple):
     solos: Array  # `SOLO`
     observations: Array  # int8 (n, D)
     masks: Array  # int8 (n, A)
+    seats: Array  # int64 (n,)
+    rewards: Array  # float64 (n,)
+    terminated: Array  # bool (n,)
+    truncated: Array  # bool (n,)
+    done: Array  # bool (n,): whether the episode is over
     kinds: Array  # int64 (p,): kind of each player
 
 
 class Turn(NamedTuple):
-    """The learners' actions in a turn, and the rows whose observation is then written."""
+    """The learners' actions in a turn, and the results that are written after it."""
 
     acting: Array  # bool (n,): whether the learner acts
     choices: Array  # int64 (n,): its action
-    seen: Array  # bool (n,): whether the observation is written after the turn
+    seen: Array  # bool (n,): whether the observation is written
+    pays: bool  # whether the rewards and the ends of all rows are written
 
 
 class SoloScratch(NamedTuple):
@@ -247,14 +259,24 @@ def take_action(rows: SoloRows, turn: Turn, i: int) -> None:
 
 @inline_kernel
 def show_row(rows: SoloRows, turn: Turn, i: int) -> None:
-    """Write the learner's view of row i if `turn.seen[i]`; the mask is zero unless it is to act."""
+    """Write the learner's view of row i if `turn.seen[i]`, its reward and ends if `turn.pays`.
+
+    The mask is zero unless the learner is to act. The reward owed becomes 0 when it is paid.
+    """
+    s, solo, t, mask = rows.states[i], rows.solos[i], rows.tables[0], row_of(rows.masks, i)
     if turn.seen[i]:
-        s, solo, t, mask = rows.states[i], rows.solos[i], rows.tables[0], row_of(rows.masks, i)
         encode(s, t, rows.offsets[0], solo.seat, row_of(rows.observations, i))
         if solo.stage == READY:
             legal(s, t, mask)
         else:
             clear(mask, 0, t.n_actions)
+        rows.seats[i] = solo.seat
+        rows.done[i] = solo.stage == DONE
+    if turn.pays:
+        rows.rewards[i] = solo.owed
+        solo.owed = 0.0
+        rows.terminated[i] = solo.ending == TERMINATED
+        rows.truncated[i] = solo.ending == TRUNCATED_THERE
 
 
 @inline_kernel

@@ -31,12 +31,9 @@ from bideuchre_env.envs.solo.env import draw_seed
 from bideuchre_env.envs.solo.output_rows import (
     Results,
     check_actions,
-    find_done,
     pick_rows,
     result_rows,
-    seat_rows,
 )
-from bideuchre_env.envs.solo.rows import READY
 from bideuchre_env.errors import IllegalActionError, OptionError, OutOfBoundsError
 from bideuchre_env.learning.encoder import FeatureEncoder
 from bideuchre_env.rules.rules import Rules, check_game
@@ -47,7 +44,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-DERIVED = {"_out", "_seats", "_done", "_acting", "_choices", "_cells"}
+DERIVED = {"_out", "_acting", "_choices", "_cells", "_check", "_over"}
 """Attributes that are derived again in a copy, not copied."""
 
 
@@ -110,21 +107,12 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         """Allocate the derived arrays in the memory."""
         n, memory = self._rows.n, self._rows.memory
         self._out = memory.copy if self.copy else memory.view
-        self._seats = memory.empty((n,), np.int64)
-        self._done, self._acting = memory.empty((n,), bool), memory.empty((n,), bool)
-        self._choices = memory.empty((n,), np.int64)
+        self._acting, self._choices = memory.empty((n,), bool), memory.empty((n,), np.int64)
         self._no_row = np.full(N_CELLS, n)
         self._cells = memory.put(self._no_row.copy())
-
-    def _run(self, kernel: Any, *arguments: Any) -> None:
-        self._rows.memory.run(kernel, self._rows.n, *arguments)
-
-    def _first_row(self, kernel: Any, *arguments: Any) -> int:
-        """Run a kernel that flags rows in `FIRST` of the cells; return the first one, or -1."""
-        self._rows.memory.write(self._cells, self._no_row)
-        self._run(kernel, *arguments, self._cells)
-        first = int(self._rows.memory.to_host(self._cells)[FIRST])
-        return first if first < self._rows.n else -1
+        like = self._choices, self._rows.none, 0, self._choices, self._acting, self._cells
+        self._check = memory.prepare(check_actions, n, *like)
+        self._over = self._ended()
 
     @property
     def spec(self) -> EnvSpec | None:
@@ -148,8 +136,8 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
     def seats(self) -> Array:
         """The learners' seats, int8 (n,); a new array."""
         self._rows.require_games()
-        seats = self._rows.memory.empty((self.num_envs,), np.int8)
-        self._run(seat_rows, self._rows.solos, self._rows.every, seats)
+        memory = self._rows.memory
+        seats: Array = memory.put(memory.to_host(self._rows.seats).astype(np.int8))
         return seats
 
     @property
@@ -182,9 +170,10 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         there = rows.every if chosen.all() else rows.memory.put(chosen)
         if isinstance(seeds, int):
             super().reset(seed=seeds)
-        with rows.changing():
-            rows.restart(there, begin)
-            rows.form.update()
+        rows.complete = False
+        rows.restart(there, begin)
+        rows.form.update()
+        rows.complete, self._over = True, self._ended()
         return self._observations(), self._infos(there) | self._names(there)
 
     @one_at_a_time
@@ -202,25 +191,27 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         """
         rows = self._rows
         rows.require_games(IllegalActionError)
-        done = self._ended()
+        done = self._over
         self._take(actions, done)
-        with rows.changing():
-            if done is not None:
-                rows.restart(done)
-            rows.step(rows.form.game_actions(self._choices), self._acting)
-            ended = self._ended()
-            infos: dict[str, Any] = {}
-            if ended is not None:
-                infos = self._results(ended)
-                if self.autoreset_mode == AutoresetMode.SAME_STEP:
-                    infos = {
-                        "final_obs": self._finals(ended),
-                        "_final_obs": rows.memory.copy(ended),
-                        "final_info": infos | self._infos(ended) | self._names(ended),
-                        "_final_info": rows.memory.copy(ended),
-                    }
-                    rows.restart(ended)
-            rows.form.update()
+        rows.complete = False
+        if done is not None:
+            rows.restart(done)
+        rows.step(rows.form.game_actions(self._choices), self._acting)
+        ended = self._over = self._ended()
+        infos: dict[str, Any] = {}
+        if ended is not None:
+            infos = self._results(ended)
+            if self.autoreset_mode == AutoresetMode.SAME_STEP:
+                infos = {
+                    "final_obs": self._finals(ended),
+                    "_final_obs": rows.memory.copy(ended),
+                    "final_info": infos | self._infos(ended) | self._names(ended),
+                    "_final_info": rows.memory.copy(ended),
+                }
+                rows.restart(ended)
+                self._over = None
+        rows.form.update()
+        rows.complete = True
         infos |= self._infos(rows.every)
         infos |= self._names(done, ended)
         ends = map(self._out, (rows.rewards, rows.terminated, rows.truncated))
@@ -271,8 +262,8 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
 
     def _ended(self) -> Any:
         """A mask of the rows whose episode is over; None if there are none."""
-        row = self._first_row(find_done, self._rows.solos, self._done)
-        return None if row < 0 else self._rows.memory.copy(self._done)
+        memory, done = self._rows.memory, self._rows.done
+        return memory.copy(done) if memory.to_host(done).any() else None
 
     def _take(self, chosen: Any, done: Any) -> None:
         """Check actions (errors: see `step`); set `_choices`, and `_acting`, False where `done`."""
@@ -285,9 +276,11 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
             )
         n = rows.actions.n
         actions = parse_actions(chosen, rows.n, n, rows.memory)
-        unused = rows.none if done is None else done
-        row = self._first_row(check_actions, actions, unused, n, self._choices, self._acting)
-        if row >= 0:
+        rows.memory.write(self._cells, self._no_row)
+        idle = rows.none if done is None else done
+        self._check(actions, idle, n, self._choices, self._acting, self._cells, 0, rows.n)
+        row = int(rows.memory.to_host(self._cells)[FIRST])
+        if row < rows.n:
             action = action_at(chosen, row, rows.memory)
             raise OutOfBoundsError(f"row {row}: action {action} is out of range: 0 to {n - 1}")
 
@@ -299,22 +292,20 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
 
     def _infos(self, chosen: Any) -> dict[str, Any]:
         """The infos "action_mask" and "seat" of the rows of a mask; zeros for the others."""
-        rows = self._rows
-        self._run(seat_rows, rows.solos, chosen, self._seats)
+        rows, memory = self._rows, self._rows.memory
+        masks, seats, symmetries = rows.form.masks, rows.seats, rows.form.symmetries
         if chosen is rows.every:
-            masks, seats = self._out(rows.form.masks), self._out(self._seats)
-            ready = chosen
+            infos = {"action_mask": self._out(masks), "seat": self._out(seats)}
+            if symmetries is not None:
+                infos["symmetry"] = memory.copy(symmetries)
         else:  # copies: a row that has ended may restart within the step; zeros where it is over
-            ready = rows.memory.to_host(chosen) & (
-                rows.memory.to_host(rows.solos)["stage"] == READY
-            )
-            ready = rows.memory.put(ready)
-            masks, seats = self._pick(rows.form.masks, ready), rows.memory.copy(self._seats)
-        infos = {"action_mask": masks, "seat": seats}
-        if rows.form.renames:
-            ready, symmetries = map(rows.memory.to_host, (ready, rows.form.symmetries))
-            infos["symmetry"] = rows.memory.put(np.where(ready, symmetries, 0))
-        return infos | {f"_{name}": rows.memory.copy(chosen) for name in infos}
+            picked = memory.to_host(chosen)
+            ready = picked & ~memory.to_host(rows.done)
+            infos = {"action_mask": self._pick(masks, memory.put(ready))}
+            infos["seat"] = memory.put(np.where(picked, memory.to_host(seats), 0))
+            if symmetries is not None:
+                infos["symmetry"] = memory.put(np.where(ready, memory.to_host(symmetries), 0))
+        return infos | {f"_{name}": memory.copy(chosen) for name in infos}
 
     def _results(self, ended: Any) -> dict[str, Any]:
         """The `Results`, as infos, of rows of a mask whose episodes are over; zeros for others."""
@@ -326,7 +317,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
             winner=empty((rows.n,), np.int64),
             illegal=empty((rows.n,), np.bool_),
         )
-        self._run(result_rows, rows.states, rows.solos, ended, results)
+        rows.memory.run(result_rows, rows.n, rows.states, rows.solos, ended, results)
         masks = {f"_{name}": rows.memory.copy(ended) for name in Results._fields}
         return results._asdict() | masks
 
@@ -356,7 +347,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
     def _pick(self, values: Any, chosen: Any) -> Any:
         """Copy an array, int8 (n, m), with zeros in the rows that are not `chosen`."""
         out = self._rows.memory.empty(values.shape, np.int8)
-        self._run(pick_rows, values, chosen, out)
+        self._rows.memory.run(pick_rows, self._rows.n, values, chosen, out)
         return out
 
     def _seeds(self, seed: Any) -> int | list[int | None] | None:

@@ -54,8 +54,6 @@ from bideuchre_env.runtime.threads import OneAtATime, ThreadPool, one_at_a_time
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_INT64 = np.dtype(np.int64)
-
 
 class BidEuchreVec(Face):
     """`num_envs` tables of one game, stepped together; the caller acts for all four seats.
@@ -119,7 +117,6 @@ class BidEuchreVec(Face):
         memory.fill(self._known, True)
         ends = (self._rows.rewards, self._rows.terminated, self._rows.truncated, self._rows.ended)
         self._own = (self._form.seen, self._form.masks, self._rows.seats, *ends, self._known)
-        self._shape = (n,)
         self._out = memory.copy if self.copy else memory.view
         self._draw: Callable[..., None] | None = None
 
@@ -235,7 +232,8 @@ class BidEuchreVec(Face):
         """
         if not self._has_stream:
             raise IllegalActionError("no games in progress: call reset() first")
-        checked = self._form.game_actions(self._checked(actions))
+        checked = parse_actions(actions, self.num_envs, self._rows.masks.shape[1], self._memory)
+        checked = self._form.game_actions(checked)
         self.changes += 1
         self._form.stale = True
         row = self._pool.step(self._rows, checked)
@@ -334,17 +332,6 @@ class BidEuchreVec(Face):
         arguments = map(self._memory.put, (chosen, dealers, scores, deals))
         self._run(restart_rows, self._rows, *arguments)
         self._run(present_rows, self._rows)
-
-    def _checked(self, actions: Any) -> Any:
-        """Return actions as whole numbers (n,) for the kernels; legality is checked later."""
-        if (
-            type(actions) is np.ndarray
-            and actions.dtype is _INT64
-            and actions.shape == self._shape
-            and actions.flags.carray
-        ):
-            return actions
-        return parse_actions(actions, self.num_envs, self._rows.masks.shape[1], self._memory)
 
     def _seen(self) -> tuple[Observation, dict[str, Any]]:
         """Return the result of `reset`."""
