@@ -1,7 +1,8 @@
 """Agents for every game of the family: `make("rule", rules)` makes one, `names()` lists them.
 
 An agent's name is one of `names()`, `package.module:Agent` or `./file.py:Agent`. Options may follow
-the name, as in `make("pimc:worlds=20,solved=4", rules)`; they are then part of the agent's name.
+the name, as in `make("pimc:worlds=20,solved=4", rules)`; they are then part of the agent's name. A
+bot in another process is `cmd:PROGRAM ARGUMENTS`.
 
 `advise(env)` recommends an action and explains it.
 
@@ -21,10 +22,12 @@ from bideuchre_env.agents.registry import names, parse, register
 if TYPE_CHECKING:
     from bideuchre_env.agents.advice.advising import advise
     from bideuchre_env.agents.base import RowAgent
+    from bideuchre_env.agents.bots.agent import CommandAgent
 
 __all__ = [
     "Agent",
     "AgentSource",
+    "CommandAgent",
     "CompleteAgent",
     "Goal",
     "RowAgent",
@@ -37,11 +40,16 @@ __all__ = [
 ]
 
 
+_LATE = {  # modules that need the compiler, or much else
+    "CommandAgent": "bideuchre_env.agents.bots.agent",
+    "RowAgent": "bideuchre_env.agents.base",
+    "advise": "bideuchre_env.agents.advice",
+}
+
+
 def __getattr__(name: str) -> Any:
-    if name == "RowAgent":  # its kernel needs the compiler
-        return import_module("bideuchre_env.agents.base").RowAgent
-    if name == "advise":
-        return import_module("bideuchre_env.agents.advice").advise
+    if name in _LATE:
+        return getattr(import_module(_LATE[name]), name)
     raise AttributeError(f"module 'bideuchre_env.agents' has no attribute {name!r}")
 
 

@@ -18,7 +18,15 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from bideuchre_env.agents.registry import BUILT_IN, NOT_USER_CODE, find, parameters_of, parse
+from bideuchre_env.agents.registry import (
+    BUILT_IN,
+    COMMAND,
+    NOT_USER_CODE,
+    files_of,
+    find,
+    parameters_of,
+    parse,
+)
 from bideuchre_env.runtime.cache import user_cache
 
 PACKAGE = "package "
@@ -57,15 +65,18 @@ def inputs(agents: Iterable[str]) -> dict[str, str | None]:
     """Return the inputs that determine the play of these custom agents, except Python itself.
 
     These are hashes of files, by path, and versions of installed packages, by `PACKAGE` + name. The
-    files are values of options and defaults of constructors that are paths; Python files that this
-    process has imported; and files that were read while agents were made (`watch_reads`). The
-    files of installed packages are left out; so are files that an agent reads while it plays.
+    files are values of options and defaults of constructors that are paths; programs and files in
+    the commands of bots; Python files that this process has imported; and files that were read
+    while agents were made (`watch_reads`). The files of installed packages are left out; so are
+    files that an agent reads while it plays.
     """
     paths, modules = set[str](), dict[str, ModuleType]()
     for agent in agents:
         own, options = parse(agent)
         values = list(options.values())
-        if own not in BUILT_IN:
+        if own == COMMAND:
+            values = [*files_of(agent)]
+        elif own not in BUILT_IN:
             source = find(own)
             values += [each.default for each in parameters_of(source).values()]
             modules |= _user_modules(getattr(source, "__module__", None))

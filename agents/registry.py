@@ -3,10 +3,12 @@
     NAME                    an agent of the package or an installed package, or a registered agent
     package.module:Agent    an attribute of a module
     ./file.py:Agent         an attribute of a Python file
+    cmd:PROGRAM ARGUMENTS   a bot in another process (`agents/bots/README.md`)
 
-Options may follow: `pimc:worlds=20,solved=4`, `./mine.py:Net:weights=runs/a.npz`. A value is a TOML
-boolean, number or string; any other text is used unchanged. The attribute of a module or a file may
-be dotted. A NAME takes precedence over a module of the same name.
+Options may follow: `pimc:worlds=20,solved=4`, `./mine.py:Net:weights=runs/a.npz`; those of a bot
+precede its command, `cmd:seconds=5:./bot`. A value is a TOML boolean, number or string; any other
+text is used unchanged. The attribute of a module or a file may be dotted. A NAME takes precedence
+over a module of the same name.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import MAX_NAME, brief, did_you_mean, is_plain_name
 from bideuchre_env._deprecation import present_name
+from bideuchre_env.agents.bots.command import command_files
 from bideuchre_env.errors import BidEuchreError, OptionError
 
 if sys.version_info >= (3, 11):
@@ -52,6 +55,9 @@ BUILT_IN = {
     "inference": "bideuchre_env.agents.search.agent:InferenceAgent",
 }
 """The package's own agents, weakest first: classes with metadata in `info`, an `AgentInfo`."""
+COMMAND = "cmd"
+"""First word of the names of bots in other processes; the rest has its own syntax."""
+_BOTS = {COMMAND: "bideuchre_env.agents.bots.agent:CommandAgent"}
 STYLES = {
     "rash": "rule:boldness=1",
     "timid": "rule:boldness=-1",
@@ -65,6 +71,7 @@ _DOTTED = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 _ELSEWHERE = re.compile(
     rf"(?P<place>{_DOTTED}(?<!\.py)|.*?\.py):(?P<attribute>{_DOTTED})(?::(?P<options>.*))?"
 )
+_COMMAND = re.compile(r"cmd:(?:(?P<options>\w+=[^:]*):)?(?P<command>.*)", re.S)
 _SYNTAX = "name:option=value,option=value, as pimc:worlds=20,solved=4"
 
 _LIBRARY = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
@@ -99,7 +106,7 @@ def register(name: str, factory: Factory) -> None:
         raise OptionError(
             f"name={brief(name)}: expected 1 to {MAX_NAME} printable characters without : , and ="
         )
-    if name in BUILT_IN or name in STYLES:
+    if name in (*BUILT_IN, *STYLES, COMMAND):
         raise OptionError(
             f"name={name!r}: expected another name than those of the package's agents"
         )
@@ -121,7 +128,7 @@ def installed() -> dict[str, EntryPoint]:
     """
     entries: dict[str, EntryPoint] = {}
     for entry in entry_points(group=GROUP):
-        if _is_valid_name(entry.name) and entry.name not in (*BUILT_IN, *STYLES):
+        if _is_valid_name(entry.name) and entry.name not in (*BUILT_IN, *STYLES, COMMAND):
             entries.setdefault(entry.name, entry)
     return entries
 
@@ -134,7 +141,8 @@ def parse(name: str) -> tuple[str, dict[str, bool | int | float | str]]:
 
     Returns:
         The own name, and the options: TOML booleans, numbers or strings; any other text unchanged.
-            `make` checks whether the agent has these options.
+            `make` checks whether the agent has these options. The command of a bot is its
+            option `command`.
 
     Raises:
         OptionError: for an unknown agent, and for malformed options.
@@ -142,7 +150,11 @@ def parse(name: str) -> tuple[str, dict[str, bool | int | float | str]]:
     name = STYLES.get(name, name) if isinstance(name, str) else name
     own, colon, written = name.partition(":") if isinstance(name, str) else ("", "", "")
     own = own if is_known(own) else present_name(own, names())
-    if not is_known(own):
+    options: dict[str, bool | int | float | str] = {}
+    if match := _COMMAND.fullmatch(name) if own == COMMAND else None:
+        written, options["command"] = match["options"], match["command"]
+        colon = "" if written is None else ":"
+    elif not is_known(own):
         match = _ELSEWHERE.fullmatch(name) if colon else None
         if match is None:
             raise OptionError(_unknown(own if colon else name))
@@ -150,7 +162,6 @@ def parse(name: str) -> tuple[str, dict[str, bool | int | float | str]]:
         colon = "" if written is None else ":"
     if not name.isprintable():
         raise OptionError(f"{brief(name)}: expected printable characters")
-    options: dict[str, bool | int | float | str] = {}
     for part in written.split(",") if colon else ():
         option, _, value = part.partition("=")
         if not option or not value:
@@ -165,11 +176,13 @@ def parse(name: str) -> tuple[str, dict[str, bool | int | float | str]]:
     return own, options
 
 
-def file_of(name: str) -> str | None:
-    """Return the path of the Python file in an agent's name; None if it names no file."""
-    own = parse(name)[0]
+def files_of(name: str) -> list[str]:
+    """Return the Python file in an agent's name, or the files in a bot's command."""
+    own, options = parse(name)
+    if own == COMMAND:
+        return command_files(str(options["command"]))
     match = None if is_known(own) else _ELSEWHERE.fullmatch(own)
-    return match["place"] if match and match["place"].endswith(".py") else None
+    return [match["place"]] if match and match["place"].endswith(".py") else []
 
 
 def find(own: str) -> Any:
@@ -177,8 +190,8 @@ def find(own: str) -> Any:
 
     Raises `OptionError` if there is none, or if its module or file raises an error.
     """
-    if own in BUILT_IN:
-        module, _, attribute = BUILT_IN[own].partition(":")
+    if place := (BUILT_IN | _BOTS).get(own):
+        module, _, attribute = place.partition(":")
         return getattr(import_module(module), attribute)
     if own in registered:
         return registered[own]
@@ -225,7 +238,8 @@ def _unknown(name: Any, besides: str = "") -> str:
     """Return the error message for an unknown agent's name; `besides` is added after the name."""
     return (
         f"no agent {brief(name)}{did_you_mean(name, names())}{besides}: the agents are "
-        f"{', '.join(names())}, and your own as ./file.py:Agent or package.module:Agent"
+        f"{', '.join(names())}, and your own as ./file.py:Agent, package.module:Agent or "
+        "cmd:PROGRAM"
     )
 
 

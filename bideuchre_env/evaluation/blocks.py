@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 from bideuchre_env._checks import brief, is_whole
 from bideuchre_env.agents import AgentSource, CompleteAgent, registry
 from bideuchre_env.agents.inputs import digest
-from bideuchre_env.agents.registry import file_of, freeze_files, in_one_line, parse
+from bideuchre_env.agents.registry import files_of, freeze_files, in_one_line, parse
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.executors import pack
 from bideuchre_env.evaluation.lockstep import LockstepRunner
@@ -84,8 +84,9 @@ class Plan:
         return LockstepRunner(self.rules, (a, b), block, seed, self.single, at_once, recorder)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        files = [file_of(agent) for agent in self.members if isinstance(agent, str)]
-        hashes = tuple((file, file_hash(file)) for file in files if file)
+        names = [agent for agent in self.members if isinstance(agent, str)]
+        files = [file for name in names for file in files_of(name)]
+        hashes = tuple((file, file_hash(file)) for file in files)
         fields = tuple(getattr(self, name) for name in self.__dataclass_fields__)
         return unpacked, (pack((registered_agents(self.members), fields)), hashes)
 
