@@ -72,8 +72,8 @@ class SoloBatch:
     `rewards` (n,) float64, `terminated` and `truncated` (n,) bool. The arrays are in the `memory`
     of the device.
 
-    Callers set `complete` to False before a change of games and to True after it. It stays False
-    after an error, and then all rows must be restarted.
+    Callers set `complete` to True after a change of games, and to False after an error in it: then
+    all rows must be restarted.
     """
 
     def __init__(
@@ -365,8 +365,7 @@ class SoloBatch:
         """Raise `error` unless the games are `ready`."""
         if not self.complete:
             raise error(
-                "a step or reset is in progress, or an error has interrupted the last one: call "
-                "reset() for all rows"
+                "an error has interrupted the last step or reset: call reset() for all rows"
             )
         if not self.dealt:
             raise error("nothing has been dealt yet: call reset() first")

@@ -117,9 +117,12 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
         begin = rows.opening(chosen, rows.every, stream)
         if seed is not None:
             super().reset(seed=int(seed))
-        rows.complete = False
-        rows.restart(rows.every, begin)
-        rows.form.update()
+        try:
+            rows.restart(rows.every, begin)
+            rows.form.update()
+        except BaseException:
+            rows.complete = False
+            raise
         rows.complete = True
         if self.render_mode == "human":
             self.render()
@@ -146,9 +149,12 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
         choice = self._choice
         if not isinstance(action, str):  # a name has the game's suit
             choice = rows.form.game_actions(choice)
-        rows.complete = False
-        rows.step(choice, rows.every)
-        rows.form.update()
+        try:
+            rows.step(choice, rows.every)
+            rows.form.update()
+        except BaseException:
+            rows.complete = False
+            raise
         rows.complete = True
         terminated, truncated = bool(rows.terminated[0]), bool(rows.truncated[0])
         if self.render_mode == "human":

@@ -170,10 +170,14 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         there = rows.every if chosen.all() else rows.memory.put(chosen)
         if isinstance(seeds, int):
             super().reset(seed=seeds)
-        rows.complete = False
-        rows.restart(there, begin)
-        rows.form.update()
-        rows.complete, self._over = True, self._ended()
+        try:
+            rows.restart(there, begin)
+            rows.form.update()
+            self._over = self._ended()
+        except BaseException:
+            rows.complete = False
+            raise
+        rows.complete = True
         return self._observations(), self._infos(there) | self._names(there)
 
     @one_at_a_time
@@ -193,24 +197,27 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         rows.require_games(IllegalActionError)
         done = self._over
         self._take(actions, done)
-        rows.complete = False
-        if done is not None:
-            rows.restart(done)
-        rows.step(rows.form.game_actions(self._choices), self._acting)
-        ended = self._over = self._ended()
-        infos: dict[str, Any] = {}
-        if ended is not None:
-            infos = self._results(ended)
-            if self.autoreset_mode == AutoresetMode.SAME_STEP:
-                infos = {
-                    "final_obs": self._finals(ended),
-                    "_final_obs": rows.memory.copy(ended),
-                    "final_info": infos | self._infos(ended) | self._names(ended),
-                    "_final_info": rows.memory.copy(ended),
-                }
-                rows.restart(ended)
-                self._over = None
-        rows.form.update()
+        try:
+            if done is not None:
+                rows.restart(done)
+            rows.step(rows.form.game_actions(self._choices), self._acting)
+            ended = self._over = self._ended()
+            infos: dict[str, Any] = {}
+            if ended is not None:
+                infos = self._results(ended)
+                if self.autoreset_mode == AutoresetMode.SAME_STEP:
+                    infos = {
+                        "final_obs": self._finals(ended),
+                        "_final_obs": rows.memory.copy(ended),
+                        "final_info": infos | self._infos(ended) | self._names(ended),
+                        "_final_info": rows.memory.copy(ended),
+                    }
+                    rows.restart(ended)
+                    self._over = None
+            rows.form.update()
+        except BaseException:
+            rows.complete = False
+            raise
         rows.complete = True
         infos |= self._infos(rows.every)
         infos |= self._names(done, ended)
