@@ -19,7 +19,7 @@ from support.agent_games import look, start
 from support.commands import ROOT, run
 
 import bideuchre_env
-from bideuchre_env import agents, match, selfplay, tournament
+from bideuchre_env import agents, match, tournament
 from bideuchre_env.agents import registry
 from bideuchre_env.agents.bots.agent import CommandAgent
 from bideuchre_env.agents.inputs import inputs
@@ -88,7 +88,7 @@ needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="r
 def test_the_python_bot_of_the_page_plays(variant, tmp_path):
     (tmp_path / "bot.py").write_text(block("python"), encoding="utf-8")
     name = f"cmd:{PYTHON} {shlex.quote(str(tmp_path / 'bot.py'))}"
-    result = match.play(variant, name, "random", boards=20, seed=1)
+    result = match(variant, name, "random", boards=20, seed=1)
     assert result.boards.boards == 20
     assert result.boards.points_per_hand.mean > 0
 
@@ -100,7 +100,7 @@ def test_the_c_bot_of_the_page_plays(tmp_path, monkeypatch):
     (tmp_path / "bot.c").write_text(block("c"), encoding="utf-8")
     strict = ["-Wall", "-Wextra", "-Werror", "-pedantic"]
     subprocess.run([compiler, *strict, "-o", "bot", "bot.c"], check=True)
-    result = match.play("barrie_v0", "cmd:./bot", "random", boards=20)
+    result = match("barrie_v0", "cmd:./bot", "random", boards=20)
     assert result.boards.boards == 20
     assert result.to_dict()["contracts"]["cmd:./bot"]["bid"] == 0  # it passes
 
@@ -132,7 +132,7 @@ def test_two_processes_play_the_same_boards_as_one(tmp_path):
     draws = "random.seed(first['seed'] + number); " + answer("random.choice(seen['legal'])")
     name = bot(tmp_path, draws)
     options = {"boards": 8, "at_once": 1, "seed": 3}
-    one, two = (match.play("cincinnati_v0", name, "cautious", workers=n, **options) for n in (1, 2))
+    one, two = (match("cincinnati_v0", name, "cautious", workers=n, **options) for n in (1, 2))
     assert one.board_rows.tobytes() == two.board_rows.tobytes()
     assert name.endswith(one.agents[0].removeprefix("..."))
 
@@ -213,7 +213,7 @@ def test_an_invalid_command_is_refused_before_play(command, message, tmp_path, m
     (tmp_path / "plain.txt").write_text("no program")
     shutil.copy(sys.executable, tmp_path / "bot")
     with pytest.raises(OptionError, match=message):
-        match.play("cincinnati_v0", command, "rule", boards=9)
+        match("cincinnati_v0", command, "rule", boards=9)
 
 
 def test_options_precede_the_command(monkeypatch):
@@ -241,22 +241,21 @@ def test_a_changed_bot_is_another_input(tmp_path):
     assert str(tmp_path / "bot.py") in before
     folder = tmp_path / "runs"
     game, pair = bideuchre_env.simplified_v0, ("random", name)
-    tournament.play([game], pair, boards=2, out=folder)
+    tournament([game], pair, boards=2, out=folder)
     bot(tmp_path, answer("seen['legal'][-1]"))
     assert inputs([name]) != before
     with pytest.raises(OptionError, match=r"bot.py has changed since .*results.json was written"):
-        tournament.play([game], pair, boards=2, out=folder)
+        tournament([game], pair, boards=2, out=folder)
 
 
 def test_a_bot_plays_wherever_agents_have_names(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     name = bot(tmp_path)
-    games = ["--games", "1", "--variant", "simplified_v0", "--out", "x.jsonl"]
-    assert run("selfplay", name, "random", *games) == 0
-    assert run("check", "x.jsonl") == 0
+    games = ["--games", "2", "--variant", "simplified_v0", "--records", "x.jsonl"]
+    assert run("match", name, "random", *games) == 0
+    assert run("records", "check", "x.jsonl") == 0
     assert run("agents", name) == 0
     assert "time limit of a decision" in capsys.readouterr().out
-    assert selfplay.play("simplified_v0", name, name, boards=2).boards.boards == 2
     learner = bideuchre_env.simplified_v0.solo_vec(3, opponents=name, partner="random")
     _, info = learner.reset(seed=1)
     for _ in range(20):
