@@ -25,6 +25,8 @@ from bideuchre_env.agents.bots.agent import CommandAgent
 from bideuchre_env.agents.inputs import inputs
 from bideuchre_env.errors import AgentError, IllegalActionError, OptionError
 
+pytestmark = pytest.mark.slow
+
 RULES = bideuchre_env.cincinnati_v0.rules
 PAGE = (ROOT / "agents/bots/README.md").read_text(encoding="utf-8")
 PYTHON = shlex.quote(sys.executable) if os.name != "nt" else f'"{sys.executable}"'
