@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import brief, check_callback, check_flag, is_whole
+from bideuchre_env._checks import brief, check_callback, check_flag, check_path, is_whole
 from bideuchre_env._deprecation import old_attribute
 from bideuchre_env._files import PathLike
 from bideuchre_env.envs.registration import Variant, make
@@ -93,6 +93,8 @@ def match(
     check_numbers(boards, games, sprt)
     check_callback("progress", progress)
     check_flag("overwrite", overwrite)
+    if records is not None:
+        check_path("records", records)
     check_seed(seed, max(boards, (games + 1) // 2))
     with executor_of(workers) as executor, recording(records, overwrite) as recorder:
         name = None if records is None else game.name

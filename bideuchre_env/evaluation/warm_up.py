@@ -71,6 +71,7 @@ def play_game() -> None:
         vec = GAME.vec(1, observation=form)
         vec.reset(seed=1)
         vec.step(vec.sample())
+        GAME.raw_env(observation=form).reset(seed=1)
     play_boards("random", "cautious")
 
 

@@ -167,7 +167,7 @@ def calls(folder):
     table = [(GAME.env, view), (GAME.raw_env, view), (GAME.vec, vec_options)]
     table += [(GAME.solo, solo), (GAME.solo_vec, solo_vec)]
     layout = Layout(GAME.rules)
-    without = (match, Layout, layout.decode, layout.scaled)
+    without = (Layout, layout.decode, layout.scaled)
     without += (agents.RowAgent, solver.analyse, solver.par, solver.table, solver.tables_of)
     without += (solver.solve_batch, auction.pack, auction.unpack, network.evaluate)
     without += (method(new_env, "step"), method(new_env, "resample_hidden"))
@@ -178,6 +178,7 @@ def calls(folder):
     table += [(function, {}) for function in without]
     table += [
         (bideuchre_env.make, {"game": "barrie_v0", "target": 20}),
+        (match, {"records": folder / "match.jsonl", "overwrite": True}),
         (bideuchre_env.Rules, rules),
         (GAME.rules.replace, rules),
         (method(new_env, "reset"), {"options": {}}),
