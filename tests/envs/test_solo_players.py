@@ -208,6 +208,7 @@ def test_unusable_pools_are_refused():
             OpponentPool("rule", "net", weights=weights)
 
 
+@pytest.mark.search
 def test_factory_of_changing_nets_is_called_by_every_reset_with_a_seed():
     margins = []
 
@@ -226,6 +227,7 @@ def test_factory_of_changing_nets_is_called_by_every_reset_with_a_seed():
 every_mode = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mode.value)
 
 
+@pytest.mark.search
 def test_reset_changes_players_from_that_episode_on():
     for options in (
         {"partner": First},

@@ -321,6 +321,7 @@ def test_a_resumed_tournament_has_the_ratings_of_an_uninterrupted_one(
     assert result.ratings == whole.ratings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pairs", [1, 3])
 def test_an_agent_that_is_added_later_plays_its_own_pairs_alone(
     tmp_path, monkeypatch, whole, pairs, no_pictures
