@@ -162,6 +162,7 @@ def at_a_terminal(session, read):
     return terminal, out
 
 
+@pytest.mark.search
 def test_commands_and_wrong_lines_change_nothing_but_undo(tmp_path):
     saved = tmp_path / "game.json"
 
