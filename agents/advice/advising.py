@@ -189,7 +189,7 @@ class Advisor:
         size = self.searcher.layout.size
         check_array("observation", observation, np.int8, (size,), any_order=True)
         space, rows = self.searcher.space, np.array(observation[np.newaxis], order="C")
-        masks, began = np.zeros((1, self.actions.n), np.int8), self.searcher.clock()
+        masks = np.zeros((1, self.actions.n), np.int8)
         if not self.searcher.open(rows, masks, 0):
             raise OptionError(
                 "observation: expected that of a seat to act in a game of these rules"
@@ -202,7 +202,7 @@ class Advisor:
         for action in also:
             if not is_integer(action) or not 0 <= action < self.actions.n or not masks[0][action]:
                 raise IllegalActionError(f"also={brief(action)}: expected a legal action")
-        counted, chosen, learned = self._count(rows, masks, also, began)
+        counted, chosen, learned = self._count(rows, masks, also)
         plan = space.plans[0]
         return Situation(
             rules=self.rules,
@@ -217,9 +217,9 @@ class Advisor:
         )
 
     def _count(
-        self, rows: Array, masks: Array, also: Sequence[int], began: float
+        self, rows: Array, masks: Array, also: Sequence[int]
     ) -> tuple[Counted, int, dict[int, float]]:
-        """Try the options of the open position, opened at the time `began`, in sampled deals.
+        """Try the options of the open position in sampled deals.
 
         Options are the searcher's candidates, the calls to compare, the agent's choice and `also`.
         Returns their outcomes, the agent's choice, and its learned priors by action (empty unless
@@ -252,7 +252,7 @@ class Advisor:
             design_effect = 0.0 if plan["all_worlds"] > 0.0 else float(plan["design_effect"])
             several.append(Counted(tried, outcomes, weights[numbers], hands, design_effect))
 
-        searcher.search(began, count, to_the_end=True)
+        searcher.search(searcher.clock(), count, to_the_end=True)
         if chosen < 0:
             chosen = int(np.flatnonzero(masks[0])[0])
             if masks[0].sum() > 1:

@@ -152,7 +152,7 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
 def start_guard(group: int) -> subprocess.Popen[bytes] | None:
     """Start a shell that kills a process group once this process has ended, however it ends.
 
-    The shell waits for the end of its input, which nobody writes. A worker of a match is killed,
+    The shell waits for the end of its input, which stays empty. A worker of a match is killed,
     and can end no bots itself. On Windows there is none: the bot's input ends, and so should it.
     """
     if _WINDOWS:

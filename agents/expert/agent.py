@@ -66,7 +66,7 @@ class ExpertWorkspace(NamedTuple):
     tables: Array
     offsets: Array  # of the observation's blocks
     learned: ExpertTables
-    known: Array  # `STATE`: what the seat of an observation knows; rewritten as all below
+    known: Array  # `STATE`: the knowledge of an observing seat; rewritten as all below
     views: Array  # `view.VIEW`
     scratch: Array  # `rule.bidding.SCRATCH`
     calls: Array  # `auction.CALLS`

@@ -51,7 +51,7 @@ class RuleWorkspace(NamedTuple):
 
     tables: Array
     offsets: Array  # of the observation's blocks
-    known: Array  # `STATE`: what the seat of an observation knows, rewritten by each decision
+    known: Array  # `STATE`: the knowledge of an observing seat, rewritten by each decision
     weights: Array  # `bidding.WEIGHTS`
     views: Array  # `view.VIEW`, rewritten by each decision
     scratch: Array  # `bidding.SCRATCH`, rewritten by each decision

@@ -1,4 +1,4 @@
-"""A seat's view: what it knows of a state row, cards as bit masks, the rest as numbers.
+"""The view of a seat: its knowledge of a state row, cards as bit masks, the rest as numbers.
 
 Agents and the features of networks decide by views. `see` computes the fields from a state row and
 the game's tables; only `for_points` is set by `new_view`, and `turning` by agents. Seats are
@@ -27,7 +27,7 @@ from bideuchre_env.rules.cards import (
     NO_TRUMP,
 )
 from bideuchre_env.runtime.intrinsics import line_of, popcount
-from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel, new_rows
+from bideuchre_env.runtime.jit import Array, inline_kernel, kernel, new_rows
 
 VIEW = np.dtype(
     [
@@ -96,7 +96,7 @@ def count_held(view: View, kinds: int) -> int:
 
 @kernel
 def see_observation(
-    observation: Array, mask: Array, t: Tables, o: Offsets, known: Row, view: View
+    observation: Array, mask: Array, t: Tables, o: Offsets, known: State, view: View
 ) -> int:
     """Fill `view` from an observation, int8 (D,); return the legal bits of its mask, int8 (A,).
 
@@ -110,7 +110,7 @@ def see_observation(
 
 @kernel
 def see(s: State, t: Tables, seat: int, view: View) -> None:
-    """Fill `view` with what a seat knows of the state `s`, except for `for_points` and `turning`.
+    """Fill `view` with a seat's knowledge of the state `s`, but not `for_points` and `turning`.
 
     The fields of the trick (`led`, `winning`, `winning_kind`, `after`), `void`, `cards_left`,
     `thrown` and `abandoned` are written only in the card play; in other phases they are unchanged.
@@ -166,7 +166,7 @@ def see_scores(s: State, t: Tables, seat: int, view: View) -> None:
 
 @inline_kernel
 def see_exchange(s: State, seat: int, view: View) -> tuple[int, int]:
-    """Write what the seat knows of the exchange.
+    """Write the part of the exchange that the seat knows.
 
     Returns the kinds that it has given up, and those that it has given up twice, as bits.
     """

@@ -91,7 +91,7 @@ def _mirrored(result: Any, scores: Scores) -> Lines:
     """Return a line if an agent has met itself and all of several boards are tied."""
     a, b = result.agents
     tied = a == b and scores.ties == scores.boards > 1
-    return [("", "every deal ties: the same agent plays both sides alike")] * tied
+    return [("", "every deal ties: both sides are the same agent")] * tied
 
 
 def _speed(result: Any) -> Lines:

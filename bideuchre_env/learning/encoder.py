@@ -48,7 +48,7 @@ class EncoderWorkspace(NamedTuple):
     offsets: Array  # of the observation's blocks
     places: Array  # `features.PLACES` (2,): of the parts "auction" and "cards"
     scale: Array  # float32 (2,): factors of points, of deals left
-    known: Array  # `STATE`: what the seat of an observation knows
+    known: Array  # `STATE`: the knowledge of an observing seat
     views: Array  # `view.VIEW`
     active: Array  # int64 (m, size + 1): the inputs that are 1
 

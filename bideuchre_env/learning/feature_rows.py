@@ -7,7 +7,7 @@ of some 400 inputs are 1, so a first layer is fastest as a sum over the list; `w
 Each `put_` kernel appends indices to the list. `n` is the length of the list before, the result the
 length after. `at` is the first index of a block of inputs, and `symmetry` the number (0 to 7) of
 the renaming of suits (see `suits`). `t` are the game's tables. `p` are the first indices of the
-blocks of inputs (`features.PLACES`). `view` is what the seat `seat` knows of the state `s`.
+blocks of inputs (`features.PLACES`). `view` is that of the seat `seat` in the state `s`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class FeatureWorkspace(NamedTuple):
     tables: Array
     offsets: Array  # of the observation's blocks
     places: Array  # `features.PLACES`
-    known: Array  # `STATE`: what the seat of an observation knows, rewritten by each decision
+    known: Array  # `STATE`: the knowledge of an observing seat, rewritten by each decision
     views: Array  # `view.VIEW`, rewritten by each decision
     active: Array  # int64 (1, size + 1): the inputs that are 1, rewritten by each decision
 

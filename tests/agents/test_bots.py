@@ -187,7 +187,7 @@ def test_a_bot_that_ends_is_restarted_and_asked_again(tmp_path):
         choices(agent, 1)
 
 
-def test_a_bot_that_reads_nothing_blocks_nobody(tmp_path):
+def test_a_bot_that_reads_nothing_does_not_block_the_match(tmp_path):
     """Messages of more bytes than a pipe holds."""
     program = (
         "import time\nprint('\"ready\"', flush=True)\nwhile True: print('\"pass\"', flush=True)"

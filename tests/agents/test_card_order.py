@@ -1,4 +1,4 @@
-"""Another order of the cards: whoever plays, searches or solves reads it from the game's tables.
+"""Another order of the cards: players, searches and the solver read it from the tables.
 
 In the game `LOW` the nine is the highest card of a suit at no trump and the ace the lowest. No
 option of `Rules` makes such a game: its tables are compiled from another order.

@@ -42,7 +42,7 @@ def test_identical_agents_tie_every_board(variant):
             assert scores.contracts[0] == scores.contracts[1]
         assert result.games.a_won == result.games.b_won
         assert "#2" in str(result)
-        assert str(result).count("every deal ties: the same agent plays both sides alike") == 2
+        assert str(result).count("every deal ties: both sides are the same agent") == 2
 
 
 @pytest.mark.slow

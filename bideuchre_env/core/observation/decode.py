@@ -29,7 +29,7 @@ def one_hot(observation: Array, at: int, n: int) -> int:
 
 @kernel
 def decode(observation: Array, t: Tables, o: Offsets, s: State) -> None:
-    """Write what the observing seat knows to the row `s`, from its observation, int8 (D,).
+    """Write the knowledge of the observing seat to the row `s`, from its observation, int8 (D,).
 
     The hands of the other seats are empty, and unknown cards of an exchange are -1. Numbers that
     are clipped in the observation stay so. A hand that is over is in phase DEAL. The random stream,
