@@ -104,9 +104,9 @@ def registered_agents(members: list[AgentSource]) -> dict[str, Any]:
         try:
             pack(sent.get(own, agent) if own else agent)
         except OptionError as error:
-            described = f"{agent!r}, which is registered here," if own else brief(agent)
+            label = f"{agent!r}, which is registered here," if own else brief(agent)
             raise OptionError(
-                f"agent {described} cannot be sent to another process ({error}): name it by its file, "
+                f"agent {label} cannot be sent to another process ({error}): name it by its file, "
                 "as ./file.py:Agent, import it from a module, or play with workers=1"
             ) from None
     return sent
