@@ -245,6 +245,7 @@ def test_reset_changes_players_from_that_episode_on():
         assert_same(walk_rows(vec, 30, 5, **options), walk_rows(twin, 30, 5))
 
 
+@pytest.mark.search
 def test_players_by_row():
     who = ["rule", ("rule", "cautious"), OpponentPool("random", "cautious"), First(), "net", first]
     partners = ["random", OpponentPool("rule", first), "rule", "cautious", last, "net"]

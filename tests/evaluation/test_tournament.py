@@ -345,6 +345,7 @@ def play_pairs(out, pairs, agents=None):
     return tournament(["six_card_v0"], agents, pairs=pairs, boards=40, out=out)
 
 
+@pytest.mark.search
 def test_named_pairs_are_played_and_others_can_be_added(tmp_path, monkeypatch, no_pictures):
     pairs = [("rule", "random"), ("cautious", "random"), ("expert:margin=0", "expert:margin=100")]
     result = play_pairs(tmp_path, pairs[:2])

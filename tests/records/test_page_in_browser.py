@@ -11,6 +11,8 @@ from bideuchre_env.records.page.page import replay_page, replays_page
 from bideuchre_env.records.page.view import game_view, table_view
 from bideuchre_env.records.words import ending
 
+pytestmark = pytest.mark.slow
+
 PLACES = ("bottom", "left", "top", "right")
 # `look` returns the cards of each seat and of the trick, the words, the score and the position
 LOOK = """

@@ -20,6 +20,8 @@ from bideuchre_env.core.state import GIVING, PASSING, PLAY
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.rules.cards import STRAINS, SUITS, hand_bits, parse_card
 
+pytestmark = pytest.mark.search
+
 SINGLE, DOUBLE = RULES["9", 1], RULES["J", 2]
 LAST_TRICK = Ending(SINGLE, [["AH"], ["KH"], ["QH"], ["TH"]], [], 0, "H", None)
 
@@ -218,7 +220,6 @@ def best_line(env, rules, known):
 CALL_1 = Bid("call-1", value=5, exchange=1)
 
 
-@pytest.mark.search
 @pytest.mark.parametrize(
     "options",
     [

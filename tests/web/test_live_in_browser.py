@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -20,6 +21,8 @@ from support.live_tables import Relay, live, served, session
 
 from bideuchre_env.core.state import Phase
 from bideuchre_env.play.session import Session
+
+pytestmark = pytest.mark.slow
 
 HANDS = """
 const shown = (seat) => [...document.querySelectorAll(`[data-seat="${seat}"] .hand [data-card]`)]
@@ -148,7 +151,9 @@ def test_two_people_see_only_their_own_cards_and_continue_together(pages):
             page.driver.get("about:blank")
 
 
-QUICK = "const real = setTimeout; window.setTimeout = (work, time) => real(work, time / 20);"
+QUICK = "const real = setTimeout; window.setTimeout = (work, time) => real(work, %s);"
+POLLS = "time < 50000 ? time / 20 : 1e9"  # of 35 s
+COMMANDS = "time > 50000 ? time / 20 : time"  # hints, new games
 EVENTS = {
     "online": "dispatchEvent(new Event('online'))",
     "visible": "document.dispatchEvent(new Event('visibilitychange'))",
@@ -157,10 +162,11 @@ WAYS = (*EVENTS, "click", "timeout")
 
 
 @pytest.fixture
-def short_timeouts(drivers):
-    """Timeouts of the first browser's page are 20 times as short."""
+def short_timeouts(drivers, request):
+    """Some timeouts of the first browser's page are 20 times as short."""
     call = drivers[0].execute_cdp_cmd
-    added = call("Page.addScriptToEvaluateOnNewDocument", {"source": QUICK})
+    script = {"source": QUICK % getattr(request, "param", POLLS)}
+    added = call("Page.addScriptToEvaluateOnNewDocument", script)
     yield
     call("Page.removeScriptToEvaluateOnNewDocument", added)
 
@@ -224,6 +230,36 @@ def test_a_click_without_a_connection_says_so(pages, short_timeouts):
         driver.get("about:blank")
 
 
+@pytest.mark.parametrize("short_timeouts", [COMMANDS], indirect=True)
+def test_the_first_hint_may_take_minutes(pages, short_timeouts):
+    """It compiles kernels: 4 s with short timeouts are 80 s without."""
+    page, game = pages[0], session("cincinnati_v0", seed=4)
+    advice = game.advice
+    game.advice = lambda adviser: time.sleep(4) or advice("rule")
+    with served(lambda: live(game)) as (_, links):
+        page.open(links[0])
+        page.wait(lambda: page.enabled("#hint"))
+        page.click("#hint")
+        page.wait(lambda: page.text("options") or page.text("fault"))
+        assert page.text("fault") == ""
+        page.driver.get("about:blank")
+
+
+def test_a_hint_ends_when_the_connection_is_lost(pages, short_timeouts):
+    page, game = pages[0], session("cincinnati_v0", seed=4)
+    with served(lambda: live(game)) as (table, _), relayed() as (relay, link):
+        page.open(link)
+        page.wait(lambda: page.enabled("#hint"))
+        relay.lose(True)
+        page.click("#hint")
+        page.wait(lambda: page.text("fault").startswith("No answer from the server"))
+        relay.lose(False)
+        page.wait(lambda: page.shows(table))
+        page.click(CHOICES)
+        page.wait(lambda: game.decisions)
+        page.driver.get("about:blank")
+
+
 # the visible text of the first cell of each row, with the letters of suits for their signs
 ROWS = """
 const shapes = JSON.parse(document.getElementById("data").textContent).game.shapes;
@@ -262,7 +298,6 @@ def test_the_rows_of_a_hint_are_named_as_their_actions(variant, phase, pages):
         page.driver.get("about:blank")
 
 
-@pytest.mark.slow
 def test_a_page_without_a_valid_token_says_so(drivers):
     page = Page(drivers[0])
     with served(lambda: live(session("cincinnati_v0"))) as (_, links):
@@ -301,7 +336,6 @@ def ask(link, path, body=None):
         return json.load(answer)
 
 
-@pytest.mark.slow
 def test_a_game_of_two_people_is_saved_and_resumed_after_ctrl_c(tmp_path):
     process, links, printed = start(tmp_path, *AGENTS, "--people", "0,1")
     first = re.sub(r"^Compiling kernels, once: about \d+ s left\n", "", printed)

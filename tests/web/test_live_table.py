@@ -137,6 +137,7 @@ async def test_a_claim_is_offered_to_the_seat_to_act_only():
     await table.close()
 
 
+@pytest.mark.search
 @in_loop
 async def test_one_person_acts_takes_back_and_asks_for_hints():
     client = Client(live(session("cincinnati_v0", seed=4)))

@@ -13,6 +13,8 @@ from support.live_tables import live, served, session, whole_game
 
 from bideuchre_env.core.state import Phase
 
+pytestmark = pytest.mark.slow
+
 BOXES = """
 return [...document.querySelectorAll(arguments[0])].filter((one) => one.offsetParent).map((one) => {
   const box = one.getBoundingClientRect();

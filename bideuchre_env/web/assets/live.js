@@ -10,8 +10,9 @@
   const SIGNED = new RegExp(`\\b(${NAMES.join("|")})\\b`);
   const PAUSE = 2000; // milliseconds until the next try if the server does not answer
   // Timeouts in milliseconds: a connection that is lost without notice, by sleep or a change of
-  // network, never answers. The server answers a poll after 25 s at the latest.
-  const POLL = 35000, COMMAND = { hint: 60000, new: 60000 }, OTHERS = 10000;
+  // network, never answers. The server answers a poll after 25 s at the latest. The first hint, and
+  // the first hand of an agent, may wait minutes for kernels to compile.
+  const POLL = 35000, COMMAND = { hint: 600000, new: 600000 }, OTHERS = 10000;
   const AGAIN = "again"; // the reason for which a poll is aborted to begin another
 
   // A seat's link carries its token behind the #, which no browser sends by itself.
@@ -88,6 +89,7 @@
             this.say("This link is no longer valid: use the new one that the server has printed.");
             return;
           }
+          this.command?.abort(); // it has lost the same connection
           document.body.classList.add("waiting");
           this.say(error.status ? error.message : "The server does not answer; trying again.");
           this.known = 0;
@@ -231,9 +233,11 @@
         return;
       }
       this.sent = version;
+      this.command = new AbortController();
       if (name === "hint") this.write("hint", "Thinking …");
       try {
-        const answer = await ask(`/api/${name}`, COMMAND[name] ?? OTHERS, { version, ...more });
+        const time = COMMAND[name] ?? OTHERS;
+        const answer = await ask(`/api/${name}`, time, { version, ...more }, this.command);
         if (name !== "hint") {
           this.show(answer);
         } else if (version === this.state.version) {
