@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from bideuchre_env.agents.advice.advising import advise
     from bideuchre_env.agents.base import RowAgent
     from bideuchre_env.agents.bots.agent import CommandAgent
+    from bideuchre_env.agents.feature_agent import FeatureAgent
 
 __all__ = [
     "Agent",
     "AgentSource",
     "CommandAgent",
     "CompleteAgent",
+    "FeatureAgent",
     "Goal",
     "RowAgent",
     "advise",
@@ -42,6 +44,7 @@ __all__ = [
 
 _LATE = {  # modules that need the compiler, or much else
     "CommandAgent": "bideuchre_env.agents.bots.agent",
+    "FeatureAgent": "bideuchre_env.agents.feature_agent",
     "RowAgent": "bideuchre_env.agents.base",
     "advise": "bideuchre_env.agents.advice",
 }

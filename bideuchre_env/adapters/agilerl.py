@@ -18,11 +18,13 @@ from typing import TYPE_CHECKING, Any
 from pettingzoo.utils.wrappers import BaseParallelWrapper
 
 from bideuchre_env.adapters.common import FLOATS, Game, needs, variant_of, with_fixed
+from bideuchre_env.agents import FeatureAgent
 from bideuchre_env.envs.checks import parse_count
 from bideuchre_env.envs.options import EnvGameKeywords, SoloVecGameKeywords
 
 with needs("agilerl"):
     import agilerl.algorithms  # noqa: F401  # needs peft, an undeclared dependency
+    import torch
     from agilerl.vector.pz_async_vec_env import AsyncPettingZooVecEnv
 
 if TYPE_CHECKING:
@@ -126,3 +128,22 @@ def _with_masks(infos: dict[str, Any]) -> dict[str, Any]:
         for agent, info in infos.items()
         if isinstance(info, dict)
     }
+
+
+class PolicyAgent(FeatureAgent):
+    """A trained `PPO` of AgileRL as an agent; see `FeatureAgent`."""
+
+    def network(self, policy: Any) -> Any:
+        """Return the actor's network."""
+        return _Actor(policy.actor)
+
+
+class _Actor(torch.nn.Module):
+    """The logits of an actor for observations, float32 (n, F), as if all actions were legal."""
+
+    def __init__(self, actor: Any) -> None:
+        super().__init__()
+        self.actor = actor
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        return self.actor.head_net.wrapped(self.actor.extract_features(inputs))

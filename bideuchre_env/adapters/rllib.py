@@ -12,6 +12,7 @@ check the environments with random actions; it costs an upper bound of the loss 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,15 +22,14 @@ from gymnasium import spaces
 
 from bideuchre_env._checks import brief
 from bideuchre_env.adapters.common import needs, variant_of
+from bideuchre_env.agents import FeatureAgent
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.envs.face import Observation, default_illegal_reward, row_space
 from bideuchre_env.envs.registration import Variant
-from bideuchre_env.errors import IllegalActionError, OptionError, OutOfBoundsError
-from bideuchre_env.learning.encoder import encoder_of
+from bideuchre_env.errors import IllegalActionError, OutOfBoundsError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import AGENT_NAMES
-from bideuchre_env.rules.rules import Rules
-from bideuchre_env.runtime.jit import Array
+from bideuchre_env.rules.rules import Rules, check_rules
 
 with needs("rllib"):
     import torch
@@ -202,42 +202,40 @@ def for_all_seats(agent_id: str, episode: Any = None, **more: Any) -> str:
     return SHARED_POLICY
 
 
-class ModuleAgent:
-    """A trained module as an agent for matches: it plays its most probable legal action.
+class PolicyAgent(FeatureAgent):
+    """A trained module, from `algorithm.get_module(...)`, as an agent; see `FeatureAgent`.
 
-    Args:
-        module: a module from `algorithm.get_module(...)`, trained on this game, on any device and
-            with any form of observation.
-        rules: the game's rules.
-        name: the agent's name in results.
-
-    Raises:
-        OptionError: if `rules` is not a `Rules` value.
+    An environment with the observations "dict" or "flat" trains on `observation="flat"`.
     """
 
-    def __init__(self, module: Any, rules: Rules, name: str = "rllib") -> None:
-        if not isinstance(rules, Rules):
-            raise OptionError(f"rules={brief(rules)}: expected a Rules value")
-        self.rules, self.name, self._module = rules, name, module
+    def network(self, policy: Any) -> Any:
+        """Return the logits of a module, without its mask."""
+        return _Actor(policy, self.n_actions)
+
+
+class _Actor(torch.nn.Module):
+    """The logits of a module for observations, float32 (n, F), as if all actions were legal."""
+
+    def __init__(self, module: Any, n_actions: int) -> None:
+        super().__init__()
+        self.module, self.n_actions = module, n_actions
         # the masked module's own `observation_space` is without the mask
         space = getattr(module, "observation_space_with_mask", module.observation_space)
-        self._masked = isinstance(space, spaces.Dict)
-        inner = space["observations"] if isinstance(space, spaces.Dict) else space
-        self._kind = "features" if inner == row_space(rules, "features") else "dict"
+        self.masked = isinstance(space, spaces.Dict)
 
-    def act_rows(self, observations: Array, action_masks: Array) -> Array:
-        """Return actions, int64 (n,), for observations, int8 (n, D), and masks, int8 (n, A)."""
-        if self._kind == "features":
-            return encoder_of(self.rules).act_rows(self._best, observations, action_masks)
-        return self._best(layout_of(self.rules).scaled(observations), action_masks)
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        mask = inputs.new_ones(inputs.shape[0], self.n_actions)
+        seen = {"observations": inputs, "action_mask": mask} if self.masked else inputs
+        return self.module.forward_inference({Columns.OBS: seen})[Columns.ACTION_DIST_INPUTS]
 
-    def _best(self, observations: Array, masks: Array) -> Array:
-        """Return the most probable legal actions, int64 (n,), for vectors (n, D or F) and masks."""
-        seen = {"observations": observations, "action_mask": masks.astype(np.float32)}
-        device = next(self._module.parameters()).device
-        tensors = {name: torch.from_numpy(part).to(device) for name, part in seen.items()}
-        batch = {Columns.OBS: tensors if self._masked else tensors["observations"]}
-        with torch.no_grad():
-            logits = self._module.forward_inference(batch)[Columns.ACTION_DIST_INPUTS]
-        best: Array = np.where(masks != 0, logits.cpu().numpy(), -np.inf).argmax(axis=1)
-        return best
+
+def ModuleAgent(module: Any, rules: Rules, name: str = "rllib") -> PolicyAgent:
+    """Return `PolicyAgent(rules, module, ...)` under its former name, until version 0.3."""
+    warnings.warn("ModuleAgent is now PolicyAgent", DeprecationWarning, stacklevel=2)
+    check_rules(rules)
+    space = getattr(module, "observation_space_with_mask", module.observation_space)
+    inner = space["observations"] if isinstance(space, spaces.Dict) else space
+    is_features = inner == row_space(rules, "features")
+    agent = PolicyAgent(rules, module, observation="features" if is_features else "flat")
+    agent.name = name
+    return agent

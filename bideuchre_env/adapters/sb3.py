@@ -14,6 +14,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 
 from bideuchre_env._checks import brief, is_number
 from bideuchre_env.adapters.common import Game, needs, variant_of, with_fixed
+from bideuchre_env.agents import FeatureAgent
 from bideuchre_env.envs.options import VIEWS, SoloVecGameKeywords, VecGameKeywords, check_choice
 from bideuchre_env.envs.solo.vector_env import SoloVectorEnv
 from bideuchre_env.errors import OptionError
@@ -21,6 +22,7 @@ from bideuchre_env.learning.returns import lambda_returns
 from bideuchre_env.runtime.jit import Array
 
 with needs("sb3"):
+    import torch
     from sb3_contrib import MaskablePPO
     from stable_baselines3.common.vec_env import VecEnv as BaseVecEnv
 
@@ -320,3 +322,24 @@ class SelfPlayPPO(MaskablePPO):
         result = lambda_returns(seats, rewards, ended, values, **rates)
         rollout_buffer.returns, rollout_buffer.advantages = result.returns, result.advantages
         return True
+
+
+class PolicyAgent(FeatureAgent):
+    """A trained `MaskablePPO`, with "MlpPolicy", as an agent; see `FeatureAgent`."""
+
+    def network(self, policy: Any) -> Any:
+        """Return the actor's network of a model."""
+        return _Actor(policy.policy)
+
+
+class _Actor(torch.nn.Module):
+    """The logits of a policy of Stable-Baselines3 for observations, float32 (n, F)."""
+
+    def __init__(self, policy: Any) -> None:
+        super().__init__()
+        self.policy = policy
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        policy = self.policy
+        features = policy.pi_features_extractor(inputs)
+        return policy.action_net(policy.mlp_extractor.forward_actor(features))

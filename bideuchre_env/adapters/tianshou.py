@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bideuchre_env.adapters.common import FLOATS, Game, needs, variant_of, with_fixed
+from bideuchre_env.agents import FeatureAgent
 from bideuchre_env.envs.options import SoloVecGameKeywords, VecGameKeywords
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.rules.cards import N_SEATS
@@ -361,3 +362,12 @@ class SeatCollector(BaseCollector):
         )
         _, returns, lengths, _ = self.buffer.add(transitions, buffer_ids=ids)
         return np.stack([returns, lengths], axis=1)
+
+
+class PolicyAgent(FeatureAgent):
+    """A trained `MaskedActor`, or an algorithm or policy with one, as an agent."""
+
+    def network(self, policy: Any) -> Any:
+        """Return the network inside the `MaskedActor`."""
+        policy = getattr(policy, "policy", policy)
+        return getattr(policy, "actor", policy).net

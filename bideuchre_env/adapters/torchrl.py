@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bideuchre_env.adapters.common import FLOATS, Game, needs, variant_of, with_fixed
+from bideuchre_env.agents import FeatureAgent
 from bideuchre_env.envs.options import HostSoloVecGameKeywords, HostVecGameKeywords
 from bideuchre_env.learning.returns import lambda_returns
 from bideuchre_env.rules.cards import N_SEATS
@@ -234,3 +235,12 @@ def add_advantages(batch: TensorDictBase, *, gamma: float = 1.0, lambda_: float 
     for key, name in names.items():
         array = getattr(result, name).T[..., np.newaxis].copy()
         batch.set(key, torch.from_numpy(array).to(batch.device or "cpu"))
+
+
+class PolicyAgent(FeatureAgent):
+    """A trained actor as an agent: a network, or a `ProbabilisticActor` around one."""
+
+    def network(self, policy: Any) -> Any:
+        """Return the network that makes the logits of an actor."""
+        first = policy.module[0] if hasattr(policy, "get_dist") else policy
+        return getattr(first, "module", first)

@@ -130,16 +130,8 @@ def check_weights(
     other arrays, and all must be finite float32. A string in a shape stands for any length, the
     same wherever that string is used.
     """
-    check_type("weights", weights, Weights, "Weights")
-    check_type("expected", expected, Mapping, "texts by name")
+    whose = check_metadata(weights, expected)
     check_type("shapes", shapes, Mapping, "shapes by name")
-    made = weights.metadata
-    variant = f", for {printable(str(made['variant']))}," if "variant" in made else ""
-    whose = f"{weights.name}{variant} cannot be used here"
-    for key, value in expected.items():
-        if made.get(key) != value:
-            actual = f"{key}={brief(made[key])}" if key in made else f"no {key}"
-            raise WeightsError(f"{whose}: {actual}: expected {key}={brief(value)}")
     if weights.arrays.keys() != shapes.keys():
         actual, names = (", ".join(map(brief, sorted(each))) for each in (weights.arrays, shapes))
         raise WeightsError(f"{whose}: the arrays {actual}: expected {names}")
@@ -158,6 +150,23 @@ def check_weights(
             )
         if not np.isfinite(array).all():
             raise WeightsError(f"{whose}: {brief(key)} has a number that is not finite")
+
+
+def check_metadata(weights: Weights, expected: Mapping[str, str]) -> str:
+    """Raise `WeightsError` unless the metadata is as expected; there may be more metadata.
+
+    Returns the beginning of the text of other errors of these weights.
+    """
+    check_type("weights", weights, Weights, "Weights")
+    check_type("expected", expected, Mapping, "texts by name")
+    made = weights.metadata
+    variant = f", for {printable(str(made['variant']))}," if "variant" in made else ""
+    whose = f"{weights.name}{variant} cannot be used here"
+    for key, value in expected.items():
+        if made.get(key) != value:
+            actual = f"{key}={brief(made[key])}" if key in made else f"no {key}"
+            raise WeightsError(f"{whose}: {actual}: expected {key}={brief(value)}")
+    return whose
 
 
 def weights_bytes(

@@ -1,7 +1,7 @@
 """Train one seat with AgileRL's PPO, at many tables with fixed agents in the other seats.
 
     python experiments/trainers/agilerl_ppo.py --out runs/agilerl
-    bideuchre match experiments/trainers/agilerl_ppo.py:Player rule --boards 2000
+    bideuchre match bideuchre_env.agents:FeatureAgent:policy=runs/agilerl/policy.npz rule
 
 The policy learns in one seat. It is evaluated in both seats of a side, on duplicate boards of other
 deals.
@@ -17,9 +17,8 @@ from typing import Any
 
 import numpy as np
 from gymnasium.wrappers.vector import TransformReward
-from trainer_tools import FeaturePlayer, SeatArgs, extra, learn_and_evaluate
+from trainer_tools import SeatArgs, extra, learn_and_evaluate
 
-from bideuchre_env import Rules
 from bideuchre_env.cli.script_args import option, run
 
 with extra("agilerl"):
@@ -27,9 +26,9 @@ with extra("agilerl"):
     from agilerl.algorithms import PPO
     from agilerl.rollouts import collect_rollouts
 
-    from bideuchre_env.adapters.agilerl import make_vec
+    from bideuchre_env.adapters.agilerl import PolicyAgent, make_vec
 
-POLICY = "policy.pt"
+POLICY = "policy.npz"
 SCALE = 5.0  # points per unit of the critic's value
 
 
@@ -38,23 +37,6 @@ class Args(SeatArgs):
     """The settings of a run; every field is an option of the command line."""
 
     out: Path = option(Path("runs/agilerl"), "folder for the policy")
-
-
-class Player(FeaturePlayer):
-    """The saved policy as an agent: it plays the most probable legal action."""
-
-    name = "agilerl_ppo"
-
-    def __init__(self, rules: Rules, weights: Path = Args.out / POLICY) -> None:
-        super().__init__(rules)
-        self.actor = PPO.load(str(weights)).actor
-        self.actor.eval()
-
-    @torch.no_grad()
-    def logits(self, inputs: Any, legal: Any) -> Any:
-        """Return logits (n, A) for features (n, F) and legal actions (n, A)."""
-        self.actor(torch.from_numpy(inputs), action_mask=legal)
-        return self.actor.head_net.dist.logits.numpy()
 
 
 def train(args: Args) -> tuple[PPO, int]:
@@ -101,10 +83,7 @@ def train(args: Args) -> tuple[PPO, int]:
 def main(args: Args) -> int:
     """Train, save the policy, and evaluate it on duplicate boards."""
 
-    def save(agent: PPO, file: Path) -> None:
-        agent.save_checkpoint(str(file))
-
-    return learn_and_evaluate(args, "agilerl", train, save, Player, args.out / POLICY)
+    return learn_and_evaluate(args, "agilerl", train, PolicyAgent, args.out / POLICY)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Train by self-play of all four seats at many tables: PPO in one file, in CleanRL's style.
 
     python experiments/trainers/cleanrl_ppo.py --out runs/cleanrl
-    bideuchre match experiments/trainers/cleanrl_ppo.py:Player rule --boards 2000
+    bideuchre match bideuchre_env.agents:FeatureAgent:policy=runs/cleanrl/policy.npz rule
 
 It differs from CleanRL's `ppo.py` in two ways: only legal actions are sampled, and each seat has
 its own returns, because the next step at a table belongs to another seat (`lambda_returns`).
@@ -16,21 +16,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from trainer_tools import FeaturePlayer, TrainerArgs, extra, learn_and_evaluate, save_state
+from trainer_tools import TrainerArgs, extra, learn_and_evaluate
 
 import bideuchre_env
-from bideuchre_env import Rules
-from bideuchre_env._inputs import read_checkpoint
+from bideuchre_env.agents import FeatureAgent
 from bideuchre_env.cli.script_args import option, run
 from bideuchre_env.learning.returns import lambda_returns
-from bideuchre_env.rules import actions as actions_of_games
 
 with extra("train"):
     import torch
     from torch import Tensor, nn
     from torch.distributions import Categorical
 
-POLICY = "policy.pt"
+POLICY = "policy.npz"
 SCALE = 5.0  # points per unit of the critic's value
 
 
@@ -88,24 +86,6 @@ class Agent(nn.Module):
         drawn = Categorical(logits=self.actor(seen).masked_fill(~masks, -1e8))
         actions = drawn.sample() if actions is None else actions
         return actions, drawn.log_prob(actions), drawn.entropy(), self.critic(seen).flatten()
-
-
-class Player(FeaturePlayer):
-    """The saved policy as an agent: it plays the most probable legal action."""
-
-    name = "cleanrl_ppo"
-
-    def __init__(self, rules: Rules, weights: Path = Args.out / POLICY) -> None:
-        super().__init__(rules)
-        state = torch.load(read_checkpoint(weights), map_location="cpu")
-        hidden, inputs = state["actor.0.weight"].shape
-        self.agent = Agent(inputs, actions_of_games.of(rules).n, hidden)
-        self.agent.load_state_dict(state)
-
-    @torch.no_grad()
-    def logits(self, inputs: Any, legal: Any) -> Any:
-        """Return logits (n, A) for features (n, F)."""
-        return self.agent.actor(torch.from_numpy(inputs)).numpy()
 
 
 class Storage:
@@ -176,8 +156,8 @@ def update(agent: Agent, optimizer: Any, batch: tuple[Tensor, ...], args: Args) 
             optimizer.step()
 
 
-def train(args: Args) -> tuple[Agent, int]:
-    """Train; return the agent and the number of decisions."""
+def train(args: Args) -> tuple[nn.Module, int]:
+    """Train; return the actor and the number of decisions."""
     torch.manual_seed(args.seed)
     game = bideuchre_env.make(args.variant)
     options = {"episode": "hand", "observation": "features", "skip_forced": True}
@@ -195,12 +175,12 @@ def train(args: Args) -> tuple[Agent, int]:
         steps = (number + 1) * storage.seats.size
         if number % 10 == 9:
             print(f"{steps:,} decisions, {steps / (time.perf_counter() - began):,.0f} a second")
-    return agent, steps
+    return agent.actor, steps
 
 
 def main(args: Args) -> int:
     """Train, save the policy, and evaluate it on duplicate boards."""
-    return learn_and_evaluate(args, "torch", train, save_state, Player, args.out / POLICY)
+    return learn_and_evaluate(args, "torch", train, FeatureAgent, args.out / POLICY)
 
 
 if __name__ == "__main__":

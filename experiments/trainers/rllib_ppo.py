@@ -1,7 +1,7 @@
 """Train one network for all four seats with RLlib's PPO, on its new API stack.
 
     python experiments/trainers/rllib_ppo.py --out runs/rllib
-    bideuchre match experiments/trainers/rllib_ppo.py:Player rule --boards 2000
+    bideuchre match bideuchre_env.agents:FeatureAgent:policy=runs/rllib/policy.npz rule
 
 The critic has its own network: points of a hand go up to fifty, and would dominate
 a shared network.
@@ -17,25 +17,21 @@ from typing import Any
 
 from trainer_tools import PpoArgs, extra, learn_and_evaluate
 
-from bideuchre_env import Rules
-from bideuchre_env._inputs import read_checkpoint
 from bideuchre_env.cli.script_args import option, run
 
 with extra("rllib"):
     import ray
-    import torch
     from ray.rllib.algorithms.ppo import PPOConfig
 
     from bideuchre_env.adapters.rllib import (
         SHARED_POLICY,
-        ModuleAgent,
         MultiAgentEnv,
+        PolicyAgent,
         for_all_seats,
         masked_module,
-        space_of,
     )
 
-POLICY = "policy.pt"
+POLICY = "policy.npz"
 
 
 @dataclass(frozen=True)
@@ -50,32 +46,13 @@ class Args(PpoArgs):
     runners: int = option(0, "processes that play; 0: this process plays")
 
 
-class Player:
-    """The saved policy as an agent: it plays the most probable legal action."""
-
-    name = "rllib_ppo"
-
-    def __init__(self, rules: Rules, weights: Path = Args.out / POLICY) -> None:
-        saved = torch.load(read_checkpoint(weights), weights_only=True)
-        spec = masked_module(saved["hidden"], vf_share_layers=False)
-        spec.observation_space = space_of(rules, "features")
-        spec.action_space = MultiAgentEnv({"game": rules}).action_spaces["player_0"]
-        spec.inference_only = True  # the critic is not saved
-        module = spec.build()
-        module.load_state_dict(saved["weights"])
-        self._agent = ModuleAgent(module, rules)
-
-    def act_rows(self, observations: Any, action_masks: Any) -> Any:
-        """Return actions (n,) for observations (n, D) and masks (n, A)."""
-        return self._agent.act_rows(observations, action_masks)
-
-
 def configured(args: Args) -> PPOConfig:
     """Return RLlib's configuration of a run with these options."""
     return (
         PPOConfig()
         .environment(
             MultiAgentEnv,
+            PolicyAgent,
             env_config={"game": args.variant, "episode": "hand", "observation": "features"},
         )
         .env_runners(
@@ -103,7 +80,7 @@ def configured(args: Args) -> PPOConfig:
 
 
 def train(args: Args) -> tuple[Any, int]:
-    """Train; return the weights of the network and the number of decisions."""
+    """Train; return the module and the number of decisions."""
     algorithm = configured(args).build_algo()
     steps = 0
     try:
@@ -112,24 +89,20 @@ def train(args: Args) -> tuple[Any, int]:
             steps += int(result["env_runners"]["num_env_steps_sampled"])
             entropy = float(result["learners"][SHARED_POLICY]["entropy"])
             print(f"{steps} decisions, entropy {entropy:.2f}", flush=True)
-        return algorithm.get_module(SHARED_POLICY).state_dict(), steps
+        return algorithm.get_module(SHARED_POLICY), steps
     finally:
         algorithm.stop()
 
 
 def main(args: Args) -> int:
     """Train, save the policy, and evaluate it on duplicate boards."""
-
-    def save(weights: Any, file: Path) -> None:
-        torch.save({"hidden": (args.hidden,) * 2, "weights": weights}, file)
-
     started = not ray.is_initialized()
     if started:
         os.environ.setdefault("RAY_AUTH_MODE", "disabled")  # else it writes a token to the home
         cores = max(1, args.runners)
         ray.init(num_cpus=cores, include_dashboard=False, object_store_memory=256 << 20)
     try:
-        return learn_and_evaluate(args, "ray", train, save, Player, args.out / POLICY)
+        return learn_and_evaluate(args, "ray", train, PolicyAgent, args.out / POLICY)
     finally:
         if started:
             ray.shutdown()

@@ -2,7 +2,7 @@
 
     python experiments/trainers/sb3_maskable_ppo.py --out runs/sb3
     python experiments/trainers/sb3_maskable_ppo.py --opponents rule --steps 1000000
-    bideuchre match experiments/trainers/sb3_maskable_ppo.py:Player rule --boards 2000
+    bideuchre match bideuchre_env.agents:FeatureAgent:policy=runs/sb3/policy.npz rule
 
 The policy is evaluated in both seats of a side, on duplicate boards of other deals.
 """
@@ -12,20 +12,18 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from trainer_tools import FeaturePlayer, PpoArgs, extra, learn_and_evaluate
+from trainer_tools import PpoArgs, extra, learn_and_evaluate
 
-from bideuchre_env import Rules
 from bideuchre_env.cli.script_args import option, run
 
 with extra("sb3"):
     from sb3_contrib import MaskablePPO
     from stable_baselines3.common.vec_env import VecNormalize
 
-    from bideuchre_env.adapters.sb3 import SelfPlayPPO, SelfPlayVecEnv, VecEnv
+    from bideuchre_env.adapters.sb3 import PolicyAgent, SelfPlayPPO, SelfPlayVecEnv, VecEnv
 
-POLICY = "policy.zip"
+POLICY = "policy.npz"
 SCALE = 5.0  # points per unit of the critic's value
 
 
@@ -42,22 +40,6 @@ class Args(PpoArgs):
     lambda_: float = option(
         0.95, "lambda of the returns: 0 bootstraps from the critic, 1 uses the points of the hand"
     )
-
-
-class Player(FeaturePlayer):
-    """The saved policy as an agent: it plays the most probable legal action."""
-
-    name = "maskable_ppo"
-
-    def __init__(self, rules: Rules, weights: Path = Args.out / POLICY) -> None:
-        super().__init__(rules)
-        self.model = MaskablePPO.load(weights, device="cpu")
-
-    def logits(self, inputs: Any, legal: Any) -> Any:
-        """Return logits (n, A) for features (n, F) and legal actions (n, A)."""
-        policy = self.model.policy
-        chances = policy.get_distribution(policy.obs_to_tensor(inputs)[0], legal)
-        return chances.distribution.logits.detach().numpy()
 
 
 def train(args: Args) -> tuple[MaskablePPO, int]:
@@ -90,9 +72,7 @@ def train(args: Args) -> tuple[MaskablePPO, int]:
 
 def main(args: Args) -> int:
     """Train, save the policy, and evaluate it on duplicate boards."""
-    return learn_and_evaluate(
-        args, "sb3-contrib", train, MaskablePPO.save, Player, args.out / POLICY
-    )
+    return learn_and_evaluate(args, "sb3-contrib", train, PolicyAgent, args.out / POLICY)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Train by self-play of all four seats at many tables with Tianshou 2's PPO.
 
     python experiments/trainers/tianshou_ppo.py --out runs/tianshou
-    bideuchre match experiments/trainers/tianshou_ppo.py:Player rule --boards 2000
+    bideuchre match bideuchre_env.agents:FeatureAgent:policy=runs/tianshou/policy.npz rule
 
 The policy is evaluated in both seats of a side, on duplicate boards of other deals.
 """
@@ -11,28 +11,30 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from trainer_tools import FeaturePlayer, PpoArgs, extra, learn_and_evaluate, save_state
+from trainer_tools import PpoArgs, extra, learn_and_evaluate
 
 import bideuchre_env
-from bideuchre_env import Rules
-from bideuchre_env._inputs import read_checkpoint
 from bideuchre_env.cli.script_args import option, run
-from bideuchre_env.rules import actions
 
 with extra("tianshou"):
     import torch
     from tianshou.algorithm import PPO
     from tianshou.algorithm.modelfree.reinforce import DiscreteActorPolicy
     from tianshou.algorithm.optim import AdamOptimizerFactory
-    from tianshou.data import Batch, VectorReplayBuffer
+    from tianshou.data import VectorReplayBuffer
     from tianshou.trainer import OnPolicyTrainerParams
 
-    from bideuchre_env.adapters.tianshou import MaskedActor, ObservationCritic, SeatCollector, Seats
+    from bideuchre_env.adapters.tianshou import (
+        MaskedActor,
+        ObservationCritic,
+        PolicyAgent,
+        SeatCollector,
+        Seats,
+    )
 
-POLICY = "policy.pt"
+POLICY = "policy.npz"
 
 
 @dataclass(frozen=True)
@@ -53,24 +55,6 @@ def layers(inputs: int, hidden: int, outputs: int) -> torch.nn.Sequential:
     nn = torch.nn
     first, second = nn.Linear(inputs, hidden), nn.Linear(hidden, hidden)
     return nn.Sequential(first, nn.Tanh(), second, nn.Tanh(), nn.Linear(hidden, outputs))
-
-
-class Player(FeaturePlayer):
-    """The saved policy as an agent: it plays the most probable legal action."""
-
-    name = "tianshou_ppo"
-
-    def __init__(self, rules: Rules, weights: Path = Args.out / POLICY) -> None:
-        super().__init__(rules)
-        state = torch.load(read_checkpoint(weights), map_location="cpu")
-        hidden, inputs = state["net.0.weight"].shape
-        self.actor = MaskedActor(layers(inputs, hidden, actions.of(rules).n))
-        self.actor.load_state_dict(state)
-
-    @torch.no_grad()
-    def logits(self, inputs: Any, legal: Any) -> Any:
-        """Return logits (n, A) for features (n, F) and legal actions (n, A)."""
-        return self.actor(Batch(obs=inputs, mask=legal))[0].numpy()
 
 
 def train(args: Args) -> tuple[MaskedActor, int]:
@@ -114,7 +98,7 @@ def train(args: Args) -> tuple[MaskedActor, int]:
 
 def main(args: Args) -> int:
     """Train, save the policy, and evaluate it on duplicate boards."""
-    return learn_and_evaluate(args, "tianshou", train, save_state, Player, args.out / POLICY)
+    return learn_and_evaluate(args, "tianshou", train, PolicyAgent, args.out / POLICY)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Train by self-play of all four seats at many tables with TorchRL's PPO.
 
     python experiments/trainers/torchrl_ppo.py --out runs/torchrl
-    bideuchre match experiments/trainers/torchrl_ppo.py:Player rule --boards 2000
+    bideuchre match bideuchre_env.agents:FeatureAgent:policy=runs/torchrl/policy.npz rule
 
 The policy is evaluated in both seats of a side, on duplicate boards of other deals.
 """
@@ -12,13 +12,11 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from trainer_tools import FeaturePlayer, PpoArgs, extra, learn_and_evaluate, save_state
+from trainer_tools import PpoArgs, extra, learn_and_evaluate
 
 import bideuchre_env
 from bideuchre_env import Rules
-from bideuchre_env._inputs import read_checkpoint
 from bideuchre_env.cli.script_args import option, run
 from bideuchre_env.learning.encoder import encoder_of
 
@@ -29,9 +27,9 @@ with extra("torchrl"):
     from torchrl.modules import MLP, MaskedCategorical, ProbabilisticActor, ValueOperator
     from torchrl.objectives import ClipPPOLoss
 
-    from bideuchre_env.adapters.torchrl import SelfPlayEnv, add_advantages
+    from bideuchre_env.adapters.torchrl import PolicyAgent, SelfPlayEnv, add_advantages
 
-POLICY = "policy.pt"
+POLICY = "policy.npz"
 SCALE = 5.0  # points per unit of the critic's value
 
 
@@ -53,23 +51,6 @@ def layers(rules: Rules, hidden: int, outputs: int | None = None) -> MLP:
     """Return a network with two hidden layers; `outputs` None: a logit for each action."""
     encoder = encoder_of(rules)
     return MLP(encoder.size, outputs or encoder.n_actions, num_cells=[hidden, hidden])
-
-
-class Player(FeaturePlayer):
-    """The saved policy as an agent: it plays the most probable legal action."""
-
-    name = "torchrl_ppo"
-
-    def __init__(self, rules: Rules, weights: Path = Args.out / POLICY) -> None:
-        super().__init__(rules)
-        state = torch.load(read_checkpoint(weights), map_location="cpu")
-        self.net = layers(rules, len(state["0.bias"]))
-        self.net.load_state_dict(state)
-
-    @torch.no_grad()
-    def logits(self, inputs: Any, legal: Any) -> Any:
-        """Return logits (n, A) for features (n, F)."""
-        return self.net(torch.from_numpy(inputs)).numpy()
 
 
 def train(args: Args) -> tuple[MLP, int]:
@@ -123,7 +104,7 @@ def train(args: Args) -> tuple[MLP, int]:
 
 def main(args: Args) -> int:
     """Train, save the policy, and evaluate it on duplicate boards."""
-    return learn_and_evaluate(args, "torchrl", train, save_state, Player, args.out / POLICY)
+    return learn_and_evaluate(args, "torchrl", train, PolicyAgent, args.out / POLICY)
 
 
 if __name__ == "__main__":

@@ -12,17 +12,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import bideuchre_env
-from bideuchre_env import Rules, match
+from bideuchre_env import match
 from bideuchre_env._files import write_file
 from bideuchre_env._install import how_to_install
+from bideuchre_env.agents import FeatureAgent
 from bideuchre_env.bench import measure
 from bideuchre_env.cli.program import USAGE, complain
 from bideuchre_env.cli.script_args import ScriptArgs, option
 from bideuchre_env.evaluation.statistics.scores import interval_dict
-from bideuchre_env.learning.encoder import encoder_of
 
 EVALUATION_SEED = 20_000_000  # seed of the boards: deals that are not used for training
 
@@ -75,11 +73,10 @@ def learn_and_evaluate(
     args: Any,
     library: str,
     train: Callable[[Any], tuple[Any, int]],
-    save: Callable[[Any, Path], Any],
-    player: Callable[..., Any],
+    policy_agent: Callable[..., FeatureAgent],
     file: Path,
 ) -> int:
-    """Train, `save(policy, file)`, and play `player(rules, file)` on boards against the judges.
+    """Train, save `policy_agent(rules, policy)`, and play the file on boards against the judges.
 
     `train(args)` returns the policy and the number of its training decisions; `library` is the name
     of the trainer's package on PyPI. The results are printed, and written to the file of `--json`.
@@ -92,9 +89,11 @@ def learn_and_evaluate(
     began = time.process_time()
     policy, decisions = train(args)
     rate = int(decisions) / (time.process_time() - began)
-    save(policy, file)
+    rules, points = bideuchre_env.make(args.variant).rules, {}
+    policy_agent(rules, policy).save(file)
     print(f"{decisions:,} decisions, {rate:,.0f} a second of processor time, learning included")
-    agent, points = player(bideuchre_env.make(args.variant).rules, file), {}
+    agent = FeatureAgent(rules, file)
+    agent.name = library
     for judge in args.judges:
         result = match(args.variant, agent, judge, boards=args.boards, seed=EVALUATION_SEED)
         print(result)
@@ -115,29 +114,3 @@ def learn_and_evaluate(
         }
         write_file(args.json, json.dumps(report, indent=1) + "\n")
     return 0
-
-
-class FeaturePlayer:
-    """A saved policy as an agent: it plays the legal action with the largest logit."""
-
-    def __init__(self, rules: Rules) -> None:
-        self.encoder = encoder_of(rules)
-
-    def logits(self, inputs: Any, legal: Any) -> Any:
-        """Return logits, numpy's (n, A), for features (n, F) and legal renamed actions (n, A)."""
-        raise NotImplementedError
-
-    def act_rows(self, observations: Any, action_masks: Any) -> Any:
-        """Return actions (n,) for observations (n, D) and masks (n, A)."""
-
-        def best(inputs: Any, legal: Any) -> Any:
-            return np.where(legal, self.logits(inputs, legal), -np.inf).argmax(axis=1)
-
-        return self.encoder.act_rows(best, observations, action_masks)
-
-
-def save_state(network: Any, file: Path) -> None:
-    """Save the weights of a torch network."""
-    import torch
-
-    torch.save(network.state_dict(), file)

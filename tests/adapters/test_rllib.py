@@ -112,7 +112,7 @@ def test_bad_actions_and_options_are_refused():
     with pytest.raises(OptionError, match="'whist' is no variant"):
         rllib.Env({"game": "whist"})
     with pytest.raises(OptionError, match="a Rules value"):
-        rllib.ModuleAgent(None, "barrie_v0")
+        rllib.PolicyAgent("barrie_v0", None)
 
 
 def test_one_learner_equals_the_solo_environment():
@@ -166,7 +166,8 @@ def test_a_module_learns_and_plays_as_an_agent(local_ray, masked):
         config = config.rl_module(rl_module_spec=rllib.masked_module((16,)))
     algorithm = config.build_algo()
     result = algorithm.train()
-    agent = rllib.ModuleAgent(algorithm.get_module(), bideuchre_env.cincinnati_v0.rules)
+    rules, module = bideuchre_env.cincinnati_v0.rules, algorithm.get_module()
+    agent = rllib.PolicyAgent(rules, module, observation="flat")
     algorithm.stop()
     assert np.isfinite(result["learners"]["default_policy"]["total_loss"])
     assert not masked or result["env_runners"]["episode_return_min"] > -1000
@@ -187,6 +188,9 @@ def test_a_module_receives_tensors_on_its_own_device():
     seen, _ = vec.reset(seed=1)
     masks = vec.action_masks()
     module = OnDevice(289, masks.shape[1], device="meta")
-    agent = rllib.ModuleAgent(module, bideuchre_env.cincinnati_v0.rules)
+    rules = bideuchre_env.cincinnati_v0.rules
+    agent = rllib.PolicyAgent(rules, module, observation="flat")
+    with pytest.warns(DeprecationWarning, match="ModuleAgent is now PolicyAgent"):
+        assert rllib.ModuleAgent(module, rules).observation == "flat"
     actions = agent.act_rows(seen["observation"], masks)
     assert actions.tolist() == masks.argmax(axis=1).tolist()

@@ -24,9 +24,11 @@ from stable_baselines3.common.vec_env import (
     VecNormalize,
 )
 
+import bideuchre_env
 from bideuchre_env import barrie_v0
 from bideuchre_env.adapters import sb3
-from bideuchre_env.adapters.sb3 import SelfPlayPPO, SelfPlayVecEnv, VecEnv
+from bideuchre_env.adapters.sb3 import PolicyAgent, SelfPlayPPO, SelfPlayVecEnv, VecEnv
+from bideuchre_env.agents import FeatureAgent
 
 ID = "bideuchre/Cincinnati-v0"
 SMALL = {"n_steps": 16, "batch_size": 64, "n_epochs": 1, "device": "cpu", "seed": 1}
@@ -271,3 +273,22 @@ def test_self_play_tables_are_rows_of_vec():
     ):
         with pytest.raises(OptionError, match=message):
             SelfPlayVecEnv(2, **options)
+
+
+@pytest.mark.slow
+def test_a_trained_model_plays_as_an_agent_and_is_saved(tmp_path):
+    """It chooses what the model predicts without exploration."""
+    options = {"episode": "hand", "observation": "features"}
+    model = MaskablePPO("MlpPolicy", VecEnv(8, "cincinnati_v0", **options), n_steps=8, seed=1)
+    model.learn(64)
+    rules = bideuchre_env.cincinnati_v0.rules
+    agent = PolicyAgent(rules, model)
+    agent.save(tmp_path / "policy.npz")
+    vec = bideuchre_env.cincinnati_v0.vec(100)
+    seen, _ = vec.reset(seed=5)
+    encoded = vec.features.encode(seen["observation"], vec.action_masks().astype(np.int8))
+    predicted, _ = model.predict(encoded.inputs, action_masks=encoded.legal, deterministic=True)
+    expected = vec.features.actions(predicted, encoded.symmetries).tolist()
+    for each in (agent, FeatureAgent(rules, tmp_path / "policy.npz")):
+        masks = vec.action_masks().astype(np.int8)
+        assert each.act_rows(seen["observation"], masks).tolist() == expected

@@ -9,8 +9,10 @@ from support.commands import load_scripts
 
 import bideuchre_env
 from bideuchre_env import match
+from bideuchre_env.agents import FeatureAgent
 from bideuchre_env.errors import OptionError
 
+PLAYER = "bideuchre_env.agents:FeatureAgent"
 SMALL = ("--boards", "20", "--hidden", "16", "--minibatch", "256")
 # By script: its library, arguments of a short run, and a lower bound on the points per hand
 # against `cautious` after a whole run. Measured: at least 2.1, RLlib 1.6.
@@ -54,9 +56,9 @@ def test_a_short_run_prints_results_and_saves_an_agent(script, tmp_path, capsys)
     assert report["decisions per second"] > 0
     assert report["points per hand over"].keys() == {"cautious", "rule"}
     for judge in ("cautious", "rule"):
-        assert f"{script.Player.name} against {judge}, cincinnati_v0" in printed
-    by_name = f"{script.__file__}:Player:weights={tmp_path / script.POLICY}"
-    in_process = script.Player(bideuchre_env.cincinnati_v0.rules, tmp_path / script.POLICY)
+        assert f"{report['library']} against {judge}, cincinnati_v0" in printed
+    by_name = f"{PLAYER}:policy={tmp_path / script.POLICY}"
+    in_process = FeatureAgent(bideuchre_env.cincinnati_v0.rules, tmp_path / script.POLICY)
     points = [
         match("cincinnati_v0", player, "random", boards=10, seed=3).boards.points_per_hand
         for player in (by_name, in_process)
@@ -71,7 +73,7 @@ def test_a_whole_run_beats_cautious(script, tmp_path):
     steps = "--total-timesteps" if script.__name__ == "cleanrl_ppo" else "--steps"
     options = ["--out", str(tmp_path), "--boards", "2", steps, LONG.get(script.__name__, "1000000")]
     assert script.main(script.Args.parse(options)) == 0
-    agent = f"{script.__file__}:Player:weights={tmp_path / script.POLICY}"
+    agent = f"{PLAYER}:policy={tmp_path / script.POLICY}"
     result = match("cincinnati_v0", agent, "cautious", boards=1000, seed=9)
     assert result.boards.points_per_hand.low > SCRIPTS[script.__name__][2]
 

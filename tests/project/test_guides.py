@@ -71,7 +71,8 @@ def code_of(guide, language):
     return re.findall(rf"```{language}\n(.*?)```", text, re.S)
 
 
-TESTED_ELSEWHERE = (*STAND_ALONE, README, LEARNING)
+TO_MATCH = f"{TUTORIALS}/training_to_match.md"
+TESTED_ELSEWHERE = (*STAND_ALONE, README, LEARNING, TO_MATCH)
 WITH_CODE = [page for page in guides() if code_of(page, "python")]
 
 
@@ -130,6 +131,23 @@ def test_the_training_command_of_the_page_trains(tmp_path):
     options = [*small.split(), *boards.split(), "--out", str(tmp_path)]
     python(*command[1:], *options, where=ROOT)
     assert (tmp_path / "weights.npz").is_file()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "library"), enumerate(("sb3_contrib", "torch")))
+def test_a_policy_goes_from_training_to_a_match(number, library, tmp_path, monkeypatch, capsys):
+    """The block trains and saves, the command plays; other machines may round differently."""
+    pytest.importorskip(library)
+    monkeypatch.chdir(tmp_path)
+    with optimizer_steps() as steps:
+        exec(compile(code_of(TO_MATCH, "python")[number], TO_MATCH, "exec"), {})
+    assert any(steps)
+    capsys.readouterr()
+    assert main(shlex.split(code_of(TO_MATCH, "sh")[number])[1:]) == 0
+    expected, actual = code_of(TO_MATCH, "text")[number], capsys.readouterr().out
+    assert actual.splitlines()[:3] == expected.splitlines()[:3]
+    points = [float(re.search(r" ([+-][\d.]+) +95 %", each)[1]) for each in (expected, actual)]
+    assert points[1] == pytest.approx(points[0], abs=0.6)
 
 
 @pytest.mark.slow
