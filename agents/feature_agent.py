@@ -56,7 +56,7 @@ class FeatureAgent(RowAgent):
         self._new = partial(type(self), rules, policy, observation=observation)
         self.observation = observation
         if isinstance(policy, (str, os.PathLike)):
-            self._network = self._load(policy)
+            self._network: Any = self._load(policy)
         else:
             self._network = self.network(policy)
         if not callable(self._network):
@@ -91,7 +91,7 @@ class FeatureAgent(RowAgent):
         first = next(self._network.parameters(), None)
         with torch.no_grad(), evaluating(self._network):
             tensor = torch.from_numpy(inputs)
-            logits = self._network(tensor if first is None else tensor.to(first.device))
+            logits: Any = self._network(tensor if first is None else tensor.to(first.device))
         return np.asarray(logits.cpu())
 
     def save(self, path: PathLike) -> None:
@@ -131,7 +131,8 @@ class FeatureAgent(RowAgent):
             self.observation = str(weights.metadata.get("observation"))
             if self.observation not in FORMS:
                 raise ValueError(f"observation: expected one of {FORMS}")
-            graph = PolicyGraph(weights.metadata.get("steps"), weights.arrays)
+            steps: Any = weights.metadata.get("steps")
+            graph = PolicyGraph(steps, weights.arrays)
             graph.check(self._size, self.n_actions)
         except ValueError as error:
             raise WeightsError(f"{weights.name} is no file of FeatureAgent.save: {error}") from None

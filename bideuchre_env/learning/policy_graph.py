@@ -194,7 +194,7 @@ def _converted(program: Any) -> PolicyGraph:
         name = str(node.target).split(".")[1] if "." in str(node.target) else str(node.target)
         in_place = name.endswith("_")
         name = name.rstrip("_")
-        if name in _COPIES:
+        if name in _COPIES or (name == "flatten" and node.args[1] == 1):
             arguments[node.name] = converted(node.args[0])
             continue
         if name not in OPERATIONS or node.kwargs:
@@ -216,7 +216,7 @@ def evaluating(network: Any) -> Iterator[None]:
     """Context manager: set a torch module to evaluation mode, and restore its mode at the end."""
     training = network.training
     if training:
-        network.eval()
+        network.train(False)
     try:
         yield
     finally:

@@ -92,7 +92,7 @@ def test_a_saved_network_plays_like_the_live_one(saved):
     assert (loaded.act_rows(observations, masks) == live.act_rows(observations, masks)).all()
     inputs = encoder_of(RULES).encode(observations, masks).inputs
     assert loaded._logits(inputs) == pytest.approx(live._logits(inputs), abs=1e-5)
-    result = match("cincinnati_v0", f"{NAME}:policy={path}", live, boards=12, workers=2)
+    result = match("cincinnati_v0", f"{NAME}:policy={path}", loaded, boards=12, workers=2)
     assert result.boards.ties == 12
 
 

@@ -72,7 +72,8 @@ EXTRAS = {  # by module
     "adapters.torchrl": {"torch", "torchrl", "tensordict"},
     "datasets.minari_file": {"minari", "h5py", "PIL"},
 }
-EXTRAS |= {"adapters.sb3": {"sb3_contrib", "stable_baselines3"}, "adapters.agilerl": {"agilerl"}}
+EXTRAS |= {"adapters.sb3": {"sb3_contrib", "stable_baselines3", "torch"}}
+EXTRAS |= {"adapters.agilerl": {"agilerl", "torch"}, "learning.policy_graph": {"torch"}}
 EXTRAS |= {"adapters.rllib": {"ray", "torch"}, "adapters.tianshou": {"tianshou", "torch"}}
 EXTRAS |= {"datasets.files": {"pyarrow"}, "evaluation.ray_pool": {"ray"}}
 EXTRAS |= {"records.pixels": {"PIL"}, "cli.completion": {"shtab"}}
