@@ -134,7 +134,7 @@ def test_the_training_command_of_the_page_trains(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("number", "library"), enumerate(("sb3_contrib", "torch")))
+@pytest.mark.parametrize(("number", "library"), [(0, "sb3_contrib"), (1, "torch")])
 def test_a_policy_goes_from_training_to_a_match(number, library, tmp_path, monkeypatch, capsys):
     """The block trains and saves, the command plays; other machines may round differently."""
     pytest.importorskip(library)
