@@ -229,6 +229,7 @@ def test_a_match_and_a_hand_worth_are_displayed_as_tables():
     assert [row[0] for row in page.rows[1:3]] == ["tricks", "3"]
 
 
+@pytest.mark.slow
 def test_a_record_is_displayed_as_its_replay_in_a_frame():
     """The frame is sandboxed; names of agents are not markup."""
     record = finish(start("barrie_v0", 5, max_hands=6), Chooser(5)).record

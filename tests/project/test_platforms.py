@@ -176,6 +176,7 @@ def test_a_link_replaces_another_link_or_a_text_and_no_folder(editable, tmp_path
     assert copy.is_dir()
 
 
+@pytest.mark.slow
 def test_the_package_is_imported_from_a_zip_file(tmp_path):
     """The import failed with a `NotADirectoryError`."""
     archive, package = tmp_path / "bideuchre.zip", ROOT / "bideuchre_env"

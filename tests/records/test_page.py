@@ -30,7 +30,10 @@ SEATS = (None, 0, 1, 2, 3)
 NASTY = ["</script><script>bad()</script>", "<b>&amp;", "\"'{sheets}", "rule"]
 
 
-@pytest.mark.parametrize("name", DIFFERENT)
+SOME = [DIFFERENT[0], *(pytest.param(name, marks=pytest.mark.slow) for name in DIFFERENT[1:])]
+
+
+@pytest.mark.parametrize("name", SOME)
 def test_a_view_has_nothing_that_the_seat_cannot_know(name):
     rng, phases = np.random.default_rng(4), set()
     env = start(name, 6, max_hands=8)
@@ -80,7 +83,7 @@ def after(value, changes):
     return [after(old, changes.get(str(i), old)) for i, old in enumerate(value)]
 
 
-@pytest.mark.parametrize("name", DIFFERENT)
+@pytest.mark.parametrize("name", SOME)
 def test_frames_give_the_view_of_every_seat_at_every_position(name):
     record = game(name, 7)
     for hand in record.played_hands():
