@@ -10,14 +10,16 @@ In the kernels, `public` is the index of the first public entry.
 from __future__ import annotations
 
 from bideuchre_env.core.bits import gather_bits
-from bideuchre_env.core.observation.layout import CLIP
 from bideuchre_env.core.phases.play import opening_leader, tag
 from bideuchre_env.core.records import Offsets, State, Tables
 from bideuchre_env.core.state import DEAL, GIVING, PASSING, PLAY
 from bideuchre_env.core.tables import ROUNDS
 from bideuchre_env.rules.cards import COPY_SHIFT, MAX_KINDS, MAX_TRICKS, N_SEATS, N_STRAINS
-from bideuchre_env.runtime.intrinsics import lowest_bit
-from bideuchre_env.runtime.jit import Array, inline_kernel, kernel
+from bideuchre_env.runtime.intrinsics import line_of, lowest_bit
+from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel, kernel
+
+CLIP = 127
+"""Scores and counts are clipped to -127 to 127 in an observation."""
 
 
 @inline_kernel
@@ -159,7 +161,10 @@ def decode_play(observation: Array, public: int, t: Tables, o: Offsets, s: State
 
 @kernel
 def find_leaders(s: State, t: Tables) -> None:
-    """Derive the leader of each trick, and the power of the card that wins the current one."""
+    """Derive the leader of each trick, and the power of the card that wins the current one.
+
+    After the last trick its winner is written to `s.turn`.
+    """
     strain, leader = s.strain, opening_leader(t, s.dealer, s.declarer, s.sitting_out)
     for trick in range(min(s.trick + 1, t.tricks)):
         s.leaders[trick] = leader
@@ -175,3 +180,11 @@ def find_leaders(s: State, t: Tables) -> None:
         leader = winner
         if trick == s.trick:
             s.winning_power = most
+    if s.phase == DEAL:
+        s.turn = leader
+
+
+@entry_kernel
+def decode_row(observation: Array, tables: Array, offsets: Array, known: Array) -> None:
+    """Write the knowledge of the observing seat to row 0 of `known`, see `decode`."""
+    decode(line_of(observation), tables[0], offsets[0], known[0])

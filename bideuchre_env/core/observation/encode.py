@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bideuchre_env.core.bits import clear, spread_bits, spread_hand
-from bideuchre_env.core.observation.layout import CLIP
+from bideuchre_env.core.observation.decode import CLIP
 from bideuchre_env.core.records import Offsets, State, Tables
 from bideuchre_env.core.state import DEAL, PLAY
 from bideuchre_env.core.tables import ROUNDS

@@ -1,7 +1,8 @@
 """The blocks of an observation, each declared once in `every_block`.
 
-Offsets, bounds and the printed table follow from the declarations; the kernels that write the
-blocks are in `encode.py`, those that read them in `decode.py` and `words.py`.
+Offsets, bounds, words and the printed table follow from the declarations; the kernels that write
+the blocks are in `encode.py`, those that read them in `decode.py`. A reader turns the entries of a
+block, or of each seat's part of it, into words.
 
 An observation is one int8 vector: the seat's private blocks, then the public blocks, with every
 seat relative to the observer (0 self, 1 left, 2 partner, 3 right). It has the history of the
@@ -11,9 +12,10 @@ public blocks seen from seat 0.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import product
+from itertools import compress, product
 from math import prod
 from typing import Any
 
@@ -21,15 +23,15 @@ import numpy as np
 
 from bideuchre_env._checks import to_array
 from bideuchre_env.core.blocks import Blocks, offsets_dtype
+from bideuchre_env.core.observation.decode import CLIP, decode_row
 from bideuchre_env.core.observation.scaling import scale_rows
-from bideuchre_env.core.observation.words import Decoder
-from bideuchre_env.core.state import Phase
+from bideuchre_env.core.state import Phase, new_states
+from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.cards import CARD_NAMES, N_SEATS, STRAINS, SUITS
 from bideuchre_env.rules.rules import Rules, check_rules
 from bideuchre_env.runtime.jit import Array
 
-CLIP = 127
 SEATS = ("self", "left", "partner", "right")
 """Seats relative to the observer."""
 SIDES = ("ours", "theirs")
@@ -41,8 +43,8 @@ class Block:
     """A named slice of an observation: its axes (row-major), bounds and meaning.
 
     `axes` has the labels along each axis, "" for none. Only the seat itself sees `private` blocks.
-    A block that is not `present` has no entries in this game. `decode.py` and `words.py` read the
-    blocks.
+    A block that is not `present` has no entries in this game. `read` returns the words of
+    consecutive entries, those of a seat if the block has several axes.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Block:
     low: int
     high: int
     meaning: str
+    read: Callable[[Block, bytes], Any] = field(repr=False)
     private: bool = False
     present: bool = True
 
@@ -68,6 +71,57 @@ class Block:
         """Names of all entries in order: block and labels, such as "calls left bid 4"."""
         return tuple(" ".join(filter(None, (self.name, *at))) for at in product(*self.axes))
 
+    def words(self, entries: bytes) -> Any:
+        """Return the words of the block's entries: a list by seat if it has several axes.
+
+        They are None or an empty list if the block is not `present`.
+        """
+        if not self.present:
+            return [] if self.private else None
+        if len(self.axes) == 1:
+            return self.read(self, entries)
+        width = len(entries) // len(self.axes[0])
+        return [self.read(self, entries[at : at + width]) for at in range(0, len(entries), width)]
+
+
+def seat(block: Block, entries: bytes) -> int | None:
+    """Return the index of the first 1, a seat relative to the observer; None without one."""
+    at = entries.find(1)
+    return at if at >= 0 else None
+
+
+def label(block: Block, entries: bytes) -> str | None:
+    """Return the label of the first 1; None without one."""
+    at = entries.find(1)
+    return block.axes[-1][at] if at >= 0 else None
+
+
+def labels(block: Block, entries: bytes) -> str:
+    """Return the labels of all ones as one word."""
+    return "".join(compress(block.axes[-1], entries))
+
+
+def cards(block: Block, entries: bytes) -> list[str]:
+    """Return the cards counted by kind, sorted by name."""
+    kinds = block.axes[-1]
+    return sorted([kinds[at] for at, n in enumerate(entries) if n for _ in range(n)])
+
+
+def cards_by_trick(block: Block, entries: bytes) -> list[str | None]:
+    """Return the card of each trick, None if none; the entries are tricks from 1, by kind."""
+    kinds = (*(block.axes[-1] * len(block.axes[-2])), None)  # -1 is not found
+    return [kinds[entries.find(trick)] for trick in range(1, block.high + 1)]
+
+
+def numbers(block: Block, entries: bytes) -> list[int]:
+    """Return the entries, int8."""
+    return [entry - 256 if entry > CLIP else entry for entry in entries]
+
+
+def number(block: Block, entries: bytes) -> int:
+    """Return the entry of a block of one, which is not negative."""
+    return entries[0]
+
 
 def every_block(rules: Rules) -> tuple[Block, ...]:
     """Return all blocks in order, the private ones first, also those that these rules lack."""
@@ -81,36 +135,42 @@ def every_block(rules: Rules) -> tuple[Block, ...]:
     suits = tuple(SUITS)
     # fmt: off
     return (
-        Block("hand", (kinds,), 0, copies, "copies of each card kind held", private=True),
-        Block("discarded", (kinds,), 0, copies, "cards given up as declarer",
+        Block("hand", (kinds,), 0, copies, "copies of each card kind held", cards, private=True),
+        Block("discarded", (kinds,), 0, copies, "cards given up as declarer", cards,
               private=True, present=exchange),
-        Block("passed", (kinds,), 0, copies, "cards passed from partner to declarer",
+        Block("passed", (kinds,), 0, copies, "cards passed from partner to declarer", cards,
               private=True, present=exchange),
         Block("phase", (ACTED_PHASES,), 0, 1,
-              "auction, naming, giving, passing, play; none when over"),
-        Block("to_act", (SEATS,), 0, 1, "seat to act; none when over"),
-        Block("dealer", (SEATS,), 0, 1, "seat"),
-        Block("calls", (SEATS, calls), 0, 1, "by seat: pass, or the bid by level; none yet"),
+              "auction, naming, giving, passing, play; none when over", label),
+        Block("to_act", (SEATS,), 0, 1, "seat to act; none when over", seat),
+        Block("dealer", (SEATS,), 0, 1, "seat", seat),
+        Block("calls", (SEATS, calls), 0, 1, "by seat: pass, or the bid by level; none yet", label),
         Block("call_strains", (SEATS, STRAINS), 0, 1, "by seat: strain of its bid, C D H S NT",
-              present=in_bid),
-        Block("bid", (bids,), 0, 1, "the contract's bid by level; none while the auction runs"),
-        Block("strain", (STRAINS,), 0, 1, "the contract's strain, C D H S NT; none while unnamed"),
-        Block("declarer", (SEATS,), 0, 1, "seat; none while the auction runs"),
-        Block("sitting_out", (SEATS,), 0, 1, "seat of a lone declarer's partner", present=lone),
+              label, present=in_bid),
+        Block("bid", (bids,), 0, 1, "the contract's bid by level; none while the auction runs",
+              label),
+        Block("strain", (STRAINS,), 0, 1, "the contract's strain, C D H S NT; none while unnamed",
+              label),
+        Block("declarer", (SEATS,), 0, 1, "seat; none while the auction runs", seat),
+        Block("sitting_out", (SEATS,), 0, 1, "seat of a lone declarer's partner", seat,
+              present=lone),
         Block("trick", (SEATS[1:], kinds), 0, 1,
-              "card of left, partner, right in the current trick"),
-        Block("led", (suits,), 0, 1, "suit led to the current trick, C D H S, bowers by strain"),
-        Block("winning", (SEATS,), 0, 1, "seat now winning the current trick"),
+              "card of left, partner, right in the current trick", label),
+        Block("led", (suits,), 0, 1, "suit led to the current trick, C D H S, bowers by strain",
+              label),
+        Block("winning", (SEATS,), 0, 1, "seat now winning the current trick", seat),
         Block("played", (SEATS, twins, kinds), 0, tricks,
-              "by seat: trick a card was played to, from 1"),
-        Block("voids", (SEATS, suits), 0, 1, "by seat: suits, C D H S, it has failed to follow"),
-        Block("tricks_won", (SIDES,), 0, tricks, "tricks of our side, of theirs"),
-        Block("score", (SIDES,), -CLIP, CLIP, "points of our side, of theirs, clipped"),
+              "by seat: trick a card was played to, from 1", cards_by_trick),
+        Block("voids", (SEATS, suits), 0, 1, "by seat: suits, C D H S, it has failed to follow",
+              labels),
+        Block("tricks_won", (SIDES,), 0, tricks, "tricks of our side, of theirs", numbers),
+        Block("score", (SIDES,), -CLIP, CLIP, "points of our side, of theirs, clipped", numbers),
         Block("to_go", (SIDES,), -CLIP, CLIP, "target minus points: ours, theirs, clipped",
+              numbers, present=to_target),
+        Block("target", (("",),), 0, CLIP, "points that end the game, clipped", number,
               present=to_target),
-        Block("target", (("",),), 0, CLIP, "points that end the game, clipped", present=to_target),
         Block("hands_left", (("",),), 0, min(CLIP, most_hands),
-              "deals left, this one included, clipped"),
+              "deals left, this one included, clipped", number),
     )
     # fmt: on
 
@@ -141,7 +201,8 @@ class Layout(Blocks[Block]):
 
     def __init__(self, rules: Rules) -> None:
         check_rules(rules)
-        super().__init__({block.name: block for block in every_block(rules) if block.present})
+        self._every = every_block(rules)
+        super().__init__({block.name: block for block in self._every if block.present})
         self.rules = rules
         self.names = tuple(name for block in self.blocks for name in block.entries)
         self.cards = CARD_NAMES[: rules.kinds]
@@ -153,7 +214,6 @@ class Layout(Blocks[Block]):
         public = (block.name for block in self.blocks if not block.private)
         starts = {name: self[name].start - self.private_size for name in public}  # in that part
         self.offsets = self.offsets_as(OFFSETS, private=self.private_size, **starts)
-        self._decoder = Decoder(rules, self.low, self.high, self.offsets)
 
     @property
     def state_size(self) -> int:
@@ -210,7 +270,46 @@ class Layout(Blocks[Block]):
         Raises:
             OptionError: for another shape, or numbers outside the bounds.
         """
-        return self._decoder.words(observation)
+        entries, known = self._checked(observation), new_states(1)
+        decode_row(entries, compile_tables(self.rules), self.offsets, known)
+        values, words = entries.tobytes(), dict[str, Any]()
+        for block in self._every:
+            words[block.name] = block.words(values[self.slices.get(block.name, slice(0))])
+            if block.name == "played":
+                words["tricks"] = tricks = self._tricks(words, known[0])
+        words["phase"] = words["phase"] or "over"
+        if strains := words.pop("call_strains"):
+            calls = zip(words["calls"], strains, strict=True)
+            words["calls"] = [f"{call} {strain}" if strain else call for call, strain in calls]
+        running = bool(tricks) and tricks[-1]["winner"] is None
+        words["trick"].insert(0, words["played"][0][len(tricks) - 1] if running else None)
+        return words
+
+    def _checked(self, observation: Any) -> Array:
+        """Return the entries, int8 (D,), in a new array; errors are those of `decode`."""
+        values = to_array("observation", observation)
+        if values.shape != (self.size,):
+            raise OptionError(f"an observation of shape {values.shape}: expected ({self.size},)")
+        entries: Array = values.astype(np.int8)
+        same = values.dtype == np.int8 or (values.dtype.kind in "iu" and (entries == values).all())
+        if not same or not ((self.low <= entries) & (entries <= self.high)).all():
+            raise OptionError(
+                f"an observation of {values.dtype} from {values.min()} to {values.max()}: expected "
+                "whole numbers within layout.low and layout.high"
+            )
+        return entries
+
+    def _tricks(self, words: Mapping[str, Any], known: Any) -> list[dict[str, Any]]:
+        """Return the tricks begun, from the cards played by seat and the seat's row `known`."""
+        done, leaders = int(known["trick"]), known["leaders"].tolist()
+        winners = [*leaders[1 : self.rules.tricks], int(known["turn"])]
+        tricks = []
+        for trick in range(min(done + (words["led"] is not None), self.rules.tricks)):
+            leader, played = leaders[trick], [line[trick] for line in words["played"]]
+            cards = [card for card in played[leader:] + played[:leader] if card]
+            winner = winners[trick] if trick < done else None
+            tricks.append({"leader": leader, "cards": cards, "winner": winner})
+        return tricks
 
     def __reduce__(self) -> tuple[Any, ...]:
         return layout_of, (self.rules,)
