@@ -47,7 +47,7 @@ from bideuchre_env.core.records import State
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
 from bideuchre_env.core.view import see_observation
 from bideuchre_env.errors import OptionError
-from bideuchre_env.learning.feature_rows import list_inputs, output_of
+from bideuchre_env.learning.feature_rows import list_inputs, renamed_kind
 from bideuchre_env.learning.features import VERSION, features_of
 from bideuchre_env.learning.network import (
     Network,
@@ -214,7 +214,7 @@ def net_card(s: State, seat: int, legal: int, card: int, work: NetWorkspace) -> 
     if view.phase != PLAY:
         return best
     searched = endgame_card(view, t, expert.deals[0], legal, best)
-    behind = points_of(t, points, symmetry, best) - points_of(t, points, symmetry, searched)
+    behind = points_of(points, symmetry, best) - points_of(points, symmetry, searched)
     return best if behind > work.veto else searched
 
 
@@ -228,11 +228,11 @@ def best_card(s: State, seat: int, legal: int, card: int, work: NetWorkspace) ->
     points, symmetry = work.cards.outputs, weigh_cards(s, seat, work)
     t, best = work.expert.tables[0], card
     left = undominated(work.expert.views[0], t, legal)
-    least = points_of(t, points, symmetry, card) + work.margin
+    least = points_of(points, symmetry, card) + work.margin
     while left:
         kind = lowest_bit(left)
         left &= left - 1
-        worth = points_of(t, points, symmetry, kind)
+        worth = points_of(points, symmetry, kind)
         if kind != card and worth > least:
             best, least = kind, worth
     return best, symmetry
@@ -253,10 +253,9 @@ def weigh_cards(s: State, seat: int, work: NetWorkspace) -> int:
 
 
 @inline_kernel
-def points_of(t: Any, points: Array, symmetry: int, kind: int) -> float:
+def points_of(points: Array, symmetry: int, kind: int) -> float:
     """Return the estimated points of a card, up to a common constant.
 
-    `points` are the network's outputs, (1, O), `symmetry` is the result of `weigh_cards`, and `t`
-    are the tables of the game.
+    `points` are the network's outputs, (1, O), `symmetry` is the result of `weigh_cards`.
     """
-    return float(points[0, output_of(t, 1, symmetry, t.card_offset + kind)])
+    return float(points[0, renamed_kind(kind, symmetry)])

@@ -129,7 +129,7 @@ def best_action(
         else:
             worth_trying = action < t.card_offset or cards >> (action - t.card_offset) & 1 == 1
         if mask[action] and worth_trying:
-            output = work.outputs[0, output_of(t, p.cards, symmetry, action)]
+            output = work.outputs[0, output_of(features, symmetry, action)]
             if output > most:
                 best, most = action, output
     return best

@@ -398,7 +398,7 @@ def lean_on_net(space: SearchWorkspace, masks: Array, i: int) -> None:
     plan.has_priors, plan.prior_unit = 1 if point > 0.0 else 0, point
     plan.prior_errors[:] = NET_ERROR * point
     for j in range(plan.n):
-        points = points_of(t, net.cards.outputs, symmetry, plan.actions[j] - t.card_offset)
+        points = points_of(net.cards.outputs, symmetry, plan.actions[j] - t.card_offset)
         plan.priors[j] = point * points
 
 

@@ -9,14 +9,14 @@ import numpy as np
 
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.observation.scaling import scale_rows
-from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.learning.encoder import (
+    Encoded,
     EncoderWorkspace,
+    convert_actions,
     encode_rows,
     encoder_of,
-    game_actions,
-    renamed_actions,
 )
+from bideuchre_env.learning.features import action_maps
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.devices import HostMemory
 from bideuchre_env.runtime.threads import ThreadPool
@@ -57,7 +57,7 @@ class Form:
             encoder = encoder_of(rules)
             separate = n if memory.name != "cpu" or self._threads.threads > 1 else 1
             self._work: EncoderWorkspace = memory.put(encoder.workspace(separate))
-            self._tables = memory.put(compile_tables(rules))
+            self._renamed, self._originals = map(memory.put, action_maps(rules))
             self.seen = memory.empty((n, encoder.size), np.float32)
             self.masks = memory.empty(action_masks.shape, np.int8)
             self.symmetries = memory.empty((n,), np.int64)
@@ -66,8 +66,8 @@ class Form:
     def update(self) -> Form:
         """Compute all rows again; return the form itself."""
         if self.renames:
-            result = self.seen, self.masks, self.symmetries
-            arguments = (self._observations, self._masks, *result, self._work)
+            result = Encoded(self.seen, self.masks, self.symmetries)
+            arguments = self._observations, self._masks, result, self._work
             if self._memory.name == "cpu":
                 self._threads.share(self._n, partial(encode_rows, *arguments), whole=True)
             else:
@@ -86,13 +86,13 @@ class Form:
 
         If suits are renamed, the result is an array that is reused, else `choices` themselves.
         """
-        return self._converted(game_actions, choices) if self.renames else choices
+        return self._converted(choices, self._originals) if self.renames else choices
 
     def callers_actions(self, actions: Any) -> Any:
         """Convert the game's actions, int64 (n,), to the caller's numbers."""
-        return self._converted(renamed_actions, actions) if self.renames else actions
+        return self._converted(actions, self._renamed) if self.renames else actions
 
-    def _converted(self, kernel: Any, numbers: Any) -> Any:
-        arguments = numbers, self.refreshed().symmetries, self._tables, self._numbers
-        self._memory.run(kernel, self._n, *arguments)
+    def _converted(self, numbers: Any, table: Any) -> Any:
+        arguments = numbers, self.refreshed().symmetries, table, self._numbers
+        self._memory.run(convert_actions, self._n, *arguments)
         return self._numbers

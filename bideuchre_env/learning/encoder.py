@@ -13,19 +13,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bideuchre_env._checks import check_array
 from bideuchre_env.core.bits import clear, gather_bits
 from bideuchre_env.core.blocks import Blocks
 from bideuchre_env.core.observation.decode import decode
 from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.core.records import Tables, View
-from bideuchre_env.core.state import GIVING, new_states
-from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.core.view import new_view, see
-from bideuchre_env.errors import OptionError
-from bideuchre_env.learning.feature_rows import action_of, list_inputs, output_of
-from bideuchre_env.learning.features import PARTS, PLACES, VERSION, FeatureBlock, features_of
-from bideuchre_env.learning.suits import SUIT_MAPS
+from bideuchre_env.core.records import View
+from bideuchre_env.core.state import GIVING
+from bideuchre_env.core.view import see
+from bideuchre_env.learning.feature_rows import FeatureWorkspace, list_inputs
+from bideuchre_env.learning.features import (
+    PARTS,
+    PLACES,
+    VERSION,
+    FeatureBlock,
+    action_maps,
+    check_choices,
+    feature_workspace,
+    features_of,
+)
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import line_of, lowest_bit, row_of
@@ -44,13 +49,8 @@ class EncoderWorkspace(NamedTuple):
     The scratch has one row, or a row for each decision: a thread uses that of its first decision.
     """
 
-    tables: Array
-    offsets: Array  # of the observation's blocks
-    places: Array  # `features.PLACES` (2,): of the parts "auction" and "cards"
+    features: FeatureWorkspace  # of both parts
     scale: Array  # float32 (2,): factors of points, of deals left
-    known: Array  # `STATE`: the knowledge of an observing seat
-    views: Array  # `view.VIEW`
-    active: Array  # int64 (m, size + 1): the inputs that are 1
 
 
 class Encoded(NamedTuple):
@@ -103,15 +103,8 @@ class FeatureEncoder(Blocks[FeatureBlock]):
         layout = layout_of(self.rules)
         points = self.rules.target or 1 / layout.scale[layout.slices["score"]][0]
         scale = np.array([1 / points, layout.scale[layout.slices["hands_left"]][0]], np.float32)
-        return EncoderWorkspace(
-            compile_tables(self.rules),
-            layout.offsets,
-            places,
-            scale,
-            new_states(rows),
-            np.repeat(new_view(), rows),
-            np.zeros((rows, max(auction.size, cards.size) + 1), np.int64),
-        )
+        most = max(auction.size, cards.size)
+        return EncoderWorkspace(feature_workspace(self.rules, places, most, rows), scale)
 
     def encode(self, observations: Array, masks: Array) -> Encoded:
         """Return the features of n decisions, in new arrays.
@@ -129,7 +122,7 @@ class FeatureEncoder(Blocks[FeatureBlock]):
             np.empty((n, self.n_actions), np.int8),
             np.empty(n, np.int64),
         )
-        encode_rows(observations, masks, *encoded, self.workspace(), 0, n)
+        encode_rows(observations, masks, encoded, self.workspace(), 0, n)
         return encoded
 
     def actions(self, choices: Array, symmetries: Array) -> Array:
@@ -142,7 +135,7 @@ class FeatureEncoder(Blocks[FeatureBlock]):
         Raises:
             OptionError: for numbers out of range, and arrays of another dtype or shape.
         """
-        return self._converted("choices", choices, symmetries, game_actions)
+        return self._converted("choices", choices, symmetries, action_maps(self.rules)[1])
 
     def act_rows(
         self, choose: Callable[[Array, Array], Any], observations: Array, masks: Array
@@ -163,20 +156,12 @@ class FeatureEncoder(Blocks[FeatureBlock]):
 
     def renamed(self, actions: Array, symmetries: Array) -> Array:
         """Convert the game's actions, int64 (n,), to renamed ones: the inverse of `actions`."""
-        return self._converted("actions", actions, symmetries, renamed_actions)
+        return self._converted("actions", actions, symmetries, action_maps(self.rules)[0])
 
-    def _converted(self, name: str, numbers: Array, symmetries: Array, kernel: Any) -> Array:
-        check_array(name, numbers, np.int64, (-1,))
-        check_array("symmetries", symmetries, np.int64, (len(numbers),))
-        for title, values, stop in (
-            (name, numbers, self.n_actions),
-            ("symmetries", symmetries, len(SUIT_MAPS)),
-        ):
-            if len(values) and not (values.min() >= 0 and values.max() < stop):
-                raise OptionError(f"{title}: expected numbers from 0 to {stop - 1}")
-        out = np.empty(len(numbers), np.int64)
-        kernel(numbers, symmetries, compile_tables(self.rules), out, 0, len(numbers))
-        return out
+    def _converted(self, name: str, numbers: Array, symmetries: Array, table: Array) -> Array:
+        check_choices(name, numbers, symmetries, 0, self.n_actions)
+        converted: Array = table[symmetries, numbers]
+        return converted
 
     def __repr__(self) -> str:
         return f"FeatureEncoder(size={self.size}, n_actions={self.n_actions})"
@@ -196,16 +181,12 @@ class DecisionEncoder(threading.local):
 
     def __init__(self, rules: Rules) -> None:
         encoder = encoder_of(rules)
-        self._size, self._n_actions, self._work = (
-            encoder.size,
-            encoder.n_actions,
-            encoder.workspace(),
-        )
+        self._size, self._n_actions = encoder.size, encoder.n_actions
+        self._work, self._originals = encoder.workspace(), action_maps(rules)[1].tolist()
         line, mask = np.zeros(1, np.int8), np.zeros(1, np.int8)
         self._encode = direct(
             encode_line, line, mask, np.zeros((1, 1), np.float32), mask, self._work
         )
-        self._action = direct(one_game_action, 0, 0, self._work.tables)
 
     def encode(self, observation: Array, mask: Array) -> tuple[Array, Array, int]:
         """Return the inputs, float32 (F,), the renamed mask, int8 (A,), and the symmetry.
@@ -219,7 +200,8 @@ class DecisionEncoder(threading.local):
 
     def action(self, choice: int, symmetry: int) -> int:
         """Return the game's number of a renamed action; a number out of range stays as it is."""
-        return self._action(choice, symmetry, self._work.tables)
+        exists = 0 <= choice < self._n_actions
+        return self._originals[symmetry][choice] if exists else choice
 
 
 decision_encoder_of = lru_cache(maxsize=256)(DecisionEncoder)
@@ -227,24 +209,16 @@ decision_encoder_of = lru_cache(maxsize=256)(DecisionEncoder)
 
 @entry_kernel
 def encode_rows(
-    observations: Array,
-    masks: Array,
-    inputs: Array,
-    legal: Array,
-    symmetries: Array,
-    work: EncoderWorkspace,
-    start: int,
-    stop: int,
+    observations: Array, masks: Array, out: Encoded, work: EncoderWorkspace, start: int, stop: int
 ) -> None:
-    """Write the features of decisions `start` to `stop` - 1, see `FeatureEncoder.encode`.
+    """Write the features of decisions `start` to `stop` - 1 to `out`, see `FeatureEncoder.encode`.
 
-    `inputs` float32 (n, F), `legal` int8 (n, A) and `symmetries` int64 (n,) are overwritten. The
-    scratch used is that of row `start`, or the only one.
+    The scratch used is that of row `start`, or the only one.
     """
-    own = min(start, len(work.views) - 1)
+    own = min(start, len(work.features.views) - 1)
     for i in range(start, stop):
-        seen, mask = row_of(observations, i), row_of(masks, i)
-        symmetries[i] = encode_decision(seen, mask, inputs, i, row_of(legal, i), work, own)
+        seen, mask, legal = row_of(observations, i), row_of(masks, i), row_of(out.legal, i)
+        out.symmetries[i] = encode_decision(seen, mask, out.inputs, i, legal, work, own)
 
 
 @entry_kernel
@@ -273,86 +247,56 @@ def encode_decision(
 
     `own` is the row of the scratch. The other parameters are those of `encode_rows`.
     """
-    t, o, known, view = work.tables[0], work.offsets[0], work.known[own], work.views[own]
-    active = work.active[own : own + 1]
-    decode(observation, t, o, known)
+    features = work.features
+    t, known, view = features.tables[0], features.known[own], features.views[own]
+    active = features.active[own : own + 1]
+    decode(observation, t, features.offsets[0], known)
     see(known, t, 0, view)
     for j in range(inputs.shape[1]):
         inputs[i, j] = 0.0
     n, symmetry, first = 0, 0, 0
     if view.phase >= 0:  # -1: the hand is over
         part = 1 if view.phase >= GIVING else 0
-        first = part * work.places[0].entries
-        n, symmetry = list_inputs(known, t, 0, work.places[part], view, True, active)
+        first = part * features.places[0].entries
+        n, symmetry = list_inputs(known, t, 0, features.places[part], view, True, active)
     for j in range(n):
         inputs[i, first + active[0, j]] = 1.0
     write_game(view, work, inputs, i)
-    write_legal(t, mask, symmetry, legal)
+    write_legal(features, mask, symmetry, legal)
     return symmetry
 
 
 @inline_kernel
-def write_legal(t: Tables, mask: Array, symmetry: int, legal: Array) -> None:
+def write_legal(work: FeatureWorkspace, mask: Array, symmetry: int, legal: Array) -> None:
     """Write the mask, int8 (A,), of renamed actions to `legal`; `mask` is the game's."""
-    clear(legal, 0, t.n_actions)
-    for first in range(0, t.n_actions, 32):
-        bits = gather_bits(mask, first, min(32, t.n_actions - first), 0)
+    n = work.tables[0].n_actions
+    clear(legal, 0, n)
+    for first in range(0, n, 32):
+        bits = gather_bits(mask, first, min(32, n - first), 0)
         while bits:
-            legal[renamed_action(t, symmetry, first + lowest_bit(bits))] = 1
+            legal[work.renamed[symmetry, first + lowest_bit(bits)]] = 1
             bits &= bits - 1
 
 
 @inline_kernel
 def write_game(view: View, work: EncoderWorkspace, inputs: Array, i: int) -> None:
     """Write the blocks of `GAME` to the end of row i of `inputs`, float32 (n, F), in [-1, 1]."""
-    at = work.places[0].entries + work.places[1].entries
+    places = work.features.places
+    at = places[0].entries + places[1].entries
     for side in range(2):
         inputs[i, at + side] = min(max(view.score[side] * work.scale[0], -1.0), 1.0)
     inputs[i, at + 2] = view.hands_left * work.scale[1]
 
 
-@inline_kernel
-def renamed_action(t: Tables, symmetry: int, action: int) -> int:
-    """Return the renamed number of an action, 0 to A - 1: the action with its suit renamed."""
-    if action >= t.card_offset:
-        return t.card_offset + output_of(t, 1, symmetry, action)
-    return output_of(t, 0, symmetry, action)
-
-
-@inline_kernel
-def game_action(t: Tables, symmetry: int, choice: int) -> int:
-    """Return the game's number of a renamed action: the inverse of `renamed_action`."""
-    if choice >= t.card_offset:
-        return action_of(t, 1, symmetry, choice - t.card_offset)
-    return action_of(t, 0, symmetry, choice)
-
-
 @entry_kernel
-def one_game_action(choice: int, symmetry: int, tables: Array) -> int:
-    """Return the game's number of a renamed action; a number out of range stays as it is."""
-    exists = 0 <= choice < tables[0].n_actions
-    return game_action(tables[0], symmetry, choice) if exists else choice
-
-
-@entry_kernel
-def renamed_actions(
-    actions: Array, symmetries: Array, tables: Array, out: Array, start: int, stop: int
+def convert_actions(
+    numbers: Array, symmetries: Array, table: Array, out: Array, start: int, stop: int
 ) -> None:
-    """Write the renamed numbers of actions `start` to `stop` - 1 to `out`, int64 (n,).
+    """Write actions `start` to `stop` - 1, converted by one of `action_maps`, to `out`, int64 (n,).
 
     A number out of range stays as it is.
     """
-    t = tables[0]
     for i in range(start, stop):
-        action = int(actions[i])
-        exists = 0 <= action < t.n_actions
-        out[i] = renamed_action(t, symmetries[i], action) if exists else action
-
-
-@entry_kernel
-def game_actions(
-    choices: Array, symmetries: Array, tables: Array, out: Array, start: int, stop: int
-) -> None:
-    """Write the game's numbers of renamed actions, the inverse of `renamed_actions`."""
-    for i in range(start, stop):
-        out[i] = one_game_action(int(choices[i]), symmetries[i], tables)
+        number = int(numbers[i])
+        exists = 0 <= number < table.shape[1]
+        out[i] = table[symmetries[i], number] if exists else number

@@ -14,8 +14,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from bideuchre_env.core.observation.decode import decode
 from bideuchre_env.core.records import State, Tables, View
 from bideuchre_env.core.state import GIVING, NAMING, PLAY
@@ -27,19 +25,33 @@ from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
 
 COUNTED = 8  # values of a count of cards: 0 to 6, and 7 for 7 or more
-INVERSE_MAPS = np.argsort(SUIT_MAPS, axis=1)
-"""[symmetry, renamed suit]: the suit."""
+
+
+class Written(NamedTuple):
+    """Features of n rows, from `Features.pack` with packed inputs: F inputs and O outputs a row.
+
+    `Features.unpack` unpacks the inputs.
+    """
+
+    inputs: Array  # uint8 (n, (F + 7) // 8)
+    legal: Array  # int8 (n, O)
+    symmetries: Array  # int64 (n,): the number of the renaming of suits, 0 to 7
 
 
 class FeatureWorkspace(NamedTuple):
-    """Tables and scratch for computing the inputs of a decision; arrays of one row."""
+    """Tables and scratch for computing the inputs of decisions.
+
+    The scratch has one row, or a row for each thread.
+    """
 
     tables: Array
     offsets: Array  # of the observation's blocks
-    places: Array  # `features.PLACES`
+    places: Array  # `features.PLACES`: of one part, or of "auction" and "cards"
+    renamed: Array  # int64 [symmetry, action]: the action with its suit renamed
+    originals: Array  # int64 [symmetry, renamed action]: the action
     known: Array  # `STATE`: the knowledge of an observing seat, rewritten by each decision
     views: Array  # `view.VIEW`, rewritten by each decision
-    active: Array  # int64 (1, size + 1): the inputs that are 1, rewritten by each decision
+    active: Array  # int64 (rows, size + 1): the inputs that are 1, rewritten by each decision
 
 
 @inline_kernel
@@ -55,13 +67,19 @@ def put_number(active: Array, n: int, at: int, value: int, most: int) -> int:
     return put_one(active, n, at + min(max(value, 0), most))
 
 
+@inline_kernel
+def renamed_kind(kind: int, symmetry: int) -> int:
+    """Return the card kind with its suit renamed by a symmetry."""
+    return (kind & ~3) + SUIT_MAPS[symmetry, kind & 3]
+
+
 @kernel
 def put_kinds(active: Array, n: int, at: int, kinds: int, symmetry: int) -> int:
     """Append index `at` + kind for each kind of a set (bits), after renaming the suits."""
     while kinds:
         kind = lowest_bit(kinds)
         kinds &= kinds - 1
-        n = put_one(active, n, at + (kind & ~3) + SUIT_MAPS[symmetry, kind & 3])
+        n = put_one(active, n, at + renamed_kind(kind, symmetry))
     return n
 
 
@@ -280,7 +298,7 @@ def put_trick(
     while held:
         kind = lowest_bit(held)
         held &= held - 1
-        place = (kind & ~3) + SUIT_MAPS[symmetry, kind & 3]
+        place = renamed_kind(kind, symmetry)
         above = count(view, t.above[strain, kind])
         if above == 0:
             n = put_one(active, n, p.boss + place)
@@ -292,109 +310,62 @@ def put_trick(
 
 
 @inline_kernel
-def output_of(t: Tables, cards: int, symmetry: int, action: int) -> int:
+def output_of(work: FeatureWorkspace, symmetry: int, action: int) -> int:
     """Return the index of the network's output for an action, after the renaming of suits.
 
-    `action` is a number of the game's actions. `cards` is 1 for an action of the part "cards", 0
-    for an action of "auction".
+    `work` is that of the action's part of the hand.
     """
-    if cards == 1:
-        kind = action - t.card_offset
-        return (kind & ~3) + SUIT_MAPS[symmetry, kind & 3]
-    if action >= t.trump_offset:
-        return t.trump_offset + strain_map(action - t.trump_offset, symmetry)
-    if action == 0 or t.strains_per_bid == 1:
-        return action
-    strain = (action - 1) % t.strains_per_bid
-    return action - strain + strain_map(strain, symmetry)
+    return work.renamed[symmetry, action] - work.places[0].cards * work.tables[0].card_offset
 
 
 @inline_kernel
-def action_of(t: Tables, cards: int, symmetry: int, output: int) -> int:
+def action_of(work: FeatureWorkspace, symmetry: int, output: int) -> int:
     """Return the number of the action for an output's index: the inverse of `output_of`."""
-    if cards == 1:
-        return t.card_offset + (output & ~3) + INVERSE_MAPS[symmetry, output & 3]
-    at = t.trump_offset
-    if output < at:
-        if output == 0 or t.strains_per_bid == 1:
-            return output
-        at = output - (output - 1) % t.strains_per_bid
-    strain = output - at
-    return at + (INVERSE_MAPS[symmetry, strain] if strain < NO_TRUMP else strain)
+    return work.originals[symmetry, output + work.places[0].cards * work.tables[0].card_offset]
 
 
 @kernel
-def list_legal(mask: Array, t: Tables, cards: int, symmetry: int, legal: Array, i: int) -> None:
+def list_legal(mask: Array, work: FeatureWorkspace, symmetry: int, legal: Array, i: int) -> None:
     """Write to row i of `legal`, int8 (n, O), 1 for outputs that an action mask allows, else 0.
 
-    `mask`, int8 (A,), covers all actions of the game; `cards` is as in `output_of`.
+    `mask`, int8 (A,), covers all actions of the game; `work` is that of a part of the hand.
     """
-    low, high = (t.card_offset, t.n_actions) if cards == 1 else (0, t.card_offset)
+    t, cards = work.tables[0], work.places[0].cards == 1
+    low, high = (t.card_offset, t.n_actions) if cards else (0, t.card_offset)
     for action in range(low, high):
-        legal[i, output_of(t, cards, symmetry, action)] = mask[action]
+        legal[i, output_of(work, symmetry, action)] = mask[action]
 
 
 @entry_kernel
 def write_rows(
-    observations: Array,
-    masks: Array,
-    rename: bool,
-    inputs: Array,
-    legal: Array,
-    symmetries: Array,
-    work: FeatureWorkspace,
+    observations: Array, masks: Array, rename: bool, out: Written, work: FeatureWorkspace
 ) -> None:
     """Write the features of n rows of observations and masks, as `Features.write` does.
 
-    `inputs` float32 (n, F), `legal` int8 (n, O) and `symmetries` int64 (n,) are overwritten. The
-    arrays are not checked.
+    `out` is overwritten; its inputs are float32 (n, F). The arrays are not checked.
     """
-    t, p = work.tables[0], work.places[0]
     for i in range(len(observations)):
         n, symmetry = active_inputs(row_of(observations, i), rename, work)
-        for j in range(p.entries):
-            inputs[i, j] = 0.0
+        for j in range(out.inputs.shape[1]):
+            out.inputs[i, j] = 0.0
         for j in range(n):
-            inputs[i, work.active[0, j]] = 1.0
-        list_legal(row_of(masks, i), t, p.cards, symmetry, legal, i)
-        symmetries[i] = symmetry
+            out.inputs[i, work.active[0, j]] = 1.0
+        list_legal(row_of(masks, i), work, symmetry, out.legal, i)
+        out.symmetries[i] = symmetry
 
 
 @entry_kernel
 def pack_rows(
-    observations: Array,
-    masks: Array,
-    rename: bool,
-    packed: Array,
-    legal: Array,
-    symmetries: Array,
-    work: FeatureWorkspace,
+    observations: Array, masks: Array, rename: bool, out: Written, work: FeatureWorkspace
 ) -> None:
-    """Write like `write_rows`, but the inputs as bits of `packed`, uint8 (n, (F + 7) // 8).
+    """Write like `write_rows`, but the inputs as bits of uint8 (n, (F + 7) // 8).
 
-    `packed` must be zero before. The first of eight inputs is the highest bit of a byte.
+    They must be zero before. The first of eight inputs is the highest bit of a byte.
     """
-    t, p = work.tables[0], work.places[0]
     for i in range(len(observations)):
         n, symmetry = active_inputs(row_of(observations, i), rename, work)
         for j in range(n):
             at = work.active[0, j]
-            packed[i, at >> 3] |= 128 >> (at & 7)
-        list_legal(row_of(masks, i), t, p.cards, symmetry, legal, i)
-        symmetries[i] = symmetry
-
-
-@entry_kernel
-def actions_rows(outputs: Array, symmetries: Array, work: FeatureWorkspace, actions: Array) -> None:
-    """Fill `actions` with the actions for these indices of outputs; all arrays are int64 (n,)."""
-    t, p = work.tables[0], work.places[0]
-    for i in range(len(outputs)):
-        actions[i] = action_of(t, p.cards, symmetries[i], outputs[i])
-
-
-@entry_kernel
-def outputs_rows(actions: Array, symmetries: Array, work: FeatureWorkspace, outputs: Array) -> None:
-    """Fill `outputs` with the indices of outputs for these actions; all arrays are int64 (n,)."""
-    t, p = work.tables[0], work.places[0]
-    for i in range(len(actions)):
-        outputs[i] = output_of(t, p.cards, symmetries[i], actions[i])
+            out.inputs[i, at >> 3] |= 128 >> (at & 7)
+        list_legal(row_of(masks, i), work, symmetry, out.legal, i)
+        out.symmetries[i] = symmetry

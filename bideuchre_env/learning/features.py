@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 
@@ -31,11 +30,11 @@ from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.feature_rows import (
     COUNTED,
     FeatureWorkspace,
-    actions_rows,
-    outputs_rows,
+    Written,
     pack_rows,
     write_rows,
 )
+from bideuchre_env.learning.suits import SUIT_MAPS
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS, N_STRAINS, N_SUITS
 from bideuchre_env.rules.rules import Rules, check_rules
@@ -117,15 +116,32 @@ PLACES = offsets_dtype(*(block.name for block in every_block(Rules(target=1))), 
 """The start of each block, for kernels, or -1 if it is absent; "cards" is 1 for that part."""
 
 
-class Written(NamedTuple):
-    """Packed features of n rows, from `Features.pack`: F inputs and O outputs a row.
+@lru_cache(maxsize=256)
+def action_maps(rules: Rules) -> tuple[Array, Array]:
+    """Return the tables `renamed` and `originals` of a `FeatureWorkspace`, int64 (8, A)."""
+    acts = actions.of(rules)
+    renamed = np.tile(np.arange(acts.n), (len(SUIT_MAPS), 1))
+    strained = range(1, acts.card_offset, N_STRAINS)  # in bids: after the pass; no trump stays
+    if acts.strains_per_bid == 1:
+        strained = range(acts.trump_offset, acts.card_offset, N_STRAINS)
+    for first in (*strained, *range(acts.card_offset, acts.n, N_SUITS)):
+        renamed[:, first : first + N_SUITS] = first + SUIT_MAPS
+    originals = np.argsort(renamed, axis=1)
+    renamed.flags.writeable = originals.flags.writeable = False
+    return renamed, originals
 
-    `Features.unpack` unpacks the inputs.
-    """
 
-    inputs: Array  # uint8 (n, (F + 7) // 8)
-    legal: Array  # int8 (n, O)
-    symmetries: Array  # int64 (n,): the number of the renaming of suits, 0 to 7
+def feature_workspace(rules: Rules, places: Array, size: int, rows: int) -> FeatureWorkspace:
+    """Return a new workspace for lists of at most `size` inputs, with `rows` rows of scratch."""
+    return FeatureWorkspace(
+        compile_tables(rules),
+        layout_of(rules).offsets,
+        places,
+        *action_maps(rules),
+        known=new_states(rows),
+        views=np.repeat(new_view(), rows),
+        active=np.zeros((rows, size + 1), np.int64),
+    )
 
 
 class Features(Blocks[FeatureBlock]):
@@ -148,18 +164,12 @@ class Features(Blocks[FeatureBlock]):
         acts = actions.of(rules)
         self._n_actions, self._width = acts.n, layout_of(rules).size
         self.outputs: int = acts.card_offset if part == "auction" else rules.kinds
+        self._first = 0 if part == "auction" else acts.card_offset
         self.places = self.offsets_as(PLACES, cards=part == "cards")
 
-    def workspace(self) -> FeatureWorkspace:
-        """Return a new workspace for the kernels of `feature_rows`, for one thread."""
-        return FeatureWorkspace(
-            tables=compile_tables(self.rules),
-            offsets=layout_of(self.rules).offsets,
-            places=self.places,
-            known=new_states(1),
-            views=new_view(),
-            active=np.zeros((1, self.size + 1), np.int64),
-        )
+    def workspace(self, rows: int = 1) -> FeatureWorkspace:
+        """Return a new workspace for the kernels of `feature_rows`; a thread needs a row of it."""
+        return feature_workspace(self.rules, self.places, self.size, rows)
 
     def write(
         self,
@@ -184,7 +194,8 @@ class Features(Blocks[FeatureBlock]):
         check_array("inputs", inputs, np.float32, (n, self.size), written=True)
         check_array("legal", legal, np.int8, (n, self.outputs), written=True)
         check_array("symmetries", symmetries, np.int64, (n,), written=True)
-        write_rows(observations, masks, rename, inputs, legal, symmetries, self.workspace())
+        out = Written(inputs, legal, symmetries)
+        write_rows(observations, masks, rename, out, self.workspace())
 
     def pack(self, observations: Array, masks: Array, *, rename: bool = True) -> Written:
         """Return the results of `write` in new arrays, with eight inputs packed in each byte."""
@@ -195,7 +206,7 @@ class Features(Blocks[FeatureBlock]):
             np.zeros((n, self.outputs), np.int8),
             np.zeros(n, np.int64),
         )
-        pack_rows(observations, masks, rename, *written, self.workspace())
+        pack_rows(observations, masks, rename, written, self.workspace())
         return written
 
     def unpack(self, packed: Array) -> Array:
@@ -209,18 +220,19 @@ class Features(Blocks[FeatureBlock]):
         `symmetries` are the results of `write`, `pack` or `network.evaluate` for the same rows.
         Raises `OptionError` for numbers out of range.
         """
-        n = self._checked_choices("outputs", outputs, symmetries, 0, self.outputs)
-        chosen = np.empty(n, np.int64)
-        actions_rows(outputs, symmetries, self.workspace(), chosen)
+        self._check("outputs", outputs, symmetries, 0)
+        chosen: Array = action_maps(self.rules)[1][symmetries, outputs + self._first]
         return chosen
 
     def outputs_of(self, actions: Array, symmetries: Array) -> Array:
         """Convert actions of the part to indices of outputs: the inverse of `actions`."""
-        low = 0 if self.part == "auction" else self._n_actions - self.outputs
-        n = self._checked_choices("actions", actions, symmetries, low, low + self.outputs)
-        outputs = np.empty(n, np.int64)
-        outputs_rows(actions, symmetries, self.workspace(), outputs)
+        self._check("actions", actions, symmetries, self._first)
+        outputs: Array = action_maps(self.rules)[0][symmetries, actions] - self._first
         return outputs
+
+    def _check(self, name: str, choices: Array, symmetries: Array, low: int) -> None:
+        where = f" for the part {self.part!r}"
+        check_choices(name, choices, symmetries, low, low + self.outputs, where)
 
     def check_rows(self, observations: Array, masks: Array) -> int:
         """Return the number of rows; `OptionError` unless dtypes and shapes fit the game.
@@ -232,26 +244,21 @@ class Features(Blocks[FeatureBlock]):
         check_array("masks", masks, np.int8, (n, self._n_actions))
         return n
 
-    def _checked_choices(
-        self, name: str, choices: Array, symmetries: Array, low: int, stop: int
-    ) -> int:
-        """Return the number of `choices`; `OptionError` unless all are from `low` to `stop` - 1.
-
-        Also validates `symmetries`, which must be from 0 to 7.
-        """
-        check_array(name, choices, np.int64, (-1,))
-        n = len(choices)
-        check_array("symmetries", symmetries, np.int64, (n,))
-        if n and not (low <= choices.min() and choices.max() < stop):
-            raise OptionError(
-                f"{name}: expected numbers from {low} to {stop - 1} for the part {self.part!r}"
-            )
-        if n and not (symmetries.min() >= 0 and symmetries.max() < 2 * N_SEATS):
-            raise OptionError("symmetries: expected numbers from 0 to 7")
-        return n
-
     def __repr__(self) -> str:
         return f"Features(part={self.part!r}, size={self.size}, outputs={self.outputs})"
+
+
+def check_choices(
+    name: str, choices: Array, symmetries: Array, low: int, stop: int, where: str = ""
+) -> None:
+    """Raise `OptionError` unless `choices` are from `low` to `stop` - 1, `symmetries` to 7."""
+    check_array(name, choices, np.int64, (-1,))
+    check_array("symmetries", symmetries, np.int64, (len(choices),))
+    bounds = {name: (choices, low, stop), "symmetries": (symmetries, 0, len(SUIT_MAPS))}
+    for title, (values, least, end) in bounds.items():
+        if len(values) and not (least <= values.min() and values.max() < end):
+            raise OptionError(f"{title}: expected numbers from {least} to {end - 1}{where}")
+        where = ""
 
 
 def features_of(rules: Rules, part: str) -> Features:

@@ -158,33 +158,23 @@ def evaluate(
     check_type("features", features, Features, "Features")
     n = features.check_rows(observations, masks)
     outputs = np.empty((n, features.outputs), np.float32)
-    legal, symmetries = np.zeros((n, features.outputs), np.int8), np.zeros(n, np.int64)
-    work = network_workspace(network, features)
-    evaluate_rows(observations, masks, work, outputs, legal, symmetries)
-    return outputs, legal, symmetries
+    out = outputs, np.zeros((n, features.outputs), np.int8), np.zeros(n, np.int64)
+    evaluate_rows(observations, masks, network_workspace(network, features), out)
+    return out
 
 
 @entry_kernel
 def evaluate_rows(
-    observations: Array,
-    masks: Array,
-    work: NetworkWorkspace,
-    outputs: Array,
-    legal: Array,
-    symmetries: Array,
+    observations: Array, masks: Array, work: NetworkWorkspace, out: tuple[Array, Array, Array]
 ) -> None:
-    """Write the results of `evaluate` to `outputs`, `legal` and `symmetries`; nothing is checked.
-
-    Their dtypes and shapes are those of the results of `evaluate`.
-    """
-    feature = work.features
-    t, p = feature.tables[0], feature.places[0]
+    """Write the results of `evaluate` to the arrays `out`; nothing is checked."""
+    outputs, legal, symmetries = out
     for i in range(len(observations)):
-        n, symmetry = active_inputs(row_of(observations, i), True, feature)
+        n, symmetry = active_inputs(row_of(observations, i), True, work.features)
         add_up(n, work)
         for j in range(outputs.shape[1]):
             outputs[i, j] = work.outputs[0, j]
-        list_legal(row_of(masks, i), t, p.cards, symmetry, legal, i)
+        list_legal(row_of(masks, i), work.features, symmetry, legal, i)
         symmetries[i] = symmetry
 
 

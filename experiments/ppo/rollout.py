@@ -163,13 +163,11 @@ class Part:
             outputs=tables.zeros(n, torch.int64),
             log_probs=tables.zeros(n, torch.float32),
         )
-        work, m = self.features.workspace(), 1 if tables.memory.name == "cpu" else tables.n
+        m = 1 if tables.memory.name == "cpu" else tables.n
         scratch = Scratch(
             all_hands=all_hands,
             masks=np.zeros((m, actions.of(rules).n), np.int8),
-            features=work._replace(
-                views=np.repeat(work.views, m), active=np.repeat(work.active, m, 0)
-            ),
+            features=self.features.workspace(m),
         )
         self._arrays = Room(*map(tables.array_of, self.room)), tables.memory.put(scratch)
         self._cells = tables.zeros(1, torch.int64)

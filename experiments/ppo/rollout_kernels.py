@@ -12,9 +12,14 @@ from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.state import NAMING
 from bideuchre_env.core.step import apply, legal_bits, play_forced, write_mask
 from bideuchre_env.core.view import see
-from bideuchre_env.learning.feature_rows import FeatureWorkspace, action_of, list_inputs, list_legal
+from bideuchre_env.learning.feature_rows import (
+    FeatureWorkspace,
+    action_of,
+    list_inputs,
+    list_legal,
+    renamed_kind,
+)
 from bideuchre_env.learning.sampling import first_unfit, sample_rows
-from bideuchre_env.learning.suits import SUIT_MAPS
 from bideuchre_env.rules.cards import COPY_SHIFT, MAX_TRICKS, N_SEATS
 from bideuchre_env.runtime.intrinsics import lower_cell, lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, entry_kernel, kernel
@@ -86,7 +91,7 @@ def enter_rows(
         room.inputs[at, 0] = n
         for k in range(n):
             room.inputs[at, 1 + k] = active[0, k]
-        list_legal(mask, t, p.cards, symmetry, room.legal, at)
+        list_legal(mask, work, symmetry, room.legal, at)
         room.symmetries[at] = symmetry
         room.keys[at] = 4 * rows[j] + s.turn
         if scratch.all_hands:
@@ -109,7 +114,7 @@ def enter_hidden(s: State, t: Tables, symmetry: int, hidden: Array, at: int) -> 
                 kinds &= kinds - 1
                 n += 1
                 first = (2 * (rel - 1) + copy) * t.kinds
-                hidden[at, n] = first + (kind & ~3) + SUIT_MAPS[symmetry, kind & 3]
+                hidden[at, n] = first + renamed_kind(kind, symmetry)
     hidden[at, 0] = n
 
 
@@ -130,7 +135,7 @@ def act_rows(
     See `learning.sampling.sample`. `cells`, int64 (1,), is lowered to the first j that cannot be
     sampled, if any.
     """
-    t, p = scratch.features.tables[0], scratch.features.places[0]
+    t = scratch.features.tables[0]
     low, high = first + start, first + stop
     own_logits, own_legal = logits[start:stop], room.legal[low:high]
     row = first_unfit(own_logits, own_legal)
@@ -140,7 +145,7 @@ def act_rows(
     outputs, log_probs = room.outputs[low:high], room.log_probs[low:high]
     sample_rows(own_logits, own_legal, words[start:stop], outputs, log_probs)
     for at in range(low, high):
-        action = action_of(t, p.cards, room.symmetries[at], room.outputs[at])
+        action = action_of(scratch.features, room.symmetries[at], room.outputs[at])
         apply(states[room.keys[at] >> 2], t, action)
 
 
