@@ -31,12 +31,7 @@ _CONTEXT = ("rules", "seed", "goal")  # passed to a factory if it has parameters
 
 
 def make(
-    name: str,
-    rules: Rules,
-    *,
-    seed: int | None = None,
-    goal: Goal | None = None,
-    **options: Any,
+    name: str, rules: Rules, *, seed: int | None = None, goal: Goal | None = None, **options: Any
 ) -> CompleteAgent:
     """Return an agent by name for these rules.
 

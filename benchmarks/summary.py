@@ -53,12 +53,7 @@ SPEED = (  # purpose, call, and for random and rule players: group and name of t
         "rollout(game, observe=True)",
         (ROLLOUTS, f"random, observing, {GAME}"),
     ),
-    (
-        "matches of two agents",
-        "match(game, a, b)",
-        None,
-        ("Agents", "self-play, rule and rule"),
-    ),
+    ("matches of two agents", "match(game, a, b)", None, ("Agents", "self-play, rule and rule")),
 )
 SPIELS = ("euchre", "bridge", "spades", "hearts")
 SPIEL_TASKS = {  # name of OpenSpiel's task: ours

@@ -13,11 +13,7 @@ from bideuchre_env._checks import brief, check_array, is_integer, to_list
 from bideuchre_env._intervals import Interval
 from bideuchre_env.agents.advice.advice import Advice, Option
 from bideuchre_env.agents.advice.figures import Counted, interval, mean, share
-from bideuchre_env.agents.advice.outcomes import (
-    OUTCOMES,
-    count_worlds,
-    mark_calls,
-)
+from bideuchre_env.agents.advice.outcomes import OUTCOMES, count_worlds, mark_calls
 from bideuchre_env.agents.advice.reasons import Situation, why
 from bideuchre_env.agents.expert.win_table import win_table
 from bideuchre_env.agents.making import agent_of

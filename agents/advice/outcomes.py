@@ -15,12 +15,7 @@ from bideuchre_env.agents.expert.call_features import Calls
 from bideuchre_env.agents.expert.win_table import game_chance, passed_out
 from bideuchre_env.agents.rule.agent import useful_calls
 from bideuchre_env.agents.rule.bidding import call_action
-from bideuchre_env.agents.search.candidates import (
-    add_values,
-    hand_worth,
-    solve_world,
-    tricks_after,
-)
+from bideuchre_env.agents.search.candidates import add_values, hand_worth, solve_world, tricks_after
 from bideuchre_env.agents.search.workspace import SearchWorkspace
 from bideuchre_env.agents.search.worlds import load_world
 from bideuchre_env.core.phases.scoring import played_points

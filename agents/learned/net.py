@@ -36,12 +36,7 @@ from bideuchre_env.agents.protocols import (
     Goal,
     check_number,
 )
-from bideuchre_env.agents.rule.agent import (
-    certain_action,
-    legal_choice,
-    rule_card,
-    useful_calls,
-)
+from bideuchre_env.agents.rule.agent import certain_action, legal_choice, rule_card, useful_calls
 from bideuchre_env.agents.rule.exchange import undominated
 from bideuchre_env.core.records import State
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY

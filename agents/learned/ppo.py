@@ -56,11 +56,7 @@ class PpoAgent(LearnedAgent):
     )
 
     def __init__(
-        self,
-        rules: Rules,
-        *,
-        seed: int | None = None,
-        weights: str | Path | Weights | None = None,
+        self, rules: Rules, *, seed: int | None = None, weights: str | Path | Weights | None = None
     ) -> None:
         super().__init__(rules, seed)
         loaded = fitting_weights(KIND, rules, weights, PARTS, {})

@@ -20,13 +20,7 @@ import numpy as np
 from bideuchre_env._checks import brief
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.learned.net import NetAgent
-from bideuchre_env.agents.protocols import (
-    GOAL_OPTION,
-    AgentInfo,
-    Goal,
-    check_goal,
-    check_range,
-)
+from bideuchre_env.agents.protocols import GOAL_OPTION, AgentInfo, Goal, check_goal, check_range
 from bideuchre_env.agents.search.candidates import (
     begin,
     choose,

@@ -17,12 +17,7 @@ import numpy as np
 
 from bideuchre_env.agents.search.history import record_history
 from bideuchre_env.agents.search.likelihood import UNLIKELY, seat_log
-from bideuchre_env.agents.search.proposals import (
-    IMPOSSIBLE,
-    ULP,
-    random_below,
-    random_share,
-)
+from bideuchre_env.agents.search.proposals import IMPOSSIBLE, ULP, random_below, random_share
 from bideuchre_env.agents.search.workspace import MOST_SAMPLES, Mixing, SearchWorkspace
 from bideuchre_env.agents.search.worlds import copy_hidden, draw_world, n_played
 from bideuchre_env.core.hands import held, put, take

@@ -88,9 +88,7 @@ class VecEnv(BaseVecEnv):
             )
         self._choices: Array | None = None
         super().__init__(
-            self.batch.num_envs,
-            self.batch.single_observation_space,
-            self.batch.single_action_space,
+            self.batch.num_envs, self.batch.single_observation_space, self.batch.single_action_space
         )
 
     def reset(self) -> VecEnvObs:

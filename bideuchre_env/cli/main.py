@@ -48,10 +48,7 @@ _TRY = (
         "bideuchre match rule cautious --games 2000 --records games.jsonl",
         "play 2,000 games between two agents and save them",
     ),
-    (
-        "bideuchre records show games.jsonl --game 1",
-        "print the first of these games, card by card",
-    ),
+    ("bideuchre records show games.jsonl --game 1", "print the first of these games, card by card"),
     (
         "bideuchre match expert rule --boards 200",
         "measure how much better one agent is than another",

@@ -192,13 +192,7 @@ N_CELLS = 2
 
 @entry_kernel
 def restart_rows(
-    rows: Rows,
-    chosen: Array,
-    dealers: Array,
-    scores: Array,
-    deals: Array,
-    start: int,
-    stop: int,
+    rows: Rows, chosen: Array, dealers: Array, scores: Array, deals: Array, start: int, stop: int
 ) -> None:
     """Start a game in every `chosen` row, bool (n,), see `restart_row`.
 

@@ -5,12 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bideuchre_env.core.bits import clear, gather_bits, spread_bits_at
-from bideuchre_env.core.phases.auction import (
-    apply_call,
-    apply_strain,
-    legal_call,
-    legal_strain,
-)
+from bideuchre_env.core.phases.auction import apply_call, apply_strain, legal_call, legal_strain
 from bideuchre_env.core.phases.exchange import apply_exchange, begin_exchange, legal_exchange
 from bideuchre_env.core.phases.play import apply_card, begin_play, legal_card
 from bideuchre_env.core.phases.scoring import end_hand

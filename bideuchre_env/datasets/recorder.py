@@ -11,13 +11,7 @@ import numpy as np
 
 from bideuchre_env._checks import brief, check_flag, is_plain_name, printable, to_array
 from bideuchre_env._files import PathLike
-from bideuchre_env.datasets.columns import (
-    About,
-    DatasetOptions,
-    RecorderKeywords,
-    Steps,
-    new_steps,
-)
+from bideuchre_env.datasets.columns import About, DatasetOptions, RecorderKeywords, Steps, new_steps
 from bideuchre_env.datasets.minari_file import MinariFile
 from bideuchre_env.datasets.writer import DatasetWriter, check_player, kind_of
 from bideuchre_env.envs.checks import RESET_MASK, reset_options, rows_to_reset

@@ -180,11 +180,7 @@ def rule_rows(rules: Rules) -> list[Row]:
         ("Auction", " ".join(sheet["Auction"])),
     ]
     lead, _, *more = sheet["Play"]  # `_common_rules` has the other line
-    return [
-        *rows,
-        ("Play", " ".join((lead, *more))),
-        ("Game", " ".join(sheet["Game"])),
-    ]
+    return [*rows, ("Play", " ".join((lead, *more))), ("Game", " ".join(sheet["Game"]))]
 
 
 def _common_rules(rules: Rules) -> list[str]:
@@ -244,10 +240,7 @@ def _action_space(rules: Rules) -> list[str]:
     names = acts.names
     bids, strains = acts.trump_offset, acts.card_offset
     in_bid = ", each in the strains C D H S NT" if rules.strain_named == "in_bid" else ""
-    rows = [
-        ("0", "`pass`", "no bid"),
-        _action_row(names, 1, bids, f"bids, lowest first{in_bid}"),
-    ]
+    rows = [("0", "`pass`", "no bid"), _action_row(names, 1, bids, f"bids, lowest first{in_bid}")]
     if bids < strains:
         rows.append(_action_row(names, bids, strains, "the declarer names the strain"))
     use = "play a card, or give it away in an exchange" if rules.exchange else "play a card"

@@ -205,10 +205,7 @@ variants: dict[str, Variant] = {name: Variant(name, rules) for name, rules in RU
 
 
 def make(
-    game: str | PathLike[str] | Rules,
-    *,
-    name: str | None = None,
-    **options: Unpack[GameKeywords],
+    game: str | PathLike[str] | Rules, *, name: str | None = None, **options: Unpack[GameKeywords]
 ) -> Variant:
     """Return a `Variant` by the name of a declared one, from custom `Rules`, or from a file.
 

@@ -24,13 +24,7 @@ from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.executors import pack
 from bideuchre_env.evaluation.lockstep import LockstepRunner
 from bideuchre_env.evaluation.recorder import Lines, TableRecorder
-from bideuchre_env.evaluation.seeding import (
-    Partners,
-    Side,
-    first_seed,
-    members_of,
-    seat_side,
-)
+from bideuchre_env.evaluation.seeding import Partners, Side, first_seed, members_of, seat_side
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 

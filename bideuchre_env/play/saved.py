@@ -16,14 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bideuchre_env._checks import (
-    MAX_NAME,
-    brief,
-    check_path,
-    is_plain_name,
-    printable,
-    to_list,
-)
+from bideuchre_env._checks import MAX_NAME, brief, check_path, is_plain_name, printable, to_list
 from bideuchre_env._files import PathLike, reason
 from bideuchre_env._inputs import read_file
 from bideuchre_env.agents.registry import is_known, parse

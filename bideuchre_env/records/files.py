@@ -173,9 +173,7 @@ def read_played(path: PathLike) -> Iterator[tuple[GameRecord, Sequence[PlayedHan
 
 
 def scan(
-    path: PathLike,
-    numbers: Container[int] | None = None,
-    game: tuple[str, Rules] | None = None,
+    path: PathLike, numbers: Container[int] | None = None, game: tuple[str, Rules] | None = None
 ) -> Iterator[Line]:
     """Yield the lines of a file, each with its record or first error; skip blank lines.
 

@@ -21,21 +21,12 @@ from typing import TypeAlias
 import numpy as np
 
 from bideuchre_env.agents.base import RowAgent
-from bideuchre_env.agents.expert.agent import (
-    NO_SEARCH,
-    ExpertAgent,
-    ExpertWorkspace,
-    weigh_hand,
-)
+from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent, ExpertWorkspace, weigh_hand
 from bideuchre_env.agents.expert.auction import NOT_WEIGHED, best_call, plain_points, weigh_calls
 from bideuchre_env.agents.expert.call_features import N_HAND, N_INPUTS
 from bideuchre_env.agents.expert.call_network import FIRST, LAYERS, SCALE, SECOND, new_network
 from bideuchre_env.agents.rule.agent import RuleAgent, useful_calls
-from bideuchre_env.agents.rule.bidding import (
-    N_AUCTION_FEATURES,
-    call_action,
-    describe_auction,
-)
+from bideuchre_env.agents.rule.bidding import N_AUCTION_FEATURES, call_action, describe_auction
 from bideuchre_env.core.phases.deal import mix, split_seed
 from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
@@ -236,13 +227,7 @@ def try_rows(
 
 @kernel
 def two_calls(
-    work: ExpertWorkspace,
-    s: State,
-    word: Word,
-    width: float,
-    margin: float,
-    wild: int,
-    lone: int,
+    work: ExpertWorkspace, s: State, word: Word, width: float, margin: float, wild: int, lone: int
 ) -> tuple[int, int]:
     """Return the expert's best call in `s`, and another chosen by the random `word`; -1 for none.
 

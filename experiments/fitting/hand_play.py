@@ -13,14 +13,7 @@ import numpy as np
 from bideuchre_env.agents.expert.hand_table import SCALE
 from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule, rule_workspace
 from bideuchre_env.core.hands import put
-from bideuchre_env.core.phases.deal import (
-    GOLDEN,
-    begin_hand,
-    bounded,
-    mix,
-    seed_stream,
-    shuffle,
-)
+from bideuchre_env.core.phases.deal import GOLDEN, begin_hand, bounded, mix, seed_stream, shuffle
 from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.state import DEAL, new_states
 from bideuchre_env.core.step import apply, begin_cards, legal_bits
