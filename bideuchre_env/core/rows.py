@@ -360,20 +360,14 @@ def close_episode(s: State, tally: Row, episodes: Episodes, i: int) -> None:
 
 @entry_kernel
 def observe_rows(
-    states: Array,
-    tables: Array,
-    offsets: Array,
-    seats: Array,
-    observations: Array,
-    start: int,
-    stop: int,
+    states: Array, tables: Array, offsets: Array, seats: Array, out: Array, start: int, stop: int
 ) -> None:
-    """Write the observation of seat `seats[i]` in row i to `observations`, int8 (n, D).
+    """Write the observation of seat `seats[i]` in row i to `out`, int8 (n, D).
 
     Only rows `start` to `stop` - 1 are written.
     """
     for i in range(start, stop):
-        encode(states[i], tables[0], offsets[0], seats[i], row_of(observations, i))
+        encode(states[i], tables[0], offsets[0], seats[i], row_of(out, i))
 
 
 @entry_kernel

@@ -235,22 +235,17 @@ def encode_line(
 
 @inline_kernel
 def encode_decision(
-    observation: Array,
-    mask: Array,
-    inputs: Array,
-    i: int,
-    legal: Array,
-    work: EncoderWorkspace,
-    own: int,
+    seen: Array, mask: Array, inputs: Array, i: int, legal: Array, work: EncoderWorkspace, own: int
 ) -> int:
     """Write the features of a decision to `inputs[i]` and `legal`; return its symmetry.
 
-    `own` is the row of the scratch. The other parameters are those of `encode_rows`.
+    `seen` is its observation, `own` the row of the scratch. The other parameters are those of
+    `encode_rows`.
     """
     features = work.features
     t, known, view = features.tables[0], features.known[own], features.views[own]
     active = features.active[own : own + 1]
-    decode(observation, t, features.offsets[0], known)
+    decode(seen, t, features.offsets[0], known)
     see(known, t, 0, view)
     for j in range(inputs.shape[1]):
         inputs[i, j] = 0.0

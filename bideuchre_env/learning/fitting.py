@@ -231,22 +231,16 @@ def add_gradients(packed: Array, sums: Array, gradients: Array, out: Array, acti
 
 @entry_kernel
 def adam_rows(
-    part: Array,
-    gradient: Array,
-    m: Array,
-    v: Array,
-    betas: Array,
-    step_size: float,
-    bias_correction: float,
+    part: Array, gradient: Array, m: Array, v: Array, betas: Array, step: float, bias: float
 ) -> None:
     """Make a step of Adam: update the weights `part` and the moments `m` and `v` in place.
 
     These arrays and `gradient` are float32 (n,). `betas`, float32 (2,), are the decay rates of the
-    moments. `step_size` is the learning rate divided by the bias correction of `m`;
-    `bias_correction` is the divisor that corrects `v`.
+    moments. `step` is the learning rate divided by the bias correction of `m`; `bias` is the
+    divisor that corrects `v`.
     """
     beta_1, beta_2, one = betas[0], betas[1], np.float32(1.0)
-    size, correction = np.float32(step_size), np.float32(bias_correction)
+    size, correction = np.float32(step), np.float32(bias)
     epsilon = np.float32(1e-8)
     for i in range(len(part)):
         m[i] = beta_1 * m[i] + (one - beta_1) * gradient[i]

@@ -110,25 +110,14 @@ class GameRecord:
         return cls.from_sound_rows(rows, rules, variant, seed=seed, agents=agents, start=start)
 
     @classmethod
-    def from_sound_rows(
-        cls,
-        rows: Array,
-        rules: Rules,
-        variant: str,
-        *,
-        seed: int | None = None,
-        agents: list[str] | None = None,
-        start: tuple[int, int] = (0, 0),
-    ) -> GameRecord:
+    def from_sound_rows(cls, rows: Array, rules: Rules, variant: str, **about: Any) -> GameRecord:
         """Return `from_rows` without checks, for rows that are known to come from legal play."""
         base = RULES.get(variant)
         return cls(
             variant=variant,
             options=rules.to_dict() if base is None else rules.options_from(base),
             hands=hands_of(rows, rules),
-            start=start,
-            seed=seed,
-            agents=agents,
+            **about,
             **_result(rows),
         )
 

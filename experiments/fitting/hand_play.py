@@ -83,12 +83,11 @@ def play_block(
     table = new_table(game(kinds, copies, leader))
     won = np.zeros((n, N_STRAINS, tricks + 1), np.int64)
     alone = np.zeros((n, N_EXCHANGES, N_STRAINS, 2), np.int64)
-    deals = precision.first, precision.most
     for i in range(0, n, 8):  # Ctrl-C cannot interrupt a kernel, so each call plays few hands
         part = slice(i, min(i + 8, n))
         hands = (table, keys[part], start + i, low)
-        play_partnered(*hands, *deals, precision.partnered, won[part])
-        play_alone(*hands, *deals, precision.lone, won[part], alone[part])
+        play_partnered(*hands, precision, won[part])
+        play_alone(*hands, precision, won[part], alone[part])
     lone = np.round(SCALE * alone[..., 1] / alone.sum(axis=-1)).astype(np.uint8)
     ups = np.cumsum(won, axis=-1) * SCALE / won.sum(axis=-1, keepdims=True)
     shares = np.diff(np.round(ups), axis=-1, prepend=0).astype(np.uint8)  # their sum is `SCALE`
@@ -97,22 +96,16 @@ def play_block(
 
 @entry_kernel
 def play_partnered(
-    table: Table,
-    keys: Array,
-    first_row: int,
-    low: Word,
-    first: int,
-    most: int,
-    limit: float,
-    won: Array,
+    table: Table, keys: Array, first_row: int, low: Word, deals: Precision, won: Array
 ) -> None:
     """Play each of the hands `keys`, int64 (n,), with partner, and count the results in `won`.
 
     `won` (n, 5, tricks + 1): the deals by strain and number of tricks of the declarer's side. Each
-    strain is played on `first` deals; the best three, and any nearly equal, continue until their
-    `half_width` is at most `limit`, or to `most` deals. `low` and `first_row` + i seed the deals
+    strain is played on the `first` deals; the best three, and any nearly equal, continue until
+    their `half_width` is small enough, or to `most` deals. `low` and `first_row` + i seed the deals
     of hand i.
     """
+    first, most, limit = deals.first, deals.most, deals.partnered
     for i in range(len(keys)):
         row, every = np.uint64(first_row + i), (1 << N_STRAINS) - 1
         play_deals(table, keys[i], row, low, every, 0, first, 0.0, won[i])
@@ -158,32 +151,24 @@ def play_deals(
 
 @entry_kernel
 def play_alone(
-    table: Table,
-    keys: Array,
-    first_row: int,
-    low: Word,
-    first: int,
-    most: int,
-    limit: float,
-    won: Array,
-    alone: Array,
+    table: Table, keys: Array, first_row: int, low: Word, deals: Precision, won: Array, alone: Array
 ) -> None:
     """Play each of the hands `keys`, int64 (n,), alone after each exchange; count the results.
 
     `alone` (n, exchanges, 5, 2): the deals by exchange and strain; the last index is 1 if the
-    declarer won all the tricks, else 0. All strains are played on `first` deals. The best strains
-    with partner, by `won` of `play_partnered`, continue as there.
+    declarer won all the tricks, else 0. All strains are played on the `first` deals. The best
+    strains with partner, by `won` of `play_partnered`, continue as there.
     """
     deal, s, t = table.states[0], table.states[1], table.work.tables[0]
     for i in range(len(keys)):
         row, best = np.uint64(first_row + i), best_strains(won[i], NEAR)
         playing = (1 << N_STRAINS * N_EXCHANGES) - 1
-        for j in range(most):
-            if j >= first and (j - first) % LOOK == 0:
+        for j in range(deals.most):
+            if j >= deals.first and (j - deals.first) % LOOK == 0:
                 for place in range(N_STRAINS * N_EXCHANGES):
                     exchange, strain = place // N_STRAINS, place % N_STRAINS
                     behind = best >> strain & 1 == 0
-                    if behind or half_width(alone[i, exchange, strain]) <= limit:
+                    if behind or half_width(alone[i, exchange, strain]) <= deals.lone:
                         playing &= ~(1 << place)
             if playing == 0:
                 break
