@@ -98,7 +98,7 @@ def label(block: Block, entries: bytes) -> str | None:
 
 def labels(block: Block, entries: bytes) -> str:
     """Return the labels of all ones as one word."""
-    return "".join(compress(block.axes[-1], entries))
+    return "".join(compress(block.axes[-1], entries)) if 1 in entries else ""
 
 
 def cards(block: Block, entries: bytes) -> list[str]:
@@ -201,8 +201,9 @@ class Layout(Blocks[Block]):
 
     def __init__(self, rules: Rules) -> None:
         check_rules(rules)
-        self._every = every_block(rules)
-        super().__init__({block.name: block for block in self._every if block.present})
+        every = every_block(rules)
+        super().__init__({block.name: block for block in every if block.present})
+        self._every = [(block, self.slices.get(block.name, slice(0))) for block in every]
         self.rules = rules
         self.names = tuple(name for block in self.blocks for name in block.entries)
         self.cards = CARD_NAMES[: rules.kinds]
@@ -273,8 +274,8 @@ class Layout(Blocks[Block]):
         entries, known = self._checked(observation), new_states(1)
         decode_row(entries, compile_tables(self.rules), self.offsets, known)
         values, words = entries.tobytes(), dict[str, Any]()
-        for block in self._every:
-            words[block.name] = block.words(values[self.slices.get(block.name, slice(0))])
+        for block, at in self._every:
+            words[block.name] = block.words(values[at])
             if block.name == "played":
                 words["tricks"] = tricks = self._tricks(words, known[0])
         words["phase"] = words["phase"] or "over"
@@ -304,8 +305,9 @@ class Layout(Blocks[Block]):
         done, leaders = int(known["trick"]), known["leaders"].tolist()
         winners = [*leaders[1 : self.rules.tricks], int(known["turn"])]
         tricks = []
-        for trick in range(min(done + (words["led"] is not None), self.rules.tricks)):
-            leader, played = leaders[trick], [line[trick] for line in words["played"]]
+        begun = min(done + (words["led"] is not None), self.rules.tricks)
+        for trick, played in zip(range(begun), zip(*words["played"], strict=True), strict=False):
+            leader = leaders[trick]
             cards = [card for card in played[leader:] + played[:leader] if card]
             winner = winners[trick] if trick < done else None
             tricks.append({"leader": leader, "cards": cards, "winner": winner})
