@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from bideuchre_env.core.bits import gather_bits
-from bideuchre_env.core.observation.decode import decode
+from bideuchre_env.core.observation.decode import decode_entries, find_leaders
 from bideuchre_env.core.observation.encode import clip, hands_left
 from bideuchre_env.core.records import Offsets, State, Tables, View
 from bideuchre_env.core.state import DEAL, PLAY
@@ -103,9 +103,20 @@ def see_observation(
     The row that the observing seat knows is written to `known`, in which it is seat 0. `o` are the
     offsets of the observation's blocks.
     """
-    decode(observation, t, o, known)
-    see(known, t, 0, view)
+    see_entries(observation, t, o, known, view)
     return read_mask(t, view.phase, mask)
+
+
+@kernel
+def see_entries(observation: Array, t: Tables, o: Offsets, known: State, view: View) -> None:
+    """Fill `known` and `view` as `see_observation`; leaders of tricks only if the view needs them.
+
+    Deriving them takes as long as all the rest.
+    """
+    decode_entries(observation, t, o, known)
+    if known.led < 0 and known.voids[2] != 0:  # for `thrown`
+        find_leaders(known, t)
+    see(known, t, 0, view)
 
 
 @kernel

@@ -15,11 +15,10 @@ import numpy as np
 
 from bideuchre_env.core.bits import clear, gather_bits
 from bideuchre_env.core.blocks import Blocks
-from bideuchre_env.core.observation.decode import decode
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.records import View
 from bideuchre_env.core.state import GIVING
-from bideuchre_env.core.view import see
+from bideuchre_env.core.view import see_entries
 from bideuchre_env.learning.feature_rows import FeatureWorkspace, list_inputs
 from bideuchre_env.learning.features import (
     PARTS,
@@ -245,8 +244,7 @@ def encode_decision(
     features = work.features
     t, known, view = features.tables[0], features.known[own], features.views[own]
     active = features.active[own : own + 1]
-    decode(seen, t, features.offsets[0], known)
-    see(known, t, 0, view)
+    see_entries(seen, t, features.offsets[0], known, view)
     for j in range(inputs.shape[1]):
         inputs[i, j] = 0.0
     n, symmetry, first = 0, 0, 0

@@ -14,10 +14,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from bideuchre_env.core.observation.decode import decode
 from bideuchre_env.core.records import State, Tables, View
 from bideuchre_env.core.state import GIVING, NAMING, PLAY
-from bideuchre_env.core.view import count, count_held, see
+from bideuchre_env.core.view import count, count_held, see_entries
 from bideuchre_env.learning.suits import RENAMED, SUIT_MAPS, first_renamings, smallest
 from bideuchre_env.rules.bids import MAX_EXCHANGE
 from bideuchre_env.rules.cards import COPY_SHIFT, MAX_TRICKS, N_SEATS, N_STRAINS, N_SUITS, NO_TRUMP
@@ -114,8 +113,7 @@ def active_inputs(observation: Array, rename: bool, work: FeatureWorkspace) -> t
     Returns the length of the list and the number of the renaming of suits, as `list_inputs` does.
     """
     t, known, view = work.tables[0], work.known[0], work.views[0]
-    decode(observation, t, work.offsets[0], known)
-    see(known, t, 0, view)
+    see_entries(observation, t, work.offsets[0], known, view)
     return list_inputs(known, t, 0, work.places[0], view, rename, work.active)
 
 

@@ -37,6 +37,13 @@ def decode(observation: Array, t: Tables, o: Offsets, s: State) -> None:
     are clipped in the observation stay so. A hand that is over is in phase DEAL. The random stream,
     the points and the outcome are not written.
     """
+    decode_entries(observation, t, o, s)
+    find_leaders(s, t)
+
+
+@kernel
+def decode_entries(observation: Array, t: Tables, o: Offsets, s: State) -> None:
+    """Write as `decode`, but not the fields that `find_leaders` derives."""
     public = o.private
     phase = one_hot(observation, public + o.phase, DEAL)
     s.phase = phase if phase >= 0 else DEAL
@@ -155,16 +162,16 @@ def decode_play(observation: Array, public: int, t: Tables, o: Offsets, s: State
                     s.plays[seat * MAX_TRICKS + trick] = kind
                     s.tags[kind + (MAX_KINDS if s.tags[kind] else 0)] = tag(seat, trick)
             at += kinds
-    if s.phase >= PLAY and s.strain >= 0 and s.declarer >= 0:
-        find_leaders(s, t)
 
 
 @kernel
 def find_leaders(s: State, t: Tables) -> None:
     """Derive the leader of each trick, and the power of the card that wins the current one.
 
-    After the last trick its winner is written to `s.turn`.
+    After the last trick its winner is written to `s.turn`. Nothing is written before the play.
     """
+    if s.phase < PLAY or s.strain < 0 or s.declarer < 0:
+        return
     strain, leader = s.strain, opening_leader(t, s.dealer, s.declarer, s.sitting_out)
     for trick in range(min(s.trick + 1, t.tricks)):
         s.leaders[trick] = leader
