@@ -121,9 +121,9 @@ def action_maps(rules: Rules) -> tuple[Array, Array]:
     """Return the tables `renamed` and `originals` of a `FeatureWorkspace`, int64 (8, A)."""
     acts = actions.of(rules)
     renamed = np.tile(np.arange(acts.n), (len(SUIT_MAPS), 1))
-    strained = range(1, acts.card_offset, N_STRAINS)  # in bids: after the pass; no trump stays
-    if acts.strains_per_bid == 1:
-        strained = range(acts.trump_offset, acts.card_offset, N_STRAINS)
+    strained = [acts.trump_offset]  # the first of the strains, which are the suits and no trump
+    if acts.strains_per_bid > 1:
+        strained = list(range(1, acts.trump_offset, acts.strains_per_bid))
     for first in (*strained, *range(acts.card_offset, acts.n, N_SUITS)):
         renamed[:, first : first + N_SUITS] = first + SUIT_MAPS
     originals = np.argsort(renamed, axis=1)
