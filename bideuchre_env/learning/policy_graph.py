@@ -86,8 +86,8 @@ _COPIES = {"dropout", "alias", "clone", "contiguous", "detach", "to", "_to_copy"
 class PolicyGraph:
     """The operations of a network, in order, and its arrays by name.
 
-    A step is a list `[operation, arguments]`. An argument is a number, a bool, None, a list of arguments,
-    `{"value": i}` for the result of step `i - 1` (0: the inputs), or `{"array": name}`.
+    A step is a list `[operation, arguments]`. An argument is a number, a bool, None, a list of
+    arguments, `{"value": i}` for the result of step `i - 1` (0: the inputs), or `{"array": name}`.
     """
 
     steps: list[Any]
