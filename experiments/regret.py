@@ -34,7 +34,7 @@ from bideuchre_env.cli.progress import Progress, progress_bar
 from bideuchre_env.cli.script_args import ScriptArgs, option
 from bideuchre_env.core.state import STATE, Phase
 from bideuchre_env.errors import OptionError
-from bideuchre_env.evaluation.blocks import AT_ONCE, BLOCKS_OF, at_once_for
+from bideuchre_env.evaluation.blocks import AT_ONCE, at_once_for, block_size
 from bideuchre_env.evaluation.seeding import check_seed, first_seed, seat_agent
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, as_rows
@@ -89,7 +89,7 @@ def measure(rules: Rules, agent: str, hands: int, seed: int, progress: Progress)
     """
     # the block size must not depend on the caller: it determines the agent's seeds
     alone = seat_agent(agent, rules, seed, 0, True)
-    size = BLOCKS_OF * min(at_once_for((alone, alone)), AT_ONCE)
+    size = block_size(min(at_once_for((alone, alone)), AT_ONCE))
     parts = []
     for first in range(0, hands, size):
         numbers = range(first, min(first + size, hands))

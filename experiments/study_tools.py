@@ -23,9 +23,10 @@ from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
 from bideuchre_env.core.state import Phase, new_states
+from bideuchre_env.core.table.answers import require_legal
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
-from bideuchre_env.evaluation.lockstep import answer_of, checked
+from bideuchre_env.evaluation.lockstep import choices_of
 from bideuchre_env.evaluation.results import Result
 from bideuchre_env.evaluation.statistics.intervals import mean_per_hand
 from bideuchre_env.evaluation.statistics.scores import interval_dict
@@ -115,9 +116,8 @@ def play_hands(
         choices, seconds = np.zeros(len(slots), np.int64), second(states[slots]).astype(bool)
         for agent, own in zip(agents, (~seconds, seconds), strict=True):
             if own.any():
-                answer = answer_of(agent, observations[own], masks[own])
-                place = "hand {}".format
-                choices[own] = checked(agent, answer, rules, states, tables, slots[own], place)
+                choices[own] = choices_of(agent, observations[own], masks[own])
+        require_legal(rules, states, tables, slots, choices, lambda j, row: f"hand {row}")
         apply_rows(states, tables, slots, choices)
 
 

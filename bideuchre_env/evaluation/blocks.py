@@ -19,7 +19,9 @@ from typing import Any, TypeAlias
 from bideuchre_env._checks import brief, is_whole
 from bideuchre_env.agents import AgentSource, CompleteAgent, registry
 from bideuchre_env.agents.inputs import digest
+from bideuchre_env.agents.random_agents import CautiousAgent, RandomAgent
 from bideuchre_env.agents.registry import files_of, freeze_files, in_one_line, parse
+from bideuchre_env.agents.rule.agent import RuleAgent
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.executors import pack
 from bideuchre_env.evaluation.lockstep import LockstepRunner
@@ -28,7 +30,9 @@ from bideuchre_env.evaluation.seeding import Partners, Side, first_seed, members
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
-AT_ONCE = 64
+AT_ONCE, QUICK_AT_ONCE = 256, 1024
+"""Boards in lock step by default, and for agents that need less than a microsecond a decision."""
+QUICK = (RandomAgent, CautiousAgent, RuleAgent)
 BLOCKS_OF = 4
 WARM_SECONDS = 2.0
 
@@ -57,8 +61,8 @@ class Plan:
         return [agent for side in self.agents for agent in members_of(side)]
 
     def blocks(self, boards: int) -> list[range]:
-        """Split boards 0 to `boards` - 1 into blocks of four times `at_once`."""
-        size = BLOCKS_OF * self.at_once
+        """Split boards 0 to `boards` - 1 into blocks, see `block_size`."""
+        size = block_size(self.at_once)
         return [range(first, min(first + size, boards)) for first in range(0, boards, size)]
 
     def make_agents(self, place: int = 0) -> Made:
@@ -75,7 +79,9 @@ class Plan:
         if self.recorded is not None:
             names = (a.name, b.name)
             recorder = TableRecorder(self.rules, self.recorded, names, seed, 2 * at_once)
-        return LockstepRunner(self.rules, (a, b), block, seed, self.single, at_once, recorder)
+        return LockstepRunner(
+            self.rules, (a, b), block, seed, self.single, at_once, recorder, self.agents
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         names = [agent for agent in self.members if isinstance(agent, str)]
@@ -83,6 +89,14 @@ class Plan:
         hashes = tuple((file, file_hash(file)) for file in files)
         fields = tuple(getattr(self, name) for name in self.__dataclass_fields__)
         return unpacked, (pack((registered_agents(self.members), fields)), hashes)
+
+
+def block_size(at_once: int) -> int:
+    """Return the number of boards of a block: four times `at_once`, but at most 256 if possible.
+
+    Small blocks are distributed evenly over the workers.
+    """
+    return max(at_once, min(BLOCKS_OF * at_once, AT_ONCE))
 
 
 def registered_agents(members: list[AgentSource]) -> dict[str, Any]:
@@ -178,13 +192,16 @@ def at_once_for(agents: Made) -> int:
     """Return the number of boards to play at a time: the least `at_once` of the agents.
 
     A slow agent sets its attribute `at_once` to a small number, so that the first boards finish
-    soon; the default is 64. Raises `OptionError` unless it is a whole number from 1.
+    soon; the default is 256, or 1,024 for `QUICK` agents. Raises `OptionError` unless it is a whole
+    number from 1.
     """
-    members = [each for side in agents for each in members_of(side)]
-    sizes = [(agent.name, getattr(agent, "at_once", AT_ONCE)) for agent in members]
-    for name, boards in sizes:
+    sizes = []
+    for agent in (each for side in agents for each in members_of(side)):
+        usual = QUICK_AT_ONCE if type(agent) in QUICK else AT_ONCE
+        boards = getattr(agent, "at_once", usual)
         if not is_whole(boards) or boards < 1:
             raise OptionError(
-                f"agent {name!r} has at_once={boards!r}: expected a whole number, 1 or more"
+                f"agent {agent.name!r} has at_once={boards!r}: expected a whole number, 1 or more"
             )
-    return min(boards for _, boards in sizes)
+        sizes.append(boards)
+    return min(sizes)

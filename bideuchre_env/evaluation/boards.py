@@ -1,31 +1,23 @@
-"""Kernels of duplicate boards: many tables in lock step, two tables per board.
+"""Kernels of duplicate boards: two rows of a table for each board.
 
-Slots 2p and 2p + 1 hold the two tables of a board. Both are dealt from the same random stream, so
+Rows 2p and 2p + 1 hold the two tables of a board. Both are dealt from the same random stream, so
 they have the same cards. Agent 0 has seats 0 and 2 at the first table, seats 1 and 3 at the second
-(`agent = side ^ slot & 1`). A slot whose phase is OVER is idle.
+(`agent = side ^ row & 1`).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from bideuchre_env.core.phases.deal import deal_hand, seed_stream, start_game
-from bideuchre_env.core.phases.scoring import made
+from bideuchre_env.core.phases.deal import deal_hand, start_game
 from bideuchre_env.core.records import State
-from bideuchre_env.core.state import DEAL, DRAWN, OVER, WON
-from bideuchre_env.core.step import is_legal
+from bideuchre_env.core.rows import seed_row
+from bideuchre_env.core.state import DRAWN, WON
+from bideuchre_env.core.table.loop import begin_episode, clear_sum, next_kind, seed_players
+from bideuchre_env.core.table.records import DONE, MOVING, Table
+from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.jit import Array, Word, entry_kernel, kernel
 
-BID, MADE, SET, LONE_BID, LONE_MADE = range(5)
-
-TABLE_TALLY = np.dtype(
-    [
-        ("points", np.int64),  # agent 0's minus agent 1's
-        ("hands", np.int64),  # passed-out ones included
-        ("contracts", np.int64, (2, 5)),  # [agent]: BID, MADE, SET, LONE_BID, LONE_MADE
-    ],
-    align=True,
-)
 NO_GAME, A_WON, B_WON, GAME_DRAWN, GAME_TRUNCATED = range(5)
 
 BOARD = np.dtype(
@@ -61,128 +53,72 @@ TOTALS = np.dtype(
 
 @entry_kernel
 def open_boards(
-    states: Array, tables: Array, pairs: Array, boards: Array, low: Word, high: Word, single: bool
+    table: Table,
+    kinds: Array,
+    players: Array,
+    pairs: Array,
+    boards: Array,
+    low: Word,
+    high: Word,
+    single: bool,
 ) -> None:
-    """Start board `boards[j]` in the pair of slots `pairs[j]`, and deal its first hand.
+    """Start board `boards[j]` in the pair of rows `pairs[j]`, and deal its first hand.
 
     Board i has the random stream of seed `high:low` + i. The dealer of a single hand is seat i % 4;
-    the first dealer of a game is drawn at random.
+    the first dealer of a game is drawn at random. `players`, int64 (2, 4), are the numbers of the
+    players by table and seat. `kinds` are all OUTSIDE: the rows ask their first player.
     """
     for j in range(len(pairs)):
-        word = low + np.uint64(boards[j])
-        carry = np.uint64(1) if word < low else np.uint64(0)
-        for table in range(2):
-            s = states[2 * pairs[j] + table]
-            seed_stream(s, word, high + carry)
+        for second in range(2):
+            i = 2 * pairs[j] + second
+            s, row = table.states[i], table.seating[i]
+            seed_row(s, low, high, boards[j])
+            seed_players(s, row)
             start_game(s, boards[j] & 3 if single else -1)
-            deal_hand(s, tables[0])
+            deal_hand(s, table.tables[0])
+            for seat in range(N_SEATS):
+                row.player[seat] = players[second, seat]
+            row.seat = -1
+            begin_episode(row, table.sums[i])
+            next_kind(table, kinds, i)
 
 
 @entry_kernel
-def to_act(states: Array, slots: Array, counts: Array) -> None:
-    """Write the slots where agent k (0 or 1) is to act to `slots[k]`, their number to `counts[k]`.
-
-    `slots` is int64 (2, n), `counts` int64 (2,).
-    """
-    counts[0] = 0
-    counts[1] = 0
-    for i in range(len(states)):
-        if states[i].phase < DEAL:
-            agent = (states[i].turn ^ i) & 1
-            slots[agent, counts[agent]] = i
-            counts[agent] += 1
+def continue_rows(table: Table, kinds: Array, index: Array) -> None:
+    """Continue the rows `index`, which have paused at the end of a hand; see `next_kind`."""
+    for j in range(len(index)):
+        table.seating[index[j]].stage = MOVING
+        next_kind(table, kinds, index[j])
 
 
 @entry_kernel
-def first_illegal(states: Array, tables: Array, slots: Array, choices: Array) -> int:
-    """Return the first j whose choice is illegal in slot `slots[j]`, or -1.
+def close_boards(table: Table, board_of: Array, single: bool, pairs: Array, rows: Array) -> int:
+    """Write finished boards to `rows` (`BOARD`) and their pairs of rows to `pairs`.
 
-    Legality is computed from the state, because an agent may have changed its mask.
-    """
-    for j in range(len(slots)):
-        if not is_legal(states[slots[j]], tables[0], choices[j]):
-            return j
-    return -1
-
-
-@entry_kernel
-def ended_hands(states: Array, slots: Array, ended: Array, count: int) -> int:
-    """Append those of `slots` whose hand has ended to `ended[count:]`; return the new count."""
-    for j in range(len(slots)):
-        if states[slots[j]].phase >= DEAL:
-            ended[count] = slots[j]
-            count += 1
-    return count
-
-
-@entry_kernel
-def tally_hands(states: Array, tables: Array, ended: Array, tallies: Array) -> None:
-    """Add the hands that have ended to the tallies of their slots."""
-    for j in range(len(ended)):
-        slot = ended[j]
-        s, tally = states[slot], tallies[slot]
-        swapped = slot & 1
-        tally.points += s.points[swapped] - s.points[1 - swapped]
-        tally.hands += 1
-        level = s.level
-        if level < 0:
-            continue
-        row = tally.contracts[(s.declarer & 1) ^ swapped]
-        is_made, alone = made(s, tables[0]), tables[0].alone[level] == 1
-        row[BID] += 1
-        row[MADE if is_made else SET] += 1
-        if alone:
-            row[LONE_BID] += 1
-            row[LONE_MADE] += 1 if is_made else 0
-
-
-@entry_kernel
-def close_tables(states: Array, ended: Array) -> None:
-    """Set the phase of the slots `ended` to OVER after one hand, even if the game is not over."""
-    for j in range(len(ended)):
-        states[ended[j]].phase = OVER
-
-
-@entry_kernel
-def finished_pairs(states: Array, tallies: Array, pairs: Array) -> int:
-    """Write the pairs of slots whose tables are both over, but not settled yet, to `pairs`.
-
-    Returns their number.
+    Returns their number. Their sums are cleared, so that they are not written again. The pair of
+    rows p holds the board with number `board_of[p]`.
     """
     count = 0
-    for pair in range(len(states) // 2):
-        slot = 2 * pair
-        over = states[slot].phase == OVER and states[slot + 1].phase == OVER
-        if over and tallies[slot].hands > 0:
-            pairs[count] = pair
-            count += 1
-    return count
-
-
-@entry_kernel
-def settle_pairs(
-    states: Array, tallies: Array, pairs: Array, boards: Array, single: bool, rows: Array
-) -> None:
-    """Write the results of finished pairs of slots to `rows` (`BOARD`), and clear their tallies.
-
-    The pair of slots `pairs[j]` holds the board with number `boards[j]`.
-    """
-    for j in range(len(pairs)):
-        row = rows[j]
-        row.board = boards[j]
+    for pair in range(len(board_of)):
+        first, second = 2 * pair, 2 * pair + 1
+        over = table.seating[first].stage == DONE and table.seating[second].stage == DONE
+        if not over or table.sums[first].hands == 0:
+            continue
+        row = rows[count]
+        row.board = board_of[pair]
         row.contracts[:] = 0
-        for table in range(2):
-            slot = 2 * pairs[j] + table
-            tally = tallies[slot]
-            row.points[table] = tally.points
-            row.hands[table] = tally.hands
-            row.game_ends[table] = NO_GAME if single else game_end(states[slot], table)
+        for swapped in range(2):
+            s, total = table.states[first + swapped], table.sums[first + swapped]
+            row.points[swapped] = total.points[swapped] - total.points[1 - swapped]
+            row.hands[swapped] = total.hands
+            row.game_ends[swapped] = NO_GAME if single else game_end(s, swapped)
             for agent in range(2):
                 for i in range(5):
-                    row.contracts[agent, i] += tally.contracts[agent, i]
-                    tally.contracts[agent, i] = 0
-            tally.points = 0
-            tally.hands = 0
+                    row.contracts[agent, i] += total.contracts[agent ^ swapped, i]
+            clear_sum(total)
+        pairs[count] = pair
+        count += 1
+    return count
 
 
 @kernel

@@ -1,48 +1,40 @@
-"""Play boards in lock step: agents act on batches of observations, kernels do the rest."""
+"""Play boards in lock step: kernels play the agents that they contain, and ask the others."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from bideuchre_env.agents import CompleteAgent
-from bideuchre_env.agents.registry import in_one_line
-from bideuchre_env.core.legality import legal_names
-from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env._checks import whole_numbers
+from bideuchre_env.agents import AgentSource, CompleteAgent
+from bideuchre_env.agents.random_agents import RandomAgent
+from bideuchre_env.agents.registry import in_one_line, parse
+from bideuchre_env.agents.table.parts import AgentPart, KernelPart, call, is_contained, kinds_of
 from bideuchre_env.core.phases.deal import split_seed
-from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows
-from bideuchre_env.core.state import Phase, new_states
-from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.errors import AgentError, BidEuchreError, IllegalActionError
-from bideuchre_env.evaluation.boards import (
-    BOARD,
-    TABLE_TALLY,
-    close_tables,
-    ended_hands,
-    finished_pairs,
-    first_illegal,
-    open_boards,
-    settle_pairs,
-    tally_hands,
-    to_act,
-)
+from bideuchre_env.core.table.answers import list_rows
+from bideuchre_env.core.table.records import DONE, PAUSED, new_table, no_turn
+from bideuchre_env.errors import AgentError, BidEuchreError
+from bideuchre_env.evaluation.boards import BOARD, close_boards, continue_rows, open_boards
 from bideuchre_env.evaluation.recorder import Lines, TableRecorder
-from bideuchre_env.evaluation.seeding import Partners
-from bideuchre_env.rules import actions
+from bideuchre_env.evaluation.seeding import Partners, members_of
+from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, new_rows
+
+BY_ROW = ("random", "cautious")
+"""Agents whose choices are drawn from the streams of the rows, if they are made from a name."""
 
 
 class LockstepRunner:
     """Plays the boards with the numbers `boards`, `at_once` at a time, each at two tables.
 
-    When both tables of a board are over, its pair of slots takes the next board. Board i is dealt
-    from seed `seed` + i; `single` means boards of one hand, not games. `decisions` and
-    `think_seconds` are each agent's decisions and the processor time of its `act_rows` in this
-    process, without its child processes.
+    When both tables of a board are over, its pair of rows takes the next board. Board i is dealt
+    from seed `seed` + i; `single` means boards of one hand, not games. `sources` are the agents as
+    the caller named them, by default `agents`. `decisions` and `think_seconds` are each agent's
+    decisions and their processor time in this process, without its child processes.
     """
 
     def __init__(
@@ -54,154 +46,117 @@ class LockstepRunner:
         single: bool,
         at_once: int,
         recorder: TableRecorder | None = None,
+        sources: tuple[Any, Any] | None = None,
     ) -> None:
-        self.rules, self.agents, self.boards, self.single = rules, agents, boards, single
+        self.rules, self.boards, self.single = rules, boards, single
         self.low, self.high = split_seed(seed)
-        self.tables = compile_tables(rules)
-        layout = layout_of(rules)
-        self.offsets = layout.offsets
-        n = 2 * at_once
-        self.states = new_states(n)
-        self.states["phase"] = Phase.OVER
-        self.tallies = new_rows(TABLE_TALLY, n)
+        self.table = new_table(rules, 2 * at_once, 0)
+        self.table.setup["by_hand"] = single
+        self.table.setup["pause"] = recorder is not None
+        self.table.seating["stage"] = DONE
         self.board_of = np.zeros(at_once, np.int64)
         self.opened = self.done = 0
         self.decisions = [0, 0]
         self.think_seconds = [0.0, 0.0]
-        self._slots = np.zeros((2, n), np.int64)
-        self._counts = np.zeros(2, np.int64)
-        self._ended = np.zeros(n, np.int64)
-        self._pairs = np.zeros(at_once, np.int64)
-        self._rows = new_rows(BOARD, at_once)
-        self._recorder = recorder
-        self._observations = np.zeros((n, layout.size), np.int8)
-        self._masks = np.zeros((n, actions.of(rules).n), np.int8)
+        self._turn, self._recorder = no_turn(), recorder
+        self._pairs, self._rows = np.zeros(at_once, np.int64), new_rows(BOARD, at_once)
+        self._paused = np.zeros(2 * at_once, np.int64)
+        self._seat(agents, sources or agents)
+
+    def _seat(self, agents: tuple[Any, Any], sources: tuple[Any, Any]) -> None:
+        """Number the players 0 to 3 (side + 2 x partner), and make a part for each."""
+        self._parts: list[tuple[int, KernelPart | AgentPart]] = []
+        self._players = np.zeros((2, N_SEATS), np.int64)
+        for side in range(2):
+            members = members_of(agents[side])
+            for partner, agent in enumerate(members):
+                source = members_of(sources[side])[partner]
+                self._parts.append((side, self._part(side, partner, agent, source)))
+            for swapped in range(2):
+                for seat in range(side ^ swapped, N_SEATS, 2):
+                    partner = len(members) - 1 if seat >= 2 else 0
+                    self._players[swapped, seat] = side + 2 * partner
+        self._outside = kinds_of(4, {})
+
+    def _part(
+        self, side: int, partner: int, agent: CompleteAgent, source: AgentSource
+    ) -> KernelPart | AgentPart:
+        number = side + 2 * partner
+        by_row = isinstance(source, str) and parse(source)[0] in BY_ROW
+        if is_contained(agent) and (by_row or not isinstance(agent, RandomAgent)):
+            return KernelPart(self.table, number, 4, agent)
+
+        def ask(observations: Array, masks: Array) -> Array:
+            began = time.process_time()  # other work on the machine does not count
+            choices = choices_of(agent, observations, masks)
+            self.think_seconds[side] += time.process_time() - began
+            return choices
+
+        def where(j: int, i: int) -> str:
+            return f"agent {agent.name!r}, row {j} ({self._place(i)})"
+
+        return AgentPart(self.table, self.rules, number, 4, ask, where)
 
     def play(self) -> Iterator[tuple[Array, list[Lines]]]:
         """Play until every board is finished; yield the newly finished ones after each step.
 
         They are a copy of their rows (`boards.BOARD`), and their records if there is a recorder.
-        Raises `AgentError` and `IllegalActionError`, see `answer_of` and `checked`.
+        Raises `AgentError`, see `choices_of`, and `IllegalActionError` for an illegal action.
         """
         self._open(np.arange(len(self.board_of)))
-        self._settle(0)  # compiles kernels that the first step does not reach
         while self.done < len(self.boards):
             yield self._step()
 
     def _open(self, pairs: Array) -> None:
-        """Start the next boards, as long as there are any, in these free pairs of slots."""
+        """Start the next boards, as long as there are any, in these free pairs of rows."""
         pairs = pairs[: len(self.boards) - self.opened]
         boards = self.boards.start + np.arange(self.opened, self.opened + len(pairs))
         self.board_of[pairs] = boards
-        open_boards(self.states, self.tables, pairs, boards, self.low, self.high, self.single)
+        seeds = self.low, self.high
+        call(
+            open_boards, self.table, self._outside, self._players, pairs, boards, *seeds,
+            self.single,
+        )  # fmt: skip
         self.opened += len(pairs)
 
     def _step(self) -> tuple[Array, list[Lines]]:
-        """Play one action at every table in play; settle the hands that end, as `_settle`."""
-        to_act(self.states, self._slots, self._counts)
-        ended = 0
-        for agent in range(2):
-            slots = self._slots[agent, : self._counts[agent]]
-            if len(slots):
-                self._decide(agent, slots)
-                ended = ended_hands(self.states, slots, self._ended, ended)
-        return self._settle(ended) if ended else (self._rows[:0], [])
-
-    def _decide(self, agent: int, slots: Array) -> None:
-        n = len(slots)
-        observations, masks = self._observations[:n], self._masks[:n]
-        encode_rows(self.states, self.tables, self.offsets, slots, observations, masks)
-        for player, rows in self._players(agent, slots):
-            own = slots[rows]
-            began = time.process_time()  # other work on the machine does not count
-            answer = answer_of(player, observations[rows], masks[rows])
-            self.think_seconds[agent] += time.process_time() - began
-            self.decisions[agent] += len(own)
-            choices = checked(
-                player, answer, self.rules, self.states, self.tables, own, self._place
-            )
-            apply_rows(self.states, self.tables, own, choices)
-
-    def _players(self, agent: int, slots: Array) -> Iterator[tuple[CompleteAgent, Any]]:
-        """Yield who decides for a side, with the index of its rows of `slots`."""
-        side = self.agents[agent]
-        if not isinstance(side, Partners):
-            yield side, slice(None)
-            return
-        is_second = self.states["turn"][slots] >= 2
-        for player, rows in zip(side, (~is_second, is_second), strict=True):
-            if rows.any():
-                yield player, rows
-
-    def _place(self, slot: int) -> str:
-        return f"board {self.board_of[slot // 2]}, table {slot % 2 + 1}"
-
-    def _settle(self, count: int) -> tuple[Array, list[Lines]]:
-        """Tally the `count` hands in `_ended`, deal the next ones, and replace finished boards.
+        """Play a round: each agent acts where it is its turn. Replace finished boards.
 
         Returns the rows and records of these boards.
         """
-        ended = self._ended[:count]
-        tally_hands(self.states, self.tables, ended, self.tallies)
+        for side, part in self._parts:
+            began = time.process_time()
+            self.decisions[side] += part.play(self._turn)
+            if isinstance(part, KernelPart):
+                self.think_seconds[side] += time.process_time() - began
+        table, lines = self.table, []
         if self._recorder is not None:
-            self._recorder.hands_ended(self.states, ended)
-        if self.single:
-            close_tables(self.states, ended)
-        else:
-            deal_rows(self.states, self.tables)
-        n = finished_pairs(self.states, self.tallies, self._pairs)
-        pairs, rows = self._pairs[:n], self._rows[:n]
-        boards = self.board_of[pairs]
-        settle_pairs(self.states, self.tallies, pairs, boards, self.single, rows)
-        self.done += n
-        lines = []
-        if self._recorder is not None:
-            lines = self._recorder.lines(self.states, pairs, boards)
-        finished = rows.copy()
-        self._open(pairs)
-        return finished, lines
+            paused = self._paused[: int(list_rows(table.seating, PAUSED, 0, self._paused))]
+            self._recorder.hands_ended(table.states, paused)
+            call(continue_rows, table, self._outside, paused)
+        finished = call(close_boards, table, self.board_of, self.single, self._pairs, self._rows)
+        pairs, rows = self._pairs[:finished], self._rows[:finished].copy()
+        if finished:
+            self.done += finished
+            if self._recorder is not None:
+                lines = self._recorder.lines(table.states, pairs, rows["board"])
+            self._open(pairs)
+        return rows, lines
+
+    def _place(self, row: int) -> str:
+        return f"board {self.board_of[row // 2]}, table {row % 2 + 1}"
 
 
-def answer_of(agent: CompleteAgent, observations: Array, masks: Array) -> Any:
-    """Return the result of an agent's `act_rows`, unchecked.
+def choices_of(agent: CompleteAgent, observations: Array, masks: Array) -> Array:
+    """Return the actions of an agent's `act_rows`, int64 (m,), not checked for legality.
 
-    Raises `AgentError` for any error of the agent that is not a `BidEuchreError`.
+    Raises `IllegalActionError` unless they are m whole numbers, and `AgentError` for any error of
+    the agent that is not a `BidEuchreError`.
     """
     try:
-        return agent.act_rows(observations, masks)
+        answer = agent.act_rows(observations, masks)
     except BidEuchreError:
         raise
     except (Exception, SystemExit) as error:  # any error: agents may be user code
         raise AgentError(f"agent {agent.name!r}: {in_one_line(error)}") from error
-
-
-def checked(
-    agent: CompleteAgent,
-    answer: Any,
-    rules: Rules,
-    states: Array,
-    tables: Array,
-    slots: Array,
-    where: Callable[[int], str],
-) -> Array:
-    """Return an agent's answer as int64 (n,), if `answer[j]` is legal in `states[slots[j]]`.
-
-    Otherwise raise `IllegalActionError`; `where(slot)` describes the table in its message.
-    """
-    choices = np.asarray(answer)
-    if choices.shape != slots.shape or choices.dtype.kind not in "iu":
-        raise IllegalActionError(
-            f"agent {agent.name!r}: act_rows returned {choices.dtype} {choices.shape}, not whole "
-            f"numbers of shape {slots.shape}"
-        )
-    choices = np.ascontiguousarray(choices, np.int64)
-    at = first_illegal(states, tables, slots, choices)
-    if at >= 0:
-        row, names = states[slots[at]], actions.of(rules).names
-        choice = int(choices[at])
-        text = repr(names[choice]) if 0 <= choice < len(names) else "no action"
-        raise IllegalActionError(
-            f"agent {agent.name!r}, row {at} ({where(slots[at])}, seat {row['turn']}): "
-            f"chose {choice} ({text}); legal: " + ", ".join(map(repr, legal_names(row, rules)))
-        )
-    return choices
+    return whole_numbers(f"agent {agent.name!r}: act_rows", answer, len(masks))

@@ -14,9 +14,10 @@ from bideuchre_env.agents.random_agents import RandomAgent
 from bideuchre_env.agents.rule.certain import claim
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.one_row import look_row
+from bideuchre_env.core.table.answers import require_legal
 from bideuchre_env.core.view import new_view
 from bideuchre_env.errors import AgentError, BidEuchreError, IllegalActionError
-from bideuchre_env.evaluation.lockstep import answer_of, checked
+from bideuchre_env.evaluation.lockstep import choices_of
 from bideuchre_env.evaluation.seeding import seat_agent
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
@@ -57,9 +58,10 @@ class Players:
             agent.generator = np.random.default_rng((self._seed, seat, decisions))
         look_row(self._states, self._tables, *self.view)
         try:
-            answer = answer_of(agent, self._seen.copy(), self._mask.copy())
+            choices = choices_of(agent, self._seen.copy(), self._mask.copy())
             rows = self._states, self._tables, _ROW_0
-            return int(checked(agent, answer, self._rules, *rows, str)[0])
+            require_legal(self._rules, *rows, choices, lambda j, row: agent.name)
+            return int(choices[0])
         except BidEuchreError as error:
             where = f"agent {brief(agent.name)} (seat {seat}) has failed in hand {hand}"
             raise AgentError(f"{where}: {_without_cards(error)}") from error

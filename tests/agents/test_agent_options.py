@@ -11,10 +11,10 @@ from bideuchre_env.agents import registry
 from bideuchre_env.agents.random_agents import RandomAgent
 from bideuchre_env.agents.rule.win_curve import POINT_ALONE
 from bideuchre_env.core.phases.scoring import played_points
+from bideuchre_env.core.table.records import LONE_BID, SET
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.envs.solo.players import Player
 from bideuchre_env.errors import OptionError
-from bideuchre_env.evaluation.boards import LONE_BID, SET
 from bideuchre_env.rules.cards import CARD_NAMES
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES

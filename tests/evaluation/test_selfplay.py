@@ -30,7 +30,7 @@ from bideuchre_env.rules.rules import Rules
 @pytest.mark.parametrize("mode", ["boards", "games"])
 def test_every_figure_follows_from_the_records(variant, mode, tmp_path):
     out = tmp_path / "games.jsonl"
-    result = match(variant, "cautious", "random", seed=11, records=out, at_once=9, **{mode: 40})
+    result = match(variant, "cautious", "random", seed=18, records=out, at_once=9, **{mode: 40})
     records = list(records_io.read(out))
     boards = 40 if mode == "boards" else 20
     assert len(records) == 2 * boards
@@ -41,7 +41,7 @@ def test_every_figure_follows_from_the_records(variant, mode, tmp_path):
     games = {"a": 0, "b": 0, "drawn": 0, "truncated": 0}
     for number, record in enumerate(records):
         board, table = divmod(number, 2)
-        assert record.seed == 11 * 10**9 + board
+        assert record.seed == 18 * 10**9 + board
         names = ["cautious", "random"] if table == 0 else ["random", "cautious"]
         assert record.agents == names * 2
         lone = {bid.name for bid in record.rules.lone}
@@ -65,6 +65,7 @@ def test_every_figure_follows_from_the_records(variant, mode, tmp_path):
     assert (result.games.a_won, result.games.b_won) == (games["a"], games["b"])
     assert (result.games.drawn, result.games.truncated) == (games["drawn"], games["truncated"])
     assert result.points_per_hand.mean == pytest.approx(sum(points) / sum(hands))
+    assert result.scores.ties == 0  # they would widen the interval
     residuals = np.array(points) - result.points_per_hand.mean * np.array(hands)
     error = np.sqrt((residuals**2).sum() * boards / (boards - 1)) / sum(hands)
     assert result.points_per_hand.half == pytest.approx(t_quantile(boards - 1) * error)
@@ -152,9 +153,11 @@ def _own_mask(good, masks):
     return good
 
 
-BAD_ANSWERS = [(_one_illegal, r"agent 'bad', row 1 \(board \d+, table [12], seat [0-3]\): chose")]
-BAD_ANSWERS += [(_own_mask, "row 0"), (lambda good, masks: good - 1000, "no action")]
-BAD_ANSWERS += [(lambda good, masks: good + 2**40, "no action")]
+BAD_ANSWERS = [
+    (_one_illegal, r"agent 'bad', row 1 \(board \d+, table [12]\): player_[0-3] may not")
+]
+BAD_ANSWERS += [(_own_mask, "row 0"), (lambda good, masks: good - 1000, "may not choose")]
+BAD_ANSWERS += [(lambda good, masks: good + 2**40, "may not choose")]
 BAD_ANSWERS += [(lambda good, masks: good * 1.0, "float64")]
 BAD_ANSWERS += [(lambda good, masks: good[:-1], "shape")]
 BAD_ANSWERS += [(lambda good, masks: good.reshape(-1, 1), "shape")]

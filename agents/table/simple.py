@@ -1,0 +1,101 @@
+"""Entry kernels of tables that contain random players, and also the rule player."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bideuchre_env.agents.random_agents import cautious_choice
+from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule, own_workspace
+from bideuchre_env.core.phases.deal import next_word
+from bideuchre_env.core.step import apply, legal, legal_bits, pick_legal
+from bideuchre_env.core.table.loop import apply_forced, enter, next_kind, show
+from bideuchre_env.core.table.records import OUTSIDE, Seating, Table, Turn
+from bideuchre_env.runtime.intrinsics import row_of
+from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel
+
+RANDOM, CAUTIOUS, RULE = range(3)
+"""Kinds of players in these kernels."""
+_ONE_53RD = 2.0**-53
+
+
+class Draws(NamedTuple):
+    """Scratch of cautious players: one row for a thread, or one for each row of a table."""
+
+    masks: Array  # int8 (m, A)
+    numbers: Array  # float64 (m, 2)
+
+
+def new_draws(n_actions: int, m: int = 1) -> Draws:
+    """Return scratch with m rows."""
+    return Draws(np.zeros((m, n_actions), np.int8), np.zeros((m, 2)))
+
+
+@entry_kernel
+def advance_random(
+    table: Table, turn: Turn, kinds: Array, draws: Draws, start: int, stop: int
+) -> int:
+    """Advance rows `start` to `stop` - 1; contains random and cautious players.
+
+    Returns the number of their decisions.
+    """
+    count, own = 0, min(start, len(draws.masks) - 1)
+    for i in range(start, stop):
+        if enter(table, turn, kinds, i):
+            while True:
+                kind = next_kind(table, kinds, i)
+                if kind == OUTSIDE:
+                    break
+                act_at_random(table, i, kind, draws, own)
+                count += 1
+            show(table, turn, i)
+    return count
+
+
+@entry_kernel
+def advance_rule(
+    table: Table,
+    turn: Turn,
+    kinds: Array,
+    draws: Draws,
+    rule: RuleWorkspace,
+    start: int,
+    stop: int,
+) -> int:
+    """Advance rows as `advance_random`; contains the rule player, too."""
+    count, own, t = 0, min(start, len(draws.masks) - 1), table.tables[0]
+    work = own_workspace(rule, start)
+    for i in range(start, stop):
+        if enter(table, turn, kinds, i):
+            while True:
+                kind = next_kind(table, kinds, i)
+                if kind == OUTSIDE:
+                    break
+                if kind != RULE:
+                    act_at_random(table, i, kind, draws, own)
+                elif not apply_forced(table.states[i], t):
+                    act_by_rule(table.states[i], work)
+                count += 1
+            show(table, turn, i)
+    return count
+
+
+@inline_kernel
+def act_at_random(table: Table, i: int, kind: int, draws: Draws, own: int) -> None:
+    """Apply the action of a RANDOM or CAUTIOUS player, drawn from the stream of row i."""
+    s, row, t = table.states[i], table.seating[i], table.tables[0]
+    if kind == RANDOM:
+        apply(s, t, pick_legal(t, s.phase, legal_bits(s, t), next_word(row)))
+        return
+    mask, numbers = draws.masks[own], draws.numbers[own]
+    legal(s, t, row_of(draws.masks, own))
+    for j in range(2):
+        numbers[j] = draw_fraction(row)
+    apply(s, t, cautious_choice(mask, t, numbers))
+
+
+@inline_kernel
+def draw_fraction(row: Seating) -> float:
+    """Return a random number from the row's stream of players, in [0, 1)."""
+    return float(next_word(row) >> np.uint64(11)) * _ONE_53RD
