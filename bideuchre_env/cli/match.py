@@ -74,7 +74,7 @@ def add(commands: Any) -> None:
     argument(parser, "--sprt LOW HIGH", meaning, float)
     add_workers(parser)
     meaning = (
-        "boards played in lockstep; fewer for slow agents (default: set by the agents, or 256)"
+        "boards in lockstep; fewer for slow agents (default: set by the agents, or 256)"
     )
     argument(parser, "--at-once N", meaning, int)
     argument(parser, "--json", "print the result as one JSON object")

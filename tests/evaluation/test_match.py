@@ -114,8 +114,8 @@ def test_ctrl_c_keeps_the_finished_boards(workers, default_ctrl_c):
     assert result.boards.points_per_hand.low > 2
     assert result.games.boards == 0
     assert "Interrupted" in str(result)
-    block = match("cincinnati_v0", "rule", "cautious", boards=256).board_rows
-    finished = result.board_rows[result.board_rows["board"] < 256]
+    block = match("cincinnati_v0", "rule", "cautious", boards=4096).board_rows
+    finished = result.board_rows[result.board_rows["board"] < 4096]
     assert len(finished) > 40
     assert same(finished, block[finished["board"]])
 
