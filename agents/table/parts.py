@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -13,7 +14,9 @@ from bideuchre_env.core.rows import encode_rows
 from bideuchre_env.core.table.answers import answer_rows, list_rows, require_legal
 from bideuchre_env.core.table.records import ASKED, OUTSIDE, Table, Turn
 from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.devices import HostMemory
 from bideuchre_env.runtime.jit import Array, direct
+from bideuchre_env.runtime.threads import ThreadPool
 
 Ask = Callable[[Array, Array], Array]
 """Returns choices, int64 (m,), for observations, int8 (m, D), and masks, int8 (m, A)."""
@@ -21,14 +24,16 @@ Where = Callable[[int, int], str]
 """Describes who has chosen in row j of the observations, which is row i of the table."""
 
 _AGENTS, _TABLE = "bideuchre_env.agents", "bideuchre_env.agents.table"
+_SIMPLE = f"{_TABLE}.simple"
 KERNELS = {
-    f"{_AGENTS}.random_agents.RandomAgent": (f"{_TABLE}.simple", "advance_random", RANDOM),
-    f"{_AGENTS}.random_agents.CautiousAgent": (f"{_TABLE}.simple", "advance_random", CAUTIOUS),
-    f"{_AGENTS}.rule.agent.RuleAgent": (f"{_TABLE}.simple", "advance_rule", RULE),
+    f"{_AGENTS}.random_agents.RandomAgent": (_SIMPLE, "advance_random", RANDOM),
+    f"{_AGENTS}.random_agents.CautiousAgent": (_SIMPLE, "advance_random", CAUTIOUS),
+    f"{_AGENTS}.rule.agent.RuleAgent": (_SIMPLE, "advance_rule", RULE),
     f"{_AGENTS}.expert.agent.ExpertAgent": (f"{_TABLE}.expert", "advance_expert", 0),
     f"{_AGENTS}.learned.net.NetAgent": (f"{_TABLE}.net", "advance_net", 0),
 }
 """By class of an agent, the entry kernel that contains it, and its kind there."""
+HOST = HostMemory()
 _code: dict[Any, Any] = {}  # by entry kernel
 
 
@@ -48,20 +53,41 @@ def kinds_of(players: int, kinds: dict[int, int]) -> Array:
 
 
 class KernelPart:
-    """Plays the seats of an agent that a kernel contains, in all rows of a table."""
+    """Plays some players by a kernel that contains them, in all rows of a table.
 
-    def __init__(self, table: Table, number: int, players: int, agent: Any) -> None:
-        module, name, kind = KERNELS[_class_of(agent)]
-        self.table, self.kernel = table, getattr(import_module(module), name)
-        self.kinds = kinds_of(players, {number: kind})
-        self.works: tuple[Any, ...] = (new_draws(agent.n_actions),) if "simple" in module else ()
-        if hasattr(agent, "workspace"):
-            self.works += (agent.workspace(),)
+    `kinds` are those of the kernel; `workspaces()` returns its own arguments, for one thread.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        kernel: Any,
+        kinds: Array,
+        workspaces: Callable[[], tuple[Any, ...]],
+        memory: Any = HOST,
+        pool: ThreadPool | None = None,
+    ) -> None:
+        self.table, self.kernel, self.kinds = table, kernel, memory.put(kinds)
+        self.memory, self.pool = memory, pool
+        # by the first row of a thread
+        self.works: Any = defaultdict(lambda: memory.put(workspaces()))
 
     def play(self, turn: Turn) -> int:
-        """Play until no row waits for the agent; return its number of decisions."""
-        rows = 0, len(self.table.states)
-        return int(call(self.kernel, self.table, turn, self.kinds, *self.works, *rows))
+        """Play until no row waits for a player; return the number of decisions, 0 on a GPU."""
+        n = len(self.table.states)
+        rest = self.table, turn, self.kinds
+        if self.memory.name != "cpu":
+            self.memory.run(self.kernel, n, *rest, *self.works[0])
+            return 0
+        if self.pool is None:
+            return int(call(self.kernel, *rest, *self.works[0], 0, n))
+        counts: list[int] = []
+
+        def work(start: int, stop: int) -> None:
+            counts.append(call(self.kernel, *rest, *self.works[start], start, stop))
+
+        self.pool.share(n, work, whole=True)
+        return sum(counts)
 
 
 class AgentPart:
@@ -97,6 +123,17 @@ class AgentPart:
 def is_contained(agent: Any) -> bool:
     """Whether a kernel can play an agent; a random agent is then drawn from the rows' streams."""
     return _class_of(agent) in KERNELS and "act_rows" not in vars(agent)
+
+
+def container_of(agent: Any) -> tuple[Any, int, Callable[[], tuple[Any, ...]]]:
+    """Return the kernel that contains an agent, its kind there, and its new workspaces."""
+    module, name, kind = KERNELS[_class_of(agent)]
+
+    def workspaces() -> tuple[Any, ...]:
+        simple = (new_draws(agent.n_actions),) if module == _SIMPLE else ()
+        return (*simple, agent.workspace()) if hasattr(agent, "workspace") else simple
+
+    return getattr(import_module(module), name), kind, workspaces
 
 
 def _class_of(agent: Any) -> str:

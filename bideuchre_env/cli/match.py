@@ -73,9 +73,7 @@ def add(commands: Any) -> None:
     meaning = "stop once A is worth at most LOW, or at least HIGH, points per hand, as 0 0.1"
     argument(parser, "--sprt LOW HIGH", meaning, float)
     add_workers(parser)
-    meaning = (
-        "boards in lockstep; fewer for slow agents (default: set by the agents, or 256)"
-    )
+    meaning = "boards in lockstep; fewer for slow agents (default: set by the agents, or 256)"
     argument(parser, "--at-once N", meaning, int)
     argument(parser, "--json", "print the result as one JSON object")
     meaning = "write the game records (without FILE: to a new file in runs/)"

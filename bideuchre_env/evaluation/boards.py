@@ -79,7 +79,8 @@ def open_boards(
             for seat in range(N_SEATS):
                 row.player[seat] = players[second, seat]
             row.seat = -1
-            begin_episode(row, table.sums[i])
+            clear_sum(table.sums[i])
+            begin_episode(row)
             next_kind(table, kinds, i)
 
 

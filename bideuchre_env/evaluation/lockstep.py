@@ -12,7 +12,14 @@ from bideuchre_env._checks import whole_numbers
 from bideuchre_env.agents import AgentSource, CompleteAgent
 from bideuchre_env.agents.random_agents import RandomAgent
 from bideuchre_env.agents.registry import in_one_line, parse
-from bideuchre_env.agents.table.parts import AgentPart, KernelPart, call, is_contained, kinds_of
+from bideuchre_env.agents.table.parts import (
+    AgentPart,
+    KernelPart,
+    call,
+    container_of,
+    is_contained,
+    kinds_of,
+)
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.table.answers import list_rows
 from bideuchre_env.core.table.records import DONE, PAUSED, new_table, no_turn
@@ -50,7 +57,7 @@ class LockstepRunner:
     ) -> None:
         self.rules, self.boards, self.single = rules, boards, single
         self.low, self.high = split_seed(seed)
-        self.table = new_table(rules, 2 * at_once, 0)
+        self.table = new_table(rules, 2 * at_once, with_callers=False)
         self.table.setup["by_hand"] = single
         self.table.setup["pause"] = recorder is not None
         self.table.seating["stage"] = DONE
@@ -84,7 +91,8 @@ class LockstepRunner:
         number = side + 2 * partner
         by_row = isinstance(source, str) and parse(source)[0] in BY_ROW
         if is_contained(agent) and (by_row or not isinstance(agent, RandomAgent)):
-            return KernelPart(self.table, number, 4, agent)
+            kernel, kind, workspaces = container_of(agent)
+            return KernelPart(self.table, kernel, kinds_of(4, {number: kind}), workspaces)
 
         def ask(observations: Array, masks: Array) -> Array:
             began = time.process_time()  # other work on the machine does not count

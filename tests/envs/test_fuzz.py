@@ -86,7 +86,7 @@ def fuzz_vec(seed, actions):
 
 def solo_state(rows):
     """All states of the games and their learners, as bytes."""
-    return rows.states.tobytes() + rows.solos.tobytes()
+    return rows.states.tobytes() + rows.seating.tobytes()
 
 
 def fuzz_solo_vec(seed, actions):
@@ -102,7 +102,7 @@ def fuzz_solo_vec(seed, actions):
         rows = vec._rows
         obs, _ = vec.reset(seed=seed)
         for _ in range(actions // ROWS // 6):
-            masks, over = obs["action_mask"].copy(), rows.solos["ending"] != 0
+            masks, over = obs["action_mask"].copy(), rows.seating["ending"] != 0
             actions_now = odd_actions(rng, legal_actions(rng, masks), masks.shape[1])
             before, games = solo_state(rows), rows.states.copy()
             try:

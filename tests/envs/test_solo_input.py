@@ -223,7 +223,7 @@ def walk_rows_with_resets(vec, steps):
     """Step a vector environment, with some illegal actions; in mode "Disabled" reset ended rows."""
     obs, _ = vec.reset(seed=1)
     for turn in range(steps):
-        over = vec._rows.solos["ending"] != 0
+        over = vec._rows.seating["ending"] != 0
         if vec.autoreset_mode == AutoresetMode.DISABLED and over.any():
             obs, _ = vec.reset(options={"reset_mask": over})
         else:

@@ -158,7 +158,7 @@ def assert_alike(ours, theirs, name=""):
 def assert_same_games(one, two):
     """Fail unless the states are equal, random streams included."""
     rows = two._rows
-    for name in ("states", "solos") if hasattr(one._rows, "solos") else ():
+    for name in ("states", "seating") if hasattr(one._rows, "seating") else ():
         ours, theirs = getattr(one._rows, name), rows.memory.to_host(getattr(rows, name))
         for field in ours.dtype.names:
             np.testing.assert_array_equal(ours[field], theirs[field])

@@ -119,7 +119,7 @@ def unchanged(env):
     rows = env._rows
     players = tuple((id(each), id(each.agent)) for each in rows.assignment.players.values())
     seeds = env.np_random_seed, list(rows._entropy), rows._changes
-    return rows.states.tobytes(), rows.solos.tobytes(), repr(env), seeds, players
+    return rows.states.tobytes(), rows.seating.tobytes(), repr(env), seeds, players
 
 
 def without_names(result):

@@ -2,7 +2,7 @@
 
 An entry kernel with this loop contains some kinds of players. `kinds`, int64 (p,), has the kind of
 each player that the call plays, else `OUTSIDE`: there a row stops, and another kernel or Python
-chooses for the player. `advance` is the loop without any player.
+chooses for the player.
 """
 
 from __future__ import annotations
@@ -40,16 +40,7 @@ from bideuchre_env.core.table.records import (
     Turn,
 )
 from bideuchre_env.runtime.intrinsics import row_of
-from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
-
-
-@entry_kernel
-def advance(table: Table, turn: Turn, kinds: Array, start: int, stop: int) -> None:
-    """Advance rows `start` to `stop` - 1 to the next player; no player is contained."""
-    for i in range(start, stop):
-        if enter(table, turn, kinds, i):
-            next_kind(table, kinds, i)
-            show(table, turn, i)
+from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel
 
 
 @inline_kernel
@@ -84,7 +75,9 @@ def next_kind(table: Table, kinds: Array, i: int) -> int:
     s, row, t, setup = table.states[i], table.seating[i], table.tables[0], table.setup[0]
     while row.stage == MOVING:
         if s.phase >= DEAL:
-            settle(s, row, t, setup, table.sums[i])
+            if row.settled == 0 and len(table.sums) > 0:
+                add_hand(s, t, table.sums[i])
+            settle(s, row, t, setup)
             continue
         player = row.player[s.turn]
         if player == CALLER:
@@ -110,13 +103,13 @@ def apply_forced(s: State, t: Tables) -> bool:
 
 
 @kernel
-def settle(s: State, row: Seating, t: Tables, setup: Setup, total: Row) -> None:
-    """Add a finished hand to the sums, once; then pause, deal the next one or end the episode."""
+def settle(s: State, row: Seating, t: Tables, setup: Setup) -> None:
+    """Add a finished hand to the reward, once; then pause, deal the next one or end the episode."""
     if row.settled == 0:
         reward = side_0_reward(s, setup.by_points == 1)
         row.owed += -reward if row.seat & 1 else reward
         row.settled = 1
-        add_hand(s, t, total)
+        row.hands += 1
         if setup.pause == 1:
             row.stage = PAUSED
             return
@@ -157,10 +150,10 @@ def clear_sum(total: Row) -> None:
 
 
 @kernel
-def begin_episode(row: Seating, total: Row) -> None:
+def begin_episode(row: Seating) -> None:
     """Begin an episode of a row whose first hand is dealt and whose players have their seats."""
-    clear_sum(total)
     row.owed = 0.0
+    row.hands = 0
     row.stage = MOVING
     row.ending = GOES_ON
     row.settled = row.illegal = row.decided = 0

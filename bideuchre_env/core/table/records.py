@@ -27,11 +27,12 @@ SEATING = np.dtype(  # beside each STATE
     [
         ("rng", np.uint64, (2,)),  # random stream of the players
         ("owed", np.float64),  # reward of `seat` that is not paid yet
+        ("hands", np.int32),  # finished in this episode
         ("player", np.int16, (N_SEATS,)),  # number of each seat's player, or CALLER
         ("asked", np.int16),  # player whose choice is awaited
         ("seat", np.int8),  # the seat that is paid and shown its observation, or -1
         ("stage", np.int8),
-        ("settled", np.int8),  # 1: the hand that is over is in the sums
+        ("settled", np.int8),  # 1: the hand that is over is in `owed` and in the sums
         ("ending", np.int8),  # of an episode that is over, see `episode`
         ("illegal", np.int8),  # 1: it ended with an illegal action
         ("decided", np.int8),  # 1: the caller has acted in this episode
@@ -63,14 +64,14 @@ Setup: TypeAlias = Row  # SETUP
 
 
 class Table(NamedTuple):
-    """Rows of one game, and the arrays for the callers; these have no rows without callers."""
+    """Rows of one game, with sums or with arrays for their callers; the others have no rows."""
 
     tables: Array
     offsets: Array
     setup: Array  # SETUP (1,)
     states: Array  # STATE (n,)
     seating: Array  # SEATING (n,)
-    sums: Array  # SUM (n,), of the episode
+    sums: Array  # SUM (n,), of the episode, or (0,)
     observations: Array  # int8 (n, D)
     masks: Array  # int8 (n, A)
     seats: Array  # int64 (n,)
@@ -90,16 +91,16 @@ class Turn(NamedTuple):
     opens: bool  # whether this is the turn's first call of a kernel, which applies the actions
 
 
-def new_table(rules: Rules, n: int, callers: int) -> Table:
-    """Return `n` rows, all zero, with arrays for as many callers: 0 or n."""
-    layout = layout_of(rules)
+def new_table(rules: Rules, n: int, *, with_callers: bool) -> Table:
+    """Return n rows, all zero, with arrays for a caller in each, or without callers with sums."""
+    layout, callers = layout_of(rules), n if with_callers else 0
     return Table(
         compile_tables(rules),
         layout.offsets,
         new_rows(SETUP, 1),
         new_states(n),
         new_rows(SEATING, n),
-        new_rows(SUM, n),
+        new_rows(SUM, n - callers),
         np.zeros((callers, layout.size), np.int8),
         np.zeros((callers, actions.of(rules).n), np.int8),
         np.zeros(callers, np.int64),

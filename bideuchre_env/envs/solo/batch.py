@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -11,12 +10,13 @@ import numpy as np
 from bideuchre_env._checks import brief
 from bideuchre_env.agents import Goal
 from bideuchre_env.agents.rule.agent import many_workspaces, rule_workspace
-from bideuchre_env.agents.rule.bidding import WEIGHTS
-from bideuchre_env.core.legality import illegal
+from bideuchre_env.agents.table.parts import AgentPart, KernelPart, container_of, kinds_of
+from bideuchre_env.agents.table.simple import CAUTIOUS, advance_random, advance_rule, new_draws
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import split_seed
-from bideuchre_env.core.rows import encode_rows, seed_rows
+from bideuchre_env.core.rows import seed_rows
 from bideuchre_env.core.state import new_states
+from bideuchre_env.core.table.records import CALLER, Table, Turn, new_table
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.envs.face import default_illegal_reward
 from bideuchre_env.envs.forms import Form
@@ -24,31 +24,14 @@ from bideuchre_env.envs.options import SoloOptions, learners_seat
 from bideuchre_env.envs.pool import OPPONENTS, PARTNER
 from bideuchre_env.envs.rendering import render_table
 from bideuchre_env.envs.solo.players import BUILT_IN, Assignment, Place, Player
-from bideuchre_env.envs.solo.rows import (
-    CAUTIOUS,
-    KERNEL_NETS,
-    MOVING,
-    SETUP,
-    SOLO,
-    SOMEBODY,
-    Draws,
-    SoloRows,
-    SoloScratch,
-    Turn,
-    begin_rows,
-    list_asked_rows,
-    play_rows,
-    play_rows_by_rule,
-    seed_solos,
-)
-from bideuchre_env.errors import BidEuchreError, IllegalActionError, OptionError
-from bideuchre_env.learning.lines import carry_out
+from bideuchre_env.envs.solo.rows import Draws, begin_rows, seed_learners
+from bideuchre_env.errors import BidEuchreError, OptionError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.parse import parse_deal, parse_dealer, parse_score
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.devices import memory_of
-from bideuchre_env.runtime.jit import Array, direct, new_rows
+from bideuchre_env.runtime.jit import Array
 from bideuchre_env.runtime.threads import ThreadPool
 
 Streams: TypeAlias = tuple[Array, Array, list[int]]
@@ -57,10 +40,8 @@ PLACES = {"left": 1, "partner": 2, "right": 3}
 """The other seats, relative to the learner's."""
 SOLO_RESET_OPTIONS = ("seat", OPPONENTS, PARTNER)
 """Reset options that only environments of one learner have."""
-ARRAYS = ["states", "solos", "observations", "masks", "seats"]
-ARRAYS += ["rewards", "terminated", "truncated", "done"]
-DERIVED = {"actions", "tables", "layout", "every", "none", "names", "_no_choices", "_nothing"}
-DERIVED |= {"form", "_rows", "_draws", "_weights", "_scratch", "_play_rows"}
+DERIVED = {"actions", "table", "layout", "every", "none", "names", "_no_choices", "_nothing"}
+DERIVED |= {"form", "_draws", "_parts", *Table._fields}
 """Attributes that are derived again in a copy, not copied."""
 
 
@@ -87,8 +68,8 @@ class SoloBatch:
         players = {OPPONENTS: options.opponents, PARTNER: options.partner}
         empty = Assignment([], np.full((n, 2), -1))
         self.assignment = empty.changed(players, np.ones(n, bool), {}, self._player)
-        self.setup = new_rows(SETUP, 1)
-        setup = self.setup[0]
+        self.table = new_table(rules, n, with_callers=True)
+        setup = self.table.setup[0]
         penalty = options.illegal_reward
         if penalty is None:
             penalty = default_illegal_reward(rules, options.episode, options.reward)
@@ -98,15 +79,7 @@ class SoloBatch:
         setup["by_points"] = options.reward == "points"
         setup["skip_forced"] = options.skip_forced
         self._pool = ThreadPool(threads)
-        width, size = actions.of(rules).n, layout_of(rules).size
-        self.states, self.solos = new_states(n), new_rows(SOLO, n)
-        self.observations = np.zeros((n, size), np.int8)
-        self.masks = np.zeros((n, width), np.int8)
-        self.rewards = np.zeros(n, np.float64)
-        self.seats = np.zeros(n, np.int64)
-        self.terminated, self.truncated, self.done = np.zeros((3, n), bool)
         self.dealt, self.complete = False, True
-        self._index = np.zeros(n, np.int64)
         self._derive()
 
     def _player(self, option: str, spec: Any, place: Place) -> Player:
@@ -132,10 +105,12 @@ class SoloBatch:
         """Compute the derived attributes, and move the arrays to the memory."""
         n, put = self.n, self.memory.put
         self.actions = actions.of(self.rules)
-        self.tables = compile_tables(self.rules)
         self.layout = layout_of(self.rules)
-        for name in ARRAYS:
-            setattr(self, name, put(getattr(self, name)))
+        constant = {"tables": compile_tables(self.rules), "offsets": self.layout.offsets}
+        self.table = put(self.table._replace(**constant))
+        _, _, _, self.states, self.seating, _, *shown = self.table
+        self.observations, self.masks, self.seats, self.rewards, *ends = shown
+        self.terminated, self.truncated, self.done = ends
         kind, arrays = self._observation, (self.observations, self.masks)
         self.form = Form(self.rules, kind, *arrays, self.memory, self._pool)
         self.every, self.none = put(np.ones(n, bool)), put(np.zeros(n, bool))
@@ -149,42 +124,31 @@ class SoloBatch:
         self._seat_players()
 
     def _seat_players(self) -> None:
-        """Compute the kernels' arguments from the assignment, and choose the kernel."""
-        assignment, memory = self.assignment, self.memory
-        self.names = np.full(len(assignment.kinds), None, object)
+        """Compute the kernels' arguments from the assignment, and make the parts of a turn.
+
+        The first part is that of a kernel, which applies the learners' actions.
+        """
+        assignment, memory, n = self.assignment, self.memory, len(self.assignment.kinds)
+        self.names = np.full(n, None, object)
         for number, player in assignment.players.items():
             self.names[number] = player.name
-        self._rows: SoloRows = memory.put(
-            SoloRows(
-                self.tables,
-                self.layout.offsets,
-                self.setup,
-                self.states,
-                self.solos,
-                self.observations,
-                self.masks,
-                self.seats,
-                self.rewards,
-                self.terminated,
-                self.truncated,
-                self.done,
-                assignment.kinds,
-            )
-        )
         self._draws: Draws = memory.put(assignment.draws())
-        # weights that no kernel reads are empty
-        self._weights = None if assignment.has_rule else new_rows(WEIGHTS, 1)
-        # by the first row of a thread
-        self._scratch: dict[int, tuple[Any, ...]] = defaultdict(self._new_scratch)
-        if assignment.nets:
-            from bideuchre_env.envs.solo.net_rows import play_rows_by_net
+        self._parts: list[KernelPart | AgentPart] = []
+        if assignment.has_simple or not assignment.contained:
+            kernel = advance_rule if assignment.has_rule else advance_random
+            kinds = np.array(assignment.kinds)
+            self._parts.append(self._kernel_part(kernel, kinds, self._new_scratch))
+        for player, numbers in assignment.contained:
+            kernel, kind, workspace = container_of(player.agent)
+            kinds = kinds_of(n, dict.fromkeys(numbers, kind))
+            self._parts.append(self._kernel_part(kernel, kinds, workspace))
+        for number, player in assignment.called.items():
+            where = partial(_where, player)
+            rest = number, n, player.answers, where
+            self._parts.append(AgentPart(self.table, self.rules, *rest))
 
-            self._play_rows: Any = play_rows_by_net
-        else:
-            self._play_rows = play_rows_by_rule if assignment.has_rule else play_rows
-        if memory.name == "cpu":
-            turn = Turn(self.none, self._no_choices, self.none, False)
-            self._play_rows = direct(self._play_rows, self._rows, turn, *self._scratch[0], 0, 0)
+    def _kernel_part(self, kernel: Any, kinds: Array, workspaces: Any) -> KernelPart:
+        return KernelPart(self.table, kernel, kinds, workspaces, self.memory, self._pool)
 
     def player_names(self) -> dict[str, Array]:
         """Return the names of the players by row, objects (n,): "left", "partner" and "right".
@@ -197,28 +161,26 @@ class SoloBatch:
             numbers = opponents["left"], partners["left"], opponents["right"]
             return {place: self.names[each] for place, each in zip(PLACES, numbers, strict=True)}
         self.require_games()
-        numbers = self.memory.to_host(self.solos)["player"]
-        return {place: self.names[numbers[:, seat]] for place, seat in PLACES.items()}
+        return self.names_at(np.arange(self.n))
+
+    def names_at(self, at: Array) -> dict[str, Array]:
+        """Return the names of the players in the rows `at`, int64 (m,), by place; objects (m,)."""
+        row = self.memory.to_host(self.seating)[at]
+        seats, every = row["seat"], np.arange(len(at))
+        return {
+            place: self.names[row["player"][every, seats + relative & 3]]
+            for place, relative in PLACES.items()
+        }
 
     def _new_scratch(self) -> tuple[Any, ...]:
-        """Return scratch for one thread, or for all rows of a GPU, then workspaces of the nets.
-
-        There are `KERNEL_NETS` workspaces if a kernel plays any net, else none.
-        """
+        """Return scratch of simple players for one thread, or for all rows of a GPU."""
         assignment = self.assignment
-        ruled = masked = 1
-        if self.memory.name != "cpu":
-            ruled = self.n if assignment.has_rule else 1
-            masked = self.n if (assignment.kinds == CAUTIOUS).any() else 1
-        scratch = SoloScratch(
-            np.zeros((masked, self.actions.n), np.int8),
-            np.zeros((masked, 2)),
-            np.zeros(masked, np.int64),
-            many_workspaces(rule_workspace(self.rules, self._weights), ruled),
-        )
-        nets = [net.workspace() for net in assignment.nets]
-        nets += nets[:1] * (KERNEL_NETS - len(nets)) if nets else []
-        return self.memory.put(scratch), *nets
+        many = self.memory.name != "cpu"
+        cautious = many and (assignment.kinds == CAUTIOUS).any()
+        draws = new_draws(self.actions.n, self.n if cautious else 1)
+        if not assignment.has_rule:
+            return (draws,)
+        return draws, many_workspaces(rule_workspace(self.rules), self.n if many else 1)
 
     def _streams(self, seed: int | list[int | None], chosen: Array) -> Streams:
         """Return fresh streams, the rows that take them, and the seeds, for `_take_streams`.
@@ -238,12 +200,12 @@ class SoloBatch:
         return np.array(fresh["rng"]), picked, [int(each) for each in seed if each is not None]
 
     def _take_streams(self, streams: Array, chosen: Array, entropy: list[int]) -> None:
-        """Seed game and players in chosen rows (`seed_solos`), and the agents made here."""
+        """Seed game and players in chosen rows (`seed_learners`), and the agents made here."""
         self._entropy, self._changes = entropy, 0
         for player, place in self.assignment.places.items():
             player.renew(self._entropy_of(place))
         arguments = map(self.memory.put, (streams, chosen))
-        self.memory.run(seed_solos, self.n, self.states, self.solos, *arguments)
+        self.memory.run(seed_learners, self.n, self.states, self.seating, *arguments)
 
     def opening(
         self, options: dict[str, Any], chosen: Array, seed: int | list[int | None] | None
@@ -273,8 +235,8 @@ class SoloBatch:
     def _staying(self, chosen: Array) -> dict[int, Player]:
         """The players, by number, of games in progress in rows that are not chosen."""
         running = ~chosen & self.dealt
-        numbers = np.unique(self.memory.to_host(self.solos)["player"][running, 1:])
-        return {number: self.assignment.players[number] for number in numbers.tolist()}
+        numbers = np.unique(self.memory.to_host(self.seating)["player"][running]).tolist()
+        return {n: self.assignment.players[n] for n in numbers if n != CALLER}
 
     def restart(self, chosen: Any, begin: dict[str, Any] | None = None) -> None:
         """Start an episode in each chosen row, and play up to the learner's turn.
@@ -289,8 +251,8 @@ class SoloBatch:
         if "streams" in begin:
             self._take_streams(*begin["streams"])
         arguments = [begin.get(name, usual) for name, usual in self._nothing.items()]
-        self.memory.run(begin_rows, self.n, self._rows, self._draws, chosen, *arguments)
-        self._play(Turn(self.none, self._no_choices, chosen, False))
+        self.memory.run(begin_rows, self.n, self.table, self._draws, chosen, *arguments)
+        self._play(Turn(self.none, self._no_choices, chosen, False, False))
         self.dealt = True
 
     def step(self, choices: Any, acting: Any) -> None:
@@ -299,59 +261,23 @@ class SoloBatch:
         Writes observations, masks, rewards and ends of all rows. An illegal action ends its
         episode.
         """
-        self._play(Turn(acting, choices, self.every, True))
+        self._play(Turn(acting, choices, self.every, True, True))
 
     def _play(self, turn: Turn) -> None:
-        """Apply the learners' actions, let the others act, and write the results."""
-        if self.assignment.asks:
-            self._run(turn._replace(seen=self.none, pays=False))
-            while self._ask():
-                self._run(Turn(self.none, turn.choices, self.none, False))
-            turn = turn._replace(acting=self.none)
-        self._run(turn)
-
-    def _run(self, turn: Turn) -> None:
-        """Run a turn of all rows on the device, or in threads."""
-        if self.memory.name == "cpu":
-            self._pool.share(self.n, partial(self._run_part, turn), whole=True)
-        else:
-            self.memory.run(self._play_rows, self.n, self._rows, turn, *self._scratch[0])
-
-    def _run_part(self, turn: Turn, start: int, stop: int) -> None:
-        self._play_rows(self._rows, turn, *self._scratch[start], start, stop)
-
-    def _ask(self) -> bool:
-        """Call the players that rows wait for; return whether there were any.
+        """Apply the learners' actions, let the others act, and write the results.
 
         Raises `IllegalActionError` for an illegal action of a player.
         """
-        called = False
-        for number, player in self.assignment.players.items():
-            if self.assignment.kinds[number] == SOMEBODY and (
-                m := int(list_asked_rows(self.solos, number, self._index))
-            ):
-                called = True
-                self._ask_player(player, self._index[:m])
-        return called
-
-    def _ask_player(self, player: Player, index: Array) -> None:
-        m = len(index)
-        observations = np.empty((m, self.layout.size), np.int8)
-        masks = np.empty((m, self.actions.n), np.int8)
-        encode_rows(self.states, self.tables, self.layout.offsets, index, observations, masks)
-        choices = player.answers(observations, masks)
-        at = int(carry_out(self.states, self.tables, index, choices))
-        if at >= 0:
-            where = f"{player.option}: agent {player.name!r}, row {index[at]}: "
-            choice, names = int(choices[at]), self.actions.names
-            action = names[choice] if 0 <= choice < len(names) else choice
-            raise IllegalActionError(illegal(self.states[index[at]], self.rules, action, where))
-        self.solos["stage"][index] = MOVING
+        first, *others = self._parts
+        first.play(turn)
+        later = turn._replace(opens=False)
+        while others and sum([part.play(later) for part in others]):
+            first.play(later)
 
     def render(self, i: int, mode: str, view: str | int) -> str | Array | None:
         """Render the table of row i, see `render_table`; the view "actor" is the learner's."""
         state, solo = (
-            self.memory.to_host(array[i : i + 1])[0] for array in (self.states, self.solos)
+            self.memory.to_host(array[i : i + 1])[0] for array in (self.states, self.seating)
         )
         seat = int(solo["seat"])
         return render_table(mode, state, self.rules, view, seat, learner=seat)
@@ -376,9 +302,15 @@ class SoloBatch:
 
     def __getstate__(self) -> dict[str, Any]:
         state = {name: value for name, value in self.__dict__.items() if name not in DERIVED}
-        return state | {name: self.memory.to_host(getattr(self, name)) for name in ARRAYS}
+        table = self.memory.to_host(self.table)._replace(tables=None, offsets=None)
+        return state | {"table": table}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._derive()
         self.form.update()
+
+
+def _where(player: Player, j: int, row: int) -> str:
+    assert player.agent is not None
+    return f"{player.option}: agent {player.agent.name!r}, row {row}"

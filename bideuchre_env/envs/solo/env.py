@@ -85,7 +85,7 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
     def seat(self) -> int:
         """The learner's seat in this episode; `OptionError` before the first reset."""
         self._rows.require_games()
-        return int(self._rows.solos["seat"][0])
+        return int(self._rows.seating["seat"][0])
 
     @property
     def players(self) -> dict[str, str]:
@@ -143,7 +143,7 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
         """
         rows = self._rows
         rows.require_games(IllegalActionError)
-        if rows.solos["ending"][0]:
+        if rows.seating["ending"][0]:
             raise IllegalActionError("no episode in progress: call reset() first")
         self._choice[0] = whole_action(action, self.rules, "", rows.states)
         choice = self._choice
@@ -204,7 +204,7 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
 
     def _info(self, over: bool) -> dict[str, Any]:
         rows = self._rows
-        solo = rows.solos[0]
+        solo = rows.seating[0]
         info = {"action_mask": rows.form.masks[0].copy(), "seat": int(solo["seat"])}
         if rows.form.renames:
             info["symmetry"] = int(rows.form.symmetries[0])

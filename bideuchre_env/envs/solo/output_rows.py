@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from bideuchre_env.core.rows import FIRST
 from bideuchre_env.core.state import WON
+from bideuchre_env.core.table.records import Table
 from bideuchre_env.runtime.intrinsics import lower_cell
 from bideuchre_env.runtime.jit import Array, entry_kernel
 
@@ -46,19 +47,17 @@ class Results(NamedTuple):
 
 
 @entry_kernel
-def result_rows(
-    states: Array, solos: Array, chosen: Array, results: Results, start: int, stop: int
-) -> None:
+def result_rows(table: Table, chosen: Array, results: Results, start: int, stop: int) -> None:
     """Write the results of rows `start` to `stop` - 1; zeros where `chosen`, (n,), is False."""
     for i in range(start, stop):
-        s, solo, selected = states[i], solos[i], chosen[i]
-        results.hands[i] = solo.hands if selected else 0
+        s, selected = table.states[i], chosen[i]
+        results.hands[i] = table.seating[i].hands if selected else 0
         for side in range(2):
             results.score[i, side] = s.score[side] if selected else 0
         results.outcome[i] = s.outcome if selected else 0
         winner = s.winner if s.outcome == WON else -1
         results.winner[i] = winner if selected else 0
-        results.illegal[i] = selected and solo.illegal != 0
+        results.illegal[i] = selected and table.seating[i].illegal != 0
 
 
 @entry_kernel

@@ -2,49 +2,38 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from itertools import count
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 
 from bideuchre_env import agents
 from bideuchre_env._checks import brief, whole_numbers
-from bideuchre_env.agents import Agent, CompleteAgent, Goal
+from bideuchre_env.agents import Agent, CompleteAgent, Goal, registry
 from bideuchre_env.agents.making import acts
+from bideuchre_env.agents.random_agents import RandomAgent
+from bideuchre_env.agents.table.parts import is_contained, kinds_of
+from bideuchre_env.agents.table.simple import CAUTIOUS, RANDOM, RULE
 from bideuchre_env.envs.forms import Form
 from bideuchre_env.envs.pool import OPPONENTS, PARTNER, candidates_of
-from bideuchre_env.envs.solo.rows import (
-    CAUTIOUS,
-    ENTRY,
-    KERNEL_NETS,
-    NET,
-    RANDOM,
-    RULE,
-    SOMEBODY,
-    Draws,
-)
+from bideuchre_env.envs.solo.rows import ENTRY, Draws
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, new_rows
 
-if TYPE_CHECKING:
-    from bideuchre_env.agents.learned.net import NetWorkspace
-
 BUILT_IN = {"random": RANDOM, "cautious": CAUTIOUS, "rule": RULE}
-_NET = "bideuchre_env.agents.learned.net"
-
 _LEFT, _PARTNER, _RIGHT = range(3)
 
 
 class Player:
-    """A partner or opponent; `kind` is its code in kernels, `option` the name in error messages.
+    """A partner or opponent; `option` is the name in error messages.
 
     `spec` is the name of an agent, an agent, a function that acts, or a class or function that
-    makes an agent for the `goal`; `renew` makes it again. Kernels play `net`; custom classes and
-    functions may return different agents each time, so they are called from Python. Agents see
-    int8 observations; a function that acts sees the learner's form.
+    makes an agent for the `goal`; `renew` makes it again. Kernels play the `BUILT_IN` ones and
+    `contained` ones; custom classes and functions may return different agents each time, so they
+    are called from Python. Agents see int8 observations; a function that acts sees the learner's
+    form.
     """
 
     def __init__(
@@ -57,7 +46,8 @@ class Player:
         observation: str = "dict",
     ) -> None:
         self.option, self.spec, self.rules, self.goal = option, spec, rules, goal
-        self.kind = BUILT_IN.get(spec, SOMEBODY) if isinstance(spec, str) else SOMEBODY
+        self.kind = BUILT_IN.get(spec) if isinstance(spec, str) else None
+        self.contained = False
         self.agent: CompleteAgent | None = None
         self._made = isinstance(spec, (str, type)) or not isinstance(spec, Agent)
         if self._made and not isinstance(spec, str) and not callable(spec):
@@ -68,36 +58,26 @@ class Player:
         if not self._made:
             self.agent = agents.agent_of(spec, rules)
         self.renew(entropy)
-        if self._is_net():
-            self.kind = NET
+        self.contained = self._is_contained()
         self._form = observation if acts(spec) else "dict"
 
-    def _is_net(self) -> bool:
-        """Whether this is a `NetAgent` now and after every `renew`."""
-        if _NET not in sys.modules:
-            return False
-        net = sys.modules[_NET]
-        by_name = isinstance(self.spec, str) and self.spec.partition(":")[0] == net.KIND
-        return (not self._made or by_name or self.spec is net.NetAgent) and (
-            type(self.agent) is net.NetAgent
-        )
+    def _is_contained(self) -> bool:
+        """Whether a kernel can play the agent made now and by every `renew`."""
+        built_in = isinstance(self.spec, str) and self.spec.partition(":")[0] in registry.BUILT_IN
+        fixed = not self._made or built_in or self.spec is type(self.agent)
+        return fixed and is_contained(self.agent) and not isinstance(self.agent, RandomAgent)
 
     def renew(self, entropy: list[int] | None) -> None:
         """Recreate an agent that is called from Python; its seed is from `entropy`, None without.
 
         No-op for the caller's agent object, and for players that act inside kernels.
         """
-        if not self._made or self.kind != SOMEBODY:
+        if not self._made or self.kind is not None or self.contained:
             return
         seed = None
         if entropy is not None:
             seed = int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0])
         self.agent = agents.agent_of(self.spec, self.rules, seed=seed, goal=self.goal)
-
-    def workspace(self) -> NetWorkspace:
-        """Return a workspace of a net (`kind` NET) for one thread."""
-        assert self.kind == NET
-        return cast(Any, self.agent).workspace()  # type: ignore[no-any-return]
 
     def answers(self, observations: Array, masks: Array) -> Array:
         """Return the agent's choices for rows of observations, int64 (m,); they may be illegal.
@@ -152,30 +132,30 @@ class Assignment:
             if player not in self.players.values():
                 self.players[next(free)] = player
         self.places = {player: (places or {})[player] for player in self.players.values()}
-        self.nets: list[Player] = []  # nets that kernels play
-        self.kinds = np.zeros(1 + max(self.players, default=-1), np.int64)
+        self.called: dict[int, Player] = {}  # from Python
+        self.contained: list[tuple[Player, list[int]]] = []
+        """Agents that kernels contain, with the numbers of the players that are this agent."""
+        simple: dict[int, int] = {}
         for number, player in self.players.items():
-            self.kinds[number] = self._kind(player)
-        self.asks = bool((self.kinds == SOMEBODY).any())
-        self.has_rule = bool((self.kinds == RULE).any())
+            if player.kind is not None:
+                simple[number] = player.kind
+            elif player.contained:
+                self._contain(number, player)
+            else:
+                self.called[number] = player
+        self.kinds = kinds_of(1 + max(self.players, default=-1), simple)
+        """Kinds in the kernels of `agents.table.simple`, int64 (p,), by number."""
+        self.has_simple, self.has_rule = bool(simple), RULE in simple.values()
         several = [number for number, choice in enumerate(self.choices) if len(choice) > 1]
         self.drawn: Array = np.any(np.isin(self.rows, several), axis=1)
         """Bool (n,): the rows whose players are drawn from a pool."""
 
-    def _kind(self, player: Player) -> int:
-        """Return a player's code in kernels; add a new net to `nets`.
-
-        Nets beyond `KERNEL_NETS` are called from Python: SOMEBODY.
-        """
-        if player.kind != NET:
-            return player.kind
-        for number, net in enumerate(self.nets):
-            if _key(net.spec) == _key(player.spec):
-                return NET + number
-        if len(self.nets) == KERNEL_NETS:
-            return SOMEBODY
-        self.nets.append(player)
-        return NET + len(self.nets) - 1
+    def _contain(self, number: int, player: Player) -> None:
+        for agent, numbers in self.contained:
+            if _key(agent.spec) == _key(player.spec):
+                numbers.append(number)
+                return
+        self.contained.append((player, [number]))
 
     def draws(self) -> Draws:
         """Return the choices as arrays for kernels."""

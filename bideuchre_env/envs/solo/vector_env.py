@@ -26,7 +26,7 @@ from bideuchre_env.envs.forms import Form
 from bideuchre_env.envs.options import SoloVecKeywords, SoloVecOptions
 from bideuchre_env.envs.pool import OPPONENTS, OpponentPool
 from bideuchre_env.envs.rendering import NO_MODE
-from bideuchre_env.envs.solo.batch import PLACES, SOLO_RESET_OPTIONS, SoloBatch
+from bideuchre_env.envs.solo.batch import SOLO_RESET_OPTIONS, SoloBatch
 from bideuchre_env.envs.solo.env import draw_seed
 from bideuchre_env.envs.solo.output_rows import (
     Results,
@@ -261,10 +261,9 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         if not chosen.any():
             return infos
         at = np.flatnonzero(chosen)
-        names = rows.names[rows.memory.to_host(rows.solos)["player"][at]]
-        for place, seat in PLACES.items():
+        for place, names in rows.names_at(at).items():
             infos[place], infos[f"_{place}"] = np.empty(self.num_envs, object), chosen.copy()
-            infos[place][at] = names[:, seat]
+            infos[place][at] = names
         return infos
 
     def _ended(self) -> Any:
@@ -324,7 +323,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
             winner=empty((rows.n,), np.int64),
             illegal=empty((rows.n,), np.bool_),
         )
-        rows.memory.run(result_rows, rows.n, rows.states, rows.solos, ended, results)
+        rows.memory.run(result_rows, rows.n, rows.table, ended, results)
         masks = {f"_{name}": rows.memory.copy(ended) for name in Results._fields}
         return results._asdict() | masks
 
