@@ -168,7 +168,7 @@ def rollouts(n: int, policy: str, observe: bool) -> Task:
     arguments = memory.put(arguments)
 
     def decisions() -> int:
-        return int(memory.to_host(arguments[0].counts)["decisions"].sum())
+        return int(memory.to_host(arguments[0].decisions).sum())
 
     def run() -> tuple[int, float]:
         before, began = decisions(), perf_counter()

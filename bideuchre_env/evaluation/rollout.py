@@ -21,7 +21,6 @@ from bideuchre_env.envs.registration import Variant, make
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.results import Result
 from bideuchre_env.evaluation.rollout_kernels import (
-    COUNT,
     Workspace,
     new_workspace,
     random_hands,
@@ -32,7 +31,6 @@ from bideuchre_env.evaluation.statistics.intervals import Moments
 from bideuchre_env.evaluation.statistics.scores import Scores
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.devices import check_device, memory_of
-from bideuchre_env.runtime.jit import Array
 from bideuchre_env.runtime.threads import ThreadPool
 
 POLICIES = ("random", "rule")
@@ -153,10 +151,13 @@ def count_hands(
             raise OptionError(f"threads={pool.threads}: expected 1 with device={device!r}")
         _play(rules, policy, 1, at_once, words, bool(observe), pool, device)  # compiles
         began = time.perf_counter()
-        counts = _play(rules, policy, int(hands), at_once, words, bool(observe), pool, device)
+        space = _play(rules, policy, int(hands), at_once, words, bool(observe), pool, device)
         seconds = time.perf_counter() - began
-    totals = {str(name): counts[name].sum(axis=0).tolist() for name in COUNT.names or ()}
-    return Rollout(**totals | {"points": tuple(totals["points"])}, seconds=seconds)
+    sums = space.sums
+    bid, made, _, lone, lone_made = sums["contracts"].sum(axis=(0, 1)).tolist()
+    points, passed_out = tuple(sums["points"].sum(axis=0).tolist()), int(sums["passed_out"].sum())
+    decisions = int(space.decisions.sum())
+    return Rollout(int(hands), decisions, points, bid, made, lone, lone_made, passed_out, seconds)
 
 
 def _play(
@@ -168,8 +169,8 @@ def _play(
     observe: bool,
     pool: ThreadPool,
     device: str,
-) -> Array:
-    """Play the hands; return the counts of all tables, rows of `COUNT`, shape (m,)."""
+) -> Workspace:
+    """Play the hands; return the workspace with the results of all tables, on the host."""
     space = new_workspace(rules, hands, int(at_once), words)
     m, quota = len(space.quotas), int(space.quotas.max())
     if device != "cpu":
@@ -179,8 +180,8 @@ def _play(
         for _ in range(0, quota, HANDS_ON_A_GPU):
             memory.run(kernel, m, *arguments)
             memory.finish()
-        counts: Array = memory.to_host(arguments[0].counts)
-        return counts
+        played: Workspace = memory.to_host(arguments[0])
+        return played
     size = min(m, HANDS_AT_ONCE * pool.threads)
     most = HANDS_AT_ONCE * pool.threads // size
     for first in range(0, m, size):
@@ -191,7 +192,7 @@ def _play(
 
         for _ in range(0, quota, most):
             pool.share(min(size, m - first), work, 1)
-    return space.counts
+    return space
 
 
 def job(

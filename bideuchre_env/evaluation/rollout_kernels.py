@@ -10,36 +10,22 @@ from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule, own_work
 from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import GOLDEN, deal_hand, mix, start_game
-from bideuchre_env.core.phases.scoring import made
-from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.rows import seed_rows, start_rows
 from bideuchre_env.core.state import DEAL, OVER, new_states
 from bideuchre_env.core.step import apply, legal, legal_bits, pick_legal
+from bideuchre_env.core.table.loop import add_hand
+from bideuchre_env.core.table.records import SUM
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import row_of
-from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, inline_kernel, new_rows
-
-COUNT = np.dtype(
-    [
-        ("points", np.int64, (2,)),  # of each side, over all hands
-        ("hands", np.int64),
-        ("decisions", np.int64),
-        ("contracts", np.int64),
-        ("made", np.int64),
-        ("lone", np.int64),
-        ("lone_made", np.int64),
-        ("passed_out", np.int64),
-    ],
-    align=True,
-)
+from bideuchre_env.runtime.jit import Array, Word, entry_kernel, inline_kernel, new_rows
 
 
 class Workspace(NamedTuple):
     """Arrays of a rollout; row i belongs to table i, except in `tables` and `offsets`.
 
-    `quotas` has the number of hands to play at each table, `counts` (`COUNT`) the results.
+    `quotas` has the number of hands to play at each table, `sums` (`SUM`) the results.
     """
 
     tables: Array
@@ -48,7 +34,8 @@ class Workspace(NamedTuple):
     quotas: Array  # hands to play
     observations: Array
     masks: Array
-    counts: Array  # `COUNT`
+    decisions: Array  # int64: so far
+    sums: Array  # `SUM`
 
 
 def new_workspace(
@@ -68,7 +55,8 @@ def new_workspace(
         quotas=np.array([hands * (i + 1) // m - hands * i // m for i in range(m)]),
         observations=np.zeros((m, layout.size), np.int8),
         masks=np.zeros((m, actions.of(rules).n), np.int8),
-        counts=new_rows(COUNT, m),
+        decisions=np.zeros(m, np.int64),
+        sums=new_rows(SUM, m),
     )
     seed_rows(space.states, *words)
     start_rows(space.states, tables, np.full(m, -1))
@@ -81,8 +69,8 @@ def random_hands(
 ) -> None:
     """Play hands with random actions at each table i from `start` to `stop` - 1.
 
-    A call plays up to `most` hands at a table, the next call the hands after them, until `counts`
-    has `quotas[i]`. The actions of table i are seeded by `low` and i. `observe` encodes its rows of
+    A call plays up to `most` hands at a table, the next call the hands after them, until it has
+    had `quotas[i]`. The actions of table i are seeded by `low` and i. `observe` encodes its rows of
     `observations` and `masks` at every decision.
     """
     for i in range(start, stop):
@@ -96,10 +84,10 @@ def random_hands(
 def hands_at_random(space: Workspace, i: int, low: Word, observe: bool, most: int) -> None:
     """Play up to `most` hands of table i with random actions, see `random_hands`."""
     t, o = space.tables[0], space.offsets[0]
-    s, count = space.states[i], space.counts[i]
-    draw = mix(low + GOLDEN * np.uint64(i + 1)) + GOLDEN * np.uint64(count.decisions)
+    s, hands = space.states[i], space.sums[i].hands
+    draw = mix(low + GOLDEN * np.uint64(i + 1)) + GOLDEN * np.uint64(space.decisions[i])
     observation, mask = row_of(space.observations, i), row_of(space.masks, i)
-    for _ in range(min(most, space.quotas[i] - count.hands)):
+    for _ in range(min(most, space.quotas[i] - hands)):
         deal_hand(s, t)
         n = 0
         while s.phase < DEAL:
@@ -109,7 +97,7 @@ def hands_at_random(space: Workspace, i: int, low: Word, observe: bool, most: in
             draw += GOLDEN
             apply(s, t, pick_legal(t, s.phase, legal_bits(s, t), mix(draw)))
             n += 1
-        count_hand(s, t, n, count)
+        close_hand(space, i, n)
 
 
 @entry_kernel
@@ -117,30 +105,21 @@ def rule_hands(space: Workspace, work: RuleWorkspace, most: int, start: int, sto
     """Play hands by the rule player at each table from `start` to `stop` - 1, as `random_hands`."""
     t, own = space.tables[0], own_workspace(work, start)
     for i in range(start, stop):
-        s, count = space.states[i], space.counts[i]
-        for _ in range(min(most, space.quotas[i] - count.hands)):
+        s, hands = space.states[i], space.sums[i].hands
+        for _ in range(min(most, space.quotas[i] - hands)):
             deal_hand(s, t)
             n = 0
             while s.phase < DEAL:
                 act_by_rule(s, own)
                 n += 1
-            count_hand(s, t, n, count)
+            close_hand(space, i, n)
 
 
 @inline_kernel
-def count_hand(s: State, t: Tables, decisions: int, count: Row) -> None:
-    """Add a finished hand of `decisions` actions to `count`; after a game, start a new one."""
-    count.hands += 1
-    count.decisions += decisions
-    count.points[0] += s.points[0]
-    count.points[1] += s.points[1]
-    if s.level < 0:
-        count.passed_out += 1
-    else:
-        lone, success = 1 if s.sitting_out >= 0 else 0, 1 if made(s, t) else 0
-        count.contracts += 1
-        count.made += success
-        count.lone += lone
-        count.lone_made += lone * success
+def close_hand(space: Workspace, i: int, decisions: int) -> None:
+    """Add the finished hand of table i, of so many actions; after a game, start a new one."""
+    s = space.states[i]
+    space.decisions[i] += decisions
+    add_hand(s, space.tables[0], space.sums[i])
     if s.phase == OVER:
         start_game(s, -1)
