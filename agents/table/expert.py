@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from bideuchre_env.agents.expert.agent import ExpertWorkspace, expert_decision
 from bideuchre_env.core.step import apply, legal_bits
-from bideuchre_env.core.table.loop import apply_forced, enter, next_kind, show
-from bideuchre_env.core.table.records import OUTSIDE, Table, Turn
+from bideuchre_env.core.table.loop import OUTSIDE, Table, Turn, apply_forced, enter, next_kind, show
 from bideuchre_env.core.view import see
 from bideuchre_env.runtime.jit import Array, entry_kernel
 

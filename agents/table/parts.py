@@ -12,7 +12,7 @@ import numpy as np
 from bideuchre_env.agents.table.simple import CAUTIOUS, RANDOM, RULE, new_draws
 from bideuchre_env.core.rows import encode_rows
 from bideuchre_env.core.table.answers import answer_rows, list_rows, require_legal
-from bideuchre_env.core.table.records import ASKED, OUTSIDE, Table, Turn
+from bideuchre_env.core.table.loop import ASKED, OUTSIDE, Table, Turn
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.devices import HostMemory
 from bideuchre_env.runtime.jit import Array, direct

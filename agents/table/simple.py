@@ -10,8 +10,16 @@ from bideuchre_env.agents.random_agents import cautious_choice
 from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule, own_workspace
 from bideuchre_env.core.phases.deal import next_word
 from bideuchre_env.core.step import apply, legal, legal_bits, pick_legal
-from bideuchre_env.core.table.loop import apply_forced, enter, next_kind, show
-from bideuchre_env.core.table.records import OUTSIDE, Seating, Table, Turn
+from bideuchre_env.core.table.loop import (
+    OUTSIDE,
+    Seating,
+    Table,
+    Turn,
+    apply_forced,
+    enter,
+    next_kind,
+    show,
+)
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel
 

@@ -13,8 +13,15 @@ from bideuchre_env.core.phases.deal import deal_hand, start_game
 from bideuchre_env.core.records import State
 from bideuchre_env.core.rows import seed_row
 from bideuchre_env.core.state import DRAWN, WON
-from bideuchre_env.core.table.loop import begin_episode, clear_sum, next_kind, seed_players
-from bideuchre_env.core.table.records import DONE, MOVING, Table
+from bideuchre_env.core.table.loop import (
+    DONE,
+    MOVING,
+    Table,
+    begin_episode,
+    clear_sum,
+    next_kind,
+    seed_players,
+)
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.jit import Array, Word, entry_kernel, kernel
 

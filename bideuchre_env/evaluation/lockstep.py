@@ -22,7 +22,7 @@ from bideuchre_env.agents.table.parts import (
 )
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.table.answers import list_rows
-from bideuchre_env.core.table.records import DONE, PAUSED, new_table, no_turn
+from bideuchre_env.core.table.loop import DONE, PAUSED, new_table, no_turn
 from bideuchre_env.errors import AgentError, BidEuchreError
 from bideuchre_env.evaluation.boards import BOARD, close_boards, continue_rows, open_boards
 from bideuchre_env.evaluation.recorder import Lines, TableRecorder

@@ -13,8 +13,7 @@ from bideuchre_env.core.phases.deal import GOLDEN, deal_hand, mix, start_game
 from bideuchre_env.core.rows import seed_rows, start_rows
 from bideuchre_env.core.state import DEAL, OVER, new_states
 from bideuchre_env.core.step import apply, legal, legal_bits, pick_legal
-from bideuchre_env.core.table.loop import add_hand
-from bideuchre_env.core.table.records import SUM
+from bideuchre_env.core.table.loop import SUM, add_hand
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules

@@ -13,7 +13,7 @@ import numpy as np
 
 from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.phases.deal import GOLDEN, mix
-from bideuchre_env.core.step import apply, is_legal, play_forced, write_mask
+from bideuchre_env.core.step import play_forced, write_mask
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Word, entry_kernel
 
@@ -49,21 +49,6 @@ def next_decisions(
             write_mask(t, s.phase, bits, row_of(masks, count))
             count += 1
     return count
-
-
-@entry_kernel
-def carry_out(states: Array, tables: Array, live: Array, choices: Array) -> int:
-    """Apply the action `choices[j]`, any int64, in line `live[j]`, for all j.
-
-    Returns -1 if all are legal. Otherwise nothing is applied, and the first illegal j is returned.
-    """
-    t = tables[0]
-    for j in range(len(live)):
-        if not is_legal(states[live[j]], t, choices[j]):
-            return j
-    for j in range(len(live)):
-        apply(states[live[j]], t, choices[j])
-    return -1
 
 
 @entry_kernel

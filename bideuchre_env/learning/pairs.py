@@ -14,15 +14,14 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from bideuchre_env._checks import brief, is_integer, to_list, whole_numbers
-from bideuchre_env.core.legality import illegal
 from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.core.rows import deal_rows, encode_rows, seed_rows, start_rows
+from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
 from bideuchre_env.core.state import STATE, Phase, new_states
+from bideuchre_env.core.table.answers import require_legal
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.learning.lines import (
     Decisions,
-    carry_out,
     draw_others,
     keep_decisions,
     next_decisions,
@@ -314,12 +313,9 @@ class _Maker:
 
         If one is illegal, applies none and raises `IllegalActionError`, which names `caller`.
         """
-        at = int(carry_out(lines, self.tables, live, choices))
-        if at >= 0:
-            names, choice = actions.of(self.rules).names, int(choices[at])
-            action = names[choice] if 0 <= choice < len(names) else choice
-            where = f"{caller}, row {at}: "
-            raise IllegalActionError(illegal(lines[live[at]], self.rules, action, where))
+        rows = lines, self.tables, live, choices
+        require_legal(self.rules, *rows, lambda j, line: f"{caller}, row {j}")
+        apply_rows(*rows)
 
 
 def _as_words(states: Array) -> Array:

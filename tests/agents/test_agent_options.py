@@ -11,7 +11,7 @@ from bideuchre_env.agents import registry
 from bideuchre_env.agents.random_agents import RandomAgent
 from bideuchre_env.agents.rule.win_curve import POINT_ALONE
 from bideuchre_env.core.phases.scoring import played_points
-from bideuchre_env.core.table.records import LONE_BID, SET
+from bideuchre_env.core.table.loop import LONE_BID, SET
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.envs.solo.players import Player
 from bideuchre_env.errors import OptionError

@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 from bideuchre_env.core.legality import illegal
 from bideuchre_env.core.step import apply, is_legal
-from bideuchre_env.core.table.loop import next_kind, show
-from bideuchre_env.core.table.records import ASKED, MOVING, Table, Turn
+from bideuchre_env.core.table.loop import ASKED, MOVING, Table, Turn, next_kind, show
 from bideuchre_env.errors import IllegalActionError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules

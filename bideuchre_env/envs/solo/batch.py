@@ -16,7 +16,7 @@ from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import seed_rows
 from bideuchre_env.core.state import new_states
-from bideuchre_env.core.table.records import CALLER, Table, Turn, new_table
+from bideuchre_env.core.table.loop import CALLER, Table, Turn, new_table
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.envs.face import default_illegal_reward
 from bideuchre_env.envs.forms import Form

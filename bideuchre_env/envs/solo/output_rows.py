@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from bideuchre_env.core.rows import FIRST
 from bideuchre_env.core.state import WON
-from bideuchre_env.core.table.records import Table
+from bideuchre_env.core.table.loop import Table
 from bideuchre_env.runtime.intrinsics import lower_cell
 from bideuchre_env.runtime.jit import Array, entry_kernel
 

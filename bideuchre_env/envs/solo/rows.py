@@ -15,8 +15,7 @@ import numpy as np
 from bideuchre_env.agents.table.simple import draw_fraction
 from bideuchre_env.core.phases.deal import bounded
 from bideuchre_env.core.rows import restart_row
-from bideuchre_env.core.table.loop import begin_episode, seed_players
-from bideuchre_env.core.table.records import CALLER, Seating, Setup, Table
+from bideuchre_env.core.table.loop import CALLER, Seating, Setup, Table, begin_episode, seed_players
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel, kernel
 
