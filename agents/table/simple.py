@@ -8,7 +8,7 @@ import numpy as np
 
 from bideuchre_env.agents.random_agents import cautious_choice
 from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule, own_workspace
-from bideuchre_env.core.phases.deal import next_word
+from bideuchre_env.core.phases.deal import GOLDEN, mix, next_word
 from bideuchre_env.core.step import apply, legal, legal_bits, pick_legal
 from bideuchre_env.core.table.loop import (
     OUTSIDE,
@@ -21,7 +21,7 @@ from bideuchre_env.core.table.loop import (
     show,
 )
 from bideuchre_env.runtime.intrinsics import row_of
-from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel
+from bideuchre_env.runtime.jit import Array, Word, entry_kernel, inline_kernel
 
 RANDOM, CAUTIOUS, RULE = range(3)
 """Kinds of players in these kernels."""
@@ -94,16 +94,27 @@ def act_at_random(table: Table, i: int, kind: int, draws: Draws, own: int) -> No
     """Apply the action of a RANDOM or CAUTIOUS player, drawn from the stream of row i."""
     s, row, t = table.states[i], table.seating[i], table.tables[0]
     if kind == RANDOM:
-        apply(s, t, pick_legal(t, s.phase, legal_bits(s, t), next_word(row)))
+        apply(s, t, pick_legal(t, s.phase, legal_bits(s, t), draw_word(row, s.turn)))
         return
     mask, numbers = draws.masks[own], draws.numbers[own]
     legal(s, t, row_of(draws.masks, own))
     for j in range(2):
-        numbers[j] = draw_fraction(row)
+        numbers[j] = fraction(draw_word(row, s.turn))
     apply(s, t, cautious_choice(mask, t, numbers))
 
 
 @inline_kernel
-def draw_fraction(row: Seating) -> float:
-    """Return a random number from the row's stream of players, in [0, 1)."""
-    return float(next_word(row) >> np.uint64(11)) * _ONE_53RD
+def draw_word(row: Seating, seat: int) -> Word:
+    """Return 64 bits from the row's stream of players, for the player of a seat.
+
+    Without a caller the bits depend on the side: the two tables of a board have the same stream,
+    and an agent, which has the other seats at the second table, should not repeat its choices.
+    """
+    word = next_word(row)
+    return mix(word + GOLDEN) if row.seat < 0 and seat & 1 else word
+
+
+@inline_kernel
+def fraction(word: Word) -> float:
+    """Return a random word as a number in [0, 1)."""
+    return float(word >> np.uint64(11)) * _ONE_53RD

@@ -299,7 +299,7 @@ def test_partners_are_two_agents():
 
 
 def test_duplicate_deals_that_cost_precision_are_said_to_multiply_the_variance():
-    result = match("six_card_v0", "random", "rule", boards=30, seed=7)
+    result = match("six_card_v0", "random", "rule", boards=30, seed=5)
     less = result.boards.variance_reduction
     assert less < 1
     assert f"multiply the variance by {1 / less:.2f} here" in str(result)

@@ -30,7 +30,7 @@ from bideuchre_env.rules.rules import Rules
 @pytest.mark.parametrize("mode", ["boards", "games"])
 def test_every_figure_follows_from_the_records(variant, mode, tmp_path):
     out = tmp_path / "games.jsonl"
-    result = match(variant, "cautious", "random", seed=18, records=out, at_once=9, **{mode: 40})
+    result = match(variant, "cautious", "random", seed=16, records=out, at_once=9, **{mode: 40})
     records = list(records_io.read(out))
     boards = 40 if mode == "boards" else 20
     assert len(records) == 2 * boards
@@ -41,7 +41,7 @@ def test_every_figure_follows_from_the_records(variant, mode, tmp_path):
     games = {"a": 0, "b": 0, "drawn": 0, "truncated": 0}
     for number, record in enumerate(records):
         board, table = divmod(number, 2)
-        assert record.seed == 18 * 10**9 + board
+        assert record.seed == 16 * 10**9 + board
         names = ["cautious", "random"] if table == 0 else ["random", "cautious"]
         assert record.agents == names * 2
         lone = {bid.name for bid in record.rules.lone}

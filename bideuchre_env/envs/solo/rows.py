@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bideuchre_env.agents.table.simple import draw_fraction
-from bideuchre_env.core.phases.deal import bounded
+from bideuchre_env.agents.table.simple import fraction
+from bideuchre_env.core.phases.deal import bounded, next_word
 from bideuchre_env.core.rows import restart_row
 from bideuchre_env.core.table.loop import CALLER, Seating, Setup, Table, begin_episode, seed_players
 from bideuchre_env.rules.cards import N_SEATS
@@ -61,7 +61,7 @@ def draw_entry(row: Seating, draws: Draws, choice: int) -> int:
     entry: int = draws.spans[choice, 0]
     last = draws.spans[choice, 1]
     if entry < last:
-        number = draw_fraction(row)
+        number = fraction(next_word(row))
         while entry < last and number >= draws.entries[entry].upto:
             entry += 1
     return entry
