@@ -124,8 +124,8 @@ def main_job(folder: Path) -> str:
 
 
 def excerpt(output: str) -> str:
-    """Return the lines on games and points from the output of `main_job`."""
-    return output.partition("hands\n")[2].partition("\n\n")[0] + "\n"
+    """Return the lines on points and contracts from the output of `main_job`."""
+    return output.partition("hands\n")[2].partition("\n\nspeed")[0] + "\n"
 
 
 def write() -> None:

@@ -141,7 +141,7 @@ def _records(arguments: argparse.Namespace, game: str) -> str | None:
     from bideuchre_env.records.files import file_stem, free_path
 
     agents = (name[-MAX_NAME:] for name in arguments.agents)  # a path may be of any length
-    words = ("selfplay", game, *agents, f"seed{arguments.seed}")
+    words = ("match", game, *agents, f"seed{arguments.seed}")
     return str(free_path("runs", file_stem(*words)))
 
 

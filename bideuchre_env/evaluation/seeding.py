@@ -1,4 +1,4 @@
-"""Derivation of the seeds of boards and agents from the seed of a match or self-play run."""
+"""Derivation of the seeds of boards and agents from the seed of a match."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def seat_agent(
     """Return an agent for boards of one hand (`single`), with points as its goal, or for games.
 
     An agent made here from a name, a class or a function has a different seed for each `place` of
-    a run: 0 for A and 1 for B in self-play; in a match the first board of a block.
+    a run: 0 for A and 1 for B in a match of games; on boards the first board of a block.
     """
     own = int(np.random.SeedSequence((seed, place)).generate_state(1, np.uint64)[0])
     goal: Goal = "points" if single else "game"

@@ -1,7 +1,7 @@
 """Kernels that write the hand in a state row as the JSON object of the notation.
 
 A state row determines the whole hand, finished or in progress. The kernels restore its deal, replay
-it, and write every action. Self-play writes tens of thousands of hands per second, so words are
+it, and write every action. A match writes tens of thousands of hands per second, so words are
 copied in a single pass; dicts are parsed from the text. `at` is an index in the text `out`; the
 `put` kernels return the index after the text that they write.
 """

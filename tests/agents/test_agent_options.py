@@ -112,8 +112,8 @@ def test_options_are_the_parameters_of_the_factory():
 
 @pytest.mark.parametrize("name", ["pimc:worlds=2", "a/b", "c:\\d", "what?*", 'a"b<|>', "\xe9"])
 def test_file_names_have_no_characters_that_a_system_refuses(name):
-    stem = records_io.file_stem("selfplay", name, "seed0")
-    assert stem.startswith("selfplay-")
+    stem = records_io.file_stem("match", name, "seed0")
+    assert stem.startswith("match-")
     assert stem.endswith("-seed0")
     assert stem.isascii()
     assert not set('<>:"/\\|?*') & set(stem)

@@ -37,7 +37,7 @@ def games(tmp_path_factory):
 def test_selfplay_prints_the_result_and_the_file_of_records(capsys):
     assert run("selfplay", "--games", "6") == 0
     out, err = capsys.readouterr()
-    path = "runs/selfplay-cincinnati_v0-rule-cautious-seed0.jsonl"
+    path = "runs/match-cincinnati_v0-rule-cautious-seed0.jsonl"
     for words in ("rule against cautious", "6 games", "points per hand", "95 % interval", path):
         assert words in out
     for words in ("games won", "made", "set", "alone", "decisions per second"):
@@ -117,7 +117,7 @@ def test_selfplay_and_its_records_use_the_rules_file_and_options(capsys, folder)
     data = json.loads(capsys.readouterr().out)
     rules = bideuchre_env.make("farm.toml").rules
     assert bideuchre_env.Rules(**data["options"]) == rules.replace(max_hands=7)
-    assert data["records"] == "runs/selfplay-farm-rule-cautious-seed0.jsonl"
+    assert data["records"] == "runs/match-farm-rule-cautious-seed0.jsonl"
     assert run("show", data["records"], "--first", "1") == 0
     assert "Game 1: farm" in capsys.readouterr().out
 

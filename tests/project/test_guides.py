@@ -188,19 +188,19 @@ def test_the_custom_agent_of_the_page_names_gives_and_passes():
 
 RATE = re.compile(r"[\d,]+ (?=decisions)")
 OUTPUT = """\
-rule against cautious, cincinnati_v0, seed 0
+rule:boldness=0.5 against rule, cincinnati_v0, seed 0
 
-2,000 games (1,000 pairs), 16,069 hands
-games won         rule 1,999   cautious 1   drawn 0   truncated 0
-                  rule 100.0 %   95 % interval 99.7 to 100.0 %
-points per hand   rule +3.42   95 % interval +3.36 to +3.47
+2,000 boards of two tables, 4,000 hands
+points per hand       rule:boldness=0.5 -0.17   95 % interval -0.29 to -0.05
+tied boards           970 (48 %)
+duplicate deals       divide the variance by 1.91
 
-contracts            bid            made            set   alone   made alone
-  rule            13,357   12,547 (94 %)      810 (6 %)      99    92 (93 %)
-  cautious         2,712      634 (23 %)   2,078 (77 %)       0            0
+contracts               bid           made          set   alone   made alone
+  rule:boldness=0.5   2,910   2,166 (74 %)   744 (26 %)      94    64 (68 %)
+  rule                1,090     973 (89 %)   117 (11 %)      54    48 (89 %)
 
-speed             723,634 decisions per second
-records           runs/selfplay-cincinnati_v0-rule-cautious-seed0.jsonl
+speed                 210,807 decisions per second
+records               runs/match-cincinnati_v0-rule_boldness=0.5-rule-seed0.jsonl
 """
 
 
@@ -225,7 +225,7 @@ def test_the_commands_for_players_run(tmp_path, monkeypatch, capsys):
     assert "The game is saved" in capsys.readouterr().out
     assert main(advise) == 0
     assert "bid 4" in capsys.readouterr().out
-    assert main(["selfplay", "--games", "1", "--out", show[2]]) == 0
+    assert main(["match", "rule:boldness=0.5", "rule", "--boards", "1", "--records", show[2]]) == 0
     assert main([*show, "--agent", "rule", "--worlds", "2"]) == 0
     assert "<!doctype html>" in (tmp_path / show[-1]).read_text(encoding="utf-8")
 
